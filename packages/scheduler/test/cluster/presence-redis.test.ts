@@ -6,7 +6,12 @@ import { createKeys } from '../../src/adapters/redis/keys.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createPresence } from '../../src/cluster/membership/presence.ts';
 import { eventually } from '../support/eventually.ts';
-import { type RedisServer, type RedisUnderTest, startRedis } from '../support/redis-servers.ts';
+import {
+  type RedisServer,
+  type RedisUnderTest,
+  SHORT_TIMEOUTS,
+  startRedis,
+} from '../support/redis-servers.ts';
 import { about } from './presence-rig.ts';
 
 const START_MS = 60_000;
@@ -27,7 +32,7 @@ describe('presence on Redis', () => {
   });
 
   async function join(instanceId: string) {
-    const connection = connectRedis(redis.settings, { name: instanceId });
+    const connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: instanceId });
     await whenReady(connection, START_MS);
     const heard = { lost: 0, reborn: 0, emptied: 0, died: [] as string[] };
     let incarnations = 1;
@@ -59,7 +64,6 @@ describe('presence on Redis', () => {
 
   it('outlives what happens to the store, and ends when it is cut off alone', async () => {
     const [a, b] = [await join('a'), await join('b')];
-    expect(Math.abs(a.presence.storeNow() - Date.now())).toBeLessThan(1_000);
 
     await a.connection.flushall();
     await eventually(() => a.heard.emptied === 1 && b.heard.emptied === 1);
@@ -83,5 +87,5 @@ describe('presence on Redis', () => {
     await eventually(() => b.heard.lost === 1 && !b.presence.isFenced());
     expect(b.presence.self().incarnation).toBe('b-2');
     expect(a.heard.died).not.toContain('a');
-  }, 60_000);
+  });
 });

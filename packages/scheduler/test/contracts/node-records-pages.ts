@@ -1,7 +1,7 @@
 /** Contract of NodeBoard, the part about pages: whoever missed every notice finds all nodes by them. */
 import { describe, expect, it } from 'vitest';
 import type { NodeRecords } from '../../src/ports/node-records.ts';
-import { edgeOf, perTest, times } from './harness.ts';
+import { edgeOf, holdsBefore, perTest, times } from './harness.ts';
 import type { NodeBoardHarness } from './node-records.ts';
 import { sheetFor } from './node-sheets.ts';
 
@@ -61,12 +61,19 @@ export function nodeBoardPagesContract(
       await here.post(silent, LONG_MS);
       await here.post(enlisted, LONG_MS);
       await timed.advance(SHORT_MS + edgeOf(timed));
+      const enlistedAt = performance.now();
       await here.enlist([enlisted.nodeId]);
       await timed.advance(SHORT_MS);
-      expect(await round(there, 10)).toEqual([enlisted.nodeId]);
+      await holdsBefore(timed, enlistedAt, 2 * SHORT_MS, async () =>
+        expect(await round(there, 10)).toEqual([enlisted.nodeId]),
+      );
       expect((await there.read([{ nodeId: silent.nodeId }])).get(silent.nodeId)?.kind).toBe('present');
-      await here.enlist([silent.nodeId]);
-      expect((await round(there, 10)).sort()).toEqual([silent.nodeId, enlisted.nodeId].sort());
+      const both = [silent.nodeId, enlisted.nodeId].sort();
+      const againAt = performance.now();
+      await here.enlist(both);
+      await holdsBefore(timed, againAt, 2 * SHORT_MS, async () =>
+        expect((await round(there, 10)).sort()).toEqual(both),
+      );
     });
   });
 }

@@ -130,7 +130,7 @@ describe(`${JOBS} jobs on ${NODES} nodes of which most misbehave`, () => {
   let run: Run;
   beforeAll(async () => {
     run = await runLoad();
-  }, 60_000);
+  });
 
   it('I1: no node ever has more jobs than slots', () => {
     const busiest = [...run.wire.traffic.values()].filter(({ most }) => most >= SLOTS);

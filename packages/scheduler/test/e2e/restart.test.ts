@@ -27,7 +27,7 @@ describe('a scheduler that is restarted', () => {
     // That other programs wanted the processors, too, is no fault of its own.
     expect(performance.now() - cutAt - after.waitedMs()).toBeLessThan(COMES_BACK_MS);
     expect((await createClient(again).get('/health/ready')).status).toBe(200);
-  }, 60_000);
+  });
 
   it('takes its port although connections of the one before are not over yet', async () => {
     const before = lingua(['serve', '--port', '0']);
@@ -39,7 +39,7 @@ describe('a scheduler that is restarted', () => {
     await before.ended;
     expect(new URL(await lingua(['serve', '--port', port]).url()).port).toBe(port);
     client.destroy();
-  }, 60_000);
+  });
 });
 
 describe('a scheduler listens on IPv4', () => {

@@ -9,7 +9,7 @@ import { type RunningApp, startApp } from './support/start-app.ts';
 import { TOKEN_TOML, TOKENS } from './support/tokens.ts';
 
 const OFTEN = { 'scheduler.stats.snapshot_interval_ms': 1_000 };
-const TEST_MS = 40_000;
+const TEST_MS = 120_000;
 
 const stats = (app: RunningApp) => app.get<StatsReply & { status?: string }>('/api/v1/stats');
 

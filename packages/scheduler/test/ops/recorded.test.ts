@@ -86,7 +86,7 @@ it('a scheduler that works well rings nothing', async () => {
   });
   const judged = alerts.filter(({ name }) => !OF_THE_MACHINE.includes(name));
   expect(judge(series, [], judged)).toMatchObject(FINE);
-}, 60_000);
+});
 
 it('a scheduler without nodes rings for them', async () => {
   const app = await startApp();
@@ -95,7 +95,7 @@ it('a scheduler without nodes rings for them', async () => {
   });
   const ringing = ['LinguaNoReadyNode', 'LinguaNoAvailableNode'];
   expect(judge(series, ringing, named(...ringing, 'LinguaJobsFail'))).toMatchObject(FINE);
-}, 60_000);
+});
 
 it('a scheduler whose nodes fail rings for the jobs', async () => {
   const app = await startApp();
@@ -109,4 +109,4 @@ it('a scheduler whose nodes fail rings for the jobs', async () => {
   });
   const ringing = ['LinguaJobsFail'];
   expect(judge(series, ringing, named(...ringing, 'LinguaNoReadyNode'))).toMatchObject(FINE);
-}, 60_000);
+});

@@ -46,12 +46,9 @@ async function connect(settings: RedisSettings, name: string): Promise<Connectio
   return { connection, ear };
 }
 
-/** A busy machine is no fault: commands may take long, unless a test is about just that. */
-const PATIENT = { commandTimeoutMs: 10_000, socketTimeoutMs: 20_000 };
-
 export async function connectTo(
   starting: Promise<RedisUnderTest>,
-  timeouts: Partial<RedisSettings> = PATIENT,
+  timeouts: Partial<RedisSettings> = {},
 ): Promise<Connected> {
   const servers = await starting;
   const settings = { ...servers.settings, ...timeouts };

@@ -17,6 +17,12 @@ export interface RedisUnderTest {
 
 const urlOf = ({ port }: RedisServer): string => `redis://127.0.0.1:${port}`;
 
+/** A busy machine is no fault: commands may take long, unless a test is about a server that does not answer. */
+const PATIENT_TIMEOUTS = { connectTimeoutMs: 10_000, commandTimeoutMs: 10_000, socketTimeoutMs: 20_000 };
+
+/** The product's defaults, for tests in which a server does not answer. */
+export const SHORT_TIMEOUTS = { connectTimeoutMs: 2_000, commandTimeoutMs: 800, socketTimeoutMs: 2_500 };
+
 export const settingsFor = (more: Partial<RedisSettings>): RedisSettings => ({
   mode: 'single',
   url: 'redis://127.0.0.1:6379',
@@ -25,9 +31,7 @@ export const settingsFor = (more: Partial<RedisSettings>): RedisSettings => ({
   sentinelName: 'mymaster',
   db: 0,
   isTls: false,
-  connectTimeoutMs: 2_000,
-  commandTimeoutMs: 800,
-  socketTimeoutMs: 2_500,
+  ...PATIENT_TIMEOUTS,
   slotsRefreshIntervalMs: 1_000,
   ...more,
 });

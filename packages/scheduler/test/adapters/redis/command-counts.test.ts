@@ -11,7 +11,12 @@ import {
   whenReady,
 } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
+import {
+  type RedisUnderTest,
+  SHORT_TIMEOUTS,
+  startCluster,
+  startRedis,
+} from '../../support/redis-servers.ts';
 
 const START_MS = 60_000;
 
@@ -22,7 +27,7 @@ async function open(start: () => Promise<RedisUnderTest>) {
   const redis = await start();
   onTestFinished(() => redis.stop());
   const counts = createCommandCounts();
-  const connection = connectRedis(redis.settings, { name: 'counted' }, counts);
+  const connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'counted' }, counts);
   onTestFinished(() => closeRedis(connection));
   await whenReady(connection, START_MS);
   counts.drain();

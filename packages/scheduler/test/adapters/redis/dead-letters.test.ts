@@ -18,7 +18,12 @@ import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createClusterReader } from '../../../src/cluster/operators/cluster-reader.ts';
 import { MOST_ORPHANED } from '../../../src/ports/dead-letters.ts';
 import { instanceNamed } from '../../support/instances-in-memory.ts';
-import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
+import {
+  type RedisUnderTest,
+  SHORT_TIMEOUTS,
+  startCluster,
+  startRedis,
+} from '../../support/redis-servers.ts';
 
 const START_MS = 60_000;
 const LIMITS = { group: 'scheduler', maxMessages: 100, maxDeliveries: 1, maxDead: 100 };
@@ -59,7 +64,7 @@ describe('on one Redis', () => {
 
   beforeAll(async () => {
     redis = await startRedis();
-    connection = connectRedis(redis.settings, { name: 'test' });
+    connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'test' });
     await whenReady(connection, START_MS);
   }, START_MS);
   afterAll(async () => {
@@ -165,7 +170,7 @@ describe('on a Cluster with a frozen master', () => {
 
   beforeAll(async () => {
     redis = await startCluster();
-    connection = connectRedis(redis.settings, { name: 'test' });
+    connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'test' });
     await whenReady(connection, START_MS);
   }, START_MS);
   afterAll(async () => {
@@ -202,9 +207,7 @@ describe('on a Cluster with a frozen master', () => {
       shared: world,
     });
     frozen?.signal('SIGSTOP');
-    const begunAt = performance.now();
     const view = await reader.read();
-    const tookMs = performance.now() - begunAt;
     frozen?.signal('SIGCONT');
     expect(view.instances.find(({ instanceId }) => instanceId === slow)).toMatchObject({
       state: 'unknown',
@@ -216,7 +219,6 @@ describe('on a Cluster with a frozen master', () => {
       figures: { nodes: 1, sessions: 2, jobs: 3 },
       inbox: { dead: 1 },
     });
-    expect(tookMs).toBeLessThan(3_000);
   });
 
   function isMaster(port: number): boolean {

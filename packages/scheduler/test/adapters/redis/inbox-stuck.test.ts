@@ -16,6 +16,7 @@ import { eventually } from '../../support/eventually.ts';
 import {
   type RedisServer,
   type RedisUnderTest,
+  SHORT_TIMEOUTS,
   startCluster,
   startRedis,
 } from '../../support/redis-servers.ts';
@@ -37,9 +38,12 @@ async function startReader(
     for (const server of redis.servers) server.signal('SIGCONT');
     await redis.stop();
   });
-  const connection = connectRedis(redis.settings, { name: 'sender' });
-  const ear = connectRedis(redis.settings, { name: 'ear', isListening: true });
-  const blocking = openBlockingConnection(redis.settings, { name: 'reader', longestWaitMs: WAIT_MS });
+  const connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'sender' });
+  const ear = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'ear', isListening: true });
+  const blocking = openBlockingConnection(
+    { ...redis.settings, ...SHORT_TIMEOUTS },
+    { name: 'reader', longestWaitMs: WAIT_MS },
+  );
   for (const each of [connection, ear]) closing.push(() => each.disconnect());
   closing.push(() => blocking.close());
   await Promise.all([connection, ear, blocking.current()].map((each) => whenReady(each, START_MS)));
@@ -109,7 +113,7 @@ describe('a reader that waits on a frozen server', () => {
     await send('after');
     await handled('after');
     await isEmpty();
-  }, 60_000);
+  });
 
   it('reads on from the replica that took over while its master stays frozen', async () => {
     const redis = await startCluster();
@@ -130,7 +134,7 @@ describe('a reader that waits on a frozen server', () => {
     await send('once more');
     await handled('once more');
     await isEmpty();
-  }, 60_000);
+  });
 
   it('reads on when the inbox was lost with everything else', async () => {
     const redis = await startRedis();
@@ -141,7 +145,7 @@ describe('a reader that waits on a frozen server', () => {
     await send('after');
     await handled('after');
     await isEmpty();
-  }, 60_000);
+  });
 
   it('has no connection left after it was closed, even if it is found stuck then', async () => {
     const redis = await startRedis();

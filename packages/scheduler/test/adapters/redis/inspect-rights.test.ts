@@ -12,6 +12,7 @@ import { createNodeRecords } from '../../../src/adapters/redis/node-records.ts';
 import type { RecordVersion } from '../../../src/ports/node-records.ts';
 import {
   type RedisUnderTest,
+  SHORT_TIMEOUTS,
   startCluster,
   startRedis,
   startRedisWithoutShardedChannels,
@@ -20,7 +21,8 @@ import {
 const START_MS = 60_000;
 const keys = createKeys('rights');
 
-async function connect(settings: RedisSettings) {
+async function connect(server: RedisSettings) {
+  const settings = { ...server, ...SHORT_TIMEOUTS };
   const [connection, ear] = [
     connectRedis(settings, { name: 'asks' }),
     connectRedis(settings, { name: 'hears', isListening: true }),

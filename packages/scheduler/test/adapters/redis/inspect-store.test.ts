@@ -9,7 +9,12 @@ import {
 } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { startSentinel } from '../../e2e/many/start-sentinel.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
+import {
+  type RedisUnderTest,
+  SHORT_TIMEOUTS,
+  startCluster,
+  startRedis,
+} from '../../support/redis-servers.ts';
 
 const START_MS = 60_000;
 const closing: (() => unknown)[] = [];
@@ -23,7 +28,7 @@ async function inspect(
   more: Partial<RedisSettings> = {},
   durability: 'primary' | 'replica' = 'primary',
 ) {
-  const connection = connectRedis({ ...settings, ...more }, { name: 'inspector' });
+  const connection = connectRedis({ ...settings, ...SHORT_TIMEOUTS, ...more }, { name: 'inspector' });
   try {
     await whenReady(connection, START_MS);
     return await inspectStore(connection, { durability });
@@ -169,7 +174,7 @@ describe('one Redis', () => {
 
   it('that does not answer is a fault, not a warning', async () => {
     const redis = await start();
-    const connection = connectRedis(redis.settings, { name: 'inspector' });
+    const connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'inspector' });
     closing.push(() => connection.disconnect());
     await whenReady(connection, START_MS);
     redis.servers[0]?.signal('SIGSTOP');
@@ -182,7 +187,7 @@ describe('one Redis', () => {
 
   it('of a version before 6.2 is warned of', async () => {
     const redis = await start(['--appendonly', 'yes']);
-    const connection = connectRedis(redis.settings, { name: 'inspector' });
+    const connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'inspector' });
     closing.push(() => connection.disconnect());
     await whenReady(connection, START_MS);
     for (const [version, isOld] of [
@@ -208,7 +213,10 @@ describe('a Cluster', () => {
   it('is inspected at every master and replica', async () => {
     const redis = await startCluster();
     closing.push(() => redis.stop());
-    const connection = connectRedis(redis.settings, { name: 'inspector' }) as Cluster;
+    const connection = connectRedis(
+      { ...redis.settings, ...SHORT_TIMEOUTS },
+      { name: 'inspector' },
+    ) as Cluster;
     closing.push(() => connection.disconnect());
     await whenReady(connection, START_MS);
     const look = () => inspectStore(connection, { durability: 'replica' });
@@ -234,7 +242,7 @@ describe('a Cluster', () => {
 
     await second.config('SET', 'maxmemory-policy', 'volatile-lru');
     await expect(look()).rejects.toThrow(`:${second.options.port} has maxmemory-policy volatile-lru`);
-  }, 60_000);
+  });
 });
 
 it('behind Sentinels the replica is inspected as well', async () => {

@@ -7,14 +7,14 @@ import { fresh, times } from '../../contracts/harness.ts';
 import { changeTo, draftJob, draftRequest, expectedOf, repeatOf } from '../../contracts/job-draft.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { type Connected, connectTo, freshKeys, openInstance, ROOMY } from '../../support/redis-jobs.ts';
-import { startRedis } from '../../support/redis-servers.ts';
+import { SHORT_TIMEOUTS, startRedis } from '../../support/redis-servers.ts';
 
 const DOWN = { name: 'SchedulerError', code: 'SCHEDULER_DEPENDENCY_DOWN', cause: expect.anything() };
 
 describe('a job store whose Redis does not answer', () => {
   let redis: Connected;
   beforeAll(async () => {
-    redis = await connectTo(startRedis(), {});
+    redis = await connectTo(startRedis(), SHORT_TIMEOUTS);
   });
   afterAll(() => redis.close());
 

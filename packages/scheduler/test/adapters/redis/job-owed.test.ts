@@ -7,7 +7,7 @@ import type { JobRecord } from '../../../src/domain/job.ts';
 import { perTest } from '../../contracts/harness.ts';
 import { changeTo, draftRequest, expectedOf, RESULT } from '../../contracts/job-draft.ts';
 import { type Connected, connectTo, freshKeys, openInstance } from '../../support/redis-jobs.ts';
-import { startRedis } from '../../support/redis-servers.ts';
+import { SHORT_TIMEOUTS, startRedis } from '../../support/redis-servers.ts';
 
 const FENCE = { nodeId: 'node-a', attempt: 1 };
 const DISPATCHED = changeTo('DISPATCHED', { fence: FENCE, intent: null });
@@ -16,7 +16,7 @@ const states = (job: JobRecord | undefined) => job?.timeline.map(({ state }) => 
 describe('a move that may be written a moment later', () => {
   let redis: Connected;
   beforeAll(async () => {
-    redis = await connectTo(startRedis(), {});
+    redis = await connectTo(startRedis(), SHORT_TIMEOUTS);
   });
   afterAll(() => redis.close());
 

@@ -14,6 +14,7 @@ import { eventually } from '../../support/eventually.ts';
 import {
   type RedisServer,
   type RedisUnderTest,
+  SHORT_TIMEOUTS,
   startCluster,
   startRedis,
 } from '../../support/redis-servers.ts';
@@ -30,7 +31,7 @@ const KEYS = times(100, (index) => `key ${index}`);
 
 async function watch(redis: RedisUnderTest, more: Partial<RedisSettings> = {}) {
   closing.push(() => redis.stop());
-  const connection = connectRedis({ ...redis.settings, ...more }, { name: 'watched' });
+  const connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS, ...more }, { name: 'watched' });
   closing.push(() => connection.disconnect());
   await whenReady(connection, START_MS);
   const heard = { affected: [] as string[][], returned: 0, order: [] as string[] };
@@ -117,7 +118,7 @@ describe('the watch on one Redis', () => {
     closing.push(() => admin.disconnect());
     closing.push(() => redis.stop());
     const connection = connectRedis(
-      { ...redis.settings, username: 'app', password: 'secret' },
+      { ...redis.settings, ...SHORT_TIMEOUTS, username: 'app', password: 'secret' },
       { name: 'watched' },
     );
     closing.push(() => connection.disconnect());
@@ -175,7 +176,7 @@ describe('the watch on a Cluster', () => {
     expect(heard.affected).toEqual([expected]);
     expect(heard.order).toEqual(['changed', 'returned']);
     expect(keysOf(connection, victim)).toEqual([]);
-  }, 60_000);
+  });
 
   it('tells of a master that came back empty before anybody took its place', async () => {
     const redis = await startCluster();
@@ -186,7 +187,7 @@ describe('the watch on a Cluster', () => {
     await eventually(() => heard.affected.length > 0 && heard.returned > 0);
     expect(heard.affected[0]).toEqual(expected);
     for (const affected of heard.affected) expect(affected).toEqual(expected);
-  }, 60_000);
+  });
 
   it('does not keep a Cluster from being ready again that lost all its connections at once', async () => {
     const redis = await startCluster();
@@ -201,5 +202,5 @@ describe('the watch on a Cluster', () => {
     expect(connection.status).toBe('ready');
     expect(heard.affected).toEqual([]);
     expect(closed).toBeGreaterThan(0);
-  }, 60_000);
+  });
 });

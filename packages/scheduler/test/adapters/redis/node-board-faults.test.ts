@@ -12,7 +12,7 @@ import type { NodeRecords, RecordVersion } from '../../../src/ports/node-records
 import { times } from '../../contracts/harness.ts';
 import { sheetFor } from '../../contracts/node-sheets.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type RedisUnderTest, startCluster } from '../../support/redis-servers.ts';
+import { type RedisUnderTest, SHORT_TIMEOUTS, startCluster } from '../../support/redis-servers.ts';
 
 const START_MS = 60_000;
 const LONG_MS = 60_000;
@@ -24,8 +24,8 @@ describe('the board on a Cluster', () => {
 
   beforeAll(async () => {
     redis = await startCluster();
-    connection = connectRedis(redis.settings, { name: 'board' });
-    ear = connectRedis(redis.settings, { name: 'ear', isListening: true });
+    connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'board' });
+    ear = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'ear', isListening: true });
     await Promise.all([whenReady(connection, START_MS), whenReady(ear, START_MS)]);
   }, START_MS);
   afterAll(async () => {
@@ -79,7 +79,7 @@ describe('the board on a Cluster', () => {
       return heard.size === records.length;
     });
     redis.servers[0]?.signal('SIGCONT');
-  }, 40_000);
+  });
 });
 
 async function roundOf(board: NodeRecords): Promise<{ found: number; unanswered: number }> {

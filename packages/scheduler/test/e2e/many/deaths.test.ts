@@ -8,7 +8,7 @@ import { type InstanceProcess, startProcess } from './start-processes.ts';
 
 beforeAll(ensureBuilt, 150_000);
 
-const TEST_MS = 40_000;
+const TEST_MS = 120_000;
 let tests = 0;
 
 async function startThree(): Promise<[InstanceProcess, InstanceProcess, InstanceProcess]> {

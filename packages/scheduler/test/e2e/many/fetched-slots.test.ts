@@ -64,12 +64,15 @@ describe('the slot of a job that its node fetched', () => {
     await eventually(async () => (await madeToLast(a, b, seen)).length === 1);
   });
 
-  it('I2 no leak: is free soon after it was given up, if the node was never heard of again', {
-    timeout: 40_000,
-  }, async () => {
+  it('I2 no leak: is free soon after it was given up, if the node was never heard of again', async () => {
     const { instances } = await startInstances(2, {
+      'scheduler.phase2.redis.command_timeout_ms': 800,
+      'scheduler.reserve_timeout_ms': 800,
       'scheduler.ack_timeout_ms': 1_000,
       'scheduler.reservation_ttl_ms': 1_500,
+      // Far beyond the limit of this test: a slot that lasts as long as the job may is not free in time.
+      'scheduler.job_timeout_seconds': 120,
+      'scheduler.job_deadline_ms': 200_000,
       'scheduler.max_retry': 0,
     });
     const [a, b] = instances as [Instance, Instance];
@@ -78,9 +81,7 @@ describe('the slot of a job that its node fetched', () => {
     const fetching = fetchJob(b);
     await a.dispatch();
     await fetching;
-    // It takes one job at a time, and is not asked again for one that it may have. A job may run for a minute.
-    const begunAt = performance.now();
+    // It takes one job at a time, and is not asked again for one that it may have.
     await eventually(async () => (await a.tryDispatch({ wait_ms: 0 })).status < 300);
-    expect(performance.now() - begunAt).toBeLessThan(9_000);
   });
 });

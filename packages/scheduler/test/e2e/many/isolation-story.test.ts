@@ -154,4 +154,4 @@ it('two tenants, four pools, a hub outage and a withdrawn model', async () => {
     (await metrics(a)).model_not_available.received_total +
     (await metrics(b)).model_not_available.received_total;
   expect(received).toBeGreaterThan(1);
-}, 120_000);
+});

@@ -23,10 +23,12 @@ const SHORT: Settings = {
   ...SHORT_PRESENCE,
   'scheduler.job_retention_ms': 1_500,
   'scheduler.task_binding.lease_seconds': 1,
+  'scheduler.phase2.redis.command_timeout_ms': 1_200,
+  'scheduler.reserve_timeout_ms': 1_200,
   'scheduler.ack_timeout_ms': 1_500,
   'scheduler.reservation_ttl_ms': 2_000,
   'scheduler.job_timeout_seconds': 3,
-  'scheduler.job_deadline_ms': 8_000,
+  'scheduler.job_deadline_ms': 12_000,
   'scheduler.pending_timeout_ms': 2_000,
   'scheduler.session_resume_ttl_ms': 1_000,
   'scheduler.node_reconnect_grace_ms': 100,
@@ -120,4 +122,4 @@ it('jobs, retries, nodes, sessions and an instance that have come and gone leave
     if (key.endsWith(':reserved'))
       expect([key, await client.zcount(key, Date.now(), '+inf')]).toEqual([key, 0]);
   }
-}, 60_000);
+});

@@ -12,7 +12,7 @@ import { type InstanceProcess, startProcess } from './start-processes.ts';
 
 beforeAll(ensureBuilt, 150_000);
 
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 /** As legacy nodes do, and only once. */
 const FIELD_RECONNECT_MS = 5_000;
 const UTTERANCES = 16;

@@ -76,7 +76,7 @@ const seriesOf = (page: MetricsPage, name: string): readonly string[] =>
     .filter((line) => line.startsWith(name) && /^(_count)?[ {]/.test(line.slice(name.length)));
 
 const LACK = { service_id: 'simulated-nmt', service_version: '1.0.0', reason: 'file not found' };
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 
 describe('metrics of the seeds', () => {
   it('are in the one table, with the labels they have there', () => {

@@ -10,7 +10,7 @@ import { type InstanceProcess, startProcess } from './start-processes.ts';
 
 beforeAll(ensureBuilt, 150_000);
 
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 const UTTERANCES = 20;
 let tests = 0;
 

@@ -11,9 +11,28 @@ export interface Instance extends RunningApp {
   readonly instanceId: string;
 }
 
+/** A busy machine is no fault: times that nest, and that only a server or a node that does not answer exceeds. */
+const PATIENT: Settings = {
+  'scheduler.phase2.redis.connect_timeout_ms': 10_000,
+  'scheduler.phase2.redis.command_timeout_ms': 5_000,
+  'scheduler.phase2.redis.socket_timeout_ms': 10_000,
+  'scheduler.reserve_timeout_ms': 5_000,
+  'scheduler.ack_timeout_ms': 10_000,
+  'scheduler.reservation_ttl_ms': 15_000,
+};
+
+/** For tests in which Redis does not answer: as PATIENT, but an instance notices it sooner. */
+export const NOTICES_OUTAGES: Settings = {
+  'scheduler.phase2.redis.connect_timeout_ms': 2_000,
+  'scheduler.phase2.redis.command_timeout_ms': 1_500,
+  'scheduler.phase2.redis.socket_timeout_ms': 3_000,
+  'scheduler.reserve_timeout_ms': 1_500,
+};
+
 /** Where the instances of a test meet, in the words of the configuration. */
 export function storeSettings({ settings }: RedisUnderTest, prefix: string): Settings {
   return {
+    ...PATIENT,
     'scheduler.phase2.enabled': true,
     'scheduler.phase2.redis.mode': settings.mode,
     'scheduler.phase2.redis.url': settings.url,

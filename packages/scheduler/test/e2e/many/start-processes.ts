@@ -13,7 +13,7 @@ export interface InstanceProcess extends Omit<RunningApp, 'app' | 'log'> {
 }
 
 /** As short as presence may be on a busy machine: a frozen process must not be taken for dead by its own tests. */
-export const SHORT_PRESENCE: Settings = { 'scheduler.heartbeat_interval_seconds': 0.5 };
+export const SHORT_PRESENCE: Settings = { 'scheduler.heartbeat_interval_seconds': 1 };
 
 export async function startProcess(
   redis: RedisUnderTest,

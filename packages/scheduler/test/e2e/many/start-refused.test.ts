@@ -12,13 +12,15 @@ import type { Settings } from '../support/start-app.ts';
 import { startInstance, storeSettings } from './start-instances.ts';
 import { SHORT_PRESENCE } from './start-processes.ts';
 
-const AT_ONCE_MS = 2_000;
-const QUICK: Settings = {
-  'server.port': 0,
-  'log.level': 'fatal',
+/** How long an instance tries to reach a Redis that is away. */
+const IMPATIENT: Settings = {
   'scheduler.phase2.redis.connect_timeout_ms': 200,
   'scheduler.phase2.redis.command_timeout_ms': 200,
   'scheduler.phase2.redis.socket_timeout_ms': 300,
+};
+const QUICK: Settings = {
+  'server.port': 0,
+  'log.level': 'fatal',
   ...SHORT_PRESENCE,
 };
 
@@ -33,19 +35,15 @@ afterAll(async () => {
   await redis.stop();
 });
 
-async function serve(
-  settings: Settings,
-  prefix = 'refused',
-): Promise<{ code: number; line: string; ms: number }> {
+async function serve(settings: Settings, prefix = 'refused'): Promise<{ code: number; line: string }> {
   const terminal = createTerminal();
   const all = Object.entries({ ...QUICK, ...storeSettings(redis, prefix), ...settings });
-  const begunAt = performance.now();
   const code = await runServe(
     all.flatMap(([key, value]) => ['--set', `${key}=${value}`]),
     terminal,
   );
   expect(terminal.errors).toEqual([expect.any(String)]);
-  return { code, line: terminal.errors[0] ?? '', ms: performance.now() - begunAt };
+  return { code, line: terminal.errors[0] ?? '' };
 }
 
 async function documentedRights(): Promise<string> {
@@ -94,18 +92,15 @@ describe('an instance does not start', () => {
       { 'scheduler.phase2.redis.username': 'nobody', 'scheduler.phase2.redis.password': 'secret' },
       'WRONGPASS',
     ],
-  ])('with %s, and says so at once', async (_, settings, word) => {
+  ])('with %s, and does not try again until the timeout', async (_, settings, word) => {
     await client.config('SET', 'requirepass', 'secret');
-    const { code, line, ms } = await serve({
-      'scheduler.phase2.redis.connect_timeout_ms': 10_000,
-      ...settings,
-    });
+    const { code, line } = await serve(settings);
     await client.config('SET', 'requirepass', '');
     expect(code).toBe(1);
     expect(line).toContain('check scheduler.phase2.redis.username and scheduler.phase2.redis.password');
     expect(line).toContain(word);
     expect(line).not.toContain('guessed');
-    expect(ms).toBeLessThan(AT_ONCE_MS);
+    expect(line).not.toContain('was not reached');
   });
 
   it.each([
@@ -138,7 +133,7 @@ describe('an instance does not start', () => {
   });
 
   it('without a Redis', async () => {
-    const { code, line } = await serve({ 'scheduler.phase2.redis.url': 'redis://127.0.0.1:1' });
+    const { code, line } = await serve({ ...IMPATIENT, 'scheduler.phase2.redis.url': 'redis://127.0.0.1:1' });
     expect(code).toBe(1);
     expect(line).toContain('Redis was not reached within 500 ms: connect ECONNREFUSED 127.0.0.1:1');
   });
@@ -146,7 +141,7 @@ describe('an instance does not start', () => {
   it('on a Redis that has stopped answering', async () => {
     const [server] = redis.servers;
     server?.signal('SIGSTOP');
-    const { code, line } = await serve({});
+    const { code, line } = await serve(IMPATIENT);
     server?.signal('SIGCONT');
     expect(code).toBe(1);
     expect(line).toContain('Redis was not reached within 500 ms');

@@ -7,7 +7,7 @@ import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
 import { connectSession, INIT, sessionUrl } from '../support/session-client.ts';
 import { type Instance, startInstances } from './start-instances.ts';
 
-const TEST_MS = 90_000;
+const TEST_MS = 120_000;
 
 const stats = (instance: Instance) => instance.get<StatsReply & { status?: string }>('/api/v1/stats');
 

@@ -4,36 +4,25 @@ import { eventually } from '../../support/eventually.ts';
 import type { RedisServer } from '../../support/redis-servers.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
 import { connectSession, sessionUrl } from '../support/session-client.ts';
-import { type Instance, startInstances } from './start-instances.ts';
+import { type Instance, NOTICES_OUTAGES, startInstances } from './start-instances.ts';
 import { SHORT_PRESENCE } from './start-processes.ts';
-
-const TEST_MS = 60_000;
-const COMMAND_TIMEOUT_MS = 800;
-/** What a busy machine adds to anything. */
-const SLACK_MS = 600;
 
 const OUTAGES = [
   {
     what: 'killed, and empty when it returns',
-    settings: {},
+    settings: NOTICES_OUTAGES,
     lastsMs: 0,
     begin: (server: RedisServer) => server.signal('SIGKILL'),
     end: (server: RedisServer) => server.restart(),
   },
   {
     what: 'frozen, for longer than an instance counts as alive',
-    settings: SHORT_PRESENCE,
-    lastsMs: 1_500,
+    settings: { ...NOTICES_OUTAGES, ...SHORT_PRESENCE },
+    lastsMs: 2_500,
     begin: (server: RedisServer) => server.signal('SIGSTOP'),
     end: async (server: RedisServer) => server.signal('SIGCONT'),
   },
 ];
-
-async function timed<T>(run: () => Promise<T>): Promise<{ answer: T; ms: number }> {
-  const begunAt = performance.now();
-  const answer = await run();
-  return { answer, ms: performance.now() - begunAt };
-}
 
 describe('I7 fail closed, on one Redis', () => {
   it.each(OUTAGES)(
@@ -55,14 +44,10 @@ describe('I7 fail closed, on one Redis', () => {
 
       const begunAt = performance.now();
       begin(server);
-      const first = await timed(() => b.tryDispatch());
-      expect(first.answer).toMatchObject({ status: 503, body: { error: 'SCHEDULER_DEPENDENCY_DOWN' } });
-      expect(Number(first.answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-      expect(first.ms).toBeLessThan(COMMAND_TIMEOUT_MS + SLACK_MS);
-      for (let times = 0; times < 3; times += 1) {
-        const next = await timed(() => b.tryDispatch());
-        expect(next.answer).toMatchObject({ status: 503, body: { error: 'SCHEDULER_DEPENDENCY_DOWN' } });
-        expect(next.ms).toBeLessThan(SLACK_MS);
+      for (let times = 0; times < 4; times += 1) {
+        const refused = await b.tryDispatch();
+        expect(refused).toMatchObject({ status: 503, body: { error: 'SCHEDULER_DEPENDENCY_DOWN' } });
+        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
       }
       for (const each of [a, b]) {
         await eventually(async () => (await each.get('/health/ready')).status === 503);
@@ -90,6 +75,5 @@ describe('I7 fail closed, on one Redis', () => {
       expect(node.metrics().reconnects).toBe(0);
       expect(session.ws.readyState).toBe(session.ws.OPEN);
     },
-    TEST_MS,
   );
 });

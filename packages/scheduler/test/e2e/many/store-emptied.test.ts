@@ -11,7 +11,7 @@ import { TOKEN_TOML, TOKENS } from '../support/tokens.ts';
 import { type Instance, startInstances } from './start-instances.ts';
 import { SHORT_PRESENCE } from './start-processes.ts';
 
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 /** Everybody may do everything without a token; who has one is somebody else. */
 const TOML = `[server]\nanonymous = ["node", "session", "operator"]\n${TOKEN_TOML}`;
 

@@ -9,7 +9,7 @@ import { type InstanceProcess, startProcess } from './start-processes.ts';
 
 beforeAll(ensureBuilt, 150_000);
 
-const TEST_MS = 40_000;
+const TEST_MS = 120_000;
 const CAP = { 'scheduler.tenant_limits.max_inflight_jobs': 10 };
 
 /** Until it refuses. */

@@ -10,7 +10,7 @@ import { startRedis } from '../../support/redis-servers.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
 import { startInstance } from './start-instances.ts';
 
-const TEST_MS = 30_000;
+const TEST_MS = 120_000;
 
 async function start(prefix: string) {
   const redis = await startRedis();

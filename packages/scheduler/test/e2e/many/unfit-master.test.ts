@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { startInstance } from './start-instances.ts';
 import { startSentinel } from './start-sentinel.ts';
 
-const TEST_MS = 40_000;
+const TEST_MS = 120_000;
 
 it(
   'a replica that evicts and has become master is told of in the log, to Prometheus and on the page of the cluster',

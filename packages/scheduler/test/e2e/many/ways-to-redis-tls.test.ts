@@ -14,7 +14,7 @@ import { freePort } from './free-port.ts';
 import { startInstance } from './start-instances.ts';
 import { startSecuredCluster, startSecuredSentinel, USER, WATCHER } from './start-secured.ts';
 
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 const REDIS = 'scheduler.phase2.redis';
 const HASTY: Settings = { [`${REDIS}.connect_timeout_ms`]: 200, [`${REDIS}.socket_timeout_ms`]: 900 };
 const AS_USER: Settings = { [`${REDIS}.username`]: USER.username, [`${REDIS}.password`]: USER.password };

@@ -11,7 +11,7 @@ import { doJob } from './do-job.ts';
 import { SHORT_PRESENCE } from './start-processes.ts';
 import { startSentinel } from './start-sentinel.ts';
 
-const TEST_MS = 40_000;
+const TEST_MS = 120_000;
 
 describe('instances do jobs together', () => {
   it('as a user with the rights that the documentation names, and no more', async () => {
