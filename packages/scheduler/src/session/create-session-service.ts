@@ -1,6 +1,7 @@
-/** Hot path: all sessions of this instance, each behind its own mailbox; effects run after the step that asked for them. */
+/** Hot path: all sessions of this instance, each with its own event queue. The effects of a step run after it. */
 import { createRequirements } from '../domain/requirements.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
+import { withTimeout } from '../domain/with-timeout.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -13,7 +14,6 @@ import { createSessionTable } from './connection/session-table.ts';
 import { createTenantSessionCaps } from './connection/tenant-session-caps.ts';
 import type { SessionEffect, SessionEvent } from './event.ts';
 import { createEventQueue } from './event-queue.ts';
-import { atMost } from './handover/at-most.ts';
 import { createHandover } from './handover/handover.ts';
 import { createRemoteJobFollower } from './handover/remote-job-follower.ts';
 import { createSessionSaver } from './handover/session-saver.ts';
@@ -40,17 +40,17 @@ export interface SessionServiceDeps {
   readonly settings: SessionSettings & { readonly maxWaiting: number };
   /** Absent: no tenant has a cap. */
   readonly tenancy?: Tenancy | undefined;
-  /** Absent: sessions live and die with this process. */
+  /** Absent: sessions end with this process. */
   readonly elsewhere?: Elsewhere | undefined;
   /** Absent: nothing is traced. */
   readonly tracer?: Tracer | undefined;
-  /** Absent: nobody wants to know what was slow. */
+  /** Absent: slow events are not measured. */
   readonly slow?: SlowWatch | undefined;
 }
 
-/** A random first number leaves room for as many utterances again. */
+/** Upper bound of a random first index; as many further indexes follow. */
 const RANDOM_BASE = 2 ** 31;
-/** How long a client is not told to move because the store does not answer. */
+/** Limit of the wait for a save before `server_draining` is sent. */
 const SAVE_LIMIT_MS = 1_000;
 
 export function createSessionService(deps: SessionServiceDeps): SessionService {
@@ -96,7 +96,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     const before = sessionTable.countedState(session);
     runAll(session, stepSession(session, event, at, tools));
     sessionTable.recount(session, before);
-    // Of one that is over, whoever let it go writes what is left to write.
+    // For an ended session, the code that ended it writes the last state.
     if (session.unsaved !== 'nothing' && session.phase !== 'ended') saver?.schedule(session);
   }
 
@@ -105,13 +105,16 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     if (sessionTable.resultBytes() > settings.maxResultBytesTotal) sessionTable.evictOne();
   }
 
-  /** One that fails must not take the others with it: an utterance would be accepted and never dispatched. */
+  /** A failed effect must not stop the others: an utterance would be accepted and never dispatched. */
   function runAll(session: Session, effects: readonly SessionEffect[]): void {
     for (const effect of effects) {
       try {
         run(session, effect);
       } catch (fault) {
-        log.error({ session_id: session.sessionId, effect: effect.kind, err: fault }, 'an effect failed');
+        log.error(
+          { session_id: session.sessionId, effect: effect.kind, err: fault },
+          'an effect of a session failed',
+        );
       }
     }
   }
@@ -155,10 +158,10 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     session.wake = undefined;
     session.link = undefined;
     if (sessionTable.remove(session)) meter.count('scheduler_sessions_ended_total', { reason });
-    log.debug({ session_id: session.sessionId, reason }, 'a session ended');
+    log.debug({ session_id: session.sessionId, reason }, 'session ended');
   }
 
-  /** Nobody waits for these any more, unless somebody else has the session by now. */
+  /** Cancels the jobs of an ended session, unless another instance owns the session by now. */
   function cancelUnsettled(session: Session, unsettled: readonly Utterance[]): void {
     const cancel = (utterance: Utterance) =>
       watch.cancel(utterance, 'the session that waited for it ended', 'SESSION_CLOSED');
@@ -167,12 +170,12 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       return;
     }
     void saver.remove(session).then((result) => {
-      // Not cancelled for nothing they end by themselves, in time.
+      // If another instance may own the session, its jobs are not cancelled; they end at their deadline at the latest.
       for (const utterance of unsettled) result === 'removed' ? cancel(utterance) : watch.handOver(utterance);
     });
   }
 
-  /** One timer each, set anew only if it would be late: chunks come far more often than pauses. */
+  /** One timer per session, replaced only by an earlier one: chunks arrive far more often than pauses. */
   function wakeInTime(session: Session): void {
     const at = session.phase === 'ended' ? undefined : nextWakeAt(session, settings);
     const { wake } = session;
@@ -187,11 +190,15 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     };
   }
 
-  const flushed = (session: Session): Promise<void> =>
-    atMost(clock, SAVE_LIMIT_MS, (done) => void saver?.flush(session).then(done));
+  /** Resolves when the call does, or at the limit. */
+  const atMost = (limitMs: number, what: string, call: () => Promise<unknown>): Promise<unknown> =>
+    withTimeout(clock, limitMs, what, call).catch(() => undefined);
+
+  const flushed = async (session: Session): Promise<unknown> =>
+    saver && atMost(SAVE_LIMIT_MS, 'save of a draining session', () => saver.flush(session));
 
   async function drained(limitMs: number): Promise<void> {
-    await atMost(clock, limitMs, watch.onEmpty);
+    await atMost(limitMs, 'outcomes of all utterances', () => new Promise<void>(watch.onEmpty));
     await Promise.all([...sessions.values()].filter(({ isShared }) => isShared).map(flushed));
   }
 

@@ -1,4 +1,4 @@
-/** Hot path: a session handles one event after the other, also those that its own effects bring about. */
+/** Hot path: a session handles its events one after the other, including those that its own effects cause. */
 import type { Clock } from '../ports/clock.ts';
 import type { SlowWatch } from '../ports/slow-watch.ts';
 import type { SessionEvent } from './event.ts';
@@ -10,7 +10,7 @@ export function createEventQueue(deps: {
   clock: Pick<Clock, 'now'>;
   slow?: SlowWatch | undefined;
   handle(session: Session, event: SessionEvent, at: number): void;
-  /** Nothing is left to handle. */
+  /** Called when the queue is empty. */
   onEmptied(session: Session): void;
 }): Post {
   const { clock, slow, handle, onEmptied } = deps;
@@ -22,7 +22,7 @@ export function createEventQueue(deps: {
     try {
       for (let next = session.queued.shift(); next !== undefined; next = session.queued.shift()) {
         const at = clock.now();
-        // What came while an earlier one was handled has waited at most since that began.
+        // An event that arrived during an earlier one has waited at most since that one began.
         if (begunAt === undefined) begunAt = at;
         else slow?.waited('session_mailbox', at - begunAt);
         handle(session, next, at);

@@ -1,4 +1,4 @@
-/** Vocabulary of sessions: what happens to one, and what has to be done about it. */
+/** Vocabulary of sessions: the events of a session and the effects of its steps. */
 import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId } from '../domain/ids.ts';
@@ -35,14 +35,14 @@ export interface GivenUtterance {
 export interface SavedName {
   readonly utterance: Utterance;
   readonly jobId: JobId;
-  /** With it was written that it is to have no translation. */
+  /** The saved state says that it has no translation. */
   readonly includesMissing: boolean;
 }
 
-/** `released`: another instance asked for it. `taken`: it did not ask. `fenced`: this instance may serve nobody any more. */
+/** `released`: another instance requested it. `taken`: another instance took it without a request. `fenced`: this instance may serve no client any more. */
 export type Departure = 'released' | 'taken' | 'fenced';
 
-/** What a client may do to its session. */
+/** Events that come from the client. */
 export type ClientEvent =
   | Chunk
   | GivenUtterance
@@ -53,29 +53,29 @@ export type ClientEvent =
 export type SessionEvent =
   | ClientEvent
   | { readonly kind: 'time_passed' }
-  /** There is no room for it any more. */
+  /** The limits of this instance leave no space for it. */
   | { readonly kind: 'evicted' }
-  /** `resumeToken`: of a new session, to be told once; a resumed one has its own already. */
+  /** `resumeToken`: only of a new session, sent once; the client of a resumed session has it already. */
   | {
       readonly kind: 'attached';
       readonly link: SessionLink;
       readonly opening: Opening;
       readonly isResumed: boolean;
-      /** From another instance. */
+      /** The session came from another instance. */
       readonly hasMoved: boolean;
       readonly resumeToken?: string | undefined;
     }
   | { readonly kind: 'detached'; readonly link: SessionLink }
   | { readonly kind: 'drain'; readonly reconnectAfterMs: number; readonly limitMs: number }
-  /** Draining, and others know all there is to know: the client may go. */
+  /** The draining session is saved completely: the client may connect elsewhere. */
   | { readonly kind: 'ready_to_move'; readonly reconnectAfterMs: number }
-  /** Others can find these utterances, under these names. */
+  /** The saved state now contains these utterances with these job ids. */
   | { readonly kind: 'saved'; readonly names: readonly SavedName[] }
-  /** The session goes on elsewhere, if anywhere. */
+  /** The session leaves this instance; another one may resume it. */
   | { readonly kind: 'depart'; readonly why: Departure }
-  /** What became of an utterance that another instance accepted, or drives. */
+  /** The record of a job that another instance accepted or drives was read. */
   | { readonly kind: 'job_read'; readonly utterance: Utterance; readonly job: JobRecord }
-  /** Nothing will come of it any more. */
+  /** Its job has no record and will have none. */
   | { readonly kind: 'job_gone'; readonly utterance: Utterance }
   | { readonly kind: 'admitted'; readonly utterance: Utterance }
   | { readonly kind: 'dispatched'; readonly utterance: Utterance; readonly outcome: DispatchOutcome }
@@ -87,19 +87,19 @@ export type SessionEvent =
       readonly isFinal: boolean;
     };
 
-/** Done after the step, in order. */
+/** Run after the step, in order. */
 export type SessionEffect =
   | { readonly kind: 'send'; readonly output: SessionOutput }
   /** A newer connection has the session. */
   | { readonly kind: 'replace'; readonly link: SessionLink }
-  /** The client has to look for another instance. */
+  /** The client must connect to another instance. */
   | { readonly kind: 'abandon'; readonly link: SessionLink }
   | { readonly kind: 'dispatch'; readonly utterance: Utterance; readonly request: DispatchRequest }
-  /** Nobody here waits for the job any more. */
+  /** The utterance is settled; its job is no longer watched. */
   | { readonly kind: 'forget'; readonly utterance: Utterance }
-  /** But somebody elsewhere may. */
+  /** Another instance waits for the job. */
   | { readonly kind: 'hand_over'; readonly utterance: Utterance }
-  /** And nobody should go on with it. */
+  /** The job should stop. */
   | {
       readonly kind: 'cancel';
       readonly utterance: Utterance;
@@ -113,11 +113,11 @@ export type SessionEffect =
       readonly value: number;
       readonly labels?: Labels;
     }
-  /** Its outcome has left; only if anybody wants to know. */
+  /** An outcome was delivered; only when traces are on. */
   | { readonly kind: 'trace'; readonly delivered: Delivered<Utterance>; readonly at: number }
-  /** Nobody else can go on with it any more. */
+  /** No other instance may resume it any more. */
   | { readonly kind: 'remove_saved' }
-  /** `unheard`: what only it waited for, to be cancelled once it is certain that nobody else has the session. */
+  /** `unsettled`: its utterances without an outcome. They are cancelled once it is certain that no other instance owns the session. */
   | { readonly kind: 'end'; readonly reason: string; readonly unsettled?: readonly Utterance[] }
-  /** It is over here alone. */
+  /** It ended on this instance only. */
   | { readonly kind: 'departed'; readonly reason: string };

@@ -1,4 +1,4 @@
-/** Vocabulary of sessions: what a client is told. The edge spells it. */
+/** Vocabulary of sessions: the messages to a client. The transport encodes them. */
 import type { ErrorCode } from '../domain/errors.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { PressureAction } from './outcomes/backpressure.ts';
@@ -19,7 +19,7 @@ export const UI_EVENTS = [
 ] as const;
 export type UiEventName = (typeof UI_EVENTS)[number];
 
-/** Of which utterance something is told. */
+/** The utterance that a message is about. */
 export type About = Pick<Utterance, 'index' | 'jobId' | 'traceId'>;
 
 export type SessionOutput =
@@ -28,10 +28,10 @@ export type SessionOutput =
       readonly traceId: string;
       readonly audioFormat: string;
       readonly sampleRate: number;
-      /** Only at the first opening: it is not kept here. */
+      /** Only at the first opening: the session keeps the digest alone. */
       readonly resumeToken: string | undefined;
       readonly isResumed: boolean;
-      /** Audio that has no outcome yet may be needed again. */
+      /** The client should send audio without an outcome again. */
       readonly hasMoved: boolean;
       readonly warning: string | undefined;
     }
@@ -68,6 +68,6 @@ export interface SessionLink {
   send(sessionId: SessionId, output: SessionOutput): void;
   /** A newer connection has the session. */
   replaced(): void;
-  /** This instance serves nobody any more; another one does. */
+  /** This instance may serve no client any more; another one does. */
   abandoned(): void;
 }

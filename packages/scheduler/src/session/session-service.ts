@@ -1,4 +1,4 @@
-/** Hot path: what the rest of the program may ask of sessions. */
+/** Hot path: the interface of sessions to the rest of the program. */
 import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
@@ -12,39 +12,39 @@ import type { ClientEvent } from './event.ts';
 import type { SessionLink } from './output.ts';
 import type { Opening, Session } from './session.ts';
 
-/** What sessions need of the job engine. */
+/** The part of the job engine that sessions use. */
 export interface JobDispatcher {
   dispatch(request: DispatchRequest): Promise<DispatchOutcome>;
-  /** `code`: what the job then failed with. */
+  /** `code`: the failure code of the cancelled job. */
   cancel(jobId: JobId, message: string, code: ErrorCode): Promise<unknown>;
   waiting(): number;
 }
 
-/** What sessions need of other instances. */
+/** The parts that connect sessions with other instances. */
 export interface Elsewhere {
   readonly store: SessionStore;
-  /** "instance/incarnation" of this process, as it is now. */
+  /** Current "instance/incarnation" of this process. */
   readonly owner: () => string;
   readonly records: Pick<JobStore, 'get'>;
-  /** Of jobs that other instances drive, too. */
+  /** Includes jobs that other instances drive. */
   readonly events: Pick<JobEvents, 'subscribe'>;
-  /** Asks an owner to let a session go. True: it has, and has saved all of it. */
+  /** Requests a session from its owner. True: the owner released it and saved all of it. */
   readonly release: (owner: string, sessionId: SessionId) => Promise<boolean>;
-  /** Told of a job that is followed and does not move: perhaps nobody drives it. */
+  /** Checks whether a followed job that does not move still has a driver. */
   readonly checkDriver: (job: JobRecord) => void;
 }
 
 export interface SessionsFull {
   readonly kind: 'full';
   readonly limit: 'instance' | 'tenant';
-  /** For people: which limit it is, and what can be done. */
+  /** For people: which limit was reached and what can be done. */
   readonly detail: string;
 }
 
 export type Opened =
   | { readonly kind: 'opened'; readonly sessionId: SessionId }
   | SessionsFull
-  /** Whether there is a session to resume cannot be known now. */
+  /** The store cannot be read, so it is unknown whether the session to resume exists. */
   | { readonly kind: 'unavailable' };
 
 export interface SessionView {
@@ -57,24 +57,24 @@ export interface SessionView {
   readonly source: string;
   readonly target: string;
   readonly mode: string | undefined;
-  /** Of the two of a two-way conversation. */
+  /** The two languages of a two-way conversation. */
   readonly languageA: string | undefined;
   readonly languageB: string | undefined;
   readonly nextIndex: number;
-  /** Number of the last outcome that left. */
+  /** Number of the last delivered outcome. */
   readonly deliverySeq: number;
   readonly running: number;
-  /** Ready, behind one that is not. */
+  /** Outcomes that are ready and wait for an earlier one. */
   readonly pending: number;
-  /** Delivered and not acknowledged. */
+  /** Outcomes that are delivered and not acknowledged. */
   readonly kept: number;
   readonly audioBytes: number;
   readonly phase: Session['phase'];
-  /** Without a client: when it is given up. */
+  /** Without a client: when the session ends. */
   readonly expiresAt: number | undefined;
 }
 
-/** Without a cursor it is the last one. */
+/** The last page has no cursor. */
 export interface SessionPage {
   readonly sessions: readonly SessionView[];
   readonly cursor?: string;
@@ -82,35 +82,35 @@ export interface SessionPage {
 
 export interface SessionService {
   /**
-   * Opens one, or the one that is resumed. The client is told on its link before this returns, or its promise does: only the resume of
-   * a session that is not here has to wait.
+   * Opens a new session or resumes one. The client gets `opened` on its link before this returns or its promise resolves. Only the
+   * resume of a session of another instance returns a promise.
    */
   open(opening: Opening, link: SessionLink): MaybePromise<Opened>;
   /** `unknown`: not open, or not for this credential. */
   receive(sessionId: SessionId, credential: string, event: ClientEvent): 'taken' | 'unknown';
-  /** The connection is gone. */
+  /** The connection ended. */
   left(sessionId: SessionId, link: SessionLink): void;
-  /** Heard for every job; only those of sessions matter. */
+  /** Called for every job; jobs without a session are ignored. */
   jobMoved(job: JobRecord): void;
-  /** `by`: the node that says so; heard only while the job is its own. Absent: whoever has it. */
+  /** `by`: the reporting node; ignored unless its attempt is the current one. Absent: not checked. */
   partial(jobId: JobId, text: string, isFinal: boolean, by?: NodeId): void;
-  /** Tells everybody to move, and seals what was said. `ended`: every utterance has its outcome, or the time is over. */
+  /** Sends every client to another instance and seals open utterances. `ended` resolves when every utterance has its outcome, or at the limit. */
   drain(limits: { reconnectAfterMs: number; limitMs: number }): { notified: number; ended: Promise<void> };
   /**
-   * Another instance wants it: saves it, and forgets it without cancelling anything. True: all of it is saved. False: not all, or it is
-   * not here, and nobody can say.
+   * Another instance requests it: saves it and removes it here without cancelling anything. True: all of it is saved. False: not all
+   * of it, or it is not on this instance.
    */
   release(sessionId: SessionId): Promise<boolean>;
-  /** This instance may serve nobody any more: closes every connection, forgets all sessions, cancels and writes nothing. */
+  /** This instance may serve no client any more: closes every connection and removes all sessions; cancels and writes nothing. */
   abandonAll(): void;
-  /** The store may have lost something: looks whether all sessions are there, and writes those again that are not. */
+  /** The store may have lost writes: checks all saved sessions and writes the missing ones again. */
   reassert(): void;
-  /** Newest first. A page may be short, or empty, and still have a cursor. */
+  /** Newest first. A short or empty page may still have a cursor. */
   list(query: { tenantId?: TenantId; limit: number; cursor?: string }): SessionPage;
   isFull(): boolean;
-  /** Why this tenant may have no other session now, if that is its own cap. */
+  /** Why this tenant may open no further session now, if its own cap is the reason. */
   capRefusal(tenantId: TenantId): SessionsFull | undefined;
-  /** Of the sessions that are connected. */
+  /** Of connected sessions. */
   languageUses(): LanguageUses;
   counts(): { sessions: number; connected: number; watched: number; resultBytes: number };
   /** Tenants whose sessions are counted. */

@@ -1,13 +1,12 @@
-/** Hot path when traces are asked for, unused otherwise: what a tracer is told of a session's utterances. */
+/** Hot path when traces are on, unused otherwise: reports the utterances of a session to the tracer. */
 import type { Clock } from '../ports/clock.ts';
 import type { Tracer } from '../ports/tracer.ts';
 import type { Delivered } from './outcomes/delivery.ts';
 import type { Session, Utterance } from './session.ts';
 
 export interface SessionTraces {
-  /** An outcome has left, in its order. */
   outcomeDelivered(session: Session, delivered: Delivered<Utterance>, at: number): void;
-  /** Nobody will hear of the rest. */
+  /** The remaining utterances will have no delivered outcome. */
   ended(session: Session): void;
 }
 
@@ -32,7 +31,7 @@ export function createSessionTraces({ tracer, clock }: { tracer: Tracer; clock: 
         deliverySeq,
       });
     },
-    // Their jobs are traced, and would have nobody above them.
+    // The spans of their jobs need a parent.
     ended(session) {
       const endedAt = clock.now();
       for (const utterance of session.delivery.waiting) {

@@ -1,4 +1,5 @@
-/** Hot path: all that is known of one session. Only the steps of its own mailbox change it. */
+/** Hot path: the state of one session. Only the steps of its own event queue change it. */
+import { type BoundedMap, createBoundedMap } from '../domain/bounded-map.ts';
 import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
 import type { Languages } from '../domain/needed-directions.ts';
 import type { Cancel } from '../ports/clock.ts';
@@ -10,7 +11,7 @@ import { type Groups, NO_GROUPS } from './speech/groups.ts';
 import type { PoolChoice } from './speech/preferred-pool.ts';
 import { type Segmentation, SILENT } from './speech/segmentation.ts';
 
-/** What the client may understand beyond what is legacy. */
+/** Protocol extensions that a client may support; a legacy client supports none. */
 export const SESSION_ABILITIES = [
   'result_ack',
   'utterance_accepted',
@@ -19,7 +20,7 @@ export const SESSION_ABILITIES = [
 ] as const;
 export type SessionAbility = (typeof SESSION_ABILITIES)[number];
 
-/** How speech is described: by session_init for its chunks, by an utterance for itself. */
+/** Description of speech: session_init describes all chunks, a whole utterance describes itself. */
 export interface Speech {
   readonly languages: Languages;
   readonly mode?: string | undefined;
@@ -34,14 +35,14 @@ export interface Speech {
 export interface Resume {
   readonly sessionId: SessionId;
   readonly token: string;
-  /** Of the outcomes it has received; absent: none, or it does not say. */
+  /** Number of the last outcome that the client received; absent: none, or the client does not report it. */
   readonly receivedSeq?: number | undefined;
 }
 
-/** What a client asks for when it opens a session. */
+/** The request of a client that opens a session. */
 export interface Opening {
   readonly tenantId: TenantId;
-  /** Who opened it; whoever else speaks for the session must be the same. */
+  /** Credential of the connection that opened it. Other connections of the session need the same one. */
   readonly credential: string;
   /** Absent: a legacy client. */
   readonly abilities: ReadonlySet<string> | undefined;
@@ -49,52 +50,52 @@ export interface Opening {
   readonly traceId: string;
   readonly platform: string;
   readonly resume?: Resume | undefined;
-  /** For the person at the client. */
+  /** Shown to the user of the client. */
   readonly warning?: string | undefined;
 }
 
 /** One accepted utterance. */
 export interface Utterance extends Deliverable {
   readonly index: number;
-  /** The job that does it; a repeated request may find another one doing it already. */
+  /** Its job. A repeated request may find that another job translates it already; then this id changes. */
   jobId: JobId;
   readonly traceId: string;
-  /** As the client named it. */
+  /** The request id that the client gave it. */
   readonly requestId: string | undefined;
   readonly groupId: string;
   readonly partIndex: number;
   readonly firstSeq: number | undefined;
   readonly lastSeq: number | undefined;
-  /** Its first sound, as far as is known here. */
+  /** Time of its first audio, as far as this instance knows it. */
   readonly startedAt: number;
   readonly acceptedAt: number;
-  /** Audio of it that counts against the session. */
+  /** Bytes of its audio that count against the session's limit. */
   audioBytes: number;
-  /** Its job is recorded, or will never be: the client may be told that it was accepted. */
+  /** Its job is recorded, or will never be: the client may be informed that it was accepted. */
   isAdmitted: boolean;
-  /** The client knows that it was accepted. */
+  /** `utterance_accepted` was sent for it. */
   isAnnounced: boolean;
-  /** The name of its job as other instances would find it. */
+  /** The job id in the saved state, which other instances read. */
   savedJobId: JobId | undefined;
-  /** Other instances know that it is to have no translation. */
+  /** The saved state says that it has no translation. */
   isMissingSaved: boolean;
-  /** Accepted by another instance, which has or had the audio; sent again it is needed here. */
+  /** Another instance accepted it and has or had the audio; if the client sends the audio again, this instance uses it. */
   isAudioElsewhere: boolean;
-  /** It was counted where it was accepted. */
+  /** It was settled before the handover; the instance that accepted it has counted the outcome. */
   readonly hadOutcome: boolean;
-  /** A node has had it. */
+  /** A node has received it. */
   isPlaced: boolean;
-  /** The node whose attempt counts. */
+  /** The node of the current attempt. */
   nodeId: NodeId | undefined;
-  /** Nobody waits for it any more; a job of it that turns up later is cancelled. */
+  /** The session no longer waits for it; a job of it that is recorded later is cancelled. */
   isAbandoned: boolean;
-  /** Another instance waits for it now: whatever comes of it is not heard here, and nothing is cancelled. */
+  /** Another instance waits for it now: this instance ignores its outcome and cancels nothing. */
   isHandedOver: boolean;
-  /** Bits of the ui_events that were told: each at most once, whatever retries there are. */
+  /** Bits of the ui_events that were sent. Each is sent at most once, also when the job is retried. */
   sentUiEvents: number;
 }
 
-/** Chunks of one utterance that came again so far, in order. */
+/** Chunks of one utterance that the client has sent again so far, in order. */
 export interface ResentAudio {
   readonly utterance: Utterance;
   readonly chunks: Buffer[];
@@ -102,61 +103,64 @@ export interface ResentAudio {
   lastSeq: number;
 }
 
-/** How urgently others must be told what of it changed. */
+/** How urgently the changes of a session must be saved for other instances. */
 export type Unsaved = 'nothing' | 'later' | 'soon' | 'now';
 
 export interface Session {
   readonly sessionId: SessionId;
   readonly tenantId: TenantId;
   readonly openedAt: number;
-  /** Of the token that proves the right to resume; absent: it cannot be resumed. */
+  /** Digest of the token that proves the right to resume; absent: it cannot be resumed. */
   readonly resumeDigest: string | undefined;
   opening: Opening;
-  /** Other instances can go on with it: nothing is told that they would not know of. */
+  /** Other instances can resume it, so nothing is sent to the client that the saved state does not contain. */
   isShared: boolean;
-  /** Of what was last written for them. */
+  /** Revision of the last saved state. */
   revision: number;
-  /** What has changed since: not at all, nothing that hurries, or something that a client waits to be told. */
+  /** The most urgent change since the last save; `now`: the client waits for it. */
   unsaved: Unsaved;
   /** Absent: no client is connected. */
   link: SessionLink | undefined;
-  /** Without a client: when it is given up. */
+  /** Without a client: when the session ends. */
   expiresAt: number | undefined;
   segmentation: Segmentation;
-  /** Names for the utterance that is being spoken. */
+  /** Ids of the utterance whose audio is arriving. */
   draft: { readonly jobId: JobId; readonly traceId: string } | undefined;
   nextIndex: number;
   /** Highest chunk received; chunks repeated after a resume are below it. */
   lastSeq: number;
-  /** Of the last utterance that was cut: what came after it is here alone. */
+  /** Last chunk of the last sealed utterance: only this instance has the chunks after it. */
   sealedSeq: number;
-  /** Audio of an utterance of another instance that is being sent again. */
+  /** Audio of an utterance that another instance accepted and that the client is sending again. */
   resentAudio: ResentAudio | undefined;
-  /** The first chunk there was no room for: what comes behind it waits for it. */
+  /** The first chunk that did not fit the audio budget: later chunks are refused until the client sends it again. */
   refused: { readonly seq: number; readonly at: number } | undefined;
   readonly delivery: Delivery<Utterance>;
-  /** Highest outcome told on this connection, of those that are acknowledged. */
+  /** Number of the last outcome sent on this connection, for clients that acknowledge outcomes. */
   sentSeq: number;
-  /** Utterances without outcome. */
+  /** Number of utterances without an outcome. */
   running: number;
-  /** Of them, those that no node has yet. */
+  /** Number of those that no node has received yet. */
   unplaced: number;
-  /** Being collected, or held for jobs. */
+  /** Bytes that are collected from chunks or held for jobs. */
   audioBytes: number;
   groups: Groups;
-  /** The last delivered utterance of each group that may be played. */
-  readonly playable: Map<string, Utterance>;
-  /** Of utterances that named their request: a repeat is the same utterance. */
+  /** The last delivered utterance of each group that the client may play. */
+  readonly playable: BoundedMap<string, Utterance>;
+  /** Utterances by request id: a repeated request is the same utterance. */
   readonly requests: Map<string, Utterance>;
   pool: PoolChoice | undefined;
   sentPressure: SentPressure | undefined;
   webToSchedulerMs: number | undefined;
-  /** `draining`: it should move to another instance. `closing`: it ends with its last outcome. */
+  /** `draining`: the client should connect to another instance. `closing`: it ends with its last outcome. */
   phase: 'open' | 'draining' | 'closing' | 'ended';
   isHandlingEvents: boolean;
   readonly queued: SessionEvent[];
   wake: { readonly at: number; readonly cancel: Cancel } | undefined;
 }
+
+/** Groups whose playback may still be reported. */
+const MAX_PLAYABLE = 8;
 
 export function createSession(
   sessionId: SessionId,
@@ -187,7 +191,7 @@ export function createSession(
     unplaced: 0,
     audioBytes: 0,
     groups: NO_GROUPS,
-    playable: new Map(),
+    playable: createBoundedMap({ max: MAX_PLAYABLE }),
     requests: new Map(),
     pool: undefined,
     sentPressure: undefined,
@@ -199,7 +203,7 @@ export function createSession(
   };
 }
 
-/** In the field: no extension is understood, errors are shown as alerts, finals overtake audio. */
+/** A legacy client supports no extension, shows errors as alerts, and its finals overtake its audio. */
 export const isLegacy = ({ opening }: Session): boolean => opening.abilities === undefined;
 
 export const understands = ({ opening }: Session, ability: SessionAbility): boolean =>

@@ -1,4 +1,4 @@
-/** Hot path: what a step of a session may use, and how it says what has to be done. */
+/** Hot path: the tools of a session's step, and the helpers that add its effects. */
 import type { ErrorCode } from '../domain/errors.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import type { CoreServices, Require } from '../domain/requirements.ts';
@@ -24,26 +24,25 @@ export interface SessionSettings {
   readonly resumeTtlMs: number;
   readonly pendingTimeoutMs: number;
   readonly maxSessions: number;
-  /** Of all sessions; above it the one that has been away longest makes room. */
+  /** Of all sessions together; above it the session that has been disconnected longest is evicted. */
   readonly maxResultBytesTotal: number;
-  /** Utterances of one session without outcome. */
+  /** Utterances of one session without an outcome. */
   readonly maxUtterances: number;
   readonly maxAudioBytes: number;
   readonly isIndexBaseRandom: boolean;
   readonly coreServices: CoreServices;
 }
 
-/** Given to every step; nothing in it waits. */
+/** Passed to every step; every call is synchronous. */
 export interface StepTools {
   readonly settings: SessionSettings;
   readonly ids: Pick<IdSource, 'jobId' | 'traceId' | 'digest'>;
   readonly audio: Pick<AudioStore, 'claim' | 'unclaim' | 'usedShare'>;
   readonly pools: Pools;
-  /** What a job needs of services. */
   readonly require: Require;
-  /** How full the queue of jobs without a slot is, 0 to 1. */
+  /** Fill level of the queue of jobs without a slot, 0 to 1. */
   readonly queueShare: () => number;
-  /** Somebody wants to know of every outcome that leaves. */
+  /** Every delivered outcome is reported to the tracer. */
   readonly isTraced: boolean;
 }
 

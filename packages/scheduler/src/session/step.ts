@@ -1,4 +1,4 @@
-/** Hot path: one step of a session's mailbox. Synchronous; changes the session alone and returns what has to be done. */
+/** Hot path: one step of a session. Synchronous; changes only the session and returns the effects to run. */
 
 import {
   attach,
@@ -67,7 +67,7 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
     case 'close':
       return close(step, session);
     case 'acknowledged':
-      // Whoever comes back says what it has heard.
+      // A client that resumes reports the last number it received, so this save is not urgent.
       noteChange(session, 'later');
       unbindFailed(session, event.deliverySeq);
       return acknowledge(session.delivery, event.deliverySeq);

@@ -1,4 +1,4 @@
-/** Hot path: a client comes, goes and comes back, and a session ends. */
+/** Hot path: a client connects, disconnects and resumes, and a session ends. */
 
 import type { SessionEvent } from '../event.ts';
 import { noteChange } from '../handover/saved-state.ts';
@@ -26,7 +26,7 @@ export function attach(step: Step, session: Session, event: Of<'attached'>): voi
   cutStream(step, session, { kind: 'resumed' });
   const { speech, traceId, warning } = opening;
   const { audioFormat, sampleRate } = speech;
-  // One that nobody knows of yet is written at once: it could not be resumed.
+  // A new session is saved at once: without a saved state it cannot be resumed elsewhere.
   noteChange(session, isResumed ? 'soon' : 'now');
   send(step, session, {
     kind: 'opened',
@@ -45,15 +45,15 @@ export function attach(step: Step, session: Session, event: Of<'attached'>): voi
   session.sentSeq = 0;
   if (understands(session, 'result_ack')) return;
   for (const delivered of kept) sendOutcome(step, session, delivered);
-  // Who does not acknowledge has had them now.
+  // Without acknowledgements, sent counts as received.
   acknowledge(session.delivery, session.delivery.deliverySeq);
 }
 
-/** Speech that another instance has or had, and that this one may need. */
+/** Another instance has or had audio that this one may need. */
 const needsResentAudio = ({ delivery }: Session): boolean =>
   delivery.waiting.some(({ isSettled, isAudioElsewhere }) => isAudioElsewhere && !isSettled);
 
-/** Whoever can come back is waited for; jobs go on meanwhile. Nobody waits for those of the others. */
+/** A session that can be resumed waits for its client, and its jobs continue. Any other session ends. */
 export function detach(step: Step, session: Session, { link }: Of<'detached'>) {
   if (session.link !== link) return;
   session.link = undefined;
@@ -63,7 +63,7 @@ export function detach(step: Step, session: Session, { link }: Of<'detached'>) {
   cutStream(step, session, { kind: 'suspended' });
 }
 
-/** The session is over, and with it what only it waited for. */
+/** Ends the session; the jobs that only it waits for are cancelled. */
 export function end(step: Step, session: Session, reason: string): void {
   if (session.phase === 'ended') return;
   session.phase = 'ended';
@@ -72,21 +72,21 @@ export function end(step: Step, session: Session, reason: string): void {
   step.effects.push({ kind: 'end', reason, unsettled: stopCountingAll(step, session) });
 }
 
-/** Those without an outcome, which now count for nobody here. */
+/** Returns the utterances without an outcome, which no longer count on this instance. */
 function stopCountingAll(step: Step, session: Session): readonly Utterance[] {
   const unsettled = session.delivery.waiting.filter(({ isSettled }) => !isSettled);
   for (const utterance of unsettled) stopCounting(step, session, utterance);
   return unsettled;
 }
 
-/** It goes on elsewhere, if anywhere: nothing of it is cancelled, and its client is not told about it any more. */
+/** The session leaves this instance: nothing of it is cancelled, and its client gets no further message from here. */
 export function depart(step: Step, session: Session, { why }: Of<'depart'>): void {
-  // Whoever hears of acceptances sends the rest again; of the others half a sentence is better than none.
+  // A client that gets acceptances sends the open audio again. For the others, half a sentence is better than none.
   if (why === 'released' && !understands(session, 'utterance_accepted')) {
     cutStream(step, session, { kind: 'cut', reason: 'close' });
   }
   session.phase = 'ended';
-  // What is known of it elsewhere is not ours to change any more.
+  // Only the owner may change the saved state.
   if (why !== 'released') unshare(session);
   dropAudio(step, session);
   for (const utterance of stopCountingAll(step, session)) step.effects.push({ kind: 'hand_over', utterance });
@@ -101,31 +101,31 @@ function unshare(session: Session): void {
   session.unsaved = 'nothing';
 }
 
-/** What was said so far is still translated; the answer comes with the last outcome. */
+/** The audio so far is still translated; `closed` follows the last outcome. */
 export function close(step: Step, session: Session): void {
   cutStream(step, session, { kind: 'cut', reason: 'close' });
   session.phase = 'closing';
   if (!session.isShared) return;
-  // Nobody resumes it, so nothing waits for others to know.
+  // It cannot be resumed, so nothing waits for saves any more.
   unshare(session);
   step.effects.push({ kind: 'remove_saved' });
   for (const utterance of session.delivery.waiting)
     if (utterance.isAdmitted) sendAccepted(step, session, utterance);
 }
 
-/** What was said so far is still translated here, unless the client says it again where it goes. */
+/** The audio so far is still translated here, unless the client sends it again to the next instance. */
 export function drain(step: Step, session: Session, { reconnectAfterMs, limitMs }: Of<'drain'>) {
   if (session.phase !== 'open') return;
   session.phase = 'draining';
-  // A cut here would make two of its sentence: it sends the rest elsewhere, and has an outcome for each half.
+  // A cut here would split the sentence: the client sends the rest elsewhere and would get an outcome for each half.
   if (continuesElsewhere(session)) discardOpenSegment(step, session);
   else cutStream(step, session, { kind: 'cut', reason: 'close' });
   if (understands(session, 'server_draining')) {
-    // Where others can go on with it they have to know everything first.
+    // The state is saved before `server_draining` is sent, so that the next instance has all of it.
     return session.isShared ? noteChange(session, 'now') : sendDraining(step, session, reconnectAfterMs);
   }
   if (session.sentPressure !== undefined && step.at - session.sentPressure.at < MIN_INTERVAL_MS) return;
-  // It keeps what is spoken until its connection ends, and begins anew elsewhere.
+  // The client buffers its audio until the connection ends, and opens a new session elsewhere.
   session.sentPressure = { action: 'PAUSE', at: step.at };
   send(step, session, { kind: 'pressure', action: 'PAUSE', resumeAfterMs: limitMs });
 }

@@ -1,4 +1,4 @@
-/** Cold path: which languages connected sessions speak and hear. Counted as they come, change and go; asking costs nothing. */
+/** Cold path: the languages of connected sessions. Counted when sessions connect, change and disconnect, so that reads are free. */
 import { AUTO, type Language } from '../../domain/language.ts';
 import type { Speech } from '../session.ts';
 
@@ -7,7 +7,7 @@ export interface LanguageUse {
   readonly asTarget: number;
 }
 
-/** No larger than four times the number of sessions: what nobody uses is not in it. */
+/** At most four entries per session: unused languages are not in it. */
 export type LanguageUses = ReadonlyMap<Language, LanguageUse>;
 
 export interface LanguageCount {
@@ -38,7 +38,7 @@ export function createLanguageCount(): LanguageCount {
   };
 }
 
-/** Each once per session; a language that is yet to be recognised is none. */
+/** Each language once per session; `auto` is not counted. */
 function named(languages: readonly (Language | undefined)[]): ReadonlySet<Language> {
   const found = new Set<Language>();
   for (const language of languages) if (language !== undefined && language !== AUTO) found.add(language);

@@ -1,10 +1,10 @@
-/** Cold path: the open sessions as operators see them, a page at a time, newest first. A cursor outlives the session it was made of. */
+/** Cold path: pages of the open sessions for operators, newest first. A cursor stays valid after its session ended. */
 import type { SessionId, TenantId } from '../../domain/ids.ts';
 import type { Session } from '../session.ts';
 import type { SessionPage, SessionView } from '../session-service.ts';
 import { summarize } from './session-summary.ts';
 
-/** A page ends after so many sessions even if few are of the tenant; its cursor goes on from there. */
+/** A page ends after this many sessions even if few belong to the tenant; its cursor continues from there. */
 const MAX_SCANNED = 5_000;
 const BLOCK = 256;
 
@@ -14,10 +14,10 @@ export interface SessionPages {
   page(query: { tenantId?: TenantId | undefined; limit: number; cursor?: string | undefined }): SessionPage;
 }
 
-/** Sessions that were opened one after the other. In blocks, so that none of many ends at the cost of all. */
+/** Consecutively opened sessions. Blocks keep the removal of one session cheap. */
 interface Block {
   readonly first: number;
-  /** By the number of their opening, which only grows. */
+  /** The ordinal of each opening, ascending. */
   readonly numbers: Map<SessionId, number>;
 }
 
@@ -26,7 +26,7 @@ export function createSessionPages(sessions: ReadonlyMap<SessionId, Session>): S
   const blockOf = new Map<SessionId, Block>();
   let opened = 0;
 
-  /** How many blocks begin before this number. */
+  /** Number of blocks that begin before this ordinal. */
   function blocksBefore(number: number): number {
     let low = 0;
     let high = blocks.length;
@@ -46,7 +46,7 @@ export function createSessionPages(sessions: ReadonlyMap<SessionId, Session>): S
     return block;
   }
 
-  /** Newest first, from below this number. */
+  /** Sessions with a lower ordinal, newest first. */
   function* openedBefore(number: number): Generator<readonly [SessionId, number]> {
     for (let at = blocksBefore(number) - 1; at >= 0; at -= 1) {
       const numbers = [...(blocks[at]?.numbers ?? [])].reverse();

@@ -1,4 +1,4 @@
-/** A session as operators see it. Pure. */
+/** Cold path: the summary of a session for operators. Pure. */
 import { isLegacy, type Session } from '../session.ts';
 import type { SessionView } from '../session-service.ts';
 

@@ -1,4 +1,4 @@
-/** Hot path: which sessions there are, which of them have a client, and what their results weigh together. */
+/** Hot path: the sessions of this instance, which of them have a client, and the size of their results. */
 import type { SessionId, TenantId } from '../../domain/ids.ts';
 import type { Opening, Session } from '../session.ts';
 import type { SessionsFull } from '../session-service.ts';
@@ -6,7 +6,7 @@ import { createLanguageCount, type LanguageUses } from './language-use.ts';
 import { createSessionPages, type SessionPages } from './session-pages.ts';
 import type { TenantSessionCaps } from './tenant-session-caps.ts';
 
-/** How a session counted before a step. */
+/** What was counted of a session before a step. */
 export interface CountedState {
   readonly isConnected: boolean;
   readonly opening: Opening;
@@ -16,26 +16,26 @@ export interface CountedState {
 export interface SessionTable extends Pick<SessionPages, 'page'> {
   readonly sessions: ReadonlyMap<SessionId, Session>;
   add(session: Session): void;
-  /** False: it was gone before. */
+  /** False: it was not in the table. */
   remove(session: Session): boolean;
   countedState(session: Session): CountedState;
-  /** Counts what a step has changed. */
+  /** Updates the counts after a step. */
   recount(session: Session, before: CountedState): void;
-  /** Makes room if there is none and it can. */
+  /** False: the table is full. Evicts a disconnected session if that helps. */
   makeSpace(): boolean;
-  /** One is on its way here, for which room is kept until this is called. */
+  /** Reserves a place for a session that is being fetched, until the returned function is called. */
   reservePlace(): () => void;
-  /** Why this tenant may have no other session now, if so; makes room if it can. */
+  /** Why this tenant may open no further session now, if so. Evicts a disconnected session if that helps. */
   refusalFor(tenantId: TenantId): SessionsFull | undefined;
-  /** The same without making room, by what the tenant itself has. */
+  /** The same for the tenant's own cap, without an eviction. */
   capRefusal(tenantId: TenantId): SessionsFull | undefined;
-  /** That are counted. */
+  /** Number of tenants whose sessions are counted. */
   tenants(): number;
   evictOne(): void;
   connected(): number;
-  /** Of those that are connected. */
+  /** Of connected sessions. */
   languageUses(): LanguageUses;
-  /** Of results that wait or are kept, of all sessions. */
+  /** Bytes of results that wait or are kept, of all sessions. */
   resultBytes(): number;
 }
 
@@ -48,7 +48,7 @@ export function createSessionTable(deps: {
   const { tenantCaps } = deps;
   const sessions = new Map<SessionId, Session>();
   const pages = createSessionPages(sessions);
-  /** Waited for, in the order in which they left. */
+  /** Sessions without a client, in order of disconnection. */
   const absent = new Set<Session>();
   const languages = createLanguageCount();
   let connected = 0;
@@ -77,14 +77,14 @@ export function createSessionTable(deps: {
     return { kind: 'full', limit: 'tenant', detail: tenantCaps.explain(tenantId) };
   }
 
-  /** Its own, not another tenant's. */
+  /** Evicts a session of the same tenant only. */
   function evictForTenant(tenantId: TenantId): void {
     if (tenantCaps === undefined || tenantCaps.isBelowCap(tenantId)) return;
     const longest = tenantCaps.longestDisconnected(tenantId);
     if (longest !== undefined) deps.evict(longest);
   }
 
-  /** Who is here matters more than who may come back: the one that has been away longest makes room. */
+  /** Connected clients have priority: the session that has been disconnected longest is evicted. */
   function evictOne(): void {
     const [longest] = absent;
     if (longest !== undefined) deps.evict(longest);
@@ -96,7 +96,7 @@ export function createSessionTable(deps: {
       sessions.set(session.sessionId, session);
       pages.add(session.sessionId);
       tenantCaps?.add(session);
-      // One that comes from elsewhere brings something with it.
+      // A session from another instance has results already.
       resultBytes += resultBytesOf(session);
     },
     remove(session) {
@@ -141,12 +141,12 @@ export function createSessionTable(deps: {
   };
 }
 
-/** Nothing of one that has ended is left. */
+/** An ended session has no results. */
 const resultBytesOf = ({ phase, delivery }: Session): number =>
   phase === 'ended' ? 0 : delivery.pending.bytes + delivery.keptBytes;
 
 export const INSTANCE_FULL: SessionsFull = {
   kind: 'full',
   limit: 'instance',
-  detail: 'this instance has no room for more sessions (session.max_sessions)',
+  detail: 'this instance cannot hold more sessions (session.max_sessions)',
 };

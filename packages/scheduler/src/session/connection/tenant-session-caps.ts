@@ -1,4 +1,4 @@
-/** Hot path, where some tenant has a cap: how many sessions each tenant has, and who of them may make room. Bounded in tenants (I11). */
+/** Hot path, if a tenant has a cap: counts the sessions of each tenant and finds the one to evict. Bounded in tenants (I11). */
 import type { TenantId } from '../../domain/ids.ts';
 import type { Tenancy } from '../../domain/tenancy.ts';
 import type { Session } from '../session.ts';
@@ -6,24 +6,24 @@ import type { Session } from '../session.ts';
 export interface TenantSessionCaps {
   add(session: Session): void;
   remove(session: Session): void;
-  /** It has no client; it may come back. */
+  /** Its client disconnected and may resume. */
   disconnected(session: Session): void;
   reconnected(session: Session): void;
-  /** At the cap: the one that has been away longest. */
+  /** The session to evict at the cap. */
   longestDisconnected(tenantId: TenantId): Session | undefined;
   isBelowCap(tenantId: TenantId): boolean;
-  /** Nobody could make room. */
+  /** At the cap, and no session can be evicted. */
   isFull(tenantId: TenantId): boolean;
-  /** For people: which limit it is, and what can be done. */
+  /** For people: which limit was reached and what can be done. */
   explain(tenantId: TenantId): string;
   tenants(): number;
 }
 
 interface TenantTally {
-  /** Undefined: shared by the tenants for whom there is no other. */
+  /** Undefined: the shared tally of tenants beyond the limit. */
   readonly tenantId: TenantId | undefined;
   count: number;
-  /** In the order in which they left. */
+  /** In order of disconnection. */
   readonly disconnected: Set<Session>;
 }
 
@@ -36,7 +36,7 @@ export function createTenantSessionCaps(deps: {
   const { tenancy, maxTenants = MAX_TENANTS } = deps;
   const tallies = new Map<TenantId, TenantTally>();
   const overflow: TenantTally = { tenantId: undefined, count: 0, disconnected: new Set() };
-  /** Where each is counted: its tenant may have moved out of the crowd since. */
+  /** The tally that counts each session: its tenant may have got its own tally later. */
   const countedIn = new Map<Session, TenantTally>();
 
   const find = (tenantId: TenantId): TenantTally | undefined =>

@@ -1,4 +1,4 @@
-/** Cold path: sessions pass from one instance to another. Here they arrive, and from here they are let go. */
+/** Cold path: handover of sessions between instances. Resumes sessions of other instances and releases own ones. */
 import type { SessionId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdSource } from '../../ports/id-source.ts';
@@ -20,14 +20,14 @@ export type ResumeResult =
   | { readonly kind: 'unavailable' };
 
 export interface Handover {
-  /** Undefined: what is to be opened is here, or nowhere. */
+  /** Undefined: the session is new, or on this instance. */
   resumeSession(opening: Opening): Promise<ResumeResult> | undefined;
   release(sessionId: SessionId): Promise<boolean>;
-  /** What is under way comes to nothing. */
+  /** Handovers in progress fail. */
   abandon(): void;
 }
 
-/** An owner that died may have used numbers that nobody knows of: as many as it may have had without saving them. */
+/** A dead owner may have used this many utterance indexes without saving them. */
 const unsavedIndexes = ({ maxUtterances }: SessionSettings): number => 2 * maxUtterances + 1;
 
 export function createHandover(deps: {
@@ -43,7 +43,7 @@ export function createHandover(deps: {
 }): Handover {
   const { saver, watch, clock, sessionTable, settings, post } = deps;
   const fetcher = createSessionFetcher(deps);
-  /** Coming or going: whoever else wants one of them comes after that. */
+  /** Handovers by session; a second one waits for the first. */
   const inProgress = new Map<SessionId, Promise<unknown>>();
   let epoch = 0;
 
@@ -58,7 +58,7 @@ export function createHandover(deps: {
 
   async function fetch(opening: Opening, resume: NonNullable<Opening['resume']>): Promise<ResumeResult> {
     const begun = epoch;
-    // Where it comes from it counted already: only this instance must have room.
+    // It counts against its tenant's cap already: only this instance needs space.
     if (!sessionTable.makeSpace()) return INSTANCE_FULL;
     const releasePlace = sessionTable.reservePlace();
     const fetched = await fetcher.fetch(resume, opening.tenantId);
@@ -71,7 +71,7 @@ export function createHandover(deps: {
     });
     sessionTable.add(session);
     await fetcher.readJobs(session, (utterance, job) => post(session, { kind: 'job_read', utterance, job }));
-    // Abandoned with all others, or taken by somebody else: nobody could be told anything of it any more.
+    // Abandoned with all sessions, or taken by another instance during the reads.
     if (session.phase === 'ended') return UNAVAILABLE;
     for (const utterance of [...session.delivery.waiting]) watch.follow(session, utterance);
     return { kind: 'resumed', session };
@@ -93,7 +93,7 @@ export function createHandover(deps: {
 
   async function releaseSession(session: Session): Promise<boolean> {
     post(session, { kind: 'depart', why: 'released' });
-    // Also if nothing has changed: a failover may have lost what was saved, and whoever takes it is told that it has all.
+    // Even if nothing changed: a failover may have lost the saved state, and the reply says that it is complete.
     noteChange(session, 'now');
     const isSaved = await saver.flush(session);
     saver.drop(session);
@@ -105,9 +105,9 @@ export function createHandover(deps: {
     async release(sessionId) {
       await inProgress.get(sessionId)?.catch(() => {});
       const session = sessionTable.sessions.get(sessionId);
-      // Let go before: somebody has had it since, perhaps, of whom a failover has lost every trace. What that one used nobody knows.
+      // Released before: a later owner may have used indexes that a failover lost, so its state may be incomplete.
       if (session === undefined) return false;
-      // It is closing: nobody resumes it.
+      // It is closing and cannot be resumed.
       if (!session.isShared) return false;
       return trackProgress(sessionId, releaseSession(session));
     },

@@ -1,4 +1,4 @@
-/** Follows jobs that other instances drive: hears of their moves, and looks at their records now and then in case it does not. */
+/** Cold path: follows jobs that other instances drive. Subscribes to their moves and reads their records regularly, in case a move was missed. */
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { JobEvents } from '../../ports/job-events.ts';
@@ -8,29 +8,29 @@ import type { Utterance } from '../session.ts';
 
 export interface FollowedJobListener {
   onRecord(job: JobRecord): void;
-  /** There is no record, and none is to be expected. */
+  /** There is no record and none is expected. */
   onGone(): void;
-  /** There is none yet. */
+  /** There is no record yet. */
   onMissing(): void;
 }
 
 export interface RemoteJobFollower {
-  /** Until it is stopped; begun again, it looks at once. */
+  /** Until `stop`. A second call for the same utterance reads the record at once. */
   follow(utterance: Utterance, follower: FollowedJobListener): void;
   stop(utterance: Utterance): void;
   stopAll(): void;
 }
 
-/** How long news that were not heard can be late. */
+/** Maximum delay of a move that the subscription missed. */
 const READ_INTERVAL_MS = 1_000;
-/** A record that is not there may be on its way, also between two masters: missed twice, it is gone. */
+/** A missing record may be in transit, also between two masters: only the second miss counts as gone. */
 const MISSES_UNTIL_GONE = 2;
 
 interface Following {
   readonly unsubscribe: () => void;
   cancel: Cancel;
   missed: number;
-  /** As its record said last. */
+  /** Length of the timeline in the last read record. */
   moves: number;
 }
 
@@ -38,10 +38,10 @@ export function createRemoteJobFollower(deps: {
   readonly clock: Clock;
   readonly records: Pick<JobStore, 'get'>;
   readonly events: Pick<JobEvents, 'subscribe'>;
-  /** How long a record that was never seen is waited for. */
+  /** How long to wait for a record that was never read. */
   readonly waitForRecordMs: number;
   readonly checkDriver: (job: JobRecord) => void;
-  /** Whether somebody is about to record the job. */
+  /** Whether this instance is about to record the job. */
   readonly isDispatching: (utterance: Utterance) => boolean;
 }): RemoteJobFollower {
   const { clock, records, events } = deps;
@@ -72,7 +72,7 @@ export function createRemoteJobFollower(deps: {
       followings.set(utterance, following);
       const isFollowed = () => followings.get(utterance) === following;
 
-      /** Asked before the look: one that is admitted while the answer is under way is not gone. */
+      /** Evaluated before the read: a job that is admitted during the read is not gone. */
       const mayBeGone = () =>
         !deps.isDispatching(utterance) && (utterance.isAdmitted || clock.now() >= waitUntil);
 
@@ -96,7 +96,7 @@ export function createRemoteJobFollower(deps: {
           onRecord(job);
         } else if (following.missed >= MISSES_UNTIL_GONE) onGone();
         else onMissing();
-        // Its outcome is heard; whoever wanted that has stopped by now.
+        // The listener has its outcome.
         if (job !== undefined && isSettled(job.state)) stop(utterance);
       }
       void readRecord();

@@ -1,5 +1,7 @@
-/** Cold path: a client comes to this instance for a session of another one. Gets hold of the session, and of what became of its utterances. */
+/** Cold path: fetches a session of another instance for a client that resumes it here, and reads the records of its jobs. */
 import type { JobRecord } from '../../domain/job.ts';
+import { retry } from '../../domain/retry.ts';
+import { withTimeout } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdSource } from '../../ports/id-source.ts';
 import type { Log } from '../../ports/log.ts';
@@ -9,21 +11,21 @@ import type { Elsewhere } from '../session-service.ts';
 import { SHARED_TTL_MS } from './session-saver.ts';
 
 export type Fetched =
-  /** Ours from here on. `isComplete`: the owner before has saved all it knew. */
+  /** This instance owns it now. `isComplete`: the previous owner saved all of it. */
   | { readonly kind: 'fetched'; readonly saved: SavedSession; readonly isComplete: boolean }
   | { readonly kind: 'none' | 'unavailable' };
 
 export interface SessionFetcher {
   fetch(resume: NonNullable<Opening['resume']>, tenantId: string): Promise<Fetched>;
-  /** Reads what became of its utterances, in their order; ends with the last, or when it has taken too long. */
+  /** Reads the job records of its utterances in order. Resolves after the last one, or at the limit. */
   readJobs(session: Session, found: (utterance: Utterance, job: JobRecord) => void): Promise<void>;
 }
 
-/** An owner that does not answer by then is taken for dead; the comparison decides. */
+/** An owner that does not reply by then is treated as dead; the compare-and-set of `take` decides. */
 const RELEASE_LIMIT_MS = 1_500;
-/** Others that come for the same session at the same time. */
+/** Other instances may take the same session at the same time. */
 const MAX_TRIES = 3;
-/** Records under way at once: each may carry speech. */
+/** Concurrent reads; each record may contain speech. */
 const READ_AHEAD = 8;
 const RECALL_LIMIT_MS = 2_000;
 const READ_RETRY_MS = 100;
@@ -37,19 +39,9 @@ export function createSessionFetcher(deps: {
   const { elsewhere, ids, clock, log } = deps;
   const { store, owner, records } = elsewhere;
 
-  /** Undefined: it did not come in time, or at all. */
-  function withinLimit<T>(asked: Promise<T>, limitMs: number): Promise<T | undefined> {
-    return new Promise((resolve) => {
-      const end = (value: T | undefined) => {
-        cancel();
-        resolve(value);
-      };
-      const cancel = clock.after(limitMs, () => resolve(undefined));
-      asked.then(end, () => end(undefined));
-    });
-  }
-
-  const pause = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
+  /** Undefined: it failed, or took too long. */
+  const withinLimit = <T>(limitMs: number, what: string, call: () => Promise<T>): Promise<T | undefined> =>
+    withTimeout(clock, limitMs, what, call).catch(() => undefined);
 
   async function tryToTake(
     { sessionId, token }: NonNullable<Opening['resume']>,
@@ -64,23 +56,18 @@ export function createSessionFetcher(deps: {
     const self = owner();
     const isOwn = stored.owner === self;
     const isComplete =
-      !isOwn && (await withinLimit(elsewhere.release(stored.owner, sessionId), RELEASE_LIMIT_MS)) === true;
+      !isOwn &&
+      (await withinLimit(RELEASE_LIMIT_MS, 'release of a session', () =>
+        elsewhere.release(stored.owner, sessionId),
+      )) === true;
     const taken = await store.take(sessionId, self, stored.owner, SHARED_TTL_MS);
     if (taken.kind === 'taken') return { kind: 'fetched', saved: taken.state, isComplete };
     return taken.kind === 'lost' ? 'lost' : NONE;
   }
 
-  /** Undefined: there is none, or nobody knows. */
-  async function read({ jobId }: Utterance, until: number): Promise<JobRecord | undefined> {
-    for (;;) {
-      try {
-        return await records.get(jobId);
-      } catch {
-        if (clock.now() >= until) return undefined;
-        await pause(READ_RETRY_MS);
-      }
-    }
-  }
+  /** Undefined: there is none, or the store cannot be read. */
+  const read = ({ jobId }: Utterance, until: number): Promise<JobRecord | undefined> =>
+    retry(clock, { delayMs: READ_RETRY_MS, isWanted: () => clock.now() < until }, () => records.get(jobId));
 
   return {
     async fetch(resume, tenantId) {
@@ -89,10 +76,10 @@ export function createSessionFetcher(deps: {
           const result = await tryToTake(resume, tenantId);
           if (result !== 'lost') return result;
         }
-        // It is there, and others have it in turns: whoever comes again finds who has it in the end.
+        // It exists, and other instances keep taking it: the client tries again later.
         return UNAVAILABLE;
       } catch (fault) {
-        log.warn({ session_id: resume.sessionId, err: fault }, 'a session could not be looked for');
+        log.warn({ session_id: resume.sessionId, err: fault }, 'could not read a session to resume');
         return UNAVAILABLE;
       }
     },
@@ -104,10 +91,11 @@ export function createSessionFetcher(deps: {
       for (const [at, utterance] of unsettled.entries()) {
         while (reading.length < Math.min(at + READ_AHEAD, unsettled.length))
           reading.push(read(unsettled[reading.length] as Utterance, until));
-        // In their order, or a late one would look like a gap before many that are ready.
+        // In order: otherwise a slow read would look like a gap before many ready outcomes.
         const job = await withinLimit(
-          reading[at] ?? Promise.resolve(undefined),
           Math.max(0, until - clock.now()),
+          'record of a job',
+          () => reading[at] ?? Promise.resolve(undefined),
         );
         if (job !== undefined) found(utterance, job);
       }

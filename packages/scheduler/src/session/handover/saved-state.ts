@@ -1,16 +1,16 @@
-/** Hot path: what of a session other instances must know, and the session made of it again. Pure. */
+/** Hot path: the saved state of a session, which other instances resume from, and the session rebuilt from it. Pure. */
 import type { SavedSession, SavedUtterance } from '../../ports/session-store.ts';
 import { NEVER, settle } from '../outcomes/delivery.ts';
 import { MISSING_REASONS, type MissingReason, type Outcome } from '../outcomes/outcome.ts';
 import { createSession, type Opening, type Session, type Unsaved, type Utterance } from '../session.ts';
 
-/** If this instance died now, another one would know of it and give it the same number. */
+/** The saved state contains the utterance and its job id, so another instance would give it the same number. */
 const isJobNameSaved = (session: Session, { jobId, savedJobId }: Utterance): boolean =>
   !session.isShared || savedJobId === jobId;
 
 /**
- * Whether its outcome may leave: another instance would say the same. A result is in its job's record; that there is none is this
- * session's own word, and the job may yet have a result.
+ * Whether its outcome may be delivered: another instance would deliver the same one. A result is in its job's record. A missing
+ * outcome is decided by the session, so it must be saved first: the job may still produce a result.
  */
 export const isRecoverable = (session: Session, utterance: Utterance): boolean =>
   isJobNameSaved(session, utterance) &&
@@ -18,10 +18,7 @@ export const isRecoverable = (session: Session, utterance: Utterance): boolean =
 
 export const hasMissingOutcome = ({ outcome }: Utterance): boolean => outcome?.kind === 'missing';
 
-/**
- * Something changed that others must know: `now` if a client waits for that, `later` if whoever goes on with the session would find it
- * out by itself.
- */
+/** Notes a change to be saved: `now` if a client waits for it, `later` if a new owner would find it out without the save. */
 export function noteChange(session: Session, urgency: Exclude<Unsaved, 'nothing'>): void {
   if (session.isShared && URGENCIES.indexOf(urgency) > URGENCIES.indexOf(session.unsaved))
     session.unsaved = urgency;
@@ -61,12 +58,12 @@ const savedUtterance = (utterance: Utterance, outcome: Outcome | undefined): Sav
   settled: outcome && (outcome.kind === 'missing' ? { missing: outcome.reason } : {}),
 });
 
-/** Saves of an earlier life of the session that arrive late must not look newer. */
+/** Distance between the revisions of two owners: late saves of the previous owner must not look newer. */
 const REVISIONS_APART = 1_000;
 
 /**
- * Nothing has been heard of its jobs yet: every utterance without a word about it waits, also those that were delivered,
- * and gets its old number again. `skipped`: numbers the owner before may have used without anybody knowing.
+ * No job record has been read yet: every utterance without a saved missing outcome waits, also the delivered ones, and gets its old
+ * number again. `skipped`: indexes that the previous owner may have used without saving them.
  */
 export function rebuild(
   saved: SavedSession,
@@ -83,17 +80,17 @@ export function rebuild(
   session.lastSeq = saved.lastSeq;
   session.sealedSeq = saved.lastSeq;
   session.groups = saved.groups.map((group) => ({ ...group, playedAt: group.playedAt }));
-  // There are no more turns than utterances, and none may be continued by mistake.
+  // There are no more turns than utterances; a new turn must not continue an old one.
   session.segmentation = { ...session.segmentation, turn: session.nextIndex };
   const { receivedSeq = 0 } = opening.resume ?? {};
-  // What the client has heard is over, whatever else could be found out about it by now.
-  const unheard = saved.utterances.slice(Math.max(0, receivedSeq - saved.deliverySeq));
-  // It may have heard more than anybody remembers: what comes next has a number beyond that, for whoever takes the session next, too.
+  // Outcomes that the client received are final.
+  const unreceived = saved.utterances.slice(Math.max(0, receivedSeq - saved.deliverySeq));
+  // The client may have received more than the saved state contains: the next number must be beyond that.
   session.delivery.deliverySeq = Math.max(
     receivedSeq,
-    saved.deliverySeq + saved.utterances.length - unheard.length,
+    saved.deliverySeq + saved.utterances.length - unreceived.length,
   );
-  for (const one of unheard) {
+  for (const one of unreceived) {
     const utterance = rebuiltUtterance(one);
     session.delivery.waiting.push(utterance);
     if (utterance.requestId !== undefined && utterance.firstSeq === undefined)
@@ -117,7 +114,7 @@ const rebuiltUtterance = (saved: SavedUtterance): Utterance => ({
   startedAt: saved.acceptedAt,
   acceptedAt: saved.acceptedAt,
   audioBytes: 0,
-  // What has its outcome was accepted. Of the others only their job can tell.
+  // A settled utterance was accepted. For the others the job record decides.
   isAdmitted: saved.settled !== undefined,
   isAnnounced: saved.settled !== undefined,
   savedJobId: saved.jobId,
@@ -135,6 +132,6 @@ const rebuiltUtterance = (saved: SavedUtterance): Utterance => ({
   recordReadAt: NEVER,
 });
 
-/** Of another version perhaps. */
+/** Another version may have written a reason that this one does not know. */
 const reasonOf = (text: string): MissingReason =>
   MISSING_REASONS.find((reason) => reason === text) ?? 'job_failed';

@@ -1,7 +1,7 @@
 /**
- * Hot path: writes down what other instances need to go on with a session. At most one write per session is under way; what
- * changes meanwhile goes with the next. A change that a client waits for is written at once, others a moment later, together; what
- * others would find out by themselves goes with the next utterance, if there is one soon.
+ * Hot path: saves the state that other instances need to resume a session. At most one write per session is in progress; changes during
+ * it go with the next one. A change that a client waits for is written at once, others together after a delay. A change that a new
+ * owner would find out without the save waits for the next utterance, up to a limit.
  */
 import type { Chance } from '../../ports/chance.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
@@ -12,17 +12,17 @@ import type { Session } from '../session.ts';
 import { hasMissingOutcome, isRecoverable, savedOf } from './saved-state.ts';
 
 export interface SessionSaver {
-  /** Something of it is unsaved. */
+  /** The session has unsaved changes. */
   schedule(session: Session): void;
-  /** True when all of it is written; false if that failed, or it is somebody else's. */
+  /** True when all of it is written; false if the write failed, or another instance owns it. */
   flush(session: Session): Promise<boolean>;
-  /** It is over. `removed`: it was nobody else's. */
+  /** The session ended. `removed`: no other instance owned it. */
   remove(session: Session): Promise<'removed' | 'lost' | 'unknown'>;
-  /** Nothing more is written of it. */
+  /** Stops writing it. */
   drop(session: Session): void;
-  /** Looks soon whether all that was written is still there: a store that lost its master may have lost some. */
+  /** Checks soon whether all saved states still exist: a Redis failover may have lost some. */
   reassert(): void;
-  /** Nothing is written any more, of any. */
+  /** Stops writing all sessions. */
   stop(): void;
 }
 
@@ -30,10 +30,10 @@ const SOON_MS = 500;
 /** Longer than people usually pause between two utterances. */
 const LATER_MS = 5_000;
 const RETRY_DELAY_MS = 250;
-/** How long a session outlives its owner; renewed when a third of it is over. */
+/** How long a saved state outlives its owner; renewed after a third of it. */
 export const SHARED_TTL_MS = 600_000;
 const RENEW_AFTER_MS = SHARED_TTL_MS / 3;
-/** A session that is waited for is ended by its owner; where that is dead, by the store, a little later. */
+/** The owner ends a disconnected session. If the owner is dead, the store does so this much later. */
 const EXPIRY_GRACE_MS = 5_000;
 const TICK_MS = 5_000;
 const RENEWED_PER_TICK = 2_000;
@@ -41,18 +41,18 @@ const WARN_EVERY_MS = 10_000;
 
 interface Entry {
   isWriting: boolean;
-  /** Settles with the last write, whatever becomes of it. */
+  /** Resolves with the last write, also if it fails. */
   written: Promise<void>;
   /** The last write failed, and the next is not due yet. */
   isBackingOff: boolean;
   cancel: Cancel | undefined;
-  /** When it is written, if it waits for that. */
+  /** Time of the scheduled write. */
   dueAt: number;
-  /** Told by the write under way, and by the one after it. */
+  /** Notified by the write in progress (`waiting`) and by the one after it (`next`). */
   waiting: ((isSaved: boolean) => void)[];
   next: ((isSaved: boolean) => void)[];
   renewedAt: number;
-  /** What the store has said that it has. */
+  /** The last revision that the store confirmed. */
   savedRevision: number;
 }
 
@@ -121,7 +121,7 @@ export function createSessionSaver(deps: {
   function warnNotSaved(fault: unknown): void {
     if (clock.now() - warnedAt < WARN_EVERY_MS) return;
     warnedAt = clock.now();
-    log.warn({ err: fault }, 'sessions could not be saved; what clients wait for is held until they are');
+    log.warn({ err: fault }, 'could not save sessions; messages to their clients wait for the save');
   }
 
   function write(session: Session, entry: Entry): void {
@@ -171,7 +171,7 @@ export function createSessionSaver(deps: {
 
   async function lost(session: Session, entry: Entry): Promise<void> {
     entry.isWriting = true;
-    // What waits to be written is, once it is ours again; written now, it would be taken for another loss.
+    // The scheduled write must wait until the session is retaken; now it would be rejected as another loss.
     entry.cancel?.();
     entry.cancel = undefined;
     try {
@@ -185,8 +185,8 @@ export function createSessionSaver(deps: {
   }
 
   /**
-   * Whoever takes a session finds what was saved last. What is older than that is what a failover left of it, and its owner one from
-   * before, who does not know what its client has heard since (I5): it is ours, and written again.
+   * An instance that takes a session gets the last saved state. If the stored state is older than our last save, a failover restored it
+   * together with an earlier owner, which does not know what the client received since (I5). So we take it again and write it.
    */
   async function retake(session: Session, entry: Entry): Promise<boolean> {
     const { sessionId } = session;
@@ -201,7 +201,7 @@ export function createSessionSaver(deps: {
     return true;
   }
 
-  /** Whether it was written is not known: all of it is written again. */
+  /** It is unknown whether the write happened: the whole state is written again. */
   function failed(session: Session, entry: Entry, fault: unknown): void {
     if (entries.get(session) !== entry) return;
     warnNotSaved(fault);
@@ -221,7 +221,7 @@ export function createSessionSaver(deps: {
       if (clock.now() - entry.renewedAt < RENEW_AFTER_MS) break;
       if (entry.isWriting || session.unsaved !== 'nothing') continue;
       if (session.link !== undefined) due.push(session);
-      // One that is waited for has its time, which is not lengthened; but the store may have lost it.
+      // The time of a disconnected session is not extended; but the store may have lost its state.
       else disconnected.push([session, entry]);
     }
     if (due.length > 0) void touch(due);
@@ -234,10 +234,10 @@ export function createSessionSaver(deps: {
       const [gone, stale] = [new Set(answer.lost), new Set(answer.stale)];
       for (const session of due) {
         const entry = entries.get(session);
-        // A write that is under way finds out by itself.
+        // A write in progress gets the same answer.
         if (entry === undefined || entry.isWriting) continue;
         renewed(session, entry);
-        // Whoever removes it waits for this, too: it may be taken back meanwhile.
+        // `remove` waits for this: the session may be retaken in between.
         if (gone.has(session.sessionId)) entry.written = lost(session, entry);
         else if (stale.has(session.sessionId)) rewrite(session, entry);
       }
@@ -270,7 +270,7 @@ export function createSessionSaver(deps: {
       const { written } = entries.get(session) ?? {};
       drop(session);
       try {
-        // Or what is under way would bring it back.
+        // Otherwise the write in progress would restore it.
         await written;
         return await store.remove(session.sessionId, owner());
       } catch (fault) {

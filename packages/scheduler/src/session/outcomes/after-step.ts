@@ -1,4 +1,4 @@
-/** Hot path: what every step ends with: outcomes leave in order, the client is told to slow down, a closing session ends. */
+/** Hot path: the end of every step: delivers outcomes in order, applies backpressure, ends a closing session. */
 
 import { isRecoverable, noteChange } from '../handover/saved-state.ts';
 import { type Session, type Utterance, understands } from '../session.ts';
@@ -9,13 +9,11 @@ import { judgePressure, type Shares } from './backpressure.ts';
 import { gapEndsAt, keep, release, unsent } from './delivery.ts';
 import { noteFailure, sendAccepted, stopCounting } from './progress.ts';
 
-/** From an outcome to its turn: what a gap before it, or a store that must know it first, keeps back. */
+/** Time from an outcome to its delivery: an earlier gap, or a save that must come first, delays it. */
 const DELIVER = { stage: 'deliver' };
-/** Groups whose playback may still be reported. */
-const MAX_PLAYABLE = 8;
-/** The part of a session's utterances that may be without a slot before that is pressure of its own. */
+/** Share of a session's utterances that may be without a slot before that counts as pressure. */
 const UNPLACED_PART = 1 / 4;
-/** A slot that is free is found in less. */
+/** A free slot is found in less time. */
 const PLACED_WITHIN_MS = 100;
 
 export function finishStep(step: Step, session: Session): void {
@@ -29,7 +27,7 @@ export function finishStep(step: Step, session: Session): void {
   }
 }
 
-/** Of what has left some may wait until the client has taken the rest. */
+/** Delivered outcomes may still wait until the client has acknowledged earlier ones. */
 const isAllSent = ({ delivery: { waiting, kept }, sentSeq, link }: Session): boolean =>
   waiting.length === 0 && (link === undefined || (kept.at(-1)?.deliverySeq ?? 0) <= sentSeq);
 
@@ -37,7 +35,7 @@ function deliver(step: Step, session: Session): void {
   const { settings } = step;
   const mayLeave = (utterance: Utterance) => isRecoverable(session, utterance);
   for (const released of release(session.delivery, step.at, settings.delivery, mayLeave)) {
-    // Who acknowledges says on its return what it has heard; the others would be told again what nobody wrote down.
+    // A client that acknowledges reports on its return what it received. To the others an unsaved delivery would be sent twice.
     noteChange(session, understands(session, 'result_ack') ? 'later' : 'soon');
     if (released.kind === 'abandoned') {
       abandonGap(step, session, released.utterance, released.reason);
@@ -49,13 +47,14 @@ function deliver(step: Step, session: Session): void {
     const isNumbered = understands(session, 'result_ack');
     const isLate = session.link === undefined && session.resumeDigest !== undefined;
     if (isNumbered || isLate) keepDelivered(step, session, delivered);
-    if (delivered.outcome.kind === 'result') notePlayable(session, delivered.utterance);
+    if (delivered.outcome.kind === 'result')
+      session.playable.set(delivered.utterance.groupId, delivered.utterance);
     if (!isNumbered) sendOutcome(step, session, delivered);
     if (step.isTraced) step.effects.push({ kind: 'trace', delivered, at: step.at });
   }
 }
 
-/** Whoever acknowledges is told no more at once than it takes; the rest follows its acknowledgements. */
+/** A client that acknowledges gets no more at once than its connection takes; the rest follows its acknowledgements. */
 function sendKept(step: Step, session: Session): void {
   if (session.link === undefined) return;
   for (const delivered of unsent(session.delivery, session.sentSeq, step.settings.delivery)) {
@@ -85,9 +84,9 @@ export function sendOutcome(
   });
 }
 
-/** The gap is closed; what still works on it works for nobody. */
+/** Closes a gap: the utterance is missing and its job is cancelled. */
 function abandonGap(step: Step, session: Session, utterance: Utterance, reason: string): void {
-  // However long the store takes to admit it: nothing is accepted after its outcome.
+  // Even if its job is not recorded yet: the acceptance must not follow the outcome.
   sendAccepted(step, session, utterance);
   noteChange(session, 'now');
   stopCounting(step, session, utterance);
@@ -95,13 +94,6 @@ function abandonGap(step: Step, session: Session, utterance: Utterance, reason: 
   const message = 'a later result was ready and this one did not come in time';
   step.effects.push({ kind: 'cancel', utterance, code: 'RESULT_TIMEOUT', message });
   noteFailure(step, session, utterance, 'RESULT_TIMEOUT', message, { reason });
-}
-
-function notePlayable({ playable }: Session, utterance: Utterance): void {
-  playable.delete(utterance.groupId);
-  playable.set(utterance.groupId, utterance);
-  const [oldest] = playable.keys();
-  if (playable.size > MAX_PLAYABLE && oldest !== undefined) playable.delete(oldest);
 }
 
 function applyBackpressure(step: Step, session: Session): void {
@@ -116,7 +108,7 @@ function applyBackpressure(step: Step, session: Session): void {
   if (action === undefined || session.link === undefined) return;
   session.sentPressure = { action, at: step.at };
   count(step, 'scheduler_backpressure_total', { action });
-  // Who obeys falls silent: that must not end what is being said.
+  // A client that obeys falls silent: that silence must not end the open utterance.
   if (action === 'PAUSE') {
     cutStream(step, session, { kind: 'pause_requested', until: step.at + pressure.resumeAfterMs });
   }
@@ -135,14 +127,14 @@ function sharesOf(step: Step, session: Session): Shares {
   };
 }
 
-/** Several utterances at once, sent again after a reconnect for instance, are no queue as long as there are slots for them. */
+/** Several utterances at once, for example after a reconnect, are no queue while there are free slots for them. */
 function countWithoutSlot({ at }: Step, { unplaced, delivery }: Session): number {
   if (unplaced === 0) return 0;
   const since = at - PLACED_WITHIN_MS;
   return delivery.waiting.filter(({ isPlaced, acceptedAt }) => !isPlaced && acceptedAt <= since).length;
 }
 
-/** When the session has something to do by itself; undefined: not before something happens to it. */
+/** When the session must act without an event; undefined: only an event makes it act. */
 export function nextWakeAt(session: Session, settings: Step['settings']): number | undefined {
   const times = [
     nextChangeAt(session.segmentation, settings.segmentation),

@@ -1,4 +1,4 @@
-/** Hot path: when a session is told to send less, and how. Pure. */
+/** Hot path: when a client must send less, and by which message. Pure. */
 
 export type PressureAction = 'SLOW_DOWN' | 'BUSY' | 'PAUSE';
 
@@ -9,25 +9,25 @@ export interface PressureSettings {
   readonly resumeAfterMs: number;
 }
 
-/** How full everything is that the session's audio goes through, each 0 to 1. */
+/** Fill levels of the limits that apply to the session's audio, each 0 to 1. */
 export interface Shares {
-  /** Its own: utterances without outcome, those without a slot, audio held. */
+  /** Of the session: utterances without an outcome, utterances without a slot, audio held. */
   readonly session: number;
-  /** Everybody's: jobs waiting for a slot, audio held. */
+  /** Of the instance: jobs waiting for a slot, audio held. */
   readonly fleet: number;
 }
 
-/** What it was told last, and until when that stands. */
+/** The last backpressure message and its time. */
 export interface SentPressure {
   readonly action: PressureAction;
   readonly at: number;
 }
 
 const SEVERITY: Readonly<Record<PressureAction, number>> = { SLOW_DOWN: 1, BUSY: 1, PAUSE: 2 };
-/** Clients ignore what comes quicker. */
+/** Clients ignore messages that follow each other faster. */
 export const MIN_INTERVAL_MS = 500;
 
-/** What to tell now; undefined: nothing, or nothing new. `acceptsOnlyPause`: the other two can mute a legacy client for good. */
+/** The message to send now; undefined: none. `acceptsOnlyPause`: the other actions can mute a legacy client permanently. */
 export function judgePressure(
   shares: Shares,
   sentPressure: SentPressure | undefined,

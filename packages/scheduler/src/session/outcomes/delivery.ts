@@ -1,47 +1,47 @@
-/** Hot path: outcomes leave in the order of their utterances (I5). Synchronous bookkeeping; time comes in as an argument. */
+/** Hot path: delivers outcomes in the order of their utterances (I5). Synchronous; time is an argument. */
 import { type MissingReason, type Outcome, weightOf } from './outcome.ts';
 
 export interface DeliverySettings {
   readonly gapTimeoutMs: number;
   readonly maxPendingResults: number;
-  /** Of what waits here, and of what a client may have under way: leaving all at once, it must fit into its connection. */
+  /** Limit of the outcomes that wait here, and of the unacknowledged ones on a connection: delivered at once, they must fit into it. */
   readonly maxPendingBytes: number;
-  /** Of what is kept after it left. */
+  /** Limit of delivered outcomes that are kept. */
   readonly maxResultBytes: number;
   readonly maxKeptResults: number;
 }
 
-/** One accepted utterance, as far as order is concerned. */
+/** The part of an accepted utterance that delivery uses. */
 export interface Deliverable {
-  /** It has had its outcome; that stands. */
+  /** It has its outcome, which is final. */
   isSettled: boolean;
-  /** While it waits for its turn. Gone with the delivery: whoever remembers the utterance must not keep its speech. */
+  /** Only until it is delivered: references to the utterance must not keep its speech in memory. */
   outcome: Outcome | undefined;
   readyAt: number;
-  /** Others decide about it: as of when what they say was read last. Absent: whatever becomes of it is heard here. */
+  /** Another instance drives its job: when its record was last read. Absent: this instance receives its moves directly. */
   recordReadAt?: number | undefined;
 }
 
-/** Nothing has been read about it yet. */
+/** Its record has not been read yet. */
 export const NEVER = Number.NEGATIVE_INFINITY;
 
 export interface Delivered<P extends Deliverable> {
   readonly utterance: P;
   readonly outcome: Outcome;
-  /** From 1, without holes. */
+  /** From 1, without gaps. */
   readonly deliverySeq: number;
 }
 
 export interface Delivery<P extends Deliverable> {
-  /** Accepted and not delivered, in the order of acceptance. */
+  /** Accepted and not delivered, in order of acceptance. */
   readonly waiting: P[];
-  /** Ready and waiting for their turn; `results`: those of them that are more than a word. */
+  /** Outcomes that are ready and wait for earlier ones; `results`: those that are translations. */
   readonly pending: { count: number; results: number; bytes: number };
-  /** Delivered, until acknowledged: what a client that comes back has perhaps not received. */
+  /** Delivered and not acknowledged: a client that resumes may not have received them. */
   readonly kept: Delivered<P>[];
   keptBytes: number;
   deliverySeq: number;
-  /** Kept ones that were forgotten because there were too many. */
+  /** Number of kept outcomes that were dropped because of the limits. */
   forgotten: number;
 }
 
@@ -54,7 +54,7 @@ export const createDelivery = <P extends Deliverable>(): Delivery<P> => ({
   forgotten: 0,
 });
 
-/** False: it has its outcome already, and that stands. */
+/** False: it has its outcome already, which is final. */
 export function settle<P extends Deliverable>(
   delivery: Delivery<P>,
   utterance: P,
@@ -71,12 +71,12 @@ export function settle<P extends Deliverable>(
   return true;
 }
 
-/** `given_up`: its job is still somewhere and must be fenced. */
+/** `abandoned`: its job may still run and must be fenced. */
 export type Released<P extends Deliverable> =
   | { readonly kind: 'delivered'; readonly delivered: Delivered<P> }
   | { readonly kind: 'abandoned'; readonly utterance: P; readonly reason: MissingReason };
 
-/** What may leave now: everything up to the first gap, and past it if it has lasted or held up too much. */
+/** Delivers everything up to the first gap, and closes gaps that lasted too long or hold back too much. */
 export function release<P extends Deliverable>(
   delivery: Delivery<P>,
   at: number,
@@ -99,17 +99,17 @@ export function release<P extends Deliverable>(
   }
 }
 
-/** When a gap is closed if nothing happens before. None: it is not closed before its job was looked at once more, see below. */
+/** When the first gap is closed by time. Undefined: there is no gap, or the record of its job must be read first. */
 export function gapEndsAt<P extends Deliverable>(
   delivery: Delivery<P>,
   settings: DeliverySettings,
 ): number | undefined {
-  // One that is ready itself is no gap, whatever else it waits for.
+  // An utterance with an outcome is no gap, even if its delivery waits for a save.
   const head = delivery.waiting[0];
   if (delivery.pending.count === 0 || head === undefined || head.outcome !== undefined) return undefined;
   const ready = delivery.waiting.filter(({ outcome }) => outcome !== undefined);
   const endsAt = Math.min(...ready.map(({ readyAt }) => readyAt)) + settings.gapTimeoutMs;
-  // A store that could not be asked, or an instance that stood still: the result may have been there for long.
+  // After a store outage or a stall of this instance the result may have been recorded long ago: read the record first.
   return (head.recordReadAt ?? endsAt) < endsAt ? undefined : endsAt;
 }
 
@@ -136,7 +136,7 @@ function deliver<P extends Deliverable>(delivery: Delivery<P>, utterance: P, out
   return { utterance, outcome, deliverySeq: delivery.deliverySeq };
 }
 
-/** The client may have to be told again. Bounded: the oldest are forgotten, and counted. */
+/** Keeps an outcome in case it must be sent again. Bounded: the oldest are dropped and counted. */
 export function keep<P extends Deliverable>(
   delivery: Delivery<P>,
   delivered: Delivered<P>,
@@ -153,7 +153,7 @@ export function keep<P extends Deliverable>(
   }
 }
 
-/** Those the client may be told now: no more under way, told and not acknowledged, than its connection takes. */
+/** The kept outcomes to send now: no more unacknowledged bytes on the connection than it takes. */
 export function unsent<P extends Deliverable>(
   { kept }: Delivery<P>,
   sentSeq: number,
@@ -172,7 +172,7 @@ export function unsent<P extends Deliverable>(
   return next;
 }
 
-/** All up to this one have arrived. */
+/** The client has received all outcomes up to this one. */
 export function acknowledge<P extends Deliverable>(delivery: Delivery<P>, deliverySeq: number): void {
   while ((delivery.kept[0]?.deliverySeq ?? Number.POSITIVE_INFINITY) <= deliverySeq) forgetFirst(delivery);
 }

@@ -1,4 +1,4 @@
-/** Hot path: asks for jobs, and again while the store cannot be asked (I7). An utterance that was said waits for a while before it is refused. */
+/** Hot path: dispatches utterances, and tries again while the store is down (I7). An utterance waits for a while before it is refused. */
 import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts';
 import type { AudioStore } from '../../ports/audio-store.ts';
 import type { Chance } from '../../ports/chance.ts';
@@ -8,7 +8,7 @@ import type { JobDispatcher } from '../session-service.ts';
 
 export interface DispatchWithRetry {
   dispatch(utterance: Utterance, request: DispatchRequest): Promise<DispatchOutcome>;
-  /** Nobody waits here any more, whatever it was asked for. */
+  /** Ends all waits; no further try is made. */
   stop(): void;
 }
 
@@ -25,13 +25,13 @@ export function createDispatchWithRetry(deps: {
   const waiting = new Set<() => void>();
   let isStopped = false;
 
-  /** Cut elsewhere than when it was first sent, it is other audio: a job of its own, bound to nothing. */
+  /** Audio that was cut differently when it was sent again conflicts with its first request: it gets a job without a request id. */
   async function dispatchOnce(utterance: Utterance, request: DispatchRequest): Promise<DispatchOutcome> {
     const wasAdmitted = utterance.isAdmitted;
     const outcome = await jobs.dispatch(request);
     const isConflict = outcome.kind === 'refused' && outcome.code === 'IDEMPOTENCY_CONFLICT';
     if (!isConflict || wasAdmitted || utterance.firstSeq === undefined || isOver(utterance)) return outcome;
-    // Under a name of its own, too: the first one says which request it is of.
+    // The job id is derived from the request, so it is left out as well.
     const { requestId: _requestId, fingerprint: _fingerprint, jobId: _jobId, ...unbound } = request;
     return jobs.dispatch(unbound);
   }
@@ -48,7 +48,7 @@ export function createDispatchWithRetry(deps: {
     });
   }
 
-  /** Its audio counts while it waits as it did before and will after. False: there is no room for it. */
+  /** Its audio stays counted during the wait. False: the audio store has no space for it. */
   async function waitHoldingAudio(bytes: number, ms: number): Promise<boolean> {
     if (bytes > 0 && audio.claim(bytes) === 'full') return false;
     await pause(ms);
@@ -70,7 +70,7 @@ export function createDispatchWithRetry(deps: {
         const delayMs = Math.min(leftMs, RETRY_DELAY_MS * (0.5 + deps.chance()));
         const hasSpace = await waitHoldingAudio(request.audio?.length ?? 0, delayMs);
         if (!hasSpace || isOver(utterance)) return outcome;
-        // Under a name of its own each time: one that was recorded after all is taken back, and what takes it back must not find the next.
+        // A new job id for each try: if an earlier try was recorded after all, it is withdrawn, and the withdrawal must not hit the next one.
         const { jobId: _jobId, ...unnamed } = request;
         attempt = { ...unnamed, waitMs: Math.min(request.waitMs, Math.max(0, until - clock.now())) };
       }

@@ -1,4 +1,4 @@
-/** Hot path: which utterances wait for which job. Two sessions may wait for one, when a client sends a request again elsewhere. */
+/** Hot path: which utterances wait for which job. Two sessions may wait for one job, when a client repeats a request in another session. */
 import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
@@ -18,25 +18,25 @@ interface Watcher {
 
 export interface JobWatch {
   dispatch(session: Session, utterance: Utterance, request: DispatchRequest): void;
-  /** Another instance drives its job, as far as is known. */
+  /** Watches a job that another instance drives. */
   follow(session: Session, utterance: Utterance): void;
-  /** Has its outcome. */
+  /** The utterance has its outcome. */
   forget(utterance: Utterance): void;
-  /** Has none to wait for: the job is cancelled, unless somebody else waits for it. */
+  /** The session no longer waits: the job is cancelled unless another utterance waits for it. */
   cancel(utterance: Utterance, message: string, code: ErrorCode): void;
-  /** Another instance waits for it. */
+  /** Another instance waits for it: nothing is cancelled. */
   handOver(utterance: Utterance): void;
   moved(job: JobRecord): void;
   partial(jobId: JobId, text: string, isFinal: boolean, by?: NodeId): void;
   size(): number;
-  /** Calls once, when nobody waits for anything. */
+  /** Calls `listen` once, when no job is watched. */
   onEmpty(listen: () => void): void;
 }
 
 export function createJobWatch(deps: {
   jobs: Pick<JobDispatcher, 'cancel'>;
   dispatcher: DispatchWithRetry;
-  /** Those that were asked for here and have no answer yet. */
+  /** Utterances whose dispatch has no outcome yet. */
   dispatching: Set<Utterance>;
   /** Absent: there are no other instances. */
   elsewhere: RemoteJobFollower | undefined;
@@ -65,14 +65,14 @@ export function createJobWatch(deps: {
 
   const isOver = ({ isAbandoned, isHandedOver }: Utterance): boolean => isAbandoned || isHandedOver;
 
-  /** The job that does it has another name than it was asked for under. */
+  /** The job of the utterance has another id than was requested. */
   function rename(session: Session, utterance: Utterance, jobId: JobId): void {
     if (jobId === utterance.jobId || utterance.isSettled || isOver(utterance)) return;
-    // In this order: in between, nobody may think that nothing is waited for.
+    // Add before remove, so that `onEmpty` does not fire in between.
     add(jobId, { session, utterance });
     remove(utterance);
     utterance.jobId = jobId;
-    // Others know it by the name it had.
+    // The saved state has the earlier id.
     noteChange(session, 'now');
   }
 
@@ -80,7 +80,7 @@ export function createJobWatch(deps: {
     if (watchers.has(jobId)) return;
     jobs
       .cancel(jobId, message, code)
-      .catch((fault: unknown) => log.warn({ job_id: jobId, err: fault }, 'a job could not be cancelled'));
+      .catch((fault: unknown) => log.warn({ job_id: jobId, err: fault }, 'could not cancel a job'));
   }
 
   function follow(session: Session, utterance: Utterance): void {
@@ -101,24 +101,24 @@ export function createJobWatch(deps: {
   ): void {
     const jobId = outcome.kind === 'dispatched' ? outcome.job.jobId : utterance.jobId;
     if (utterance.isAbandoned) {
-      // It was given up before it was known under this name.
-      if (outcome.kind === 'dispatched') stop(jobId, 'nobody waits for it any more', 'JOB_CANCELLED');
+      // It was abandoned before its job had this id.
+      if (outcome.kind === 'dispatched') stop(jobId, 'no session waits for it any more', 'JOB_CANCELLED');
       return;
     }
-    // It has its outcome. Another job than the one that gave it is waited for by nobody, or by whoever asked first.
+    // It has its outcome from another job. A new job is cancelled; a repeated one belongs to an earlier request.
     if (utterance.isSettled) {
       if (outcome.kind === 'dispatched' && !outcome.isRepeat && jobId !== utterance.jobId)
-        stop(jobId, 'nobody waits for it any more', 'JOB_CANCELLED');
+        stop(jobId, 'no session waits for it any more', 'JOB_CANCELLED');
       return;
     }
     if (utterance.isHandedOver) {
-      // Whoever waits for it knows its earlier name: by that and without a request nobody finds this one.
+      // The new owner knows the earlier job id. Under a new id and without a request id it cannot find this job.
       const isKnown =
         outcome.kind === 'refused' || jobId === utterance.jobId || outcome.job.requestId !== undefined;
-      if (!isKnown) stop(jobId, 'nobody waits for it any more', 'JOB_CANCELLED');
+      if (!isKnown) stop(jobId, 'no session waits for it any more', 'JOB_CANCELLED');
       return;
     }
-    // Its audio was offered again, and not wanted: its job goes on elsewhere without.
+    // The audio that was sent again was refused: the job continues on another instance without it.
     if (outcome.kind === 'refused' && utterance.isAdmitted && !wasAdmittedHere) return;
     rename(session, utterance, jobId);
     if (outcome.kind === 'dispatched') {
@@ -141,7 +141,7 @@ export function createJobWatch(deps: {
       dispatcher
         .dispatch(utterance, { ...request, admitted })
         .catch((fault: unknown) => {
-          log.error({ job_id: utterance.jobId, err: fault }, 'an utterance could not be dispatched');
+          log.error({ job_id: utterance.jobId, err: fault }, 'could not dispatch an utterance');
           return FAULT;
         })
         .then((outcome) => {
@@ -167,7 +167,7 @@ export function createJobWatch(deps: {
     },
     partial(jobId, text, isFinal, by) {
       for (const { session, utterance } of watchers.get(jobId) ?? []) {
-        // A node whose attempt was given up may go on talking.
+        // A node whose attempt was abandoned may still report partial text.
         if (by !== undefined && utterance.nodeId !== undefined && utterance.nodeId !== by) continue;
         post(session, { kind: 'partial', utterance, text, isFinal });
       }

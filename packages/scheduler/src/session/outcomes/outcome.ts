@@ -1,4 +1,4 @@
-/** Vocabulary of sessions: what becomes of an utterance. Exactly one of these each (I5). */
+/** Vocabulary of sessions: the outcome of an utterance. Each has exactly one (I5). */
 import type { JobResult } from '../../domain/job-spec.ts';
 
 export const MISSING_REASONS = [
@@ -10,11 +10,11 @@ export const MISSING_REASONS = [
 export type MissingReason = (typeof MISSING_REASONS)[number];
 
 export type Outcome =
-  /** `toNodeMs`: how long its assignment was under way, as far as is known. */
+  /** `toNodeMs`: time from sending the assignment to its acknowledgement, if known. */
   | { readonly kind: 'result'; readonly result: JobResult; readonly toNodeMs: number | undefined }
   | { readonly kind: 'missing'; readonly reason: MissingReason };
 
-/** Nodes answer so when nothing was said, or when what was said went into another utterance. */
+/** Nodes report these when the audio has no speech, or when its speech belongs to another utterance. */
 const EMPTY_REASONS: ReadonlySet<unknown> = new Set(['NO_TEXT_ASSIGNED', 'ASR_EMPTY']);
 
 export function outcomeOf(result: JobResult, toNodeMs: number | undefined): Outcome {
@@ -26,7 +26,7 @@ export function outcomeOf(result: JobResult, toNodeMs: number | undefined): Outc
     : { kind: 'result', result, toNodeMs };
 }
 
-/** What keeping it costs, roughly; speech is nearly all of it. */
+/** Approximate memory of an outcome without its text and speech. */
 const OVERHEAD_BYTES = 512;
 
 export const weightOf = (outcome: Outcome): number =>

@@ -1,4 +1,4 @@
-/** Hot path: what becomes of an utterance, from its job's moves to its one outcome, told in the order a client needs. */
+/** Hot path: the progress of an utterance, from the moves of its job to its one outcome, sent in the order a client needs. */
 import type { DispatchOutcome } from '../../domain/dispatch.ts';
 import { type ErrorCode, isErrorCode } from '../../domain/errors.ts';
 import type { JobRecord, JobState } from '../../domain/job.ts';
@@ -12,7 +12,7 @@ import { count, type Step, send, sendUiEvent } from '../step-context.ts';
 import { settle } from './delivery.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
-/** Its audio is the scheduler's responsibility from here; not before another instance would know of it, and of what became of it, too. */
+/** Sends the acceptance: from here the scheduler is responsible for the audio. Waits until the saved state contains the utterance. */
 export function sendAccepted(step: Step, session: Session, utterance: Utterance): void {
   utterance.isAdmitted = true;
   if (utterance.isAnnounced || !isRecoverable(session, utterance)) return;
@@ -20,7 +20,7 @@ export function sendAccepted(step: Step, session: Session, utterance: Utterance)
   if (understands(session, 'utterance_accepted')) send(step, session, { kind: 'accepted', utterance });
 }
 
-/** Whoever comes back or sends it again has perhaps not heard of it, and would keep its audio for ever. */
+/** A client that resumes or sends audio again may have missed the acceptance and would keep the audio. */
 export function resendAccepted(step: Step, session: Session, utterance: Utterance): void {
   if (utterance.isAnnounced && understands(session, 'utterance_accepted')) {
     send(step, session, { kind: 'accepted', utterance });
@@ -39,10 +39,10 @@ export function noteDispatched(step: Step, session: Session, utterance: Utteranc
   });
 }
 
-/** What sessions are told when no node was to be had, for whatever reason. */
+/** Sent to clients as NO_AVAILABLE_NODE. */
 const NO_NODE_CODES: ReadonlySet<ErrorCode> = new Set(['NO_CAPABLE_NODE', 'ALL_CANDIDATES_FULL_OR_FAILED']);
 
-/** The job as it is now. Earlier stages that were not heard of are told first, so that a client sees them in order. */
+/** Notes the current state of the job. Stages that this instance missed are sent first, so that a client sees them in order. */
 export function noteMove(step: Step, session: Session, utterance: Utterance, job: JobRecord): void {
   if (utterance.isSettled) return;
   if (job.fence !== undefined) {
@@ -64,23 +64,23 @@ export function noteMove(step: Step, session: Session, utterance: Utterance, job
   }
 }
 
-/** What another instance accepted, or drives, as its record says. */
+/** Notes the record of a job that another instance accepted or drives. */
 export function noteRecord(step: Step, session: Session, utterance: Utterance, job: JobRecord): void {
   if (utterance.isSettled) return;
   sendAccepted(step, session, utterance);
   noteMove(step, session, utterance, job);
 }
 
-/** There is no record of it. */
+/** The job has no record. */
 export function noteGone(step: Step, session: Session, utterance: Utterance): void {
   if (utterance.isSettled) return;
   if (utterance.hadOutcome) fail(step, session, utterance, 'RESULT_TIMEOUT', 'its result is no longer kept');
   else if (utterance.isAdmitted)
-    fail(step, session, utterance, 'NO_AVAILABLE_NODE', 'its job was given up on another instance');
+    fail(step, session, utterance, 'NO_AVAILABLE_NODE', 'its job was abandoned on another instance');
   else fail(step, session, utterance, 'AUDIO_LOST', 'the instance that had its audio is gone');
 }
 
-/** Other instances know of these; what waited for that goes on. */
+/** The saved state contains these utterances; what waited for that continues. */
 export function noteSaved(step: Step, session: Session, names: readonly SavedName[]): void {
   for (const { utterance, jobId, includesMissing } of names) {
     utterance.savedJobId = jobId;
@@ -105,7 +105,7 @@ export function notePartial(
   send(step, session, { kind: 'partial', about: utterance, text, isFinal });
 }
 
-/** No translation will come. To legacy clients an error would be an alert: they get the ui_event alone. */
+/** The utterance will have no translation. A legacy client would show an error as an alert: it gets only the ui_event. */
 export function fail(
   step: Step,
   session: Session,
@@ -128,7 +128,7 @@ export function noteFailure(
   message: string,
   details: Readonly<Record<string, unknown>> = {},
 ): void {
-  // Who acknowledges may be sending it again for not having heard of this: that is no other try, and would have a second outcome.
+  // A client that acknowledges may repeat the request before it receives this failure: that is no new try and must not get a second outcome.
   if (!understands(session, 'result_ack')) unbind(session, utterance);
   sendUiEvent(step, session, utterance, 'ERROR', utterance.acceptedAt, code);
   if (isLegacy(session)) return;
@@ -136,13 +136,13 @@ export function noteFailure(
   send(step, session, { kind: 'error', code, message, details: { ...details, ...about } });
 }
 
-/** A client that has heard of a failure and sends it again means another try. */
+/** After the client acknowledged a failure, the same request is a new try. */
 export function unbindFailed(session: Session, deliverySeq: number): void {
   for (const { utterance, outcome, deliverySeq: seq } of session.delivery.kept)
     if (seq <= deliverySeq && outcome.kind === 'missing') unbind(session, utterance);
 }
 
-/** A failure leaves nothing bound: sent again, it is another try. */
+/** Removes the request id: the same request is a new try. */
 function unbind({ requests }: Session, utterance: Utterance): void {
   const { requestId } = utterance;
   if (requestId !== undefined && requests.get(requestId) === utterance) requests.delete(requestId);
@@ -161,10 +161,10 @@ function settleUtterance(step: Step, session: Session, utterance: Utterance, out
   step.effects.push({ kind: 'observe', name: 'scheduler_utterance_seconds', value: seconds });
 }
 
-/** It counts no longer: neither as running nor with its audio. */
+/** The utterance no longer counts as running, nor its audio against the limit. */
 export function stopCounting(step: Step, session: Session, utterance: Utterance): void {
   notePlaced(session, utterance);
-  // The rest of what was being sent again is not wanted any more, or never comes: nothing else would end its claim.
+  // Audio that is being sent again is not needed any more; nothing else would release its budget.
   if (session.resentAudio?.utterance === utterance) dropResentAudio(step, session);
   session.running -= 1;
   session.audioBytes -= utterance.audioBytes;
@@ -177,7 +177,7 @@ function notePlaced(session: Session, utterance: Utterance): void {
   session.unplaced -= 1;
 }
 
-/** A retry passes through the same stages again, and the client need not know. */
+/** A retried job passes the same stages again; the client gets each once. */
 function sendUiEventOnce(step: Step, session: Session, utterance: Utterance, event: UiEventName): void {
   const bit = 1 << UI_EVENTS.indexOf(event);
   if ((utterance.sentUiEvents & bit) !== 0) return;
@@ -185,7 +185,7 @@ function sendUiEventOnce(step: Step, session: Session, utterance: Utterance, eve
   sendUiEvent(step, session, utterance, event, utterance.acceptedAt);
 }
 
-/** From the sending of the attempt that counts to its acknowledgement. */
+/** From sending the current attempt to its acknowledgement. */
 function toNodeMs({ timeline, fence }: JobRecord): number | undefined {
   const ofAttempt = timeline.filter(({ attempt }) => attempt === fence?.attempt);
   const sent = ofAttempt.find(({ state }) => state === 'DISPATCHED');

@@ -1,4 +1,4 @@
-/** Hot path: speech comes in. Chunks are cut into utterances, utterances become jobs; what cannot be taken is refused aloud. */
+/** Hot path: accepts audio. Cuts chunks into utterances and makes jobs of utterances; refuses audio with an error message. */
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Chunk, GivenUtterance } from '../event.ts';
 import { noteChange } from '../handover/saved-state.ts';
@@ -14,16 +14,16 @@ import { takeResentChunk, takeResentUtterance } from './reattach.ts';
 import { audioOf, type Segment } from './segment.ts';
 import { type Sealed, type SealReason, type SegmentationEvent, segment } from './segmentation.ts';
 
-/** Names of requests a session remembers; a repeat comes soon or never. */
+/** Request ids that a session remembers; clients repeat a request soon or never. */
 const MAX_REQUESTS = 64;
-/** A client that does not send again what was refused goes on without it after this long. */
+/** After this long, chunks behind a refused one are accepted although the client did not send it again. */
 const REFUSED_PATIENCE_MS = 10_000;
-/** A client may number its utterances as it likes, as long as there are whole numbers after it. */
+/** Clients may choose any index; larger ones are lowered to this, so that there are safe integers after it. */
 const LARGEST_GIVEN_INDEX = 2 ** 52;
 
 export function takeChunk(step: Step, session: Session, chunk: Chunk) {
   if (session.phase === 'closing') return refuse(step, session, 'SESSION_CLOSED', 'the session is closing');
-  // Told to move, it sends this again where it goes.
+  // The client got `server_draining` and sends this chunk again to the next instance.
   if (session.phase === 'draining' && understands(session, 'server_draining')) return;
   if (understands(session, 'utterance_accepted') && chunk.seq <= session.lastSeq) {
     cutStream(step, session, { kind: 'repeated' });
@@ -46,7 +46,7 @@ export function takeChunk(step: Step, session: Session, chunk: Chunk) {
   cutStream(step, session, chunk);
 }
 
-/** Lets the stream of chunks hear of an event, and makes utterances of what it seals. */
+/** Passes an event to the segmentation and accepts the utterances that it seals. */
 export function cutStream(step: Step, session: Session, event: SegmentationEvent): void {
   const before = session.segmentation.segment;
   const { state, sealed } = segment(
@@ -63,35 +63,35 @@ export function cutStream(step: Step, session: Session, event: SegmentationEvent
   }
 }
 
-/** A name from the first sound on, so that the client can be told of it. */
+/** The utterance gets its ids with its first audio, so that the client can be informed of it. */
 function begin(step: Step, session: Session, { requestId, firstSeq }: Segment): void {
   const bound = requestId === undefined ? undefined : bindingName(requestId, firstSeq);
   session.draft = { jobId: step.ids.jobId(session.tenantId, bound), traceId: step.ids.traceId() };
   sendUiEvent(step, session, { ...session.draft, index: session.nextIndex }, 'INPUT_STARTED', step.at);
 }
 
-/** What was under way behind a refused chunk comes again behind it: taken now, it would make the refused one look repeated. */
+/** The client sends a refused chunk and all later ones again. A later one accepted now would make the refused one look repeated. */
 function isBehindRefused(step: Step, { refused }: Session, { seq }: Chunk): boolean {
   return refused !== undefined && seq > refused.seq && step.at - refused.at < REFUSED_PATIENCE_MS;
 }
 
-/** Outcomes that may not leave, because others cannot be told of them now, are not piled up for ever. */
+/** Bounds the outcomes whose delivery waits for a save while the store is down. */
 const isBacklogged = ({ settings }: Step, { isShared, delivery }: Session): boolean =>
   isShared && delivery.waiting.length >= 2 * settings.maxUtterances;
 
-/** What was heard so far is still translated: half a sentence is better than none. */
+/** The audio so far is still translated: half a sentence is better than none. */
 function refuseAudio(step: Step, session: Session, chunk: Chunk): void {
   const { seq } = chunk;
-  // Each time anew: whoever sends it again is waited for.
+  // Set again at each try, so that the wait restarts while the client keeps sending it.
   if (understands(session, 'utterance_accepted') && !isBehindRefused(step, session, chunk))
     session.refused = { seq, at: step.at };
   cutStream(step, session, { kind: 'cut', reason: 'limit' });
   count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
-  const message = 'no room for more audio; what was sent before is translated';
+  const message = 'no space for more audio; earlier audio is still translated';
   send(step, session, { kind: 'error', code: 'RATE_LIMITED', message, details: { seq } });
 }
 
-/** To legacy clients an error is an alert: late frames are none. */
+/** A legacy client would show an error as an alert, which late frames do not deserve. */
 function refuse(step: Step, session: Session, code: ErrorCode, message: string): void {
   count(step, 'scheduler_session_messages_dropped_total', { reason: code.toLowerCase() });
   if (!isLegacy(session)) send(step, session, { kind: 'error', code, message });
@@ -99,7 +99,7 @@ function refuse(step: Step, session: Session, code: ErrorCode, message: string):
 
 function acceptSealed(step: Step, session: Session, { segment: sealed, reason }: Sealed): void {
   const { settings } = step;
-  // Begun and ended in one step.
+  // The segment began and ended in one step.
   if (session.draft === undefined) begin(step, session, sealed);
   count(step, 'scheduler_web_task_finalized_total', { reason: reason === 'final' ? 'send' : reason });
   step.audio.unclaim(sealed.bytes);
@@ -128,7 +128,7 @@ function acceptSealed(step: Step, session: Session, { segment: sealed, reason }:
           ? undefined
           : {
               requestId: bindingName(requestId, firstSeq),
-              // The same start with another end is other audio: cut elsewhere when it was sent again.
+              // Sent again, the same start may be cut at another end: that is different audio.
               fingerprint: fingerprintOf(step, { speech: session.opening.speech, audio, source }),
             },
     },
@@ -147,18 +147,18 @@ export function takeUtterance(step: Step, session: Session, given: GivenUtteranc
     count(step, 'scheduler_session_messages_dropped_total', { reason: 'repeated_utterance' });
     return resendAccepted(step, session, known);
   }
-  // What was spoken before comes before.
+  // The open utterance is earlier than this one.
   cutStream(step, session, { kind: 'cut', reason: 'next' });
   const bytes = audio?.length ?? 0;
   if (isBacklogged(step, session) || session.audioBytes + bytes > step.settings.maxAudioBytes) {
     count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
-    const message = 'no room for more audio of this session; wait for results, then send it again';
+    const message = 'no space for more audio of this session; wait for results, then send it again';
     const details = { ...(requestId !== undefined && { request_id: requestId }) };
     return send(step, session, { kind: 'error', code: 'RATE_LIMITED', message, details });
   }
   session.audioBytes += bytes;
   accept(step, session, {
-    // Numbers are never used twice in a session: legacy nodes refuse those they have seen.
+    // An index is used once per session: legacy nodes refuse repeated ones.
     index: Math.max(Math.min(given.index, LARGEST_GIVEN_INDEX), session.nextIndex),
     startedAt: step.at,
     audioBytes: bytes,
@@ -252,7 +252,7 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
   step.effects.push({ kind: 'dispatch', utterance, request });
 }
 
-/** Only whole utterances are repeated by name; chunks are by number. */
+/** Only whole utterances are repeated by request id; chunks are repeated by number. A rebuilt session may have more than the limit. */
 function remember({ requests }: Session, utterance: Utterance): void {
   if (utterance.requestId === undefined || utterance.firstSeq !== undefined) return;
   requests.set(utterance.requestId, utterance);

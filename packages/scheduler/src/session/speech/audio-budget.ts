@@ -1,8 +1,8 @@
-/** Hot path: room for audio of a session that is not a job's yet, taken and given back. */
+/** Hot path: the budget for audio of a session that does not belong to a job yet. */
 import type { Session } from '../session.ts';
 import { count, type Step } from '../step-context.ts';
 
-/** False: there is none, and nothing was taken. */
+/** False: the budget is exhausted, and nothing was claimed. */
 export function claimAudioBudget(step: Step, session: Session, bytes: number): boolean {
   if (bytes === 0) return true;
   if (session.audioBytes + bytes > step.settings.maxAudioBytes) return false;
@@ -16,14 +16,14 @@ function releaseBudget(step: Step, session: Session, bytes: number): void {
   step.audio.unclaim(bytes);
 }
 
-/** Of a session that is over: nobody will make a job of it. */
+/** The session ended: its open audio becomes no job. */
 export function dropAudio(step: Step, session: Session): void {
   dropResentAudio(step, session);
   if (dropSegment(step, session))
     count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_of_ended_session' });
 }
 
-/** As if it had never been heard: its client sends it again, here or elsewhere. */
+/** Discards audio that the client will send again, here or to another instance. */
 export function discardOpenSegment(step: Step, session: Session): void {
   dropResentAudio(step, session);
   if (!dropSegment(step, session)) return;
@@ -39,7 +39,7 @@ function dropSegment(step: Step, session: Session): boolean {
   return true;
 }
 
-/** What was sent again, and not to its end. */
+/** Discards an utterance that was sent again incompletely. */
 export function dropResentAudio(step: Step, session: Session): void {
   const { resentAudio } = session;
   if (resentAudio === undefined) return;

@@ -1,4 +1,4 @@
-/** Hot path: an utterance as the job engine's request: what is needed of a node, and what the job carries. Pure. */
+/** Hot path: builds the job engine's request from an utterance: the need and the job's content. Pure. */
 import type { DispatchRequest } from '../../domain/dispatch.ts';
 import type { AudioSource, CutReason, JobSpec, Pipeline } from '../../domain/job-spec.ts';
 import type { Need } from '../../domain/need.ts';
@@ -15,7 +15,7 @@ export interface JobInput {
   readonly paddingMs: number | undefined;
   readonly turnId: string | undefined;
   readonly contextText: string | undefined;
-  /** What the request is bound by; absent: nothing is. */
+  /** Binds the job to a request id; absent: not bound. */
   readonly binding: { readonly requestId: string; readonly fingerprint: string } | undefined;
   /** The pool its session prefers. */
   readonly poolId: number | undefined;
@@ -76,7 +76,7 @@ function needOf(session: Session, { speech, pipeline, source, poolId }: JobInput
     services: required.services,
     isAudioByReference: source.kind === 'reference',
     isPairUnknown: languages.isPairUnknown,
-    // Nobody issues pairing codes, so no session has a node of its own.
+    // Pairing codes are not implemented, so no session has a node of its own.
     needsPublicNode: true,
     isStrict: false,
     ...(required.features === undefined ? undefined : { features: required.features }),

@@ -1,16 +1,16 @@
-/** Hot path: utterances that belong together. One that begins soon after its predecessor was played is a further part of its group. Pure. */
+/** Hot path: groups of utterances. An utterance that begins soon after its predecessor was played joins its group. Pure. */
 
 export interface GroupSettings {
   readonly windowMs: number;
   readonly maxParts: number;
-  /** In code points: a character must not be cut in two. */
+  /** In code points, so that a surrogate pair is not split. */
   readonly maxChars: number;
 }
 
 export interface Group {
   readonly groupId: string;
   readonly parts: number;
-  /** What the parts said so far, the end of it. */
+  /** The end of the recognised text of its parts. */
   readonly context: string;
   readonly playedAt: number | undefined;
 }
@@ -20,7 +20,7 @@ export type Groups = readonly Group[];
 
 export const NO_GROUPS: Groups = [];
 
-/** Results are played one after the other, so the end of an older group may still be reported. */
+/** Results are played one after the other, so the playback end of an older group may still be reported. */
 const MAX_GROUPS = 4;
 
 export interface Joined {
@@ -31,7 +31,7 @@ export interface Joined {
   readonly context: string | undefined;
 }
 
-/** The group of an utterance that began at `startedAt`; `newId` names it if it is a new one. */
+/** The group of an utterance that began at `startedAt`; `newId` is the id of a new group. */
 export function joinGroup(
   groups: Groups,
   startedAt: number,
@@ -64,7 +64,7 @@ export const noteText = (groups: Groups, groupId: string, text: string, settings
     context: lastCodePoints([group.context, text].filter((part) => part !== '').join(' '), settings.maxChars),
   }));
 
-/** Keeps the end of a text; never half of a surrogate pair. */
+/** The end of a text; never half of a surrogate pair. */
 export function lastCodePoints(text: string, max: number): string {
   if (text.length <= max) return text;
   const points = Array.from(text);

@@ -1,12 +1,12 @@
-/** Hot path: which pool a session prefers for a language pair. Kept until the pair or the pools change; within the pool the node is random each time. Pure. */
+/** Hot path: the pool that a session prefers for a language pair. Kept until the pair or the pools change; within the pool every job chooses its node anew. Pure. */
 import type { SessionId, TenantId } from '../../domain/ids.ts';
 import type { Languages } from '../../domain/needed-directions.ts';
 
-/** What sessions are told of pools; how a job may move among them is not theirs to know. */
+/** The part of the pools that sessions use. */
 export interface Pools {
-  /** Another one whenever the pools were divided anew. */
+  /** Changes whenever the pools change. */
   readonly edition: unknown;
-  /** The one to begin with: the tenant's own, else one of those with nodes for the languages. Undefined: it does not matter. */
+  /** The first pool to try: the tenant's own, else one with nodes for the languages. Undefined: no preference. */
   preferred(seeker: PoolSeeker, languages: Languages): number | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface PoolSeeker {
   readonly sessionId: SessionId;
 }
 
-/** The choice as it was, if the pair and the pools are the same. Where no pool had nodes for the pair, one may have by now. */
+/** Keeps the choice if the pair and the pools are the same. If no pool had nodes for the pair, it chooses again. */
 export function choosePool(
   before: PoolChoice | undefined,
   seeker: PoolSeeker,

@@ -1,6 +1,7 @@
 /**
- * Hot path, after a move: speech that another instance accepted is sent again, and goes to its job again, under the same request. So a
- * job whose audio died with its holder gets it back, and one that was never recorded is recorded; no job is made twice.
+ * Hot path after a handover: a client sends audio again that another instance accepted, and it is dispatched again under the same
+ * request id. So a job whose audio was lost with its instance gets it back, and a job that was never recorded is recorded; no job is
+ * created twice.
  */
 
 import type { Chunk, GivenUtterance } from '../event.ts';
@@ -14,7 +15,7 @@ import { choosePool } from './preferred-pool.ts';
 
 type Speech = Pick<GivenUtterance, 'speech' | 'audio' | 'source' | 'pipeline' | 'isManualCut'>;
 
-/** A whole utterance. False: its audio is not wanted. */
+/** A whole utterance. False: its audio is not needed. */
 export function takeResentUtterance(
   step: Step,
   session: Session,
@@ -31,12 +32,11 @@ export function takeResentUtterance(
   return true;
 }
 
-/** Once is enough, and only while there is something to be done with it. */
+/** Only once, and only while it has no outcome. */
 const needsAudio = ({ isAudioElsewhere, isSettled }: Utterance): boolean => isAudioElsewhere && !isSettled;
 
 /**
- * A chunk that is repeated. Chunks of one utterance come in order and from its first one on, or they are of no use.
- * False: it is not wanted.
+ * A repeated chunk. The chunks of one utterance are used only in order and from its first one on. False: it is not needed.
  */
 export function takeResentChunk(step: Step, session: Session, { seq, audio }: Chunk): boolean {
   const utterance = session.delivery.waiting.find(
@@ -75,7 +75,7 @@ function finish(step: Step, session: Session, utterance: Utterance, binding: str
   dispatchAgain(step, session, utterance, { speech, audio, source, isManualCut: true }, binding);
 }
 
-/** Its bytes are counted against the session already. */
+/** Its bytes already count against the session. */
 function dispatchAgain(
   step: Step,
   session: Session,
@@ -100,7 +100,7 @@ function dispatchAgain(
     poolId: session.pool.poolId,
     waitMs: settings.pendingTimeoutMs,
   };
-  // Not under the name of its job: that is found by its request, and one that a failover lost must not have a successor of the same name.
+  // Without the job id: the request id finds the job, and a job that a failover lost must not get a successor with the same id.
   const { jobId: _, ...request } = buildRequest(session, utterance, whole, step.require);
   step.effects.push({ kind: 'dispatch', utterance, request });
 }

@@ -1,4 +1,4 @@
-/** Hot path: audio of one utterance while it is spoken: chunk after chunk, joined once at the end. Pure. */
+/** Hot path: the audio of one open utterance: a list of chunks, joined once at the end. Pure. */
 
 /** Newest first, so that adding one copies nothing. */
 interface Chunks {
@@ -12,14 +12,14 @@ export interface Segment {
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly startedAt: number;
-  /** The pause is counted from here: the last chunk, or the end of playback. */
+  /** Start of the pause: the last chunk, or the end of playback. */
   readonly quietSince: number;
   readonly requestId: string | undefined;
-  /** Parts of one over-long utterance are one turn. */
+  /** Parts of one over-long utterance share a turn. */
   readonly turn: number;
 }
 
-/** The audio of a segment in the order it came. */
+/** The audio of a segment in order of arrival. */
 export function audioOf({ chunks, bytes }: Segment): Buffer {
   if (chunks.before === undefined) return chunks.audio;
   const joined = Buffer.allocUnsafe(bytes);

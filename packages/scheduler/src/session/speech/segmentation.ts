@@ -1,4 +1,4 @@
-/** Hot path: where the utterances of a stream of chunks end. Pure: a state, an event and its time give the next state and what was sealed. */
+/** Hot path: cuts a stream of chunks into utterances. Pure: a state, an event and its time give the next state and the sealed segments. */
 import type { Segment } from './segment.ts';
 
 export interface SegmentationSettings {
@@ -13,7 +13,7 @@ export interface SegmentationSettings {
   readonly lateAudioMs: number;
 }
 
-/** What ended an utterance. `next`: the client began another; `limit`: there was no room for more audio. */
+/** Why an utterance ended. `next`: the client began another; `limit`: the audio budget was exhausted. */
 export const SEAL_REASONS = [
   'final',
   'pause',
@@ -27,15 +27,15 @@ export type SealReason = (typeof SEAL_REASONS)[number];
 
 export interface Segmentation {
   readonly segment: Segment | undefined;
-  /** The segment has ended; until then late chunks still belong to it. */
+  /** The segment has ended; chunks that arrive before `until` still belong to it. */
   readonly sealing: { readonly reason: SealReason; readonly until: number } | undefined;
   readonly playback: { readonly groupId: string; readonly until: number } | undefined;
-  /** Until then the client was asked to hold its audio back: silence means nothing. */
+  /** Until then the client was requested to pause: silence does not end the utterance. */
   readonly pauseRequestedUntil: number;
-  /** The client is away: no time passes for its audio. */
+  /** The client is disconnected: time does not pass for its audio. */
   readonly suspendedSince: number | undefined;
   readonly turn: number;
-  /** A segment that begins before this goes on with the last one's turn. */
+  /** A segment that begins before this continues the last turn. */
   readonly turnOpenUntil: number;
 }
 
@@ -51,10 +51,10 @@ export type SegmentationEvent =
   | { readonly kind: 'time_passed' }
   | { readonly kind: 'playback_started' | 'playback_ended'; readonly groupId: string }
   | { readonly kind: 'pause_requested'; readonly until: number }
-  /** Seals what is there, at once. */
+  /** Seals the open segment at once. */
   | { readonly kind: 'cut'; readonly reason: SealReason }
   | { readonly kind: 'suspended' | 'resumed' }
-  /** A chunk came once more: the client goes through what it said before, and the rest of what is open comes behind that. */
+  /** The client repeats an earlier chunk: the rest of the open segment follows after the repeated ones. */
   | { readonly kind: 'repeated' };
 
 export interface Sealed {
@@ -79,7 +79,7 @@ export const SILENT: Segmentation = {
 
 const NOTHING: readonly Sealed[] = [];
 
-/** `doFinalsOvertakeAudio`: the client's finals overtake its audio. Time may not go back between steps. */
+/** `doFinalsOvertakeAudio`: finals of a legacy client overtake its audio. Time must not go back between steps. */
 export function segment(
   before: Segmentation,
   event: SegmentationEvent,
@@ -87,7 +87,7 @@ export function segment(
   settings: SegmentationSettings,
   doFinalsOvertakeAudio: boolean,
 ): Stepped {
-  // Time stands still for a client that is away, also for what comes for it by another connection.
+  // While the client is disconnected time does not pass, also for events of its other connections.
   const at = event.kind === 'resumed' ? now : (before.suspendedSince ?? now);
   const passed = elapse(before, at, settings);
   switch (event.kind) {
@@ -127,7 +127,7 @@ export function nextChangeAt(state: Segmentation, settings: SegmentationSettings
   return Math.min(pauseAt(state, open, settings), overlongAt(open, settings));
 }
 
-/** Playback that is never reported to end suspends the pause for so long and no longer. */
+/** If the end of playback is never reported, it suspends the pause only up to its limit. */
 const pauseAt = (
   { playback, pauseRequestedUntil }: Segmentation,
   open: Segment,
@@ -137,7 +137,7 @@ const pauseAt = (
 const overlongAt = (open: Segment, { maxDurationMs }: SegmentationSettings): number =>
   maxDurationMs === 0 ? Number.POSITIVE_INFINITY : open.startedAt + maxDurationMs;
 
-/** Everything that time alone brings about up to `at`: decided by the clock, whether or not a timer was heard. */
+/** Applies everything that is due by `at`. Decided by the clock, so that late timers change nothing. */
 function elapse(before: Segmentation, at: number, settings: SegmentationSettings): Stepped {
   let state = before;
   let sealed = NOTHING;
@@ -156,7 +156,7 @@ function elapse(before: Segmentation, at: number, settings: SegmentationSettings
 }
 
 function openOf({ segment: open }: Segmentation): Segment {
-  if (open === undefined) throw new Error('a segment that is not there cannot end');
+  if (open === undefined) throw new Error('there is no open segment to end');
   return open;
 }
 
@@ -172,7 +172,7 @@ function seal(
   if (open === undefined) return { state: { ...state, turnOpenUntil }, sealed };
   return {
     state: { ...state, segment: undefined, sealing: undefined, turnOpenUntil },
-    // What was being sealed already keeps its own reason.
+    // A segment that is already being sealed keeps its reason.
     sealed: [...sealed, { segment: open, reason: sealing?.reason ?? reason }],
   };
 }
@@ -198,7 +198,7 @@ function takeChunk(
   return finish(step, at, settings, hangoverOf(chunk, hasAudio, settings, doFinalsOvertakeAudio));
 }
 
-/** A client that names its requests says itself where an utterance begins. */
+/** A client that sends request ids decides where an utterance begins. */
 const isOfOtherRequest = (
   open: Segment | undefined,
   { requestId }: { requestId?: string | undefined },
@@ -240,7 +240,7 @@ function append(
   };
 }
 
-/** Who names requests ends them himself and sends nothing late. */
+/** A client that sends request ids sends no late audio. */
 function hangoverOf(
   { requestId }: { requestId?: string | undefined },
   hasAudio: boolean,
@@ -251,7 +251,7 @@ function hangoverOf(
   return doFinalsOvertakeAudio && !hasAudio ? Math.max(hangoverManualMs, lateAudioMs) : hangoverManualMs;
 }
 
-/** A second final changes nothing: repeated for ever, it must not keep the utterance open. */
+/** A second final changes nothing: repeated finals must not keep the utterance open. */
 function finish(step: Stepped, at: number, settings: SegmentationSettings, hangoverMs: number): Stepped {
   const { state } = step;
   if (state.segment === undefined) return { ...step, state: { ...state, turnOpenUntil: 0 } };
@@ -261,12 +261,12 @@ function finish(step: Stepped, at: number, settings: SegmentationSettings, hango
   return { ...step, state: { ...state, sealing: { reason: 'final', until: at + hangoverMs } } };
 }
 
-/** A timer is heard sooner, unless the process stood still; what was said meanwhile is read within as much. */
+/** Timers fire earlier than this unless the process stalled; audio that arrived during a stall is read within the same time. */
 const STALL_MS = 250;
 
 /**
- * Whoever hears so late that something was due stood still: what was said meanwhile waits to be read, and that is no silence. As if
- * the time in between had not been.
+ * If a change is overdue by that much, the process stalled: audio that arrived during the stall is still unread, so the stall is no
+ * silence. The stalled time does not count.
  */
 export function excludeStall(state: Segmentation, at: number, settings: SegmentationSettings): Segmentation {
   const changeAt = nextChangeAt(state, settings);
@@ -277,13 +277,13 @@ export function excludeStall(state: Segmentation, at: number, settings: Segmenta
 const quietFrom = (state: Segmentation, at: number): Segmentation =>
   state.segment === undefined ? state : { ...state, segment: { ...state.segment, quietSince: at } };
 
-/** No silence, for as long as an utterance may last: without such a limit it could be kept open for ever. */
+/** Repeated chunks are no silence. Only if the duration is limited: otherwise they could keep an utterance open forever. */
 function restartPause(state: Segmentation, at: number): Segmentation {
   const isPausing = state.sealing?.reason === 'pause';
   return quietFrom(isPausing ? { ...state, sealing: undefined } : state, at);
 }
 
-/** As if the time in between had not been. */
+/** Moves all times by the suspended time. */
 function resumeTime(state: Segmentation, at: number): Segmentation {
   const { suspendedSince, segment: open, sealing, playback } = state;
   if (suspendedSince === undefined) return state;
