@@ -1,15 +1,8 @@
 /** I1: no node ever has more jobs in hand than slots, as the node itself counts. Pure. */
-import {
-  type FaultKind,
-  type Happening,
-  nameOf,
-  ofKind,
-  type Run,
-} from '../../../packages/simulation/dist/history.js';
+import { type Happening, nameOf, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, type Fault, hitsOf, isLost, isOf, type Loss, lossesOf, spansOf } from './faults.ts';
 import type { RequestStory } from './request-stories.ts';
-import type { Span } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 interface InHand extends Run {
@@ -150,29 +143,12 @@ function handle(
   }
 }
 
-/** While these last no command is answered, on one shard or on all. */
-const ANSWER_NOTHING: readonly FaultKind[] = [
-  'shard_frozen',
-  'shard_failed_over',
-  'store_down',
-  'master_killed',
-  'master_frozen',
-];
-/** While these last the instance that they are about hears nothing, or reaches no store. */
-const HEAR_NOTHING: readonly FaultKind[] = ['instance_frozen', 'instance_cut_off'];
-/** A command that was not answered is given up after less than a second, and made again. */
-const AGAIN_MS = 1_100;
-
-/** The moment, or the end of the last span that it lies in. */
-const latest = (at: number, spans: readonly Span[]): number =>
-  Math.max(at, ...spans.filter(({ from, to }) => from <= at && at <= to).map(({ to }) => to));
-
 /**
  * A lease ends by itself, and then the slot may be given away although the node still works: it did not say in time that it does.
  * One that it was told to cancel keeps its lease: it may be at work.
  */
 function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[], allowances: Allowances) {
-  const { reservationMs, leaseMs, flightMs, messageMs, presenceMs, isExact } = allowances;
+  const { reservationMs, abandonedMs, leaseMs, flightMs, messageMs, presenceMs, isExact } = allowances;
   const losses = lossesOf(faults, allowances);
   const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'node_parted', 'network_bad'));
   const sleeps = hitsOf(faults, isOf('node_frozen'));
@@ -184,36 +160,13 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
   );
 
   const downs = ofKind(history, 'instance_down');
-  const holdUps = faults.filter(isOf(...ANSWER_NOTHING, ...HEAR_NOTHING));
 
   /** What is said while nobody is at the other end of the connection is said in vain. */
   const isInVain = (by: string | undefined, from: number, to: number): boolean =>
     downs.some(({ instance, at }) => instance === by && from <= at && at <= to);
 
-  /** A store that does not answer, and an instance that stands still, let a lease end whose commit waits for them. */
-  const notedAt = (acknowledgedAt: number, by: string | undefined): number =>
-    latest(
-      acknowledgedAt,
-      holdUps
-        .filter(({ what, target }) => ANSWER_NOTHING.includes(what) || target === by)
-        .map(({ beganAt, endedAt }) => ({ from: beganAt, to: endedAt + AGAIN_MS })),
-    );
-
-  /** By job: whoever sent it to an instance that has the socket of its node. */
-  const senders = new Map<string | undefined, Set<string>>();
-  for (const { job, from } of ofKind(history, 'letter_sent'))
-    senders.set(job, (senders.get(job) ?? new Set()).add(from));
-  const absences = faults.filter(({ what }) => what.startsWith('instance_'));
-
-  /** When somebody drives the job again: it has an heir by then, whoever drove it. */
-  const drivenAt = (job: string, at: number): number =>
-    latest(
-      at,
-      absences
-        .filter(({ target }) => senders.get(job)?.has(target))
-        .map(({ beganAt }) => ({ from: beganAt, to: beganAt + 2 * presenceMs + AGAIN_MS })),
-    );
-
+  /** The driver waits for the acknowledgement, then abandons the attempt and shortens its lease. */
+  const unacknowledgedMs = messageMs + abandonedMs;
   /** It is used for as long as it outlives the wait for an acknowledgement. */
   const oldestMs = reservationMs - messageMs;
   /** A slot is had right before its job is sent, and that arrives at once, unless something holds them up. */
@@ -248,9 +201,11 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
     if (hasLost(inHand, at)) return 'lost';
     // What a node finds when it wakes, or can be reached again, was sent at any time before, and may have been given up since.
     const sleep = sleeps(node)?.find(since);
-    const reservedAt = reservedAtLeast(inHand, (sleep ?? partings(node)?.find(since))?.from);
+    const absentSince = (sleep ?? partings(node)?.find(since))?.from;
+    const reservedAt = reservedAtLeast(inHand, absentSince);
     if (at - reservedAt >= leaseMs) return 'its lease ended';
-    if (at - reservedAt < reservationMs - flightMs) return undefined;
+    if (at - reservedAt < (absentSince === undefined ? unacknowledgedMs : reservationMs) - flightMs)
+      return undefined;
     // Of real nodes only those of the SDK record it. The others acknowledge at once, or count as if they had: they never do.
     const acknowledgedAt = inHand.acknowledgedAt ?? (acknowledges || isExact ? undefined : since);
     if (acknowledgedAt === undefined) return acknowledges ? 'unheard of' : undefined;
@@ -263,12 +218,7 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
       acknowledgedAt - since <= reservationMs - flightMs &&
       cuts(node)?.meets(since, acknowledgedAt + flightMs) !== true &&
       !isInVain(by, since, acknowledgedAt + flightMs);
-    if (!isHeard) return 'unheard of';
-    // Whoever has its socket keeps its slot.
-    const noted = notedAt(acknowledgedAt, by);
-    if (noted - reservedAt <= reservationMs - flightMs) return undefined;
-    // It is gone: whoever drives the job has it cancelled, or the slot again, as soon as it hears of it.
-    return isCancelled || at - drivenAt(inHand.job, noted) < flightMs ? 'unheard of' : undefined;
+    return isHeard ? undefined : 'unheard of';
   }
 
   return {

@@ -61,8 +61,13 @@ export interface Allowances {
   readonly recoverMs: number;
   /** After how long somebody who shows no life is known to be dead: presence TTL, and the second until it is looked at. */
   readonly presenceMs: number;
-  /** How long a slot is kept for a job that is not acknowledged (reservation_ttl_ms). */
+  /** How long a slot is reserved for a job before it is handed over (reservation_ttl_ms). */
   readonly reservationMs: number;
+  /**
+   * How long an attempt that its node did not acknowledge keeps its slot after the driver abandoned it: reservation_ttl_ms, or a
+   * heartbeat interval and two seconds, whichever is longer.
+   */
+  readonly abandonedMs: number;
   /** How long it is kept for one that is: job timeout and its grace. */
   readonly leaseMs: number;
   /** How soon a try is answered that does not ask to wait, while nothing is broken. */
@@ -89,6 +94,7 @@ export const ALLOWANCES: Allowances = {
   recoverMs: 12_000,
   presenceMs: 5_000,
   reservationMs: 5_000,
+  abandonedMs: 7_000,
   leaseMs: 20_000,
   dispatchMs: 5_000,
   isExact: false,

@@ -4,6 +4,8 @@ import { configOf, SCENARIO, type Scenario } from '../../../packages/simulation/
 import { ALLOWANCES, type Allowances } from '../checker/violation.ts';
 
 const SECOND = 1_000;
+/** After a heartbeat interval and this time, the store has the jobs that the node reported. */
+const HEARTBEAT_ARRIVAL_MS = 2_000;
 
 export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowances {
   const whole = { ...SCENARIO, ...scenario };
@@ -14,6 +16,10 @@ export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowanc
     ...ALLOWANCES,
     deadlineMs: scheduler.job_deadline_ms,
     reservationMs: scheduler.reservation_ttl_ms,
+    abandonedMs: Math.max(
+      scheduler.reservation_ttl_ms,
+      scheduler.node_health.heartbeat_interval_seconds * SECOND + HEARTBEAT_ARRIVAL_MS,
+    ),
     leaseMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
     messageMs: scheduler.ack_timeout_ms,
     // What a replica has is not lost when it takes over.
