@@ -1,20 +1,17 @@
 /** Survivors that adopt what dead instances left, on stores in memory that note in which order it happens. */
-import { createInbox } from '../../src/adapters/memory/inbox.ts';
-import { createInstances } from '../../src/adapters/memory/instances.ts';
 import { createTakeover, type TakeoverStore } from '../../src/cluster/recovery/takeover.ts';
 import { createTakeoverLookup } from '../../src/cluster/recovery/taking-over.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { Inbox } from '../../src/ports/inbox.ts';
 import type { Instance } from '../../src/ports/instances.ts';
 import { faulty } from '../support/faulty.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { createTestCluster } from '../support/test-cluster.ts';
 import { createSharedJobs } from './jobs-rig.ts';
 import { createTally, QUIET } from './post-rig.ts';
 import { about } from './presence-rig.ts';
 
 export const TURN_MS = 2_000;
 export const AGAIN_MS = 5_000;
-const LIVES_MS = 3_600_000;
 
 /** Everything an adoption does to the stores. */
 export interface Stores extends TakeoverStore, Pick<Inbox, 'take' | 'takeAgain' | 'confirm' | 'close'> {
@@ -24,17 +21,16 @@ export interface Stores extends TakeoverStore, Pick<Inbox, 'take' | 'takeAgain' 
 }
 
 export function startEstate({ maxDeliveries = 3 } = {}) {
-  const clock = createManualClock();
-  const inbox = createInbox({ clock, maxMessages: 10_000, maxDeliveries, maxDead: 100 });
-  const instances = createInstances({ clock });
+  const {
+    clock,
+    store: { inbox, instances },
+    announce: announceInstance,
+  } = createTestCluster({ settings: { inbox: { maxMessages: 10_000, maxDeliveries, maxDead: 100 } } });
   const jobs = createSharedJobs(clock);
   const { done } = jobs;
 
   async function announce(instanceId: string, incarnation = `${instanceId}-1`): Promise<Instance> {
-    const instance = { ...about(instanceId), incarnation };
-    await instances.announce(instance, LIVES_MS);
-    await inbox.open(instanceId);
-    return instance;
+    return announceInstance(instanceId, { ...about(instanceId), incarnation });
   }
 
   /** `digest` decides who begins first: lower is earlier. */

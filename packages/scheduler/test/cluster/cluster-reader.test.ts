@@ -4,8 +4,9 @@ import { createClusterReader, type SharedStore } from '../../src/cluster/operato
 import { SchedulerError } from '../../src/domain/errors.ts';
 import { isPending } from '../contracts/harness.ts';
 import { faulty } from '../support/faulty.ts';
-import { createInstancesInMemory, instanceNamed, STARTED_AT } from '../support/instances-in-memory.ts';
+import { createInstancesInMemory } from '../support/instances-in-memory.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { instanceNamed, STARTED_AT } from '../support/test-cluster.ts';
 
 const OWN = { nodes: 3, sessions: 2, jobs: 1 };
 const OK = { mode: 'cluster', isOk: true } as const;

@@ -1,10 +1,9 @@
 /** A letter that nobody can handle is put aside with the settings as they come, and with those of earlier files: the rule can be reached. */
 import { expect, it } from 'vitest';
-import { createInbox } from '../../src/adapters/memory/inbox.ts';
 import { inboxReaderSettings, inboxSettings } from '../../src/app/settings/shared-settings.ts';
 import { createInboxReader } from '../../src/cluster/messaging/inbox-reader.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { createTestCluster } from '../support/test-cluster.ts';
 import { createTally, QUIET } from './post-rig.ts';
 
 it.each([
@@ -13,8 +12,8 @@ it.each([
 ])('a poisonous letter is dead within three minutes, after ten tries: settings %s', async (_, line) => {
   const loaded = loadConfig({ toml: { text: `[scheduler.phase2]\n${line}`, path: 'test.toml' } });
   if (loaded.kind !== 'ok') throw new Error('a test with a wrong configuration');
-  const clock = createManualClock();
-  const inbox = createInbox({ clock, ...inboxSettings(loaded.config) });
+  const { clock, store } = createTestCluster({ settings: { inbox: inboxSettings(loaded.config) } });
+  const { inbox } = store;
   await inbox.open('me');
   let tries = 0;
   const reader = createInboxReader({

@@ -1,14 +1,13 @@
 /** An instance says how much it has to do, as long as it may write. */
 import { expect, it } from 'vitest';
-import { createInstanceFigures } from '../../src/adapters/memory/instance-figures.ts';
 import { createFiguresReporter } from '../../src/cluster/operators/figures-reporter.ts';
 import { faulty } from '../support/faulty.ts';
 import { createInstancesInMemory } from '../support/instances-in-memory.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { createTestCluster } from '../support/test-cluster.ts';
 
 function start() {
-  const clock = createManualClock();
-  const store = faulty(createInstanceFigures({ clock }), [], clock);
+  const { clock, store: shared } = createTestCluster();
+  const store = faulty(shared.figures, [], clock);
   const state = { jobs: 1, isFenced: false };
   const reporter = createFiguresReporter({
     figures: store.port,

@@ -1,18 +1,17 @@
 /** Instances that hint to one another, and what was said and heard. */
-import { createHintBus } from '../../src/adapters/memory/hint-bus.ts';
 import { createHints } from '../../src/cluster/messaging/hints.ts';
 import type { Load } from '../../src/domain/lease.ts';
 import type { HintBus } from '../../src/ports/hint-bus.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { createTestCluster } from '../support/test-cluster.ts';
 import { QUIET } from './post-rig.ts';
 
 /** DESIGN §6: views up to a tenth of a second old get a slot at the first try. */
 export const FRESH_MS = 100;
 
 export function startTalk() {
-  const clock = createManualClock();
   const faults: unknown[] = [];
-  const hintBus = createHintBus({ onFault: (fault) => faults.push(fault) });
+  const { clock, store } = createTestCluster({ onFault: (fault) => faults.push(fault) });
+  const { hintBus } = store;
   const said: { readonly to: string; readonly text: string }[] = [];
   const noting: HintBus = {
     say(to, text) {

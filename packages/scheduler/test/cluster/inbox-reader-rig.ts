@@ -1,8 +1,7 @@
 /** A reader of an inbox in memory, with time that is stepped. */
-import { createInbox } from '../../src/adapters/memory/inbox.ts';
 import { createInboxReader, type InboxReaderSettings } from '../../src/cluster/messaging/inbox-reader.ts';
 import type { Inbox } from '../../src/ports/inbox.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { createTestCluster } from '../support/test-cluster.ts';
 
 export const SETTINGS: InboxReaderSettings = {
   maxMessages: 10,
@@ -29,8 +28,10 @@ export async function startReader(
     isListening?: boolean;
   } = {},
 ) {
-  const clock = createManualClock();
-  const inbox = createInbox({ clock, maxMessages: 10_000, maxDeliveries: 3, maxDead: 10 });
+  const {
+    clock,
+    store: { inbox },
+  } = createTestCluster({ settings: { inbox: { maxMessages: 10_000, maxDeliveries: 3, maxDead: 10 } } });
   await inbox.open('me');
   const counts = new Map<string, number>();
   const warnings: string[] = [];

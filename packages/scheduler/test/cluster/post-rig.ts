@@ -1,6 +1,4 @@
 /** Several instances that write messages to one another, on stores in memory, each with an inbox that is read, and time that is stepped. */
-import { createInbox } from '../../src/adapters/memory/inbox.ts';
-import { createInstances } from '../../src/adapters/memory/instances.ts';
 import { createInboxReader } from '../../src/cluster/messaging/inbox-reader.ts';
 import { createMessageBus, laneOf } from '../../src/cluster/messaging/message-bus.ts';
 import type { DirectLine } from '../../src/ports/direct-line.ts';
@@ -9,7 +7,7 @@ import type { Instance } from '../../src/ports/instances.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Labels, Meter } from '../../src/ports/meter.ts';
 import { faulty } from '../support/faulty.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { createTestCluster } from '../support/test-cluster.ts';
 import { SETTINGS } from './inbox-reader-rig.ts';
 import { about } from './presence-rig.ts';
 
@@ -39,9 +37,12 @@ export function createTally() {
 }
 
 export function startPost({ maxMessages = 1_000 } = {}) {
-  const clock = createManualClock();
-  const inbox = createInbox({ clock, maxMessages, maxDeliveries: MAX_DELIVERIES, maxDead: 100 });
-  const instances = createInstances({ clock });
+  const {
+    clock,
+    store: { inbox, instances },
+  } = createTestCluster({
+    settings: { inbox: { maxMessages, maxDeliveries: MAX_DELIVERIES, maxDead: 100 } },
+  });
   const sent: { readonly to: string; readonly text: string }[] = [];
   const noting: Inbox = {
     ...inbox,

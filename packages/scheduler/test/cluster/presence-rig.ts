@@ -1,9 +1,8 @@
 /** Instances with presence that share one store in memory, each on a way to it that can be cut. */
-import { createInstances } from '../../src/adapters/memory/instances.ts';
 import { createPresence } from '../../src/cluster/membership/presence.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Instance, Instances } from '../../src/ports/instances.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { createTestCluster } from '../support/test-cluster.ts';
 
 export const SETTINGS = { intervalMs: 2_000, ttlMs: 4_000, viewMs: 1_000 };
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
@@ -13,9 +12,11 @@ export function about(instanceId: string): Instance {
 }
 
 export function startPresences() {
-  const clock = createManualClock();
-  const shared = createInstances({ clock });
-  let store = shared;
+  const {
+    clock,
+    store: { instances: store },
+    empty,
+  } = createTestCluster();
 
   /** An instance whose way to the store can be cut, and whose clock may differ from the store's. */
   function join(
@@ -79,11 +80,8 @@ export function startPresences() {
   return {
     clock,
     join,
-    /** The store as it is now. */
     store: (): Instances => store,
     /** The store loses everything, as by FLUSHALL. */
-    empty(): void {
-      store = createInstances({ clock });
-    },
+    empty,
   };
 }

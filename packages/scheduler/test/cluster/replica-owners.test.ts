@@ -1,12 +1,13 @@
 /** The replica of the fleet when instances die and nodes come back: whose socket is gone, and what a node said when it returned. */
 import { describe, expect, it } from 'vitest';
-import { createNodeRecords } from '../../src/adapters/memory/node-records.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { createTestCluster } from '../support/test-cluster.ts';
 import { joinBoard, ownNode, SETTINGS } from './replica-rig.ts';
 
 async function startPair() {
-  const clock = createManualClock();
-  const board = createNodeRecords({ clock, forgetAfterMs: 20_000 });
+  const {
+    clock,
+    store: { board },
+  } = createTestCluster({ settings: { forgetNodesAfterMs: 20_000 } });
   const a = joinBoard({ board, clock, name: 'a' });
   const b = joinBoard({ board, clock, name: 'b' });
   await Promise.all([a.replica.start(), b.replica.start()]);
@@ -88,8 +89,10 @@ describe('what a node said when it connected', () => {
 });
 
 it('a node that connects here while the board is asked about its connection elsewhere stays here', async () => {
-  const clock = createManualClock();
-  const board = createNodeRecords({ clock, forgetAfterMs: 20_000 });
+  const {
+    clock,
+    store: { board },
+  } = createTestCluster({ settings: { forgetNodesAfterMs: 20_000 } });
   const read: typeof board.read = async (asked) => {
     const answer = await board.read(asked);
     await new Promise<void>((resolve) => clock.after(10, resolve));

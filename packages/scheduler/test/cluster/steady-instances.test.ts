@@ -1,10 +1,9 @@
 /** Who lives, while a part of the store cannot be read. */
 import { describe, expect, it } from 'vitest';
-import { createInstances } from '../../src/adapters/memory/instances.ts';
 import { createSteadyInstances } from '../../src/cluster/membership/last-known-instances.ts';
 import { SchedulerError } from '../../src/domain/errors.ts';
 import type { Instance } from '../../src/ports/instances.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { createTestCluster } from '../support/test-cluster.ts';
 
 const TTL_MS = 4_000;
 
@@ -19,8 +18,10 @@ const named = (instanceId: string): Instance => ({
 
 /** Two instances, and a store of which parts can be taken away: the list of all, and each presence. */
 async function createRig() {
-  const clock = createManualClock();
-  const store = createInstances({ clock });
+  const {
+    clock,
+    store: { instances: store },
+  } = createTestCluster();
   const away = new Set<string>();
   let doubts = 0;
   const check = (part: string): void => {

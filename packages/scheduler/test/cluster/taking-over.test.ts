@@ -1,9 +1,8 @@
 /** A job that may have been taken over although the call failed: it is asked again until it is known, so that somebody drives it. */
 import { describe, expect, it } from 'vitest';
-import { createInstances } from '../../src/adapters/memory/instances.ts';
 import { createTakeoverLookup } from '../../src/cluster/recovery/taking-over.ts';
 import { faulty } from '../support/faulty.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { createTestCluster } from '../support/test-cluster.ts';
 import { startEstate } from './adoption-rig.ts';
 import { createSharedJobs } from './jobs-rig.ts';
 import { QUIET } from './post-rig.ts';
@@ -13,9 +12,11 @@ const AGAIN_MS = 1_000;
 const LIVES_MS = 3_600_000;
 
 function start() {
-  const clock = createManualClock();
+  const {
+    clock,
+    store: { instances },
+  } = createTestCluster();
   const jobs = createSharedJobs(clock);
-  const instances = createInstances({ clock });
   const adopted: string[] = [];
   const me = 'me/me-1';
   const store = faulty(

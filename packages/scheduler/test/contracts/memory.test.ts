@@ -2,9 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAudioStore } from '../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
-import { createHintBus } from '../../src/adapters/memory/hint-bus.ts';
-import { createInbox } from '../../src/adapters/memory/inbox.ts';
-import { createInstances } from '../../src/adapters/memory/instances.ts';
 import { createJobEvents } from '../../src/adapters/memory/job-events.ts';
 import { createJobStore } from '../../src/adapters/memory/job-store.ts';
 import { createNodeIdClaims } from '../../src/adapters/memory/node-id-claims.ts';
@@ -16,10 +13,7 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { audioStoreContract } from './audio-store.ts';
 import { capacityLedgerContract } from './capacity-ledger.ts';
 import { clockContract } from './clock.ts';
-import { hintBusContract } from './hint-bus.ts';
 import { idSourceContract } from './id-source.ts';
-import { inboxContract } from './inbox.ts';
-import { instancesContract } from './instances.ts';
 import { jobEventsContract } from './job-events.ts';
 import { jobEventsAcrossContract } from './job-events-across.ts';
 import { jobStoreContract } from './job-store.ts';
@@ -70,16 +64,6 @@ audioStoreContract('memory', async (limits) => ({ ...stepped().harness, store: c
 
 jobEventsContract('memory', async (limits) => ({ ...stepped().harness, events: createJobEvents(limits) }));
 
-inboxContract('memory', async (limits) => {
-  const { clock, harness } = stepped();
-  return { ...harness, inbox: createInbox({ clock, ...limits }) };
-});
-
-instancesContract('memory', async () => {
-  const { clock, harness } = stepped();
-  return { ...harness, instances: createInstances({ clock }) };
-});
-
 jobEventsAcrossContract('memory, where both are one', async () => {
   const instance = {
     store: createJobStore({ clock: systemClock, ...ROOMY }),
@@ -115,5 +99,3 @@ idSourceContract('system', async () => {
     restart: () => createIdSource({ clock, digestsRequests: true }),
   };
 });
-
-hintBusContract('memory', async () => ({ hintBus: createHintBus(), close: async () => undefined }));

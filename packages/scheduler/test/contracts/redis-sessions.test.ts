@@ -1,19 +1,11 @@
-/** Sessions that any instance can go on with keep their law in memory, on one Redis and on a Cluster. */
+/** Sessions that any instance can go on with keep their law on one Redis and on a Cluster. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSessionStore as createMemoryStore } from '../../src/adapters/memory/session-store.ts';
 import { createSessionStore } from '../../src/adapters/redis/session-store.ts';
-import { createManualClock } from '../support/manual-clock.ts';
 import { type Connected, connectTo, freshKeys, realTime } from '../support/redis-jobs.ts';
 import { startCluster, startRedis } from '../support/redis-servers.ts';
 import { sessionStoreContract } from './session-store.ts';
 
 const START_MS = 60_000;
-
-sessionStoreContract('memory', async () => {
-  const clock = createManualClock();
-  const store = createMemoryStore({ clock });
-  return { store, advance: clock.advance, edgeMs: 1, close: async () => undefined };
-});
 
 describe.each([
   ['one Redis', () => startRedis()],

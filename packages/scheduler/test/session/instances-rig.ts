@@ -1,6 +1,5 @@
 /** Several instances with one store of sessions and one of jobs, on a stepped clock. Instances are killed: what they write after that is not. */
 import { createAudioStore } from '../../src/adapters/memory/audio-store.ts';
-import { createSessionStore } from '../../src/adapters/memory/session-store.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
 import type { AudioStore } from '../../src/ports/audio-store.ts';
 import type { SessionStore } from '../../src/ports/session-store.ts';
@@ -9,6 +8,7 @@ import type { SessionService } from '../../src/session/session-service.ts';
 import { NO_POOLS } from '../../src/session/speech/preferred-pool.ts';
 import { type Faulty, faulty } from '../support/faulty.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+import { createTestCluster } from '../support/test-cluster.ts';
 import { settled } from './scripted-desk.ts';
 import { SETTINGS } from './session-rig.ts';
 import { createSharedJobs, type SharedJobs } from './shared-jobs.ts';
@@ -48,7 +48,7 @@ export function createInstancesRig(
   } = {},
 ): InstancesRig {
   const clock = createManualClock();
-  const store = options.store ?? createSessionStore({ clock });
+  const store = options.store ?? createTestCluster({ clock }).store.sessions;
   const jobs = createSharedJobs({ clock });
   const counts = new Map<string, number>();
   const isolated = new Set<string>();

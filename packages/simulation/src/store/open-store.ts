@@ -2,7 +2,7 @@
 import type { JobAssign } from '@lingua/protocol';
 import { jobTag } from '../../../scheduler/dist/adapters/shared-jobs/job-tag.js';
 import type { SharedStore } from '../../../scheduler/dist/app/shared-store.js';
-import type { Machine } from '../../../scheduler/dist/plan/kernel/machine.js';
+import type { Clock } from '../../../scheduler/dist/ports/clock.js';
 import { createCapacityLedger } from './capacity-ledger.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { createHintBus } from './hint-bus.ts';
@@ -22,7 +22,7 @@ import { createInstanceFigures, createLocks, createStatsBoard } from './short-li
 import type { StoreSettings } from './store-settings.ts';
 
 export function openStore(deps: {
-  machine: Machine;
+  clock: Clock;
   lines: Lines;
   settings: StoreSettings;
   planAfter: PlanAfter;
@@ -31,8 +31,7 @@ export function openStore(deps: {
   onClose: () => void;
   onFault?: ((fault: unknown) => void) | undefined;
 }): SharedStore {
-  const { lines, settings, planAfter, onFault } = deps;
-  const { clock } = deps.machine;
+  const { clock, lines, settings, planAfter, onFault } = deps;
   // What must not be lost: slots, jobs and messages. Notices and presence are soon said again.
   const kept =
     settings.durability === 'replica' ? withReplica(lines, clock, settings.commandTimeoutMs / 2) : lines;

@@ -130,7 +130,7 @@ export function createSimulatedStore(deps: {
       const own: Opened = { machine, lines, watch: undefined };
       opened.push(own);
       return openStore({
-        machine,
+        clock: machine.clock,
         lines,
         settings,
         planAfter,

@@ -17,13 +17,13 @@ import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createClusterReader } from '../../../src/cluster/operators/cluster-reader.ts';
 import { MOST_ORPHANED } from '../../../src/ports/dead-letters.ts';
-import { instanceNamed } from '../../support/instances-in-memory.ts';
 import {
   type RedisUnderTest,
   SHORT_TIMEOUTS,
   startCluster,
   startRedis,
 } from '../../support/redis-servers.ts';
+import { instanceNamed } from '../../support/test-cluster.ts';
 
 const START_MS = 60_000;
 const LIMITS = { group: 'scheduler', maxMessages: 100, maxDeliveries: 1, maxDead: 100 };

@@ -1,13 +1,13 @@
 /** Statistics of several instances: every instance shows the same, which is the sum of all. */
 import { describe, expect, it } from 'vitest';
 import { createLocks } from '../../../src/adapters/memory/locks.ts';
-import { createStatsBoard } from '../../../src/adapters/memory/stats-board.ts';
 import { mergeParts } from '../../../src/management/stats/merge-parts.ts';
 import { createSharedSource } from '../../../src/management/stats/shared-source.ts';
 import { readPart, type StatsPart } from '../../../src/management/stats/stats-part.ts';
 import type { Locks } from '../../../src/ports/locks.ts';
 import type { StatsBoard } from '../../../src/ports/stats-board.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { createTestCluster } from '../../support/test-cluster.ts';
 import { finish, NOTHING, SILENT } from './stats-fixture.ts';
 
 const part = (nodeId: string, users: number): StatsPart => ({
@@ -97,7 +97,7 @@ describe('instances beside one another', () => {
 
   function createRig(): Rig {
     const clock = createManualClock();
-    const memory = createStatsBoard({ clock });
+    const memory = createTestCluster({ clock }).store.statsBoard;
     const rig: Rig = {
       clock,
       locks: createLocks({ clock }),

@@ -2,7 +2,7 @@
 import { ClusterReply, DeadLettersReply, DeadLetterView, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { summarizeDeadLetter } from '../../../src/transport/http/views/dead-letter-view.ts';
-import { STARTED_AT } from '../../support/instances-in-memory.ts';
+import { STARTED_AT } from '../../support/test-cluster.ts';
 import { AUDIO, LETTER, SAID, startClusterServer as start } from './start-cluster-server.ts';
 import { startServer } from './start-server.ts';
 

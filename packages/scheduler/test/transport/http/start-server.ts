@@ -16,7 +16,7 @@ import { createAudioTokens } from '../../../src/transport/access/audio-tokens.ts
 import { type AccessSettings, createGate } from '../../../src/transport/access/create-gate.ts';
 import { createHttpServer } from '../../../src/transport/http/server/create-http-server.ts';
 import { HTTP_DEFAULTS, type HttpServices } from '../../../src/transport/http/server/http-services.ts';
-import { instanceNamed } from '../../support/instances-in-memory.ts';
+import { instanceNamed } from '../../support/test-cluster.ts';
 import { createFakeEngine } from './fake-engine.ts';
 import { createFakeRegistry } from './fake-registry.ts';
 
