@@ -141,10 +141,12 @@ describe('a level', () => {
 
   it('that an instance no longer tells is a breach', () => {
     const recorder = createRecorder();
-    const text = metrics().replace(/^scheduler_answers_held 0$/m, '');
+    const text = metrics().replace(/^scheduler_pending_node_reports 0$/m, '');
     for (const level of levelsIn(text, config, true))
       recorder.record({ kind: 'sampled', instance: 'i', ...level });
-    expect(brokenIn(recorder, 'I11 bounded')).toMatchObject([{ about: ['i', 'scheduler_answers_held'] }]);
+    expect(brokenIn(recorder, 'I11 bounded')).toMatchObject([
+      { about: ['i', 'scheduler_pending_node_reports'] },
+    ]);
   });
 
   it('of audio is judged at rest where there was time to wait for it', () => {

@@ -80,11 +80,11 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_replica_nodes', own, { of: 'own' });
     meter.gauge('scheduler_replica_nodes', known, { of: 'others' });
     meter.gauge('scheduler_replica_nodes', refused, { of: 'refused' });
-    meter.gauge('scheduler_answers_held', held.size());
+    meter.gauge('scheduler_pending_node_reports', held.size());
     for (const [of, count] of Object.entries(backlog()))
       meter.gauge('scheduler_instance_backlog', count, { of });
     if (listening !== undefined) meter.gauge('scheduler_mailboxes_listened', listening());
-    meter.gauge('scheduler_letters_handling', handling());
+    meter.gauge('scheduler_cluster_messages_in_progress', handling());
     meter.gauge('scheduler_instance_fenced', isFenced() ? 1 : 0);
   }
 }

@@ -22,7 +22,7 @@ describe('a survivor that adopts', () => {
     expect(jobs.driver(jobId)).toBe('me/me-1');
     expect(jobs.drivenIn('me')).toEqual([jobId]);
     expect(await isForgotten('dead')).toBe(true);
-    expect(me.counted('scheduler_adoptions_total')).toBe(1);
+    expect(me.counted('scheduler_takeovers_total')).toBe(1);
   });
 
   it('handles messages that were read before those that were not, each once, in their order', async () => {
@@ -84,7 +84,7 @@ describe('a survivor that adopts', () => {
     await me.sees('dead');
     expect(done.at(-1)).toBe('indexes of dead kept');
     expect(await isForgotten('dead')).toBe(false);
-    expect(me.counted('scheduler_adoptions_total')).toBe(0);
+    expect(me.counted('scheduler_takeovers_total')).toBe(0);
   });
 
   it('takes over jobs that were written while the inbox was emptied', async () => {
@@ -194,7 +194,7 @@ describe('an adoption that fails half-way', () => {
       expect(left.map((jobId) => jobs.driver(jobId))).toEqual(left.map(() => me.driver));
       expect(unique(me.messages)).toEqual(['a', 'b']);
       expect(await isForgotten('dead')).toBe(true);
-      expect(me.counted('scheduler_adoptions_total')).toBe(1);
+      expect(me.counted('scheduler_takeovers_total')).toBe(1);
     },
   );
 

@@ -33,7 +33,7 @@ function hold({ maxHeld = 1_000, maxBytes = 1_000_000 } = {}) {
     if (isTaken) state.brought.push(nameOf(report));
     return isTaken;
   });
-  const dropped = (reason: string): number => counted(`scheduler_answers_dropped_total ${reason}`);
+  const dropped = (reason: string): number => counted(`scheduler_node_reports_dropped_total ${reason}`);
   return { clock, held, state, dropped };
 }
 

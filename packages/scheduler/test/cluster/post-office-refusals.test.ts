@@ -19,7 +19,7 @@ describe('I9: nothing to the dead', () => {
     expect(await me.bus.tell('stranger', LETTER)).toBe(false);
     expect(await outcomeOf(me.bus.ask('stranger', LETTER, LIMIT_MS))).toBeInstanceOf(Unsent);
     expect(sent).toEqual([]);
-    expect(me.counted('scheduler_letters_refused_total not_living')).toBe(2);
+    expect(me.counted('scheduler_cluster_messages_refused_total not_living')).toBe(2);
   });
 
   it('sends nothing to an instance that has died, although its inbox is still there', async () => {
@@ -106,7 +106,7 @@ describe('an ask is Unsent', () => {
     const fault = await outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));
     expect(fault).toBeInstanceOf(Unsent);
     expect(fault).toMatchObject(DOWN);
-    expect(me.counted(`scheduler_letters_refused_total ${reason}`)).toBe(2);
+    expect(me.counted(`scheduler_cluster_messages_refused_total ${reason}`)).toBe(2);
     expect(me.bus.asking()).toBe(0);
   });
 

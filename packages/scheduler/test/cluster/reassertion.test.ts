@@ -21,8 +21,8 @@ describe('a store that may have lost writes', () => {
     const { failoverReplay, told, counted } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
     await failoverReplay.run(EVERYTHING);
     expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, `n2 b:1 ${RUNNING_MS}`, 'a', 'b']);
-    expect(counted('scheduler_store_reasserted_total leases')).toBe(2);
-    expect(counted('scheduler_store_reasserted_total jobs')).toBe(2);
+    expect(counted('scheduler_failover_replays_total leases')).toBe(2);
+    expect(counted('scheduler_failover_replays_total jobs')).toBe(2);
   });
 
   it('is told again which slots were given back a moment ago, where it may have lost that', async () => {
@@ -33,7 +33,7 @@ describe('a store that may have lost writes', () => {
     ];
     await failoverReplay.run(onNode('n1'));
     expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, 'n1 x:1 free']);
-    expect(counted('scheduler_store_reasserted_total releases')).toBe(1);
+    expect(counted('scheduler_failover_replays_total releases')).toBe(1);
   });
 
   it('is told again which attempts were given up a moment ago, unless their nodes took them up again', async () => {
@@ -45,7 +45,7 @@ describe('a store that may have lost writes', () => {
     ];
     await failoverReplay.run(onNode('n1'));
     expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, 'n1 x:1 given up']);
-    expect(counted('scheduler_store_reasserted_total fences')).toBe(1);
+    expect(counted('scheduler_failover_replays_total fences')).toBe(1);
   });
 
   it('is told that an attempt was given up while its slot was told: the mark found nothing to mark', async () => {
@@ -151,8 +151,8 @@ describe('a store that may have lost writes', () => {
     );
     await failoverReplay.run(EVERYTHING);
     expect(told).toEqual(['others', `n2 b:1 ${RUNNING_MS}`, 'a']);
-    expect(counted('scheduler_store_reasserted_total leases')).toBe(1);
-    expect(counted('scheduler_store_reasserted_total jobs')).toBe(1);
+    expect(counted('scheduler_failover_replays_total leases')).toBe(1);
+    expect(counted('scheduler_failover_replays_total jobs')).toBe(1);
   });
 
   it('is told a bounded number of things at once', async () => {

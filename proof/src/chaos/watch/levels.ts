@@ -61,9 +61,9 @@ const OF_ONE_ALONE: readonly Rule[] = [
 ];
 
 const OF_MANY: readonly Rule[] = [
-  { gauge: 'scheduler_answers_held', limit: () => 10_000, ...none },
+  { gauge: 'scheduler_pending_node_reports', limit: () => 10_000, ...none },
   // Nodes report at rest, too, wherever they reach somebody: one that is never done stays in its inbox, which is looked at in the store.
-  { gauge: 'scheduler_letters_handling', limit: () => 1_024 },
+  { gauge: 'scheduler_cluster_messages_in_progress', limit: () => 1_024 },
   {
     gauge: 'scheduler_phase2_inbox_pending',
     limit: ({ scheduler }) => scheduler.phase2.stream_maxlen,

@@ -47,7 +47,7 @@ export function createPendingReports(deps: {
     for (const each of byJob.get(jobId) ?? []) {
       count -= 1;
       bytes -= each.bytes;
-      meter.count('scheduler_answers_dropped_total', { reason });
+      meter.count('scheduler_node_reports_dropped_total', { reason });
     }
     byJob.delete(jobId);
     log.warn({ job_id: jobId, reason }, 'what a node said of its job could not be brought to its driver');

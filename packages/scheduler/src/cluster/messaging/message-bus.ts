@@ -138,7 +138,7 @@ export function createMessageBus(deps: {
   }
 
   function refused(reason: string): false {
-    deps.meter.count('scheduler_letters_refused_total', { reason });
+    deps.meter.count('scheduler_cluster_messages_refused_total', { reason });
     return false;
   }
 

@@ -78,7 +78,7 @@ export function createFailoverReplay(deps: {
     for (let from = 0; from < all.length; from += AT_ONCE) {
       const told = await Promise.allSettled(all.slice(from, from + AT_ONCE).map(tell));
       const lost = told.filter(({ status }) => status === 'rejected').length;
-      meter.count('scheduler_store_reasserted_total', { what }, told.length - lost);
+      meter.count('scheduler_failover_replays_total', { what }, told.length - lost);
       // What cannot be told now is told by whatever happens to it next: every later write is compared and written anew.
       if (lost > 0) log.warn({ what, lost }, 'the store did not take all it may have lost');
     }

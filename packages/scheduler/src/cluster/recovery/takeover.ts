@@ -187,7 +187,7 @@ export function createTakeover(deps: {
     if (!(await takeoverStore.forgetIndexes(instanceId))) return;
     await deps.orphan(instanceId);
     await deps.instances.remove(instanceId);
-    meter.count('scheduler_adoptions_total');
+    meter.count('scheduler_takeovers_total');
     log.warn({ instance_id: instanceId, jobs: jobs + late }, 'adopted what a dead instance left behind');
   }
 

@@ -1,40 +1,40 @@
-/** Metrics of instances that work together and the store they share. Data; joined in ../metrics.ts. */
+/** Metrics of instances that share a store, and of that store. Data; joined in ../metrics.ts. */
 import type { MetricEntry } from './metric-entry.ts';
 
 export const CLUSTER_METRICS = {
   scheduler_inbox_failures_total: {
     kind: 'counter',
-    help: 'Messages from other instances that could not be handled and come again.',
+    help: 'Messages from other instances whose handling failed; they are delivered again.',
   },
   scheduler_inbox_reader_restarts_total: {
     kind: 'counter',
-    help: 'Times the reader of the inbox was stuck and was replaced.',
+    help: 'Times the reader of the inbox was stuck and its connection was replaced.',
   },
   scheduler_phase2_inbox_pending: {
     kind: 'gauge',
-    help: 'Messages to this instance that were handed out and are not confirmed, as the store last said; looked up with every scan for stuck ones.',
+    help: 'Messages to this instance that were delivered and are not acknowledged. Read from the store with every scan for stuck messages.',
   },
   scheduler_phase2_reclaimed_total: {
     kind: 'counter',
-    help: 'Messages that were handed out again because they were not confirmed, those of dead instances included.',
+    help: 'Messages that were delivered again because they were not acknowledged, including those of dead instances.',
   },
   scheduler_phase2_redis_op_total: {
     kind: 'counter',
-    help: 'Commands to Redis by name, scripts by the name of the script, and result: ok or err. What a server only redirects, or has to be told the script for, is ok.',
+    help: 'Redis commands by name (scripts by the name of the script) and result: ok or err. A redirect, and a script that the server does not have yet, count as ok.',
     labels: ['op', 'result'],
   },
   scheduler_phase2_dlq_moved_total: {
     kind: 'counter',
-    help: 'Messages that were put aside, to the dead-letter queue, after too many deliveries.',
+    help: 'Messages that were moved to the dead-letter queue after too many deliveries.',
     limits: ['scheduler.phase2.dlq_max_deliveries', 'scheduler.phase2.dlq_maxlen'],
   },
-  scheduler_letters_handling: {
+  scheduler_cluster_messages_in_progress: {
     kind: 'gauge',
-    help: 'Messages of other instances that were read and are not done yet; at 1,024 reading pauses.',
+    help: 'Messages from other instances that were read and are still being handled; at 1,024 reading pauses.',
   },
-  scheduler_letters_refused_total: {
+  scheduler_cluster_messages_refused_total: {
     kind: 'counter',
-    help: 'Messages that were not sent because their receiver is gone or its inbox is full.',
+    help: 'Messages that were not sent because the receiving instance is dead or its inbox is full.',
     labels: ['reason'],
     limits: ['scheduler.phase2.stream_maxlen'],
   },
@@ -45,43 +45,43 @@ export const CLUSTER_METRICS = {
   },
   scheduler_result_audio_dropped_total: {
     kind: 'counter',
-    help: 'Results whose speech was too long to pass through the store; their text was delivered.',
+    help: 'Results whose speech was too long for the store; only their text was delivered.',
     limits: ['scheduler.result_inline_max_bytes'],
   },
-  scheduler_adoptions_total: {
+  scheduler_takeovers_total: {
     kind: 'counter',
-    help: 'Dead instances whose jobs and messages this one took over.',
+    help: 'Dead instances whose jobs and messages this instance took over.',
   },
-  scheduler_answers_held: {
+  scheduler_pending_node_reports: {
     kind: 'gauge',
-    help: 'What nodes said of their jobs and could not be brought to the driver yet.',
+    help: 'Reports of nodes that could not be sent to the driver of the job yet.',
   },
   scheduler_instance_backlog: {
     kind: 'gauge',
     help: 'What this instance remembers of jobs it shares with others: takeovers nobody has answered for and audio_offers nobody has heard (10,000 each, then no more), drivers of jobs on its nodes, slots it keeps for them, and guests, attempts of theirs that it counts (50,000 each, the oldest go), lasting_slots, those it took on nodes of others that are not known to last (until their reservation ends), direct_asks that others have not answered (256, then messages).',
     labels: ['of'],
   },
-  scheduler_answers_dropped_total: {
+  scheduler_node_reports_dropped_total: {
     kind: 'counter',
-    help: 'What nodes said of their jobs and could not be brought to the driver at all, by reason.',
+    help: 'Reports of nodes that were dropped because no driver could be reached, by reason.',
     labels: ['reason'],
   },
   scheduler_replica_nodes: {
     kind: 'gauge',
-    help: 'Nodes this instance knows: its own, those of others, and those refused at the limit.',
+    help: 'Nodes that this instance knows: own, of others, and refused at the limit.',
     labels: ['of'],
   },
   scheduler_instance_fenced: {
     kind: 'gauge',
-    help: '1 while this instance may have been taken for dead and therefore writes nothing.',
+    help: '1 while this instance may have been declared dead and therefore writes nothing.',
   },
   scheduler_store_unfit_servers: {
     kind: 'gauge',
-    help: 'Servers of the store, replicas included, on which no instance would start, as last looked at: they may drop keys, or take no writes.',
+    help: 'Servers of the store, including replicas, that failed the last check: they may evict keys or reject writes, and no instance would start on them.',
   },
-  scheduler_store_reasserted_total: {
+  scheduler_failover_replays_total: {
     kind: 'counter',
-    help: 'What was told again to a store that may have lost it, by what.',
+    help: 'Entries that were written again after a failover of the store, by kind.',
     labels: ['what'],
   },
 } as const satisfies Record<string, MetricEntry>;

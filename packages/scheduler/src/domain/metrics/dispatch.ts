@@ -1,4 +1,4 @@
-/** Metrics of the way of a job through dispatch. Data; joined in ../metrics.ts. */
+/** Metrics of jobs in dispatch. Data; joined in ../metrics.ts. */
 import { type MetricEntry, STAGE_BUCKETS } from './metric-entry.ts';
 
 export const DISPATCH_METRICS = {
@@ -36,13 +36,13 @@ export const DISPATCH_METRICS = {
   },
   scheduler_request_bindings: {
     kind: 'gauge',
-    help: 'Requests bound to their job, so that a repeat finds it.',
+    help: 'Requests bound to their job, so that a repeated request finds it.',
     limits: ['scheduler.task_binding.max_bindings'],
   },
-  scheduler_job_listeners: { kind: 'gauge', help: 'Callers that wait for a job or follow one.' },
+  scheduler_job_listeners: { kind: 'gauge', help: 'Callers that wait for a job or follow its events.' },
   scheduler_no_available_node_total: {
     kind: 'counter',
-    help: 'Refusals for want of a node, by what could not be satisfied (reserve: candidates without a slot; phase3: within the pools; features; models: services by name; types) and the reason that kept most nodes from it.',
+    help: 'Requests refused because no node was available, by the selector that failed (reserve: no candidate had a slot; phase3: pools; features; models: services by name; types) and the reason that excluded most nodes.',
     labels: ['selector', 'reason'],
   },
   scheduler_reserve_attempt_total: {
@@ -53,12 +53,12 @@ export const DISPATCH_METRICS = {
   },
   scheduler_reserve_first_try_total: {
     kind: 'counter',
-    help: 'First reserve of each new job, by result: what part of them had a slot where they looked first.',
+    help: 'First reserve call of each new job, by result: the share of jobs whose first candidate had a slot.',
     labels: ['result'],
   },
   scheduler_reserve_first_try_ratio: {
     kind: 'gauge',
-    help: 'Part of the new jobs of the last minute that had a slot where they looked first; 1 if there were none.',
+    help: 'Share of the new jobs of the last minute whose first candidate had a slot; 1 without new jobs.',
   },
   scheduler_main_path_qps: {
     kind: 'gauge',
@@ -66,52 +66,52 @@ export const DISPATCH_METRICS = {
   },
   scheduler_dispatch_latency_seconds: {
     kind: 'histogram',
-    help: 'From admission to the job leaving for its node.',
+    help: 'Time from the admission of a job until it is sent to its node.',
   },
   scheduler_stage_seconds: {
     kind: 'histogram',
-    help: 'Stages of a job. wait: in the queue, if it had to; select: choosing a candidate, until the ledger is asked; reserve: until the ledger has answered; send: until the job is on the wire or in the mailbox; ack: from the send until the acknowledgement is heard; run: from there, or from the send to a node that does not acknowledge, until its result or failure is heard; deliver: from an outcome to its turn in the session; total: from admission to the outcome. Once per try or attempt; total once per job, deliver once per utterance.',
+    help: 'Time in each stage of a job. wait: in the queue, if the job had to wait; select: choosing a candidate; reserve: the reserve call to the ledger; send: until the job is on the wire or in the mailbox; ack: from the send to the acknowledgement; run: from the acknowledgement (legacy nodes: from the send) to the result or failure; deliver: from an outcome to its turn in the session; total: from admission to the outcome. Once per try or attempt; total once per job, deliver once per utterance.',
     labels: ['stage'],
     buckets: STAGE_BUCKETS,
   },
   scheduler_ack_timeout_total: { kind: 'counter', help: 'Attempts whose node did not acknowledge in time.' },
   scheduler_node_overload_reject_total: {
     kind: 'counter',
-    help: 'Jobs a node refused for lack of room, by reason.',
+    help: 'Jobs that a node rejected because it was full, by reason.',
     labels: ['reason'],
   },
   scheduler_retries_total: {
     kind: 'counter',
-    help: 'Attempts after the first, by why the one before ended.',
+    help: 'Attempts after the first, by the reason why the previous one ended.',
     labels: ['reason'],
     limits: ['scheduler.max_retry'],
   },
   scheduler_retry_budget_exhausted_total: {
     kind: 'counter',
-    help: 'Retries not made because the retry budget was used up.',
+    help: 'Retries that were skipped because the retry budget was used up.',
   },
   scheduler_fenced_total: {
     kind: 'counter',
-    help: 'Answers that changed nothing because their attempt was no longer current, by kind.',
+    help: 'Reports of nodes that were ignored because their attempt was no longer current, by kind.',
     labels: ['kind'],
   },
-  scheduler_late_answer_seconds: {
+  scheduler_late_report_seconds: {
     kind: 'histogram',
-    help: 'By how much answers came too late: from the end of their attempt, given up or settled, until they were heard; by kind. Those of jobs nobody remembers are only counted as fenced.',
+    help: 'Delay of late reports, by kind: from the end of the attempt (abandoned or settled) until the report arrived. Reports for unknown jobs are only counted as fenced.',
     labels: ['kind'],
     buckets: STAGE_BUCKETS,
   },
   scheduler_dispatch_excluded_total: {
     kind: 'counter',
-    help: 'Nodes that could not take a refused request, by the first reason that spoke against each; added up over all refusals.',
+    help: 'Nodes that were excluded from refused requests, by the first reason for each node; summed over all refusals.',
     labels: ['reason'],
   },
   scheduler_leases_lost_total: {
     kind: 'counter',
-    help: 'Acknowledgements whose lease had expired and whose slot was gone.',
+    help: 'Acknowledgements that came after their lease had expired and the slot was taken.',
   },
   scheduler_dependency_down_total: {
     kind: 'counter',
-    help: 'Requests refused because the store could not be asked.',
+    help: 'Requests refused because the store did not answer.',
   },
 } as const satisfies Record<string, MetricEntry>;

@@ -1,19 +1,19 @@
-/** What one entry of the metrics table says. */
+/** One entry of the metrics table. */
 
 export interface MetricEntry {
   readonly kind: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels?: readonly string[];
-  /** Settings whose limit shows here: as a level below it, or as a count of what happened at it (I11). */
+  /** Settings whose limit this metric shows: as a gauge below the limit, or as a count of events at the limit (I11). */
   readonly limits?: readonly string[];
-  /** Of a histogram: upper bounds in seconds. Absent: USUAL_BUCKETS. */
+  /** Upper bounds of a histogram, in seconds. Absent: USUAL_BUCKETS. */
   readonly buckets?: readonly number[];
 }
 
-/** What a request to a service or a person waits for. */
+/** For durations of requests. */
 export const USUAL_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5] as const;
 
-/** From what happens in memory, in microseconds, to what a node works on for a minute. */
+/** From microseconds (work in memory) to a minute (work of a node). */
 export const STAGE_BUCKETS = [
   0.00001,
   0.00002,

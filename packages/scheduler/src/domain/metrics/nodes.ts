@@ -4,7 +4,7 @@ import type { MetricEntry } from './metric-entry.ts';
 export const NODES_METRICS = {
   scheduler_mailbox_jobs: {
     kind: 'gauge',
-    help: 'Jobs that nodes have to fetch: of all nodes, and of the one with the most.',
+    help: 'Jobs in mailboxes that nodes have to fetch: of all nodes, and of the node with the most.',
     labels: ['of'],
     limits: ['scheduler.mailbox.max_jobs'],
   },
@@ -29,7 +29,7 @@ export const NODES_METRICS = {
   },
   scheduler_node_ejections_total: {
     kind: 'counter',
-    help: 'Nodes thrown out for failing too often.',
+    help: 'Nodes ejected because they failed too often.',
     limits: ['scheduler.ejection.max_ejected_percent'],
   },
   scheduler_node_registrations_total: {

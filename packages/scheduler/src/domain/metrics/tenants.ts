@@ -4,7 +4,7 @@ import type { MetricEntry } from './metric-entry.ts';
 export const TENANTS_METRICS = {
   scheduler_tenant_refused_total: {
     kind: 'counter',
-    help: 'Sessions, jobs, waits and requests refused by a cap of their tenant, by limit: sessions, inflight, waiting, rate.',
+    help: 'Sessions, jobs and requests refused by a limit of their tenant, by limit: sessions, inflight, waiting, rate.',
     labels: ['limit'],
     limits: [
       'scheduler.tenant_limits.max_sessions',
@@ -14,7 +14,7 @@ export const TENANTS_METRICS = {
   },
   scheduler_tenants_known: {
     kind: 'gauge',
-    help: 'Tenants that are counted at the moment, by what of: sessions, inflight, waiting, requests.',
+    help: 'Tenants that are currently counted, by kind: sessions, inflight, waiting, requests.',
     labels: ['of'],
   },
   scheduler_waiting_served_total: {

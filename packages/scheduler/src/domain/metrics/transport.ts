@@ -1,8 +1,8 @@
-/** Metrics of connections, messages at the edges and the process itself. Data; joined in ../metrics.ts. */
+/** Metrics of connections, messages and the process. Data; joined in ../metrics.ts. */
 import type { MetricEntry } from './metric-entry.ts';
 
 export const TRANSPORT_METRICS = {
-  scheduler_http_waits: { kind: 'gauge', help: 'Answers held back: long polls and event streams.' },
+  scheduler_http_waits: { kind: 'gauge', help: 'Open long polls and event streams.' },
   scheduler_connections: {
     kind: 'gauge',
     help: 'Open sockets by kind.',
@@ -11,13 +11,13 @@ export const TRANSPORT_METRICS = {
   },
   scheduler_connections_refused_total: {
     kind: 'counter',
-    help: 'Sockets refused at the upgrade, by reason.',
+    help: 'Sockets rejected at the upgrade, by reason.',
     labels: ['reason'],
     limits: ['server.limits.max_connections_per_tenant', 'server.limits.max_connections_per_address'],
   },
   scheduler_connections_cut_total: {
     kind: 'counter',
-    help: 'Sockets the scheduler closed, by reason.',
+    help: 'Sockets closed by the scheduler, by reason.',
     labels: ['reason'],
     limits: [
       'server.limits.max_message_bytes',
@@ -28,7 +28,7 @@ export const TRANSPORT_METRICS = {
   },
   scheduler_invalid_messages_total: {
     kind: 'counter',
-    help: 'Messages that did not pass validation, by edge.',
+    help: 'Messages that failed validation, by edge.',
     labels: ['edge'],
   },
   scheduler_rate_limited_total: {
@@ -47,7 +47,7 @@ export const TRANSPORT_METRICS = {
   },
   scheduler_limit: {
     kind: 'gauge',
-    help: 'What the configuration allows at most, by setting: of every level here that has a limit.',
+    help: 'Configured limit of each metric that has one, by setting.',
     labels: ['setting'],
   },
   scheduler_event_loop_delay_seconds: {
@@ -56,12 +56,12 @@ export const TRANSPORT_METRICS = {
   },
   scheduler_slow_lock_wait_total: {
     kind: 'counter',
-    help: 'Waits of at least `scheduler.observability.lock_wait_warn_ms`, by what was waited for: session_mailbox, request_single_flight (a repeat for the first), socket_order (a message for the one before), event_loop.',
+    help: 'Waits of at least `scheduler.observability.lock_wait_warn_ms`, by lock: session_mailbox, request_single_flight (a repeated request waits for the first), socket_order (a message waits for the previous one), event_loop.',
     labels: ['lock'],
   },
   scheduler_slow_path_total: {
     kind: 'counter',
-    help: 'Times an important path took at least `scheduler.observability.path_warn_ms`: dispatch (of jobs that need not wait for a slot), node_registration, heartbeat, result, session_init.',
+    help: 'Times a path took at least `scheduler.observability.path_warn_ms`: dispatch (only jobs that did not wait for a slot), node_registration, heartbeat, result, session_init.',
     labels: ['path'],
   },
 } as const satisfies Record<string, MetricEntry>;

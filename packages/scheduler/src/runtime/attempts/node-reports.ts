@@ -64,7 +64,7 @@ export function createNodeReports(
     const endedAt = endOfAttempt(job, answer);
     if (endedAt === undefined) return;
     const lateMs = Math.max(0, engine.clock.now() - endedAt);
-    engine.meter.observe('scheduler_late_answer_seconds', lateMs / 1_000, { kind });
+    engine.meter.observe('scheduler_late_report_seconds', lateMs / 1_000, { kind });
   }
 
   async function findClosely(

@@ -49,7 +49,7 @@ const OF_THE_ISSUE: Readonly<Record<string, readonly string[]>> = {
   scheduler_jobs_admitted_total: [],
   scheduler_jobs_refused_total: ['code'],
   scheduler_oversell_detected_total: [],
-  scheduler_late_answer_seconds: ['kind'],
+  scheduler_late_report_seconds: ['kind'],
   scheduler_fenced_total: ['kind'],
   scheduler_reserve_first_try_total: ['result'],
   scheduler_reserve_first_try_ratio: [],
@@ -66,7 +66,7 @@ const OF_THE_ISSUE: Readonly<Record<string, readonly string[]>> = {
 /** Of these the story below makes nothing happen: they stay without a series, or have no label to show. */
 const NOT_IN_THE_STORY = new Set([
   'scheduler_node_overload_reject_total',
-  'scheduler_late_answer_seconds',
+  'scheduler_late_report_seconds',
   'scheduler_fenced_total',
 ]);
 

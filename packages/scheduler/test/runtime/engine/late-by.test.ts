@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRig, need, RESULT, SETTINGS } from './rig.ts';
 
-const LATE = 'scheduler_late_answer_seconds';
+const LATE = 'scheduler_late_report_seconds';
 
 describe('a late answer', () => {
   it('is measured from the end of its attempt: its job went on elsewhere', async () => {
