@@ -7,9 +7,11 @@ import { systemClock as clock } from '../../packages/scheduler/dist/adapters/sys
 import { createIdSource } from '../../packages/scheduler/dist/adapters/system/id-source.js';
 import { jobStoreLimits } from '../../packages/scheduler/dist/app/settings/settings-from-config.js';
 import type { Assignment } from '../../packages/scheduler/dist/ports/node-link.js';
+import { createTenantQueue } from '../../packages/scheduler/dist/runtime/queue/tenant-queue.js';
+import type { Waiter } from '../../packages/scheduler/dist/runtime/queue/waiting-queue.js';
 import { benchConfig, RESULT, registration, request, WRITTEN } from './embedded-engine.ts';
 import { createEngine } from './engine.ts';
-import { type Figure, median, percentile } from './measure.ts';
+import { cpuMicros, type Figure, median, percentile } from './measure.ts';
 import { say } from './show.ts';
 
 const NODES = 4;
@@ -179,7 +181,37 @@ async function contest(weights: Weights, options: { rounds: number; forMs: numbe
   ];
 }
 
+const LINE = 10_000;
+const COME_BACK = 500;
+
+/** A waiting job that was woken in vain comes back to its old place, and the line is not copied for it. */
+function comingBack(): Figure {
+  const queue = createTenantQueue({ quantumOf: () => 1, isHeld: () => false });
+  const waiter = (): Waiter => ({
+    tenantId: 'a',
+    shape: 'any',
+    class: 'normal',
+    fits: () => true,
+    hasCandidate: () => true,
+    wake: () => {},
+  });
+  for (let i = 0; i < LINE; i++) queue.enter(waiter());
+  const woken = Array.from(
+    { length: COME_BACK },
+    () => queue.take(256, ({ fits }) => fits('node')) as Waiter,
+  );
+  const begunAt = cpuMicros();
+  for (const each of woken) queue.enterAgain(each);
+  return {
+    scenario: 'fairness',
+    name: `CPU per waiting job that comes back, ${LINE.toLocaleString('en-US')} waiting`,
+    value: (cpuMicros() - begunAt) / COME_BACK,
+    unit: 'µs',
+    target: { atMost: 400 },
+  };
+}
+
 export async function fairness(options: { rounds: number; forMs: number }): Promise<Figure[]> {
   const equal = await contest({ a: 1, b: 1 }, options);
-  return [...equal, ...(await contest({ a: 3, b: 1 }, options))];
+  return [comingBack(), ...equal, ...(await contest({ a: 3, b: 1 }, options))];
 }

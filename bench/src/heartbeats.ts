@@ -2,6 +2,7 @@
 import { parseNodeMessage } from '@lingua/protocol';
 import { toHeartbeat } from '../../packages/scheduler/dist/transport/ws/node-registration.js';
 import { createEmbeddedEngine, request } from './embedded-engine.ts';
+import { largestReports } from './largest-reports.ts';
 import { cpuMicros, type Figure, median } from './measure.ts';
 import { say } from './show.ts';
 
@@ -62,5 +63,6 @@ export async function heartbeats(options: { nodes: number; rounds: number }): Pr
       unit: '',
       target: { atMost: 0 },
     },
+    ...largestReports(),
   ];
 }

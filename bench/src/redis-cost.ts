@@ -8,7 +8,7 @@ import { type BenchRedis, startRedisServer } from './redis/redis-server.ts';
 import { watchRoundTrips } from './redis/round-trips.ts';
 import { spreadOf } from './redis/slots.ts';
 import { watchWire } from './redis/wire.ts';
-import { nodesInRedis } from './redis-nodes.ts';
+import { nodesInRedis, selectableElsewhere } from './redis-nodes.ts';
 import { say } from './show.ts';
 
 const IN_FLIGHT = 64;
@@ -21,6 +21,8 @@ export interface RedisCostOptions {
   /** How long finished jobs are kept here: all of them for a moment, and not so long that their end cannot be waited for. */
   readonly retentionMs: number;
   readonly nodes: number;
+  /** Nodes that register on one instance and are selected by another. */
+  readonly registrations: number;
   /** Jobs that stay at their node for a while. */
   readonly usual: number;
   /** How long the instances are watched while nothing happens. */
@@ -40,6 +42,7 @@ export async function redisCost(options: RedisCostOptions): Promise<Figure[]> {
       ...(await askedElsewhere(server, options)),
       ...(await left(server, options)),
       ...(await nodesInRedis(server, options)),
+      ...(await selectableElsewhere(server, options)),
     ];
     return rows.map((row) => ({ scenario: 'redis-cost', ...row }));
   } finally {

@@ -1,7 +1,7 @@
-/** What nodes cost in Redis, as the whole scheduler keeps them there: what an idle one weighs, and what a heartbeat writes. */
+/** Nodes in Redis, as the whole scheduler keeps them there: what an idle one weighs, what a heartbeat writes, how soon another instance selects a new one. */
 import type { App } from '../../packages/scheduler/dist/app/create-app.js';
-import { registration } from './embedded-engine.ts';
-import type { Figure } from './measure.ts';
+import { registration, request } from './embedded-engine.ts';
+import { type Figure, percentile } from './measure.ts';
 import { sharedFlags, startSharedApp } from './redis/app-contestant.ts';
 import { bytesOfKeys } from './redis/key-bytes.ts';
 import type { BenchRedis } from './redis/redis-server.ts';
@@ -13,6 +13,7 @@ const PREFIX = 'nodes';
 const SLOTS = 4;
 /** Longer than news of nodes are gathered for before they are written or told. */
 const QUIET_MS = 500;
+const MOST_UNTIL_SELECTED_MS = 250;
 
 type Row = Omit<Figure, 'scenario'>;
 
@@ -66,6 +67,53 @@ export async function nodesInRedis(server: BenchRedis, { nodes }: { nodes: numbe
       target: { atMost: 2 },
     },
   ];
+}
+
+/** How long after its registration on one instance a node gets a job from another. */
+export async function selectableElsewhere(
+  server: BenchRedis,
+  { registrations }: { registrations: number },
+): Promise<Row[]> {
+  say(`redis-cost: ${registrations} nodes registered on one instance, selected by another`);
+  const flags = sharedFlags(server.port, 'selectable');
+  const [{ app: holder }, { app: driver }] = [await startSharedApp(flags), await startSharedApp(flags)];
+  const waits: number[] = [];
+  for (let count = 0; count < registrations; count++) {
+    const only = { languages: { pairs: [{ source: `q${count}`, target: 'zh' }] } };
+    const { report, ...node } = registration(`node-selectable-${count}`, 1);
+    const outcome = await holder.registry.register({
+      ...node,
+      channel: 'mailbox',
+      report: { ...report, ...only },
+    });
+    if (outcome.kind !== 'registered') throw new Error(outcome.message);
+    const registeredAt = performance.now();
+    while (!(await isSelected(driver, `q${count}`))) await new Promise((resolve) => setTimeout(resolve, 1));
+    waits.push(performance.now() - registeredAt);
+  }
+  await driver.stop();
+  await holder.stop();
+  waits.sort((one, other) => one - other);
+  const name = 'node registers → another instance selects it';
+  return [
+    { name: `${name}, p50`, value: percentile(waits, 0.5), unit: 'ms' },
+    {
+      name: `${name}, p99`,
+      value: percentile(waits, 0.99),
+      unit: 'ms',
+      target: { atMost: MOST_UNTIL_SELECTED_MS },
+    },
+  ];
+}
+
+/** Only one node has this source language. */
+async function isSelected({ jobs }: App, source: string): Promise<boolean> {
+  const asked = request();
+  const outcome = await jobs.dispatch({
+    ...asked,
+    need: { ...asked.need, directions: [{ source, target: 'zh' }] },
+  });
+  return outcome.kind === 'dispatched';
 }
 
 async function weigh({ observer }: BenchRedis): Promise<{ used: number; keys: number }> {

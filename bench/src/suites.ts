@@ -49,12 +49,22 @@ export const SUITES: Readonly<Record<SuiteName, RunSuite>> = {
   'redis-cost': (_, isQuick) =>
     redisCost(
       isQuick
-        ? { alone: 20, together: 200, retentionMs: 1_000, nodes: 100, usual: 2, idleMs: 300, settleMs: 300 }
+        ? {
+            alone: 20,
+            together: 200,
+            retentionMs: 1_000,
+            nodes: 100,
+            registrations: 10,
+            usual: 2,
+            idleMs: 300,
+            settleMs: 300,
+          }
         : {
             alone: 200,
             together: 2_000,
             retentionMs: 6_000,
             nodes: 1_000,
+            registrations: 200,
             usual: 20,
             idleMs: 8_000,
             settleMs: 11_000,

@@ -168,14 +168,15 @@ describe('a problem', () => {
     expect(parseNodeMessage('{"type":"job_acks"}')).not.toHaveProperty('type');
   });
 
-  it('is found at once in a list far beyond its bound', () => {
+  it('is found in a list far beyond its bound before its items are checked', () => {
     const frame = JSON.stringify({ type: 'node_register', advanced_features: [] }).replace(
       '[]',
       JSON.stringify(Array.from({ length: 200_000 }, () => 0)),
     );
-    const started = performance.now();
-    expect(parseNodeMessage(frame).kind).toBe('invalid');
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(parseNodeMessage(frame)).toMatchObject({
+      kind: 'invalid',
+      problem: { message: 'there are more than 50000 values' },
+    });
   });
 
   it('stays short for an endless type', () => {

@@ -1,4 +1,4 @@
-/** The replica of the fleet on a real Redis: how soon a node is known elsewhere, what it costs, and that an emptied Redis heals. */
+/** The replica of the fleet on a real Redis: that a node is known elsewhere, what it costs, and that an emptied Redis heals. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../src/adapters/redis/capacity-ledger.ts';
@@ -18,8 +18,6 @@ import { type RedisUnderTest, startRedis } from '../support/redis-servers.ts';
 import { joinBoard, ownNode } from './replica-rig.ts';
 
 const START_MS = 60_000;
-const POSTS = 300;
-const KNOWN_WITHIN_MS = 250;
 const BYTES_PER_IDLE_NODE = 2_048;
 /** Of the ledger's report there is one more per heartbeat; two are allowed. */
 const WRITES_PER_BEAT = 1;
@@ -67,27 +65,10 @@ describe('the replica on one Redis', () => {
     return sides;
   }
 
-  it(`shows a node elsewhere within ${KNOWN_WITHIN_MS} ms, in 99 of 100 cases`, async () => {
-    const { here, there } = await pair();
-    const took: number[] = [];
-    for (const node of times(POSTS, () => ownNode({ intervalMs: 15_000 }))) {
-      const begunAt = performance.now();
-      here.replica.keep(node);
-      while (!there.views.has(node.nodeId)) await new Promise(setImmediate);
-      took.push(performance.now() - begunAt);
-    }
-    took.sort((a, b) => a - b);
-    const [median, p99] = [took[POSTS / 2] ?? 0, took[Math.floor(POSTS * 0.99)] ?? 0];
-    console.info(`known elsewhere after ${median.toFixed(1)} ms (median), ${p99.toFixed(1)} ms (p99)`);
-    expect(p99).toBeLessThan(KNOWN_WITHIN_MS);
-  });
-
   it('shows a whole fleet that comes at once in a few reads', async () => {
     const { here, there } = await pair();
-    const begunAt = performance.now();
     for (const node of times(1_000, () => ownNode({ intervalMs: 15_000 }))) here.replica.keep(node);
     await eventually(() => there.views.size === 1_000);
-    console.info(`1,000 nodes at once are known after ${(performance.now() - begunAt).toFixed(0)} ms`);
     expect(there.calls.read).toBeLessThan(500);
   });
 

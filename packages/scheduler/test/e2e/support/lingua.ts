@@ -1,6 +1,5 @@
 /** The `lingua` command as a process of its own. Killed with the test that started it, if it has not ended. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { LINGUA } from './ensure-built.ts';
@@ -13,8 +12,6 @@ export interface LinguaProcess {
   /** Where it listens, once it does. */
   url(): Promise<string>;
   signal(name: NodeJS.Signals): void;
-  /** How long it was ready to run and there was no processor for it; 0 where the system does not say. */
-  waitedMs(): number;
   ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
@@ -63,17 +60,6 @@ export function lingua(args: readonly string[], env: Record<string, string> = {}
     messages: () => lines().map(({ msg }) => String(msg)),
     url: () => Promise.race([listening(), early()]),
     signal: (name) => child.kill(name),
-    waitedMs: () => waitedForProcessorMs(child.pid),
     ended,
   };
-}
-
-/** Of its main thread: the second figure there, in nanoseconds. */
-function waitedForProcessorMs(pid: number | undefined): number {
-  try {
-    const [, waited] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
-    return Number(waited) / 1e6;
-  } catch {
-    return 0;
-  }
 }

@@ -58,13 +58,3 @@ describe('a tenant', () => {
     expect(turns).toBeLessThan(1_200);
   });
 });
-
-it('coming back costs little in a line of thousands', () => {
-  const round = createRound();
-  for (let i = 0; i < 10_000; i++) round.enter(waiter('a'));
-  const woken = Array.from({ length: 500 }, () => round.take(LOOKS, passes) as Waiter);
-  const begunAt = performance.now();
-  for (const each of woken) round.enterAgain(each);
-  // Copying the line each time would take a second and more.
-  expect(performance.now() - begunAt).toBeLessThan(200);
-});
