@@ -113,10 +113,6 @@ function telling(
         ledger: seen,
         settled,
         noteLoad,
-        lasts: () => undefined,
-        isHeldElsewhere: () => false,
-        lastsWhenFetched: () => false,
-        reservationTtlMs: 0,
         clock,
         reserveMs: undefined,
       })

@@ -15,7 +15,7 @@ export function guardStore(deps: {
 }) {
   const { store, isFenced, credentialOf } = deps;
   return {
-    ledger: unlessFenced(store.ledger, isFenced, ['commitDelayMs']),
+    ledger: unlessFenced(store.ledger, isFenced),
     mailbox: unlessFenced(store.mailbox, isFenced),
     sessions: unlessFenced(store.sessions, isFenced),
     locks: unlessFenced(store.locks, isFenced),

@@ -6,10 +6,8 @@ import { guardMailbox } from '../cluster/guards/mailbox.ts';
 import { createDriverCache } from '../cluster/holder/driver-cache.ts';
 import { createFirstWords } from '../cluster/holder/first-words.ts';
 import { createGuestAttempts } from '../cluster/holder/guest-attempts.ts';
-import type { LastingSlots } from '../cluster/holder/lasting-slots.ts';
 import { createPendingReports } from '../cluster/holder/pending-reports.ts';
 import { createRemoteJobs } from '../cluster/holder/remote-jobs.ts';
-import { createSlotKeeping } from '../cluster/holder/slot-keeping.ts';
 import { createDeadInstances } from '../cluster/membership/dead-instances.ts';
 import type { Presence } from '../cluster/membership/presence.ts';
 import { createAskAround } from '../cluster/messaging/ask-around.ts';
@@ -21,7 +19,7 @@ import { createTakeover } from '../cluster/recovery/takeover.ts';
 import { createTakeoverLookup } from '../cluster/recovery/taking-over.ts';
 import { presenceTtlMs } from '../config/nesting.ts';
 import type { Config } from '../config/settings.ts';
-import { driverName, instanceOf } from '../domain/driver-name.ts';
+import { instanceOf } from '../domain/driver-name.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import { fitResult } from '../domain/job-spec.ts';
@@ -38,21 +36,19 @@ import type { SharedJobStore, SharedStore } from './shared-store.ts';
 
 const MOST_HELD_BYTES = 64 * 1024 * 1024;
 const MOST_HELD = 10_000;
-const SECOND = 1_000;
 
 export function createMultiInstanceJobs(deps: {
   readonly config: Config;
   readonly store: SharedStore;
   readonly jobStore: SharedJobStore;
   readonly publish: JobEvents['publish'];
-  readonly ledger: Pick<SharedStore['ledger'], 'reassert' | 'fence' | 'keep'>;
+  readonly ledger: Pick<SharedStore['ledger'], 'reassert' | 'abandon'>;
   readonly mailbox: SharedStore['mailbox'];
   readonly presence: Presence;
   readonly driver: () => string;
   readonly bus: MessageBus;
   readonly replica: NodeReplica;
   readonly hints: Hints;
-  readonly lasting: LastingSlots;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly meter: Meter;
@@ -70,25 +66,7 @@ export function createMultiInstanceJobs(deps: {
   const firstWords = createFirstWords({ clock });
   const acknowledges = (nodeId: NodeId): boolean | undefined =>
     local.fleet.view(nodeId)?.profile.supports.includes('job_ack');
-  const runningTtlMs = scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms;
   const generationOf = (nodeId: NodeId): number | undefined => local.registry().get(nodeId)?.generation;
-  /** As last seen. */
-  let alive: Living = new Map();
-  const slots = createSlotKeeping({
-    keep: deps.ledger.keep,
-    lastsBy(by, slotNumber) {
-      const instance = alive.get(instanceOf(by));
-      return (
-        instance !== undefined && driverName(instance) === by && (instance.lastingUpTo ?? 0) >= slotNumber
-      );
-    },
-    generationOf,
-    isHeldElsewhere: (nodeId) => replica.find(nodeId)?.channel === 'socket',
-    runningTtlMs,
-    reservationTtlMs: scheduler.reservation_ttl_ms,
-    clock,
-    log,
-  });
   const guests = createGuestAttempts({
     clock,
     keepMs: scheduler.job_deadline_ms,
@@ -156,23 +134,19 @@ export function createMultiInstanceJobs(deps: {
     holdsSlot: (jobId, attempt) => local.jobs().holdsSlot(jobId, attempt),
     restore: jobStore.restore,
     reassert: deps.ledger.reassert,
-    fence: async (nodeId, lease) => deps.ledger.fence(nodeId, lease),
+    abandon: deps.ledger.abandon,
     isGivenUp: (jobId, attempt) => local.jobs().isGivenUp(jobId, attempt),
-    fenced: () => local.jobs().slotsToFenceAgain(),
-    givenBack: () => local.jobs().leasesToReleaseAgain(),
-    giveBack: async (nodeId, lease) => local.jobs().releaseAgain(nodeId, lease),
-    acknowledges: (nodeId) => acknowledges(nodeId) !== false,
+    abandoned: () => local.jobs().leasesToAbandonAgain(),
+    released: () => local.jobs().leasesToReleaseAgain(),
+    release: async (nodeId, lease) => local.jobs().releaseAgain(nodeId, lease),
     clock,
-    doubtSlots: (isAffected) => local.jobs().doubtSlots(isAffected),
     others() {
       presence.freeze();
       replica.reassert();
       local.registry().redeclare();
       local.sessions().reassert();
     },
-    reservationTtlMs: scheduler.reservation_ttl_ms,
-    slotLeftMs: (jobId) => local.jobs().slotLeftMs(jobId),
-    reservationLeftMs: (jobId, attempt) => local.jobs().reservationLeftMs(jobId, attempt),
+    leaseLeftMs: (jobId, attempt) => local.jobs().leaseLeftMs(jobId, attempt),
     log,
     meter,
   });
@@ -190,7 +164,6 @@ export function createMultiInstanceJobs(deps: {
       takeover.died(instanceIds);
     },
     seen(living: Living): void {
-      alive = living;
       deadInstances.seen(living);
     },
     /** What is bounded here, and not otherwise counted. */
@@ -198,8 +171,6 @@ export function createMultiInstanceJobs(deps: {
       takeovers: takeoverLookup.unsure(),
       audio_offers: drivers.offering(),
       drivers: driverCache.size(),
-      slots: slots.size(),
-      lasting_slots: deps.lasting.size(),
       guests: guests.size(),
       direct_asks: bus.askingDirectly(),
     }),
@@ -215,11 +186,8 @@ export function createMultiInstanceJobs(deps: {
         acknowledges: (nodeId) => acknowledges(nodeId) === true,
         firstWords,
         moveFor: jobStore.moveFor,
-        recordOf: (jobId) => Promise.resolve(jobStore.get(jobId)),
         publish: deps.publish,
         driverCache,
-        slots,
-        lasting: deps.lasting,
         guests,
         storeNow,
         now: clock.now,
@@ -242,7 +210,6 @@ export function createMultiInstanceJobs(deps: {
         driverCache,
         held,
         firstWords,
-        slots,
         guests,
         fit: (result) => fitResult(result, scheduler.result_inline_max_bytes),
         answerMs,

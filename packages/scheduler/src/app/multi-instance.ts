@@ -4,7 +4,6 @@
  */
 import { guardJobStore } from '../cluster/guards/job-store.ts';
 import { guardLedger } from '../cluster/guards/ledger.ts';
-import { createLastingSlots } from '../cluster/holder/lasting-slots.ts';
 import { createSteadyInstances } from '../cluster/membership/last-known-instances.ts';
 import { createPresence } from '../cluster/membership/presence.ts';
 import { nameOfProcess, type ProcessName } from '../cluster/membership/process-name.ts';
@@ -64,12 +63,10 @@ export function createMultiInstance(deps: {
   let returnedAt = Number.NEGATIVE_INFINITY;
   const newIncarnation = () => ({ incarnation: newName(), ...(line && { directKey: newName() }) });
   let instanceCount = 1;
-  let areSlotsLasting = false;
   /** Who was silent lately may have been so because nobody could be told. */
   const isStoreSteady = (): boolean =>
     watch?.isWell() !== false && clock.now() - returnedAt > 2 * scheduler.ack_timeout_ms;
 
-  const lasting = createLastingSlots({ now: clock.now });
   const presence = createPresence({
     instances: createSteadyInstances({ instances: store.instances, doubted: () => presence.freeze() }),
     clock,
@@ -88,7 +85,6 @@ export function createMultiInstance(deps: {
       },
     },
     newIncarnation,
-    lastingUpTo: lasting.upTo,
     events: {
       lost() {
         local.jobs().abandonAll();
@@ -102,7 +98,6 @@ export function createMultiInstance(deps: {
       reborn: () => void ofJobs.takeover.ownPast(),
       seen(alive) {
         instanceCount = Math.max(1, alive.size);
-        areSlotsLasting = [...alive.values()].every(({ lastsFetched }) => lastsFetched === true);
         ofJobs.seen(alive);
         replica.seen(alive);
       },
@@ -142,9 +137,6 @@ export function createMultiInstance(deps: {
     ledger: guarded.ledger,
     settled: (nodeId) => failoverReplay.settled(nodeId),
     noteLoad: hints.load,
-    lasts: lasting.settled,
-    isHeldElsewhere: (nodeId) => replica.find(nodeId)?.channel === 'socket',
-    lastsWhenFetched: () => areSlotsLasting,
     clock,
     ...ledgerSettings(config),
   });
@@ -202,7 +194,6 @@ export function createMultiInstance(deps: {
     bus,
     replica,
     hints,
-    lasting,
     clock,
     ids,
     meter,

@@ -96,6 +96,7 @@ export function createNodeSide(parts: {
   const endpoints = createEndpointCaller({ networks: createNetworks(config.server.endpoint_networks) });
   const localLink = createNodeLink({
     sockets,
+    ledger,
     mailbox,
     endpoints,
     find: (nodeId) => together?.replica.find(nodeId) ?? registry.get(nodeId),
@@ -104,7 +105,7 @@ export function createNodeSide(parts: {
     fetcher: parts.fetcher,
     clock,
     log,
-    settings: linkSettings(config, together !== undefined),
+    settings: linkSettings(config),
   });
   const knowledge: NodeKnowledge = {
     profile: fleet.profile,

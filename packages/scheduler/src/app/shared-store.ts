@@ -30,8 +30,6 @@ export interface SharedLedger extends CapacityLedger {
    * can prove it gone. Undefined: the node is unknown.
    */
   reassert(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<Load | undefined>;
-  /** A lease that is held, and not fenced, lasts at least `ttlMs` from here; `isTaken` as above. False: it is not, and nothing is changed. */
-  keep(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<boolean>;
 }
 
 export interface SharedJobStore extends JobStore, TakeoverStore {

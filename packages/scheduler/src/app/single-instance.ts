@@ -19,7 +19,7 @@ export function alone(config: Config, clock: Clock, events: JobEvents, numbers: 
     ledger,
     jobStore: createJobStore({ clock, ...jobStoreLimits(config) }),
     nodeIdClaims: createNodeIdClaims({ maxNodes: scheduler.max_nodes }),
-    mailbox: createNodeMailbox<JobAssign>({ clock, maxPerNode: scheduler.mailbox.max_jobs, slots: ledger }),
+    mailbox: createNodeMailbox<JobAssign>({ clock, maxPerNode: scheduler.mailbox.max_jobs, ledger }),
     locks: createLocks({ clock }),
     modelDebounce: createLocks({ clock }),
     events,

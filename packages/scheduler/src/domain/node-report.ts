@@ -10,8 +10,6 @@ export interface ReportedAttempt {
   readonly nodeId: NodeId;
   readonly jobId: JobId;
   readonly attempt: number;
-  /** Whoever heard it makes the slot last as soon as it is accepted, so that whoever drives the job need not hurry to. Absent: nobody does. */
-  readonly isKept?: boolean;
   /** Whoever holds the node has counted it as a success. Absent: whoever drives the job says so. */
   readonly isCounted?: boolean;
 }
@@ -24,8 +22,6 @@ export interface ReportedFailure {
 
 export interface Accepted {
   readonly kind: 'accepted';
-  /** Its slot lasts already: nobody need keep it. */
-  readonly isLasting?: boolean;
 }
 
 export type ReportResult =

@@ -14,21 +14,13 @@ export type ReserveResult =
   | ({ readonly kind: 'reserved' | 'already' | 'full' } & Load)
   | { readonly kind: 'not_ready' | 'unknown_node' };
 
-/** A commit that lay on its way may come when its job has long been over: nobody hears its answer, and nobody would give the slot back. */
-export const RETAKEN_MS = 5_000;
-
 export type CommitResult =
   /**
-   * `committed`: lengthened. `retaken`: it had expired and a slot was still free; it has that for `RETAKEN_MS` at most, and once it is
-   * committed again for as long as it asks. `lost`: expired and other leases hold every slot.
+   * `committed`: the lease now lasts as long as it was asked for. `absent`: it ended, or was never taken. `abandoned`: its driver has
+   * abandoned the attempt. `full`: a late commit found that other leases hold every slot. Only `committed` changes anything.
    */
-  ({ readonly kind: 'committed' | 'retaken' | 'lost' } & Load) | { readonly kind: 'unknown_node' };
-
-/** In milliseconds. `isKept`: somebody else makes this lease last. */
-export type CommitDelay = (nodeId: NodeId, isKept?: boolean) => number;
-
-/** On every instance there is, as last seen. */
-export type LastsWhenFetched = () => boolean;
+  | ({ readonly kind: 'committed' | 'absent' | 'abandoned' | 'full' } & Load)
+  | { readonly kind: 'unknown_node' };
 
 export type ReleaseResult =
   | ({ readonly kind: 'released' | 'absent' } & Load)
@@ -49,16 +41,16 @@ export interface LoadReport {
   readonly running: number;
   /** Generation of the connection it came by; absent: of none. What an older one than the node is known under heard late says nothing. */
   readonly claim?: number | undefined;
-  /** When given, a fenced lease whose job is not named is proven gone and released; so is one that the node has taken. */
+  /** When given, an abandoned lease whose job is not named is proven gone and released; so is a committed one, see `takenMs`. */
   readonly runningJobIds?: readonly string[];
   /**
-   * How old it may be: what was fenced since then may have reached the node after this was written, and is not proven gone by it.
-   * Absent: no job overtakes it.
+   * How old it may be: a lease that was abandoned since then is not proven gone by it, because its job may have reached the node after
+   * the node wrote the report. Absent: no job overtakes the report.
    */
   readonly ageMs?: number;
   /**
-   * What a node has had for so long, it had when it wrote this: if its job is not named, it is over there, and nobody gave it back or
-   * the store has lost that. A node has what was committed. Absent: nobody can say.
+   * A lease that was committed this long ago had reached the node when it wrote the report: if its job is not named, the node is done with
+   * it, and the release was lost. Absent: unknown.
    */
   readonly takenMs?: number | undefined;
 }
@@ -72,20 +64,18 @@ export interface CapacityLedger {
    */
   reserve(nodeId: NodeId, lease: LeaseId, ttlMs: number): MaybePromise<ReserveResult>;
   /**
-   * How long a commit of a young lease may wait, because a job that ends meanwhile needs none. Far less than any lease lasts, unless
-   * whoever holds the node, or heard of the job, keeps its slots meanwhile. Absent: commits cost too little to wait for anything.
+   * Right before a job is handed to its node: the lease lasts `ttlMs` from here, and reports of the node can prove it gone. Whoever hands
+   * over does so only after the answer `committed`.
+   * `isLate`: the attempt was abandoned, and then its node acknowledged it after all. The mark goes, and a lease that has ended takes a
+   * free slot again.
    */
-  readonly commitDelayMs?: CommitDelay;
-  /**
-   * Whoever hands a job out from a mailbox makes the lease last that it names (ports/node-mailbox.ts): no commit is needed. Absent: nobody
-   * does, or commits cost too little to be spared.
-   */
-  readonly lastsWhenFetched?: LastsWhenFetched;
-  /** The attempt is on its way: its lease now lasts `ttlMs` from here. */
-  commit(nodeId: NodeId, lease: LeaseId, ttlMs: number): MaybePromise<CommitResult>;
+  commit(nodeId: NodeId, lease: LeaseId, ttlMs: number, isLate?: boolean): MaybePromise<CommitResult>;
   release(nodeId: NodeId, lease: LeaseId): MaybePromise<ReleaseResult>;
-  /** The attempt was given up but may still run: the lease stays until released, proven gone, or expired. */
-  fence(nodeId: NodeId, lease: LeaseId): Promise<void>;
+  /**
+   * The driver abandons the attempt, whose node may still work on it. The lease is marked: it can no longer be committed, and a report of
+   * the node that does not name the job ends it. With `endsInMs` it ends by itself after that time at the latest.
+   */
+  abandon(nodeId: NodeId, lease: LeaseId, endsInMs?: number): Promise<void>;
   /** A heartbeat's view of the node's load. */
   reconcile(nodeId: NodeId, report: LoadReport): Promise<Load | undefined>;
   /** The present load of many nodes; unknown nodes are left out. */

@@ -4,7 +4,8 @@
  * The law: `written` means the bytes were handed to the node's connection, or the endpoint took them; `queued` means a
  * bounded mailbox holds them; `unknown` that they were sent and nobody can say whether they arrived; everything else is
  * `undeliverable`, `declined` or `overloaded`, and then the node has not taken the assignment and never will.
- * An assignment past its `expiresAt` is not delivered.
+ * An assignment past its `expiresAt` is not delivered. The link commits the lease of the attempt before it hands the job to the node, and
+ * hands nothing over without the answer `committed`; jobs in a mailbox are committed when the node fetches them.
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
@@ -16,8 +17,6 @@ export interface Assignment {
   readonly attempt: number;
   readonly job: JobRecord;
   readonly expiresAt: number;
-  /** Its slot is reserved at least until then; absent: until `expiresAt`. */
-  readonly slotUntil?: number;
   /** Where its audio is, if another instance holds it. */
   readonly audioAt?: AudioAt | undefined;
 }
@@ -34,11 +33,7 @@ export type Delivery =
       /** Another instance holds the node and has counted that it was placed. */
       readonly isCounted?: boolean | undefined;
     }
-  | {
-      readonly kind: 'queued';
-      /** Whoever hands it out makes its slot last as long as it may run, if that instance is of a version that does so. */
-      readonly isLasting?: boolean | undefined;
-    }
+  | { readonly kind: 'queued' }
   /** `declined`: its endpoint was not to be reached, or wanted nothing of it. `overloaded`: the node answered that it has no room. */
   | { readonly kind: 'undeliverable' | 'declined' | 'overloaded' | 'unknown'; readonly reason: string };
 
@@ -46,9 +41,4 @@ export interface NodeLink {
   deliver(assignment: Assignment): MaybePromise<Delivery>;
   /** Best effort: legacy nodes ignore it. */
   cancel(nodeId: NodeId, jobId: JobId, reason: string): void;
-  /**
-   * An attempt that was not acknowledged is given up, though its node may speak up yet: from here its slot lasts no longer than one that
-   * is reserved now. Best effort. Absent: no slot lasts longer before it is acknowledged.
-   */
-  giveUp?(nodeId: NodeId, jobId: JobId, attempt: number): void;
 }

@@ -1,7 +1,7 @@
 /** Hot path: the job engine, put together. Reads as its parts list. */
 import { isOut, isSettled, type JobRecord } from '../domain/job.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
-import { leaseLeftMs, reservationLeftMs } from './attempts/lease-left.ts';
+import { leaseLeftMs } from './attempts/lease-left.ts';
 import { createNodeLoss } from './attempts/node-loss.ts';
 import { createNodeReports } from './attempts/node-reports.ts';
 import { createRetryOrFail, type RetryOrFail } from './attempts/retry-or-fail.ts';
@@ -25,7 +25,7 @@ import {
 } from './engine.ts';
 import { createExplainer, type Explain } from './explain/create-explainer.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
-import { hasReleased } from './in-flight-job.ts';
+import { hasReleased, type InFlightJob } from './in-flight-job.ts';
 import { createInFlightJobs } from './in-flight-jobs.ts';
 import type { JobService, SharedDriving } from './job-service.ts';
 import { createPoolWatch } from './pools/pool-watch.ts';
@@ -116,7 +116,7 @@ export function createJobService(
       ? createRecentlySettled({ ...lately, wheel, maxBytes: LONGEST_RECENTLY_SETTLED_BYTES })
       : undefined,
     recentlyReleased: isForgetful ? createRecentlyReleased(lately) : undefined,
-    recentlyFenced: isForgetful ? createRecentlyReleased(lately) : undefined,
+    recentlyAbandoned: isForgetful ? createRecentlyReleased(lately) : undefined,
     abandonments: 0,
     foundSent: (flight, before) => void placement.foundSent(flight, before),
   };
@@ -193,19 +193,11 @@ export function createJobService(
       const flight = engine.inFlightJobs.get(jobId);
       return flight !== undefined && !hasReleased(flight, attempt);
     },
-    slotLeftMs(jobId) {
+    leaseLeftMs(jobId, attempt) {
       const flight = engine.inFlightJobs.get(jobId);
-      return flight === undefined ? 0 : leaseLeftMs(flight, engine.settings, engine.clock.now());
-    },
-    reservationLeftMs(jobId, attempt) {
-      const flight = engine.inFlightJobs.get(jobId);
-      return flight === undefined ? 0 : reservationLeftMs(flight, attempt, engine.clock.now());
-    },
-    doubtSlots(isAffected) {
-      for (const flight of engine.inFlightJobs.all()) {
-        const { fence, intent } = flight.job;
-        if ([fence, intent].some((of) => of !== undefined && isAffected(of.nodeId))) flight.isLasting = false;
-      }
+      const wasSent =
+        flight !== undefined && (flight.job.fence?.attempt === attempt || isSentAttempt(flight, attempt));
+      return wasSent ? leaseLeftMs(flight, engine.settings, engine.clock.now()) : 0;
     },
     isGivenUp(jobId, attempt) {
       const job = engine.inFlightJobs.get(jobId)?.job;
@@ -224,7 +216,7 @@ export function createJobService(
       for (const { job } of engine.inFlightJobs.all()) yield job;
       if (engine.recentlySettled !== undefined) yield* engine.recentlySettled.all();
     },
-    slotsToFenceAgain: () => engine.recentlyFenced?.all() ?? [],
+    leasesToAbandonAgain: () => engine.recentlyAbandoned?.all() ?? [],
     leasesToReleaseAgain: () => engine.recentlyReleased?.all() ?? [],
     releaseAgain: (nodeId, lease) => releaseForGood(engine, nodeId, lease),
 
@@ -238,3 +230,7 @@ export function createJobService(
     },
   };
 }
+
+/** Sent by this instance. Of an attempt that another instance meant to send, the record does not say whether its slot was ever taken. */
+const isSentAttempt = ({ isResumed, attempts, job }: InFlightJob, attempt: number): boolean =>
+  attempts === attempt && !(isResumed && job.intent?.attempt === attempt);

@@ -41,8 +41,12 @@ export interface EngineSettings {
   readonly pendingTimeoutMs: number;
   /** How long after the start a job that may wait does so even if no node can do it. */
   readonly fleetWarmupMs: number;
-  /** What a running lease lasts beyond the job timeout. */
+  /** What a committed lease lasts beyond the job timeout. */
   readonly leaseGraceMs: number;
+  /** When the lease of an abandoned attempt ends that its node should have acknowledged and did not. */
+  readonly abandonedLeaseMs: number;
+  /** A write counts only when a replica has it, and fetches from mailboxes do not wait for that. */
+  readonly isReplicaAwaited: boolean;
   /** A node is told to stop what it took too long for. */
   readonly cancelsTimedOut: boolean;
   readonly maxRetry: number;
@@ -106,7 +110,7 @@ export interface Engine extends EnginePorts {
   readonly recentlySettled: RecentlySettled | undefined;
   /** Absent: the ledger loses nothing. */
   readonly recentlyReleased: RecentlyReleased | undefined;
-  readonly recentlyFenced: RecentlyReleased | undefined;
+  readonly recentlyAbandoned: RecentlyReleased | undefined;
   /** How often all jobs were abandoned: what is still being asked on their behalf is asked no more. */
   abandonments: number;
   /** The instance that holds the node's socket has written DISPATCHED, and this is how we learn of it. `before`: the fence until then. */
@@ -231,22 +235,42 @@ function noteReleased(engine: Engine, nodeId: NodeId, released: ReleaseResult): 
   if (released.kind !== 'unknown_node') engine.fleet.setLoad(nodeId, released);
 }
 
-/** The node may still work on a given-up attempt: its slot stays taken until it is proven free. */
-export async function leaveFenced(
+/**
+ * Marks the lease of an attempt that was abandoned while its node may still work on it. Its slot stays taken until the node is known to be
+ * done, or the lease ends: after `endsInMs` at the latest, if that is given.
+ */
+export async function abandonLease(
   engine: Engine,
   nodeId: NodeId,
   lease: string,
+  endsInMs?: number,
   until = engine.clock.now() + engine.settings.jobTimeoutMs + engine.settings.leaseGraceMs,
 ): Promise<void> {
-  engine.recentlyFenced?.note(nodeId, lease);
+  const endsAt = endsInMs === undefined ? undefined : engine.clock.now() + endsInMs;
+  engine.recentlyAbandoned?.note(nodeId, lease, endsAt);
   try {
-    await engine.ledger.fence(nodeId, lease);
+    await engine.ledger.abandon(nodeId, lease, endsInMs);
   } catch (fault) {
-    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a lease could not be fenced yet');
-    // Without the mark no report of the node frees the slot, and it would be taken until the lease ends by itself.
-    if (engine.clock.now() + FENCE_AGAIN_MS < until)
-      engine.wheel.set(FENCE_AGAIN_MS, () => void leaveFenced(engine, nodeId, lease, until));
+    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a lease could not be marked as abandoned yet');
+    // Without the mark no report of the node frees the slot, and it would stay taken until the lease ends by itself.
+    if (engine.clock.now() + ABANDON_AGAIN_MS < until)
+      engine.wheel.set(ABANDON_AGAIN_MS, () => void abandonAgain(engine, nodeId, lease, endsAt, until));
   }
 }
 
-const FENCE_AGAIN_MS = 1_000;
+const abandonAgain = (
+  engine: Engine,
+  nodeId: NodeId,
+  lease: string,
+  endsAt: number | undefined,
+  until: number,
+): Promise<void> =>
+  abandonLease(
+    engine,
+    nodeId,
+    lease,
+    endsAt === undefined ? undefined : Math.max(0, endsAt - engine.clock.now()),
+    until,
+  );
+
+const ABANDON_AGAIN_MS = 1_000;

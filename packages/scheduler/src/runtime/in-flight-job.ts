@@ -35,8 +35,8 @@ export interface InFlightJob {
   recording: Promise<unknown> | undefined;
   /** When the attempt that is out was sent, to the fraction of a millisecond. */
   sentAt: number;
-  /** When the reservation under which it was sent ends; 0: another instance sent it, if anybody did. */
-  slotUntil: number;
+  /** Another instance drove the job before, and this one goes on from the record. */
+  readonly isResumed: boolean;
   /** It was put into the node's mailbox, and nobody has said that it was fetched. */
   isInMailbox: boolean;
   /**
@@ -44,8 +44,6 @@ export interface InFlightJob {
    * written before it arrived.
    */
   isApart: boolean;
-  /** Its slot lasts as long as it may run since its node fetched it: when it was put there, every instance made slots last so. */
-  isLasting: boolean;
   /** When its acknowledgement was heard; 0: not yet, or never will be. */
   runningAt: number;
   /** Of the connection it was written to, if another instance holds that; Infinity: not known, it may be any. */
@@ -70,8 +68,10 @@ export interface InFlightJob {
   stopWaiting: (() => void) | undefined;
   /** The attempt that was given up last; 0 = none. An attempt is given up once. */
   givenUp: number;
-  /** Attempts whose nodes are done with the job, so that their slots were given back. */
+  /** Attempts whose nodes are done with the job, so that their leases were released. */
   released: readonly number[];
+  /** Attempts whose leases are marked as abandoned. */
+  abandonedLeases: readonly number[];
   /** An outcome is being written. */
   settling: Settlement | undefined;
   /**
@@ -152,32 +152,39 @@ export function noteTakenAgain(flight: InFlightJob, attempt: number): void {
 export const hasReleased = ({ released }: InFlightJob, attempt: number): boolean =>
   released.includes(attempt);
 
+export function noteLeaseAbandoned(flight: InFlightJob, attempt: number): void {
+  if (!isLeaseAbandoned(flight, attempt)) flight.abandonedLeases = flight.abandonedLeases.concat(attempt);
+}
+
+export function noteLeaseCommitted(flight: InFlightJob, attempt: number): void {
+  flight.abandonedLeases = flight.abandonedLeases.filter((one) => one !== attempt);
+}
+
+export const isLeaseAbandoned = ({ abandonedLeases }: InFlightJob, attempt: number): boolean =>
+  abandonedLeases.includes(attempt);
+
 /** What a flight knows of its sends, should the next one turn out not to have happened. */
 export type Sends = Pick<
   InFlightJob,
-  'attempts' | 'sentAt' | 'slotUntil' | 'sentTo' | 'generation' | 'isInMailbox' | 'isApart' | 'isLasting'
+  'attempts' | 'sentAt' | 'sentTo' | 'generation' | 'isInMailbox' | 'isApart'
 >;
 
 export const UNSENT: Sends = {
   attempts: 0,
   sentAt: 0,
-  slotUntil: 0,
   sentTo: NOBODY,
   generation: undefined,
   isInMailbox: false,
   isApart: true,
-  isLasting: false,
 };
 
 export const sendsOf = (flight: InFlightJob): Sends => ({
   attempts: flight.attempts,
   sentAt: flight.sentAt,
-  slotUntil: flight.slotUntil,
   sentTo: flight.sentTo,
   generation: flight.generation,
   isInMailbox: flight.isInMailbox,
   isApart: flight.isApart,
-  isLasting: flight.isLasting,
 });
 
 /** Of a send that leaves: nobody can say yet by which way. */
@@ -185,16 +192,13 @@ export function noteLeaving(flight: InFlightJob): void {
   flight.generation = Number.POSITIVE_INFINITY;
   flight.isInMailbox = false;
   flight.isApart = true;
-  flight.isLasting = false;
 }
 
-/** `doesLast`: slots of what is fetched last, on every instance. */
-export function noteWay(flight: InFlightJob, delivery: Arrived, doesLast: boolean): void {
+export function noteWay(flight: InFlightJob, delivery: Arrived): void {
   const isQueued = delivery.kind === 'queued';
   flight.generation = isQueued ? undefined : delivery.generation;
   flight.isInMailbox = isQueued;
   flight.isApart = isQueued || delivery.isApart === true;
-  flight.isLasting = isQueued && delivery.isLasting === true && doesLast;
 }
 
 type Arrived = Extract<Delivery, { readonly kind: 'written' | 'queued' }>;
@@ -227,10 +231,9 @@ export function createInFlightJob(job: JobRecord, need: Need, compiled: Compiled
     deadlineTimer: undefined,
     recording: undefined,
     sentAt: 0,
-    slotUntil: 0,
+    isResumed: false,
     isInMailbox: false,
     isApart: true,
-    isLasting: false,
     runningAt: 0,
     generation: undefined,
     audioAt: undefined,
@@ -243,6 +246,7 @@ export function createInFlightJob(job: JobRecord, need: Need, compiled: Compiled
     stopWaiting: undefined,
     givenUp: 0,
     released: NO_ATTEMPTS,
+    abandonedLeases: NO_ATTEMPTS,
     settling: undefined,
     driving: 'ours',
     shunned: NOBODY_SHUNNED,

@@ -9,6 +9,7 @@ import type { LeaseId } from '../domain/lease.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { CancelOutcome, ReportedAttempt, ReportedFailure, ReportResult } from '../domain/node-report.ts';
 import type { PlacingResult } from './takeover/job-drivers.ts';
+import type { RecentLease } from './takeover/recently-released.ts';
 
 export interface JobService {
   /** At once, if every port answers at once. Never throws: a fault rejects. */
@@ -37,12 +38,11 @@ export interface SharedDriving {
   isConcernedWith(jobId: JobId): boolean;
   /** It is in flight, and the slot of that attempt was not given back: that may be before its end is written. */
   holdsSlot(jobId: JobId, attempt: number): boolean;
-  /** How long the slot of the attempt that it has on a node is still needed, if that runs. */
-  slotLeftMs(jobId: JobId): number;
-  /** How long the slot under which that attempt was sent is still held, if it was not heard of since. 0: not any more, or it never was. */
-  reservationLeftMs(jobId: JobId, attempt: number): number;
-  /** What was made to last on such a node, without this instance's own hand, may be lost: it makes it last itself from here on. */
-  doubtSlots(isAffected: (nodeId: NodeId) => boolean): void;
+  /**
+   * How long the lease of that attempt is still needed, if the attempt may have been handed to its node; 0: it was not sent, so that its
+   * slot may never have been taken.
+   */
+  leaseLeftMs(jobId: JobId, attempt: number): number;
   /** It is in flight, and that attempt is neither the one that counts nor the one that is being made. */
   isGivenUp(jobId: JobId, attempt: number): boolean;
   /** What the first request for it came to, as soon as that is known. `undefined`: it is not in flight here. */
@@ -60,10 +60,10 @@ export interface SharedDriving {
   abandonAll(): void;
   /** Every job in flight as this instance knows it, and those it settled a moment ago: what a store that lost writes must be told again. */
   jobsToTellAgain(): Iterable<JobRecord>;
-  /** Slots of attempts that it gave up a moment ago and whose nodes may still work: without the mark that says so no report frees them. */
-  slotsToFenceAgain(): readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
-  /** Slots it gave back a moment ago: a ledger that lost that must be told again. */
-  leasesToReleaseAgain(): readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
+  /** Leases that it abandoned a moment ago: a ledger that lost the marks gets them again. */
+  leasesToAbandonAgain(): readonly RecentLease[];
+  /** Leases that it released a moment ago. */
+  leasesToReleaseAgain(): readonly RecentLease[];
   /** Never rejects: a ledger that does not answer is asked until it does. */
   releaseAgain(nodeId: NodeId, lease: LeaseId): MaybePromise<void>;
 }

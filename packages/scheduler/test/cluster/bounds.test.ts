@@ -1,10 +1,8 @@
 /** What instances remember of one another has limits: the oldest goes first, and whoever asks for it is told nothing. */
 import { describe, expect, it } from 'vitest';
 import { createDriverCache } from '../../src/cluster/holder/driver-cache.ts';
-import { createSlotKeeping } from '../../src/cluster/holder/slot-keeping.ts';
 import { createDeadHolders } from '../../src/cluster/nodes/dead-holders.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { QUIET } from './post-rig.ts';
 
 const MOST_JOBS = 50_000;
 const MOST_DEAD = 1_000;
@@ -48,31 +46,5 @@ describe('limits of what instances remember', () => {
     expect(isHeld(0)).toBe(true);
     dead.note(owner(MOST_DEAD));
     expect([isHeld(0), isHeld(1), isHeld(MOST_DEAD)]).toEqual([false, true, true]);
-  });
-
-  it('I11 bounded: of the slots that are kept for others, the oldest is left to its driver', async () => {
-    const clock = createManualClock();
-    const kept = new Set<string>();
-    const slots = createSlotKeeping({
-      async keep(_, lease) {
-        kept.add(lease);
-        return true;
-      },
-      lastsBy: () => false,
-      generationOf: () => 1,
-      isHeldElsewhere: () => false,
-      runningTtlMs: 65_000,
-      reservationTtlMs: 5_000,
-      clock,
-      log: QUIET,
-    });
-    const slotUntil = clock.now() + 5_000;
-    const handed = { nodeId: 'n', attempt: 1, generation: 1, slotUntil, isTaken: true } as const;
-    for (let job = 0; job <= MOST_JOBS; job += 1) {
-      slots.handed({ ...handed, jobId: `job-${job}`, driver: 'a/1', slotNumber: undefined });
-    }
-    await clock.advance(5_000);
-    expect(kept.size).toBe(MOST_JOBS);
-    expect([kept.has('job-0:1'), kept.has('job-1:1')]).toEqual([false, true]);
   });
 });

@@ -14,28 +14,21 @@ const TTL_MS = 5_000;
 async function start(reserveMs?: number) {
   const clock = createManualClock();
   const store = faulty(createCapacityLedger({ clock }), [], clock);
-  const state = { settled: undefined as Promise<void> | undefined, isLasting: false };
+  const state = { settled: undefined as Promise<void> | undefined };
   const asked: string[] = [];
   const noted: string[] = [];
-  const lasting: string[] = [];
-  const commitDelayMs = () => 20;
-  const { declare, reserve, commit, release, fence, reconcile, loads, forget } = store.port;
   const ledger = guardLedger({
-    ledger: { commitDelayMs, declare, reserve, commit, release, fence, reconcile, loads, forget },
+    ledger: store.port,
     settled(nodeId) {
       asked.push(nodeId);
       return state.settled;
     },
     noteLoad: (nodeId, { used, max }: Load) => void noted.push(`${nodeId} ${used}/${max}`),
-    lasts: (nodeId, lease) => void lasting.push(`${nodeId} ${lease}`),
-    isHeldElsewhere: (nodeId) => nodeId === 'n2',
-    lastsWhenFetched: () => state.isLasting,
-    reservationTtlMs: TTL_MS,
     clock,
     reserveMs,
   });
   await ledger.declare('n1', { slots: 2, isAccepting: true });
-  return { clock, store, state, asked, noted, lasting, ledger };
+  return { clock, store, state, asked, noted, ledger };
 }
 
 describe('the ledger of many', () => {
@@ -45,53 +38,11 @@ describe('the ledger of many', () => {
     expect(noted).toEqual(['n1 1/2', 'n1 1/2', 'n1 2/2', 'n1 2/2']);
   });
 
-  it('lets commits on nodes of others wait, whose slots their holders keep, but not half as long as a reservation', async () => {
-    const { ledger } = await start();
-    expect(ledger.commitDelayMs?.('n1')).toBe(20);
-    expect(ledger.commitDelayMs?.('n2')).toBe(2_000);
-  });
-
-  it('lets the commit of a lease wait as long that whoever heard of its job keeps', async () => {
-    const { ledger } = await start();
-    expect([ledger.commitDelayMs?.('n1', true), ledger.commitDelayMs?.('n1', false)]).toEqual([2_000, 20]);
-  });
-
-  it("says which slots nobody else need keep: those that last, and those that are nobody's any more", async () => {
-    const { clock, ledger, lasting, store } = await start();
-    for (const lease of ['a:1', 'b:1']) await ledger.reserve('n1', lease, TTL_MS);
-    // Renewed in order to be sent.
-    await ledger.commit('n1', 'a:1', TTL_MS);
-    store.plan({ method: 'commit', at: [2], fault: 'throw' }, { method: 'fence', at: [1], fault: 'throw' });
-    await expect(ledger.commit('n1', 'a:1', 10 * TTL_MS)).rejects.toThrow();
-    await expect(ledger.fence('n1', 'b:1')).rejects.toThrow();
-    expect(lasting).toEqual([]);
-    await ledger.commit('n1', 'a:1', 10 * TTL_MS);
-    expect(lasting.splice(0)).toEqual(['n1 a:1']);
-    await ledger.fence('n1', 'b:1');
-    expect(lasting.splice(0)).toEqual(['n1 b:1']);
-    // Whether or not that is heard: its job is over.
-    store.plan({ method: 'release', at: [1], fault: 'throw' });
-    await expect(ledger.release('n1', 'b:1')).rejects.toThrow();
-    expect(lasting.splice(0)).toEqual(['n1 b:1']);
-    await clock.advance(TTL_MS);
-    for (const lease of ['c:1', 'd:1']) await ledger.reserve('n1', lease, 60 * TTL_MS);
-    // Taken again for a moment only.
-    await ledger.release('n1', 'c:1');
-    expect([lasting.splice(0), (await ledger.commit('n1', 'b:1', 10 * TTL_MS)).kind]).toEqual([
-      ['n1 c:1'],
-      'retaken',
-    ]);
-    expect(lasting).toEqual([]);
-    await ledger.reserve('n1', 'e:1', TTL_MS);
-    expect((await ledger.commit('n1', 'f:1', 10 * TTL_MS)).kind).toBe('lost');
-    expect(lasting).toEqual(['n1 f:1']);
-  });
-
-  it('says whether slots of what is fetched last everywhere, as it is now', async () => {
-    const { ledger, state } = await start();
-    expect(ledger.lastsWhenFetched?.()).toBe(false);
-    state.isLasting = true;
-    expect(ledger.lastsWhenFetched?.()).toBe(true);
+  it('publishes the load after a commit', async () => {
+    const { ledger, noted } = await start();
+    await ledger.reserve('n1', 'a:1', TTL_MS);
+    expect(await ledger.commit('n1', 'a:1', 10 * TTL_MS)).toMatchObject({ kind: 'committed' });
+    expect(noted).toEqual(['n1 1/2', 'n1 1/2']);
   });
 
   it('waits no longer for a reserve than it may, and whether that took a slot is then unknown', async () => {

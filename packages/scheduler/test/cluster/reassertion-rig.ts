@@ -1,18 +1,24 @@
 /** A store that takes down what it is told again, and may be slow or silent. */
-import { type Affected, createFailoverReplay } from '../../src/cluster/recovery/failover-replay.ts';
+import {
+  type Affected,
+  createFailoverReplay,
+  type RecentLease,
+} from '../../src/cluster/recovery/failover-replay.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import { draftJob } from '../contracts/job-draft.ts';
 import { faulty } from '../support/faulty.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createTally, QUIET } from './post-rig.ts';
 
-export const [RESERVATION_MS, RUNNING_MS] = [5_000, 65_000];
+/** What is left of a lease, unless a test says otherwise. */
+export const LEFT_MS = 65_000;
 
 export const jobNamed = (jobId: string, parts: Partial<JobRecord> = {}): JobRecord => ({
   ...draftJob(0),
   jobId,
   ...parts,
 });
+export const recent = (lease: string, nodeId: string): RecentLease => ({ lease, nodeId, endsAt: undefined });
 export const runningOn = (nodeId: string, jobId: string): JobRecord =>
   jobNamed(jobId, { state: 'RUNNING', fence: { nodeId, attempt: 1 } });
 
@@ -24,17 +30,13 @@ export function start(jobs: readonly JobRecord[]) {
   const { meter, counted } = createTally();
   const state = {
     jobs,
-    deaf: new Set<string>(),
     ended: new Set<string>(),
-    slotLeftMs: new Map<string, number>(),
-    /** By their leases. */
-    reservationLeftMs: new Map<string, number>(),
-    /** Of n1 and n2. */
-    doubted: [] as string[],
+    /** By lease. */
+    leftMs: new Map<string, number>(),
     givenBack: new Set<string>(),
     givenUp: new Set<string>(),
-    releases: [] as (readonly [string, string])[],
-    fences: [] as (readonly [string, string])[],
+    releases: [] as RecentLease[],
+    abandoned: [] as RecentLease[],
     /** Told as what their nodes have. */
     taken: [] as string[],
     others: 0,
@@ -48,10 +50,10 @@ export function start(jobs: readonly JobRecord[]) {
         told.push(`${nodeId} ${lease} ${ttlMs}`);
         state.whileTelling();
       },
-      async fence(nodeId: string, lease: string) {
-        told.push(`${nodeId} ${lease} given up`);
+      async abandon(nodeId: string, lease: string) {
+        told.push(`${nodeId} ${lease} abandoned`);
       },
-      async giveBack(nodeId: string, lease: string) {
+      async release(nodeId: string, lease: string) {
         told.push(`${nodeId} ${lease} free`);
       },
       async restore({ jobId }: JobRecord) {
@@ -66,25 +68,18 @@ export function start(jobs: readonly JobRecord[]) {
     isInFlight: (jobId) => !state.ended.has(jobId),
     holdsSlot: (jobId, attempt) => !state.ended.has(jobId) && !state.givenBack.has(`${jobId}:${attempt}`),
     isGivenUp: (jobId, attempt) => state.givenUp.has(`${jobId}:${attempt}`),
-    fence: store.port.fence,
+    abandon: store.port.abandon,
     restore: store.port.restore,
     reassert: store.port.reassert,
-    fenced: () => state.fences,
-    givenBack: () => state.releases,
-    giveBack: store.port.giveBack,
-    doubtSlots: (isAffected) => {
-      for (const nodeId of ['n1', 'n2']) if (isAffected(nodeId)) state.doubted.push(nodeId);
-    },
+    abandoned: () => state.abandoned,
+    released: () => state.releases,
+    release: store.port.release,
     others: () => {
       state.others += 1;
       told.push('others');
     },
-    acknowledges: (nodeId) => !state.deaf.has(nodeId),
     clock,
-    reservationTtlMs: RESERVATION_MS,
-    slotLeftMs: (jobId) => state.slotLeftMs.get(jobId) ?? RUNNING_MS,
-    reservationLeftMs: (jobId, attempt) =>
-      state.reservationLeftMs.get(`${jobId}:${attempt}`) ?? RESERVATION_MS,
+    leaseLeftMs: (jobId, attempt) => state.leftMs.get(`${jobId}:${attempt}`) ?? LEFT_MS,
     log: QUIET,
     meter,
   });

@@ -21,7 +21,7 @@ it.each([true, false])(
       jobs: () => [jobIn('RUNNING'), jobIn('FINISHED'), jobIn('FAILED'), jobIn('RELEASED')],
       isInFlight: (jobId) => jobId === 'RUNNING' || isInFlight,
       isGivenUp: () => false,
-      async fence() {},
+      async abandon() {},
       holdsSlot: (jobId) => jobId === 'RUNNING' || isInFlight,
       async restore({ jobId }) {
         told.push(jobId);
@@ -29,16 +29,12 @@ it.each([true, false])(
       async reassert(_, lease) {
         told.push(lease);
       },
-      fenced: () => [],
-      givenBack: () => [],
-      async giveBack() {},
+      abandoned: () => [],
+      released: () => [],
+      async release() {},
       others() {},
-      doubtSlots() {},
-      acknowledges: () => true,
       clock: createManualClock(),
-      reservationTtlMs: 5_000,
-      slotLeftMs: () => 65_000,
-      reservationLeftMs: () => 5_000,
+      leaseLeftMs: () => 65_000,
       log: QUIET,
       meter: createTally().meter,
     });

@@ -3,15 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Affected, EVERYTHING } from '../../src/cluster/recovery/failover-replay.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import { isPending } from '../contracts/harness.ts';
-import {
-  jobNamed,
-  NOTHING,
-  onNode,
-  RESERVATION_MS,
-  RUNNING_MS,
-  runningOn,
-  start,
-} from './reassertion-rig.ts';
+import { jobNamed, LEFT_MS, NOTHING, onNode, recent, runningOn, start } from './reassertion-rig.ts';
 
 /** Longer than anybody who wants a slot is kept waiting. */
 const LONG_MS = 60_000;
@@ -20,31 +12,24 @@ describe('a store that may have lost writes', () => {
   it('is told the slots first and the jobs after all of them', async () => {
     const { failoverReplay, told, counted } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
     await failoverReplay.run(EVERYTHING);
-    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, `n2 b:1 ${RUNNING_MS}`, 'a', 'b']);
+    expect(told).toEqual(['others', `n1 a:1 ${LEFT_MS}`, `n2 b:1 ${LEFT_MS}`, 'a', 'b']);
     expect(counted('scheduler_failover_replays_total leases')).toBe(2);
     expect(counted('scheduler_failover_replays_total jobs')).toBe(2);
   });
 
   it('is told again which slots were given back a moment ago, where it may have lost that', async () => {
     const { failoverReplay, told, state, counted } = start([runningOn('n1', 'a')]);
-    state.releases = [
-      ['x:1', 'n1'],
-      ['y:1', 'n2'],
-    ];
+    state.releases = [recent('x:1', 'n1'), recent('y:1', 'n2')];
     await failoverReplay.run(onNode('n1'));
-    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, 'n1 x:1 free']);
+    expect(told).toEqual(['others', `n1 a:1 ${LEFT_MS}`, 'n1 x:1 free']);
     expect(counted('scheduler_failover_replays_total releases')).toBe(1);
   });
 
   it('is told again which attempts were given up a moment ago, unless their nodes took them up again', async () => {
     const { failoverReplay, told, state, counted } = start([runningOn('n1', 'a')]);
-    state.fences = [
-      ['a:1', 'n1'],
-      ['x:1', 'n1'],
-      ['y:1', 'n2'],
-    ];
+    state.abandoned = [recent('a:1', 'n1'), recent('x:1', 'n1'), recent('y:1', 'n2')];
     await failoverReplay.run(onNode('n1'));
-    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, 'n1 x:1 given up']);
+    expect(told).toEqual(['others', `n1 a:1 ${LEFT_MS}`, 'n1 x:1 abandoned']);
     expect(counted('scheduler_failover_replays_total fences')).toBe(1);
   });
 
@@ -52,14 +37,14 @@ describe('a store that may have lost writes', () => {
     const { failoverReplay, told, state } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
     state.whileTelling = () => void state.givenUp.add('b:1');
     await failoverReplay.run(onNode('n1'));
-    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, `n1 b:1 ${RUNNING_MS}`, 'n1 b:1 given up']);
+    expect(told).toEqual(['others', `n1 a:1 ${LEFT_MS}`, `n1 b:1 ${LEFT_MS}`, 'n1 b:1 abandoned']);
   });
 
   it('is not told that a slot was given back which its job holds again', async () => {
     const { failoverReplay, told, state } = start([runningOn('n1', 'a')]);
-    state.releases = [['a:1', 'n1']];
+    state.releases = [recent('a:1', 'n1')];
     await failoverReplay.run(onNode('n1'));
-    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`]);
+    expect(told).toEqual(['others', `n1 a:1 ${LEFT_MS}`]);
   });
 
   it('is told no job before the last slot was answered', async () => {
@@ -80,10 +65,10 @@ describe('a store that may have lost writes', () => {
       job: (jobId) => jobId === 'b',
       node: (nodeId) => nodeId === 'n1',
     });
-    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, 'b']);
+    expect(told).toEqual(['others', `n1 a:1 ${LEFT_MS}`, 'b']);
   });
 
-  it('is told how long each slot is held: a running attempt for long, one that is not acknowledged shortly', async () => {
+  it('receives the leases of all attempts that may have been handed over', async () => {
     const [fence, intent] = [
       { nodeId: 'n1', attempt: 1 },
       { nodeId: 'n2', attempt: 2 },
@@ -99,32 +84,21 @@ describe('a store that may have lost writes', () => {
     await failoverReplay.run({ ...NOTHING, node: () => true });
     expect(told).toEqual([
       'others',
-      `n1 sent:1 ${RESERVATION_MS}`,
-      `n1 running:1 ${RUNNING_MS}`,
-      `n2 reserved:2 ${RESERVATION_MS}`,
-      `n1 retried:1 ${RESERVATION_MS}`,
-      `n2 retried:2 ${RESERVATION_MS}`,
-      `n1 runs-again:1 ${RUNNING_MS}`,
-      `n2 runs-again:2 ${RESERVATION_MS}`,
+      `n1 sent:1 ${LEFT_MS}`,
+      `n1 running:1 ${LEFT_MS}`,
+      `n2 reserved:2 ${LEFT_MS}`,
+      `n1 retried:1 ${LEFT_MS}`,
+      `n2 retried:2 ${LEFT_MS}`,
+      `n1 runs-again:1 ${LEFT_MS}`,
+      `n2 runs-again:2 ${LEFT_MS}`,
     ]);
   });
 
   it('I2 no leak: is told what is left of a running attempt, not that it has just begun', async () => {
     const { failoverReplay, state, told } = start([runningOn('n1', 'a')]);
-    state.slotLeftMs.set('a', 12_000);
+    state.leftMs.set('a:1', 12_000);
     await failoverReplay.run(onNode('n1'));
     expect(told).toEqual(['others', 'n1 a:1 12000']);
-  });
-
-  it('is told that a node which never acknowledges runs what it was sent', async () => {
-    const { failoverReplay, state, told } = start([
-      jobNamed('a', { state: 'DISPATCHED', fence: { nodeId: 'n1', attempt: 1 } }),
-      jobNamed('b', { state: 'RESERVED', intent: { nodeId: 'n1', attempt: 1 } }),
-    ]);
-    state.deaf.add('n1');
-    await failoverReplay.run(onNode('n1'));
-    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, `n1 b:1 ${RESERVATION_MS}`]);
-    expect(state.taken).toEqual(['a:1']);
   });
 
   it('is not told of a job that ended while others were told: nobody would give its slot back, nor end it', async () => {
@@ -140,7 +114,7 @@ describe('a store that may have lost writes', () => {
     const { failoverReplay, state, told } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
     state.givenBack.add('a:1');
     await failoverReplay.run(EVERYTHING);
-    expect(told).toEqual(['others', `n1 b:1 ${RUNNING_MS}`, 'a', 'b']);
+    expect(told).toEqual(['others', `n1 b:1 ${LEFT_MS}`, 'a', 'b']);
   });
 
   it('is told everything it takes, although it refuses some', async () => {
@@ -150,7 +124,7 @@ describe('a store that may have lost writes', () => {
       { method: 'restore', at: [2], fault: 'throw' },
     );
     await failoverReplay.run(EVERYTHING);
-    expect(told).toEqual(['others', `n2 b:1 ${RUNNING_MS}`, 'a']);
+    expect(told).toEqual(['others', `n2 b:1 ${LEFT_MS}`, 'a']);
     expect(counted('scheduler_failover_replays_total leases')).toBe(1);
     expect(counted('scheduler_failover_replays_total jobs')).toBe(1);
   });

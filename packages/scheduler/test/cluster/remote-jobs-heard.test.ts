@@ -33,7 +33,6 @@ describe('an answer that is waited for', () => {
     takeOver(third);
     expect(await outcomeOf(holder.heard.acknowledge(answer))).toEqual(ACCEPTED);
     // Whoever has its socket has not heard it.
-    expect(holder.state.slots).toEqual([`${jobId} taken beside, driven elsewhere`]);
     expect(third.state.told).toEqual([`${jobId} acknowledged`]);
   });
 

@@ -28,16 +28,10 @@ export function withDesk(
     /** What its engine was told, in order. */
     told: [] as string[],
     audio: [] as string[],
-    /** What was done about slots of nodes that are held here. */
-    slots: [] as string[],
     /** What it counted of attempts on its nodes. */
     recorded: [] as string[],
     /** Jobs whose results somebody else was said to have counted. */
     saidCounted: [] as string[],
-    /** It keeps slots of what it hears over HTTP. */
-    isKeeping: true,
-    /** Jobs whose slots somebody else was said to keep. */
-    saidKept: [] as string[],
     drives: new Set<string>(),
     say: async (jobId: string): Promise<ReportResult> => ({
       kind: 'accepted',
@@ -77,10 +71,7 @@ export function withDesk(
   const answers = createRemoteJobs({
     bus: instance.bus,
     local: {
-      acknowledge({ jobId, isKept }) {
-        if (isKept !== undefined) state.saidKept.push(jobId);
-        return hear('acknowledged', jobId);
-      },
+      acknowledge: ({ jobId }) => hear('acknowledged', jobId),
       finish({ jobId, isCounted }, { ttsAudio, extra }) {
         if (isCounted !== undefined) state.saidCounted.push(jobId);
         state.audio.push(extra?.tts_audio_dropped === true ? 'dropped' : ttsAudio);
@@ -107,15 +98,6 @@ export function withDesk(
     driverCache,
     held,
     firstWords,
-    slots: {
-      taken: ({ jobId }) => void state.slots.push(`${jobId} taken`),
-      beside: ({ jobId }, isDrivenHere) => ({
-        isKept: state.isKeeping,
-        accepted: () =>
-          void state.slots.push(`${jobId} taken beside, driven ${isDrivenHere ? 'here' : 'elsewhere'}`),
-      }),
-      over: ({ jobId }) => void state.slots.push(`${jobId} over`),
-    },
     guests,
     fit: (result) => fitResult(result, inlineMaxBytes),
     answerMs: ANSWER_MS,

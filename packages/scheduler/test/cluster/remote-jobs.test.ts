@@ -52,16 +52,6 @@ describe('what a node says of a job that is driven elsewhere', () => {
     expect(await isPending(report[2] as Promise<unknown>)).toBe(false);
   });
 
-  it('says until when its slot must be kept here, unless it is driven here: then its driver keeps it', async () => {
-    const { holder, driveBy, jobId, answer } = await startDesks();
-    await holder.handedOver.acknowledge(answer);
-    await holder.handedOver.finish(answer, RESULT);
-    const own = await driveBy(holder);
-    await holder.handedOver.acknowledge({ ...answer, jobId: own });
-    await holder.handedOver.fail({ ...answer, jobId: own }, FAILURE);
-    expect(holder.state.slots).toEqual([`${jobId} taken`, `${jobId} over`, `${own} over`]);
-  });
-
   it('arrives as it was said', async () => {
     const { holder, driver, jobId, answer, settle } = await startDesks();
     await holder.handedOver.acknowledge(answer);

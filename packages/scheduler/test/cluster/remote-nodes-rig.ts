@@ -4,7 +4,6 @@ import { createRemoteNodes } from '../../src/cluster/driver/remote-nodes.ts';
 import { createDriverCache } from '../../src/cluster/holder/driver-cache.ts';
 import { createFirstWords } from '../../src/cluster/holder/first-words.ts';
 import type { Guest } from '../../src/cluster/holder/guest-attempts.ts';
-import type { Handed } from '../../src/cluster/holder/slot-keeping.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { AudioAt } from '../../src/domain/job-spec.ts';
 import type { Need } from '../../src/domain/need.ts';
@@ -17,7 +16,6 @@ import { type Post, type PostedInstance, QUIET, startPost } from './post-rig.ts'
 
 export const ANSWER_MS = 3_000;
 export const HOUR_MS = 3_600_000;
-export const SECURED_MS = 5_000;
 export const NEED: Need = {
   tenantId: 'tenant-1',
   sessionId: 'session-1',
@@ -46,14 +44,9 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     records: new Map<string, NodeRecord>(),
     audio: new Map<string, AudioAt>(),
     delivered: [] as Assignment[],
-    handed: [] as Handed[],
-    /** Slots that were numbered, and until when they are reserved. */
-    left: [] as string[],
     /** Attempts of others that are counted here. */
     guests: [] as Guest[],
     withdrawn: [] as string[],
-    /** Until when a slot is held that is secured before its job is handed over. */
-    secured: async (): Promise<number | undefined> => now() + SECURED_MS,
     cancelled: [] as string[],
     published: [] as JobRecord[],
     whileDelivering: async (_: Assignment): Promise<void> => {},
@@ -76,7 +69,6 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
         return { kind: 'written' };
       },
       cancel: (nodeId, jobId, reason) => void state.cancelled.push(`${nodeId} ${jobId} ${reason}`),
-      giveUp: (nodeId, jobId, attempt) => void state.cancelled.push(`${nodeId} ${jobId} given up ${attempt}`),
     },
     find: (nodeId) => state.records.get(nodeId),
     driver: () => instance.driver,
@@ -85,13 +77,8 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     acknowledges: (nodeId) => state.acknowledging.has(nodeId),
     firstWords,
     moveFor: store.port.moveFor,
-    recordOf: store.port.recordOf,
     publish: (job) => void state.published.push(job),
     driverCache,
-    slots: { handed: (job) => void state.handed.push(job), secure: () => state.secured() },
-    lasting: {
-      left: (nodeId, lease, slotUntil) => state.left.push(`${nodeId} ${lease} ${slotUntil - now()}`),
-    },
     guests: {
       placed: (guest) => void state.guests.push(guest),
       withdrawn: (nodeId, jobId) => void state.withdrawn.push(`${nodeId} ${jobId}`),

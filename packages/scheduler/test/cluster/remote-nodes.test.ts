@@ -31,8 +31,6 @@ describe('a node of this instance', () => {
     expect(await deliver({ nodeId: 'node-c' })).toEqual({ kind: 'written' });
     driver.link.cancel('node-a', 'job-1', 'cancelled');
     expect(driver.cancelled).toEqual(['node-a job-1 cancelled']);
-    driver.link.giveUp?.('node-a', 'job-1', 2);
-    expect(driver.cancelled.at(-1)).toBe('node-a job-1 given up 2');
     expect(sent).toEqual([]);
   });
 });
@@ -54,26 +52,6 @@ describe('a node that another instance holds', () => {
     expect(driver.delivered).toEqual([]);
     expect(holder.delivered).toHaveLength(1);
     expect(holder.published.map(({ state }) => state)).toEqual(['DISPATCHED']);
-  });
-
-  it('has its slot kept by its holder from then on, for whom the end of it is told by the clock of the store', async () => {
-    const { a, driver, holder, job, deliver } = await startDriverAndHolder({
-      driverAheadMs: HOUR_MS,
-      holderAheadMs: -HOUR_MS,
-    });
-    const [jobId, nodeId, attempt, generation] = [job.jobId, 'node-b', 1, 7];
-    const slotUntil = holder.now() + 4_500;
-    await deliver({ slotUntil: driver.now() + 4_500 });
-    const by = { driver: a.driver, slotNumber: 1 };
-    expect(holder.handed).toEqual([{ jobId, nodeId, attempt, generation, slotUntil, isTaken: true, ...by }]);
-    expect(driver.left).toEqual([`node-b ${jobId}:1 4500`]);
-    holder.state.acknowledging.add(nodeId);
-    const untilThen = holder.now() + ANSWER_MS;
-    await deliver({ expiresAt: driver.now() + ANSWER_MS });
-    expect(holder.handed[1]).toMatchObject({ slotUntil: untilThen, isTaken: false });
-    holder.sockets.delete(nodeId);
-    await deliver();
-    expect(holder.handed).toHaveLength(2);
   });
 
   it('gets a later attempt of a job that was with another node before', async () => {
@@ -150,22 +128,6 @@ describe('a node that another instance holds', () => {
     for (const { body } of await post.inbox.take('b', { max: 10, waitMs: 0 })) await b.bus.receive(body);
     expect(holder.delivered).toEqual([]);
     expect((await jobs.record(job.jobId)).state).toBe('RESERVED');
-  });
-
-  it('is not given an assignment that lay for a while if its attempt was given up meanwhile, and else it is', async () => {
-    for (const [isOver, isDown, delivered] of [
-      [true, false, 0],
-      [false, false, 1],
-      [true, true, 1],
-    ] as const) {
-      const { post, jobs, b, holder, job } = await letterUnread();
-      await post.clock.advance(1_500);
-      if (isOver) await jobs.settle(job.jobId);
-      if (isDown) holder.store.plan({ method: 'recordOf', fault: 'throw' });
-      for (const { body } of await post.inbox.take('b', { max: 10, waitMs: 0 })) void b.bus.receive(body);
-      await post.settle();
-      expect(holder.delivered).toHaveLength(delivered);
-    }
   });
 
   it.each([

@@ -1,14 +1,15 @@
-/** Slots of jobs that are fetched from a mailbox: made to last by the store where a script can do that at no cost, and nowhere else. */
+/** How long a lease lasts from the hand-over of its job. */
 import { expect, it } from 'vitest';
 import { linkSettings } from '../../src/app/settings/settings-from-config.ts';
 import { configOf } from './loaded.ts';
 
-it('last from being fetched as long as a job may run, in a store that is shared', () => {
-  expect(linkSettings(configOf(''), true).slots).toEqual({ fetchedMs: 65_000, unacknowledgedMs: 5_000 });
-  expect(linkSettings(configOf(''), false).slots).toBeUndefined();
+it('a lease lasts as long as the job may run, and the grace', () => {
+  expect(linkSettings(configOf('')).committedMs).toBe(65_000);
+  const config = configOf('[scheduler]\njob_timeout_seconds = 20\nreservation_ttl_ms = 7000\n');
+  expect(linkSettings(config).committedMs).toBe(27_000);
 });
 
-it('are left to drivers where a replica must have what is written: a fetch that waits for it in vain would lose what it took', () => {
-  const replica = configOf('[scheduler.phase2]\ndurability = "replica"\n');
-  expect(linkSettings(replica, true).slots).toBeUndefined();
+it('an endpoint may take as long to answer as an acknowledgement', () => {
+  const config = configOf('[scheduler]\nack_timeout_ms = 1500\n');
+  expect(linkSettings(config).endpointTimeoutMs).toBe(1_500);
 });

@@ -1,49 +1,47 @@
-/** Contract of CapacityLedger, third part: reports that jobs may have overtaken on their way, and what those prove of jobs that were taken. */
+/** Contract of CapacityLedger: what a report proves of leases that were abandoned or committed shortly before it arrived. */
 import { describe, expect, it } from 'vitest';
 import { leaseId } from '../../src/domain/lease.ts';
 import type { LoadReport } from '../../src/ports/capacity-ledger.ts';
-import type { capacityLedgerReports } from './capacity-ledger-reports.ts';
+import type { StartNode } from './capacity-ledger-reports.ts';
 import { edgeOf, fresh } from './harness.ts';
 
 const LONG_MS = 60_000;
 
-type StartNode = Parameters<typeof capacityLedgerReports>[0];
-
 export function capacityLedgerLateReports(startNode: StartNode): void {
-  async function startFenced() {
+  async function startAbandoned() {
     const started = await startNode(2);
     const lease = leaseId(fresh('job'), 1);
     await started.ledger.reserve(started.node, lease, LONG_MS);
-    await started.ledger.fence(started.node, lease);
+    await started.ledger.abandon(started.node, lease);
     const ageMs = 2 * edgeOf(started);
     const report = () => started.ledger.reconcile(started.node, { running: 0, runningJobIds: [], ageMs });
     return { ...started, lease, ageMs, report };
   }
 
-  it('I1 no oversell: a report frees nothing that was fenced after it may have been written', async () => {
-    const { report, advance, ageMs } = await startFenced();
+  it('I1 no oversell: a report older than the mark ends no lease', async () => {
+    const { report, advance, ageMs } = await startAbandoned();
     expect(await report()).toEqual({ used: 1, max: 2 });
     await advance(ageMs);
     expect(await report()).toEqual({ used: 0, max: 2 });
   });
 
-  it('counts from the first time that a lease was fenced', async () => {
-    const { ledger, node, lease, report, advance, ageMs } = await startFenced();
+  it('counts from the first time that a lease was abandoned', async () => {
+    const { ledger, node, lease, report, advance, ageMs } = await startAbandoned();
     await advance(ageMs);
-    await ledger.fence(node, lease);
+    await ledger.abandon(node, lease);
     expect(await report()).toEqual({ used: 0, max: 2 });
   });
 
-  it('begins anew with a lease that was taken again meanwhile', async () => {
-    const { ledger, node, lease, report, advance, ageMs } = await startFenced();
+  it('begins anew after a late commit removed the mark', async () => {
+    const { ledger, node, lease, report, advance, ageMs } = await startAbandoned();
     await advance(ageMs);
-    await ledger.commit(node, lease, LONG_MS);
-    await ledger.fence(node, lease);
+    await ledger.commit(node, lease, LONG_MS, true);
+    await ledger.abandon(node, lease);
     expect(await report()).toEqual({ used: 1, max: 2 });
   });
 
-  it('I1 no oversell: says nothing if it came by a connection that lost the node to a newer one', async () => {
-    const { ledger, node, lease, advance, ageMs } = await startFenced();
+  it('I1 no oversell: a report of an older claim changes nothing', async () => {
+    const { ledger, node, lease, advance, ageMs } = await startAbandoned();
     await ledger.declare(node, { slots: 2, isAccepting: true, claim: 9 });
     await advance(ageMs);
     const report = (claim: number | undefined) =>
@@ -53,7 +51,7 @@ export function capacityLedgerLateReports(startNode: StartNode): void {
     expect(await report(9)).toEqual({ used: 2, max: 2 });
   });
 
-  describe('a lease that was committed because its node had taken the job', () => {
+  describe('a committed lease', () => {
     async function startTaken() {
       const started = await startNode(3);
       const job = fresh('job');
@@ -65,7 +63,7 @@ export function capacityLedgerLateReports(startNode: StartNode): void {
       return { ...started, job, lease: leaseId(job, 1), takenMs, report };
     }
 
-    it('I2 no leak: ends with a report that does not name it, though nobody gave it back', async () => {
+    it('I2 no leak: ends with a report that does not name it', async () => {
       const { ledger, node, job, lease, takenMs, advance, report } = await startTaken();
       await advance(takenMs);
       expect(await report([fresh('job'), job])).toEqual({ used: 2, max: 3 });
@@ -73,7 +71,7 @@ export function capacityLedgerLateReports(startNode: StartNode): void {
       expect(await ledger.release(node, lease)).toEqual({ kind: 'absent', used: 0, max: 3 });
     });
 
-    it('I1 no oversell: is kept if that was too short a time ago to be known to the report', async () => {
+    it('I1 no oversell: is kept if it was committed after the report', async () => {
       const { report, advance, takenMs } = await startTaken();
       expect(await report([])).toEqual({ used: 1, max: 3 });
       await advance(takenMs);
@@ -87,7 +85,7 @@ export function capacityLedgerLateReports(startNode: StartNode): void {
       expect(await report([])).toEqual({ used: 0, max: 3 });
     });
 
-    it('begins anew with a lease of the same name that was given back and reserved again', async () => {
+    it('begins anew after a release and a new reserve', async () => {
       const { ledger, node, lease, report, advance, takenMs } = await startTaken();
       await ledger.release(node, lease);
       await ledger.reserve(node, lease, LONG_MS);
@@ -95,7 +93,7 @@ export function capacityLedgerLateReports(startNode: StartNode): void {
       expect(await report([])).toEqual({ used: 1, max: 3 });
     });
 
-    it('I1 no oversell: is kept if it is no more than reserved, however long it lasts, or nobody can say', async () => {
+    it('I1 no oversell: is kept if only reserved, or if takenMs is unknown', async () => {
       const { ledger, node, job, takenMs, advance, report } = await startTaken();
       await ledger.reserve(node, leaseId(fresh('job'), 1), LONG_MS);
       await advance(takenMs);

@@ -1,4 +1,4 @@
-/** Contract of CapacityLedger, third part: random histories against a readable model of the law. */
+/** Contract of CapacityLedger: random histories against a readable model of the law. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type Load, leaseId, leaseJob } from '../../src/domain/lease.ts';
@@ -7,13 +7,20 @@ import { fresh, isStepped, type Timed } from './harness.ts';
 
 const JOBS = 5;
 
+interface Lease {
+  expiresAt: number;
+  isAbandoned: boolean;
+  isCommitted: boolean;
+  isReported: boolean;
+}
+
 /** The law in one place. Where it leaves the answer open the model lists all answers and follows the one given. */
 function createModel(slots: number) {
   let capacity: NodeCapacity = { slots, isAccepting: true };
   let reported = 0;
   let releasedSince = 0;
   let now = 0;
-  const leases = new Map<string, { expiresAt: number; isFenced: boolean; isReported: boolean }>();
+  const leases = new Map<string, Lease>();
   const used = () => Math.max(leases.size, reported - releasedSince);
   return {
     leases,
@@ -26,15 +33,23 @@ function createModel(slots: number) {
       if (!capacity.isAccepting) return ['not_ready'];
       return [used() < capacity.slots ? 'reserved' : 'full'];
     },
-    commitAnswers(lease: string): string[] {
-      if (leases.has(lease)) return ['committed'];
-      return [leases.size < capacity.slots ? 'retaken' : 'lost'];
+    commit(lease: string, ttlMs: number, isLate: boolean): string {
+      const held = leases.get(lease);
+      if (!isLate && held === undefined) return 'absent';
+      if (!isLate && held?.isAbandoned) return 'abandoned';
+      if (held === undefined && leases.size >= capacity.slots) return 'full';
+      this.hold(lease, ttlMs);
+      leases.set(lease, { ...(leases.get(lease) as Lease), isAbandoned: false, isCommitted: true });
+      return 'committed';
     },
     hold(lease: string, ttlMs: number) {
-      const held = leases.get(lease);
-      const { isFenced = false, isReported = false } = held ?? {};
-      const expiresAt = Math.max(held?.expiresAt ?? 0, now + ttlMs);
-      leases.set(lease, { expiresAt, isFenced, isReported });
+      const held = leases.get(lease) ?? {
+        expiresAt: 0,
+        isAbandoned: false,
+        isCommitted: false,
+        isReported: false,
+      };
+      leases.set(lease, { ...held, expiresAt: Math.max(held.expiresAt, now + ttlMs) });
     },
     release(lease: string): string {
       const held = leases.get(lease);
@@ -43,15 +58,19 @@ function createModel(slots: number) {
       if (held.isReported) releasedSince += 1;
       return 'released';
     },
-    fence(lease: string) {
+    abandon(lease: string, endsInMs: number | undefined) {
       const held = leases.get(lease);
-      if (held) held.isFenced = true;
+      if (held === undefined) return;
+      held.isAbandoned = true;
+      if (endsInMs !== undefined) held.expiresAt = Math.min(held.expiresAt, now + endsInMs);
     },
-    report(running: number, named: readonly string[] | undefined) {
+    report(running: number, named: readonly string[] | undefined, knowsCommitted: boolean) {
       reported = running;
       releasedSince = 0;
-      for (const [lease, { isFenced }] of leases)
-        if (isFenced && named && !named.includes(leaseJob(lease))) leases.delete(lease);
+      for (const [lease, { isAbandoned, isCommitted }] of leases) {
+        const canBeProvenGone = isAbandoned || (isCommitted && knowsCommitted);
+        if (canBeProvenGone && named && !named.includes(leaseJob(lease))) leases.delete(lease);
+      }
       for (const held of leases.values()) held.isReported = true;
     },
     advance(ms: number) {
@@ -62,13 +81,14 @@ function createModel(slots: number) {
 }
 
 type Step =
-  | { do: 'reserve' | 'commit' | 'release' | 'fence'; job: number }
+  | { do: 'reserve' | 'commit' | 'commit late' | 'release'; job: number }
+  | { do: 'abandon'; job: number; endsInMs: number | undefined }
   | { do: 'declare'; slots: number; isAccepting: boolean }
-  | { do: 'report'; running: number; named: number[] | undefined }
+  | { do: 'report'; running: number; named: number[] | undefined; knowsCommitted: boolean }
   | { do: 'advance'; ms: number };
 
 const job = fc.integer({ min: 0, max: JOBS - 1 });
-const onLease = (verb: 'reserve' | 'commit' | 'release' | 'fence') =>
+const onLease = (verb: 'reserve' | 'commit' | 'commit late' | 'release') =>
   fc.record({ do: fc.constant(verb), job });
 const steps = (withTime: boolean): fc.Arbitrary<Step[]> =>
   fc.array(
@@ -76,7 +96,15 @@ const steps = (withTime: boolean): fc.Arbitrary<Step[]> =>
       { weight: 6, arbitrary: onLease('reserve') },
       { weight: 3, arbitrary: onLease('commit') },
       { weight: 3, arbitrary: onLease('release') },
-      { weight: 2, arbitrary: onLease('fence') },
+      { weight: 2, arbitrary: onLease('commit late') },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          do: fc.constant('abandon' as const),
+          job,
+          endsInMs: fc.constantFrom(undefined, ...(withTime ? [20, 60] : []), 60_000),
+        }),
+      },
       {
         weight: 1,
         arbitrary: fc.record({
@@ -91,6 +119,7 @@ const steps = (withTime: boolean): fc.Arbitrary<Step[]> =>
           do: fc.constant('report' as const),
           running: fc.integer({ min: 0, max: 4 }),
           named: fc.option(fc.uniqueArray(job), { nil: undefined }),
+          knowsCommitted: fc.boolean(),
         }),
       },
       {
@@ -126,13 +155,17 @@ export function capacityLedgerModel(start: () => Promise<Timed & { readonly ledg
         }
         if (step.do === 'report') {
           const named = step.named?.map((index) => jobs[index] as string);
-          model.report(step.running, named);
-          return ledger.reconcile(node, { running: step.running, ...(named && { runningJobIds: named }) });
+          model.report(step.running, named, step.knowsCommitted);
+          return ledger.reconcile(node, {
+            running: step.running,
+            ...(named && { runningJobIds: named }),
+            ...(step.knowsCommitted && { takenMs: 0 }),
+          });
         }
         const id = lease(step.job);
-        if (step.do === 'fence') {
-          model.fence(id);
-          return ledger.fence(node, id);
+        if (step.do === 'abandon') {
+          model.abandon(id, step.endsInMs);
+          return ledger.abandon(node, id, step.endsInMs);
         }
         if (step.do === 'release') {
           const kind = model.release(id);
@@ -147,12 +180,10 @@ export function capacityLedgerModel(start: () => Promise<Timed & { readonly ledg
           if (answer.kind === 'reserved' || answer.kind === 'already') model.hold(id, ttlMs);
           return answer;
         }
-        const answers = model.commitAnswers(id);
-        const answer = await ledger.commit(node, id, ttlMs);
-        expect(answers).toContain(answer.kind);
-        if (answer.kind !== 'lost') model.hold(id, ttlMs);
-        // Whether a commit lifts the fence is open.
-        if (model.leases.get(id)?.isFenced) await ledger.fence(node, id);
+        const isLate = step.do === 'commit late';
+        const kind = model.commit(id, ttlMs, isLate);
+        const answer = await ledger.commit(node, id, ttlMs, isLate);
+        expect(answer.kind).toBe(kind);
         return answer;
       };
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { leaseId } from '../../src/domain/lease.ts';
 import type { CapacityLedger } from '../../src/ports/capacity-ledger.ts';
+import { capacityLedgerCommits } from './capacity-ledger-commits.ts';
 import { capacityLedgerLateReports } from './capacity-ledger-late-reports.ts';
 import { capacityLedgerModel } from './capacity-ledger-model.ts';
 import { capacityLedgerReports } from './capacity-ledger-reports.ts';
@@ -31,21 +32,22 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
     }
 
     describe('slots', () => {
-      it('knows nothing of a node that was not declared, and learns nothing from being asked', async () => {
+      it('does not know a node that was not declared, whatever is called', async () => {
         const { ledger } = await start();
         const node = fresh('node');
         const lease = newLease();
         expect(await ledger.reserve(node, lease, LONG_MS)).toEqual({ kind: 'unknown_node' });
         expect(await ledger.commit(node, lease, LONG_MS)).toEqual({ kind: 'unknown_node' });
+        expect(await ledger.commit(node, lease, LONG_MS, true)).toEqual({ kind: 'unknown_node' });
         expect(await ledger.release(node, lease)).toEqual({ kind: 'unknown_node' });
         expect(await ledger.reconcile(node, { running: 3, runningJobIds: [] })).toBeUndefined();
-        await ledger.fence(node, lease);
+        await ledger.abandon(node, lease);
         await ledger.forget(node);
         expect(await ledger.loads([node])).toEqual(new Map());
         expect(await ledger.declare(node, { slots: 2, isAccepting: true })).toEqual({ used: 0, max: 2 });
       });
 
-      it('counts one slot per lease up to full, and says the load with every answer', async () => {
+      it('counts one slot per lease and answers with the load', async () => {
         const { ledger, node, load } = await startNode(2);
         const [a, b, c] = [newLease(), newLease(), newLease()];
         expect(await ledger.reserve(node, a, LONG_MS)).toEqual({ kind: 'reserved', used: 1, max: 2 });
@@ -56,7 +58,7 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
         expect(await load()).toEqual({ used: 2, max: 2 });
       });
 
-      it('I1 no oversell under hundreds of concurrent reserves on few slots', async () => {
+      it('I1 no oversell when hundreds of reserves race for few slots', async () => {
         const { ledger, node, load } = await startNode(7);
         const results = await Promise.all(times(400, () => ledger.reserve(node, newLease(), LONG_MS)));
         expect(countKinds(results, 'reserved')).toBe(7);
@@ -65,7 +67,7 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
         expect(await load()).toEqual({ used: 7, max: 7 });
       });
 
-      it('I1 no oversell on any of several nodes reserved at once', async () => {
+      it('I1 no oversell when reserves race on several nodes', async () => {
         const { ledger } = await start();
         const nodes = times(3, () => fresh('node'));
         for (const [index, node] of nodes.entries())
@@ -78,7 +80,7 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
         }
       });
 
-      it('I1 no oversell while reserves, commits, releases and their repeats race', async () => {
+      it('I1 no oversell when reserves, commits, releases and repeats race', async () => {
         const { ledger, node, load } = await startNode(3);
         const held = new Set<string>();
         let most = 0;
@@ -103,7 +105,7 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
         expect(await load()).toEqual({ used: 0, max: 3 });
       });
 
-      it('holds slots on one node apart from those on another, for the same lease too', async () => {
+      it('counts a lease of the same name on each node separately', async () => {
         const { ledger, node, load } = await startNode(1);
         const other = fresh('node');
         await ledger.declare(other, { slots: 1, isAccepting: true });
@@ -114,7 +116,7 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
         expect(await load()).toEqual({ used: 1, max: 1 });
       });
 
-      it('ends one lease of a name and leaves its namesakes on other nodes, in whatever order', async () => {
+      it('ends a lease and keeps leases of the same name elsewhere', async () => {
         const { ledger } = await start();
         const lease = newLease();
         const nodes = times(3, () => fresh('node'));
@@ -138,7 +140,7 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
     });
 
     describe('repeats', () => {
-      it('gives the same lease one slot, however often and at once it is reserved', async () => {
+      it('gives a lease one slot, however often it is reserved', async () => {
         const { ledger, node, load } = await startNode(5);
         const lease = newLease();
         const results = await Promise.all(times(100, () => ledger.reserve(node, lease, LONG_MS)));
@@ -147,14 +149,14 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
         expect(await load()).toEqual({ used: 1, max: 5 });
       });
 
-      it('answers a repeat on a full node with already, not full', async () => {
+      it('answers already, not full, when a reserve is repeated', async () => {
         const { ledger, node } = await startNode(1);
         const lease = newLease();
         await ledger.reserve(node, lease, LONG_MS);
         expect(await ledger.reserve(node, lease, LONG_MS)).toEqual({ kind: 'already', used: 1, max: 1 });
       });
 
-      it('gives a slot back once, however often and at once its lease is released', async () => {
+      it('gives a slot back once, however often it is released', async () => {
         const { ledger, node, load } = await startNode(3);
         const [lease, other] = [newLease(), newLease()];
         await ledger.reserve(node, lease, LONG_MS);
@@ -165,22 +167,14 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
         expect(await load()).toEqual({ used: 1, max: 3 });
       });
 
-      it('takes nothing from anybody when a lease nobody holds is released', async () => {
+      it('keeps other leases when an unknown lease is released', async () => {
         const { ledger, node } = await startNode(2);
         await ledger.reserve(node, newLease(), LONG_MS);
         expect(await ledger.release(node, newLease())).toEqual({ kind: 'absent', used: 1, max: 2 });
       });
 
-      it('keeps one slot for a lease that is committed twice', async () => {
-        const { ledger, node } = await startNode(2);
-        const lease = newLease();
-        await ledger.reserve(node, lease, LONG_MS);
-        expect(await ledger.commit(node, lease, LONG_MS)).toEqual({ kind: 'committed', used: 1, max: 2 });
-        expect(await ledger.commit(node, lease, LONG_MS)).toEqual({ kind: 'committed', used: 1, max: 2 });
-      });
-
       it.each(['commit', 'reserve'] as const)(
-        'lasts as long as a %s says, whatever repeats come late',
+        'keeps the end set by a %s after a shorter reserve',
         async (verb) => {
           const { ledger, node, advance, load } = await startNode(1);
           const lease = newLease();
@@ -200,7 +194,7 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
     });
 
     describe('expiry', () => {
-      it('keeps a lease until its expiry and not at it', async () => {
+      it('keeps a lease until its expiry, and no longer', async () => {
         const harness = await startNode(1);
         const { ledger, node, advance, load } = harness;
         const begunAt = performance.now();
@@ -218,22 +212,7 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
         });
       });
 
-      it('lets a committed lease outlive its reservation and end at its own expiry', async () => {
-        const harness = await startNode(1);
-        const { ledger, node, advance, load } = harness;
-        const lease = newLease();
-        await ledger.reserve(node, lease, 50);
-        const begunAt = performance.now();
-        await ledger.commit(node, lease, SHORT_MS);
-        await advance(SHORT_MS - edgeOf(harness));
-        await holdsBefore(harness, begunAt, SHORT_MS, async () =>
-          expect(await load()).toEqual({ used: 1, max: 1 }),
-        );
-        await advance(edgeOf(harness));
-        expect(await load()).toEqual({ used: 0, max: 1 });
-      });
-
-      it('finds an expired lease absent on release, and its repeat takes a slot anew', async () => {
+      it('answers absent for an expired lease, which can be reserved again', async () => {
         const { ledger, node, advance } = await startNode(1);
         const lease = newLease();
         await ledger.reserve(node, lease, 50);
@@ -241,54 +220,9 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
         expect(await ledger.release(node, lease)).toEqual({ kind: 'absent', used: 0, max: 1 });
         expect(await ledger.reserve(node, lease, LONG_MS)).toEqual({ kind: 'reserved', used: 1, max: 1 });
       });
-
-      it('retakes a slot for an expired lease when one is free', async () => {
-        const { ledger, node, advance, load } = await startNode(2);
-        const lease = newLease();
-        await ledger.reserve(node, lease, 50);
-        await ledger.reserve(node, newLease(), LONG_MS);
-        await advance(50);
-        expect(await ledger.commit(node, lease, LONG_MS)).toEqual({ kind: 'retaken', used: 2, max: 2 });
-        expect(await ledger.commit(node, lease, LONG_MS)).toEqual({ kind: 'committed', used: 2, max: 2 });
-        expect(await load()).toEqual({ used: 2, max: 2 });
-      });
-
-      it('loses an expired lease when no slot is free, and leaves nothing of it', async () => {
-        const { ledger, node, advance, load } = await startNode(1);
-        const [lease, rival] = [newLease(), newLease()];
-        await ledger.reserve(node, lease, 50);
-        await advance(50);
-        await ledger.reserve(node, rival, LONG_MS);
-        expect(await ledger.commit(node, lease, LONG_MS)).toEqual({ kind: 'lost', used: 1, max: 1 });
-        expect(await ledger.release(node, lease)).toMatchObject({ kind: 'absent' });
-        await ledger.release(node, rival);
-        expect(await load()).toEqual({ used: 0, max: 1 });
-      });
-
-      it('I1 no oversell when expired leases and new ones come at once', async () => {
-        const { ledger, node, advance, load } = await startNode(2);
-        const late = times(2, newLease);
-        for (const lease of late) await ledger.reserve(node, lease, 50);
-        await advance(50);
-        const results = await Promise.all(
-          times(40, (index) =>
-            index % 2 === 0
-              ? ledger.commit(node, late[index % 4 === 0 ? 0 : 1] as string, LONG_MS)
-              : ledger.reserve(node, newLease(), LONG_MS),
-          ),
-        );
-        expect(countKinds(results, 'retaken') + countKinds(results, 'reserved')).toBe(2);
-        expect(await load()).toEqual({ used: 2, max: 2 });
-      });
-
-      it('never commits a lease nobody reserved beyond the slots', async () => {
-        const { ledger, node, load } = await startNode(1);
-        const results = await Promise.all(times(20, () => ledger.commit(node, newLease(), LONG_MS)));
-        expect(countKinds(results, 'committed')).toBe(0);
-        expect(countKinds(results, 'retaken')).toBeLessThanOrEqual(1);
-        expect((await load())?.used).toBe(countKinds(results, 'retaken'));
-      });
     });
+
+    describe('commits and abandoned leases', () => capacityLedgerCommits(startNode));
 
     describe('capacity and reports', () => capacityLedgerReports(startNode));
 

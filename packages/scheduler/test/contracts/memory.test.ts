@@ -56,7 +56,7 @@ nodeMailboxContract('memory', async (limits) => {
   return {
     ...harness,
     ledger,
-    mailbox: createNodeMailbox<InboxMessage>({ clock, slots: ledger, ...limits }),
+    mailbox: createNodeMailbox<InboxMessage>({ clock, ledger, ...limits }),
   };
 });
 

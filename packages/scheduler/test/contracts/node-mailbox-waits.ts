@@ -1,4 +1,4 @@
-/** Contract of NodeMailbox, second part: takes that wait, and everything that may end or overtake them. */
+/** Contract of NodeMailbox: takes that wait, what ends them, and what races with them. */
 import { expect, it } from 'vitest';
 import type { MailboxEntry } from '../../src/ports/node-mailbox.ts';
 import { edgeOf, fresh, holdsBefore, isPending, times } from './harness.ts';
@@ -10,7 +10,7 @@ export function nodeMailboxWaits(start: () => Promise<StartedMailbox>): void {
     const waiting = mailbox.take(node, { max: 5, waitMs: 10_000 });
     await advance(20);
     expect(await isPending(waiting)).toBe(true);
-    const entry = write();
+    const entry = await write();
     expect(await mailbox.put(node, entry)).toBe('queued');
     expect(await waiting).toEqual([entry]);
     expect(await mailbox.take(node, NOW)).toEqual([]);
@@ -19,20 +19,22 @@ export function nodeMailboxWaits(start: () => Promise<StartedMailbox>): void {
   it('does not wake a waiting take for another node', async () => {
     const harness = await start();
     const { mailbox, node, write, advance } = harness;
+    const other = fresh('node');
+    const elsewhere = await write(60_000, other);
     const begunAt = performance.now();
     const waiting = mailbox.take(node, { max: 5, waitMs: 250 });
     await advance(20);
-    await mailbox.put(fresh('node'), write());
+    await mailbox.put(other, elsewhere);
     await holdsBefore(harness, begunAt, 250, async () => expect(await isPending(waiting)).toBe(true));
     await advance(250);
     expect(await waiting).toEqual([]);
   });
 
-  it('gives one arrival to one of several waiting takes; the others wait on for the next', async () => {
+  it('gives each arrival to one of several waiting takes', async () => {
     const { mailbox, node, write, advance } = await start();
     const waiting = times(3, () => mailbox.take(node, { max: 1, waitMs: 10_000 }));
     await advance(20);
-    const entries = times(3, () => write());
+    const entries = await Promise.all(times(3, () => write()));
     await mailbox.put(node, entries[0] as MailboxEntry<InboxMessage>);
     expect(await Promise.race(waiting)).toEqual([entries[0]]);
     await advance(50);
@@ -42,7 +44,7 @@ export function nodeMailboxWaits(start: () => Promise<StartedMailbox>): void {
     expect(ids((await Promise.all(waiting)).flat()).sort()).toEqual(ids(entries).sort());
   });
 
-  it('ends a waiting take empty-handed at its limit, not before, and it swallows nothing later', async () => {
+  it('ends a waiting take at its limit, which takes nothing later', async () => {
     const harness = await start();
     const { mailbox, node, write, advance } = harness;
     const begunAt = performance.now();
@@ -51,40 +53,40 @@ export function nodeMailboxWaits(start: () => Promise<StartedMailbox>): void {
     await holdsBefore(harness, begunAt, 300, async () => expect(await isPending(waiting)).toBe(true));
     await advance(edgeOf(harness));
     expect(await waiting).toEqual([]);
-    const entry = write();
+    const entry = await write();
     await mailbox.put(node, entry);
     expect(await mailbox.take(node, NOW)).toEqual([entry]);
   });
 
-  it('ends a waiting take empty-handed when aborted, and it swallows nothing later', async () => {
+  it('ends a waiting take when aborted, which takes nothing later', async () => {
     const { mailbox, node, write, advance } = await start();
     const abort = new AbortController();
     const waiting = mailbox.take(node, { max: 5, waitMs: 10_000, signal: abort.signal });
     await advance(20);
     abort.abort();
     expect(await waiting).toEqual([]);
-    const entry = write();
+    const entry = await write();
     await mailbox.put(node, entry);
     expect(await mailbox.take(node, NOW)).toEqual([entry]);
   });
 
-  it('takes nothing for a caller that was gone before it asked', async () => {
+  it('takes nothing for a caller that aborted before', async () => {
     const { mailbox, node, write } = await start();
     const signal = AbortSignal.abort();
     expect(await mailbox.take(node, { max: 5, waitMs: 10_000, signal })).toEqual([]);
-    const entry = write();
+    const entry = await write();
     await mailbox.put(node, entry);
     expect(await mailbox.take(node, { max: 5, waitMs: 0, signal })).toEqual([]);
     expect(await mailbox.take(node, NOW)).toEqual([entry]);
   });
 
-  it('loses and doubles nothing when an arrival and an abort meet', async () => {
+  it('loses and repeats nothing when an arrival and an abort race', async () => {
     const { mailbox, node, write, advance } = await start();
     for (const isPutFirst of [true, false]) {
       const abort = new AbortController();
       const waiting = mailbox.take(node, { max: 5, waitMs: 10_000, signal: abort.signal });
       await advance(20);
-      const entry = write();
+      const entry = await write();
       if (!isPutFirst) abort.abort();
       const put = mailbox.put(node, entry);
       if (isPutFirst) abort.abort();
@@ -94,14 +96,14 @@ export function nodeMailboxWaits(start: () => Promise<StartedMailbox>): void {
     }
   });
 
-  it('passes an arrival on to the next waiting take when the first is aborted as it wakes', async () => {
+  it('wakes the next take when the woken one is aborted', async () => {
     const { mailbox, node, write, advance } = await start();
     const abort = new AbortController();
     const first = mailbox.take(node, { max: 1, waitMs: 10_000, signal: abort.signal });
     await advance(20);
     const second = mailbox.take(node, { max: 1, waitMs: 10_000 });
     await advance(20);
-    const entry = write();
+    const entry = await write();
     const put = mailbox.put(node, entry);
     abort.abort();
     await put;
@@ -112,17 +114,17 @@ export function nodeMailboxWaits(start: () => Promise<StartedMailbox>): void {
   });
 
   it.each(['take', 'drop', 'forget'] as const)(
-    'wakes a take for the next arrival when a %s was quicker at the one before',
+    'wakes a take for the next arrival after a quicker %s',
     async (thief) => {
       const { mailbox, node, write, advance } = await start();
       const waiting = mailbox.take(node, { max: 1, waitMs: 10_000 });
       await advance(20);
-      const stolen = write();
+      const stolen = await write();
       const put = mailbox.put(node, stolen);
       if (thief === 'take') await Promise.all([put, mailbox.take(node, NOW)]);
       else if (thief === 'drop') await Promise.all([put, mailbox.drop(node, stolen.jobId)]);
       else await Promise.all([put, mailbox.forget(node)]);
-      const next = write();
+      const next = await write();
       await mailbox.put(node, next);
       await advance(200);
       expect(await isPending(waiting)).toBe(false);
@@ -130,12 +132,12 @@ export function nodeMailboxWaits(start: () => Promise<StartedMailbox>): void {
     },
   );
 
-  it('loses nothing put after a forget to a take that waited before it', async () => {
+  it('keeps entries that are put after a forget', async () => {
     const { mailbox, node, write, advance } = await start();
     const waiting = mailbox.take(node, { max: 5, waitMs: 250 });
     await advance(20);
     await mailbox.forget(node);
-    const entry = write();
+    const entry = await write();
     await mailbox.put(node, entry);
     const later = await mailbox.take(node, NOW);
     await advance(250);

@@ -2,10 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { NodeId } from '../../src/domain/ids.ts';
+import { leaseId } from '../../src/domain/lease.ts';
 import type { CapacityLedger } from '../../src/ports/capacity-ledger.ts';
 import type { MailboxEntry, NodeMailbox } from '../../src/ports/node-mailbox.ts';
 import { type Closable, edgeOf, fresh, holdsBefore, perTest, type Timed, times } from './harness.ts';
-import { nodeMailboxSlots } from './node-mailbox-slots.ts';
+import { nodeMailboxLeases } from './node-mailbox-leases.ts';
 import { nodeMailboxWaits } from './node-mailbox-waits.ts';
 
 export interface InboxMessage {
@@ -22,11 +23,13 @@ export interface MailboxHarness extends Timed, Closable {
 
 export interface StartedMailbox extends MailboxHarness {
   readonly node: NodeId;
-  /** A new entry that expires in `ttlMs`. */
-  write(ttlMs?: number): MailboxEntry<InboxMessage>;
+  /** A new entry that expires in `ttlMs` and whose lease is reserved on the node. */
+  write(ttlMs?: number, nodeId?: NodeId): Promise<MailboxEntry<InboxMessage>>;
 }
 
 export type OpenMailbox = (limits: { maxPerNode: number }) => Promise<MailboxHarness>;
+
+const LONG_MS = 60_000;
 
 export const NOW = { max: 100, waitMs: 0 };
 export const ids = (entries: readonly MailboxEntry<InboxMessage>[]): string[] =>
@@ -38,16 +41,23 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
 
     async function start(maxPerNode = 100): Promise<StartedMailbox> {
       const harness = await startWith({ maxPerNode });
-      const write = (ttlMs = 60_000): MailboxEntry<InboxMessage> => {
+      const { ledger } = harness;
+      const node = fresh('node');
+      const declared = new Set<NodeId>();
+      async function write(ttlMs = 60_000, nodeId = node): Promise<MailboxEntry<InboxMessage>> {
         const jobId = fresh('job');
-        return { jobId, expiresAt: harness.now() + ttlMs, body: { text: `for ${jobId} 你好` } };
-      };
-      return { ...harness, node: fresh('node'), write };
+        const slot = { lease: leaseId(jobId, 1), ttlMs: LONG_MS };
+        if (!declared.has(nodeId)) await ledger.declare(nodeId, { slots: 1_000, isAccepting: true });
+        declared.add(nodeId);
+        await ledger.reserve(nodeId, slot.lease, LONG_MS);
+        return { jobId, expiresAt: harness.now() + ttlMs, body: { text: `for ${jobId} 你好` }, slot };
+      }
+      return { ...harness, node, write };
     }
 
-    it('hands out what was put, first in, first out, no more than asked for', async () => {
+    it('hands out entries first in, first out, at most max', async () => {
       const { mailbox, node, write } = await start();
-      const entries = times(5, () => write());
+      const entries = await Promise.all(times(5, () => write()));
       for (const entry of entries) expect(await mailbox.put(node, entry)).toBe('queued');
       expect(await mailbox.take(node, { max: 2, waitMs: 0 })).toEqual(entries.slice(0, 2));
       expect(await mailbox.take(node, { max: 1, waitMs: 0 })).toEqual(entries.slice(2, 3));
@@ -55,56 +65,58 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
       expect(await mailbox.take(node, NOW)).toEqual([]);
     });
 
-    it('hands out who drives a job, if that was said', async () => {
+    it('hands out the driver of a job with its entry', async () => {
       const { mailbox, node, write } = await start();
-      const entries = [{ ...write(), driver: 'instance-1/first' }, write()];
+      const entries = [{ ...(await write()), driver: 'instance-1/first' }, await write()];
       for (const entry of entries) await mailbox.put(node, entry);
       expect(await mailbox.take(node, NOW)).toEqual(entries);
     });
 
-    it('answers at once when nothing is there and there is no wait', async () => {
+    it('answers at once if it is empty and the take does not wait', async () => {
       const { mailbox, node } = await start();
       expect(await mailbox.take(node, NOW)).toEqual([]);
     });
 
-    it('keeps the entries of one node from another', async () => {
+    it('keeps the entries of each node separate', async () => {
       const { mailbox, node, write } = await start(1);
-      const entry = write();
+      const entry = await write();
       await mailbox.put(node, entry);
       const other = fresh('node');
       expect(await mailbox.take(other, NOW)).toEqual([]);
       expect(await mailbox.drop(other, entry.jobId)).toBe(false);
       await mailbox.forget(other);
-      expect(await mailbox.put(other, write())).toBe('queued');
+      expect(await mailbox.put(other, await write(LONG_MS, other))).toBe('queued');
       expect(await mailbox.take(node, NOW)).toEqual([entry]);
     });
 
-    it('hands out every entry exactly once under concurrent takes', async () => {
+    it('hands out every entry exactly once when takes race', async () => {
       const { mailbox, node, write } = await start();
-      const entries = times(50, () => write());
+      const entries = await Promise.all(times(50, () => write()));
       for (const entry of entries) await mailbox.put(node, entry);
       const taken = await Promise.all(times(100, () => mailbox.take(node, { max: 1, waitMs: 0 })));
       expect(taken.every((some) => some.length <= 1)).toBe(true);
       expect(ids(taken.flat()).sort()).toEqual(ids(entries).sort());
     });
 
-    it('I11 bounded: is full per node at its limit, keeps nothing of what was refused, and has room after a take', async () => {
+    it('I11 bounded: is full at its limit, and has room after a take', async () => {
       const { mailbox, node, write } = await start(3);
-      const entries = times(10, () => write());
+      const entries = await Promise.all(times(10, () => write()));
       const answers = await Promise.all(entries.map((entry) => mailbox.put(node, entry)));
       expect(answers.filter((answer) => answer === 'queued')).toHaveLength(3);
       const queued = entries.filter((_, index) => answers[index] === 'queued');
-      expect(await mailbox.put(node, write())).toBe('full');
+      expect(await mailbox.put(node, await write())).toBe('full');
       expect(ids(await mailbox.take(node, NOW)).sort()).toEqual(ids(queued).sort());
-      expect(await mailbox.put(node, write())).toBe('queued');
+      expect(await mailbox.put(node, await write())).toBe('queued');
     });
 
-    it('hands out an entry until its expiry and never after it', async () => {
+    it('hands out an entry until its expiry, and not after it', async () => {
       const harness = await start();
       const { mailbox, node, write, advance } = harness;
       const other = fresh('node');
+      const tooLate = await write(300, other);
+      const lasting = await write(LONG_MS, other);
+      const inTime = await write(300);
       const begunAt = performance.now();
-      const [inTime, tooLate, lasting] = [write(300), write(300), write()];
       await mailbox.put(node, inTime);
       await mailbox.put(other, tooLate);
       await mailbox.put(other, lasting);
@@ -120,7 +132,7 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
       const { mailbox, node, write, advance } = await start();
       const waiting = mailbox.take(node, { max: 1, waitMs: 200 });
       await advance(20);
-      await mailbox.put(node, write(-1));
+      await mailbox.put(node, await write(-1));
       await advance(210);
       expect(await waiting).toEqual([]);
       expect(await mailbox.take(node, NOW)).toEqual([]);
@@ -130,18 +142,19 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
       const harness = await start(2);
       const { mailbox, node, write, advance } = harness;
       const begunAt = performance.now();
-      await mailbox.put(node, write(200));
-      await mailbox.put(node, write(200));
+      await mailbox.put(node, await write(200));
+      await mailbox.put(node, await write(200));
+      const late = await write();
       await holdsBefore(harness, begunAt, 200, async () =>
-        expect(await mailbox.put(node, write())).toBe('full'),
+        expect(await mailbox.put(node, late)).toBe('full'),
       );
       await advance(201);
-      expect(await mailbox.put(node, write())).toBe('queued');
+      expect(await mailbox.put(node, await write())).toBe('queued');
     });
 
-    it('takes back an entry nobody has fetched, once, and gives its room away', async () => {
+    it('drops an entry that was not fetched, once, and frees its room', async () => {
       const { mailbox, node, write } = await start(3);
-      const entries = times(3, () => write());
+      const entries = await Promise.all(times(3, () => write()));
       const [a, b, c] = entries as [
         MailboxEntry<InboxMessage>,
         MailboxEntry<InboxMessage>,
@@ -151,16 +164,16 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
       const drops = await Promise.all(times(10, () => mailbox.drop(node, b.jobId)));
       expect(drops.filter(Boolean)).toHaveLength(1);
       expect(await mailbox.drop(node, fresh('job'))).toBe(false);
-      const late = write();
+      const late = await write();
       expect(await mailbox.put(node, late)).toBe('queued');
-      expect(await mailbox.put(node, write())).toBe('full');
+      expect(await mailbox.put(node, await write())).toBe('full');
       expect(await mailbox.take(node, NOW)).toEqual([a, c, late]);
       expect(await mailbox.drop(node, a.jobId)).toBe(false);
     });
 
-    it('either takes an entry back or hands it out, never both, when both are tried at once', async () => {
+    it('either drops an entry or hands it out when both race', async () => {
       const { mailbox, node, write } = await start();
-      for (const entry of times(20, () => write())) {
+      for (const entry of await Promise.all(times(20, () => write()))) {
         await mailbox.put(node, entry);
         const [taken, isDropped] = await Promise.all([
           mailbox.take(node, NOW),
@@ -170,30 +183,33 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
       }
     });
 
-    it('forgets a node with its entries, and a mailbox begins anew with the next put', async () => {
+    it('forgets the entries of a node, and accepts new ones', async () => {
       const { mailbox, node, write } = await start(1);
-      await mailbox.put(node, write());
+      await mailbox.put(node, await write());
       await mailbox.forget(node);
       await mailbox.forget(node);
       expect(await mailbox.take(node, NOW)).toEqual([]);
-      const entry = write();
+      const entry = await write();
       expect(await mailbox.put(node, entry)).toBe('queued');
       expect(await mailbox.take(node, NOW)).toEqual([entry]);
     });
 
-    it('hands out or keeps every queued entry once, in order, through random histories', async () => {
+    it('hands out or keeps every entry once, in order, in random histories', async () => {
       const { mailbox, write } = await start(4);
       const step = fc.constantFrom('put', 'put', 'take', 'take two', 'wait', 'abort', 'drop');
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
           const node = fresh('node');
+          const puts = steps.filter((act) => act === 'put').length;
+          // Written beforehand: nothing may happen between an abort and a put.
+          const written = await Promise.all(times(puts, () => write(LONG_MS, node)));
           const queued: string[] = [];
           const dropped: string[] = [];
           const takes: Promise<readonly MailboxEntry<InboxMessage>[]>[] = [];
           const aborts: AbortController[] = [];
           for (const act of steps) {
             if (act === 'put') {
-              const entry = write();
+              const entry = written.shift() as MailboxEntry<InboxMessage>;
               if ((await mailbox.put(node, entry)) === 'queued') queued.push(entry.jobId);
             } else if (act === 'drop') {
               const jobId = queued.at(-1) ?? fresh('job');
@@ -230,6 +246,6 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
     });
 
     describe('waiting', () => nodeMailboxWaits(start));
-    describe('slots', () => nodeMailboxSlots(start));
+    describe('leases', () => nodeMailboxLeases(start));
   });
 }

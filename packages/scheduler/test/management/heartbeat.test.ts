@@ -193,7 +193,7 @@ describe('a report without a job whose attempt was given up', () => {
     const { generation } = await fixture.readyNode({ channel });
     await fixture.ledger.reserve('node-1', 'job-1:1', 60_000);
     await fixture.clock.advance(1);
-    await fixture.ledger.fence('node-1', 'job-1:1');
+    await fixture.ledger.abandon('node-1', 'job-1:1');
     const used = async () => (await fixture.ledger.loads(['node-1'])).get('node-1')?.used;
     return { ...fixture, generation, used };
   }

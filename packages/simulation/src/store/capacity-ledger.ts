@@ -1,16 +1,14 @@
 /** Simulation: the capacity ledger of many instances. Each call is what one script does in the slot of its node. */
-import { SOON_MS } from '../../../scheduler/dist/adapters/shared-jobs/owed-moves.js';
 import type { SharedLedger } from '../../../scheduler/dist/app/shared-store.js';
 import type { NodeId } from '../../../scheduler/dist/domain/ids.js';
 import { type LeaseId, type Load, leaseJob } from '../../../scheduler/dist/domain/lease.js';
-import {
-  type CommitResult,
-  type LoadReport,
-  RETAKEN_MS,
-  type ReleaseResult,
-  type ReserveResult,
+import type {
+  CommitResult,
+  LoadReport,
+  ReleaseResult,
+  ReserveResult,
 } from '../../../scheduler/dist/ports/capacity-ledger.js';
-import { hold, lengthen, liveOf, marksOf, noteTaken, sweep, unmark } from './leases.ts';
+import { hold, lengthen, liveOf, marksOf, noteCommitted, sweep, unmark } from './leases.ts';
 import type { Lines } from './servers/lines.ts';
 import type { Shard } from './servers/shard.ts';
 import type { StoredNode } from './servers/shard-state.ts';
@@ -27,7 +25,6 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Sh
     lines.ask(tags.node(nodeId), what, run);
 
   return {
-    commitDelayMs: () => SOON_MS,
     declare: (nodeId, { slots, isAccepting, claim = 0 }) =>
       on(nodeId, 'declare-node', (shard) => {
         const now = shard.now();
@@ -61,32 +58,24 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Sh
         return { kind: 'reserved', ...loadOf(capacity, held + 1) };
       }),
 
-    commit: (nodeId, lease, ttlMs) =>
+    commit: (nodeId, lease, ttlMs, isLate = false) =>
       on(nodeId, 'commit-lease', (shard): CommitResult => {
         const now = shard.now();
         const capacity = shard.state.nodes.get(nodeId, now)?.capacity;
-        if (capacity === undefined) {
-          // An emptied store may know the lease again before it knows its node.
-          const known = shard.state.leases.get(nodeId, now);
-          if (known?.has(lease)) {
-            known.set(lease, now + ttlMs);
-            lengthen(shard, nodeId, now, ttlMs);
-          }
-          return { kind: 'unknown_node' };
-        }
+        if (capacity === undefined) return { kind: 'unknown_node' };
         const leases = sweep(shard, nodeId, now);
         const held = leases?.size ?? 0;
-        if (leases?.has(lease)) {
-          leases.set(lease, now + ttlMs);
-          const marks = marksOf(shard, nodeId, now, idleMs);
-          marks.fenced.delete(lease);
-          noteTaken(marks, lease, now);
-          return { kind: 'committed', ...loadOf(capacity, held) };
-        }
-        // Against leases alone: the report may count this very job.
-        if (held >= capacity.slots) return { kind: 'lost', ...loadOf(capacity, held) };
-        hold(shard, nodeId, leases, lease, now + Math.min(ttlMs, RETAKEN_MS), now + idleMs);
-        return { kind: 'retaken', ...loadOf(capacity, held + 1) };
+        const until = leases?.get(lease);
+        if (!isLate && until === undefined) return { kind: 'absent', ...loadOf(capacity, held) };
+        if (!isLate && shard.state.marks.get(nodeId, now)?.abandoned.has(lease))
+          return { kind: 'abandoned', ...loadOf(capacity, held) };
+        // Compared with the leases alone: the node's report may count this very job.
+        if (until === undefined && held >= capacity.slots) return { kind: 'full', ...loadOf(capacity, held) };
+        hold(shard, nodeId, leases, lease, Math.max(until ?? 0, now + ttlMs), now + idleMs);
+        const marks = marksOf(shard, nodeId, now, idleMs);
+        marks.abandoned.delete(lease);
+        noteCommitted(marks, lease, now);
+        return { kind: 'committed', ...loadOf(capacity, until === undefined ? held + 1 : held) };
       }),
 
     release: (nodeId, lease) =>
@@ -104,8 +93,8 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Sh
         }
         let isReleased = false;
         if (expiry !== undefined) {
-          marks?.fenced.delete(lease);
-          marks?.taken.delete(lease);
+          marks?.abandoned.delete(lease);
+          marks?.committed.delete(lease);
           const wasReported = marks?.reported.delete(lease) === true;
           isReleased = expiry > now;
           // Only a lease held at the report can be among the jobs the node counted.
@@ -115,12 +104,15 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Sh
         return { kind: isReleased ? 'released' : 'absent', ...load };
       }),
 
-    fence: (nodeId, lease) =>
-      on(nodeId, 'fence-lease', (shard) => {
+    abandon: (nodeId, lease, endsInMs) =>
+      on(nodeId, 'abandon-lease', (shard) => {
         const now = shard.now();
-        if (shard.state.leases.get(nodeId, now)?.has(lease) !== true) return;
-        const { fenced } = marksOf(shard, nodeId, now, idleMs);
-        if (!fenced.has(lease)) fenced.set(lease, now);
+        const leases = shard.state.leases.get(nodeId, now);
+        const until = leases?.get(lease);
+        if (leases === undefined || until === undefined) return;
+        const { abandoned } = marksOf(shard, nodeId, now, idleMs);
+        if (!abandoned.has(lease)) abandoned.set(lease, now);
+        if (endsInMs !== undefined) leases.set(lease, Math.min(until, now + endsInMs));
       }),
 
     reconcile: (nodeId, report) =>
@@ -161,17 +153,6 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Sh
         if (node.credential === undefined) shard.state.nodes.expire(nodeId, now + GENERATION_MEMORY_MS);
       }),
 
-    keep: (nodeId, lease, ttlMs, isTaken) =>
-      on(nodeId, 'keep-lease', (shard) => {
-        const now = shard.now();
-        const leases = sweep(shard, nodeId, now);
-        const until = leases?.get(lease);
-        if (until === undefined || shard.state.marks.get(nodeId, now)?.fenced.has(lease)) return false;
-        leases?.set(lease, Math.max(until, now + ttlMs));
-        if (isTaken) noteTaken(marksOf(shard, nodeId, now, idleMs), lease, now);
-        return true;
-      }),
-
     reassert: (nodeId, lease, ttlMs, isTaken) =>
       on(nodeId, 'reassert-lease', (shard): Load | undefined => {
         const now = shard.now();
@@ -192,7 +173,7 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Sh
             marksOf(shard, nodeId, now, idleMs).reported.add(lease);
           }
         }
-        if (isTaken) noteTaken(marksOf(shard, nodeId, now, idleMs), lease, now);
+        if (isTaken) noteCommitted(marksOf(shard, nodeId, now, idleMs), lease, now);
         return loadOf(capacity, leases.size);
       }),
   };
@@ -224,10 +205,10 @@ function reconcile(
   if (runningJobIds !== undefined) {
     const isRunning = new Set(runningJobIds);
     const marks = allMarks.get(nodeId, now);
-    // Only what is fenced or was taken: a lease that is merely reserved may not have reached the node when it wrote its report.
+    // Only abandoned or committed leases: the job of a reserved one may not have reached the node when it wrote its report.
     for (const [since, latest] of [
-      [marks?.fenced, now - ageMs],
-      [marks?.taken, now - takenMs],
+      [marks?.abandoned, now - ageMs],
+      [marks?.committed, now - takenMs],
     ] as const)
       for (const [lease, at] of [...(since ?? NO_LEASES)]) {
         if (isRunning.has(leaseJob(lease)) || at > latest) continue;

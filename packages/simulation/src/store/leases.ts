@@ -25,9 +25,9 @@ export function sweep(shard: Shard, nodeId: NodeId, now: number): Map<LeaseId, n
 }
 
 export function unmark(marks: LeaseMarks | undefined, lease: LeaseId): void {
-  marks?.fenced.delete(lease);
+  marks?.abandoned.delete(lease);
   marks?.reported.delete(lease);
-  marks?.taken.delete(lease);
+  marks?.committed.delete(lease);
 }
 
 /** A set that is empty is no set: its end begins anew with the first lease. */
@@ -52,15 +52,15 @@ export function lengthen(shard: Shard, nodeId: NodeId, now: number, ttlMs: numbe
 
 export function marksOf(shard: Shard, nodeId: NodeId, now: number, idleMs: number): LeaseMarks {
   const marks = shard.state.marks.get(nodeId, now) ?? {
-    fenced: new Map(),
+    abandoned: new Map(),
     reported: new Set(),
-    taken: new Map(),
+    committed: new Map(),
   };
   shard.state.marks.put(nodeId, marks, now + idleMs);
   return marks;
 }
 
-/** Since when its node has it: the first time that is known. */
-export function noteTaken({ taken }: LeaseMarks, lease: LeaseId, now: number): void {
-  if (!taken.has(lease)) taken.set(lease, now);
+/** Since when it is committed: the first time stands. */
+export function noteCommitted({ committed }: LeaseMarks, lease: LeaseId, now: number): void {
+  if (!committed.has(lease)) committed.set(lease, now);
 }

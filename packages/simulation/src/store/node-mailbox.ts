@@ -2,7 +2,7 @@
 import type { JobId, NodeId } from '../../../scheduler/dist/domain/ids.js';
 import type { Clock } from '../../../scheduler/dist/ports/clock.js';
 import type { MailboxEntry, NodeMailbox, Slot } from '../../../scheduler/dist/ports/node-mailbox.js';
-import { marksOf, noteTaken, sweep } from './leases.ts';
+import { marksOf, noteCommitted, sweep } from './leases.ts';
 import { createArrivals } from './mailbox-arrivals.ts';
 import type { Lines } from './servers/lines.ts';
 import type { Shard } from './servers/shard.ts';
@@ -71,15 +71,12 @@ export function createNodeMailbox<T>(deps: {
       }
     },
 
-    drop: (nodeId, jobId, slot) =>
-      lines.ask(tags.node(nodeId), 'drop-entry', (shard) => {
-        const now = shard.now();
-        const leases = sweep(shard, nodeId, now);
-        const until = slot && leases?.get(slot.lease);
-        if (slot !== undefined && until !== undefined)
-          leases?.set(slot.lease, Math.min(until, now + slot.ttlMs));
-        return shard.state.mailboxes.get(nodeId, now)?.delete(jobId) === true;
-      }),
+    drop: (nodeId, jobId) =>
+      lines.ask(
+        tags.node(nodeId),
+        'drop-entry',
+        (shard) => shard.state.mailboxes.get(nodeId, shard.now())?.delete(jobId) === true,
+      ),
 
     forget: (nodeId) =>
       lines.ask(tags.node(nodeId), 'forget-mailbox', ({ state }) => state.mailboxes.delete(nodeId)),
@@ -123,19 +120,18 @@ function take(shard: Shard, nodeId: NodeId, max: number, idleMs: number): readon
     if (taken.length === max) break;
     box.delete(jobId);
     const { slot } = body as MailboxEntry<unknown>;
-    if (expiresAt > now && (slot === undefined || lasts(shard, nodeId, slot, idleMs)))
-      taken.push({ jobId, turn, body });
+    if (expiresAt > now && commit(shard, nodeId, slot, idleMs)) taken.push({ jobId, turn, body });
   }
   return taken;
 }
 
-/** False: it was given back, or its attempt was given up. Nobody may work on that. */
-function lasts(shard: Shard, nodeId: NodeId, { lease, ttlMs }: Slot, idleMs: number): boolean {
+/** False: the lease has ended or was abandoned, so the job must not reach the node. */
+function commit(shard: Shard, nodeId: NodeId, { lease, ttlMs }: Slot, idleMs: number): boolean {
   const now = shard.now();
   const leases = sweep(shard, nodeId, now);
   const until = leases?.get(lease);
-  if (until === undefined || shard.state.marks.get(nodeId, now)?.fenced.has(lease)) return false;
+  if (until === undefined || shard.state.marks.get(nodeId, now)?.abandoned.has(lease)) return false;
   leases?.set(lease, Math.max(until, now + ttlMs));
-  noteTaken(marksOf(shard, nodeId, now, idleMs), lease, now);
+  noteCommitted(marksOf(shard, nodeId, now, idleMs), lease, now);
   return true;
 }

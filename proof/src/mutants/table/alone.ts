@@ -127,9 +127,9 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'never commits a lease',
     breaks: ['I1 no oversell'],
-    file: 'runtime/attempts/commits.ts',
-    find: 'await engine.ledger.commit(nodeId, lease, ttlMs);',
-    replace: "{ kind: 'unknown_node' };",
+    file: 'transport/link/node-link.ts',
+    find: 'const committing = ledger.commit(nodeId, leaseId(job.jobId, attempt), settings.committedMs);',
+    replace: "const committing = { kind: 'committed', used: 0, max: 1 } as CommitResult;",
     world: LASTING,
   },
   {

@@ -44,38 +44,32 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     world: { faults: ['shard_lossy'], scenario: { nodes: 4 }, jobs: 300 },
   },
   {
-    name: 'tells the store again of slots that it has only asked for',
+    name: 'hands over before the commit is answered',
     breaks: ['I1 no oversell'],
-    file: 'runtime/attempts/lease-left.ts',
-    find: 'Math.max(0, slotUntil - now) : 0)',
-    replace: 'Math.max(0, slotUntil - now) : 5_000)',
-    world: { faults: ['slots_moved', 'store_slow'], scenario: { nodes: 4 }, jobs: 300, skips: 46 },
+    file: 'transport/link/node-link.ts',
+    find: 'return committing instanceof Promise',
+    replace: `if (committing instanceof Promise) {
+      committing.catch(() => undefined);
+      return handCommitted(assignment, node, message, { kind: 'committed', used: 0, max: 1 });
+    }
+    return committing instanceof Promise`,
+    world: { faults: ['shard_lossy'], scenario: { nodes: 4, workMs: 4_000 }, jobs: 300 },
   },
   {
-    name: 'leaves the slots of what runs on its nodes to drivers that stand still',
-    breaks: ['I1 no oversell'],
-    file: 'cluster/holder/slot-keeping.ts',
-    find: 'if (!isLate && !lasts(job)) void keep(name, job);',
+    name: 'commits an abandoned lease',
+    breaks: ['I1 no oversell', 'I4 fencing'],
+    file: '../../simulation/src/store/capacity-ledger.ts',
+    find: 'if (!isLate && shard.state.marks.get(nodeId, now)?.abandoned.has(lease))',
+    replace: 'if (!isLate && until === Number.NaN)',
+    world: { ...SUSPENDED, skips: 18 },
+  },
+  {
+    name: 'abandons an attempt without marking its lease',
+    breaks: ['I2 no leak'],
+    file: 'runtime/engine.ts',
+    find: 'await engine.ledger.abandon(nodeId, lease, endsInMs);',
     replace: '',
-    world: {
-      faults: ['instance_frozen', 'instance_killed'],
-      scenario: { nodes: 6, workMs: 4_000 },
-      jobs: 400,
-      skips: 14,
-    },
-  },
-  {
-    name: 'says of slots that they last before they do',
-    breaks: ['I1 no oversell'],
-    file: 'cluster/holder/lasting-slots.ts',
-    find: 'return number - 1;',
-    replace: 'return last;',
-    world: {
-      faults: ['instance_frozen', 'instance_killed'],
-      scenario: { nodes: 6, workMs: 4_000 },
-      jobs: 400,
-      skips: 14,
-    },
+    world: { ...LEAVING, jobs: 800 },
   },
   {
     name: 'forgets to give back the slot of a job that could not be sent',

@@ -3,17 +3,16 @@ import type { NodeId } from '../../domain/ids.ts';
 import { type LeaseId, type Load, leaseJob } from '../../domain/lease.ts';
 import { NodeNumbers, UNNUMBERED } from '../../domain/numbered/node-numbers.ts';
 import { NOWHERE } from '../../domain/numbered/numbered-places.ts';
-import {
-  type CapacityLedger,
-  type CommitResult,
-  type LoadReport,
-  type NodeCapacity,
-  RETAKEN_MS,
-  type ReleaseResult,
-  type ReserveResult,
+import type {
+  CapacityLedger,
+  CommitResult,
+  LoadReport,
+  NodeCapacity,
+  ReleaseResult,
+  ReserveResult,
 } from '../../ports/capacity-ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { Leases, UNFENCED, UNTAKEN } from './leases.ts';
+import { Leases, UNMARKED } from './leases.ts';
 import {
   ACCEPTING,
   CLAIM,
@@ -25,12 +24,9 @@ import {
   SLOTS,
 } from './node-accounts.ts';
 
-/** What mailboxes do with the slots of what they hand out and take back. */
+/** Answers at once, for the mailboxes of the same process. */
 export interface MemoryCapacityLedger extends CapacityLedger {
-  /** One that is held, and not fenced, lasts at least `ttlMs` from here, and its node has it. False: it is not, and nothing is changed. */
-  keep(nodeId: NodeId, lease: LeaseId, ttlMs: number): boolean;
-  /** At most. */
-  cut(nodeId: NodeId, lease: LeaseId, ttlMs: number): void;
+  commit(nodeId: NodeId, lease: LeaseId, ttlMs: number, isLate?: boolean): CommitResult;
 }
 
 /**
@@ -97,7 +93,7 @@ export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers
     accounts.write(node, EARLIEST_EXPIRY, earliest);
   }
 
-  /** Only what is fenced or was taken: a lease that is merely reserved may not have reached the node when it wrote its report. */
+  /** Only abandoned or committed leases: the job of a reserved one may not have reached the node when it wrote its report. */
   function dropProvenGone(
     node: number,
     runningJobIds: readonly string[],
@@ -106,10 +102,10 @@ export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers
     const now = time();
     let running: Set<string> | undefined;
     dropIf(node, (lease) => {
-      const fencedAt = leases.fencedAt[lease] as number;
-      const takenAt = leases.takenAt[lease] as number;
-      const isFenced = fencedAt !== UNFENCED && fencedAt <= now - ageMs;
-      if (!isFenced && !(takenAt !== UNTAKEN && takenAt <= now - takenMs)) return false;
+      const abandonedAt = leases.abandonedAt[lease] as number;
+      const committedAt = leases.committedAt[lease] as number;
+      const isAbandoned = abandonedAt !== UNMARKED && abandonedAt <= now - ageMs;
+      if (!isAbandoned && !(committedAt !== UNMARKED && committedAt <= now - takenMs)) return false;
       running ??= new Set(runningJobIds);
       return !running.has(leaseJob(leases.idAt(lease)));
     });
@@ -145,24 +141,25 @@ export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers
       return { kind: 'reserved', used: used(node), max };
     },
 
-    commit(nodeId, lease, ttlMs): CommitResult {
+    commit(nodeId, lease, ttlMs, isLate = false): CommitResult {
       const now = time();
       const node = live(nodeId, now);
       if (node === UNNUMBERED) return { kind: 'unknown_node' };
-      const held = leases.find(node, lease);
+      let held = leases.find(node, lease);
       const max = accounts.read(node, SLOTS);
-      if (held !== NOWHERE) {
-        const expiresAt = now + ttlMs;
-        leases.expiresAt[held] = expiresAt;
-        leases.fencedAt[held] = UNFENCED;
-        if (leases.takenAt[held] === UNTAKEN) leases.takenAt[held] = now;
-        expireBy(node, expiresAt);
-        return { kind: 'committed', used: used(node), max };
+      if (!isLate && held === NOWHERE) return { kind: 'absent', used: used(node), max };
+      if (!isLate && leases.abandonedAt[held] !== UNMARKED)
+        return { kind: 'abandoned', used: used(node), max };
+      if (held === NOWHERE) {
+        // Compared with the leases alone: the node's report may count this very job.
+        if (accounts.read(node, LEASES) >= max) return { kind: 'full', used: used(node), max };
+        take(node, lease, now + ttlMs);
+        held = leases.find(node, lease);
       }
-      // Against leases alone: the report may count this very job, which would then stand in its own way.
-      if (accounts.read(node, LEASES) >= max) return { kind: 'lost', used: used(node), max };
-      take(node, lease, now + Math.min(ttlMs, RETAKEN_MS));
-      return { kind: 'retaken', used: used(node), max };
+      leases.expiresAt[held] = Math.max(leases.expiresAt[held] as number, now + ttlMs);
+      leases.abandonedAt[held] = UNMARKED;
+      if (leases.committedAt[held] === UNMARKED) leases.committedAt[held] = now;
+      return { kind: 'committed', used: used(node), max };
     },
 
     release(nodeId, lease): ReleaseResult {
@@ -177,26 +174,14 @@ export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers
       return { kind: 'released', used: used(node), max };
     },
 
-    keep(nodeId, lease, ttlMs) {
-      const held = find(nodeId, lease);
-      if (held === NOWHERE || leases.fencedAt[held] !== UNFENCED) return false;
-      const now = time();
-      leases.expiresAt[held] = Math.max(leases.expiresAt[held] as number, now + ttlMs);
-      if (leases.takenAt[held] === UNTAKEN) leases.takenAt[held] = now;
-      return true;
-    },
-
-    cut(nodeId, lease, ttlMs) {
+    async abandon(nodeId, lease, endsInMs = NEVER): Promise<void> {
       const held = find(nodeId, lease);
       if (held === NOWHERE) return;
-      const expiresAt = Math.min(leases.expiresAt[held] as number, time() + ttlMs);
+      const now = time();
+      if (leases.abandonedAt[held] === UNMARKED) leases.abandonedAt[held] = now;
+      const expiresAt = Math.min(leases.expiresAt[held] as number, now + endsInMs);
       leases.expiresAt[held] = expiresAt;
       expireBy(accounts.find(nodeId), expiresAt);
-    },
-
-    async fence(nodeId, lease): Promise<void> {
-      const held = find(nodeId, lease);
-      if (held !== NOWHERE && leases.fencedAt[held] === UNFENCED) leases.fencedAt[held] = time();
     },
 
     async reconcile(nodeId: NodeId, report: LoadReport): Promise<Load | undefined> {

@@ -8,16 +8,16 @@ import { numberIn } from '../../domain/numbered/job-name.ts';
 import { NodeChains } from '../../domain/numbered/node-chains.ts';
 import { NOWHERE, NumberedPlaces } from '../../domain/numbered/numbered-places.ts';
 
-export const UNFENCED = -1;
-export const UNTAKEN = -1;
+/** It was not abandoned, or not committed. */
+export const UNMARKED = -1;
 
 export class Leases {
   /** By place, as all columns: when it ends. */
   expiresAt = new Float64Array(0);
-  /** When it was first fenced. */
-  fencedAt = new Float64Array(0);
+  /** When its attempt was abandoned. */
+  abandonedAt = new Float64Array(0);
   /** When it was first committed; until then it is only reserved. */
-  takenAt = new Float64Array(0);
+  committedAt = new Float64Array(0);
   /** 1: held when the node last reported. Only such a one can be among the jobs it counted. */
   isReported = new Uint8Array(0);
   /** The number of the node it is held on. */
@@ -51,8 +51,8 @@ export class Leases {
     if (place >= this.nodes.length) this.grow();
     this.nodes[place] = node;
     this.expiresAt[place] = expiresAt;
-    this.fencedAt[place] = UNFENCED;
-    this.takenAt[place] = UNTAKEN;
+    this.abandonedAt[place] = UNMARKED;
+    this.committedAt[place] = UNMARKED;
     this.isReported[place] = 0;
     this.chains.add(node, place);
   }
@@ -70,8 +70,8 @@ export class Leases {
       return grown;
     };
     this.expiresAt = longer(this.expiresAt);
-    this.fencedAt = longer(this.fencedAt);
-    this.takenAt = longer(this.takenAt);
+    this.abandonedAt = longer(this.abandonedAt);
+    this.committedAt = longer(this.committedAt);
     const [nodes, isReported] = [new Int32Array(room), new Uint8Array(room)];
     nodes.set(this.nodes);
     isReported.set(this.isReported);

@@ -19,8 +19,8 @@ export interface MemoryNodeMailbox<T> extends NodeMailbox<T> {
 export function createNodeMailbox<T>(deps: {
   clock: Clock;
   maxPerNode: number;
-  /** The ledger of this process. Absent: no entry names its slot. */
-  slots?: Pick<MemoryCapacityLedger, 'keep' | 'cut'>;
+  /** The ledger of this process. */
+  ledger: Pick<MemoryCapacityLedger, 'commit'>;
 }): MemoryNodeMailbox<T> {
   const boxes = new Map<NodeId, Box<T>>();
 
@@ -41,11 +41,11 @@ export function createNodeMailbox<T>(deps: {
     }
   }
 
-  /** Nobody may work on what holds no slot any more, or was given up. */
-  function dropSlotless(nodeId: NodeId, { entries }: Box<T>, max: number): void {
+  /** Commits the leases of the entries that are about to be handed out, and drops those whose lease has ended or was abandoned. */
+  function commitOldest(nodeId: NodeId, { entries }: Box<T>, max: number): void {
     for (let at = 0; at < Math.min(max, entries.length); ) {
-      const slot = entries[at]?.slot;
-      if (slot === undefined || deps.slots?.keep(nodeId, slot.lease, slot.ttlMs) !== false) at += 1;
+      const { slot } = entries[at] as MailboxEntry<T>;
+      if (deps.ledger.commit(nodeId, slot.lease, slot.ttlMs).kind === 'committed') at += 1;
       else entries.splice(at, 1);
     }
   }
@@ -83,13 +83,13 @@ export function createNodeMailbox<T>(deps: {
       const until = deps.clock.now() + waitMs;
       let box = open(nodeId);
       dropExpired(box);
-      if (!isAborted(signal)) dropSlotless(nodeId, box, max);
+      if (!isAborted(signal)) commitOldest(nodeId, box, max);
       // Another take may be quicker after a wake-up: then go on waiting for what is left of the time.
       while (box.entries.length === 0 && !isAborted(signal) && deps.clock.now() < until) {
         await arrival(box, until - deps.clock.now(), signal);
         box = open(nodeId);
         dropExpired(box);
-        if (!isAborted(signal)) dropSlotless(nodeId, box, max);
+        if (!isAborted(signal)) commitOldest(nodeId, box, max);
       }
       const taken = isAborted(signal) ? [] : box.entries.splice(0, max);
       // Whoever leaves something, or was woken in vain, passes the wake-up on.
@@ -98,8 +98,7 @@ export function createNodeMailbox<T>(deps: {
       return taken;
     },
 
-    async drop(nodeId, jobId, slot) {
-      if (slot !== undefined) deps.slots?.cut(nodeId, slot.lease, slot.ttlMs);
+    async drop(nodeId, jobId) {
       const box = boxes.get(nodeId);
       const at = box?.entries.findIndex((entry) => entry.jobId === jobId) ?? -1;
       if (box === undefined || at < 0) return false;

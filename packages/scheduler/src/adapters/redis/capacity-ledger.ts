@@ -2,12 +2,10 @@
 import type { NodeId } from '../../domain/ids.ts';
 import type { LeaseId, Load } from '../../domain/lease.ts';
 import type { CapacityLedger } from '../../ports/capacity-ledger.ts';
-import { SOON_MS } from '../shared-jobs/owed-moves.ts';
+import { createAbandonLease } from './capacity-ledger/abandon-lease.ts';
 import { createCommitLease } from './capacity-ledger/commit-lease.ts';
 import { createDeclareNode } from './capacity-ledger/declare-node.ts';
-import { createFenceLease } from './capacity-ledger/fence-lease.ts';
 import { createForgetNode } from './capacity-ledger/forget-node.ts';
-import { createKeepLease } from './capacity-ledger/keep-lease.ts';
 import { createReadLoad } from './capacity-ledger/read-load.ts';
 import { createReassertLease } from './capacity-ledger/reassert-lease.ts';
 import { createReconcileNode } from './capacity-ledger/reconcile-node.ts';
@@ -23,8 +21,6 @@ export interface RedisCapacityLedger extends CapacityLedger {
    * soon as it is not.
    */
   reassert(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<Load | undefined>;
-  /** A lease that is held, and not fenced, lasts at least `ttlMs` from here. False: it is not, and nothing is changed. */
-  keep(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<boolean>;
 }
 
 export function createCapacityLedger(deps: {
@@ -38,17 +34,14 @@ export function createCapacityLedger(deps: {
 }): RedisCapacityLedger {
   const { connection, keys, idleMs = NODE_IDLE_MS } = deps;
   return {
-    // As moves of the job wait at most: both can be spared when a job is over so soon.
-    commitDelayMs: () => SOON_MS,
     declare: createDeclareNode(connection, keys, idleMs),
     reserve: createReserveSlot(connection, keys, idleMs),
     commit: createCommitLease(connection, keys, idleMs),
     release: createReleaseLease(connection, keys),
-    fence: createFenceLease(connection, keys, idleMs),
+    abandon: createAbandonLease(connection, keys, idleMs),
     reconcile: createReconcileNode(connection, keys, idleMs),
     loads: createReadLoad(connection, keys),
     forget: createForgetNode(connection, keys),
     reassert: createReassertLease(connection, keys, idleMs),
-    keep: createKeepLease(connection, keys, idleMs),
   };
 }

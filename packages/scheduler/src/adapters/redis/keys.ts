@@ -24,7 +24,7 @@ export interface Keys {
   nodeMeta(nodeId: NodeId): string;
   /** ZSET · {node} · with the node. "job:attempt" → expiry (ms, server time). */
   nodeLeases(nodeId: NodeId): string;
-  /** HASH · {node} · with the leases. "f:job:attempt" since when fenced, "t:job:attempt" since when its node had it (ms), "r:job:attempt" held at the last report. */
+  /** HASH · {node} · with the leases. "a:job:attempt" since when abandoned, "t:job:attempt" since when it is committed (ms), "r:job:attempt" held at the last report. */
   nodeLeaseMarks(nodeId: NodeId): string;
   /** STRING · {node} · 1 h; withdrawn, 1 min. "generation version region", then what others must know of the node, its holder among it, as JSON. */
   nodeCapabilities(nodeId: NodeId): string;

@@ -44,15 +44,10 @@ export function createNodeMailbox<T>(deps: {
     if (!isLeaving) return taken;
     // Whoever asked has gone in the meantime: back to where they were.
     await Promise.all(
-      entries.map(({ jobId, turn, body }, at) =>
-        putEntry(nodeId, {
-          jobId,
-          turn,
-          body,
-          ttlMs: ttlUntil(taken[at]?.expiresAt ?? 0),
-          slot: taken[at]?.slot,
-        }),
-      ),
+      entries.map(({ jobId, turn, body }, at) => {
+        const { expiresAt, slot } = taken[at] as MailboxEntry<T>;
+        return putEntry(nodeId, { jobId, turn, body, ttlMs: ttlUntil(expiresAt), slot });
+      }),
     );
     return [];
   }

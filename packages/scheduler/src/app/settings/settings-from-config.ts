@@ -6,7 +6,7 @@ import { credentialsOf } from '../../config/tokens.ts';
 import type { CoreServices } from '../../domain/requirements.ts';
 import type { CatalogueSettings } from '../../management/catalogue/catalogue-state.ts';
 import type { ModelReportSettings } from '../../management/marks/model-reports.ts';
-import type { ManagementSettings } from '../../management/settings.ts';
+import { INTERVAL_JITTER, type ManagementSettings } from '../../management/settings.ts';
 import type { JobServiceSettings } from '../../runtime/create-job-service.ts';
 import type { SessionServiceDeps } from '../../session/create-session-service.ts';
 import type { AccessSettings } from '../../transport/access/create-gate.ts';
@@ -94,19 +94,18 @@ export function modelReportSettings({ scheduler }: Config): ModelReportSettings 
   };
 }
 
-/**
- * `isShared`: a script of the store that hands jobs out makes their slots last, which is a command less for each. Where writes count
- * when a replica has them, a fetch would have to wait for that, and what it took out be lost if that does not come: there drivers commit.
- */
-export function linkSettings({ scheduler }: Config, isShared: boolean): NodeLinkSettings {
-  const unacknowledgedMs = scheduler.reservation_ttl_ms;
-  const fetchedMs = scheduler.job_timeout_seconds * SECOND + unacknowledgedMs;
-  const slots = { fetchedMs, unacknowledgedMs };
-  return {
-    endpointTimeoutMs: scheduler.ack_timeout_ms,
-    ...(isShared && scheduler.phase2.durability === 'primary' && { slots }),
-  };
-}
+export const linkSettings = ({ scheduler }: Config): NodeLinkSettings => ({
+  endpointTimeoutMs: scheduler.ack_timeout_ms,
+  committedMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
+});
+
+/** A node that has a job names it in its next heartbeat; this much later the heartbeat has been received. */
+const HEARTBEAT_ARRIVAL_MS = 2_000;
+
+const abandonedLeaseMs = ({ reservation_ttl_ms, node_health }: Config['scheduler']): number => {
+  const longestIntervalMs = node_health.heartbeat_interval_seconds * SECOND * (1 + INTERVAL_JITTER);
+  return Math.max(reservation_ttl_ms, longestIntervalMs + HEARTBEAT_ARRIVAL_MS);
+};
 
 export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
   return {
@@ -118,6 +117,8 @@ export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
     fleetWarmupMs: scheduler.fleet_warmup_ms,
     // As long as an attempt may go unheard before it is acknowledged, a late answer may take to arrive.
     leaseGraceMs: scheduler.reservation_ttl_ms,
+    abandonedLeaseMs: abandonedLeaseMs(scheduler),
+    isReplicaAwaited: scheduler.phase2.enabled && scheduler.phase2.durability === 'replica',
     cancelsTimedOut: scheduler.job_timeout.send_cancel,
     maxRetry: scheduler.max_retry,
     sampleK: scheduler.sample_k,

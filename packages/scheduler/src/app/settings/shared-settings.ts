@@ -108,7 +108,6 @@ export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxRea
 }
 
 export const ledgerSettings = (config: Config) => ({
-  reservationTtlMs: config.scheduler.reservation_ttl_ms,
   reserveMs: reserveTimeoutMs(config),
 });
 

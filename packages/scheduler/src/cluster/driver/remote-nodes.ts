@@ -6,10 +6,9 @@
  * the job hears the acknowledgement. Of one that does not nothing more may ever be heard, so the holder writes it before it answers.
  */
 import type { JobId, NodeId } from '../../domain/ids.ts';
-import { holdsFence, isSettled, type JobRecord } from '../../domain/job.ts';
+import { holdsFence, type JobRecord } from '../../domain/job.ts';
 import { changeJob, type JobChange } from '../../domain/job-change.ts';
 import type { AudioAt } from '../../domain/job-spec.ts';
-import { leaseId } from '../../domain/lease.ts';
 import { readUse, type ServiceUse, useOf } from '../../domain/service-use.ts';
 import type { Expected, MoveResult } from '../../ports/job-store.ts';
 import type { Log } from '../../ports/log.ts';
@@ -18,15 +17,11 @@ import type { NodeRecord } from '../../ports/node-records.ts';
 import type { DriverCache } from '../holder/driver-cache.ts';
 import type { FirstWords } from '../holder/first-words.ts';
 import type { GuestAttempts } from '../holder/guest-attempts.ts';
-import type { LastingSlots } from '../holder/lasting-slots.ts';
-import type { SlotKeeping } from '../holder/slot-keeping.ts';
 import { type MessageBus, Unsent } from '../messaging/message-bus.ts';
 import { readMessage } from '../messaging/read-message.ts';
 
 interface AssignMessage extends Assignment {
   readonly driver: string;
-  /** Of its slot, among all that its driver took on nodes of others; absent: of an earlier version. */
-  readonly slotNumber?: number;
   /** For its holder to count. Absent: its driver does. */
   readonly use?: ServiceUse | undefined;
 }
@@ -68,11 +63,8 @@ export interface RemoteNodesDeps {
     expected: Expected,
     change: JobChange,
   ) => Promise<MoveResult>;
-  readonly recordOf: (jobId: JobId) => Promise<JobRecord | undefined>;
   readonly publish: (job: JobRecord) => void;
   readonly driverCache: Pick<DriverCache, 'note'>;
-  readonly slots: Pick<SlotKeeping, 'handed' | 'secure'>;
-  readonly lasting: Pick<LastingSlots, 'left'>;
   readonly guests: Pick<GuestAttempts, 'placed' | 'withdrawn'>;
   /** The store's time: what instances whose clocks differ have in common. */
   readonly storeNow: () => number;
@@ -80,11 +72,6 @@ export interface RemoteNodesDeps {
   readonly answerMs: number;
   readonly log: Log;
 }
-
-/** Messages are read within a few milliseconds, unless a store or an instance stood still. */
-const FRESH_MS = 1_000;
-/** The clocks of servers differ, and so does what instances know of them. */
-const APART_MS = 200;
 
 export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   const { bus, local, log } = deps;
@@ -99,14 +86,11 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     const { nodeId, attempt, job } = assignment;
     const { need, ...sent } = job;
     const toStore = deps.storeNow() - deps.now();
-    const slotUntil = assignment.slotUntil ?? assignment.expiresAt;
     const message: AssignMessage = {
       ...assignment,
       job: sent,
       audioAt: assignment.audioAt ?? deps.audioAt(job.jobId),
       expiresAt: assignment.expiresAt + toStore,
-      slotUntil: slotUntil + toStore,
-      slotNumber: deps.lasting.left(nodeId, leaseId(job.jobId, attempt), slotUntil),
       driver: deps.driver(),
       use: need && useOf(need),
     };
@@ -131,50 +115,9 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     return { kind: 'written', generation, isApart, isCounted, job: changeJob(job, change) };
   }
 
-  /** One that is yet to be written was written while all clocks of this machine stood still: they cannot tell how old it is. */
-  function isFresh({ expiresAt }: AssignMessage): boolean {
-    const ageMs = deps.storeNow() - (expiresAt - deps.answerMs);
-    return -APART_MS < ageMs && ageMs < FRESH_MS;
-  }
-
-  /** Of a message that lay for so long that its driver may have given the attempt up. A store that cannot be asked proves nothing. */
-  async function isSuperseded({ nodeId, attempt, job }: AssignMessage): Promise<boolean> {
-    try {
-      const now = await deps.recordOf(job.jobId);
-      const isMeant = now?.intent?.nodeId === nodeId && now.intent.attempt === attempt;
-      return now === undefined || isSettled(now.state) || !(isMeant || holdsFence(now, nodeId, attempt));
-    } catch {
-      return false;
-    }
-  }
-
-  /**
-   * Nor may it have much left of its slot: should this instance then not reach the store, the slot would be another's while the node
-   * works (I1). So it is not handed over without a slot that lasts.
-   */
-  async function securedUntil({
-    nodeId,
-    attempt,
-    job: { jobId },
-  }: AssignMessage): Promise<number | undefined> {
-    try {
-      return await deps.slots.secure({ nodeId, jobId, attempt });
-    } catch (fault) {
-      log.info({ job_id: jobId, node_id: nodeId, err: fault }, 'the slot of a late assignment is in doubt');
-      return undefined;
-    }
-  }
-
-  async function assigned(message: AssignMessage): Promise<Answered> {
-    if (isFresh(message)) return handOver(message, undefined);
-    if (await isSuperseded(message)) return SUPERSEDED;
-    const slotUntil = await securedUntil(message);
-    return slotUntil === undefined ? SLOT_IN_DOUBT : handOver(message, slotUntil);
-  }
-
-  /** `secured`: until when its slot is held, if that is not what the message says. */
-  async function handOver(message: AssignMessage, secured: number | undefined): Promise<Answered> {
-    const { nodeId, attempt, job, driver } = message;
+  /** The link commits the lease first: an assignment that lay in the inbox for too long finds its lease ended or abandoned. */
+  async function handOver(message: AssignMessage): Promise<Answered> {
+    const { nodeId, job, driver } = message;
     const fromStore = deps.now() - deps.storeNow();
     const delivery = await local.deliver({ ...message, expiresAt: message.expiresAt + fromStore });
     if (delivery.kind !== 'written') return delivery;
@@ -182,11 +125,6 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     const generation = deps.generationOf(nodeId) ?? 0;
     const written = { kind: 'written', generation, isApart: delivery.isApart } as const;
     const isTaken = !deps.acknowledges(nodeId);
-    const slotUntil = secured ?? (message.slotUntil ?? message.expiresAt) + fromStore;
-    // Of a slot that was secured here its driver knows no more than that its reservation has ended.
-    const slotNumber = secured === undefined ? message.slotNumber : undefined;
-    const handed = { jobId: job.jobId, nodeId, attempt, generation, slotUntil, isTaken, driver, slotNumber };
-    deps.slots.handed(handed);
     if (isTaken) return counted(message, await recorded(message, written));
     const answered = counted(message, written);
     await deps.firstWords.wait(job.jobId, driver);
@@ -235,7 +173,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
 
   // Whoever opened it before, this very instance perhaps, may have handed the job to its node: only its driver can end that attempt, and begin another.
   bus.on('assign', async (body, _, wasOpened) =>
-    wasOpened ? ALREADY_OPENED : assigned(readMessage<AssignMessage>('assign', body, ASSIGN)),
+    wasOpened ? ALREADY_OPENED : handOver(readMessage<AssignMessage>('assign', body, ASSIGN)),
   );
   bus.on('withdraw', async (body) => {
     const { nodeId, jobId, reason } = readMessage<WithdrawMessage>('withdraw', body, WITHDRAW);
@@ -254,9 +192,6 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
       if (holder === undefined) return local.cancel(nodeId, jobId, reason);
       withdraw(holder, nodeId, jobId, reason);
     },
-
-    // Of mailboxes only, which everybody can reach.
-    giveUp: (nodeId, jobId, attempt) => local.giveUp?.(nodeId, jobId, attempt),
   };
 }
 
@@ -270,8 +205,6 @@ const ASSIGN = {
 const WITHDRAW = { nodeId: 'string', jobId: 'string', reason: 'string' } as const;
 const SUPERSEDED: Answered = { kind: 'unknown', reason: 'superseded' };
 const ALREADY_OPENED: Answered = { kind: 'unknown', reason: 'opened_before' };
-/** Nothing was written to the node. */
-const SLOT_IN_DOUBT: Answered = { kind: 'undeliverable', reason: 'slot_in_doubt' };
 
 const dispatchedAt = (at: number, nodeId: NodeId, attempt: number): JobChange => ({
   state: 'DISPATCHED',

@@ -16,7 +16,7 @@ import type {
 } from '../../domain/node-report.ts';
 import { withTimeout } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { type MessageBus, Unsent } from '../messaging/message-bus.ts';
+import type { MessageBus } from '../messaging/message-bus.ts';
 import { readMessage } from '../messaging/read-message.ts';
 import type { DriverCache } from './driver-cache.ts';
 import { createFindDriver, type FindDriverDeps, type Way } from './find-driver.ts';
@@ -24,7 +24,6 @@ import type { FirstWords } from './first-words.ts';
 import type { GuestAttempts } from './guest-attempts.ts';
 import { type NodeReport, readNodeReport } from './node-report.ts';
 import type { PendingReports } from './pending-reports.ts';
-import type { SlotKeeping } from './slot-keeping.ts';
 
 /** The part of the engine that answers go to. */
 export interface NodeReportService {
@@ -68,7 +67,6 @@ export function createRemoteJobs(deps: {
   driverCache: DriverCache;
   held: PendingReports;
   firstWords: Pick<FirstWords, 'orAtOnce' | 'end'>;
-  slots: Pick<SlotKeeping, 'taken' | 'beside' | 'over'>;
   guests: Pick<GuestAttempts, 'marked' | 'left'>;
   /** A result as it may pass through the store. */
   fit: (result: JobResult) => JobResult;
@@ -126,8 +124,6 @@ export function createRemoteJobs(deps: {
     if (isLast || local.drives(jobId)) deps.firstWords.end(jobId, driverCache.find(jobId));
     if (local.drives(jobId)) await underWay.get(jobId);
     const isHere = local.drives(jobId);
-    if (isLast) deps.slots.over(report.answer);
-    else if (!isHere) deps.slots.taken(report.answer);
     if (isHere && !held.holds(jobId)) return hear(report);
     const fitting = isHere ? report : fitted(report);
     if (held.holds(jobId)) held.add(fitting);
@@ -205,35 +201,12 @@ export function createRemoteJobs(deps: {
     const isLast = report.say !== 'acknowledged';
     const verdict = await elsewhereOr(
       jobId,
-      () => (isLast ? hear(report) : takenHere(report)),
-      (instanceId) => (isLast ? askOf(instanceId, report) : takenElsewhere(instanceId, report)),
+      () => hear(report),
+      (instanceId) => askOf(instanceId, report),
       'asked',
     );
     if (isLast) driverCache.forget(jobId);
     return verdict;
-  }
-
-  async function takenHere(report: NodeReport): Promise<ReportOutcome> {
-    const { answer } = report;
-    const verdict = await hear(report);
-    if (verdict.kind === 'accepted') deps.slots.beside(answer, local.drives(answer.jobId)).accepted();
-    return verdict;
-  }
-
-  /** Two hands keep its slot, this one and its driver's. The driver may take its time if it is told that this one does not. */
-  async function takenElsewhere(instanceId: string, report: NodeReport): Promise<ReportOutcome> {
-    const { answer } = report;
-    const { isKept, accepted } = deps.slots.beside(answer, false);
-    try {
-      const told = isKept ? { ...report, answer: { ...answer, isKept } } : report;
-      const verdict = await askOf(instanceId, told);
-      if (verdict.kind === 'accepted' && verdict.isLasting !== true) accepted();
-      return verdict;
-    } catch (fault) {
-      // The driver may have accepted it, and died before it could say so: then it relied on this hand.
-      if (isKept && !(fault instanceof Unsent)) accepted();
-      throw fault;
-    }
   }
 
   const cancelDesk = (way: Way): CancelService => ({
@@ -269,7 +242,6 @@ export function createRemoteJobs(deps: {
 const CANCEL = { jobId: 'string', reason: 'string' } as const;
 
 const ACCEPTED: ReportOutcome = { kind: 'accepted' };
-const LASTING: ReportOutcome = { kind: 'accepted', isLasting: true };
 
 const deskOf = (take: (report: NodeReport) => Promise<ReportOutcome>): NodeReportService => ({
   acknowledge: (answer) => take({ say: 'acknowledged', answer }),
@@ -278,7 +250,4 @@ const deskOf = (take: (report: NodeReport) => Promise<ReportOutcome>): NodeRepor
 });
 
 /** Without the record, which nobody at the other end reads. */
-const wordOf = (verdict: ReportOutcome): ReportOutcome => {
-  if (verdict.kind !== 'accepted') return verdict;
-  return verdict.isLasting === true ? LASTING : ACCEPTED;
-};
+const wordOf = (verdict: ReportOutcome): ReportOutcome => (verdict.kind === 'accepted' ? ACCEPTED : verdict);

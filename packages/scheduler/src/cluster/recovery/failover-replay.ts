@@ -20,6 +20,14 @@ export interface Affected {
 
 export const EVERYTHING: Affected = { job: () => true, record: () => true, node: () => true };
 
+/** A lease that this instance released or abandoned. */
+export interface RecentLease {
+  readonly nodeId: NodeId;
+  readonly lease: LeaseId;
+  /** When an abandoned one ends at the latest. */
+  readonly endsAt: number | undefined;
+}
+
 export interface FailoverReplay {
   run(affected: Affected): Promise<void>;
   /** Resolves when nothing that concerns the node is still to be told: a slot that is taken is not given away meanwhile. */
@@ -45,27 +53,20 @@ export function createFailoverReplay(deps: {
   holdsSlot: (jobId: JobId, attempt: number) => boolean;
   /** It is in flight, and another attempt than that one counts, or is about to. */
   isGivenUp: (jobId: JobId, attempt: number) => boolean;
-  fence: (nodeId: NodeId, lease: string) => Promise<unknown>;
+  abandon: (nodeId: NodeId, lease: string, endsInMs?: number) => Promise<unknown>;
   restore: (job: JobRecord) => Promise<unknown>;
   /** `isTaken`: its node has the job. */
   reassert: (nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken: boolean) => Promise<unknown>;
-  /** Slots that were fenced a moment ago, by their leases. */
-  fenced: () => readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
-  /** Slots that were given back a moment ago. */
-  givenBack: () => readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
-  giveBack: (nodeId: NodeId, lease: LeaseId) => Promise<unknown>;
-  /** What others made to last there may be lost, and is not to be relied on. */
-  doubtSlots: (isAffected: (nodeId: NodeId) => boolean) => void;
+  /** Leases that this instance abandoned a moment ago. */
+  abandoned: () => readonly RecentLease[];
+  /** Leases that this instance released a moment ago. */
+  released: () => readonly RecentLease[];
+  release: (nodeId: NodeId, lease: LeaseId) => Promise<unknown>;
   /** Own nodes, claims and sessions: each knows how to tell itself again. */
   others: () => void;
-  /** Whether the node says that it has taken a job. */
-  acknowledges: (nodeId: NodeId) => boolean;
   clock: Clock;
-  reservationTtlMs: number;
-  /** As long as an attempt that runs still needs its slot: not as if it had just begun. */
-  slotLeftMs: (jobId: JobId) => number;
-  /** What is left of the reservation of an attempt that is only meant; 0: it ended or was never had, and the slot may be another's. */
-  reservationLeftMs: (jobId: JobId, attempt: number) => number;
+  /** How long the lease of the attempt is still needed, if it may have been handed to its node; 0: it was not sent. */
+  leaseLeftMs: (jobId: JobId, attempt: number) => number;
   log: Log;
   meter: Meter;
 }): FailoverReplay {
@@ -84,36 +85,30 @@ export function createFailoverReplay(deps: {
     }
   }
 
-  function slotLeftMs({ jobId, attempt, stage }: HeldLease): number {
-    if (stage === 'running') return deps.slotLeftMs(jobId);
-    // Its node may have taken it although its driver has not heard of that yet: better a slot too few for a moment than one too many.
-    if (stage === 'sent') return deps.reservationTtlMs;
-    return deps.reservationLeftMs(jobId, attempt);
-  }
-
   async function tellAll(affected: Affected): Promise<void> {
     const jobs = [...deps.jobs()];
     const live = jobs.filter(({ state }) => !isSettled(state));
-    const leases = leasesOf(live, affected, deps.acknowledges);
+    const leases = leasesOf(live, affected);
     await each(leases, 'leases', async (held) => {
       const { jobId, attempt, nodeId, lease } = held;
       // It may have been given back while others were told: then it would be held for a minute by nobody.
       if (!deps.holdsSlot(jobId, attempt)) return;
-      const leftMs = slotLeftMs(held);
+      const leftMs = deps.leaseLeftMs(jobId, attempt);
       // A store that lost an outcome may have had its driver's successor believe that the node still works: its reports tell.
-      if (leftMs > 0) await deps.reassert(nodeId, lease, leftMs, held.stage === 'running');
+      if (leftMs > 0) await deps.reassert(nodeId, lease, leftMs, held.isHandedOver);
       // Given up while it was told: the mark that says so found no lease, and without it no report of the node could free the slot.
-      if (deps.isGivenUp(jobId, attempt)) await deps.fence(nodeId, lease);
+      if (deps.isGivenUp(jobId, attempt)) await deps.abandon(nodeId, lease);
     });
     // One that its node took up again after all is held again.
     const held = new Set(
       leases.flatMap((one) => (deps.holdsSlot(one.jobId, one.attempt) ? [one.lease] : [])),
     );
-    const isLost = ([lease, nodeId]: readonly [LeaseId, NodeId]): boolean =>
-      affected.node(nodeId) && !held.has(lease);
-    await each(deps.fenced().filter(isLost), 'fences', ([lease, nodeId]) => deps.fence(nodeId, lease));
-    await each(deps.givenBack().filter(isLost), 'releases', ([lease, nodeId]) =>
-      deps.giveBack(nodeId, lease),
+    const isLost = ({ lease, nodeId }: RecentLease): boolean => affected.node(nodeId) && !held.has(lease);
+    await each(deps.abandoned().filter(isLost), 'fences', ({ lease, nodeId, endsAt }) =>
+      deps.abandon(nodeId, lease, endsAt === undefined ? undefined : Math.max(0, endsAt - deps.clock.now())),
+    );
+    await each(deps.released().filter(isLost), 'releases', ({ lease, nodeId }) =>
+      deps.release(nodeId, lease),
     );
     await each(
       jobs.filter(({ jobId }) => affected.job(jobId)),
@@ -149,7 +144,6 @@ export function createFailoverReplay(deps: {
     async run(affected) {
       doubts = [...doubtful(), { affected, until: deps.clock.now() + OTHERS_TELL_WITHIN_MS }];
       deps.others();
-      deps.doubtSlots(affected.node);
       const done = tellAll(affected).catch((fault: unknown) =>
         log.error({ err: fault }, 'the store could not be told again'),
       );
@@ -175,27 +169,14 @@ export function createFailoverReplay(deps: {
 interface HeldLease extends Attempt {
   readonly jobId: JobId;
   readonly lease: string;
-  readonly stage: 'running' | 'sent' | 'meant';
+  /** The record says that it was handed over: then reports of its node can prove the lease gone. */
+  readonly isHandedOver: boolean;
 }
 
-function leasesOf(
-  jobs: readonly JobRecord[],
-  affected: Affected,
-  acknowledges: (nodeId: NodeId) => boolean,
-): readonly HeldLease[] {
-  const held = (
-    { jobId }: JobRecord,
-    attempt: Attempt | undefined,
-    stage: HeldLease['stage'],
-  ): HeldLease[] =>
+function leasesOf(jobs: readonly JobRecord[], affected: Affected): readonly HeldLease[] {
+  const held = ({ jobId }: JobRecord, attempt: Attempt | undefined, isHandedOver: boolean): HeldLease[] =>
     attempt === undefined || !affected.node(attempt.nodeId)
       ? []
-      : [{ ...attempt, jobId, lease: leaseId(jobId, attempt.attempt), stage }];
-  // Who never acknowledges runs it from the moment it was sent.
-  const isRunning = ({ state, fence }: JobRecord): boolean =>
-    state === 'RUNNING' || (fence !== undefined && !acknowledges(fence.nodeId));
-  return jobs.flatMap((job) => [
-    ...held(job, job.fence, isRunning(job) ? 'running' : 'sent'),
-    ...held(job, job.intent, 'meant'),
-  ]);
+      : [{ ...attempt, jobId, lease: leaseId(jobId, attempt.attempt), isHandedOver }];
+  return jobs.flatMap((job) => [...held(job, job.fence, true), ...held(job, job.intent, false)]);
 }

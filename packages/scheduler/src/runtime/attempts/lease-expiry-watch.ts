@@ -4,12 +4,9 @@ import type { Engine } from '../engine.ts';
 
 /** For an attempt that was given up while its node may still work on it. */
 export function watchLeaseEnd(engine: Engine, nodeId: NodeId): void {
-  const { ackTimeoutMs, reservationTtlMs, jobTimeoutMs, leaseGraceMs } = engine.settings;
-  // When it ends depends on whether and when it was acknowledged: looking twice costs less than keeping account of that.
-  for (const delayMs of [
-    Math.max(reservationTtlMs, leaseGraceMs + ackTimeoutMs),
-    jobTimeoutMs + leaseGraceMs,
-  ])
+  const { abandonedLeaseMs, jobTimeoutMs, leaseGraceMs } = engine.settings;
+  // When it ends depends on whether it was acknowledged: reading twice costs less than keeping account of that.
+  for (const delayMs of [abandonedLeaseMs, jobTimeoutMs + leaseGraceMs])
     engine.wheel.set(delayMs, () => void reload(engine, nodeId));
 }
 

@@ -1,11 +1,11 @@
 /** Hot path: a node's connection ended or came back; its jobs are retried at once or go on. */
 import type { NodeId } from '../../domain/ids.ts';
 import { isOut } from '../../domain/job.ts';
-import { leaseId } from '../../domain/lease.ts';
-import { type Engine, leaveFenced } from '../engine.ts';
+import type { Engine } from '../engine.ts';
 import type { InFlightJob } from '../in-flight-job.ts';
 import type { JobService } from '../job-service.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
+import { abandonAttempt } from './superseded-leases.ts';
 import type { Timer } from './timer-wheel.ts';
 
 export function createNodeLoss(
@@ -17,7 +17,7 @@ export function createNodeLoss(
   const graces = new Map<NodeId, Timer>();
 
   function abandon(flight: InFlightJob, nodeId: NodeId, message: string, isOver: boolean): void {
-    const { jobId, fence, intent } = flight.job;
+    const { fence, intent } = flight.job;
     if (intent?.nodeId === nodeId) {
       // Known only after the send has been recorded: then the attempt is given up at once.
       flight.leftBy = nodeId;
@@ -25,7 +25,7 @@ export function createNodeLoss(
     }
     if (fence?.nodeId !== nodeId || !isOut(flight.job)) return;
     // The node may be alive, and at work on it: its next report decides about the slot.
-    if (!isOver) void leaveFenced(engine, nodeId, leaseId(jobId, fence.attempt));
+    if (!isOver) void abandonAttempt(engine, flight, fence);
     const side = isOver ? 'over' : 'open';
     void retryOrFail.giveUp(flight, {
       code: 'WS_DISCONNECTED',

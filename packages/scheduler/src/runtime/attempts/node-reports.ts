@@ -17,7 +17,7 @@ import {
   noteTakenAgain,
 } from '../in-flight-job.ts';
 import type { JobService } from '../job-service.ts';
-import { createCommits, isOver } from './commits.ts';
+import { createLateCommits, isOver } from './late-commits.ts';
 import { endOfAttempt } from './lateness.ts';
 import { createOverloads } from './overloaded-nodes.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
@@ -33,7 +33,7 @@ export function createNodeReports(
   parts: { placement: Placement; deadlines: Deadlines; retryOrFail: RetryOrFail; settleJob: SettleJob },
 ): Pick<JobService, 'acknowledge' | 'finish' | 'fail'> {
   const { placement, deadlines, retryOrFail, settleJob } = parts;
-  const commits = createCommits(engine, retryOrFail);
+  const lateCommits = createLateCommits(engine, retryOrFail);
 
   const noteOverload = createOverloads(engine);
 
@@ -101,23 +101,23 @@ export function createNodeReports(
       if (typeof flight === 'string') return ignore('ack', answer, flight);
       const { fence, state } = flight.job;
       if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
-      const wasGivenUp = flight.givenUp === fence.attempt;
-      const isLasting = commits.isLasting(flight);
-      // Heard in time, however long it takes to be written: the node is not given up for a store that is slow.
+      const needsCommit = lateCommits.isNeeded(flight, fence);
+      // Received in time, however long the write takes: a slow store must not make the driver abandon the node.
       deadlines.acknowledged(flight);
-      // What seemed over goes on, unless its outcome is being written, or something that is heard from here on ends it.
+      // An attempt that seemed over goes on, unless its outcome is being written, or a later report ends it.
       if (!isEnding(flight)) noteTakenAgain(flight, fence.attempt);
-      const dueAt = commits.dueAt(flight, heardAt, answer.isKept === true);
-      const hasRoom = dueAt !== undefined || (await commits.now(flight, fence));
-      if (isAbandoned(flight)) return ignore('ack', answer, 'fenced');
-      // Time has passed: another attempt may have the job by now, and then this lease belongs to nobody.
-      if (isOver(flight, fence)) {
-        await commits.undo(flight, fence);
-        return ignore('ack', answer, isSettled(flight.job.state) ? 'settled' : 'fenced');
-      }
-      if (!hasRoom) {
-        await commits.loseSlot(flight, fence);
-        return ignore('ack', answer, 'lease_lost');
+      if (needsCommit) {
+        const hasSlot = await lateCommits.commit(flight, fence);
+        if (isAbandoned(flight)) return ignore('ack', answer, 'fenced');
+        // Another attempt may have the job by now, and then this lease is not needed.
+        if (isOver(flight, fence)) {
+          await lateCommits.undo(flight, fence);
+          return ignore('ack', answer, isSettled(flight.job.state) ? 'settled' : 'fenced');
+        }
+        if (!hasSlot) {
+          await lateCommits.loseSlot(flight, fence);
+          return ignore('ack', answer, 'lease_lost');
+        }
       }
       while (flight.job.state !== 'RUNNING' && !(await advance(engine, flight, 'acknowledged', RAN))) {
         if (flight.driving !== 'ours' || isOver(flight, fence)) return ignore('ack', answer, 'fenced');
@@ -135,10 +135,7 @@ export function createNodeReports(
       flight.stopWaiting?.();
       if (flight.audioAt === 'awaited') flight.audioAt = 'missing';
       deadlines.acknowledged(flight);
-      if (dueAt !== undefined) commits.later(flight, dueAt);
-      // One that was not answered is not made again for what is given up, which it was until this was written.
-      else if (wasGivenUp) commits.later(flight, engine.clock.now());
-      return { kind: 'accepted', job: flight.job, ...(isLasting && IS_LASTING) };
+      return { kind: 'accepted', job: flight.job };
     },
 
     async finish(answer, result) {
@@ -203,10 +200,9 @@ export function createNodeReports(
   };
 }
 
-const IS_LASTING = { isLasting: true } as const;
 const RAN = { intent: null, isSoon: true } as const;
 /** How an earlier attempt went is not kept. */
-const UNKNOWN_WAY = { generation: undefined, isApart: true, isLasting: false } as const;
+const UNKNOWN_WAY = { generation: undefined, isApart: true } as const;
 
 const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',

@@ -11,7 +11,7 @@ import { backToWaiting, waitForSlot } from '../queue/waiting.ts';
 import { markedOut, markedOutWords } from '../select/marked-out.ts';
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
 import type { NodeSide, SettleJob } from './settle-job.ts';
-import { leaveUnacknowledged } from './superseded-leases.ts';
+import { abandonAttempt } from './superseded-leases.ts';
 
 export interface Reason {
   readonly code: string;
@@ -147,10 +147,8 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
         if (side === 'over') await free(flight, fence);
         return false;
       }
-      if (side === 'open') leaveUnacknowledged(engine, flight, fence);
+      if (side === 'open') void abandonAttempt(engine, flight, fence);
       flight.givenUp = fence.attempt;
-      // Its slot is cut back, or fenced, or given back: should it go on, it is committed.
-      flight.isLasting = false;
       if (isLoss === true) {
         flight.nodesLost += 1;
         engine.nodes.outcome(fence.nodeId, 'unproven', flight.need);

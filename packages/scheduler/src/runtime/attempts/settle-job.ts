@@ -6,7 +6,7 @@ import type { JobResult } from '../../domain/job-spec.ts';
 import { leaseId } from '../../domain/lease.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { noteStage, TOTAL } from '../dispatch/stage-times.ts';
-import { advance, type Engine, leaveFenced, releaseForGood, type Step } from '../engine.ts';
+import { advance, type Engine, releaseForGood, type Step } from '../engine.ts';
 import {
   hasReleased,
   type InFlightJob,
@@ -16,7 +16,7 @@ import {
   type Settlement,
 } from '../in-flight-job.ts';
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
-import { leaveUnacknowledged, withdrawUnclear } from './superseded-leases.ts';
+import { abandonAttempt, withdrawUnclear } from './superseded-leases.ts';
 
 /** `over`: the node is done with the job, or never had it. `open`: it may still be working on it. */
 export type NodeSide = 'over' | 'open';
@@ -64,8 +64,7 @@ export function createSettleJob(engine: Engine): SettleJob {
     const reason = failure?.code ?? 'superseded';
     if (reason !== 'JOB_TIMEOUT' || engine.settings.cancelsTimedOut)
       engine.link.cancel(fence.nodeId, jobId, reason);
-    leaveUnacknowledged(engine, flight, fence);
-    await leaveFenced(engine, fence.nodeId, leaseId(jobId, fence.attempt));
+    await abandonAttempt(engine, flight, fence);
     watchLeaseEnd(engine, fence.nodeId);
     await advance(engine, flight, 'released', { reason: 'lease_left_to_expire' });
   }

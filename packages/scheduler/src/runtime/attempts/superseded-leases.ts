@@ -1,14 +1,13 @@
-/** Hot path, seldom: the leases of attempts that are not, or no longer, the one that counts. */
+/** Failure path: the leases of attempts that do not count, or no longer. */
 import type { NodeId } from '../../domain/ids.ts';
 import { type Attempt, holdsFence } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import type { Placed } from '../dispatch/placed.ts';
-import { type Engine, leaveFenced } from '../engine.ts';
-import { hasReleased, type InFlightJob, isAbandoned, nodesOf } from '../in-flight-job.ts';
-import { commitUnasked } from './commits.ts';
+import { abandonLease, type Engine } from '../engine.ts';
+import { hasReleased, type InFlightJob, isAbandoned, nodesOf, noteLeaseAbandoned } from '../in-flight-job.ts';
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
 
-/** `sent` all the same if the answer was quicker than the record. */
+/** `sent` all the same if the node's report was quicker than the record. */
 export async function notSentThere(
   engine: Engine,
   flight: InFlightJob,
@@ -16,36 +15,32 @@ export async function notSentThere(
   attempt: number,
 ): Promise<Placed> {
   if (holdsFence(flight.job, nodeId, attempt)) return 'sent';
-  // The attempt may go on under whoever drives the job now.
+  // The attempt may go on under the instance that drives the job now.
   if (isAbandoned(flight)) return 'overtaken';
   engine.link.cancel(nodeId, flight.job.jobId, 'superseded');
-  leaveUnacknowledged(engine, flight, { nodeId, attempt });
-  await leaveFenced(engine, nodeId, leaseId(flight.job.jobId, attempt));
+  await abandonAttempt(engine, flight, { nodeId, attempt });
   watchLeaseEnd(engine, nodeId);
   return 'overtaken';
 }
 
+/** A new attempt counts from now on: the attempt before it, and unconfirmed ones, are stopped and their leases marked. */
 export async function settleLeases(
   engine: Engine,
   flight: InFlightJob,
   nodeId: NodeId,
-  attempt: number,
   before: Attempt | undefined,
 ): Promise<Placed> {
-  const { jobId } = flight.job;
-  // The attempt before is fenced now that it has a successor, and not earlier: until here its answer would have counted.
   if (before !== undefined && !hasReleased(flight, before.attempt)) {
-    engine.link.cancel(before.nodeId, jobId, 'superseded');
-    await leaveFenced(engine, before.nodeId, leaseId(jobId, before.attempt));
+    engine.link.cancel(before.nodeId, flight.job.jobId, 'superseded');
+    await abandonAttempt(engine, flight, before);
   }
   withdrawUnclear(engine, flight, before, nodeId);
-  if (!flight.doesAcknowledge) await commitUnasked(engine, flight, { nodeId, attempt });
   return 'sent';
 }
 
 /**
- * Tells nodes to stop whose word counts no more, as it is written: those that were sent the job after the attempt that counted last, and
- * of which nobody knows whether they have it. `now`: the one that has it by now.
+ * Cancels the job on nodes that were sent it after the attempt that counted last and that have not confirmed it: their reports do not
+ * count any more. `now`: the node that has it now.
  */
 export function withdrawUnclear(
   engine: Engine,
@@ -59,22 +54,25 @@ export function withdrawUnclear(
     if (nodeId === now) continue;
     engine.link.cancel(nodeId, flight.job.jobId, 'superseded');
     const attempt = flight.job.timeline.findLast((entry) => entry.nodeId === nodeId)?.attempt;
-    if (attempt !== undefined) leaveUnacknowledged(engine, flight, { nodeId, attempt });
+    if (attempt !== undefined) void abandonAttempt(engine, flight, { nodeId, attempt });
   }
   flight.withdrawn = sent.length;
 }
 
 /**
- * Of an attempt that is given up while its node may have fetched it: its slot lasts since then, for as long as a job may run. Without a
- * word of the node it is not kept for longer than one that is only reserved (I2).
+ * Marks the lease of an attempt that the driver abandons while its node may have the job. A node that acknowledges jobs and did not
+ * acknowledge this one has it only if its next heartbeat names it, so the lease ends soon after that heartbeat. The lease of a legacy
+ * node is never shortened: such a node acknowledges nothing and names nothing.
  */
-export function leaveUnacknowledged(
-  { link, nodes }: Engine,
-  { job: { jobId, timeline } }: InFlightJob,
+export function abandonAttempt(
+  engine: Engine,
+  flight: InFlightJob,
   { nodeId, attempt }: Attempt,
-): void {
-  // What a node took that never acknowledges, it has.
-  const acknowledges = nodes.profile(nodeId)?.supports.includes('job_ack') === true;
+): Promise<void> {
+  const { jobId, timeline } = flight.job;
+  noteLeaseAbandoned(flight, attempt);
+  const acknowledges = engine.nodes.profile(nodeId)?.supports.includes('job_ack') === true;
   const hasRun = timeline.some((entry) => entry.state === 'RUNNING' && entry.attempt === attempt);
-  if (acknowledges && !hasRun) link.giveUp?.(nodeId, jobId, attempt);
+  const endsInMs = acknowledges && !hasRun ? engine.settings.abandonedLeaseMs : undefined;
+  return abandonLease(engine, nodeId, leaseId(jobId, attempt), endsInMs);
 }

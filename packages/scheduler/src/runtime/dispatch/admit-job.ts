@@ -225,7 +225,7 @@ export function createAdmission(
     if (nodeId === undefined || context.reserving !== true)
       return placeElsewhere(flight, context, reservedFor(context));
     // The common case: the first candidate had a slot.
-    const sending = placement.send(flight, nodeId, 1, context.begunAt);
+    const sending = placement.send(flight, nodeId, 1);
     return sending instanceof Promise ? landLater(flight, context, sending) : land(flight, context, sending);
   }
 
@@ -252,8 +252,7 @@ export function createAdmission(
   ): Promise<DispatchOutcome> {
     let placed: Placed = 'nobody';
     if (reserved !== undefined) {
-      if (await reserved.reserving)
-        placed = await placement.send(flight, reserved.nodeId, 1, flight.job.createdAt);
+      if (await reserved.reserving) placed = await placement.send(flight, reserved.nodeId, 1);
       if (placed === 'nobody') placed = await placement.place(flight, selection);
     }
     const hasWaited = placed === 'nobody';

@@ -26,7 +26,6 @@ import {
 import type { Selection } from '../select/select.ts';
 import { assign } from './assign.ts';
 import type { Placed } from './placed.ts';
-import { renewSlot } from './renew-slot.ts';
 import { noteStage, RESERVE, SELECT, SEND } from './stage-times.ts';
 import { createTryCandidates } from './try-candidates.ts';
 
@@ -38,8 +37,8 @@ export interface Placement {
   reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): MaybePromise<boolean>;
   /** Over the candidates. `sent`: the job left for a node. `overtaken`: something else settled or answered it meanwhile. */
   place(flight: InFlightJob, selection: Selection): Promise<Placed>;
-  /** To this node, where a slot was reserved after `since` and the record says so. `nobody`: it does not have it; try others. */
-  send(flight: InFlightJob, nodeId: NodeId, attempt: number, since: number): MaybePromise<Placed>;
+  /** To this node, where a slot is reserved and the record says so. `nobody`: it does not have it; try others. */
+  send(flight: InFlightJob, nodeId: NodeId, attempt: number): MaybePromise<Placed>;
   /** The node has the job: its attempt becomes the fence. Safe to repeat; an answer may be here before the send returns. */
   recordSent(flight: InFlightJob, nodeId: NodeId, attempt: number, at?: number): MaybePromise<Placed>;
   /** The record turned out to be DISPATCHED, by whoever holds the node's socket. Once per attempt. `before`: the fence until then. */
@@ -48,10 +47,6 @@ export interface Placement {
 
 export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlightJob): void }): Placement {
   const { ledger, fleet, link, settings, clock } = engine;
-  /** A reservation must outlive the wait for the acknowledgement of what is sent under it. */
-  const spareMs = settings.reservationTtlMs - settings.ackTimeoutMs;
-  // Where times do not nest, none is young enough.
-  const isOld = (since: number, now: number): boolean => spareMs > 0 && now - since > spareMs;
 
   function reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): MaybePromise<boolean> {
     const askedAt = clock.precise();
@@ -116,7 +111,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     const step = { fence, intent: null, isSoon: true, at };
     const moving = advance(engine, flight, 'dispatched', step);
     if (moving instanceof Promise) return recordLater(flight, nodeId, attempt, before, moving);
-    return moving ? markSent(flight, nodeId, attempt, before) : notSentThere(engine, flight, nodeId, attempt);
+    return moving ? markSent(flight, nodeId, before) : notSentThere(engine, flight, nodeId, attempt);
   }
 
   function recordLater(
@@ -128,9 +123,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
   ): Promise<Placed> {
     const goOn = (hasMoved: boolean): MaybePromise<Placed> => {
       flight.recording = undefined;
-      return hasMoved
-        ? markSent(flight, nodeId, attempt, before)
-        : notSentThere(engine, flight, nodeId, attempt);
+      return hasMoved ? markSent(flight, nodeId, before) : notSentThere(engine, flight, nodeId, attempt);
     };
     const placed = moving.then(goOn, (fault: unknown) => {
       flight.recording = undefined;
@@ -141,13 +134,8 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     return placed;
   }
 
-  /** Answers at once in the common case: a first attempt on a node that acknowledges. */
-  function markSent(
-    flight: InFlightJob,
-    nodeId: NodeId,
-    attempt: number,
-    before: Attempt | undefined,
-  ): MaybePromise<Placed> {
+  /** Answers at once in the common case: a first attempt. */
+  function markSent(flight: InFlightJob, nodeId: NodeId, before: Attempt | undefined): MaybePromise<Placed> {
     const profile = engine.nodes.profile(nodeId);
     flight.runningAt = 0;
     flight.doesAcknowledge = profile?.supports.includes('job_ack') === true;
@@ -156,20 +144,17 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     }
     engine.inFlightJobs.board(flight, nodeId);
     on.attemptSent(flight);
-    if (before === undefined && flight.doesAcknowledge && isFirstSend(flight)) return 'sent';
-    return settleLeases(engine, flight, nodeId, attempt, before);
+    if (before === undefined && isFirstSend(flight)) return 'sent';
+    return settleLeases(engine, flight, nodeId, before);
   }
 
-  function send(flight: InFlightJob, nodeId: NodeId, attempt: number, since: number): MaybePromise<Placed> {
+  function send(flight: InFlightJob, nodeId: NodeId, attempt: number): MaybePromise<Placed> {
     if (!isDue(flight, nodeId, attempt)) return unneeded(flight, nodeId, attempt);
     const now = clock.precise();
-    // Whoever slept between the two must not use a slot that may be another's before the node has answered (I1).
-    if (isOld(since, now)) return renewAndSend(flight, nodeId, attempt);
     // Before it leaves: the answer may be quicker than the return of the send, and the node may be lost meanwhile.
     const previous = flight.attempts === 0 ? UNSENT : sendsOf(flight);
     flight.attempts = attempt;
     flight.sentAt = now;
-    flight.slotUntil = Math.floor(since) + settings.reservationTtlMs;
     noteLeaving(flight);
     // That it left before says nothing of the connection by which it is sent the job now.
     flight.leftBy = undefined;
@@ -210,17 +195,6 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     return 'overtaken';
   }
 
-  async function renewAndSend(flight: InFlightJob, nodeId: NodeId, attempt: number): Promise<Placed> {
-    const since = clock.precise();
-    const lease = leaseId(flight.job.jobId, attempt);
-    if (!(await renewSlot(engine, nodeId, lease))) return 'nobody';
-    if (!isDue(flight, nodeId, attempt) || !isOld(since, clock.precise()))
-      return send(flight, nodeId, attempt, since);
-    // Old again: who sleeps, or is answered, so slowly has no use for it.
-    await releaseLease(engine, nodeId, lease);
-    return 'nobody';
-  }
-
   function delivered(
     flight: InFlightJob,
     nodeId: NodeId,
@@ -235,8 +209,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     if (flight.attempts === attempt) noteStage(engine, SEND, deliveredAt - flight.sentAt);
     if (delivery.kind === 'queued' || delivery.isCounted !== true) engine.nodes.placed(nodeId, flight.need);
     const isMeant = isMeantFor(flight.job, nodeId, attempt);
-    if (isMeant || holdsFence(flight.job, nodeId, attempt))
-      noteWay(flight, delivery, ledger.lastsWhenFetched?.() === true);
+    if (isMeant || holdsFence(flight.job, nodeId, attempt)) noteWay(flight, delivery);
     // Answered, and perhaps given up, while the send was under way.
     if (!isMeant) return notSentThere(engine, flight, nodeId, attempt);
     if (
@@ -258,7 +231,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
   function foundSent(flight: InFlightJob, before: Attempt | undefined): MaybePromise<Placed> {
     const { fence } = flight.job;
     engine.events.publish(flight.job);
-    return fence === undefined ? 'overtaken' : markSent(flight, fence.nodeId, fence.attempt, before);
+    return fence === undefined ? 'overtaken' : markSent(flight, fence.nodeId, before);
   }
 
   async function notSent(
@@ -274,8 +247,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     // Its node has answered meanwhile, and so has it.
     if (holdsFence(flight.job, nodeId, attempt)) return 'sent';
     if (delivery.kind === 'unknown') {
-      // Not fenced: the assignment may be on its way, and a report of the node without the job would free a slot that it will need (I1).
-      // It ends by itself, later than the assignment.
+      // Its lease is marked when another node has the job, or when the node stays silent: until then its report would count.
       watchLeaseEnd(engine, nodeId);
       return isMeantFor(flight.job, nodeId, attempt) ? 'nobody' : 'overtaken';
     }

@@ -54,7 +54,7 @@ export function createTryCandidates(
       });
       if (secured === 'overtaken') return 'overtaken';
       if (secured === 'refused') continue;
-      const placed = await send(flight, nodeId, attempt, since);
+      const placed = await send(flight, nodeId, attempt);
       if (placed !== 'nobody') return placed;
     }
     return 'nobody';

@@ -22,7 +22,7 @@ export function abandonAll(engine: Engine): void {
   engine.abandonments += 1;
   engine.recentlySettled?.clear();
   engine.recentlyReleased?.clear();
-  engine.recentlyFenced?.clear();
+  engine.recentlyAbandoned?.clear();
   const inFlightJobs = [...engine.inFlightJobs.all()];
   // All before the first goes: the seat that it gives back would wake another, which would reserve a slot for nobody.
   for (const flight of inFlightJobs) flight.driving = 'elsewhere';

@@ -1,15 +1,22 @@
-/** Hot path: slots this instance gave back for good, or left to a node that may still work, a moment ago, for a ledger that forgets it in a failover. Bounded by time and count. */
+/** Leases that this instance released or abandoned a moment ago, to repeat that if a failover of the store loses it. Bounded by time and count. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { LeaseId } from '../../domain/lease.ts';
 import type { Clock } from '../../ports/clock.ts';
 
 export interface RecentlyReleased {
-  note(nodeId: NodeId, lease: LeaseId): void;
+  /** `endsAt`: when an abandoned lease ends at the latest. */
+  note(nodeId: NodeId, lease: LeaseId, endsAt?: number): void;
   clear(): void;
-  all(): readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
+  all(): readonly RecentLease[];
 }
 
-/** In two halves, so that nobody has to look for what is old: one is filled, and when its time is over the other is forgotten. */
+export interface RecentLease {
+  readonly nodeId: NodeId;
+  readonly lease: LeaseId;
+  readonly endsAt: number | undefined;
+}
+
+/** Two maps: one is filled, and when its time is over the other one is dropped, so that no entry is looked at by its age. */
 export function createRecentlyReleased(deps: {
   clock: Clock;
   /** Each is known for so long, and for less than twice as long. */
@@ -17,8 +24,8 @@ export function createRecentlyReleased(deps: {
   maxCount: number;
 }): RecentlyReleased {
   const { clock, keepMs } = deps;
-  let older = new Map<LeaseId, NodeId>();
-  let newer = new Map<LeaseId, NodeId>();
+  let older = new Map<LeaseId, RecentLease>();
+  let newer = new Map<LeaseId, RecentLease>();
   let begunAt = clock.now();
 
   function turn(now: number): void {
@@ -30,9 +37,9 @@ export function createRecentlyReleased(deps: {
   }
 
   return {
-    note(nodeId, lease) {
+    note(nodeId, lease, endsAt) {
       turn(clock.now());
-      newer.set(lease, nodeId);
+      newer.set(lease, { nodeId, lease, endsAt });
     },
     clear() {
       older = new Map();
@@ -40,7 +47,7 @@ export function createRecentlyReleased(deps: {
     },
     all() {
       turn(clock.now());
-      return [...older, ...newer];
+      return [...older.values(), ...newer.values()];
     },
   };
 }

@@ -3,13 +3,12 @@ import type { NodeId } from '../../domain/ids.ts';
 import { isOut, isSettled, type JobRecord } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import type { Need } from '../../domain/need.ts';
-import { createCommits } from '../attempts/commits.ts';
 import { watchLeaseEnd } from '../attempts/lease-expiry-watch.ts';
 import type { RetryOrFail } from '../attempts/retry-or-fail.ts';
 import type { SettleJob } from '../attempts/settle-job.ts';
 import type { Deadlines } from '../attempts/timeouts.ts';
 import type { UnconfirmedSends } from '../attempts/unconfirmed-sends.ts';
-import { advance, type Engine, leaveFenced, releaseForGood } from '../engine.ts';
+import { abandonLease, advance, type Engine, releaseForGood } from '../engine.ts';
 import { createInFlightJob, type InFlightJob } from '../in-flight-job.ts';
 import type { SharedDriving } from '../job-service.ts';
 import { compileNeed } from '../select/compile-need.ts';
@@ -28,7 +27,6 @@ export function createResumeJobs(
 ): ResumeJobs {
   const { deadlines, retryOrFail, settleJob, unconfirmedSends } = parts;
   const { wheel, clock, settings } = engine;
-  const commits = createCommits(engine, retryOrFail);
 
   function rebuild(job: JobRecord): InFlightJob {
     const need = job.need ?? needless(job);
@@ -40,6 +38,7 @@ export function createResumeJobs(
     const lacksAudio = job.spec.audio.kind === 'held' && engine.audio.get(job.jobId) === undefined;
     return Object.assign(flight, pastOf(job), {
       sentAt,
+      isResumed: true,
       isPlacing: false,
       doesAcknowledge: acknowledges(job),
       audioAt: lacksAudio ? ('missing' as const) : undefined,
@@ -65,7 +64,7 @@ export function createResumeJobs(
   }
 
   async function leaveOpen(nodeId: NodeId, lease: string): Promise<void> {
-    await leaveFenced(engine, nodeId, lease);
+    await abandonLease(engine, nodeId, lease);
     watchLeaseEnd(engine, nodeId);
   }
 
@@ -94,7 +93,6 @@ export function createResumeJobs(
     flight.doesAcknowledge = acknowledges(flight.job);
     if (flight.job.state === 'RUNNING') {
       deadlines.acknowledged(flight);
-      commits.adopted(flight);
       return;
     }
     flight.sentAt = clock.now();
@@ -102,14 +100,13 @@ export function createResumeJobs(
   }
 
   function stillAway(flight: InFlightJob): void {
-    const { jobId, fence } = flight.job;
+    const { fence } = flight.job;
     if (fence === undefined || !isOut(flight.job)) return;
-    const { nodeId, attempt } = fence;
+    const { nodeId } = fence;
     if (isThere(nodeId)) {
       watchAttempt(flight, nodeId);
       return;
     }
-    void leaveFenced(engine, nodeId, leaseId(jobId, attempt));
     const message = `${nodeId} did not come back after the instance that drove its job was gone`;
     void retryOrFail.giveUp(flight, {
       code: 'WS_DISCONNECTED',

@@ -1,4 +1,10 @@
-/** Hot path: delivers jobs to a node: over its open socket, else its callback endpoint, else the mailbox that it polls. */
+/**
+ * Hot path: the way to a node: its open socket, else its callback endpoint, else the mailbox it polls.
+ *
+ * The link commits the lease of an attempt and waits for the answer before it hands the job to a socket or an endpoint. So a job that a
+ * node may have always holds a slot for as long as it may run, even if its driver dies right afterwards (I1). A mailbox commits when the
+ * node fetches the job.
+ */
 import type { JobAssign, JobCancel } from '@lingua/protocol';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import { leaseId } from '../../domain/lease.ts';
@@ -6,6 +12,7 @@ import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { NodeStatus } from '../../management/node-registry.ts';
 import type { AudioFetcher } from '../../ports/audio-fetcher.ts';
 import type { AudioStore } from '../../ports/audio-store.ts';
+import type { CapacityLedger, CommitResult } from '../../ports/capacity-ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EndpointCaller } from '../../ports/endpoint-caller.ts';
 import type { Log } from '../../ports/log.ts';
@@ -18,12 +25,13 @@ import type { AudioReferences } from './audio-references.ts';
 export interface NodeLinkSettings {
   /** How long an endpoint may take to answer. */
   readonly endpointTimeoutMs: number;
-  /** How long the leases of fetched and of unacknowledged jobs last. Absent: the mailbox does not change leases. */
-  readonly slots?: { readonly fetchedMs: number; readonly unacknowledgedMs: number };
+  /** How long a lease lasts from the hand-over: as long as the job may run, and a grace. */
+  readonly committedMs: number;
 }
 
 export interface NodeLinkDeps {
-  readonly sockets: Pick<NodeSockets, 'send'>;
+  readonly sockets: Pick<NodeSockets, 'send' | 'isConnected'>;
+  readonly ledger: Pick<CapacityLedger, 'commit'>;
   readonly mailbox: NodeMailbox<JobAssign>;
   /** Absent: endpoints are never called. */
   readonly endpoints?: EndpointCaller;
@@ -43,7 +51,7 @@ export type FoundNode = Pick<NodeStatus, 'view' | 'channel' | 'endpoint'>;
 const undeliverable = (reason: string): Delivery => ({ kind: 'undeliverable', reason });
 
 export function createNodeLink(deps: NodeLinkDeps): NodeLink {
-  const { sockets, mailbox, find, audio, references, clock, log, settings } = deps;
+  const { sockets, mailbox, ledger, find, audio, references, clock, log, settings } = deps;
 
   async function post(node: FoundNode, message: JobAssign | JobCancel, limitMs: number): Promise<Delivery> {
     const { endpoint } = node;
@@ -69,29 +77,27 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     { nodeId, attempt, job: { jobId }, expiresAt }: Assignment,
     body: JobAssign,
   ): Promise<Delivery> {
-    const slot = settings.slots && { lease: leaseId(jobId, attempt), ttlMs: settings.slots.fetchedMs };
-    const kept = await mailbox.put(nodeId, { jobId, expiresAt, body, ...(slot && { slot }) });
-    if (kept !== 'queued') return undeliverable('mailbox_full');
-    return slot === undefined ? { kind: 'queued' } : { kind: 'queued', isLasting: true };
+    const slot = { lease: leaseId(jobId, attempt), ttlMs: settings.committedMs };
+    const put = await mailbox.put(nodeId, { jobId, expiresAt, body, slot });
+    return put === 'queued' ? { kind: 'queued' } : undeliverable('mailbox_full');
   }
 
   /** Synchronous for a socket, the common case; the other channels take time. */
   function deliver(assignment: Assignment): MaybePromise<Delivery> {
     const { nodeId, job, expiresAt, audioAt } = assignment;
-    const leftMs = expiresAt - clock.now();
-    if (leftMs <= 0) return undeliverable('expired');
     const node = find(nodeId);
     if (node === undefined) return undeliverable('unknown_node');
+    const leftMs = expiresAt - clock.now();
+    if (leftMs <= 0) return undeliverable('expired');
     const held = audio.get(job.jobId);
     const mustFetch =
       held === undefined &&
       job.spec.audio.kind === 'held' &&
       audioAt !== undefined &&
       !canFetch(node.view.profile);
-    if (!mustFetch || deps.fetcher === undefined) return handOver(assignment, node, held, leftMs);
+    if (!mustFetch || deps.fetcher === undefined) return handOver(assignment, node, held);
     return deps.fetcher.fetch(audioAt, leftMs).then((fetched) => {
-      const stillMs = expiresAt - clock.now();
-      return stillMs <= 0 ? undeliverable('expired') : handOver(assignment, node, fetched, stillMs);
+      return expiresAt <= clock.now() ? undeliverable('expired') : handOver(assignment, node, fetched);
     });
   }
 
@@ -99,7 +105,6 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     assignment: Assignment,
     node: FoundNode,
     held: Buffer | undefined,
-    leftMs: number,
   ): MaybePromise<Delivery> {
     const { nodeId, attempt, job, audioAt } = assignment;
     const made = assignMessage({
@@ -111,16 +116,39 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
       refer: (bytes) => references.refer(job.jobId, bytes),
     });
     if (made.kind === 'unfit') return undeliverable(made.reason);
-    // A node that registered over HTTP may have opened a socket since.
-    if (sockets.send(nodeId, made.message)) return { kind: 'written' };
-    switch (node.channel) {
-      case 'socket':
-        return undeliverable('no_connection');
-      case 'endpoint':
-        return post(node, made.message, leftMs);
-      case 'mailbox':
-        return putIntoMailbox(assignment, made.message);
+    const { message } = made;
+    // A node that registered with an endpoint or a mailbox may have opened a socket since.
+    if (!sockets.isConnected(nodeId)) {
+      if (node.channel === 'socket') return undeliverable('no_connection');
+      if (node.channel === 'mailbox') return putIntoMailbox(assignment, message);
     }
+    const committing = ledger.commit(nodeId, leaseId(job.jobId, attempt), settings.committedMs);
+    return committing instanceof Promise
+      ? committing.then(
+          (committed) => handCommitted(assignment, node, message, committed),
+          (fault: unknown) => commitFailed(assignment, fault),
+        )
+      : handCommitted(assignment, node, message, committing);
+  }
+
+  function handCommitted(
+    { nodeId, expiresAt }: Assignment,
+    node: FoundNode,
+    message: JobAssign,
+    { kind }: CommitResult,
+  ): MaybePromise<Delivery> {
+    if (kind !== 'committed') return undeliverable(`lease_${kind}`);
+    // The commit may have taken long, or this process was frozen meanwhile: the driver may have abandoned the attempt after it.
+    const leftMs = expiresAt - clock.now();
+    if (leftMs <= 0) return undeliverable('expired');
+    if (sockets.send(nodeId, message)) return { kind: 'written' };
+    return node.channel === 'endpoint' ? post(node, message, leftMs) : undeliverable('no_connection');
+  }
+
+  function commitFailed({ nodeId, attempt, job: { jobId } }: Assignment, fault: unknown): Delivery {
+    const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, err: fault };
+    log.warn(fields, 'the lease of a job could not be committed; the job was not handed to its node');
+    return undeliverable('lease_unknown');
   }
 
   async function withdraw(node: FoundNode, jobId: JobId, message: JobCancel): Promise<void> {
@@ -143,19 +171,6 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
       withdraw(node, jobId, message).catch((fault: unknown) =>
         log.warn({ node_id: nodeId, job_id: jobId, err: fault }, 'could not withdraw a cancelled job'),
       );
-    },
-
-    giveUp(nodeId, jobId, attempt) {
-      if (settings.slots === undefined || find(nodeId)?.channel !== 'mailbox') return;
-      const slot = { lease: leaseId(jobId, attempt), ttlMs: settings.slots.unacknowledgedMs };
-      mailbox
-        .drop(nodeId, jobId, slot)
-        .catch((fault: unknown) =>
-          log.warn(
-            { node_id: nodeId, job_id: jobId, err: fault },
-            'could not shorten the lease of an abandoned attempt',
-          ),
-        );
     },
   };
 }

@@ -4,6 +4,7 @@ import type { RedisConnection } from '../../../src/adapters/redis/connection/red
 import { scriptNameOf } from '../../../src/adapters/redis/connection/script.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
+import { leaseId } from '../../../src/domain/lease.ts';
 import type { MailboxEntry } from '../../../src/ports/node-mailbox.ts';
 import { fresh } from '../../contracts/harness.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -64,11 +65,11 @@ export function startMailbox() {
     clock,
     mailbox,
     state,
-    entry: (): MailboxEntry<string> => ({
-      jobId: fresh('job'),
-      expiresAt: clock.now() + LONG_MS,
-      body: 'hello',
-    }),
+    entry(): MailboxEntry<string> {
+      const jobId = fresh('job');
+      const slot = { lease: leaseId(jobId, 1), ttlMs: LONG_MS };
+      return { jobId, expiresAt: clock.now() + LONG_MS, body: 'hello', slot };
+    },
     /** What was asked since the last call of this. */
     asked: () => asked.splice(0),
     isListening: (node: string) => subscribed.has(keys.nodeArrivals(node)),

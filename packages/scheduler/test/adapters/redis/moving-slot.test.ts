@@ -87,7 +87,7 @@ const ownsSlot = async (client: Redis, slot: number): Promise<boolean> => {
 async function nodeWithLease(nodeId: string, ttlMs: number): Promise<void> {
   await ledger.declare(nodeId, { slots: 2, isAccepting: true });
   await ledger.reserve(nodeId, 'job:1', ttlMs);
-  await ledger.fence(nodeId, 'job:1');
+  await ledger.abandon(nodeId, 'job:1');
   expect(await connection.exists(keys.nodeLeaseMarks(nodeId), keys.nodeLeases(nodeId))).toBe(2);
 }
 
@@ -100,6 +100,23 @@ describe('on a slot that moves', () => {
     expect(answer).toEqual({ kind: 'released', used: 0, max: 2 });
   });
 
+  it('a live lease is committed', async () => {
+    await nodeWithLease('node-g', LONG_MS);
+    await ledger.reserve('node-g', 'live:1', LONG_MS);
+    const answer = await whileMoving(keys.nodeLeases('node-g'), async () =>
+      ledger.commit('node-g', 'live:1', LONG_MS),
+    );
+    expect(answer).toEqual({ kind: 'committed', used: 2, max: 2 });
+  });
+
+  it('the last live lease, which was abandoned, is committed late', async () => {
+    await nodeWithLease('node-h', LONG_MS);
+    const answer = await whileMoving(keys.nodeLeases('node-h'), async () =>
+      ledger.commit('node-h', 'job:1', LONG_MS, true),
+    );
+    expect(answer).toEqual({ kind: 'committed', used: 1, max: 2 });
+  });
+
   it('a lease that had expired, the last one, is reserved again', async () => {
     await nodeWithLease('node-b', 1);
     await new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
@@ -109,23 +126,23 @@ describe('on a slot that moves', () => {
     expect(answer).toEqual({ kind: 'reserved', used: 1, max: 2 });
   });
 
-  it('a lease that had expired, the last one, is committed', async () => {
+  it('a lease that had expired, the last one, is committed late', async () => {
     await nodeWithLease('node-c', 1);
     await new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
     const answer = await whileMoving(keys.nodeLeases('node-c'), async () =>
-      ledger.commit('node-c', 'job:1', LONG_MS),
+      ledger.commit('node-c', 'job:1', LONG_MS, true),
     );
-    expect(answer).toEqual({ kind: 'retaken', used: 1, max: 2 });
+    expect(answer).toEqual({ kind: 'committed', used: 1, max: 2 });
   });
 
-  it('a lease that had expired, the last one, is committed where writes wait for a replica', async () => {
+  it('a late commit of the last, expired lease waits for a replica', async () => {
     await nodeWithLease('node-d', 1);
     await new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
     const durable = createCapacityLedger({ connection: withReplica(connection, 400), keys });
     const answer = await whileMoving(keys.nodeLeases('node-d'), async () =>
-      durable.commit('node-d', 'job:1', LONG_MS),
+      durable.commit('node-d', 'job:1', LONG_MS, true),
     );
-    expect(answer).toEqual({ kind: 'retaken', used: 1, max: 2 });
+    expect(answer).toEqual({ kind: 'committed', used: 1, max: 2 });
   });
 
   it('a lease is told again that its node had counted, and taken from that count when it is over', async () => {
@@ -144,7 +161,12 @@ describe('on a slot that moves', () => {
     const ear = connectRedis(redis.settings, { name: 'ear' });
     onTestFinished(() => ear.disconnect());
     const mailbox = createNodeMailbox<string>({ connection, ear, keys, clock, maxPerNode: 10 });
-    await mailbox.put('node-f', { jobId: 'job', expiresAt: clock.now() + LONG_MS, body: 'hello' });
+    await ledger.declare('node-f', { slots: 2, isAccepting: true });
+    for (const lease of ['job:1', 'other:1']) await ledger.reserve('node-f', lease, LONG_MS);
+    // All keys that the take names exist.
+    await ledger.abandon('node-f', 'other:1');
+    const slot = { lease: 'job:1', ttlMs: LONG_MS };
+    await mailbox.put('node-f', { jobId: 'job', expiresAt: clock.now() + LONG_MS, body: 'hello', slot });
     const taken = await whileMoving(keys.nodeMailbox('node-f'), () =>
       mailbox.take('node-f', { max: 4, waitMs: 0 }),
     );

@@ -11,7 +11,6 @@ import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { createNodeIdClaims } from '../../../src/adapters/redis/node-id-claims.ts';
 import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
 import { leaseId } from '../../../src/domain/lease.ts';
-import { RETAKEN_MS } from '../../../src/ports/capacity-ledger.ts';
 import type { ClaimResult } from '../../../src/ports/node-id-claims.ts';
 import { fresh, times } from '../../contracts/harness.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -81,12 +80,12 @@ describe.each([
       const lease = newLease();
       for (const take of [
         () => ledger.reserve(node, lease, LONG_MS),
-        () => ledger.commit(node, lease, LONG_MS),
+        () => ledger.commit(node, lease, LONG_MS, true),
         () => ledger.reassert(node, lease, LONG_MS),
       ]) {
         await take();
-        expect((await lives()).map(isWhole)).toEqual([true, true, false]);
-        await ledger.fence(node, lease);
+        expect((await lives()).slice(0, 2).map(isWhole)).toEqual([true, true]);
+        await ledger.abandon(node, lease);
         expect((await lives()).map(isWhole)).toEqual([true, true, true]);
         await ledger.release(node, lease);
         expect((await lives()).slice(1)).toEqual([-2, -2]);
@@ -108,7 +107,7 @@ describe.each([
       await ledger.declare(node, { slots: 2, isAccepting: true });
       const lease = newLease();
       await ledger.reserve(node, lease, LONG_MS);
-      await ledger.fence(node, lease);
+      await ledger.abandon(node, lease);
       await ledger.reconcile(node, { running: 1 });
       await eventually(async () => expect(await lives()).toEqual([-2, -2, -2]));
       expect(await ledger.reserve(node, newLease(), LONG_MS)).toEqual({ kind: 'unknown_node' });
@@ -146,37 +145,34 @@ describe.each([
     });
   });
 
-  it('a lease that is taken again lasts a moment, until it is committed once more: who sent that may have been gone for long', async () => {
-    const { keys, ledger, node } = open();
-    await ledger.declare(node, { slots: 1, isAccepting: true });
-    const lease = newLease();
-    const endsIn = async () => Number(await connection.zscore(keys.nodeLeases(node), lease)) - Date.now();
-    expect(await ledger.commit(node, lease, LONG_MS)).toMatchObject({ kind: 'retaken' });
-    expect(await endsIn()).toBeLessThanOrEqual(RETAKEN_MS);
-    expect(await ledger.commit(node, lease, LONG_MS)).toMatchObject({ kind: 'committed' });
-    expect(await endsIn()).toBeGreaterThan(LONG_MS / 2);
-  });
-
-  it('a lease that is held is kept for longer, and never shorter; one that is not, or was given up, is left as it is', async () => {
+  it('a commit moves the end of a live lease outwards only', async () => {
     const { keys, ledger, node } = open();
     const endsIn = async (lease: string) =>
       Number(await connection.zscore(keys.nodeLeases(node), lease)) - Date.now();
-    await ledger.declare(node, { slots: 3, isAccepting: true });
-    const [lease, fenced, expired] = times(3, newLease) as [string, string, string];
-    await ledger.reserve(node, lease, 5_000);
-    expect(await ledger.keep(node, lease, LONG_MS)).toBe(true);
-    expect(await ledger.keep(node, lease, 1_000)).toBe(true);
+    await ledger.declare(node, { slots: 2, isAccepting: true });
+    const [lease, abandoned] = [newLease(), newLease()];
+    for (const each of [lease, abandoned]) await ledger.reserve(node, each, 5_000);
+    for (const ttlMs of [LONG_MS, 1_000]) await ledger.commit(node, lease, ttlMs);
     expect(await endsIn(lease)).toBeGreaterThan(LONG_MS / 2);
-    await ledger.reserve(node, fenced, 5_000);
-    await ledger.fence(node, fenced);
-    expect(await ledger.keep(node, fenced, LONG_MS)).toBe(false);
-    expect(await endsIn(fenced)).toBeLessThanOrEqual(5_000);
-    await ledger.release(node, lease);
-    expect(await ledger.keep(node, lease, LONG_MS)).toBe(false);
-    await ledger.reserve(node, expired, 20);
-    await eventually(async () => (await endsIn(expired)) <= 0);
-    expect(await ledger.keep(node, expired, LONG_MS)).toBe(false);
-    expect((await ledger.loads([node])).get(node)).toEqual({ used: 1, max: 3 });
+    await ledger.abandon(node, abandoned);
+    await ledger.commit(node, abandoned, LONG_MS);
+    expect(await endsIn(abandoned)).toBeLessThanOrEqual(5_000);
+  });
+
+  it('an abandoned lease ends earlier, never later', async () => {
+    const { keys, ledger, node } = open();
+    await ledger.declare(node, { slots: 2, isAccepting: true });
+    const lease = newLease();
+    const end = () => connection.zscore(keys.nodeLeases(node), lease);
+    await ledger.reserve(node, lease, LONG_MS);
+    const reserved = await end();
+    await ledger.abandon(node, lease);
+    expect(await end()).toBe(reserved);
+    await ledger.abandon(node, lease, 5_000);
+    const shortened = await end();
+    expect(Number(shortened) - Date.now()).toBeLessThanOrEqual(5_000);
+    for (const endsInMs of [undefined, LONG_MS]) await ledger.abandon(node, lease, endsInMs);
+    expect(await end()).toBe(shortened);
   });
 
   describe('a lease that a failover lost', () => {
@@ -214,21 +210,21 @@ describe.each([
       await ledger.reassert(node, short, 20);
       await eventually(async () => (await ledger.loads([node])).get(node)?.used === 1);
       expect(await ledger.reassert(node, lease, 1_000)).toEqual({ used: 1, max: 2 });
-      expect(await ledger.commit(node, short, LONG_MS)).toMatchObject({ kind: 'retaken', used: 2 });
+      expect(await ledger.commit(node, short, LONG_MS)).toMatchObject({ kind: 'absent', used: 1 });
     });
 
-    it('counts beside what the node reported, without what expired, and clears no fence', async () => {
+    it('counts beside the report, without expired leases, and keeps its mark', async () => {
       const { keys, ledger, node } = await start(9);
-      const [fenced, expired] = [newLease(), newLease()];
+      const [abandoned, expired] = [newLease(), newLease()];
       const liveLeases = () => connection.zcount(keys.nodeLeases(node), Date.now(), '+inf');
-      await ledger.reserve(node, fenced, LONG_MS);
-      await ledger.fence(node, fenced);
+      await ledger.reserve(node, abandoned, LONG_MS);
+      await ledger.abandon(node, abandoned);
       await ledger.reserve(node, expired, 20);
       await ledger.reconcile(node, { running: 5 });
       await eventually(async () => (await liveLeases()) === 1);
       expect(await ledger.reassert(node, newLease(), LONG_MS)).toEqual({ used: 5, max: 9 });
       expect(await connection.hkeys(keys.nodeLeaseMarks(node))).not.toContain(`r:${expired}`);
-      await ledger.reassert(node, fenced, LONG_MS);
+      await ledger.reassert(node, abandoned, LONG_MS);
       expect(await ledger.reconcile(node, { running: 1, runningJobIds: [] })).toEqual({ used: 1, max: 9 });
       const reported = newLease();
       await ledger.reassert(node, reported, LONG_MS);
@@ -241,9 +237,9 @@ describe.each([
       const { ledger, node } = await start(9);
       await ledger.reassert(node, newLease(), LONG_MS);
       await ledger.reassert(node, newLease(), LONG_MS, true);
-      const kept = newLease();
-      await ledger.reserve(node, kept, LONG_MS);
-      await ledger.keep(node, kept, LONG_MS, true);
+      const committed = newLease();
+      await ledger.reserve(node, committed, LONG_MS);
+      await ledger.commit(node, committed, LONG_MS);
       const report = { running: 0, runningJobIds: [], takenMs: 0 };
       expect(await ledger.reconcile(node, report)).toEqual({ used: 1, max: 9 });
     });
@@ -273,16 +269,16 @@ describe.each([
       expect(await ledger.release(node, second)).toMatchObject({ used: 0 });
     });
 
-    it('can be lengthened and given back before its node is known again, and is not taken by that', async () => {
+    it('can be released, but not committed, while its node is unknown', async () => {
       const { keys, ledger, node, lives } = open();
       const [lease, other] = [newLease(), newLease()];
       await ledger.reassert(node, lease, 5_000);
-      expect(await ledger.commit(node, lease, 50_000)).toEqual({ kind: 'unknown_node' });
-      expect(await ledger.commit(node, other, 50_000)).toEqual({ kind: 'unknown_node' });
+      for (const isLate of [false, true])
+        for (const each of [lease, other])
+          expect(await ledger.commit(node, each, 50_000, isLate)).toEqual({ kind: 'unknown_node' });
       const ends = await connection.zrange(keys.nodeLeases(node), '0', '-1', 'WITHSCORES');
       expect(ends).toHaveLength(2);
-      expect(Number(ends[1]) - Date.now()).toBeGreaterThan(40_000);
-      expect((await lives())[1]).toBeGreaterThan(40_000);
+      expect(Number(ends[1]) - Date.now()).toBeLessThanOrEqual(5_000);
       expect(await ledger.release(node, lease)).toEqual({ kind: 'unknown_node' });
       expect(await lives()).toEqual([-2, -2, -2]);
     });

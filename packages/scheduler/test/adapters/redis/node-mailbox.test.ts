@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledger.ts';
 import {
   connectRedis,
   type RedisConnection,
@@ -12,6 +13,7 @@ import { createKeys, type Keys } from '../../../src/adapters/redis/keys.ts';
 import { LINGER_MS, LOOK_EVERY_MS } from '../../../src/adapters/redis/node-mailbox/waiting-takes.ts';
 import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
 import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
+import { leaseId } from '../../../src/domain/lease.ts';
 import type { MailboxEntry } from '../../../src/ports/node-mailbox.ts';
 import { fresh, times } from '../../contracts/harness.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -48,17 +50,18 @@ describe.each([
           ssubscribe: async () => Promise.reject(new Error('deaf')),
           sunsubscribe: async () => 0,
         } as never);
-    return {
-      connection,
-      mailbox: createNodeMailbox<string>({ connection, ear, keys, clock: time, maxPerNode }),
-    };
+    const ledger = createCapacityLedger({ connection, keys });
+    /** A new entry whose lease is reserved on the node. */
+    async function entryFor(node: string, ttlMs = 60_000): Promise<MailboxEntry<string>> {
+      const jobId = fresh('job');
+      const slot = { lease: leaseId(jobId, 1), ttlMs: 60_000 };
+      await ledger.declare(node, { slots: 1_000, isAccepting: true });
+      await ledger.reserve(node, slot.lease, 60_000);
+      return { jobId, expiresAt: clock.now() + ttlMs, body: 'hello', slot };
+    }
+    const mailbox = createNodeMailbox<string>({ connection, ear, keys, clock: time, maxPerNode });
+    return { connection, mailbox, entryFor };
   }
-
-  const entry = (ttlMs = 60_000): MailboxEntry<string> => ({
-    jobId: fresh('job'),
-    expiresAt: clock.now() + ttlMs,
-    body: 'hello',
-  });
 
   beforeAll(async () => {
     servers = await startServers();
@@ -78,7 +81,7 @@ describe.each([
       const node = fresh('node');
       const waiting = b.mailbox.take(node, { max: 5, waitMs: 10_000 });
       await sleep(30);
-      const put = entry();
+      const put = await a.entryFor(node);
       await a.mailbox.put(node, put);
       expect(await waiting).toEqual([put]);
     }
@@ -88,7 +91,7 @@ describe.each([
     const keys = createKeys(`test-${randomUUID()}`);
     const [a, b] = await Promise.all([openInstance(keys), openInstance(keys)]);
     const node = fresh('node');
-    const entries = times(40, () => entry());
+    const entries = await Promise.all(times(40, () => a.entryFor(node)));
     const takes = times(40, (index) =>
       (index % 2 === 0 ? a : b).mailbox.take(node, { max: 1, waitMs: 60_000 }),
     );
@@ -101,14 +104,14 @@ describe.each([
   it('find what arrived though no notice was received', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
     const time = createManualClock(clock.now());
-    const { mailbox } = await openInstance(keys, { hasEar: false, time });
+    const { mailbox, entryFor } = await openInstance(keys, { hasEar: false, time });
     const node = fresh('node');
     let taken: readonly MailboxEntry<string>[] | undefined;
     const waiting = mailbox.take(node, { max: 5, waitMs: 1_000 * LOOK_EVERY_MS }).then((entries) => {
       taken = entries;
     });
     await sleep(30);
-    const put = { ...entry(), expiresAt: clock.now() + 1_000 * LOOK_EVERY_MS };
+    const put = { ...(await entryFor(node)), expiresAt: clock.now() + 1_000 * LOOK_EVERY_MS };
     await mailbox.put(node, put);
     await expect
       .poll(async () => {
@@ -121,30 +124,30 @@ describe.each([
 
   it('queue a job once, though it is put twice', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
-    const { mailbox } = await openInstance(keys);
+    const { mailbox, entryFor } = await openInstance(keys);
     const node = fresh('node');
-    const [first, second] = [entry(), entry()];
+    const [first, second] = [await entryFor(node), await entryFor(node)];
     for (const each of [first, second, first]) expect(await mailbox.put(node, each)).toBe('queued');
     expect(await mailbox.take(node, { max: 9, waitMs: 0 })).toEqual([first, second]);
   });
 
   it('give the room of an expired entry away though others last', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
-    const { mailbox } = await openInstance(keys, { maxPerNode: 2 });
+    const { mailbox, entryFor } = await openInstance(keys, { maxPerNode: 2 });
     const node = fresh('node');
-    const [lasting, short, next] = [entry(), entry(50), entry()];
+    const [lasting, short, next] = [await entryFor(node), await entryFor(node, 50), await entryFor(node)];
     for (const each of [lasting, short]) await mailbox.put(node, each);
     await sleep(60);
     expect(await mailbox.put(node, next)).toBe('queued');
-    expect(await mailbox.put(node, entry())).toBe('full');
+    expect(await mailbox.put(node, await entryFor(node))).toBe('full');
     expect(await mailbox.take(node, { max: 9, waitMs: 0 })).toEqual([lasting, next]);
   });
 
   it('give what a caller that left was handed to the next one, in its old turn', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
-    const { mailbox } = await openInstance(keys);
+    const { mailbox, entryFor } = await openInstance(keys);
     const node = fresh('node');
-    const entries = times(4, () => entry());
+    const entries = await Promise.all(times(4, () => entryFor(node)));
     for (const each of entries) await mailbox.put(node, each);
     const leaving = times(2, () => {
       const abort = new AbortController();
@@ -158,19 +161,19 @@ describe.each([
 
   it('leave no key behind, fetched or not', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
-    const { mailbox, connection } = await openInstance(keys);
+    const { mailbox, connection, entryFor } = await openInstance(keys);
     const [fetched, lasting, forgotten] = [fresh('node'), fresh('node'), fresh('node')];
     const both = (node: string) => [keys.nodeMailbox(node), keys.nodeMailboxBodies(node)] as const;
     const count = (node: string) => (connection as Redis).exists(...both(node));
-    await mailbox.put(fetched, entry());
+    await mailbox.put(fetched, await entryFor(fetched));
     expect(await count(fetched)).toBe(2);
     await mailbox.take(fetched, { max: 1, waitMs: 0 });
     expect(await count(fetched)).toBe(0);
     // The keys live as long as the longest of their entries, and no longer.
-    await mailbox.put(lasting, entry(60_000));
-    await mailbox.put(lasting, entry(50));
+    await mailbox.put(lasting, await entryFor(lasting, 60_000));
+    await mailbox.put(lasting, await entryFor(lasting, 50));
     for (const key of both(lasting)) expect(await connection.pttl(key)).toBeGreaterThan(30_000);
-    await mailbox.put(forgotten, entry(50));
+    await mailbox.put(forgotten, await entryFor(forgotten, 50));
     await expect.poll(() => count(forgotten)).toBe(0);
   });
 

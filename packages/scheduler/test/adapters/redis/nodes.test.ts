@@ -50,7 +50,7 @@ describe('nodes in Redis', () => {
     await ledger.declare(node, { slots: 4, isAccepting: true });
     const lease = leaseId(fresh('job'), 1);
     await ledger.reserve(node, lease, 1_000);
-    await ledger.fence(node, lease);
+    await ledger.abandon(node, lease);
     await ledger.reconcile(node, { running: 1, runningJobIds: [] });
     await ledger.release(node, lease);
     const found = await keysOf(node);
@@ -67,7 +67,7 @@ describe('nodes in Redis', () => {
     await ledger.reserve(node, released, 60_000);
     await ledger.reserve(node, expired, 20);
     await ledger.reserve(node, gone, 60_000);
-    for (const lease of [released, expired, gone]) await ledger.fence(node, lease);
+    for (const lease of [released, expired, gone]) await ledger.abandon(node, lease);
     await ledger.reconcile(node, { running: 3 });
     await sleep(30);
     await ledger.release(node, released);
@@ -161,17 +161,22 @@ describe('nodes in Redis', () => {
       ledger.declare('a', { slots: 1, isAccepting: true }),
       ledger.reserve('a', 'job:1', 1_000),
       ledger.commit('a', 'job:1', 1_000),
+      ledger.commit('a', 'job:1', 1_000, true),
       ledger.release('a', 'job:1'),
-      ledger.fence('a', 'job:1'),
+      ledger.abandon('a', 'job:1'),
       ledger.reconcile('a', { running: 0 }),
       ledger.loads(['a']),
       ledger.forget('a'),
       ledger.reassert('a', 'job:1', 1_000),
-      ledger.keep('a', 'job:1', 1_000),
       nodeIdClaims.claim('a', 'mine'),
       nodeIdClaims.current('a'),
       nodeIdClaims.release('a', 1),
-      mailbox.put('a', { jobId: 'job', expiresAt: clock.now() + 1_000, body: '' }),
+      mailbox.put('a', {
+        jobId: 'job',
+        expiresAt: clock.now() + 1_000,
+        body: '',
+        slot: { lease: 'job:1', ttlMs: 1_000 },
+      }),
       mailbox.take('a', { max: 1, waitMs: 1_000 }),
       mailbox.drop('a', 'job'),
       mailbox.forget('a'),

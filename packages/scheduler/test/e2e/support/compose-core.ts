@@ -37,7 +37,7 @@ export function composeCore(deps: {
   const meter = createPrometheusMeter();
   const log = createLog('silent');
   const ledger = createCapacityLedger({ clock });
-  const mailbox = createNodeMailbox<JobAssign>({ clock, maxPerNode: 64 });
+  const mailbox = createNodeMailbox<JobAssign>({ clock, ledger, maxPerNode: 64 });
   const audio = createAudioStore({ maxBytes: 1_000_000, maxBytesPerJob: 1_000 });
   const fleet = createFleetView();
   const registry = createNodeRegistry({
@@ -72,14 +72,15 @@ export function composeCore(deps: {
     events: createJobEvents({ maxListeners: 10, onFault: () => {} }),
     audio,
     link: createNodeLink({
-      sockets: { send: () => false },
+      sockets: { send: () => false, isConnected: () => false },
+      ledger,
       mailbox,
       find: (nodeId) => registry.get(nodeId),
       audio,
       references: { refer: () => undefined },
       clock,
       log,
-      settings: { endpointTimeoutMs: 1_000 },
+      settings: { endpointTimeoutMs: 1_000, committedMs: 65_000 },
     }),
     meter,
     log,

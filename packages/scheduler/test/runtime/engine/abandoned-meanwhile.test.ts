@@ -1,10 +1,11 @@
 /** Jobs abandoned while something was under way on their behalf: whatever comes of it, they have no more effect here. */
 import { describe, expect, it } from 'vitest';
+import { sleep } from '../../../src/domain/with-timeout.ts';
 import type { Delivery } from '../../../src/ports/node-link.ts';
 import { createFaultyRig } from './faulty-rig.ts';
 import { deliverAsHolder } from './holder.ts';
 import { createDriverNotes } from './instances.ts';
-import { createRig, RESULT, type Rig } from './rig.ts';
+import { createRig, RESULT, type Rig, SETTINGS } from './rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
 const SAME = { requestId: 'r', fingerprint: 'f' };
@@ -160,14 +161,16 @@ describe('a job abandoned meanwhile', () => {
     const rig = createRig({
       wrapLedger: (ledger, clock) => ({
         ...ledger,
-        async commit() {
-          await new Promise<void>((resolve) => clock.after(50, resolve));
-          return { kind: 'lost', used: 1, max: 1 };
+        async commit(nodeId, lease, ttlMs, isLate) {
+          if (isLate !== true) return ledger.commit(nodeId, lease, ttlMs);
+          await sleep(clock, 50);
+          return { kind: 'full', used: 1, max: 1 };
         },
       }),
     });
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
+    await rig.clock.advance(SETTINGS.ackTimeoutMs);
     const acknowledged = rig.service.acknowledge(rig.last(jobId));
     await rig.clock.advance(10);
     rig.service.abandonAll();

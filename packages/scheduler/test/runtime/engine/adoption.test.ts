@@ -118,26 +118,6 @@ describe('adoption', () => {
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-c', attempt: 2 });
   });
 
-  it('I1 no oversell: makes the lease of a job last that runs, for its driver may have died before', async () => {
-    const commits: string[] = [];
-    const instances = createInstances({
-      wrapLedger: (ledger) => ({
-        ...ledger,
-        async commit(nodeId, lease, ttlMs) {
-          commits.push(lease);
-          return ledger.commit(nodeId, lease, ttlMs);
-        },
-      }),
-    });
-    const { first, addNode } = instances;
-    await addNode('node-a');
-    const { jobId } = await dispatch(instances);
-    await first.service.acknowledge(first.last(jobId));
-    await crash(instances, jobId);
-    await first.clock.advance(0);
-    expect(commits).toEqual([`${jobId}:1`]);
-  });
-
   it('gives an attempt that was sent its time to acknowledge, from the takeover on', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;

@@ -88,7 +88,7 @@ export async function playShared(
     retentionMs: 300_000_000,
     drivers: driversFor(name),
     wrapLedger: (ledger, clock) =>
-      chaotic(ledger, ['reserve', 'commit', 'release', 'fence', 'loads'], clock, chaos),
+      chaotic(ledger, ['reserve', 'commit', 'release', 'abandon', 'loads'], clock, chaos),
     wrapStore: (store, clock) =>
       chaotic(
         notes.seenBy(name, store, !mode.isTold),

@@ -71,7 +71,7 @@ describe('a node that has said its last word', () => {
     const { jobId } = await rig.dispatch();
     await rig.addNode('node-b');
     await rig.service.fail(rig.last(jobId), FAILURE);
-    expect([rig.last(jobId).nodeId, rig.cancelled, ledger.calls('fence')]).toEqual(['node-b', [], 0]);
+    expect([rig.last(jobId).nodeId, rig.cancelled, ledger.calls('abandon')]).toEqual(['node-b', [], 0]);
   });
 });
 

@@ -148,7 +148,7 @@ function createChaoticRig(seed: number, chaos: Chaos, tenancy: Tenancy | undefin
     // All records are looked at in the end.
     retentionMs: 300_000_000,
     wrapLedger: (ledger, clock) =>
-      chaotic(ledger, ['reserve', 'commit', 'release', 'fence', 'loads'], clock, chaos),
+      chaotic(ledger, ['reserve', 'commit', 'release', 'abandon', 'loads'], clock, chaos),
     wrapStore: (store, clock) => chaotic(store, ['admit', 'move', 'discard', 'get', 'bound'], clock, chaos),
   });
 }

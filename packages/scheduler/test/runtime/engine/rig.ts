@@ -33,6 +33,8 @@ export const SETTINGS: JobServiceSettings = {
   pendingTimeoutMs: 10_000,
   fleetWarmupMs: 0,
   leaseGraceMs: 5_000,
+  abandonedLeaseMs: 17_000,
+  isReplicaAwaited: false,
   cancelsTimedOut: true,
   maxRetry: 2,
   sampleK: 20,
@@ -43,6 +45,9 @@ export const SETTINGS: JobServiceSettings = {
   maxWaiting: 100,
   maxSessionsRemembered: 1_000,
 };
+
+/** As long as a job may run, and the grace. */
+export const COMMITTED_MS = SETTINGS.jobTimeoutMs + SETTINGS.leaseGraceMs;
 
 export const profile = (overrides: Partial<NodeProfile> = {}): NodeProfile => ({
   installedTypes: ANY,
@@ -123,8 +128,6 @@ export function createRig(options: RigOptions = {}) {
   const profiles = new Map<string, NodeProfile>();
   const sent: Assignment[] = [];
   const cancelled: { nodeId: string; jobId: string; reason: string }[] = [];
-  /** Leases of attempts that nobody acknowledged. */
-  const unacknowledged: string[] = [];
   const outcomes: { nodeId: string; outcome: string }[] = [];
   const placements: string[] = [];
   const counts = new Map<string, number>();
@@ -136,6 +139,14 @@ export function createRig(options: RigOptions = {}) {
   const events = createJobEvents({ maxListeners: 1_000 });
   const published: JobRecord[] = [];
   let index = 0;
+
+  const commit = async (nodeId: string, lease: string): Promise<string> => {
+    try {
+      return (await ledger.commit(nodeId, lease, COMMITTED_MS)).kind;
+    } catch {
+      return 'unknown';
+    }
+  };
 
   const service = createJobService({
     clock,
@@ -155,13 +166,16 @@ export function createRig(options: RigOptions = {}) {
     audio,
     fleet,
     link: {
+      // Like the real link it commits the lease before the node gets the job.
       async deliver(assignment) {
+        const { nodeId, attempt, job } = assignment;
+        const committed = await commit(nodeId, leaseId(job.jobId, attempt));
+        if (committed !== 'committed') return { kind: 'undeliverable', reason: `lease_${committed}` };
         const answer = await (deliveries.get(assignment.nodeId)?.(assignment) ?? { kind: 'written' });
         if (answer.kind === 'written' || answer.kind === 'queued') sent.push(assignment);
         return answer;
       },
       cancel: (nodeId, jobId, reason) => cancelled.push({ nodeId, jobId, reason }),
-      giveUp: (_, jobId, attempt) => void unacknowledged.push(leaseId(jobId, attempt)),
     },
     meter: {
       count(name, labels, by = 1) {
@@ -195,7 +209,6 @@ export function createRig(options: RigOptions = {}) {
     audio,
     sent,
     cancelled,
-    unacknowledged,
     outcomes,
     placements,
     counts,

@@ -1,10 +1,11 @@
 /** Ports that take their time: whatever happens while an answer is on the way is neither lost nor believed twice. */
 import { describe, expect, it } from 'vitest';
 import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
+import { sleep } from '../../../src/domain/with-timeout.ts';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
 import { faulty } from '../../support/faulty.ts';
 import { createFaultyRig } from './faulty-rig.ts';
-import { createRig, deployedProfile, need, RESULT } from './rig.ts';
+import { createRig, deployedProfile, need, RESULT, SETTINGS } from './rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
 
@@ -23,16 +24,20 @@ describe('slow ports', () => {
     expect(await rig.store.get(job.jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
   });
 
-  it('does not acknowledge the next attempt with an acknowledgement whose commit is slow', async () => {
+  it('a slow late commit does not acknowledge the next attempt', async () => {
     const { rig, ledger } = createFaultyRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
     const job = await rig.dispatch();
     const first = rig.last(job.jobId);
-    ledger.plan({ method: 'commit', fault: { delayMs: 400 } });
+    rig.onDelivery(first.nodeId === 'node-a' ? 'node-b' : 'node-a', async () => {
+      await sleep(rig.clock, 100);
+      return { kind: 'written' };
+    });
+    await rig.clock.advance(SETTINGS.ackTimeoutMs);
+    ledger.plan({ method: 'commit', at: [ledger.calls('commit') + 1], fault: { delayMs: 400 } });
+    // Its commit answers after the second attempt was dispatched.
     const acknowledged = rig.service.acknowledge(first);
-    // The first attempt is lost with its node; its commit answers after the second was dispatched.
-    rig.service.nodeLeft(first.nodeId, 0);
     await rig.clock.advance(500);
     expect((await acknowledged).kind).toBe('ignored');
     const record = await rig.store.get(job.jobId);
@@ -43,12 +48,13 @@ describe('slow ports', () => {
     ['a result', 'RELEASED', 'finish', RESULT],
     ['a failure', 'RETRYING', 'fail', FAILURE],
   ] as const)(
-    'takes %s for the last word of a node whose acknowledgement waits for its commit',
+    'accepts %s while the late acknowledgement waits for its commit',
     async (_, state, say, what) => {
       const { rig, ledger } = createFaultyRig();
       await rig.addNode('node-a');
       const { jobId } = await rig.dispatch();
-      ledger.plan({ method: 'commit', fault: { delayMs: 300 } });
+      await rig.clock.advance(SETTINGS.ackTimeoutMs);
+      ledger.plan({ method: 'commit', at: [ledger.calls('commit') + 1], fault: { delayMs: 300 } });
       const acknowledged = rig.service.acknowledge(rig.last(jobId));
       await rig.clock.advance(10);
       void rig.service[say](rig.last(jobId), what as never);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../../src/ports/node-link.ts';
 import { createFaultyRig } from './faulty-rig.ts';
-import { createRig, RESULT } from './rig.ts';
+import { createRig, RESULT, SETTINGS } from './rig.ts';
 
 describe('a job whose record is written before its slot is had', () => {
   const waiting = async () => {
@@ -54,12 +54,12 @@ describe('a job that is over before its send comes back', () => {
     return { rig, dispatching, end, answer: { nodeId: 'node-a', jobId: job?.jobId ?? '', attempt: 1 } };
   };
 
-  it('I2 no leak: leaves a slot that is known to be free once it must have ended, though nobody knows what was sent', async () => {
+  it('I2 no leak: frees the slot of a cancelled job whose delivery is unknown', async () => {
     const { rig, dispatching, end, answer } = await sending();
     await rig.service.cancel(answer.jobId, 'stop');
     end({ kind: 'unknown', reason: 'silence' });
     expect(rig.refusal(await dispatching).code).toBe('JOB_CANCELLED');
-    await rig.clock.advance(8_100);
+    await rig.clock.advance(SETTINGS.abandonedLeaseMs + 100);
     expect((await rig.service.dispatch(rig.request())).kind).toBe('dispatched');
   });
 

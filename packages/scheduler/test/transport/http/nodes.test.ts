@@ -76,12 +76,18 @@ describe('POST /v1/node/heartbeat', () => {
   });
 });
 
+const waiting = (jobId: string) => ({
+  jobId,
+  expiresAt: soon(),
+  slot: { lease: `${jobId}:1`, ttlMs: 60_000 },
+});
+
 describe('GET /v1/node/:id/jobs', () => {
   it('hands out what waits, at most as many as asked for', async () => {
     const { get, post, mailbox } = await startServer();
     await post('/v1/node/register', REGISTER);
     for (const jobId of ['job-1', 'job-2', 'job-3']) {
-      await mailbox.put('node-123', { jobId, expiresAt: soon(), body: { job_id: jobId } as never });
+      await mailbox.put('node-123', { ...waiting(jobId), body: { job_id: jobId } as never });
     }
     expect((await get('/v1/node/node-123/jobs?max=2')).body).toEqual({
       jobs: [{ job_id: 'job-1' }, { job_id: 'job-2' }],
@@ -94,7 +100,7 @@ describe('GET /v1/node/:id/jobs', () => {
     const { get, post, mailbox } = await startServer();
     await post('/v1/node/register', REGISTER);
     const polled = get('/v1/node/node-123/jobs?wait_ms=20000');
-    await mailbox.put('node-123', { jobId: 'job-1', expiresAt: soon(), body: ASSIGN });
+    await mailbox.put('node-123', { ...waiting('job-1'), body: ASSIGN });
     expect((await polled).body).toEqual({ jobs: [ASSIGN] });
   });
 
@@ -114,7 +120,7 @@ describe('GET /v1/node/:id/jobs', () => {
     leaving.abort();
     await expect(polled).rejects.toThrow();
     await eventually(() => taking[0]?.aborted === true);
-    await mailbox.put('node-123', { jobId: 'job-1', expiresAt: soon(), body: ASSIGN });
+    await mailbox.put('node-123', { ...waiting('job-1'), body: ASSIGN });
     expect((await get('/v1/node/node-123/jobs')).body.jobs).toHaveLength(1);
     expect(server.app.server.listening).toBe(true);
   });

@@ -72,7 +72,9 @@ export async function startServer(options: StartOptions = {}) {
   const events = createJobEvents({ maxListeners: 100 });
   const engine = createFakeEngine({ clock, ids, events });
   const registry = createFakeRegistry({ clock });
-  const mailbox = createNodeMailbox<JobAssign>({ clock, maxPerNode: 8 });
+  // Every lease can be committed: these tests are about the routes.
+  const ledger = { commit: () => ({ kind: 'committed', used: 1, max: 1 }) as const };
+  const mailbox = createNodeMailbox<JobAssign>({ clock, maxPerNode: 8, ledger });
   const audio = {
     store: createAudioStore({ maxBytes: 64 * 1024 * 1024, maxBytesPerJob: 64 * 1024 * 1024 }),
     tokens: createAudioTokens({ secret: Buffer.from('a secret of the test') }),

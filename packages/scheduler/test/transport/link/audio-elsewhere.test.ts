@@ -2,6 +2,7 @@
 import type { JobAssign } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
+import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
 import { createNodeMailbox } from '../../../src/adapters/memory/node-mailbox.ts';
 import type { NodeStatus } from '../../../src/management/node-registry.ts';
 import { createNodeLink } from '../../../src/transport/link/node-link.ts';
@@ -13,16 +14,18 @@ const AT = { url: 'http://other:5010/v1/audio/job-1', token: 'token-1', bytes: 6
 
 function linkTo(node: { supports: string[]; isLegacy?: boolean }, fetched: Buffer | undefined | 'late') {
   const clock = createManualClock();
+  const ledger = createCapacityLedger({ clock });
   const sent: JobAssign[] = [];
   const asked: number[] = [];
   const profile = { isLegacy: node.isLegacy ?? false, supports: node.supports };
   const link = createNodeLink({
     clock,
+    ledger,
     log: createFakeLog(),
-    mailbox: createNodeMailbox<JobAssign>({ clock, maxPerNode: 4 }),
+    mailbox: createNodeMailbox<JobAssign>({ clock, ledger, maxPerNode: 4 }),
     audio: createAudioStore({ maxBytes: 1_000, maxBytesPerJob: 1_000 }),
     references: { refer: () => undefined },
-    sockets: { send: (_, message) => sent.push(message as JobAssign) > 0 },
+    sockets: { send: (_, message) => sent.push(message as JobAssign) > 0, isConnected: () => true },
     find: () => ({ channel: 'socket', view: { profile } }) as unknown as NodeStatus,
     fetcher: {
       async fetch(_, limitMs) {
@@ -32,36 +35,45 @@ function linkTo(node: { supports: string[]; isLegacy?: boolean }, fetched: Buffe
         return Buffer.from('speech');
       },
     },
-    settings: { endpointTimeoutMs: 1_000 },
+    settings: { endpointTimeoutMs: 1_000, committedMs: 65_000 },
   });
   const held = job({ audio: { kind: 'held', bytes: AT.bytes } });
-  const deliver = () =>
-    link.deliver({ nodeId: 'node-a', attempt: 1, job: held, expiresAt: clock.now() + 3_000, audioAt: AT });
+  const deliver = async () => {
+    await ledger.declare('node-a', { slots: 1, isAccepting: true });
+    ledger.reserve('node-a', 'job-1:1', 5_000);
+    return link.deliver({
+      nodeId: 'node-a',
+      attempt: 1,
+      job: held,
+      expiresAt: clock.now() + 3_000,
+      audioAt: AT,
+    });
+  };
   return { deliver, sent, asked };
 }
 
 describe('audio that another instance holds', () => {
-  it('is named by its address to a node that fetches', async () => {
+  it('is referred to by its address for a node that fetches', async () => {
     const { deliver, sent, asked } = linkTo({ supports: ['audio_ref'] }, undefined);
     expect(await deliver()).toEqual({ kind: 'written' });
     expect(sent[0]).toMatchObject({ audio: '', audio_ref: AT });
     expect(asked).toEqual([]);
   });
 
-  it('is fetched here for a node that does not, within the life of the assignment', async () => {
+  it('is fetched for a node that cannot fetch, before the assignment expires', async () => {
     const { deliver, sent, asked } = linkTo({ supports: [], isLegacy: true }, Buffer.from('speech'));
     expect(await deliver()).toEqual({ kind: 'written' });
     expect(Buffer.from(sent[0]?.audio ?? '', 'base64').toString()).toBe('speech');
     expect(asked).toEqual([3_000]);
   });
 
-  it('makes the job undeliverable if it cannot be had', async () => {
+  it('makes the job undeliverable if it cannot be fetched', async () => {
     const { deliver, sent } = linkTo({ supports: [] }, undefined);
     expect(await deliver()).toEqual({ kind: 'undeliverable', reason: 'audio_lost' });
     expect(sent).toEqual([]);
   });
 
-  it('comes too late for an assignment that expired meanwhile', async () => {
+  it('is not sent if the assignment expired during the fetch', async () => {
     const { deliver, sent } = linkTo({ supports: [] }, 'late');
     expect(await deliver()).toEqual({ kind: 'undeliverable', reason: 'expired' });
     expect(sent).toEqual([]);

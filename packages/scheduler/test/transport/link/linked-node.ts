@@ -3,6 +3,7 @@ import type { JobAssign, SchedulerToNode } from '@lingua/protocol';
 import { onTestFinished } from 'vitest';
 import { createEndpointCaller } from '../../../src/adapters/http/endpoint-caller.ts';
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
+import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
 import { createNodeMailbox } from '../../../src/adapters/memory/node-mailbox.ts';
 import type { NodeChannel } from '../../../src/domain/node.ts';
 import type { NodeStatus } from '../../../src/management/node-registry.ts';
@@ -16,11 +17,13 @@ import { createManualClock } from '../../support/manual-clock.ts';
 import { createFakeLog } from '../ws/fakes.ts';
 
 const MAILBOX_ROOM = 2;
+const COMMITTED_MS = 65_000;
 
 /** `by`: how nodes that take a job at once are reached. */
 export async function openNodeLink(by: 'socket' | 'endpoint'): Promise<NodeLinkHarness> {
   const clock = createManualClock();
-  const mailbox = createNodeMailbox<JobAssign>({ clock, maxPerNode: MAILBOX_ROOM });
+  const ledger = createCapacityLedger({ clock });
+  const mailbox = createNodeMailbox<JobAssign>({ clock, ledger, maxPerNode: MAILBOX_ROOM });
   const audio = createAudioStore({ maxBytes: 10_000, maxBytesPerJob: 100 });
   const sockets = createNodeSockets({ clock });
   const endpoints = createEndpointCaller({ networks: createNetworks(['127.0.0.0/8']) });
@@ -29,6 +32,7 @@ export async function openNodeLink(by: 'socket' | 'endpoint'): Promise<NodeLinkH
   const received = new Map<string, () => Promise<readonly SchedulerToNode[]>>();
   const link = createNodeLink({
     clock,
+    ledger,
     mailbox,
     audio,
     references: { refer: () => undefined },
@@ -36,7 +40,7 @@ export async function openNodeLink(by: 'socket' | 'endpoint'): Promise<NodeLinkH
     endpoints,
     log: createFakeLog(),
     find: (nodeId) => nodes.get(nodeId),
-    settings: { endpointTimeoutMs: 300 },
+    settings: { endpointTimeoutMs: 300, committedMs: COMMITTED_MS },
   });
 
   function know(nodeId: string, channel: NodeChannel, url?: string): void {
@@ -80,6 +84,8 @@ export async function openNodeLink(by: 'socket' | 'endpoint'): Promise<NodeLinkH
 
   return {
     link,
+    ledger,
+    committedMs: COMMITTED_MS,
     now: clock.now,
     advance: clock.advance,
     edgeMs: 1,

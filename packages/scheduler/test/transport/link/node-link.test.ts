@@ -1,11 +1,13 @@
-/** The way to a node through sockets, endpoints and mailboxes: the law of the port, and which way is taken. */
+/** The link to a node by socket, endpoint or mailbox: the law of the port, which of them is used, and the commit before the hand-over. */
 import type { JobAssign, SchedulerToNode } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
+import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
 import { createNodeMailbox } from '../../../src/adapters/memory/node-mailbox.ts';
 import type { NodeChannel } from '../../../src/domain/node.ts';
 import type { NodeExtension } from '../../../src/domain/profile.ts';
 import type { NodeStatus } from '../../../src/management/node-registry.ts';
+import type { CapacityLedger, CommitResult } from '../../../src/ports/capacity-ledger.ts';
 import type { CallResult } from '../../../src/ports/endpoint-caller.ts';
 import { createNodeLink } from '../../../src/transport/link/node-link.ts';
 import { nodeLinkContract } from '../../contracts/node-link.ts';
@@ -25,10 +27,20 @@ interface Node {
 }
 
 const ENDPOINT = 'http://10.0.0.1/jobs';
+const COMMITTED_MS = 65_000;
+const COMMITTED: CommitResult = { kind: 'committed', used: 1, max: 1 };
 
-function link(node: Node | undefined, answer: CallResult = { kind: 'taken' }) {
+/** `commit`: replaces the commit of the ledger, where a job that is delivered holds a lease otherwise. */
+function link(
+  node: Node | undefined,
+  answer: CallResult = { kind: 'taken' },
+  commit?: CapacityLedger['commit'],
+) {
   const clock = createSteppedClock();
-  const mailbox = createNodeMailbox<JobAssign>({ clock, maxPerNode: 1 });
+  const ledger = createCapacityLedger({ clock });
+  void ledger.declare('node-a', { slots: 1, isAccepting: true });
+  ledger.reserve('node-a', 'job-1:1', 8_000);
+  const mailbox = createNodeMailbox<JobAssign>({ clock, ledger, maxPerNode: 1 });
   const audio = createAudioStore({ maxBytes: 100, maxBytesPerJob: 100 });
   audio.put('job-1', Buffer.from('abc'));
   const sent: SchedulerToNode[] = [];
@@ -39,15 +51,20 @@ function link(node: Node | undefined, answer: CallResult = { kind: 'taken' }) {
     view: { nodeId: 'node-a', profile: { isLegacy: false, supports: node.supports ?? [] } },
   };
   const log = createFakeLog();
+  const state = { hasSocket: node?.hasSocket === true };
   const nodeLink = createNodeLink({
     clock,
+    ledger: { commit: commit ?? ledger.commit },
     mailbox,
     audio,
     references: {
       refer: (jobId, { length: bytes }) => ({ url: `http://here/${jobId}`, token: 'token-1', bytes }),
     },
     log,
-    sockets: { send: (_, message) => node?.hasSocket === true && sent.push(message) > 0 },
+    sockets: {
+      isConnected: () => state.hasSocket,
+      send: (_, message) => state.hasSocket && sent.push(message) > 0,
+    },
     find: () => status as NodeStatus | undefined,
     endpoints: {
       permits: () => true,
@@ -56,17 +73,17 @@ function link(node: Node | undefined, answer: CallResult = { kind: 'taken' }) {
         return answer;
       },
     },
-    settings: { endpointTimeoutMs: 2_000 },
+    settings: { endpointTimeoutMs: 2_000, committedMs: COMMITTED_MS },
   });
   const deliver = (expiresInMs = 5_000) =>
     nodeLink.deliver({ nodeId: 'node-a', attempt: 1, job: job(), expiresAt: clock.now() + expiresInMs });
   const fetched = () => mailbox.take('node-a', { max: 10, waitMs: 0 });
-  return { nodeLink, deliver, fetched, sent, posted, audio, mailbox, clock, log };
+  return { nodeLink, deliver, fetched, sent, posted, audio, mailbox, ledger, clock, log, state };
 }
 
-describe('the way to a node', () => {
+describe('the link to a node', () => {
   it.each(['socket', 'endpoint', 'mailbox'] as const)(
-    'is its open socket, also if it registered with channel %s',
+    'writes to an open socket, also if the channel is %s',
     async (channel) => {
       const { deliver, sent, posted, fetched } = link({ channel, hasSocket: true, endpoint: ENDPOINT });
       expect(await deliver()).toEqual({ kind: 'written' });
@@ -94,7 +111,7 @@ describe('the way to a node', () => {
       { kind: 'forbidden', reason: 'network' },
       { kind: 'undeliverable', reason: 'network' },
     ],
-  ])('is its endpoint, whose answer %o counts', async (answer, delivery) => {
+  ])('calls the endpoint and reports its answer %o', async (answer, delivery) => {
     const { deliver, posted } = link({ channel: 'endpoint', endpoint: ENDPOINT }, answer);
     expect(await deliver()).toEqual(delivery);
     expect(posted).toMatchObject([{ url: ENDPOINT, body: { type: 'job_assign' }, timeoutMs: 2_000 }]);
@@ -104,7 +121,7 @@ describe('the way to a node', () => {
     ['its socket', { channel: 'socket', hasSocket: true }],
     ['its endpoint', { channel: 'endpoint', endpoint: ENDPOINT }],
     ['its mailbox', { channel: 'mailbox' }],
-  ] as const)('through %s refers to held audio, if the node fetches', async (_way, node) => {
+  ] as const)('by %s refers to held audio, if the node fetches', async (_way, node) => {
     const got = async (supports: readonly NodeExtension[]) => {
       const { deliver, sent, posted, fetched } = link({ ...node, supports });
       await deliver();
@@ -118,13 +135,13 @@ describe('the way to a node', () => {
     expect(inline).not.toHaveProperty('audio_ref');
   });
 
-  it('gives an endpoint no more time than the assignment has', async () => {
+  it('gives an endpoint no more time than the assignment has left', async () => {
     const { deliver, posted } = link({ channel: 'endpoint', endpoint: ENDPOINT });
     await deliver(300);
     expect(posted[0]?.timeoutMs).toBe(300);
   });
 
-  it('does not exist for reasons that are told apart', async () => {
+  it('reports why a job is undeliverable', async () => {
     const reasonOf = async ({ deliver }: ReturnType<typeof link>, lifeMs?: number) => {
       const delivery = await deliver(lifeMs);
       return delivery.kind === 'undeliverable' && delivery.reason;
@@ -142,8 +159,132 @@ describe('the way to a node', () => {
   });
 });
 
+const WAYS = [
+  ['a socket', { channel: 'socket', hasSocket: true }],
+  ['the socket of a node that polls', { channel: 'mailbox', hasSocket: true }],
+  ['an endpoint', { channel: 'endpoint', endpoint: ENDPOINT }],
+] as const;
+
+describe.each(WAYS)('the commit before the hand-over to %s', (_way, node) => {
+  /** A link whose ledger answers when the test says so. */
+  function startCommitting() {
+    let resolve: (answer: CommitResult) => void = () => {};
+    let reject: (fault: Error) => void = () => {};
+    const promise = new Promise<CommitResult>((...settle) => {
+      [resolve, reject] = settle;
+    });
+    const commits: unknown[][] = [];
+    const started = link(node, { kind: 'taken' }, (...call) => {
+      commits.push(call);
+      return promise;
+    });
+    const handed = () => [...started.sent, ...started.posted];
+    return { ...started, commits, handed, resolve, reject };
+  }
+
+  it('hands nothing over before the commit is answered', async () => {
+    const { deliver, commits, handed, resolve } = startCommitting();
+    const delivering = deliver();
+    await new Promise(setImmediate);
+    expect(commits).toEqual([['node-a', 'job-1:1', COMMITTED_MS]]);
+    expect(handed()).toEqual([]);
+    resolve(COMMITTED);
+    expect(await delivering).toMatchObject({ kind: 'written' });
+    expect(handed()).toHaveLength(1);
+    expect(commits).toHaveLength(1);
+  });
+
+  it('hands nothing over when the commit fails', async () => {
+    const { deliver, handed, reject, log } = startCommitting();
+    const delivering = deliver();
+    reject(new Error('no answer'));
+    expect(await delivering).toEqual({ kind: 'undeliverable', reason: 'lease_unknown' });
+    expect(handed()).toEqual([]);
+    expect(log.lines).toMatchObject([{ fields: { node_id: 'node-a', job_id: 'job-1', attempt_id: 1 } }]);
+  });
+
+  it.each<CommitResult>([
+    { kind: 'absent', used: 0, max: 1 },
+    { kind: 'abandoned', used: 1, max: 1 },
+    { kind: 'full', used: 1, max: 1 },
+    { kind: 'unknown_node' },
+  ])('hands nothing over when the answer is $kind', async (answer) => {
+    const { deliver, handed, resolve } = startCommitting();
+    const delivering = deliver();
+    resolve(answer);
+    expect(await delivering).toEqual({ kind: 'undeliverable', reason: `lease_${answer.kind}` });
+    expect(handed()).toEqual([]);
+  });
+
+  it('does not hand over after the assignment expired during the commit', async () => {
+    const { deliver, handed, resolve, clock } = startCommitting();
+    const delivering = deliver(3_000);
+    clock.advance(3_000);
+    resolve(COMMITTED);
+    expect(await delivering).toEqual({ kind: 'undeliverable', reason: 'expired' });
+    expect(handed()).toEqual([]);
+  });
+
+  it('hands over just before the assignment expires', async () => {
+    const { deliver, handed, posted, resolve, clock } = startCommitting();
+    const delivering = deliver(3_000);
+    clock.advance(2_999);
+    resolve(COMMITTED);
+    expect(await delivering).toMatchObject({ kind: 'written' });
+    expect(handed()).toHaveLength(1);
+    // An endpoint gets only the time that is left after the commit.
+    for (const { timeoutMs } of posted) expect(timeoutMs).toBe(1);
+  });
+});
+
+describe('the commit of a lease', () => {
+  it('is not sent for a job that goes into a mailbox', async () => {
+    const commits: unknown[] = [];
+    const { deliver, fetched, ledger } = link({ channel: 'mailbox' }, { kind: 'taken' }, (...call) => {
+      commits.push(call);
+      return COMMITTED;
+    });
+    expect(await deliver()).toEqual({ kind: 'queued' });
+    expect(commits).toEqual([]);
+    expect(await fetched()).toMatchObject([{ slot: { lease: 'job-1:1', ttlMs: COMMITTED_MS } }]);
+    expect(ledger.commit('node-a', 'job-1:1', 1)).toMatchObject({ kind: 'committed' });
+  });
+
+  it.each([
+    ['the assignment has expired', { channel: 'socket', hasSocket: true }, 0],
+    ['no socket is open', { channel: 'socket' }, 5_000],
+    ['the node is unknown', undefined, 5_000],
+  ] as const)('is not sent if %s', async (_why, node, lifeMs) => {
+    const commits: unknown[] = [];
+    const { deliver } = link(node, { kind: 'taken' }, (...call) => {
+      commits.push(call);
+      return COMMITTED;
+    });
+    expect(await deliver(lifeMs)).toMatchObject({ kind: 'undeliverable' });
+    expect(commits).toEqual([]);
+  });
+
+  it('is followed by no hand-over if the socket closed meanwhile', async () => {
+    const started = link({ channel: 'mailbox', hasSocket: true }, { kind: 'taken' }, async () => COMMITTED);
+    const delivering = started.deliver();
+    started.state.hasSocket = false;
+    expect(await delivering).toEqual({ kind: 'undeliverable', reason: 'no_connection' });
+    expect(started.sent).toEqual([]);
+    expect(await started.fetched()).toEqual([]);
+  });
+
+  it('is followed by a call of the endpoint if the socket closed meanwhile', async () => {
+    const node = { channel: 'endpoint', hasSocket: true, endpoint: ENDPOINT } as const;
+    const started = link(node, { kind: 'taken' }, async () => COMMITTED);
+    const delivering = started.deliver();
+    started.state.hasSocket = false;
+    expect(await delivering).toMatchObject({ kind: 'written' });
+    expect(started.posted).toHaveLength(1);
+  });
+});
+
 describe('a cancellation', () => {
-  it('is posted only to endpoints that say they understand it', async () => {
+  it('is posted only to endpoints that support it', async () => {
     const plain = link({ channel: 'endpoint', endpoint: ENDPOINT });
     plain.nodeLink.cancel('node-a', 'job-1', 'cancelled');
     expect(plain.posted).toEqual([]);
@@ -152,7 +293,7 @@ describe('a cancellation', () => {
     expect(modern.posted).toMatchObject([{ body: { type: 'job_cancel', job_id: 'job-1' } }]);
   });
 
-  it('never fails, whatever the mailbox does', async () => {
+  it('does not fail when the mailbox fails', async () => {
     const { nodeLink, mailbox, log } = link({ channel: 'mailbox' });
     mailbox.drop = () => Promise.reject(new Error('store down'));
     nodeLink.cancel('node-a', 'job-1', 'cancelled');

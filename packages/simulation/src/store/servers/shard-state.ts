@@ -30,11 +30,11 @@ export interface StoredNode {
 
 export interface LeaseMarks {
   /** Since when. */
-  readonly fenced: Map<LeaseId, number>;
+  readonly abandoned: Map<LeaseId, number>;
   /** Held at the last report. */
   readonly reported: Set<LeaseId>;
-  /** Since when their node has them. */
-  readonly taken: Map<LeaseId, number>;
+  /** Since when. */
+  readonly committed: Map<LeaseId, number>;
 }
 
 export interface StoredMessage {
@@ -115,10 +115,10 @@ export function createShardState(): ShardState {
       capacity: capacity && { ...capacity },
     })),
     leases: createShelf(copyMap),
-    marks: createShelf<LeaseMarks>(({ fenced, reported, taken }) => ({
-      fenced: new Map(fenced),
+    marks: createShelf<LeaseMarks>(({ abandoned, reported, committed }) => ({
+      abandoned: new Map(abandoned),
       reported: new Set(reported),
-      taken: new Map(taken),
+      committed: new Map(committed),
     })),
     records: createShelf(),
     nodePresence: createShelf(),

@@ -1,7 +1,7 @@
 --[[ reassert-lease: a lease that exists is written again after a failover lost it, whether it fits or not.
   KEYS[1] node    HASH  slots, reported, released
   KEYS[2] leases  ZSET  "job:attempt" -> expiry (ms, server time)
-  KEYS[3] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report, "t:job:attempt" since when its node has it
+  KEYS[3] marks   HASH  "a:job:attempt" abandoned, "r:job:attempt" held at the last report, "t:job:attempt" since when it is committed
   ARGV[1] lease   "job:attempt"
   ARGV[2] ttl     ms from now; a lease that lasts longer stays as it is
   ARGV[3] idle    ms that a node's keys outlive its last report by
@@ -14,7 +14,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 for _, ended in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
   redis.call('ZREM', leases, ended)
-  redis.call('HDEL', marks, 'f:' .. ended, 'r:' .. ended, 't:' .. ended)
+  redis.call('HDEL', marks, 'a:' .. ended, 'r:' .. ended, 't:' .. ended)
 end
 local was_held = redis.call('ZSCORE', leases, lease)
 -- Before anything is added: where their slot is on the move, the script may end here, and would find itself held the second time.

@@ -1,13 +1,13 @@
 --[[ reconcile-node: what a heartbeat says about the node's load.
   KEYS[1] node     HASH  slots, reported, released, declared_by, and the claim on the id (generation)
   KEYS[2] leases   ZSET  "job:attempt" -> expiry (ms, server time)
-  KEYS[3] marks    HASH  "f:job:attempt" since when fenced (ms), "r:job:attempt" held at the last report, "t:job:attempt" since when its node has it
+  KEYS[3] marks    HASH  "a:job:attempt" since when abandoned (ms), "r:job:attempt" held at the last report, "t:job:attempt" since when it is committed
   ARGV[1] running  jobs the node counts
   ARGV[2] named    JSON list of the ids of its jobs, or "" when it did not name them
   ARGV[3] idle     ms that the node's keys outlive its last report by, or half as long
-  ARGV[4] age      ms that the report may be old: it says nothing of what was fenced since
-  ARGV[5] taken    ms: what the node has for so long, it had when it wrote the report; -1: nobody can say
-  ARGV[6] claim    generation of the connection it came by; 0: of none
+  ARGV[4] age      age of the report, ms: it proves nothing of leases that were abandoned since
+  ARGV[5] taken    ms: a lease that was committed this long ago had reached the node when it wrote the report; -1: unknown
+  ARGV[6] claim    generation of the connection that the report came by; 0: none
   Returns {"reconciled"|"outdated", used, max} or {"unknown_node"}
   Idempotent: the same report again finds the same; what was released between the two is counted by the node itself. ]]
 local node, leases, marks, running, named = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
@@ -29,11 +29,11 @@ if named ~= '' then
   for _, job in ipairs(cjson.decode(named)) do
     is_running[job] = true
   end
-  -- Only what is fenced or was taken: a lease that is merely reserved may not have reached the node when it wrote its report.
-  local latest = { f = now - age, t = taken >= 0 and now - taken or -1 }
+  -- Only abandoned or committed leases: the job of a reserved one may not have reached the node when it wrote its report.
+  local latest = { a = now - age, t = taken >= 0 and now - taken or -1 }
   local all = redis.call('HGETALL', marks)
   for at = 1, #all, 2 do
-    local kind, lease = string.match(all[at], '^([ft]):(.*)$')
+    local kind, lease = string.match(all[at], '^([at]):(.*)$')
     if
       kind
       and not is_running[string.match(lease, '^(.*):[^:]*$')]
@@ -45,7 +45,7 @@ if named ~= '' then
 end
 for _, lease in ipairs(gone) do
   redis.call('ZREM', leases, lease)
-  redis.call('HDEL', marks, 'f:' .. lease, 'r:' .. lease, 't:' .. lease)
+  redis.call('HDEL', marks, 'a:' .. lease, 'r:' .. lease, 't:' .. lease)
 end
 local held = redis.call('ZRANGE', leases, 0, -1)
 for _, lease in ipairs(held) do

@@ -1,7 +1,7 @@
 --[[ release-lease: give one slot back.
   KEYS[1] node    HASH  slots, reported, released
   KEYS[2] leases  ZSET  "job:attempt" -> expiry (ms, server time)
-  KEYS[3] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report, "t:job:attempt" since when its node has it
+  KEYS[3] marks   HASH  "a:job:attempt" abandoned, "r:job:attempt" held at the last report, "t:job:attempt" since when it is committed
   ARGV[1] lease   "job:attempt"
   Returns {"released"|"absent", used, max} or {"unknown_node"}
   Idempotent: a repeat finds nothing to give back. ]]
@@ -10,7 +10,7 @@ local slots, reported, released = unpack(redis.call('HMGET', node, 'slots', 'rep
 if not slots then
   -- An emptied store may know the lease again before it knows its node.
   redis.call('ZREM', leases, lease)
-  redis.call('HDEL', marks, 'f:' .. lease, 'r:' .. lease, 't:' .. lease)
+  redis.call('HDEL', marks, 'a:' .. lease, 'r:' .. lease, 't:' .. lease)
   return { 'unknown_node' }
 end
 local time = redis.call('TIME')
@@ -22,9 +22,9 @@ local held = redis.call('ZCOUNT', leases, '(' .. now, '+inf')
 local expiry = tonumber(redis.call('ZSCORE', leases, lease))
 if expiry then
   redis.call('ZREM', leases, lease)
-  local fenced, counted, taken = unpack(redis.call('HMGET', marks, 'f:' .. lease, 'r:' .. lease, 't:' .. lease))
-  if fenced or counted or taken then
-    redis.call('HDEL', marks, 'f:' .. lease, 'r:' .. lease, 't:' .. lease)
+  local abandoned, counted, committed = unpack(redis.call('HMGET', marks, 'a:' .. lease, 'r:' .. lease, 't:' .. lease))
+  if abandoned or counted or committed then
+    redis.call('HDEL', marks, 'a:' .. lease, 'r:' .. lease, 't:' .. lease)
   end
   if expiry > now then
     word = 'released'

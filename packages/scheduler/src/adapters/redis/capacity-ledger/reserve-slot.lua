@@ -1,7 +1,7 @@
 --[[ reserve-slot: take one slot on one node for one attempt of a job, or say why not.
   KEYS[1] node    HASH  slots, accepting, reported, released
   KEYS[2] leases  ZSET  "job:attempt" -> expiry (ms, server time)
-  KEYS[3] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report, "t:job:attempt" since when its node has it
+  KEYS[3] marks   HASH  "a:job:attempt" abandoned, "r:job:attempt" held at the last report, "t:job:attempt" since when it is committed
   ARGV[1] lease   "job:attempt"
   ARGV[2] ttl     ms
   ARGV[3] idle    ms that a node's keys outlive its last report by
@@ -27,7 +27,7 @@ if accepting == '1' and math.max(held, seen) < max and redis.call('ZADD', leases
 end
 for _, ended in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
   redis.call('ZREM', leases, ended)
-  redis.call('HDEL', marks, 'f:' .. ended, 'r:' .. ended, 't:' .. ended)
+  redis.call('HDEL', marks, 'a:' .. ended, 'r:' .. ended, 't:' .. ended)
 end
 local expiry = redis.call('ZSCORE', leases, lease)
 if expiry then

@@ -1,17 +1,10 @@
---[[ drop-entry: take back an entry that nobody has fetched; whether or not somebody has, its slot lasts no longer than one that is reserved now.
+--[[ drop-entry: remove an entry that was not fetched yet.
   KEYS[1] queue   ZSET  "expiry:job" (ms, server time) -> its turn
-  KEYS[2] bodies  HASH  job -> what is handed out; "s:job" -> "ttl lease" of the slot that it names
-  KEYS[3] leases  ZSET  "job:attempt" -> expiry (ms, server time)
+  KEYS[2] bodies  HASH  job -> what is handed out; "s:job" -> "ttl lease" to commit when it is fetched
   ARGV[1] job     its id
-  ARGV[2] lease   "job:attempt" that lasts no longer; "" to leave it as it is
-  ARGV[3] ttl     ms from now
   Returns {"dropped"} or {"absent"}
-  Idempotent: a repeat finds nothing to take back. ]]
-local queue, bodies, leases, job, lease, ttl = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3]
-if lease ~= '' then
-  local time = redis.call('TIME')
-  redis.call('ZADD', leases, 'XX', 'LT', time[1] * 1000 + math.floor(time[2] / 1000) + ttl, lease)
-end
+  Idempotent: a repeat finds nothing to remove. ]]
+local queue, bodies, job = KEYS[1], KEYS[2], ARGV[1]
 if redis.call('HEXISTS', bodies, job) == 0 then
   return { 'absent' }
 end

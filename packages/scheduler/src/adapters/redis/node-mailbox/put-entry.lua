@@ -7,7 +7,7 @@
   ARGV[3] ttl       ms from now
   ARGV[4] max       entries a mailbox may hold
   ARGV[5] turn      "" for a new entry, which comes last; of one that was taken in vain, the turn it had
-  ARGV[6] slot      "ttl lease" of the slot that lasts for so long, in ms, from when it is handed out; "" if it names none
+  ARGV[6] slot      "ttl lease": the lease to commit when the entry is fetched, and for how long (ms)
   Returns {"queued"} or {"full"}
   Idempotent: a job that is queued keeps its turn and its body. ]]
 local queue, bodies, arrivals, job, body, ttl, max, turn, slot = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6]
@@ -38,9 +38,7 @@ if ttl <= 0 then
 end
 redis.call('ZADD', queue, turn, string.format('%.0f', now + ttl) .. ':' .. job)
 redis.call('HSET', bodies, job, body)
-if slot ~= '' then
-  redis.call('HSET', bodies, 's:' .. job, slot)
-end
+redis.call('HSET', bodies, 's:' .. job, slot)
 -- What nobody fetches goes with the last of it to expire.
 if redis.call('PTTL', queue) < ttl then
   redis.call('PEXPIRE', queue, ttl)

@@ -11,7 +11,7 @@ export interface PutEntry {
   readonly ttlMs: number;
   /** Of an entry that was taken in vain: the turn it had. A new one comes last. */
   readonly turn?: string;
-  readonly slot?: Slot | undefined;
+  readonly slot: Slot;
 }
 
 export function createPutEntry(connection: RedisConnection, keys: Keys, maxPerNode: number) {
@@ -25,5 +25,4 @@ export function createPutEntry(connection: RedisConnection, keys: Keys, maxPerNo
   };
 }
 
-const spell = (slot: Slot | undefined): string =>
-  slot === undefined ? '' : `${Math.ceil(slot.ttlMs)} ${slot.lease}`;
+const spell = ({ ttlMs, lease }: Slot): string => `${Math.ceil(ttlMs)} ${lease}`;

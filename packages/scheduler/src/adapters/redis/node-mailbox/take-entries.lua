@@ -1,26 +1,23 @@
---[[ take-entries: hand out the oldest entries of a mailbox that have not expired. The slots they name last from here, as long as their jobs may run.
+--[[ take-entries: hand out the oldest entries of a mailbox that have not expired, and commit their leases.
   KEYS[1] queue   ZSET  "expiry:job" (ms, server time) -> its turn
-  KEYS[2] bodies  HASH  job -> what is handed out; "s:job" -> "ttl lease" of the slot that it names
+  KEYS[2] bodies  HASH  job -> what is handed out; "s:job" -> "ttl lease" to commit when it is fetched
   KEYS[3] leases  ZSET  "job:attempt" -> expiry (ms, server time)
-  KEYS[4] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report, "t:job:attempt" since when its node has it
+  KEYS[4] marks   HASH  "a:job:attempt" abandoned, "r:job:attempt" held at the last report, "t:job:attempt" since when it is committed
   ARGV[1] max     how many at most
   ARGV[2] idle    ms that a node's keys outlive its last report by
   Returns {"taken", job, turn, body, job, turn, body ...}, {"taken"} alone when nothing is there
-  Safe twice: an entry is handed out once, so a repeat takes the next ones; what an unheard reply held is lost. ]]
+  Safe twice: an entry is handed out once, so a repeat takes the next ones; entries of a reply that was lost are lost. ]]
 local queue, bodies, leases, marks, max, idle = KEYS[1], KEYS[2], KEYS[3], KEYS[4], tonumber(ARGV[1]), ARGV[2]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local reply = { 'taken' }
 local taken = 0
 
--- False: it was given back, or its attempt was given up. Nobody may work on that.
-local function lasts(slot)
-  if not slot then
-    return true
-  end
+-- False: the lease has ended or was abandoned, so the job must not reach the node.
+local function commit(slot)
   local ttl, lease = string.match(slot, '^(%d+) (.*)$')
   local expiry = tonumber(redis.call('ZSCORE', leases, lease))
-  if not expiry or expiry <= now or redis.call('HEXISTS', marks, 'f:' .. lease) == 1 then
+  if not expiry or expiry <= now or redis.call('HEXISTS', marks, 'a:' .. lease) == 1 then
     return false
   end
   redis.call('ZADD', leases, 'XX', 'GT', now + ttl, lease)
@@ -30,14 +27,14 @@ local function lasts(slot)
   return true
 end
 
--- Counted first: where its slot is on the move, a queue that is empty by now cannot be asked, and what was taken would be lost.
+-- Counted first: while the hash slot moves, a queue that is empty by now cannot be read, and entries that were taken would be lost.
 local waiting = redis.call('ZCARD', queue)
 while taken < max and waiting > 0 do
   waiting = waiting - 1
   local entry, turn = unpack(redis.call('ZPOPMIN', queue))
   local expiry, job = string.match(entry, '^(%d+):(.*)$')
   local body, slot = unpack(redis.call('HMGET', bodies, job, 's:' .. job))
-  if tonumber(expiry) > now and lasts(slot) then
+  if tonumber(expiry) > now and slot and commit(slot) then
     table.insert(reply, job)
     table.insert(reply, turn)
     table.insert(reply, body)

@@ -1,15 +1,16 @@
-/** An acknowledgement that comes again while the job is being ended: the slot of an attempt that is over stays free. */
+/** An acknowledgement that is repeated while the job ends: the slot of an attempt that is over stays free. */
 import { expect, it } from 'vitest';
-import { createFaultyRig } from './faulty-rig.ts';
-import { RESULT } from './rig.ts';
+import { createFaultyRig } from '../engine/faulty-rig.ts';
+import { RESULT, SETTINGS } from '../engine/rig.ts';
 
-it('does not bring a slot back that the result has given back', async () => {
+it('a late acknowledgement takes no slot after the result', async () => {
   const { rig, store, ledger } = createFaultyRig();
   await rig.addNode('node-a');
   const { jobId } = await rig.dispatch();
   const answer = rig.last(jobId);
-  // Sent to a master that is none any more, it comes late.
-  ledger.plan({ method: 'commit', at: [1], fault: { delayMs: 300 } });
+  // The driver abandons the attempt, so that its acknowledgement needs a commit, which comes late.
+  await rig.clock.advance(SETTINGS.ackTimeoutMs);
+  ledger.plan({ method: 'commit', at: [ledger.calls('commit') + 1], fault: { delayMs: 300 } });
   store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 100 } });
   const first = rig.service.acknowledge(answer);
   const finished = rig.service.finish(answer, RESULT);

@@ -1,17 +1,17 @@
-/** Slots given back a moment ago: known as long as a ledger may have to be told again, and never more than there is room for. */
+/** Leases that were released or abandoned a moment ago are remembered for a failover, bounded by time and count. */
 import { describe, expect, it } from 'vitest';
 import { createRecentlyReleased } from '../../../src/runtime/takeover/recently-released.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { createRig, RESULT } from './rig.ts';
+import { createRig, RESULT } from '../engine/rig.ts';
 
 function createKept(maxCount = 100) {
   const clock = createManualClock();
   const lately = createRecentlyReleased({ clock, keepMs: 10_000, maxCount });
-  return { clock, lately, leases: () => lately.all().map(([lease]) => lease) };
+  return { clock, lately, leases: () => lately.all().map(({ lease }) => lease) };
 }
 
-describe('slots given back a moment ago', () => {
-  it('are known for their time, and not for twice as long', async () => {
+describe('recent leases', () => {
+  it('are remembered for at least keepMs and less than twice that', async () => {
     const { clock, lately, leases } = createKept();
     await clock.advance(9_000);
     lately.note('node-a', 'a:1');
@@ -19,8 +19,8 @@ describe('slots given back a moment ago', () => {
     lately.note('node-b', 'b:1');
     lately.note('node-b', 'b:1');
     expect(lately.all()).toEqual([
-      ['a:1', 'node-a'],
-      ['b:1', 'node-b'],
+      { lease: 'a:1', nodeId: 'node-a' },
+      { lease: 'b:1', nodeId: 'node-b' },
     ]);
     await clock.advance(9_900);
     expect(leases()).toEqual(['a:1', 'b:1']);
@@ -30,7 +30,7 @@ describe('slots given back a moment ago', () => {
     expect(leases()).toEqual([]);
   });
 
-  it('make room for newer ones', () => {
+  it('drop the oldest ones at the limit', () => {
     const { lately, leases } = createKept(4);
     for (const lease of ['a', 'b', 'c', 'd', 'e']) lately.note('node-a', lease);
     expect(leases()).toEqual(['c', 'd', 'e']);
@@ -39,11 +39,11 @@ describe('slots given back a moment ago', () => {
   });
 });
 
-describe('an engine whose store may forget', () => {
+describe('an engine whose store may lose writes', () => {
   const forgetful = () =>
     createRig({ wrapStore: (store) => ({ ...store, restore: async () => 'kept' as const }) });
 
-  it('knows the slots of the attempts that are over, of retried jobs too, and not those of nodes that may still work', async () => {
+  it('remembers released leases of finished and of retried attempts', async () => {
     const rig = forgetful();
     await rig.addNode('node-a');
     const done = await rig.dispatch();
@@ -54,34 +54,34 @@ describe('an engine whose store may forget', () => {
     const cancelled = await rig.dispatch();
     await rig.service.cancel(cancelled.jobId, 'stop');
     expect(rig.service.leasesToReleaseAgain()).toEqual([
-      [`${done.jobId}:1`, 'node-a'],
-      [`${failed.jobId}:1`, 'node-a'],
+      { lease: `${done.jobId}:1`, nodeId: 'node-a' },
+      { lease: `${failed.jobId}:1`, nodeId: 'node-a' },
     ]);
   });
 
-  it('knows the slots of attempts that were given up and may still run: a ledger that forgot that would keep them for a minute', async () => {
+  it('remembers abandoned leases until other instances drive its jobs', async () => {
     const rig = forgetful();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
     await rig.service.acknowledge(rig.last(jobId));
     await rig.service.cancel(jobId, 'stop');
-    expect(rig.service.slotsToFenceAgain()).toEqual([[`${jobId}:1`, 'node-a']]);
+    expect(rig.service.leasesToAbandonAgain()).toEqual([{ lease: `${jobId}:1`, nodeId: 'node-a' }]);
     rig.service.abandonAll();
-    expect(rig.service.slotsToFenceAgain()).toEqual([]);
+    expect(rig.service.leasesToAbandonAgain()).toEqual([]);
   });
 
-  it('gives a slot back again that a failover brought back', async () => {
+  it('releases a lease again that a failover brought back', async () => {
     const rig = forgetful();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
     await rig.service.finish(rig.last(jobId), RESULT);
     await rig.ledger.reserve('node-a', `${jobId}:1`, 60_000);
-    for (const [lease, nodeId] of rig.service.leasesToReleaseAgain())
+    for (const { lease, nodeId } of rig.service.leasesToReleaseAgain())
       await rig.service.releaseAgain(nodeId, lease);
     expect(await rig.used('node-a')).toBe(0);
   });
 
-  it('says no more of slots once others drive its jobs', async () => {
+  it('forgets released leases when other instances drive its jobs', async () => {
     const rig = forgetful();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();

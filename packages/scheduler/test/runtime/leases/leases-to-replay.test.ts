@@ -1,0 +1,70 @@
+/** Which leases an instance writes again after a failover, and for how long: those of attempts that may have reached their node. */
+import { describe, expect, it } from 'vitest';
+import { createFaultyRig } from '../engine/faulty-rig.ts';
+import { createInstances } from '../engine/instances.ts';
+import { COMMITTED_MS } from '../engine/rig.ts';
+
+const SLOW_MS = 100;
+
+async function dispatched({ holdReserve = false }: { holdReserve?: boolean } = {}) {
+  const made = createFaultyRig();
+  const { rig, ledger } = made;
+  await rig.addNode('node-a');
+  if (holdReserve) ledger.plan({ method: 'reserve', fault: { answerDelayMs: SLOW_MS } });
+  void rig.service.dispatch(rig.request());
+  await rig.clock.advance(1);
+  const [job] = (await rig.store.list({ limit: 1 })).jobs;
+  const jobId = job?.jobId ?? '';
+  return { ...made, jobId, left: (attempt = 1) => rig.service.leaseLeftMs(jobId, attempt) };
+}
+
+describe('I1 no oversell: the lease to replay', () => {
+  it('has its committed length from when the job was sent', async () => {
+    const { rig, left } = await dispatched();
+    expect(left()).toBe(COMMITTED_MS - 1);
+    await rig.clock.advance(2_000);
+    expect(left()).toBe(COMMITTED_MS - 2_001);
+  });
+
+  it('is none before the reserve is answered, though the record names the node', async () => {
+    const { rig, jobId, left } = await dispatched({ holdReserve: true });
+    const record = await rig.store.get(jobId);
+    expect([record?.intent, left()]).toEqual([{ nodeId: 'node-a', attempt: 1 }, 0]);
+    await rig.clock.advance(SLOW_MS);
+    expect([rig.sent.length, left() > 0]).toEqual([1, true]);
+  });
+
+  it('is none for an intent of the former driver, whose reserve may have been refused', async () => {
+    const instances = createInstances({
+      wrapFirst: (store) => ({ ...store, move: () => new Promise(() => {}) }),
+    });
+    const { first, second } = instances;
+    await instances.addNode('node-a');
+    void first.service.dispatch(first.request());
+    await first.clock.advance(1);
+    const { jobId } = first.sent[0]?.job ?? { jobId: '' };
+    const { state, intent } = await instances.takeOver(jobId);
+    expect([state, intent?.nodeId, second.service.drives(jobId)]).toEqual(['RESERVED', 'node-a', true]);
+    expect(first.service.leaseLeftMs(jobId, 1)).toBeGreaterThan(0);
+    expect(second.service.leaseLeftMs(jobId, 1)).toBe(0);
+  });
+
+  it('is that of the attempt before if the next one was undeliverable', async () => {
+    const { rig } = createFaultyRig();
+    await rig.addNode('node-a');
+    rig.onDelivery('node-a', () => ({ kind: 'unknown', reason: 'holder_silent' }));
+    rig.onDelivery('node-b', () => ({ kind: 'undeliverable', reason: 'no_socket' }));
+    void rig.service.dispatch(rig.request({ waitMs: 5_000 }));
+    await rig.clock.advance(SLOW_MS);
+    const [job] = (await rig.store.list({ limit: 1 })).jobs;
+    await rig.addNode('node-b');
+    await rig.clock.advance(SLOW_MS);
+    const left = (attempt: number) => rig.service.leaseLeftMs(job?.jobId ?? '', attempt);
+    expect([left(1), left(2)]).toEqual([COMMITTED_MS - 2 * SLOW_MS, 0]);
+  });
+
+  it('is none for an attempt that was not made, or a job that is not in flight', async () => {
+    const { rig, left } = await dispatched();
+    expect([left(2), rig.service.leaseLeftMs('job-unknown', 1)]).toEqual([0, 0]);
+  });
+});
