@@ -6,7 +6,7 @@ export const hasBit = (words: Uint32Array, index: number): boolean => {
   return word < words.length && ((words[word] as number) & (1 << (index & 31))) !== 0;
 };
 
-/** The caller has made sure that the bitmap is long enough. */
+/** The caller ensures that the bitmap is long enough. */
 export function putBit(words: Uint32Array, index: number, isSet: boolean): void {
   const bit = 1 << (index & 31);
   const word = words[index >>> 5] as number;
@@ -19,7 +19,7 @@ export function countOnes(word: number): number {
   return Math.imul((v + (v >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** Position of the lowest one; the word is not zero. */
+/** Position of the lowest set bit; the word is not zero. */
 export const lowestOne = (word: number): number => 31 - Math.clz32(word & -word);
 
 export function growWords(words: Uint32Array, length: number): Uint32Array {

@@ -1,4 +1,4 @@
-/** Vocabulary: what a node says of itself, in our words, before it is understood (management/profile). */
+/** Vocabulary: a node's report about itself, before management/registration turns it into a profile. */
 import type { Direction } from './language.ts';
 
 export interface ReportedModel {
@@ -44,7 +44,7 @@ export interface CapabilityReport {
   readonly languages?: ReportedLanguages;
 }
 
-/** What a registration fixes for as long as the connection lasts; heartbeats may change the report only. */
+/** Fixed by a registration until the connection ends; heartbeats may only change the report. */
 export interface NodeTraits {
   readonly features: readonly string[];
   readonly gpuCount: number;
@@ -53,7 +53,7 @@ export interface NodeTraits {
   readonly supports?: readonly string[];
 }
 
-/** What a node runs on. */
+/** Hardware of a node. */
 export interface Hardware {
   readonly cpuCores: number;
   readonly memoryGb: number;
@@ -61,7 +61,7 @@ export interface Hardware {
   readonly gpusGb: readonly number[];
 }
 
-/** Service id and how fast it worked lately: audio time over processing time, or characters per second. */
+/** Service id and its recent speed: audio time over processing time, or characters per second. */
 export type Efficiencies = readonly (readonly [serviceId: string, efficiency: number])[];
 
 /** Percentages 0–100; absent or negative = unknown. */

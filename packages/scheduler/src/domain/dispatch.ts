@@ -1,4 +1,4 @@
-/** Vocabulary: a request for one job, and what comes of it at once. Both edges — HTTP and sessions — speak it. */
+/** Vocabulary: a request for one job and its immediate outcome. Used by HTTP and by sessions. */
 import type { ErrorCode } from './errors.ts';
 import type { JobId, SessionId, TenantId } from './ids.ts';
 import type { JobRecord } from './job.ts';
@@ -13,17 +13,17 @@ export interface DispatchRequest {
   readonly requestId?: string | undefined;
   /** Digest of the body; with requestId. */
   readonly fingerprint?: string | undefined;
-  /** Given by callers that must know the name before the job moves; absent: the engine makes one. A repeat keeps its first. */
+  /** Given by callers that need the id before the job starts; absent: the engine makes one. A repeated request keeps the first id. */
   readonly jobId?: JobId | undefined;
   readonly need: Need;
   readonly spec: JobSpec;
-  /** The bytes, if `spec.audio` says that they are held here. */
+  /** The audio bytes, if `spec.audio` is `held`. */
   readonly audio?: Buffer | undefined;
   /** How long to wait for a slot; 0 = answer at once. */
   readonly waitMs: number;
-  /** How urgent it is while it waits, within what its tenant may ask for; absent: as its tenant is. */
+  /** Priority while the job waits, limited by its tenant; absent: the priority of the tenant. */
   readonly priority?: Priority | undefined;
-  /** The job is recorded and ours from here on, whether or not it has a node yet. Called at most once, before the outcome. */
+  /** The job is recorded, with or without a node. Called at most once, before the outcome. */
   readonly admitted?: ((job: JobRecord) => void) | undefined;
 }
 

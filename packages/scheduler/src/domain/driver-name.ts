@@ -1,4 +1,4 @@
-/** Vocabulary: one life of an instance, in one word: who drives a job, owns a session or holds a node. */
+/** Vocabulary: the name of one incarnation of an instance: the driver of a job, the owner of a session or the holder of a node. */
 
 export interface InstanceIncarnation {
   readonly instanceId: string;
@@ -8,5 +8,5 @@ export interface InstanceIncarnation {
 export const driverName = ({ instanceId, incarnation }: InstanceIncarnation): string =>
   `${instanceId}/${incarnation}`;
 
-/** Ids of instances have no slash. */
+/** Instance ids contain no slash. */
 export const instanceOf = (driver: string): string => driver.slice(0, Math.max(0, driver.lastIndexOf('/')));

@@ -1,8 +1,8 @@
-/** The one error table: code → HTTP status, and a hint a person can act on. Printed to docs/errors.md. */
+/** The one error table: code → HTTP status, and a hint for the caller. Printed to docs/errors.md. */
 
 export interface ErrorEntry {
   readonly status: number;
-  /** What to do about it, for whoever reads the answer. */
+  /** What the caller or operator can do about it. */
   readonly hint: string;
   /** The same request may succeed later. */
   readonly isTransient?: true;
@@ -31,11 +31,11 @@ export const ERRORS = {
   },
   INVALID_CONFIG: {
     status: 409,
-    hint: 'Correct the configuration file as the message says, and ask again; what was in force stays in force.',
+    hint: 'Correct the configuration file as the message says and reload again; the previous settings stay in force.',
   },
   NOT_FOUND: {
     status: 404,
-    hint: 'Nothing under that name, or not for this credential. Finished jobs are kept for job_retention_ms; nodes that stay away are forgotten. A job that was accepted right before a Redis failover may be gone together with the instance that drove it: send the request again under its request_id.',
+    hint: 'There is nothing under that name, or not for this credential. Finished jobs are kept for job_retention_ms; nodes that stay offline are removed. A job that was accepted right before a Redis failover may be lost together with its driver: send the request again with its request_id.',
   },
   RATE_LIMITED: {
     status: 429,
@@ -44,7 +44,7 @@ export const ERRORS = {
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
-    hint: 'Send less at once; server.limits.max_message_bytes is the limit, for nodes max_node_message_bytes.',
+    hint: 'Send smaller messages; server.limits.max_message_bytes is the limit, for nodes max_node_message_bytes.',
     closesSocket: true,
   },
   IDEMPOTENCY_CONFLICT: {
@@ -54,18 +54,18 @@ export const ERRORS = {
   INVALID_SESSION: { status: 404, hint: 'Open a session with session_init first.' },
   SESSION_CLOSED: { status: 410, hint: 'The session has ended; open a new one.' },
   UNSUPPORTED_FEATURE: { status: 501, hint: 'This scheduler does not have that feature yet.' },
-  INVALID_PAIRING_CODE: { status: 400, hint: 'Pairing codes are not issued; leave pairing_code out.' },
+  INVALID_PAIRING_CODE: { status: 400, hint: 'Pairing codes are not issued; omit pairing_code.' },
   NO_CAPABLE_NODE: {
     status: 503,
-    hint: 'No registered node has these languages and services; see "reasons", or register one.',
+    hint: 'No registered node has these languages and services; see "reasons", or register a node that has.',
   },
   PREFERRED_NODE_NOT_CAPABLE: {
     status: 409,
-    hint: 'Name another preferred_node_id, or drop options.strict to fall back.',
+    hint: 'Name another preferred_node_id, or omit options.strict to allow other nodes.',
   },
   ALL_CANDIDATES_FULL_OR_FAILED: {
     status: 503,
-    hint: 'Try again shortly, give wait_ms, or add capacity; see "reasons".',
+    hint: 'Try again shortly, set wait_ms, or add capacity; see "reasons".',
     isTransient: true,
   },
   NO_AVAILABLE_NODE: {
@@ -75,12 +75,12 @@ export const ERRORS = {
   },
   NODE_UNAVAILABLE: {
     status: 503,
-    hint: 'The node went away and no other could take the job.',
+    hint: 'The node disconnected and no other node could take the job.',
     isTransient: true,
   },
   NODE_OVERLOADED: {
     status: 503,
-    hint: 'The node has no room; the scheduler tries another.',
+    hint: 'The node is full; the scheduler tries another.',
     isTransient: true,
   },
   MODEL_NOT_AVAILABLE: {
@@ -100,20 +100,20 @@ export const ERRORS = {
   NMT_TIMEOUT: { status: 504, hint: 'Translation took too long; try again.', isTransient: true },
   TTS_TIMEOUT: { status: 504, hint: 'Speech synthesis took too long; try again.', isTransient: true },
   JOB_TIMEOUT: { status: 504, hint: 'No node answered in time; try again.', isTransient: true },
-  RESULT_TIMEOUT: { status: 504, hint: 'An earlier result did not come in time and was passed over.' },
+  RESULT_TIMEOUT: { status: 504, hint: 'An earlier result did not arrive in time and was skipped.' },
   AUDIO_LOST: {
     status: 410,
-    hint: 'The audio was lost with the instance that held it; send the request again.',
+    hint: 'The audio was lost together with the instance that stored it; send the request again.',
   },
   JOB_CANCELLED: { status: 409, hint: 'The job was cancelled.' },
   NO_GPU_AVAILABLE: {
     status: 400,
-    hint: 'This scheduler takes GPU nodes only (scheduler.node_health.require_gpu).',
+    hint: 'This scheduler accepts GPU nodes only (scheduler.node_health.require_gpu).',
     closesSocket: true,
   },
   NODE_ID_CONFLICT: {
     status: 409,
-    hint: 'Another credential holds this node_id; leave node_id out to be given one.',
+    hint: 'Another credential owns this node_id; omit node_id to get one.',
     closesSocket: true,
   },
   INVALID_CAPABILITY_SCHEMA: {
@@ -123,7 +123,7 @@ export const ERRORS = {
   },
   SCHEDULER_DEPENDENCY_DOWN: {
     status: 503,
-    hint: 'The scheduler cannot reach its store and refuses new work until it can.',
+    hint: 'The scheduler cannot reach its store and refuses new jobs until it can.',
     isTransient: true,
   },
 } as const satisfies Record<string, ErrorEntry>;
@@ -134,10 +134,10 @@ export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ER
 
 export const errorEntry = (code: ErrorCode): ErrorEntry => ERRORS[code];
 
-/** A fault: something that is not an expected outcome. Expected ones are values with a `kind`. */
+/** A fault: an unexpected failure. Expected outcomes are values with a `kind`. */
 export class SchedulerError extends Error {
   readonly code: ErrorCode;
-  /** Whoever would have had to be asked certainly was not: nothing can have happened. Otherwise it may have. */
+  /** The request was certainly not sent, so nothing happened. Otherwise it may have taken effect. */
   readonly isUnsent: boolean;
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions & { readonly isUnsent?: boolean }) {

@@ -1,8 +1,8 @@
-/** Vocabulary: the optional analyses a session may ask for, what each needs beside itself, and who is known to provide it. Pure. */
+/** Vocabulary: the optional analyses of a session, what each depends on, and which services provide it. Pure. */
 
-/** What stands behind a feature flag. */
+/** What a feature flag stands for. */
 export interface FeatureModule {
-  /** What nodes call the part of them that does it. */
+  /** The name that nodes use for it. */
   readonly module: string;
   /** Other features, or types of services. */
   readonly dependsOn: readonly string[];
@@ -12,7 +12,7 @@ export interface FeatureModule {
 
 export type FeatureTable = ReadonlyMap<string, FeatureModule>;
 
-/** A map and not an object, because flags are words of clients and nodes. */
+/** A map and not an object, because clients and nodes choose the flags. */
 export const FEATURES: FeatureTable = new Map<string, FeatureModule>([
   ['emotion_detection', { module: 'emotion_detection', dependsOn: ['asr'], providers: ['emotion-xlm-r'] }],
   [
@@ -38,19 +38,19 @@ export const FEATURES: FeatureTable = new Map<string, FeatureModule>([
   ],
 ]);
 
-/** Sorted and without repeats, so that the same wish always looks the same. */
+/** Sorted and without repeats, so that equal requests look the same. */
 export interface ExpandedFeatures {
   readonly features: readonly string[];
-  /** Types of services they depend on. */
+  /** Service types they depend on. */
   readonly types: readonly string[];
 }
 
-/** With everything that the features depend on, directly or not. Flags nobody knows ask for nothing. */
+/** Including everything the features depend on, directly or indirectly. Unknown flags add nothing. */
 export function expandFeatures(flags: Iterable<string>, table: FeatureTable = FEATURES): ExpandedFeatures {
   const features = new Set<string>();
   const types = new Set<string>();
 
-  /** A feature met again is not entered again: a table with a circle in it ends, too. */
+  /** A feature is entered once, so a circular table ends, too. */
   function add(name: string): void {
     const known = table.get(name);
     if (known === undefined) {
@@ -65,7 +65,7 @@ export function expandFeatures(flags: Iterable<string>, table: FeatureTable = FE
   return { features: [...features].sort(), types: [...types].sort() };
 }
 
-/** Those of the table that one of these services or models provides. */
+/** The features that one of these services or models provides. */
 export function featuresProvidedBy(isThere: (id: string) => boolean): string[] {
   return [...FEATURES].filter(([, { providers }]) => providers.some(isThere)).map(([flag]) => flag);
 }

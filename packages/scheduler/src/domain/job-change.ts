@@ -1,4 +1,4 @@
-/** Hot path: what a move changes in a job's record, and the record after it. Pure; every store applies it alike. */
+/** Hot path: what a move changes in a job record, and the record after it. Pure; every store applies it in the same way. */
 import type { Attempt, JobRecord, JobState, TimelineEntry } from './job.ts';
 import type { JobResult } from './job-spec.ts';
 
@@ -8,7 +8,7 @@ export interface JobChange {
   readonly fence?: Attempt | undefined;
   readonly intent?: Attempt | null | undefined;
   readonly entry: TimelineEntry;
-  /** States passed through on the way, noted before `entry`. */
+  /** States that the move passes through, recorded before `entry`. */
   readonly passing?: readonly TimelineEntry[] | undefined;
   readonly failure?: { readonly code: string; readonly message: string } | undefined;
   readonly result?: JobResult | undefined;
@@ -19,7 +19,7 @@ export const MAX_TIMELINE = 32;
 /** How many entries a move adds to the timeline. */
 export const entriesOf = ({ passing }: JobChange): number => 1 + (passing?.length ?? 0);
 
-/** Spelled out field by field: this runs several times per job, and a spread costs a multiple. */
+/** Written field by field: this runs several times per job, and an object spread costs several times as much. */
 export function changeJob(record: JobRecord, change: JobChange): JobRecord {
   return {
     jobId: record.jobId,
@@ -40,9 +40,9 @@ export function changeJob(record: JobRecord, change: JobChange): JobRecord {
   };
 }
 
-/** How a job began and how it ended matter most, so the middle goes first. */
+/** The beginning and the end of a job matter most, so the middle is dropped first. */
 function withEntries(timeline: readonly TimelineEntry[], { passing, entry }: JobChange): TimelineEntry[] {
-  // By hand: concat takes several times as long, and a spread leaves room for sixteen more in every job.
+  // Written by hand: concat takes several times as long, and a spread allocates room for sixteen more entries in every job.
   const { length } = timeline;
   const passed = passing === undefined ? 0 : passing.length;
   const longer = new Array<TimelineEntry>(length + passed + 1);

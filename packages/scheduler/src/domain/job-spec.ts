@@ -1,4 +1,4 @@
-/** Vocabulary: what a job carries to its node, and what comes back. */
+/** Vocabulary: what a job sends to its node, and its result. */
 import type { Language } from './language.ts';
 
 export interface Pipeline {
@@ -24,10 +24,10 @@ export interface AudioAt {
   readonly bytes: number;
 }
 
-/** How the utterance came to its end; legacy nodes are always told "manual". */
+/** What ended the utterance; legacy nodes always get "manual". */
 export type CutReason = 'manual' | 'pause' | 'timeout' | 'max_duration';
 
-/** Built field by field, so that all specs have one shape: what is not said is undefined. */
+/** Built field by field, so that all specs have one shape: missing fields are undefined. */
 export interface JobSpec {
   readonly utteranceIndex: number;
   readonly sourceLanguage: Language;
@@ -60,7 +60,7 @@ export interface JobResult {
   readonly ttsFormat: string;
   readonly processingTimeMs?: number;
   readonly extra?: Readonly<Record<string, unknown>>;
-  /** Quality fields and whatever else the node added; passed through as they came. */
+  /** Quality fields and other additions of the node; passed through unchanged. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 

@@ -28,9 +28,8 @@ export const JOB_EVENTS = [
 export type JobEvent = (typeof JOB_EVENTS)[number];
 
 /**
- * What each event does in each state; an absent entry means the event may not happen there.
- * RESERVED → RESERVED: the next candidate of the same attempt. RETRYING or RESERVED → RUNNING: the attempt before
- * answers after all, which it may until its successor is dispatched.
+ * The next state for each event; an absent entry means that the event is not allowed. RESERVED → RESERVED: the next candidate of the same
+ * attempt. RETRYING or RESERVED → RUNNING: the previous attempt still reports, which is accepted until the next attempt is dispatched.
  */
 export const JOB_NEXT: Readonly<Record<JobState, Partial<Record<JobEvent, JobState>>>> = {
   CREATED: { reserved: 'RESERVED', failed: 'FAILED' },
@@ -52,18 +51,18 @@ export const JOB_NEXT: Readonly<Record<JobState, Partial<Record<JobEvent, JobSta
 
 export const nextState = (state: JobState, event: JobEvent): JobState | undefined => JOB_NEXT[state][event];
 
-/** No further attempt will be made; what is left is to give the slot back. */
+/** No further attempt follows; only the slot is still to be released. */
 export const isSettled = (state: JobState): boolean =>
   state === 'FINISHED' || state === 'FAILED' || state === 'RELEASED';
 
-/** The move that made it this record brought its outcome. A result and the end of its slot are written as one. */
+/** The last move of this record brought the outcome. A result and the release of its slot are written as one move. */
 export const isOutcome = ({ state, timeline }: Pick<JobRecord, 'state' | 'timeline'>): boolean => {
   if (state !== 'RELEASED') return isSettled(state);
   const [before, last] = timeline.slice(-2);
   return before?.state === 'FINISHED' && before.at === last?.at && last.reason === undefined;
 };
 
-/** An attempt is with a node: sent, and neither answered nor given up. */
+/** An attempt is on a node: sent, and neither reported nor abandoned. */
 export const isOut = ({ state }: Pick<JobRecord, 'state'>): boolean =>
   state === 'DISPATCHED' || state === 'RUNNING';
 
@@ -89,12 +88,12 @@ export interface JobRecord {
   /** Digest of the body, so that one request_id cannot mean two things. */
   readonly fingerprint?: string | undefined;
   readonly spec: JobSpec;
-  /** What it demands of a node, for whoever has to find another one. Records of settled jobs may be without. */
+  /** What the job needs of a node, for the search of another one. Records of settled jobs may lack it. */
   readonly need?: Need | undefined;
   readonly state: JobState;
   /** The dispatched attempt; absent before the first dispatch. */
   readonly fence?: Attempt | undefined;
-  /** Where it is reserved but not yet sent. */
+  /** The node that is reserved but to which the job was not sent yet. */
   readonly intent?: Attempt | undefined;
   readonly createdAt: number;
   readonly deadlineAt: number;

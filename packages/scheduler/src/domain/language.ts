@@ -1,7 +1,7 @@
-/** Vocabulary: language tags, folded so that every spelling of a language is one word. */
+/** Vocabulary: language tags, folded so that all spellings of a language are equal. */
 export type Language = string;
 
-/** The speaker's language is to be recognised by the node. */
+/** The node recognises the language of the speaker. */
 export const AUTO: Language = 'auto';
 
 /** Every language: a node that declares none, or a source that may be any. */
@@ -33,7 +33,7 @@ export function foldLanguage(tag: string): Language {
   return ALIASES.get(lower) ?? lower;
 }
 
-/** Folded, without repeats, sorted, and without `auto`, which names no language a node can have. */
+/** Folded, sorted, without repeats, and without `auto`, which is not a language. */
 export function foldLanguages(tags: readonly string[]): readonly Language[] {
   return [...new Set(tags.map(foldLanguage))].filter((tag) => tag !== AUTO && tag !== '').sort();
 }

@@ -1,5 +1,5 @@
 /**
- * Vocabulary: an answer given at once or soon. On the hot path a port that has the answer at hand gives it at once, because waiting
- * for a promise costs more than most decisions; one that has to ask over the network gives a promise. Callers expect both.
+ * Vocabulary: a value now or later. On the hot path a port in memory returns the value itself, because awaiting a promise costs more than
+ * most decisions; a port over the network returns a promise. Callers accept both.
  */
 export type MaybePromise<T> = T | Promise<T>;

@@ -1,12 +1,12 @@
-/** Vocabulary: how a node names the model it lacks. Nodes send anything; what is read of it is bounded. Pure. */
+/** Vocabulary: how a node names the model it lacks. Nodes may send anything; the result is bounded. Pure. */
 
 const MAX_ID_CHARS = 128;
 
-/** The id of a service, also under the name that earlier nodes have for it. */
+/** The id of a service, also under the name that legacy nodes use. */
 export const givenModel = (details: Readonly<Record<string, unknown>>): unknown =>
   details.service_id ?? details.model_id;
 
-/** Undefined: none that could be marked. */
+/** Undefined: no name that could be marked. */
 export function namedModel(details: Readonly<Record<string, unknown>>): string | undefined {
   const given = givenModel(details);
   const serviceId = typeof given === 'string' ? given.trim() : '';
@@ -15,6 +15,6 @@ export function namedModel(details: Readonly<Record<string, unknown>>): string |
 
 export const isModelId = (text: string): boolean => isSoundWord(text, MAX_ID_CHARS);
 
-/** Neither lines nor control characters: it stands in logs, labels and keys. */
+/** No line breaks or control characters, because it is used in logs, labels and keys. */
 export const isSoundWord = (text: string, maxChars: number): boolean =>
   text !== '' && text.length <= maxChars && !/\p{C}/u.test(text);

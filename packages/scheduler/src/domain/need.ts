@@ -1,8 +1,8 @@
-/** Vocabulary: what a job demands of a node. Selection reads nothing else of a job. */
+/** Vocabulary: what a job needs of a node. Selection reads nothing else of a job. */
 import type { NodeId, SessionId, TenantId } from './ids.ts';
 import type { ANY, Direction, Language } from './language.ts';
 
-/** `any` as source: the node recognises the language, whatever it is. */
+/** `any` as source: the node recognises the language. */
 export interface NeededDirection {
   readonly source: Language | typeof ANY;
   readonly target: Language;
@@ -11,9 +11,9 @@ export interface NeededDirection {
 export interface Need {
   readonly tenantId: TenantId;
   readonly sessionId: SessionId;
-  /** All of them must be possible on the one node: two in a two-way conversation. */
+  /** One node must be able to do all of them: two in a two-way conversation. */
   readonly directions: readonly NeededDirection[];
-  /** The client said `auto`: if nobody is left for the languages, that is the reason. */
+  /** The client sent `auto`: if no node is left for the languages, this is the reason. */
   readonly isSourceAuto: boolean;
   /** Semantic repair is always needed, so it has no flag. */
   readonly usesAsr: boolean;
@@ -22,23 +22,23 @@ export interface Need {
   /** Further service types (`tone`) and service ids, required ready. */
   readonly types: readonly string[];
   readonly services: readonly string[];
-  /** Features with all they depend on, sorted; absent = none. Records of earlier versions lack it. */
+  /** Features with everything they depend on, sorted; absent = none. */
   readonly features?: readonly string[] | undefined;
-  /** The audio is a reference somebody else serves: only nodes that fetch can take the job. */
+  /** The audio is a reference to another server: only nodes that fetch audio can take the job. */
   readonly isAudioByReference: boolean;
-  /** `auto` without a language pair: legacy nodes cannot take that. */
+  /** `auto` without a language pair: legacy nodes cannot do that. */
   readonly isPairUnknown: boolean;
   readonly needsPublicNode: boolean;
   readonly preferredNodeId?: NodeId | undefined;
-  /** With a preferred node: that one or an error. */
+  /** With a preferred node: that node or an error. */
   readonly isStrict: boolean;
-  /** The pool its session prefers, if there are pools; absent: chosen by hash. */
+  /** The preferred pool of the session, if there are pools; absent: chosen by hash. */
   readonly preferredPoolId?: number | undefined;
 }
 
 export type { Direction };
 
-/** Why a node was passed over. The first reason in this order counts; `capability` ones make NO_CAPABLE_NODE. */
+/** Why a node was excluded. The first reason in this order counts; `capability` reasons make NO_CAPABLE_NODE. */
 export const REJECTIONS = [
   'asr_lang_unsupported',
   'semantic_lang_unsupported',
@@ -64,7 +64,7 @@ export const REJECTIONS = [
 ] as const;
 export type Rejection = (typeof REJECTIONS)[number];
 
-/** What the node is, as opposed to how it is doing: nobody left after these = NO_CAPABLE_NODE. */
+/** Reasons about what the node is, not its current state: if these exclude every node, the error is NO_CAPABLE_NODE. */
 export const CAPABILITY_REJECTIONS: ReadonlySet<Rejection> = new Set(
   REJECTIONS.slice(0, REJECTIONS.indexOf('offline')),
 );

@@ -1,4 +1,4 @@
-/** Vocabulary: which translations a node must be able to do, from the languages a request names. Pure. */
+/** Vocabulary: the translations that a node must be able to do, from the languages of a request. Pure. */
 import { ANY, AUTO, foldLanguage, foldLanguages, type Language } from './language.ts';
 import type { NeededDirection } from './need.ts';
 

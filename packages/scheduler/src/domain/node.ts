@@ -9,9 +9,9 @@ export const NODE_EVENTS = ['registered', 'proved', 'faltered', 'drained', 'undr
 export type NodeEvent = (typeof NODE_EVENTS)[number];
 
 /**
- * What each event does in each state; an absent entry means the event changes nothing.
- * `proved`: enough good heartbeats; `faltered`: too many bad ones, or warm-up took too long;
- * `expired`: no heartbeat for too long, or the connection ended and nobody came back.
+ * The next state for each event; an absent entry means that the event changes nothing. `proved`: enough healthy heartbeats; `faltered`: too
+ * many unhealthy ones, or the warm-up took too long; `expired`: no heartbeat for too long, or the connection ended and the node did not
+ * reconnect.
  */
 export const NODE_NEXT: Readonly<Record<NodeHealth, Partial<Record<NodeEvent, NodeHealth>>>> = {
   registering: {
@@ -34,31 +34,31 @@ export const nextHealth = (health: NodeHealth, event: NodeEvent): NodeHealth =>
 export type NodeChannel = 'socket' | 'endpoint' | 'mailbox';
 
 /**
- * Everything selection may know of a node except its load, which changes far more often and travels alone.
- * A new object per change; unchanged parts (`profile`) keep their identity.
+ * Everything that selection knows of a node except its load, which changes far more often and is published separately. A new object per
+ * change; unchanged parts (`profile`) keep their identity.
  */
 export interface NodeView {
   readonly nodeId: NodeId;
   readonly profile: NodeProfile;
   readonly health: NodeHealth;
-  /** Heard of within its stale limit. */
+  /** The last heartbeat is within the stale limit. */
   readonly isFresh: boolean;
   /** Below the resource thresholds. */
   readonly isCalm: boolean;
-  /** The node's own queue is not empty: such nodes are taken last. */
+  /** The node's own queue is not empty: such nodes are chosen last. */
   readonly isQueueing: boolean;
-  /** An operator keeps new work away. */
+  /** An operator keeps new jobs away. */
   readonly isCordoned: boolean;
-  /** Thrown out for failing too often; see management/ejection. */
+  /** Ejected because it failed too often; see management/health/ejection. */
   readonly isEjected: boolean;
   readonly slots: number;
   readonly lastBeatAt: number;
   /** Services marked unavailable by MODEL_NOT_AVAILABLE, until their mark ends. */
   readonly markedServices: readonly string[];
-  /** Types of service that only marked services could do there. */
+  /** Service types that only marked services of the node provide. */
   readonly markedTypes: readonly string[];
 }
 
-/** New jobs may be reserved on it, as far as its health goes. The ledger enforces the same word. */
+/** Its health allows new reservations. The ledger enforces the same rule. */
 export const isAccepting = (view: Pick<NodeView, 'health' | 'isCordoned'>): boolean =>
   view.health === 'ready' && !view.isCordoned;

@@ -1,6 +1,6 @@
 /**
- * Vocabulary: pools. The languages and services of a job say which nodes *can* do it; pools say which *may*. A pool is derived from
- * what a node is, so that every instance finds the same one and nothing has to be kept. Pure.
+ * Vocabulary: pools. The languages and services of a job determine which nodes *can* do it; pools determine which *may*. The pool of a node
+ * is derived from its profile, so every instance computes the same one and nothing is stored. Pure.
  */
 import type { NodeId, TenantId } from './ids.ts';
 import { ANY, type Direction, includesLanguage, type Language } from './language.ts';
@@ -9,10 +9,10 @@ import { stableChoice } from './stable-hash.ts';
 
 export type PoolId = number;
 
-/** Where the nodes are that no pool takes. No tenant can be bound to it, and no pool can be called so. */
+/** The name for nodes without a pool. No tenant can be bound to it, and no pool can have this name. */
 export const UNPOOLED: PoolId = -1;
 
-/** Languages that a node of a pool must have. Absent: not asked for. */
+/** Languages that a node of a pool must have. Absent: any. */
 export interface PoolLanguages {
   readonly asr: readonly Language[];
   readonly tts: readonly Language[];
@@ -23,26 +23,26 @@ export interface PoolLanguages {
 export interface Pool {
   readonly poolId: PoolId;
   readonly name: string;
-  /** Each a service id, a service type or a feature. Empty: takes every node that no other pool takes. */
+  /** Each is a service id, a service type or a feature. Empty: the pool takes every node that no other pool takes. */
   readonly requiredServices: readonly string[];
   readonly languages?: PoolLanguages;
-  /** Only for the tenants that are bound to it. */
+  /** Only for tenants that are bound to the pool. */
   readonly isDedicated: boolean;
 }
 
 export type CoreStage = 'asr' | 'nmt' | 'tts';
 export const CORE_STAGES: readonly CoreStage[] = ['asr', 'nmt', 'tts'];
 
-/** Service ids that an operator has named as the core of a stage; absent: any service of the type. */
+/** Service ids that the configuration names as the core of a stage; absent: any service of the type. */
 export type CoreIds = Readonly<Partial<Record<CoreStage, string>>>;
 
 export interface PoolPlan {
-  /** Empty: nodes are divided by hash into `bucketCount` pools. */
+  /** Empty: nodes are spread by hash over `bucketCount` pools. */
   readonly pools: readonly Pool[];
   readonly bucketCount: number;
   readonly hashSeed: number;
   readonly tenantPools: ReadonlyMap<TenantId, PoolId>;
-  /** Whether a pool must offer the core services of a job, or all that it requires. */
+  /** Whether a pool must offer the core services of a job, or everything it requires. */
   readonly matchScope: 'core_only' | 'all_required';
   /** Whether a pool may offer more than that. */
   readonly matchMode: 'contains' | 'exact';
@@ -85,7 +85,7 @@ export const fits = (pool: Pool, profile: NodeProfile): boolean =>
   pool.requiredServices.every((word) => offers(profile, word)) &&
   (pool.languages === undefined || speaks(profile, pool.languages));
 
-/** Installed is enough: a pool is what a node is, not how it is doing. */
+/** Installed is enough: the current state of a service does not matter. */
 export const offers = (profile: NodeProfile, word: string): boolean =>
   profile.installedServices.includes(word) ||
   profile.features.includes(word) ||
@@ -105,14 +105,14 @@ const languagesOf = ({ languages }: Pool): number =>
     ? 0
     : languages.asr.length + languages.tts.length + languages.semantic.length + languages.pairs.length;
 
-/** What a job requires, as far as pools care. */
+/** What a job requires, as far as pools need it. */
 export interface PoolRequirement {
   readonly stages: readonly CoreStage[];
   /** Service ids, service types and features beyond the stages. */
   readonly words: readonly string[];
 }
 
-/** Whether jobs of this kind may go to the pool, by what the pool promises of all its nodes. */
+/** Whether jobs of this kind may go to the pool, by what all its nodes have. */
 export function isEligible(plan: PoolPlan, pool: Pool, required: PoolRequirement): boolean {
   const listed = pool.requiredServices;
   const words = plan.matchScope === 'all_required' ? required.words : [];
@@ -126,7 +126,7 @@ export function isEligible(plan: PoolPlan, pool: Pool, required: PoolRequirement
   return listed.every((word) => asked.has(word));
 }
 
-/** A stage without a service id of its own is asked for by type, and a pool that lists no types says nothing about types. */
+/** A stage without a service id is required by type, and a pool without types says nothing about types. */
 const coversStage = ({ requiredServices }: Pool, stage: CoreStage, id: string | undefined): boolean =>
   requiredServices.includes(stage) ||
   (id === undefined ? !requiredServices.some(isServiceType) : requiredServices.includes(id));

@@ -1,8 +1,8 @@
-/** Percentiles out of a histogram. Pure. */
+/** Percentiles of a histogram. Pure. */
 
 /**
- * The value below which the part `q` of all observations lies, as Prometheus estimates it: evenly spread within their bucket. What lies
- * above the last bound counts as that bound; nothing observed is 0.
+ * The value below which the share `q` of all observations lies, as Prometheus estimates it: evenly spread within a bucket. Values above the
+ * last bound count as that bound; without observations it is 0.
  */
 export function quantile(q: number, bounds: readonly number[], buckets: readonly number[]): number {
   const total = buckets.reduce((sum, bucket) => sum + bucket, 0);

@@ -1,10 +1,10 @@
-/** Vocabulary: what a job requires of a node, from its pipeline, its features and the services it names. Pure. */
+/** Vocabulary: what a job requires of a node, from its pipeline, its features and its named services. Pure. */
 import { expandFeatures, FEATURES } from './features.ts';
 import type { Pipeline } from './job-spec.ts';
 import type { Need } from './need.ts';
 import { SERVICE_TYPES } from './profile.ts';
 
-/** Service ids that an operator has named as the core of a stage; absent or empty: any service of the type will do. */
+/** Service ids that the configuration names as the core of a stage; absent or empty: any service of the type. */
 export interface CoreServices {
   readonly asr?: string;
   readonly nmt?: string;
@@ -14,16 +14,16 @@ export interface CoreServices {
 export interface Asked {
   readonly pipeline: Pick<Pipeline, 'use_asr' | 'use_nmt' | 'use_tts' | 'use_tone'>;
   readonly features?: Readonly<Record<string, boolean>> | undefined;
-  /** Types and ids of services, in any order. */
+  /** Service types and ids, in any order. */
   readonly services?: readonly string[] | undefined;
 }
 
-/** The part of a need that is about services. */
+/** The part of a need about services. */
 export type Requirements = Pick<Need, 'usesAsr' | 'usesNmt' | 'usesTts' | 'types' | 'services' | 'features'>;
 
 export type Require = (asked: Asked) => Requirements;
 
-/** Words that mean a type of service wherever services are named; any other word is the id of one. */
+/** Names of service types; any other name is a service id. */
 const TYPE_WORDS: ReadonlySet<string> = new Set([...SERVICE_TYPES, 'phonetic', 'punctuation']);
 
 export const isTypeWord = (word: string): boolean => TYPE_WORDS.has(word.toLowerCase());
@@ -32,8 +32,8 @@ const FLAGS = [...FEATURES.keys()];
 const STAGES = ['asr', 'nmt', 'tts'] as const;
 
 /**
- * For one set of core services. What the flags alone require is worked out once for each combination of them, of which
- * there are about a thousand: most jobs ask for one of a few, and get what was made for the first of them.
+ * For one set of core services. The requirements of each combination of flags (about a thousand) are computed once: most jobs use one of a
+ * few.
  */
 export function createRequirements(core: CoreServices): Require {
   const known = new Map<number, Requirements>();
@@ -86,7 +86,7 @@ function requirementsOf(
     if (isTypeWord(word)) types.add(word.toLowerCase());
     else services.add(word);
   }
-  // Said by the pipeline already: needs that ask for the same shall look the same.
+  // Already required by the pipeline: equal needs must look the same.
   for (const stage of STAGES) if (uses[stage]) types.delete(stage);
   types.delete('semantic');
   return {

@@ -1,11 +1,11 @@
-/** Vocabulary: which services of a node a job uses, as far as its need says. Equal for most jobs, and then one shared object. */
+/** Vocabulary: the services of a node that a job uses, derived from its need. Equal for most jobs, which then share one object. */
 import { FEATURES } from './features.ts';
 import type { Need } from './need.ts';
 
 export interface ServiceUse {
-  /** Any ready service of the type may do it. */
+  /** Any ready service of the type may do the work. */
   readonly types: readonly string[];
-  /** By name, those that provide a wanted feature included. */
+  /** By id, including those that provide a requested feature. */
   readonly services: readonly string[];
 }
 
@@ -15,14 +15,14 @@ const NONE: readonly string[] = [];
 
 export const NO_USE: ServiceUse = { types: NONE, services: NONE };
 
-/** Semantic repair is required whatever the job asks for. */
+/** Every job requires semantic repair. */
 const plainUse = (flags: number): ServiceUse => ({
   types: ['semantic', ...STAGES.filter((_, at) => (flags & (1 << at)) !== 0)],
   services: NONE,
 });
 
 const STAGES = ['asr', 'nmt', 'tts'] as const;
-/** Of jobs that ask for stages only, by which: told of every attempt, so nothing is made for it. */
+/** Shared objects for jobs that need stages only: this runs for every attempt, so it allocates nothing. */
 const PLAIN_USES: readonly ServiceUse[] = Array.from({ length: 8 }, (_, flags) => plainUse(flags));
 
 export function useOf(need: Wants): ServiceUse {
@@ -36,7 +36,7 @@ export function useOf(need: Wants): ServiceUse {
   };
 }
 
-/** What an instance of another version may have said. Undefined: not that. */
+/** Reads the value from another instance. Undefined: malformed. */
 export function readUse(given: unknown): ServiceUse | undefined {
   const { types, services } = (given ?? {}) as Readonly<Record<string, unknown>>;
   return isWords(types) && isWords(services) ? { types, services } : undefined;

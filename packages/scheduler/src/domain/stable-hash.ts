@@ -8,8 +8,8 @@ export function stableHash(text: string): number {
 }
 
 /**
- * A number below `count`, the same for the same key and seed. The bits of the hash are mixed first: its low ones alone follow the
- * last messages of the key, and ids often differ in nothing else.
+ * A number below `count`, the same for the same key and seed. The bits of the hash are mixed first: its low bits depend only on the last
+ * characters of the key, and ids often differ only there.
  */
 export function stableChoice(key: string, seed: number, count: number): number {
   let mixed = stableHash(`${seed}:${key}`);

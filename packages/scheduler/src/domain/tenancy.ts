@@ -1,15 +1,15 @@
-/** Vocabulary: what each tenant may have, and how much of that one of several instances grants. Pure. */
+/** Vocabulary: the limits of each tenant, and the share of them that one of several instances grants. Pure. */
 import type { TenantId } from './ids.ts';
 import type { Priority } from './priority.ts';
 
 /** Limits hold over all instances; Infinity: there is none. */
 export interface TenantTerms {
-  /** Waiting jobs of the same class that it may have served per turn, above 0 and at most 1: its weight as a share of the largest. */
+  /** Waiting jobs of the same class that are served per turn, above 0 and at most 1: the weight as a share of the largest. */
   readonly quantum: number;
-  /** What its jobs get, and the most they may ask for. */
+  /** The default priority of its jobs, and the highest they may request. */
   readonly priority: Priority;
   readonly maxSessions: number;
-  /** Jobs that have a node or are on their way to one; those that wait for a slot count as waiting. */
+  /** Jobs that have a node or are being dispatched; jobs that wait for a slot count as waiting. */
   readonly maxInflightJobs: number;
   readonly maxWaiting: number;
   readonly requestsPerSecond: number;
@@ -17,23 +17,23 @@ export interface TenantTerms {
 
 export interface Tenancy {
   of(tenantId: TenantId): TenantTerms;
-  /** What this instance grants of a limit that holds over all; changes as instances come and go. */
+  /** The share of a limit that this instance grants; changes as instances come and go. */
   share(limit: number): number;
   /** Instances that share the limits. */
   instances(): number;
-  /** Nobody counts jobs, or sessions, by tenant unless some tenant has a cap on them. */
+  /** Jobs and sessions are counted by tenant only if some tenant has a limit for them. */
   readonly capsJobs: boolean;
   readonly capsSessions: boolean;
 }
 
 /**
- * Rounded up, so that a small limit leaves every instance something: `instances − 1` too many in all. What one instance does not
- * use the others do not get.
+ * Rounded up, so that every instance grants something of a small limit: at most `instances − 1` too many in total. What one instance does
+ * not use is not available to the others.
  */
 export const shareOf = (limit: number, instances: number): number =>
   Math.ceil(limit / Math.max(1, instances));
 
-/** All tenants alike, on one instance alone. */
+/** All tenants equal, one instance. */
 export function equalTenancy(terms: Partial<TenantTerms> = {}): Tenancy {
   const all: TenantTerms = {
     quantum: 1,

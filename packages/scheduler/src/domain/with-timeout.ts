@@ -1,7 +1,7 @@
-/** Waiting on a clock that tests and the simulator can step: for a while, or for an answer but no longer than a limit. */
+/** Waiting on a clock that tests and the simulator can step: for a time, or for an answer with a limit. */
 import { SchedulerError } from './errors.ts';
 
-/** The part of the clock that these need. */
+/** The part of the clock that these functions need. */
 export interface Timer {
   after(delayMs: number, run: () => void): () => void;
 }

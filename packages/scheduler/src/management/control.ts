@@ -1,4 +1,4 @@
-/** Cold path: an operator's orders to one node, and what the loss of its socket, or of its place here, means. */
+/** Cold path: an operator's commands to one node, and the end of a node's socket or of its stay on this instance. */
 import type { NodeId } from '../domain/ids.ts';
 import type { Fleet, RegistryDeps } from './fleet.ts';
 import { isConnected } from './registered-node.ts';
@@ -7,7 +7,7 @@ export type Command = 'cordon' | 'uncordon' | 'drain';
 
 export function createControl({ clock, events, log, settings }: RegistryDeps, fleet: Fleet) {
   return {
-    /** Resolves when the ledger refuses, or takes, new work accordingly. */
+    /** Resolves when the ledger has the change: it rejects or accepts new jobs accordingly. */
     async control(nodeId: NodeId, command: Command): Promise<boolean> {
       const node = fleet.nodes.get(nodeId);
       if (node === undefined) return false;
@@ -26,10 +26,10 @@ export function createControl({ clock, events, log, settings }: RegistryDeps, fl
 
     disconnected(nodeId: NodeId, generation: number): void {
       const node = fleet.nodes.get(nodeId);
-      // A node whose newer connection came first loses nothing when the older one closes.
+      // Only the close of the current connection counts; a newer one may have replaced it.
       if (node === undefined || node.generation !== generation) return;
       if (node.channel !== 'socket' || !isConnected(node)) return;
-      // Legacy nodes come back after five seconds at best: no job waits for that.
+      // Legacy nodes reconnect after five seconds at the earliest, so their jobs are retried at once.
       const graceMs = node.profile.isLegacy ? 0 : settings.nodeReconnectGraceMs;
       node.lostUntil = clock.now() + graceMs;
       node.isFresh = false;
@@ -42,7 +42,7 @@ export function createControl({ clock, events, log, settings }: RegistryDeps, fl
       if (node !== undefined && node.generation < generation) fleet.remove(node);
     },
 
-    /** The next scan does it, a bounded part at a time. */
+    /** The next scans declare the nodes again, a few at a time. */
     redeclare(): void {
       for (const node of fleet.nodes.values()) node.declared = undefined;
     },

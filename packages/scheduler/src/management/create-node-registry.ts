@@ -1,4 +1,4 @@
-/** Cold path: the node registry, put together from its parts. */
+/** Cold path: composes the node registry from its parts. */
 import { createControl } from './control.ts';
 import { createFleet, type RegistryDeps } from './fleet.ts';
 import { createAttemptOutcomes } from './health/attempt-outcomes.ts';

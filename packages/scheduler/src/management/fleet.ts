@@ -1,4 +1,4 @@
-/** Cold path: all nodes of this instance, and the one way in which a change of one of them becomes known. */
+/** Cold path: all nodes of this instance. Every change of a node is published here. */
 import type { CapabilityReport, Hardware, NodeTraits } from '../domain/capability-report.ts';
 import type { NodeId } from '../domain/ids.ts';
 import { isAccepting, NODE_HEALTHS, type NodeHealth } from '../domain/node.ts';
@@ -31,7 +31,7 @@ export interface RegistryDeps {
   readonly log: Log;
   readonly events: RegistryEvents;
   readonly settings: ManagementSettings;
-  /** Services of a node that is new here and that another instance has marked: it may have come from there. */
+  /** Services of a new node that another instance has marked: the node may have moved from that instance. */
   readonly markedElsewhere?: ((nodeId: NodeId) => readonly string[]) | undefined;
 }
 
@@ -39,30 +39,30 @@ export interface Fleet {
   readonly nodes: ReadonlyMap<NodeId, RegisteredNode>;
   add(node: RegisteredNode): void;
   remove(node: RegisteredNode): void;
-  /** Moves the node's health; what came of it is told by `publish`. */
+  /** Changes the node's health; `publish` sends the returned changes to the node. */
   move(node: RegisteredNode, input: HealthInput): readonly HealthChange[];
   setEjection(node: RegisteredNode, state: EjectionState): void;
   setMarks(node: RegisteredNode, marks: MaybeMarks): void;
   marksKnown(): number;
-  /** Those that a job more is news of: they are not trusted, or something of theirs is marked. */
+  /** Nodes that are ejected or on probation, or have marks: only for these does the outcome of a job change anything. */
   isDoubted(nodeId: NodeId): boolean;
-  /** What kind of service an id stands for on this node. */
+  /** Returns the service type of an id on this node. */
   typerOf(node: RegisteredNode): TypeOf;
-  /** The rest of the fleet can do without this node. */
+  /** The share of ejected nodes stays within the limit if this node is ejected. */
   canSpare(node: RegisteredNode): boolean;
-  /** Tells selection and the ledger whatever is new, and the node its new health. */
+  /** Sends changes to selection and the ledger, and the new health to the node. */
   publish(node: RegisteredNode, changes?: readonly HealthChange[]): Promise<void>;
-  /** Equal profiles are one object, and a report like an earlier one is not understood twice. */
+  /** Equal profiles are one object; an equal report is computed once. */
   readonly profileOf: Understand;
   shareReport(report: CapabilityReport): CapabilityReport;
   shareTraits(traits: NodeTraits): NodeTraits;
   shareHardware(hardware: Hardware): Hardware;
-  /** Those that are not offline. */
+  /** Number of nodes that are not offline. */
   online(): number;
   measure(): void;
 }
 
-/** Text of shared reports and profiles; some thousand kinds of nodes. */
+/** Limit for the text of shared reports and profiles: enough for some thousand kinds of nodes. */
 const SHARED_CHARS = 8_000_000;
 
 export function createFleet(deps: RegistryDeps): Fleet {
@@ -74,7 +74,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
   >;
   const share = createShare({ maxChars: SHARED_CHARS });
   const understood = createTextMap<NodeProfile>({ maxChars: SHARED_CHARS });
-  /** One registration asks several times, and writing a long report out as text is most of the answer. */
+  /** One registration needs its profile several times, and turning a long report into text is the expensive part. */
   const lately = new WeakMap<
     CapabilityReport,
     { readonly traits: NodeTraits; readonly profile: NodeProfile }
@@ -89,7 +89,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
     else doubted.delete(node.nodeId);
   }
 
-  /** Counted as nodes change, so that asking costs nothing. Offline nodes are no part of the working fleet. */
+  /** Counted at each change, so reading is free. Offline nodes do not count as working. */
   function tally(node: RegisteredNode, by: 1 | -1): void {
     byHealth[node.health.health] += by;
     if (isWorkingSuspect(node)) suspects += by;
@@ -97,7 +97,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
 
   const online = (): number => nodes.size - byHealth.offline;
 
-  /** Repeats until the ledger knows what is now true; after a fault the next heartbeat or scan tries again. */
+  /** Repeats until the ledger has the current capacity. After a failure the next heartbeat or scan tries again. */
   async function declare(node: RegisteredNode): Promise<void> {
     if (node.isDeclaring) return;
     node.isDeclaring = true;
@@ -112,19 +112,16 @@ export function createFleet(deps: RegistryDeps): Fleet {
     } catch (cause) {
       node.declared = undefined;
       meter.count('scheduler_dependency_down_total');
-      log.warn({ node_id: node.nodeId, err: cause }, 'the ledger was not told of a change of capacity');
+      log.warn({ node_id: node.nodeId, err: cause }, 'cannot declare the capacity of a node to the ledger');
     } finally {
       node.isDeclaring = false;
     }
   }
 
-  /** Who may have lost the one may have lost the other: until then anybody could take its id. */
+  /** A store that lost the capacity may also have lost the claim; without the claim another node could take the id. */
   async function claimAgain({ nodeId, identity, claim }: RegisteredNode): Promise<void> {
     if (await nodeIdClaims.restore(nodeId, identity.credential, claim)) return;
-    log.warn(
-      { node_id: nodeId, generation: claim },
-      'the id of a node is claimed by another connection by now',
-    );
+    log.warn({ node_id: nodeId, generation: claim }, 'another connection has claimed the id of this node');
   }
 
   return {
@@ -189,7 +186,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
     async publish(node, changes = []) {
       node.hidden = node.marks === undefined ? NOTHING_HIDDEN : hiding.hiddenOf(node, node.marks);
       const view = viewOf(node, settings.thresholds);
-      // The ledger hears of it first: a node that selection finds should not be refused there.
+      // The ledger is updated first, so that it accepts a node as soon as selection finds it.
       const declared = isDeclared(node, capacityOf(node)) ? undefined : declare(node);
       if (node.view === undefined || !isSameView(view, node.view)) {
         node.view = view;

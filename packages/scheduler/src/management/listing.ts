@@ -1,4 +1,4 @@
-/** Cold path: nodes as an operator sees them, one page at a time, in the order of their first registration. */
+/** Cold path: nodes for operators, one page at a time, in the order of their first registration. */
 import type { Fleet, RegistryDeps } from './fleet.ts';
 import type { CountedNode, NodeRegistry, NodeStatus } from './node-registry.ts';
 import { isConnected, type RegisteredNode, statusOf } from './registered-node.ts';

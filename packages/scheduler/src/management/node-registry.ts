@@ -1,4 +1,4 @@
-/** Cold path: what the rest of the program may ask of the node registry. */
+/** Cold path: the interface of the node registry. */
 import type {
   CapabilityReport,
   Efficiencies,
@@ -15,9 +15,9 @@ import type { NodeProfile } from '../domain/profile.ts';
 import type { ServiceUse } from '../domain/service-use.ts';
 
 export interface Registration {
-  /** Absent: the scheduler makes one. */
+  /** Absent: the scheduler chooses one. */
   readonly nodeId?: NodeId;
-  /** Whose the id is: a digest of the token, or of the peer for anonymous nodes. Another credential cannot take the id. */
+  /** Owner of the id: a digest of the token, or of the peer address for anonymous nodes. Another credential cannot take the id. */
   readonly credential: string;
   readonly channel: NodeChannel;
   /** Where jobs are posted, for channel `endpoint`. */
@@ -30,7 +30,7 @@ export interface Registration {
   readonly report: CapabilityReport;
   /** Absent: scheduler.max_concurrent_jobs_per_node. */
   readonly slots?: number;
-  /** The node's own word (HTTP nodes): `ready` needs no first heartbeat. */
+  /** Health that the node reports itself (HTTP nodes): `ready` needs no first heartbeat. */
   readonly health?: 'ready' | 'degraded' | 'draining';
   readonly resources?: ResourceReport;
   readonly runningJobIds?: readonly string[];
@@ -41,11 +41,11 @@ export interface Registration {
 export type RegisterOutcome =
   | {
       readonly kind: 'registered';
-      /** May differ from the one asked for: a real conflict gets a fresh id, which nodes adopt. */
+      /** May differ from the requested one: on a conflict the node gets a fresh id, which it adopts. */
       readonly nodeId: NodeId;
       readonly generation: number;
       readonly health: NodeHealth;
-      /** Jittered, so that a fleet does not beat in step. */
+      /** Jittered, so that heartbeats of a fleet do not come all at once. */
       readonly heartbeatIntervalMs: number;
       readonly isReturning: boolean;
     }
@@ -53,7 +53,7 @@ export type RegisterOutcome =
 
 export interface Heartbeat {
   readonly nodeId: NodeId;
-  /** The connection it came over; HTTP heartbeats have none. */
+  /** Generation of the connection; HTTP heartbeats have none. */
   readonly generation?: number;
   readonly resources: ResourceReport;
   /** Only the parts that were sent; absent parts keep their last value. */
@@ -61,7 +61,7 @@ export interface Heartbeat {
   readonly slots?: number;
   readonly health?: 'ready' | 'degraded' | 'draining';
   readonly runningJobIds?: readonly string[];
-  /** Absent: nothing worked since the last one. */
+  /** Absent: no service worked since the last heartbeat. */
   readonly efficiencies?: Efficiencies;
 }
 
@@ -70,7 +70,7 @@ export type HeartbeatOutcome =
   /** Not registered (legacy nodes may beat first after a reconnect), or an old connection. */
   | { readonly kind: 'unknown_node' | 'stale_generation' };
 
-/** A node as statistics count it. Read at once: it changes with the node. */
+/** A node for statistics. Must be read at once, because it changes with the node. */
 export interface CountedNode {
   readonly nodeId: NodeId;
   readonly report: Pick<CapabilityReport, 'models' | 'serviceStates'>;
@@ -80,22 +80,22 @@ export interface CountedNode {
   readonly efficiencies: Efficiencies | undefined;
 }
 
-/** What an operator sees. */
+/** A node for operators. */
 export interface NodeStatus {
   readonly view: NodeView;
-  /** Who registered it; nobody else may speak for it. */
+  /** Who registered the node; other credentials may not act for it. */
   readonly credential: string;
   readonly generation: number;
   readonly channel: NodeChannel;
   /** Where jobs are posted, for channel `endpoint`. */
   readonly endpoint?: string;
-  /** False: its socket is gone. A node without one has no connection to lose. */
+  /** False: its socket is closed. Always true for a node without a socket. */
   readonly isConnected: boolean;
-  /** How often it beats, as far as anybody should expect. */
+  /** The heartbeat interval to expect. */
   readonly intervalMs: number;
   readonly registeredAt: number;
   readonly resources: ResourceReport;
-  /** As it last named them; absent if it never did. */
+  /** As last reported; absent: never reported. */
   readonly languages?: ReportedLanguages;
   readonly version?: string;
   readonly platform?: string;
@@ -104,26 +104,26 @@ export interface NodeStatus {
   readonly lastReason?: string;
 }
 
-/** How an attempt ended. `unproven`: it says nothing of the node; but it was a probe, if one was due, and is none any more. */
+/** How an attempt ended. `unproven`: it proves nothing about the node, but it ends a probe. */
 export type NodeOutcome = 'succeeded' | 'failed' | 'unproven';
 
-/** `known`: it was marked a moment ago. `marks_full`: this instance knows as many marks as it may. */
+/** `known`: it was marked a moment ago. `marks_full`: this instance is at its limit of marks. */
 export type MarkResult = 'marked' | 'known' | 'marks_full' | 'unknown_node';
 
-/** Told to whoever composes the program; all optional parts of one act are delivered in order. */
+/** Called by the registry; the calls of one change come in order. */
 export interface RegistryEvents {
   /** Selection's view of the node changed. Not called for load alone. */
   changed(view: NodeView): void;
   /** The ledger answered with the node's load. */
   loaded(nodeId: NodeId, load: Load): void;
   removed(nodeId: NodeId, generation: number): void;
-  /** To be pushed to the node. */
+  /** To be sent to the node. */
   statusChanged(nodeId: NodeId, health: NodeHealth, reason: string): void;
-  /** An operator wants the node to finish and take nothing new, or takes that back. To be told to nodes that understand it. */
+  /** An operator wants the node to drain, or to resume. To be sent to nodes that support it. */
   ordered(nodeId: NodeId, order: 'drain' | 'resume'): void;
   /** The connection is gone; its jobs are retried after `graceMs`. */
   disconnected(nodeId: NodeId, graceMs: number): void;
-  /** The node is (back) here; `runningJobIds` is what it still works on, if it said so. */
+  /** The node is connected (again); `runningJobIds` are its current jobs, if it reported them. */
   connected(nodeId: NodeId, runningJobIds: readonly string[] | undefined): void;
 }
 
@@ -132,25 +132,25 @@ export interface NodeRegistry {
   heartbeat(beat: Heartbeat): Promise<HeartbeatOutcome>;
   /** Only the close of the current generation counts. */
   disconnected(nodeId: NodeId, generation: number): void;
-  /** An operator's order. Answers false for an unknown node. */
+  /** A command of an operator. Returns false for an unknown node. */
   control(nodeId: NodeId, command: 'cordon' | 'uncordon' | 'drain'): Promise<boolean>;
-  /** A job was placed on the node: a node on probation gets no second one before the outcome of this one. */
+  /** A job was placed on the node: a node on probation gets no second one before the outcome. */
   recordPlacement(nodeId: NodeId, use: ServiceUse): void;
   recordOutcome(nodeId: NodeId, outcome: NodeOutcome, use: ServiceUse): void;
-  /** The node said that it lacks a service: for a while it gets no jobs that need it. */
+  /** The node reported that it lacks a service: for a while it gets no jobs that need it. */
   markMissing(nodeId: NodeId, serviceId: string): MarkResult;
-  /** It lives on another instance since, under that generation: it is not this one's any more. */
+  /** The node is connected to another instance, with that generation: this registry removes it. */
   overtaken(nodeId: NodeId, generation: number): void;
-  /** The ledger may have lost what it was told: it is told again. */
+  /** The ledger may have lost the capacities of the nodes: they are declared again. */
   redeclare(): void;
   get(nodeId: NodeId): NodeStatus | undefined;
   list(page: { limit: number; cursor?: string }): { nodes: readonly NodeStatus[]; cursor?: string };
-  /** Those that are online, for whoever counts them; may be read with pauses, while nodes come and go. */
+  /** All nodes that are online, for statistics. The iteration may pause while nodes come and go. */
   census(): Iterator<CountedNode>;
-  /** How many this instance holds that are not offline, whatever they speak. Costs nothing. */
+  /** Number of nodes of this instance that are not offline. Costs nothing. */
   online(): number;
-  /** Prints how many nodes there are, by health. */
+  /** Sets the gauges of nodes by health. */
   measure(): void;
-  /** Ends timers. */
+  /** Stops the timers. */
   stop(): void;
 }

@@ -1,4 +1,4 @@
-/** Cold path: what the registry keeps of one node, and the view it gives of it. About a kilobyte; reports are shared. */
+/** Cold path: the state of one node, and its view for selection. About a kilobyte per node; reports are shared. */
 import type {
   CapabilityReport,
   Efficiencies,
@@ -18,11 +18,11 @@ import type { MaybeMarks } from './marks/marks.ts';
 import type { NodeStatus } from './node-registry.ts';
 import { INTERVAL_JITTER, LEGACY_INTERVAL_MS, type ManagementSettings, type Thresholds } from './settings.ts';
 
-/** What a registration replaces as a whole. */
+/** Replaced as a whole by each registration. */
 export interface NodeIdentity {
   readonly credential: string;
   readonly registeredAt: number;
-  /** How often it was told to beat. */
+  /** The heartbeat interval that was sent to the node. */
   readonly intervalMs: number;
   readonly traits: NodeTraits;
   readonly hardware?: Hardware;
@@ -35,35 +35,35 @@ export interface NodeIdentity {
 
 export interface RegisteredNode {
   readonly nodeId: NodeId;
-  /** Its place in listings. */
+  /** Position in listings. */
   readonly sequence: number;
   identity: NodeIdentity;
   generation: number;
-  /** The newest generation claimed for it: differs from `generation` when a later registration was refused half-way. */
+  /** The newest generation claimed for the node: differs from `generation` if a later registration failed half-way. */
   claim: number;
   channel: NodeChannel;
-  /** How it got jobs before it opened a socket; undefined if it began with one. */
+  /** How the node got jobs before it opened a socket; undefined if it began with a socket. */
   homeChannel: NodeChannel | undefined;
-  /** When a lost socket makes it offline; undefined while it is connected. */
+  /** When a lost socket makes the node offline; undefined while it is connected. */
   lostUntil: number | undefined;
   report: CapabilityReport;
   profile: NodeProfile;
   slots: number;
   resources: ResourceReport;
-  /** As last reported; undefined: never. */
+  /** As last reported; undefined: never reported. */
   efficiencies: Efficiencies | undefined;
   health: HealthState;
   isFresh: boolean;
   isCordoned: boolean;
   ejection: EjectionState;
-  /** Services that it said it lacks; nearly always undefined. */
+  /** Services that the node reported as missing; nearly always undefined. */
   marks: MaybeMarks;
-  /** What selection must not find there because of them. */
+  /** Services and types that selection must not find because of the marks. */
   hidden: Hidden;
   lastReason: string | undefined;
-  /** As last told to selection; undefined: not yet. */
+  /** As last published to selection; undefined: not yet. */
   view: NodeView | undefined;
-  /** As last told to the ledger; undefined: unknown, to be told again. */
+  /** As last declared to the ledger; undefined: unknown, to be declared again. */
   declared: NodeCapacity | undefined;
   isDeclaring: boolean;
   isLeaving: boolean;
@@ -86,7 +86,7 @@ export const viewOf = (node: RegisteredNode, thresholds: Thresholds): NodeView =
   markedTypes: node.hidden.types,
 });
 
-/** The time of the last heartbeat does not count: it always differs, and selection has `isFresh`. */
+/** Ignores the time of the last heartbeat: it always differs, and selection uses `isFresh`. */
 export const isSameView = (a: NodeView, b: NodeView): boolean =>
   a.profile === b.profile &&
   a.health === b.health &&
@@ -102,7 +102,7 @@ export const isSameView = (a: NodeView, b: NodeView): boolean =>
 const isSameList = (a: readonly string[], b: readonly string[]): boolean =>
   a === b || (a.length === b.length && a.every((word, at) => word === b[at]));
 
-/** Age at which its last heartbeat is stale. Legacy nodes keep their own time, whatever they are told. */
+/** Age at which the last heartbeat is stale. Legacy nodes ignore the interval that they are sent. */
 export function staleAfterMs({ identity }: RegisteredNode, settings: ManagementSettings): number {
   if (settings.heartbeatStaleMs !== undefined) return settings.heartbeatStaleMs;
   const isLegacyNode = identity.traits.supports === undefined;
@@ -111,13 +111,13 @@ export function staleAfterMs({ identity }: RegisteredNode, settings: ManagementS
   );
 }
 
-/** How rarely any node beats, as far as anybody should expect. */
+/** The longest heartbeat interval to expect of any node. */
 export const longestIntervalMs = ({ heartbeatStaleMs, heartbeatIntervalMs }: ManagementSettings): number =>
   heartbeatStaleMs === undefined
     ? Math.max(heartbeatIntervalMs * (1 + INTERVAL_JITTER), LEGACY_INTERVAL_MS)
     : Math.round(heartbeatStaleMs / 3);
 
-/** Silence after which it is offline: never before it is stale. */
+/** Time without a heartbeat after which the node is offline: never before it is stale. */
 export const offlineAfterMs = (node: RegisteredNode, settings: ManagementSettings): number =>
   Math.max(staleAfterMs(node, settings), settings.heartbeatTimeoutMs);
 

@@ -1,4 +1,4 @@
-/** Cold path: the settings of the node registry, in milliseconds and percent; the configuration file is mapped to them. */
+/** Cold path: settings of the node registry, in milliseconds and percent, mapped from the configuration file. */
 import type { EjectionSettings } from './health/ejection.ts';
 import type { HealthSettings } from './health/health.ts';
 import type { MarkSettings } from './marks/marks.ts';
@@ -16,18 +16,18 @@ export interface ManagementSettings {
   readonly defaultSlots: number;
   readonly requireGpu: boolean;
   readonly profile: ProfileRules;
-  /** Told to nodes, give or take a tenth. */
+  /** Sent to nodes, plus or minus a tenth. */
   readonly heartbeatIntervalMs: number;
-  /** Silence after which a node is offline, unless its stale limit is longer. */
+  /** Time without a heartbeat after which a node is offline, unless its stale limit is longer. */
   readonly heartbeatTimeoutMs: number;
-  /** Age at which a heartbeat is stale. Absent: three times the interval the node was told. */
+  /** Age at which a heartbeat is stale. Absent: three times the interval that was sent to the node. */
   readonly heartbeatStaleMs?: number;
   readonly nodeReconnectGraceMs: number;
-  /** How long an offline node is remembered; 0 = for ever. */
+  /** How long an offline node is kept; 0 = for ever. */
   readonly removeStaleAfterMs: number;
-  /** Time between two looks at every node; at most a second is used. */
+  /** Time between two scans of all nodes; more than a second counts as a second. */
   readonly scanIntervalMs: number;
-  /** Most nodes that one uninterrupted piece of a scan looks at. */
+  /** How many nodes one synchronous piece of a scan checks at most. */
   readonly scanBatch: number;
   readonly thresholds: Thresholds;
   readonly health: HealthSettings;
@@ -35,8 +35,8 @@ export interface ManagementSettings {
   readonly marks: MarkSettings;
 }
 
-/** Legacy nodes beat this often, whatever they are told. */
+/** The heartbeat interval of legacy nodes, which ignore the one they are sent. */
 export const LEGACY_INTERVAL_MS = 15_000;
 
-/** Nodes are told to beat by this share more or less often, so that a fleet does not beat in step. */
+/** Each node gets an interval that is shorter or longer by up to this share, so that heartbeats do not come all at once. */
 export const INTERVAL_JITTER = 0.1;

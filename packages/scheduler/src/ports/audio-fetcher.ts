@@ -1,8 +1,8 @@
 /**
- * Port: fetches the audio that another instance holds for a job.
+ * Port: fetches the audio of a job from the instance that stores it.
  *
- * The law: the bytes exactly as they are held there, or nothing: never a part of them, never more than was announced, never later than
- * the limit. It does not throw: whoever asks can do nothing but try another way.
+ * The law: it returns the exact bytes or nothing: never a part of them, never more than was announced, never later than the limit. It does
+ * not throw: the caller can only try another way.
  */
 import type { AudioAt } from '../domain/job-spec.ts';
 

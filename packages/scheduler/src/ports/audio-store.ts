@@ -1,22 +1,22 @@
 /**
  * Port: input audio on the instance that received it. Never shared, never logged.
  *
- * The law: bounded per job and in all; at the limit `put` and `claim` answer `full` and keep nothing. What sessions are still
- * collecting has no job yet: it is claimed, counted like held audio and against the same limit in all.
+ * The law: bounded per job and in total; at the limit `put` and `claim` return `full` and keep nothing. Audio that sessions still collect
+ * belongs to no job yet: it is claimed, counts like stored audio and against the same total.
  */
 import type { JobId } from '../domain/ids.ts';
 
 export interface AudioStore {
   put(jobId: JobId, audio: Buffer): 'held' | 'full';
-  /** The very bytes, not a copy; whoever gets them does not change them. */
+  /** The stored bytes, not a copy; the caller must not change them. */
   get(jobId: JobId): Buffer | undefined;
   drop(jobId: JobId): void;
-  /** Room for audio that belongs to no job yet. The bytes stay with whoever collects them. */
+  /** Room for audio that belongs to no job yet. The session keeps the bytes. */
   claim(bytes: number): 'claimed' | 'full';
-  /** Gives claimed room back, never more than is claimed. */
+  /** Releases claimed room, never more than is claimed. */
   unclaim(bytes: number): void;
-  /** Bytes held and claimed now. */
+  /** Bytes that are stored or claimed. */
   size(): number;
-  /** How much of the limit in all is taken, from 0 to 1. Cheap: it is asked at every chunk. */
+  /** The used share of the total limit, from 0 to 1. Cheap: it is read at every chunk. */
   usedShare(): number;
 }

@@ -1,2 +1,2 @@
-/** Port: chance, as a number in [0, 1). Seeded in tests and in the simulator. */
+/** Port: a random number in [0, 1). Seeded in tests and in the simulator. */
 export type Chance = () => number;

@@ -1,11 +1,11 @@
-/** Port: time. Everything that waits, waits through this, so that tests and the simulator can step it. */
+/** Port: time. All waiting goes through this port, so that tests and the simulator can step it. */
 
 export type Cancel = () => void;
 
 export interface Clock {
-  /** Epoch milliseconds, whole. Never goes back, whatever an operator does to the wall clock. */
+  /** Epoch milliseconds, whole. Never goes back, even if the wall clock is set. */
   now(): number;
-  /** The same time with its fraction, as fine as the machine tells it: to measure with. `now()` is this without it. */
+  /** The same time with its fraction, at the resolution of the machine, for measurements. `now()` is its whole part. */
   precise(): number;
   /** Runs once, not before `delayMs` have passed, unless cancelled. Never runs inside `after` itself. */
   after(delayMs: number, run: () => void): Cancel;

@@ -1,21 +1,21 @@
 /**
- * Hot path: jobs are numbered in the order in which they come, and the number stands in the name. Whoever keeps jobs finds them by it, and
- * those that came one after the other lie side by side.
+ * Hot path: jobs are numbered in order, and the number is part of the job id. Tables find jobs by this number, and consecutive jobs are
+ * neighbours in memory.
  */
 
-/** "job-", then 22 characters that nobody can guess, then the number. Names of leases begin with the name of their job. */
+/** "job-", then 22 random characters, then the number. A lease id begins with the id of its job. */
 export const JOB_PREFIX = 'job-';
 export const NAME_CHARS = 22;
 const NUMBER_CHARS = 6;
 const NUMBER_ENDS = JOB_PREFIX.length + NAME_CHARS + NUMBER_CHARS;
 
-/** Numbers go up to here, and begin anew. */
+/** Numbers start again after this one. */
 export const MOST_NUMBERS = 16 ** NUMBER_CHARS;
 
 /** A lower-case letter whose character code ends in the four bits of the digit. */
 const letter = (digit: number): number => 0x61 + ((digit + 15) & 15);
 
-/** As six of the letters from a to p. */
+/** As six letters from a to p. */
 export const spellNumber = (number: number): string =>
   String.fromCharCode(
     letter(number >> 20),
@@ -27,8 +27,8 @@ export const spellNumber = (number: number): string =>
   );
 
 /**
- * Of a job, or of a lease. Where the name of a bound job begins with the digest of its request, it is a dash and five characters that nobody
- * can guess: no client can choose which jobs share a number. Any other name has some number, too.
+ * The number in a job id or lease id. If the id of a bound job begins with the digest of its request, the last characters are a dash and
+ * five random ones, so that no client can choose jobs with equal numbers. Any other text has some number, too.
  */
 export function numberIn(name: string): number {
   const at = (name.length < NUMBER_ENDS ? name.length : NUMBER_ENDS) - NUMBER_CHARS;

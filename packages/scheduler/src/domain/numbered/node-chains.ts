@@ -1,19 +1,19 @@
 /**
- * Hot path: which places (`numbered-places.ts`) belong to which node, as chains of numbers. Chains of objects would have old ones point at new
- * ones again and again, and the collector goes after each of these.
+ * Hot path: which places (`numbered-places.ts`) belong to which node, as linked lists of numbers. With linked objects old ones would point
+ * at new ones all the time, and the garbage collector follows each such pointer.
  */
 import { NOWHERE } from './numbered-places.ts';
 
 const FIRST_ROOM = 16;
 
 export class NodeChains {
-  /** By number of a node. */
+  /** By node number. */
   private firsts = new Int32Array(FIRST_ROOM).fill(NOWHERE);
   /** By place. */
   private befores = new Int32Array(FIRST_ROOM);
   private afters = new Int32Array(FIRST_ROOM);
 
-  /** The one that came last; the others follow by `after`. */
+  /** The newest place; the others follow by `after`. */
   first(node: number): number {
     return node < this.firsts.length ? (this.firsts[node] as number) : NOWHERE;
   }
@@ -22,7 +22,7 @@ export class NodeChains {
     return this.afters[place] as number;
   }
 
-  /** The caller knows that it is in no chain. */
+  /** The caller knows that the place is in no chain. */
   add(node: number, place: number): void {
     if (node >= this.firsts.length) this.firsts = grown(this.firsts, node);
     if (place >= this.afters.length) {
@@ -36,7 +36,7 @@ export class NodeChains {
     this.firsts[node] = place;
   }
 
-  /** The caller knows that it is in this node's chain. */
+  /** The caller knows that the place is in this node's chain. */
   remove(node: number, place: number): void {
     const before = this.befores[place] as number;
     const after = this.afters[place] as number;

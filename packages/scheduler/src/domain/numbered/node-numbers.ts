@@ -1,26 +1,25 @@
 /**
- * Hot path: a small number for each node that somebody keeps something of, the same for all who do. A decision is about one node of many, of
- * which nothing is at hand: each of those who keep something of it would look its name up in a table of its own, all of them far away. Here it
- * is looked up once, or not at all if it was chosen by its number.
+ * Hot path: a small number for each node, shared by all tables about nodes. Without it each table would look up the node id in its own
+ * large map, which is a cache miss each. With it the id is looked up once, or not at all if selection already has the number.
  *
- * A number is given back when nobody keeps anything under it any more, and is then given to another node.
+ * A number is reused for another node when no table keeps anything under it.
  */
 import type { NodeId } from '../ids.ts';
 
-/** Nobody keeps anything of that node. */
+/** No table keeps anything of that node. */
 export const UNNUMBERED = -1;
 
-/** The name of no node. A text like all others: to compare it with one costs nothing. */
+/** The id of no node. A text like all others, so comparing costs nothing. */
 const NOBODY: NodeId = '\u0000';
 
 export class NodeNumbers {
   private readonly numbers = new Map<NodeId, number>();
-  /** By number, and so are the following. */
+  /** By number, as are the following. */
   private readonly ids: NodeId[] = [];
-  /** How many keep something under it. */
+  /** How many tables keep something under the number. */
   private readonly keepers: number[] = [];
   private readonly free: number[] = [];
-  /** The one that was asked for last: nearly always the next one, too. */
+  /** The last looked-up node: usually the next one, too. */
   private lastId = NOBODY;
   private last = UNNUMBERED;
 
@@ -28,7 +27,7 @@ export class NodeNumbers {
     return nodeId === this.lastId ? this.last : this.look(nodeId);
   }
 
-  /** Of a number that is in use. What comes next will be about this node. */
+  /** The number must be in use. The next lookup will probably be for this node. */
   nameOf(number: number): NodeId {
     const nodeId = this.ids[number] as NodeId;
     this.lastId = nodeId;
@@ -36,7 +35,7 @@ export class NodeNumbers {
     return nodeId;
   }
 
-  /** Something is kept of this node from now on. As often as it is said, `drop` has to be said. */
+  /** A table keeps something of this node from now on. Each call needs one call of `drop`. */
   keep(nodeId: NodeId): number {
     const known = this.find(nodeId);
     if (known !== UNNUMBERED) {
@@ -61,7 +60,7 @@ export class NodeNumbers {
     this.forgetLast();
   }
 
-  /** How many nodes have one. */
+  /** How many nodes have a number. */
   get size(): number {
     return this.numbers.size;
   }

@@ -1,8 +1,8 @@
 /**
- * Hot path: a map for values that come and go all the time, found by numbers that their keys have (`numbered-places.ts`).
+ * Hot path: a map for values that come and go all the time, found by numbers in their keys (`numbered-places.ts`).
  *
- * A Map builds itself anew again and again when keys come and go, and the table it leaves behind, old and dead, keeps every value
- * in it alive until the next full collection. Here places are used again, and what was taken out is gone.
+ * A Map rebuilds itself again and again when keys come and go, and its old table keeps every value alive until the next full garbage
+ * collection. Here places are reused, and removed values are free at once.
  */
 import { NOWHERE, NumberedPlaces } from './numbered-places.ts';
 
@@ -10,7 +10,7 @@ export class NumberedMap<V> {
   private readonly places: NumberedPlaces;
   private readonly held: (V | undefined)[] = [];
 
-  /** A whole number of 32 bits, always the same for the same key. */
+  /** A 32-bit integer, always the same for the same key. */
   constructor(numberOf: (key: string) => number) {
     this.places = new NumberedPlaces(numberOf);
   }
@@ -31,7 +31,7 @@ export class NumberedMap<V> {
     this.held[place === NOWHERE ? places.take(key, number) : place] = value;
   }
 
-  /** False: it was not there. */
+  /** False: the key was not there. */
   delete(key: string): boolean {
     const place = this.places.find(key);
     if (place === NOWHERE) return false;

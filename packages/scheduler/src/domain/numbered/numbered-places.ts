@@ -1,9 +1,9 @@
 /**
- * Hot path: places for things that come and go all the time, found by numbers that their keys have. A Map spreads its keys over its whole
- * table, and of a large table hardly anything is at hand when it is looked at. Here keys whose numbers follow one another are neighbours: what is
- * looked for was touched lately. Two keys may share a number, and two places a key.
+ * Hot path: array indexes ("places") for things that come and go all the time, found by numbers in their keys. A Map spreads its keys over
+ * the whole table, so most lookups in a large one miss the CPU cache. Here keys with consecutive numbers are neighbours. Two keys may share
+ * a number, and two places a key.
  *
- * What is kept at a place is in columns of whoever keeps it: arrays by place, as long as `room` says.
+ * The values are in arrays of the user, indexed by place, of length `room`.
  */
 const FIRST_ROOM = 16;
 /** There is no such place. */
@@ -11,27 +11,27 @@ export const NOWHERE = -1;
 
 export class NumberedPlaces {
   readonly numberOf: (key: string) => number;
-  /** The first place of each chain, by the last bits of the number. Always a power of two of them. */
+  /** The first place of each chain, by the last bits of the number. The length is a power of two. */
   private firsts = new Int32Array(FIRST_ROOM).fill(NOWHERE);
   /** By place: the next one of its chain, or the next free one. */
   private nexts = new Int32Array(FIRST_ROOM);
-  /** By place: so that keys with other numbers need not be looked at. */
+  /** By place: the number, so that keys with other numbers are not compared. */
   private numbers = new Int32Array(FIRST_ROOM);
   private readonly keys: (string | undefined)[] = [];
   private free = NOWHERE;
   private count = 0;
 
-  /** A whole number of 32 bits, always the same for the same key. */
+  /** A 32-bit integer, always the same for the same key. */
   constructor(numberOf: (key: string) => number) {
     this.numberOf = numberOf;
   }
 
-  /** Places that are taken. */
+  /** Number of places in use. */
   get size(): number {
     return this.count;
   }
 
-  /** No place is beyond this. It only grows, by doubling. */
+  /** All places are below this. It only grows, by doubling. */
   get room(): number {
     return this.nexts.length;
   }
@@ -67,7 +67,7 @@ export class NumberedPlaces {
     this.count -= 1;
   }
 
-  /** Undefined: nobody has it. */
+  /** Undefined: the place is free. */
   keyAt(place: number): string | undefined {
     return this.keys[place];
   }
@@ -99,7 +99,7 @@ export class NumberedPlaces {
     nexts[before] = next;
   }
 
-  /** Only when every place is taken. */
+  /** Only when every place is in use. */
   private grow(): void {
     const room = 2 * this.nexts.length;
     const { numbers } = this;

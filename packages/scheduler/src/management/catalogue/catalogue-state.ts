@@ -1,11 +1,11 @@
-/** Cold path: what is known of the hub's services, and how a refresh changes that. A failed one never takes anything away. Pure. */
+/** Cold path: the known services of the hub, and how a refresh changes them. A failed refresh removes nothing. Pure. */
 import type { CatalogueService } from './read-services.ts';
 
 export interface CatalogueState {
   readonly services: readonly CatalogueService[];
-  /** Where they are from; `none`: nothing was ever read. */
+  /** Source of the services; `none`: nothing was read yet. */
   readonly source: 'none' | 'index' | 'hub';
-  /** When the hub was last asked and had answered or failed (epoch ms). */
+  /** When the last refresh ended, successful or not (epoch ms). */
   readonly fetchedAt: number | undefined;
   readonly lastSuccessAt: number | undefined;
   /** Failures since the last success. */
@@ -47,11 +47,11 @@ export const afterFailure = (state: CatalogueState, error: string, now: number):
   lastError: error.slice(0, MAX_ERROR_CHARS),
 });
 
-/** What the index file says counts until the hub has answered once; it says nothing about the hub. */
+/** The index file counts until the first answer of the hub. It says nothing about whether the hub works. */
 export const afterIndex = (state: CatalogueState, services: readonly CatalogueService[]): CatalogueState =>
   state.source === 'hub' ? state : { ...state, services, source: 'index' };
 
-/** Never more often than while all is well. */
+/** After failures the interval is never shorter than the regular one. */
 export function nextRefreshInMs({ failCount }: CatalogueState, settings: CatalogueSettings): number {
   const { refreshIntervalMs, backoffAfterFailures, backoffBaseMs, backoffMaxMs } = settings;
   if (failCount < backoffAfterFailures) return refreshIntervalMs;

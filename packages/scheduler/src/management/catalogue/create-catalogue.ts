@@ -1,6 +1,6 @@
 /**
- * Background actor: keeps the list of the hub's services. Cold path. Readers only ever read memory; a refresh that fails leaves what
- * is known as it is, and after a few of them the hub is asked more rarely.
+ * Background actor: keeps the list of the hub's services. Cold path. Readers only read memory. A failed refresh keeps the known list; after
+ * several failures refreshes become rarer.
  */
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -23,24 +23,24 @@ export interface Catalogue {
   /** The same object until a refresh brings another list. */
   services(): readonly CatalogueService[];
   state(): CatalogueState;
-  /** The last time it was asked it could not be used. Never true without a hub. */
+  /** The last refresh failed. Never true without a hub. */
   isHubDown(): boolean;
   readonly hasHub: boolean;
-  /** Something says that the list has changed. Many such words are one refresh, and a hub that fails is not asked sooner for it. */
+  /** The list may have changed. Many calls cause one refresh, and they do not shorten the pause after a failure. */
   refreshSoon(): void;
   start(): void;
   stop(): void;
 }
 
-/** Words that come within it are one. */
+/** Calls within this time cause one refresh. */
 const SOON_MS = 1_000;
-/** Time between two refreshes that somebody asked for. */
+/** Time between two refreshes on request. */
 const SOON_APART_MS = 5_000;
 
 export function createCatalogue(deps: {
-  /** Absent: nothing is fetched. */
+  /** Absent: there is no hub, and nothing is fetched. */
   readonly hub: ServiceHub | undefined;
-  /** A list from elsewhere, for as long as the hub has not answered. */
+  /** A list from a file, used until the first answer of the hub. */
   readonly index: ServiceHub | undefined;
   readonly clock: Clock;
   readonly meter: Meter;
@@ -82,16 +82,16 @@ export function createCatalogue(deps: {
     meter.count('scheduler_service_catalog_refresh_total', { result: 'failed' });
     state = afterFailure(state, error, clock.now());
     const fields = { error: state.lastError, fail_count: state.failCount, services: state.services.length };
-    // Said when it begins; afterwards metrics count it.
+    // Logged once when it begins; metrics count the repeats.
     if (state.failCount === 1)
-      log.warn(fields, 'the services of the hub were not refreshed; those known stay');
-    else log.debug(fields, 'the services of the hub were not refreshed');
+      log.warn(fields, 'cannot refresh the services of the hub; keeping the known ones');
+    else log.debug(fields, 'cannot refresh the services of the hub');
     if (state.source === 'none') await readIndex();
   }
 
   function noteBad(bad: number): void {
     meter.count('scheduler_service_catalog_bad_entries_total', undefined, bad);
-    log.debug({ entries: bad }, 'entries of the service catalogue were passed over');
+    log.debug({ entries: bad }, 'ignored malformed entries of the service catalogue');
   }
 
   async function readIndex(): Promise<void> {
@@ -100,13 +100,13 @@ export function createCatalogue(deps: {
       const read = await readAnswer(await index.list(), clock);
       if (read.bad > 0) noteBad(read.bad);
       if (read.kind === 'read') state = afterIndex(state, read.services);
-      else log.warn({ reason: read.reason }, 'services_index.json could not be used');
+      else log.warn({ reason: read.reason }, 'cannot read services_index.json');
     } catch (fault) {
-      log.debug({ err: fault }, 'there is no services_index.json to begin with');
+      log.debug({ err: fault }, 'no services_index.json found');
     }
   }
 
-  /** One refresh is planned at a time, the earliest. */
+  /** One refresh is planned at a time: the earliest. */
   function plan(delayMs: number): void {
     if (isStopped || hub === undefined) return;
     const at = clock.now() + delayMs;

@@ -1,4 +1,4 @@
-/** Cold path: reads a hub's answer a few entries at a time, so that no job waits behind it (I6). */
+/** Cold path: reads the answer of the hub a few entries at a time, so that no job waits for it (I6). */
 import type { Clock } from '../../ports/clock.ts';
 import { type CatalogueService, findList, MAX_SERVICES, readService } from './read-services.ts';
 
@@ -6,14 +6,14 @@ export type ReadAnswer =
   | {
       readonly kind: 'read';
       readonly services: readonly CatalogueService[];
-      /** Malformed ones, and those over the limit. */
+      /** Malformed entries, and entries over the limit. */
       readonly bad: number;
     }
   | { readonly kind: 'unreadable'; readonly reason: string; readonly bad: number };
 
 const SLICE = 100;
 
-/** An empty list is an answer; one of which nothing is readable is none. The first entry of an id counts. */
+/** An empty list is a valid answer; a list without any readable entry is not. Of two entries with the same id the first one counts. */
 export async function readAnswer(answer: unknown, clock: Clock): Promise<ReadAnswer> {
   const found = findList(answer);
   if (found.kind === 'no_list') return { kind: 'unreadable', reason: found.reason, bad: 0 };

@@ -1,4 +1,4 @@
-/** Cold path: the hub's list of services in our words. A malformed entry costs only itself. Pure. */
+/** Cold path: reads the hub's list of services. A malformed entry is skipped, the others are used. Pure. */
 
 export interface ServiceVariant {
   readonly version: string;
@@ -28,7 +28,7 @@ const MAX_ID = 128;
 const MAX_WORD = 256;
 const MAX_URL = 2_048;
 
-/** The hub answers with {services: […]}; a plain list is understood, and the index file, which maps ids to entries. */
+/** The hub answers with {services: […]}. A plain list and the index file, which maps ids to entries, are also accepted. */
 export function findList(answer: unknown): ServiceList {
   if (Array.isArray(answer)) return { kind: 'list', entries: answer };
   if (!isObject(answer)) return { kind: 'no_list', reason: 'neither a list nor an object' };
@@ -36,7 +36,7 @@ export function findList(answer: unknown): ServiceList {
   if (Array.isArray(services)) return { kind: 'list', entries: services };
   if (services !== undefined) return { kind: 'no_list', reason: '"services" is no list' };
   const entries = Object.values(answer);
-  // Many a fault is told in an object, and none of those has services in it.
+  // An error answer is often an object, too; it has no service entries.
   if (entries.length === 0 || !entries.some(isEntryLike)) {
     return { kind: 'no_list', reason: 'an object without "services"' };
   }

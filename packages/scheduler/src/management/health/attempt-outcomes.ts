@@ -1,4 +1,4 @@
-/** Cold path: keeps the record of how jobs end on each node, and ejects those on which they fail. */
+/** Cold path: counts outcomes of jobs on each node, and ejects nodes on which too many fail. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { ServiceUse } from '../../domain/service-use.ts';
 import type { Fleet, RegistryDeps } from '../fleet.ts';
@@ -25,7 +25,7 @@ export function createAttemptOutcomes(
 
   return {
     recordPlacement(nodeId: NodeId, use: ServiceUse): void {
-      // Nearly all are trusted: a job more is no news of them, and this is in the midst of a dispatch.
+      // Nearly all nodes are trusted, and a placement changes nothing for them. This runs in each dispatch, so it returns early.
       const node = fleet.isDoubted(nodeId) ? fleet.nodes.get(nodeId) : undefined;
       if (node === undefined) return;
       marks.placed(node, use);

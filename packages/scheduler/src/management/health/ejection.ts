@@ -1,4 +1,6 @@
-/** Cold path: keeps work away from nodes that fail what they are given. Pure. A node that fails fast is always least loaded. */
+/**
+ * Cold path: keeps jobs away from nodes that fail them. Pure. A node that fails fast is always the least loaded, so it would get even more.
+ */
 
 export interface EjectionSettings {
   readonly windowMs: number;
@@ -7,22 +9,22 @@ export interface EjectionSettings {
   readonly baseMs: number;
   readonly maxMs: number;
   readonly maxEjectedPercent: number;
-  /** How long to wait for the outcome of a probe before another job is let through. */
+  /** After this time without an outcome of the probe another job may be sent. */
   readonly probeTimeoutMs: number;
 }
 
 /**
- * `trusted`: takes jobs. `ejected`: takes none until `until`. `probation`: the next job is a probe.
- * `probing`: that job is under way, and no other is given.
+ * `trusted`: gets jobs. `ejected`: gets none until `until`. `probation`: the next job is a probe. `probing`: the probe is in progress, and
+ * the node gets no other job.
  */
 export type EjectionPhase = 'trusted' | 'ejected' | 'probation' | 'probing';
 
 export interface EjectionState {
   readonly phase: EjectionPhase;
   readonly until: number;
-  /** Ejections since the node was last trusted for long. */
+  /** Ejections since the node was last trusted for a long time. */
   readonly ejections: number;
-  /** Outcomes of this half of the window and of the half before: counting slides without a list. */
+  /** Outcomes of the current and the previous half of the window: the window slides without a list. */
   readonly halfStartedAt: number;
   readonly successes: number;
   readonly failures: number;
@@ -44,14 +46,14 @@ export const TRUSTED: EjectionState = {
 /** Selection does not see the node. */
 export const isShutOut = ({ phase }: EjectionState): boolean => phase === 'ejected' || phase === 'probing';
 
-/** Not (yet) trusted again: counts towards the share of the fleet that may be ejected. */
+/** Ejected or on probation: counts towards the share of the fleet that may be ejected. */
 export const isSuspect = ({ phase }: EjectionState): boolean => phase !== 'trusted';
 
-/** When too many fail, the fault is likely not theirs, and nobody would be left to work. */
+/** If too many nodes fail, the cause is probably elsewhere, and ejecting all of them would leave none for the jobs. */
 export const mayEject = (othersEjected: number, nodes: number, settings: EjectionSettings): boolean =>
   (othersEjected + 1) * 100 <= nodes * settings.maxEjectedPercent;
 
-/** `othersMayLeave`: the rest of the fleet can bear this node's ejection. */
+/** `othersMayLeave`: the share of ejected nodes stays within the limit with this node. */
 export function afterOutcome(
   state: EjectionState,
   hasFailed: boolean,
@@ -61,7 +63,7 @@ export function afterOutcome(
 ): EjectionState {
   switch (state.phase) {
     case 'ejected':
-      return state; // a job from before; what it says is known
+      return state; // a job from before the ejection: it is already counted
     case 'probation':
     case 'probing':
       return hasFailed && othersMayLeave ? eject(state, settings, now) : forgive(state, now);
@@ -72,7 +74,7 @@ export function afterOutcome(
   }
 }
 
-/** A job was placed on the node: if it is a probe, no second one follows until its outcome. */
+/** A job was placed on the node: if it is a probe, no second one follows before its outcome. */
 export const afterPlacement = (
   state: EjectionState,
   settings: EjectionSettings,
@@ -80,15 +82,15 @@ export const afterPlacement = (
 ): EjectionState =>
   state.phase === 'probation' ? { ...state, phase: 'probing', until: now + settings.probeTimeoutMs } : state;
 
-/** A probe that ended and says nothing of the node: the next job may be one. */
+/** A probe ended without saying anything about the node: the next job may be a probe. */
 export const afterNothing = (state: EjectionState): EjectionState =>
   state.phase === 'probing' ? { ...state, phase: 'probation' } : state;
 
-/** An ejection ends; a probe whose outcome never came may be repeated. */
+/** Ends an ejection; allows another probe if the outcome of the last one is missing. */
 export const afterTime = (state: EjectionState, now: number): EjectionState =>
   isShutOut(state) && now >= state.until ? { ...state, phase: 'probation' } : state;
 
-/** Trusted from here on, with a clean slate; only the number of ejections is remembered, so that relapses last longer. */
+/** Trusted again, with empty counters. Only the number of ejections is kept, so that the next one lasts longer. */
 export const forgive = (state: EjectionState, now: number): EjectionState => ({
   ...TRUSTED,
   ejections: state.ejections,
@@ -115,7 +117,7 @@ function countOutcome(
   now: number,
 ): EjectionState {
   const turned = turnHalf(state, settings.windowMs / 2, now);
-  // Spelled out: this happens at the end of every job, and a spread takes several times as long.
+  // All fields are written out: this runs at the end of every job, and an object spread takes several times as long.
   return {
     phase: turned.phase,
     until: turned.until,

@@ -1,8 +1,8 @@
-/** Cold path: how a node's health moves. Pure; every move is one of the table in domain/node. */
+/** Cold path: transitions of a node's health. Pure; every transition is in the table of domain/node. */
 import { NODE_NEXT, type NodeEvent, type NodeHealth } from '../../domain/node.ts';
 
 export interface HealthSettings {
-  /** Healthy heartbeats in a row that make a node ready. */
+  /** Number of consecutive healthy heartbeats that make a node ready. */
   readonly checkCount: number;
   readonly warmupTimeoutMs: number;
   readonly failureWindow: number;
@@ -16,20 +16,20 @@ export interface HealthState {
   readonly health: NodeHealth;
   readonly since: number;
   readonly lastBeatAt: number;
-  /** Healthy and unhealthy heartbeats in a row. */
+  /** Consecutive healthy and unhealthy heartbeats. */
   readonly goodRun: number;
   readonly badRun: number;
   readonly beats: number;
-  /** Numbers of the unhealthy heartbeats within the window. */
+  /** Sequence numbers of the unhealthy heartbeats within the window. */
   readonly badBeats: readonly number[];
-  /** Falls from ready that followed one another within the flap window. */
+  /** Consecutive changes from ready to degraded within the flap window. */
   readonly flaps: number;
   readonly lastFlapAt: number;
-  /** An operator's drain outlasts reconnects; the node's own ends by its own word. */
+  /** A drain by an operator survives reconnects; the node itself ends a drain that it began. */
   readonly isDrainOrdered: boolean;
 }
 
-/** What a node says of itself. */
+/** Health that the node reports about itself. */
 export type HealthWord = 'ready' | 'degraded' | 'draining';
 
 export type HealthInput =
@@ -93,7 +93,7 @@ export function stepHealth(
   }
 }
 
-/** Healthy heartbeats needed to be ready: each further fall within the window doubles them. */
+/** Healthy heartbeats needed to become ready: each further fall within the flap window doubles the number. */
 export function checksNeeded(state: HealthState, settings: HealthSettings, now: number): number {
   const isFlapping = state.flaps > 1 && now - state.lastFlapAt <= settings.flapWindowMs;
   if (!isFlapping) return settings.checkCount;
@@ -116,7 +116,7 @@ function register(
   if (word === 'draining') return move(step, 'drained', 'reported_draining', settings, now);
   if (word === 'degraded') return move(step, 'faltered', 'reported_degraded', settings, now);
   if (word !== 'ready' || fault !== undefined) return step;
-  // Its word stands for the heartbeats of a steady node; one that flaps must still show the rest.
+  // A node that reports `ready` needs no further heartbeats, unless it flaps.
   return proveIfDue(set(step, { goodRun: settings.checkCount }), settings, now);
 }
 
@@ -128,7 +128,7 @@ function beat(
   now: number,
 ): HealthStep {
   let step = count(still, word === 'degraded' ? 'reported_degraded' : fault, settings, now);
-  // Offline was a guess from silence. The heartbeat disproves it.
+  // The node was set offline because of missing heartbeats; a heartbeat shows that it works.
   if (step.state.health === 'offline') step = move(step, 'registered', 'heartbeat', settings, now);
   if (step.state.isDrainOrdered) return move(step, 'drained', 'operator', settings, now);
   if (word === 'draining') return move(step, 'drained', 'reported_draining', settings, now);
@@ -167,7 +167,7 @@ function scan(step: HealthStep, silenceMs: number, settings: HealthSettings, now
   return step.state.health === 'registering' ? falterAfterWarmup(step, settings, now) : step;
 }
 
-/** Bad heartbeats while models load are no failures; taking too long is one. */
+/** Unhealthy heartbeats while models load are no failures; a start that takes too long is one. */
 const falterAfterWarmup = (step: HealthStep, settings: HealthSettings, now: number): HealthStep =>
   now - step.state.since > settings.warmupTimeoutMs
     ? move(step, 'faltered', 'warmup_timeout', settings, now)
@@ -200,7 +200,7 @@ function consequences(
   now: number,
 ): Partial<HealthState> {
   if (to === 'ready') return { badRun: 0, badBeats: NO_BEATS };
-  // What it showed before the silence proves nothing after it.
+  // Heartbeats before the offline time prove nothing afterwards.
   if (to === 'offline') return { goodRun: 0, badRun: 0, badBeats: NO_BEATS };
   if (to !== 'degraded' || state.health !== 'ready') return {};
   const isAgain = state.flaps > 0 && now - state.lastFlapAt <= settings.flapWindowMs;

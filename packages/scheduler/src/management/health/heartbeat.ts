@@ -1,4 +1,4 @@
-/** Cold path: takes a heartbeat. One that only repeats what is known costs a few comparisons and one call of the ledger. */
+/** Cold path: handles a heartbeat. A heartbeat without changes costs a few comparisons and one call of the ledger. */
 import type { CapabilityReport, Efficiencies } from '../../domain/capability-report.ts';
 import type { LoadReport } from '../../ports/capacity-ledger.ts';
 import type { Fleet, RegistryDeps } from '../fleet.ts';
@@ -12,13 +12,13 @@ import { reportProof } from '../registration/report-proof.ts';
 import type { HealthInput } from './health.ts';
 import { findFault } from './vitals.ts';
 
-/** Of one node; those it names first. */
+/** Limit per node; the first ones in the report count. */
 const MAX_EFFICIENCIES = 8;
 
 export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<MarkKeeper, 'claimed'>) {
   const { events, ledger, log, meter, settings } = deps;
 
-  /** A report that is too large is not understood; the last one that was stays in force. */
+  /** A report that is too large is ignored; the last valid one stays in force. */
   function learn(node: RegisteredNode, parts: Partial<CapabilityReport>): void {
     if (repeats(node.report, parts)) return;
     const report = { ...node.report, ...parts };
@@ -35,7 +35,7 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
     log.warn({ node_id: node.nodeId, excess }, 'a report in a heartbeat was ignored');
   }
 
-  /** The ledger's failure is not the node's: its heartbeat counts all the same. */
+  /** A failure of the ledger is no failure of the node: the heartbeat counts anyway. */
   async function reconcile(node: RegisteredNode, report: LoadReport): Promise<void> {
     try {
       const load = await ledger.reconcile(node.nodeId, report);
@@ -43,11 +43,11 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
       if (load !== undefined) return events.loaded(node.nodeId, load);
       node.declared = undefined; // the store has lost the node
       await fleet.publish(node);
-      // What it runs takes slots, also before whoever drives those jobs has said so again.
+      // Its running jobs take slots, even before their drivers have re-asserted the leases.
       await ledger.reconcile(node.nodeId, report);
     } catch (cause) {
       meter.count('scheduler_dependency_down_total');
-      log.warn({ node_id: node.nodeId, err: cause }, 'the ledger was not told of a heartbeat');
+      log.warn({ node_id: node.nodeId, err: cause }, 'cannot report a heartbeat to the ledger');
     }
   }
 
@@ -88,7 +88,7 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
   };
 }
 
-/** A node that registered over HTTP and has lost its socket gets its jobs as before; one that began with a socket must register. */
+/** A node that registered over HTTP and lost its socket gets its jobs as before; a node that began with a socket must register again. */
 function comeHome(node: RegisteredNode): boolean {
   if (node.homeChannel === undefined) return false;
   node.channel = node.homeChannel;

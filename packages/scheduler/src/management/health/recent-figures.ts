@@ -1,11 +1,11 @@
-/** Background actor: rates of the last seconds, out of what is counted anyway. Once a second it writes a few sums down. */
+/** Background actor: rates of the last seconds, computed from the counters. Samples a few sums once a second. */
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Labels, MeterReader } from '../../ports/meter.ts';
 
 export interface RecentFigures {
-  /** Dispatch requests, accepted and refused, of the last ten seconds. */
+  /** Dispatch requests, accepted and refused, in the last ten seconds. */
   requestsPerSecond(): number;
-  /** The part of new jobs whose first reserve had a slot, of the last minute; 1 if there were none. */
+  /** Share of the new jobs of the last minute whose first reserve call had a slot; 1 without new jobs. */
   firstTryRatio(): number;
   start(): void;
   stop(): void;
@@ -24,7 +24,7 @@ const RATIO_MS = 60_000;
 
 export function createRecentFigures(deps: { clock: Clock; reader: MeterReader }): RecentFigures {
   const { clock, reader } = deps;
-  /** Oldest first, a little more than a minute of them. */
+  /** Oldest first, for a little more than a minute. */
   const kept: Sums[] = [];
   let cancel: Cancel | undefined;
 
@@ -45,7 +45,7 @@ export function createRecentFigures(deps: { clock: Clock; reader: MeterReader })
     cancel = clock.after(EVERY_MS, keep);
   }
 
-  /** The sums as they were that long ago, or as old as there are. */
+  /** The sums of that time ago, or the oldest ones. */
   const before = (ms: number, now: Sums): Sums | undefined =>
     kept.findLast(({ at }) => at <= now.at - ms) ?? kept[0];
 

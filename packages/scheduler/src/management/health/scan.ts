@@ -1,4 +1,4 @@
-/** Cold path: the one actor that notices what does not happen: silence, slow starts, ends of ejections and marks, nodes gone for good. */
+/** Cold path: the periodic scan that finds missing heartbeats, slow starts, ends of ejections and marks, and nodes to remove. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Cancel } from '../../ports/clock.ts';
 import type { Fleet, RegistryDeps } from '../fleet.ts';
@@ -6,14 +6,14 @@ import type { MarkKeeper } from '../marks/mark-keeper.ts';
 import { isConnected, offlineAfterMs, type RegisteredNode, staleAfterMs } from '../registered-node.ts';
 import { afterTime, forgive, isSuspect } from './ejection.ts';
 
-/** No uninterrupted piece of cold work may be longer: jobs wait behind it. */
+/** Limit of one synchronous piece of cold work: jobs wait meanwhile. */
 const SLICE_MS = 5;
 const MAX_INTERVAL_MS = 1_000;
-/** A tick this late, or early, means that the process stood still or the clock was set: then silence proves nothing. */
+/** A tick that is this late or early means that the process was frozen or the clock was set: then missing heartbeats prove nothing. */
 const STALL_MS = 5_000;
 
 export interface Scan {
-  /** Resolves when a node of that id is no longer on its way out; undefined if none is. */
+  /** Resolves when the removal of a node with that id has ended; undefined if none is in progress. */
   departed(nodeId: NodeId): Promise<void> | undefined;
   stop(): void;
 }
@@ -37,7 +37,10 @@ export function createScan(
     const lateMs = now - lastTickAt - intervalMs;
     if (lateMs > STALL_MS || now < lastTickAt) {
       patientUntil = now + settings.heartbeatIntervalMs;
-      log.warn({ late_ms: lateMs }, 'time jumped: no node is taken for silent until it had time to beat');
+      log.warn(
+        { late_ms: lateMs },
+        'the clock jumped: no node is set offline until it had time to send a heartbeat',
+      );
     }
     lastTickAt = now;
     rest ??= fleet.nodes.values();
@@ -94,7 +97,7 @@ export function createScan(
     now - node.health.since > settings.removeStaleAfterMs &&
     !isArriving(node.nodeId);
 
-  /** The stores forget it first: if they cannot, the next scan tries again. */
+  /** The stores are updated first: if that fails, the next scan tries again. */
   function depart(node: RegisteredNode): void {
     node.isLeaving = true;
     departures.set(node.nodeId, forget(node));
@@ -104,17 +107,17 @@ export function createScan(
     const { nodeId, claim } = node;
     try {
       const current = await nodeIdClaims.current(nodeId);
-      // A newer claim that is not ours: the node lives on at another instance, and so must its leases.
+      // The claim is newer than ours: the node is connected to another instance, and its leases must stay.
       if (current === undefined || current === claim) {
         await ledger.forget(nodeId);
         await nodeIdClaims.release(nodeId, claim);
       }
       fleet.remove(node);
-      log.info({ node_id: nodeId }, 'node forgotten');
+      log.info({ node_id: nodeId }, 'node removed');
     } catch (cause) {
       node.isLeaving = false;
       meter.count('scheduler_dependency_down_total');
-      log.warn({ node_id: nodeId, err: cause }, 'a node could not be forgotten');
+      log.warn({ node_id: nodeId, err: cause }, 'cannot remove a node');
     } finally {
       departures.delete(nodeId);
     }

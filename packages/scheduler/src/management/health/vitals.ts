@@ -1,10 +1,10 @@
-/** Cold path: what one heartbeat says of how a node is doing. Pure. */
+/** Cold path: judges the resources in one heartbeat. Pure. */
 import type { ResourceReport } from '../../domain/capability-report.ts';
 import { ANY } from '../../domain/language.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
 import type { Thresholds } from '../settings.ts';
 
-/** Why a node is not well; undefined when it is. */
+/** Why the node is unhealthy; undefined: it is healthy. */
 export function findFault(
   profile: NodeProfile,
   resources: ResourceReport,
@@ -21,7 +21,7 @@ export const isCalm = (resources: ResourceReport, limits: Thresholds): boolean =
   isBelow(resources.gpuPercent, limits.gpuPercent) &&
   isBelow(resources.memoryPercent, limits.memoryPercent);
 
-/** Absent and negative figures are unknown, and the unknown passes. */
+/** Absent and negative figures are unknown; unknown figures count as healthy. */
 const isBelow = (percent: number | undefined, limit: number): boolean =>
   percent === undefined || !(percent >= limit);
 

@@ -1,4 +1,4 @@
-/** Cold path: keeps the marks of the nodes of this instance, and lets selection know. A node without marks costs nothing here. */
+/** Cold path: keeps the marks of the nodes of this instance and updates selection. A node without marks costs nothing here. */
 import type { CapabilityReport } from '../../domain/capability-report.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { ServiceUse } from '../../domain/service-use.ts';
@@ -43,7 +43,7 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
   }
 
   return {
-    /** The node said that it lacks the service. */
+    /** The node reported that it lacks the service. */
     markMissing(nodeId: NodeId, serviceId: string): MarkResult {
       const node = fleet.nodes.get(nodeId);
       if (node === undefined) return 'unknown_node';
@@ -55,7 +55,7 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
       if (before !== undefined) countProbes(before, [serviceId], 'failed');
       const now = clock.now();
       const marks = afterReport(before, serviceId, rules, now);
-      // The job that says so may have been a probe of other services, or of the node: of those it proves nothing.
+      // The reporting job may have been a probe of other services or of the node; it proves nothing about those.
       const all = new Set(marks.keys());
       countProbes(marks, all, 'unanswered');
       fleet.setMarks(node, afterNothing(marks, all, now));
@@ -64,7 +64,7 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
       return marks === before ? 'known' : 'marked';
     },
 
-    /** It comes from another instance, which has marked these. Whoever calls this publishes the node. */
+    /** The node comes from another instance, which has marked these services. The caller publishes the node. */
     inherit(node: RegisteredNode, serviceIds: readonly string[]): void {
       for (const serviceId of serviceIds)
         if (fleet.marksKnown() < rules.maxKnown)
@@ -84,7 +84,7 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
       put(node, hasFailed ? afterFailure(marks, used, rules, clock.now()) : afterSuccess(marks, used));
       if (hasFailed) return;
       for (const serviceId of used)
-        log.info({ node_id: node.nodeId, service_id: serviceId }, 'a model is there again');
+        log.info({ node_id: node.nodeId, service_id: serviceId }, 'a marked model is available again');
     },
 
     unproven(node: RegisteredNode, use: ServiceUse): void {
@@ -95,7 +95,7 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
       put(node, afterNothing(marks, used, clock.now()));
     },
 
-    /** The parts of a report that just came are in the node's profile already. Whoever calls this publishes the node. */
+    /** The new parts of the report are already in the node's profile. The caller publishes the node. */
     claimed(node: RegisteredNode, parts: Partial<CapabilityReport>): void {
       const { marks, profile } = node;
       if (marks === undefined) return;
@@ -104,7 +104,7 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
       fleet.setMarks(node, afterClaims(marks, readiness, clock.now()));
     },
 
-    /** Answers whether anything ended. Whoever calls this publishes the node. */
+    /** Returns whether a mark ended. The caller publishes the node. */
     passTime(node: RegisteredNode, now: number): boolean {
       const { marks } = node;
       if (marks === undefined) return false;

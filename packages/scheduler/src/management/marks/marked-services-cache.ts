@@ -1,4 +1,4 @@
-/** Cold path: remembers what the marks of a node hide, for as long as neither they nor the node's report change: nodes are looked at often. */
+/** Cold path: caches the hidden services of a node until its marks or its report change, because nodes are published often. */
 import type { CapabilityReport } from '../../domain/capability-report.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
 import type { CoreServices } from '../../domain/requirements.ts';

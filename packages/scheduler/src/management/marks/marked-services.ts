@@ -1,11 +1,11 @@
-/** Cold path: what the marks of a node mean for the types of its services, which is what most jobs ask for. Pure. */
+/** Cold path: what the marks of a node mean for its service types, because most jobs need types. Pure. */
 import type { CapabilityReport } from '../../domain/capability-report.ts';
 import { ANY } from '../../domain/language.ts';
 import { type NodeProfile, SERVICE_TYPES } from '../../domain/profile.ts';
 import type { ServiceUse } from '../../domain/service-use.ts';
 import { isHidden, type Mark, type Marks, type Readiness } from './marks.ts';
 
-/** Undefined: nobody knows what kind of service it is. */
+/** Undefined: the service type is not known. */
 export type TypeOf = (serviceId: string) => string | undefined;
 
 export interface Hidden {
@@ -15,14 +15,14 @@ export interface Hidden {
 
 const NO_WORDS: readonly string[] = [];
 
-/** Of a node without marks: one object, so that comparing it costs nothing. */
+/** Shared by all nodes without marks, so comparing it is cheap. */
 export const NOTHING_HIDDEN: Hidden = { services: NO_WORDS, types: NO_WORDS };
 
-/** What selection must not find on the node: the services, and the types that only they could have done. */
+/** What selection must not find on the node: the marked services, and the types that only they provide. */
 export function hiddenBy(marks: Marks, profile: NodeProfile, typeOf: TypeOf): Hidden {
   const services: string[] = [];
   const types = new Set<string>();
-  /** Of marked services, as long as no other of the type was found. */
+  /** Marked services of a type, as long as no unmarked service of the type was found. */
   const closed = new Set<string>();
   for (const [serviceId, mark] of marks) {
     if (!isHidden(mark)) continue;
@@ -31,7 +31,7 @@ export function hiddenBy(marks: Marks, profile: NodeProfile, typeOf: TypeOf): Hi
     if (isForAll(mark, type)) for (const each of typesOf(profile)) types.add(each);
     else if (type !== undefined) (mark.reach === 'service' ? closed : types).add(type);
   }
-  // Most nodes have few services; one may have thousands, and to tell the type of each takes longest.
+  // Most nodes have few services, but some have thousands, and finding the type of each is the expensive part.
   for (const serviceId of profile.readyServices) {
     if (closed.size === 0) break;
     const mark = marks.get(serviceId);
@@ -41,7 +41,7 @@ export function hiddenBy(marks: Marks, profile: NodeProfile, typeOf: TypeOf): Hi
   return { services: services.sort(), types: [...types].sort() };
 }
 
-/** Jobs that do not need its type fail for it too, or nobody knows its type. */
+/** Jobs that do not need the type fail as well, or the type is not known. */
 const isForAll = ({ reach }: Mark, type: string | undefined): boolean =>
   reach === 'node' || (reach === 'type' && type === undefined);
 
@@ -49,8 +49,8 @@ const typesOf = ({ readyTypes }: NodeProfile): readonly string[] =>
   readyTypes === ANY ? SERVICE_TYPES : readyTypes;
 
 /**
- * Which marked services a job on the node uses: those it names, and those of the types it needs, unless the node has an
- * unmarked one that may have done it. Where several may have, those that jobs were kept away from did not.
+ * Which marked services a job on the node uses: those it names, and those of the types it needs, unless an unmarked service of the node may
+ * have done the work. If several may have, the services whose marks kept jobs away did not.
  */
 export function usedAmong(
   marks: Marks,
@@ -60,10 +60,10 @@ export function usedAmong(
 ): ReadonlySet<string> {
   const used = new Set<string>();
   for (const serviceId of services) if (marks.has(serviceId)) used.add(serviceId);
-  // One that keeps everybody away is tried by whoever comes next; who was there before proves nothing.
+  // A mark that keeps all jobs away is probed by the next job; a job from before proves nothing.
   for (const [serviceId, mark] of marks)
     if (mark.phase !== 'marked' && isForAll(mark, typeOf(serviceId))) used.add(serviceId);
-  // Told of every attempt: jobs that need no marked type are not to pay for a node's many services.
+  // Called for every attempt: jobs that need no marked type must not pay for a node with many services.
   const hasClean = (type: string): boolean =>
     profile.readyServices.some((serviceId) => !marks.has(serviceId) && typeOf(serviceId) === type);
   for (const type of types) {
@@ -75,7 +75,7 @@ export function usedAmong(
   return used;
 }
 
-/** What a report that just came, whose parts are in `profile` by now, says of one service. */
+/** What a new report, already part of `profile`, says about one service. */
 export function readinessIn(
   parts: Partial<CapabilityReport>,
   profile: NodeProfile,
@@ -87,7 +87,7 @@ export function readinessIn(
   const type = typeOf(serviceId);
   const isTypeReady = type !== undefined && (profile.readyTypes === ANY || profile.readyTypes.includes(type));
   if (type !== undefined && types !== undefined && !isTypeReady) return 'not_ready';
-  // Who names its services and not this one does not have it; who names none speaks of types only.
+  // A node that lists services without this one does not have it; a node that lists none only reports types.
   const isReady =
     profile.installedServices.length > 0 ? profile.readyServices.includes(serviceId) : isTypeReady;
   return isReady ? 'ready' : 'not_ready';

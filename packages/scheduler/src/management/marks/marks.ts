@@ -1,51 +1,54 @@
-/** Cold path: which services of one node are not believed, since it said that it lacks them, and how that ends. Pure. */
+/** Cold path: services that a node has reported as missing, and how such a mark ends. Pure. */
 
 export interface MarkSettings {
   /** How long a mark keeps jobs away. */
   readonly ttlMs: number;
-  /** Further reports of the same service in this time are the same news. */
+  /** Further reports of the same service within this time count as one. */
   readonly debounceMs: number;
-  /** When a probe without outcome may be repeated. */
+  /** When a probe without an outcome may be repeated. */
   readonly probeTimeoutMs: number;
-  /** The oldest goes. */
+  /** Marks per node; beyond it the oldest is dropped. */
   readonly maxPerNode: number;
-  /** Of all nodes; then no new one is made. */
+  /** Marks of all nodes; beyond it no new mark is made. */
   readonly maxKnown: number;
 }
 
-/** `marked`: no jobs for the service until `until`. `probation`: the next is a probe. `probing`: it is under way, and no other is given. */
+/**
+ * `marked`: no jobs for the service until `until`. `probation`: the next job is a probe. `probing`: the probe is in progress, and no other
+ * job is sent.
+ */
 export type MarkPhase = 'marked' | 'probation' | 'probing';
 
 /**
- * Whom it keeps away. `service`: whoever needs the service, or its type where no other of it is ready. `type`: whoever needs the
- * type, since the others cannot do it either. `node`: everybody, since it is not those jobs that fail for it.
+ * Which jobs it keeps away. `service`: jobs that need the service, or its type if no other service of it is ready. `type`: jobs that need
+ * the type, since the other services cannot do it either. `node`: all jobs, since jobs that do not need the service fail, too.
  */
 export type MarkReach = 'service' | 'type' | 'node';
 
 export interface Mark {
   readonly phase: MarkPhase;
-  /** When the phase began. */
+  /** Start of the phase. */
   readonly since: number;
-  /** When it ends; a probation has no end. */
+  /** End of the phase; a probation has no end. */
   readonly until: number;
-  /** Since the mark the node said that the service is not ready: if it says ready now, something has changed. */
+  /** After the mark the node reported the service as not ready: a later "ready" means that something has changed. */
   readonly wasNotReady: boolean;
-  /** A probe has failed: the node's word "ready" alone ends nothing any more. */
+  /** A probe has failed: a "ready" in the node's report alone no longer ends the mark. */
   readonly isDoubted: boolean;
-  /** Reported again although it kept jobs away: then it must keep away more of them. */
+  /** The service was reported again although the mark kept jobs away: the mark must keep away more jobs. */
   readonly reach: MarkReach;
 }
 
-/** By service id, the oldest mark first. A new map per change; never empty. */
+/** By service id, oldest mark first. Replaced at each change; never empty. */
 export type Marks = ReadonlyMap<string, Mark>;
 
-/** No marks are no object at all: nearly every node has none, nearly always. */
+/** Undefined instead of an empty map: nearly every node has no marks. */
 export type MaybeMarks = Marks | undefined;
 
-/** Selection does not give it jobs for the service. */
+/** Selection sends the node no jobs for the service. */
 export const isHidden = ({ phase }: Mark): boolean => phase !== 'probation';
 
-/** What the node's own report says of a service. */
+/** What the node's own report says about a service. */
 export type Readiness = 'ready' | 'not_ready' | 'unsaid';
 
 export function afterReport(
@@ -63,7 +66,7 @@ export function afterReport(
   return putLast(marks, serviceId, { ...newMark(settings, now), isDoubted, reach }, settings.maxPerNode);
 }
 
-/** A job that uses these services was placed: those on probation are probed by it. */
+/** A job that uses these services was placed: it probes those on probation. */
 export const afterPlacement = (
   marks: Marks,
   used: ReadonlySet<string>,
@@ -76,11 +79,11 @@ export const afterPlacement = (
       : mark,
   ) as Marks;
 
-/** What worked is there. */
+/** A service that worked is available. */
 export const afterSuccess = (marks: Marks, used: ReadonlySet<string>): MaybeMarks =>
   change(marks, (mark, serviceId) => (used.has(serviceId) ? undefined : mark));
 
-/** A probe that failed, for whatever reason, is no proof that the service is back. */
+/** A failed probe, for any reason, does not prove that the service is available. */
 export const afterFailure = (
   marks: Marks,
   used: ReadonlySet<string>,
@@ -93,17 +96,17 @@ export const afterFailure = (
       : mark,
   ) as Marks;
 
-/** A probe that ended and says nothing of the service: the next job may be one. */
+/** A probe ended without saying anything about the service: the next job may be a probe. */
 export const afterNothing = (marks: Marks, used: ReadonlySet<string>, now: number): Marks =>
   change(marks, (mark, serviceId) =>
     mark.phase === 'probing' && used.has(serviceId) ? onProbation(mark, now) : mark,
   ) as Marks;
 
-/** A mark ends on trial; a probe whose outcome never came may be repeated. */
+/** A mark ends with a probation; a probe without an outcome may be repeated. */
 export const afterTime = (marks: Marks, now: number): Marks =>
   change(marks, (mark) => (isHidden(mark) && now >= mark.until ? onProbation(mark, now) : mark)) as Marks;
 
-/** The node has reported on its services. */
+/** The node has sent a report about its services. */
 export const afterClaims = (
   marks: Marks,
   readinessOf: (serviceId: string) => Readiness,
@@ -135,7 +138,7 @@ const onProbation = (mark: Mark, now: number): Mark => ({
   until: Number.POSITIVE_INFINITY,
 });
 
-/** The same object if nothing changes; undefined when the last mark is gone. */
+/** Returns the same object if nothing changes, and undefined when the last mark ends. */
 function change(marks: Marks, next: (mark: Mark, serviceId: string) => Mark | undefined): MaybeMarks {
   let changed: Map<string, Mark> | undefined;
   for (const [serviceId, mark] of marks) {

@@ -1,4 +1,4 @@
-/** Cold path: what a node's MODEL_NOT_AVAILABLE says, in few words. Nodes send anything; what comes out is bounded. Pure. */
+/** Cold path: reads a node's MODEL_NOT_AVAILABLE error. Nodes may send anything; the result is bounded. Pure. */
 import { givenModel, isModelId, isSoundWord, namedModel } from '../../domain/missing-model.ts';
 
 export interface MissingModel {
@@ -7,7 +7,7 @@ export interface MissingModel {
   readonly reason: ReasonWord;
 }
 
-/** Few, because they are labels. `unknown`: none was given. */
+/** Few values, because they are metric labels. `unknown`: the node gave none. */
 export const REASON_WORDS = [
   'not_found',
   'downloading',
@@ -30,7 +30,7 @@ const MAX_VERSION_CHARS = 64;
 const MAX_REASON_CHARS = 256;
 export const NO_VERSION = 'unknown';
 
-/** The first that fits counts: "download timed out" is a time-out. */
+/** The first match counts: "download timed out" is a time-out. */
 const SPELLINGS: readonly (readonly [RegExp, ReasonWord])[] = [
   [/time(d)?[\s_-]?out|deadline/, 'timeout'],
   [/checksum|hash|corrupt|verif(y|ication)[\s_-]?fail|sha256|signature/, 'checksum_mismatch'],
@@ -45,7 +45,7 @@ const SPELLINGS: readonly (readonly [RegExp, ReasonWord])[] = [
   [/load|init|start/, 'load_failed'],
 ];
 
-/** `details` of the error; `model_id` and `version` are the spellings of earlier nodes. */
+/** `details` of the error; `model_id` and `version` are the names that legacy nodes use. */
 export function readModelReport(details: Readonly<Record<string, unknown>>): ReadReport {
   const serviceId = namedModel(details);
   if (serviceId === undefined) {
@@ -57,7 +57,7 @@ export function readModelReport(details: Readonly<Record<string, unknown>>): Rea
   return { kind: 'read', missing: { serviceId, version, reason: reasonWord(details.reason) } };
 }
 
-/** The same of what another instance passed on: one of another version may say what is not known here. */
+/** Reads a report that another instance has forwarded: an unknown reason becomes `unknown`. */
 export function isMissingModel(value: Readonly<Record<keyof MissingModel, unknown>>): value is MissingModel {
   const { serviceId, version, reason } = value;
   return (
@@ -77,7 +77,7 @@ export function reasonWord(given: unknown): ReasonWord {
   return SPELLINGS.find(([pattern]) => pattern.test(text))?.[1] ?? 'other';
 }
 
-/** It only tells reports apart: an odd one is none. */
+/** It only distinguishes reports, so a malformed value is dropped. */
 function versionOf(given: unknown): string {
   const text = typeof given === 'number' ? String(given) : typeof given === 'string' ? given.trim() : '';
   return isSoundWord(text, MAX_VERSION_CHARS) ? text : NO_VERSION;

@@ -1,6 +1,6 @@
 /**
- * Background actor: takes in what nodes say of models they lack. The main path only puts a report into a bounded queue; a few at a
- * time are then limited per node, passed on to whoever holds the node, or marked here.
+ * Background actor: handles MODEL_NOT_AVAILABLE reports of nodes. The hot path only puts a report into a bounded queue. The actor takes a
+ * few at a time, limits them per node, and marks the service or forwards the report to the holder of the node.
  */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -15,14 +15,14 @@ import { createWithdrawals } from './withdrawals.ts';
 export interface ModelReportSettings {
   readonly debounceMs: number;
   readonly limitWindowMs: number;
-  /** Reports of one node in that time. */
+  /** Reports of one node within that time. */
   readonly limitMax: number;
 }
 
 export interface ModelReports {
-  /** Hot path: of an attempt that this instance drives. Returns at once. */
+  /** Hot path: a report of an attempt that this instance drives. Returns at once. */
   report(nodeId: NodeId, details: Readonly<Record<string, unknown>>): void;
-  /** Of a node held here, passed on by the instance that drives the attempt. */
+  /** A report about a node of this instance, forwarded by the driver of the attempt. */
   hear(nodeId: NodeId, missing: Readonly<Record<keyof MissingModel, unknown>>): void;
   levels(): { readonly queue: number; readonly nodes: number; readonly versions: number };
 }
@@ -30,13 +30,13 @@ export interface ModelReports {
 interface Entry {
   readonly nodeId: NodeId;
   readonly missing: MissingModel;
-  /** The node's own word, and not what another instance passed on. */
+  /** Sent by the node itself, and not forwarded by another instance. */
   readonly isFirstHand: boolean;
 }
 
-/** A storm of this size is taken in a second; of a larger one the rest would only say the same. */
+/** So many are handled within a second; more of them would repeat the same content. */
 export const MAX_QUEUED = 4_096;
-/** Handled without pause, unless nodes with thousands of services make it long (I6). */
+/** Handled without a pause, unless nodes with thousands of services make it slow (I6). */
 export const MAX_AT_ONCE = 32;
 const SLICE_MS = 2;
 const PAUSE_MS = 5;
@@ -48,7 +48,7 @@ export function createModelReports(deps: {
   readonly log: Log;
   readonly meter: Meter;
   readonly registry: Pick<NodeRegistry, 'markMissing'>;
-  /** False: the node is held here, or nowhere. */
+  /** False: the node belongs to this instance, or to none. */
   readonly passOn: (nodeId: NodeId, missing: MissingModel) => boolean;
   readonly locks: Locks;
   readonly withdrawn: (serviceId: string, version: string) => void;
@@ -86,7 +86,7 @@ export function createModelReports(deps: {
       try {
         handle(entry);
       } catch (fault) {
-        log.error({ node_id: entry.nodeId, err: fault }, 'a report of a missing model was not handled');
+        log.error({ node_id: entry.nodeId, err: fault }, 'cannot handle a report of a missing model');
       }
     }
     queue.splice(0, taken);
@@ -122,7 +122,7 @@ export function createModelReports(deps: {
 
   return {
     report(nodeId, details) {
-      // Read here, because what a node sends may be large, and what is read of it is not.
+      // Read here, so that only the bounded result is kept of a report of any size.
       const read = readModelReport(details);
       if (read.kind === 'read') return push({ nodeId, missing: read.missing, isFirstHand: true });
       meter.count('scheduler_model_na_received_total');

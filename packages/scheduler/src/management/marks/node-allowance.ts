@@ -1,4 +1,4 @@
-/** Cold path: how many reports of one node are heard in a window of time. Bounded: of too many nodes the longest known is forgotten. */
+/** Cold path: limits the reports of one node within a window of time. Bounded: with too many nodes the oldest entry is dropped. */
 import type { NodeId } from '../../domain/ids.ts';
 
 export function createNodeAllowance(limits: {
@@ -16,7 +16,7 @@ export function createNodeAllowance(limits: {
         return known.count <= limits.max;
       }
       windows.delete(nodeId);
-      // The first are the oldest windows; most of them are over.
+      // The first entries are the oldest windows; most of them have ended.
       for (const [oldest, { startedAt }] of windows) {
         if (windows.size < limits.maxNodes && now - startedAt < limits.windowMs) break;
         windows.delete(oldest);

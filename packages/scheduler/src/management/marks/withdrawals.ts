@@ -1,4 +1,4 @@
-/** Cold path: what is done once per missing (service, version) and window, by one of all instances. */
+/** Cold path: reacts once per missing (service, version) and window, on one of all instances. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Locks } from '../../ports/locks.ts';
@@ -14,14 +14,14 @@ export function createWithdrawals(deps: {
   readonly locks: Locks;
   readonly windowMs: number;
   readonly maxKnown: number;
-  /** May be costly: whoever lists services may want to look again. */
+  /** May be costly: it may refresh the catalogue. */
   readonly withdrawn: (serviceId: string, version: string) => void;
 }) {
   const { clock, log, meter, locks, windowMs, maxKnown } = deps;
-  /** Until when: in the order in which they end. */
+  /** Ends of the windows, in ascending order. */
   const handled = new Map<string, number>();
 
-  /** Asked before the store is, so that a storm costs it one question per window and instance. */
+  /** Checked before the store, so that a burst of reports costs one call per window and instance. */
   function isHandled(name: string): boolean {
     const now = clock.now();
     for (const [oldest, until] of handled) {
@@ -33,12 +33,12 @@ export function createWithdrawals(deps: {
     return false;
   }
 
-  /** Better said twice than never: who cannot ask says it. */
+  /** If the store does not answer, this instance reacts: twice is better than never. */
   async function take(name: string): Promise<boolean> {
     try {
       return await locks.take(name, windowMs);
     } catch (fault) {
-      log.debug({ name, err: fault }, 'whether another instance deals with a missing model is not known');
+      log.debug({ name, err: fault }, 'cannot find out whether another instance handles a missing model');
       return true;
     }
   }
@@ -57,10 +57,7 @@ export function createWithdrawals(deps: {
       try {
         deps.withdrawn(serviceId, version);
       } catch (fault) {
-        log.error(
-          { service_id: serviceId, err: fault },
-          'a missing model could not be told to the catalogue',
-        );
+        log.error({ service_id: serviceId, err: fault }, 'cannot report a missing model to the catalogue');
       }
     },
     get size() {

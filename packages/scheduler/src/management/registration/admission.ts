@@ -1,4 +1,4 @@
-/** Cold path: what a registration makes of a node, given what was known of it. Pure. */
+/** Cold path: what a registration changes, given the node's previous state. Pure. */
 import type { CapabilityReport, NodeTraits, ResourceReport } from '../../domain/capability-report.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import { isAccepting, type NodeChannel } from '../../domain/node.ts';
@@ -13,12 +13,12 @@ import type { NodeIdentity, RegisteredNode } from '../registered-node.ts';
 import type { ManagementSettings } from '../settings.ts';
 import type { Understand } from './profile.ts';
 
-/** The right to be a node. */
+/** Identifies who may register the node again. */
 export interface Claim {
   readonly nodeId: NodeId;
   readonly generation: number;
   readonly isReturning: boolean;
-  /** A registration over HTTP of a node whose socket is open: news of the node, no new connection. */
+  /** A registration over HTTP while the node's socket is open: it updates the node and opens no new connection. */
   readonly isBesideSocket: boolean;
 }
 
@@ -75,7 +75,7 @@ export function prepareAdmission(
   };
 }
 
-/** Slots from outside: a whole number within reason, or the fallback. */
+/** Slots from outside: a whole number within limits, or the default. */
 export const soundSlots = (slots: number | undefined, fallback: number): number =>
   slots === undefined || !Number.isFinite(slots)
     ? fallback
@@ -114,7 +114,7 @@ export const newRecord = (
   isLeaving: false,
 });
 
-/** The same node by another way, not a new start: it registered over HTTP and now opens its socket, or the reverse. */
+/** The same node over another channel, without a restart: it registered over HTTP and now opens its socket, or the reverse. */
 function isContinuation(
   known: RegisteredNode,
   { channel }: Registration,
@@ -124,7 +124,7 @@ function isContinuation(
   return isBesideSocket || (channel === 'socket' && known.channel !== 'socket');
 }
 
-/** Where its jobs go when its socket closes. */
+/** How the node gets jobs when its socket closes. */
 function homeOf(known: RegisteredNode | undefined, { channel }: Registration): NodeChannel | undefined {
   if (channel !== 'socket') return channel;
   return known?.channel === 'socket' ? known.homeChannel : known?.channel;
@@ -135,7 +135,7 @@ const mergeTraits = (kept: RegisteredNode, { traits }: Registration): NodeTraits
   return { ...traits, ...(supports !== undefined && { supports }) };
 };
 
-/** The second registration often says less than the first: what it leaves out still holds. */
+/** The second registration often contains less than the first: missing parts keep their values. */
 const mergeReports = (before: CapabilityReport, now: CapabilityReport): CapabilityReport => ({
   ...before,
   ...now,

@@ -1,4 +1,4 @@
-/** Cold path: whether two plain values say the same. Makes no garbage: most heartbeats repeat what the last one said. */
+/** Cold path: whether two plain values are equal. Allocates nothing: most heartbeats repeat the previous one. */
 
 export function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;

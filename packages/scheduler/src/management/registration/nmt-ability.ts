@@ -1,28 +1,28 @@
-/** Cold path: the exact union of everything a node can translate, as one product, its exceptions and further pairs. Pure. */
+/** Cold path: the exact union of all translations of a node, as one product, its exceptions and further pairs. Pure. */
 
 import { countBits, countOnes, forEachBit, fullSet, hasBit, putBit, wordsFor } from '../../domain/bits.ts';
 import { ANY, type Direction, type Language, type LanguageSet } from '../../domain/language.ts';
 import { type NmtAbility, nmtProduct } from '../../domain/profile.ts';
 
-/** Every source to every other target, less `blocked`. */
+/** Every source to every other target, except `blocked`. */
 export interface Product {
   readonly sources: LanguageSet;
   readonly targets: LanguageSet;
   readonly blocked: readonly Direction[];
 }
 
-/** Which rows and which columns of the grid a product covers. */
+/** Rows and columns of the grid that a product covers. */
 interface Rectangle {
   readonly rows: Uint32Array;
   readonly columns: Uint32Array;
 }
 
-/** Products that are tried as the one that is kept; beyond a few of the largest, more cost time and gain nothing. */
+/** How many products are tried: more than a few of the largest cost time and gain nothing. */
 const MAX_TRIED = 3;
 
 /**
- * One product with few exceptions is worth more than a list: selection tests a product in two steps. So the one is kept
- * that leaves the least to be listed. What "any" on one side adds beyond that product cannot be listed and is not claimed.
+ * Selection tests one product in two steps, which is cheaper than a list. So the product is chosen that leaves the fewest pairs to list.
+ * What "any" on one side adds beyond that product cannot be listed and is left out.
  */
 export function uniteAbilities(products: readonly Product[], pairs: readonly Direction[]): NmtAbility {
   const solid = products.filter(({ sources, targets }) => sources.length > 0 && targets.length > 0);
@@ -34,14 +34,14 @@ export function uniteAbilities(products: readonly Product[], pairs: readonly Dir
   return createGrid(solid, pairs).write();
 }
 
-/** A square of languages by languages; its last row and column stand for every language nobody named. */
+/** A square of languages by languages; its last row and column stand for all languages that are not named. */
 function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
   const languages = namedLanguages(products, pairs);
   const indexOf = new Map(languages.map((language, index) => [language, index]));
   const others = languages.length;
   const size = others + 1;
   const words = wordsFor(size);
-  /** One row of bits per source, its targets; all in one piece, because most of the time goes here. */
+  /** One row of bits per source, with its targets, in one array: most of the time is spent here. */
   const cells = new Uint32Array(size * words);
   const full = fullSet(size);
 
@@ -55,10 +55,10 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
     return marks;
   }
 
-  /** Whoever has the languages nobody named has "any", the named ones included. */
+  /** A set with the languages that are not named is "any" and includes the named ones. */
   const whole = (marks: Uint32Array): Uint32Array => (hasBit(marks, others) ? full : marks);
 
-  /** What columns claim in a row: the same language on both sides is no translation. */
+  /** What columns cover in a row: the same language on both sides is no translation. */
   const claim = (columns: Uint32Array, row: number, word: number): number =>
     row >>> 5 === word && row !== others
       ? (columns[word] as number) & ~(1 << (row & 31))
@@ -84,14 +84,14 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
   }
 
   const entered = products.map(enter);
-  // A pair may name one language twice: then it says that this is a translation.
+  // A pair may name one language twice: then this counts as a translation.
   for (const { source, target } of pairs) {
     const index = at(target);
     const word = at(source) * words + (index >>> 5);
     cells[word] = (cells[word] as number) | (1 << (index & 31));
   }
 
-  /** How many words it takes to write the union with this product; what cannot be written at all weighs most. */
+  /** How many entries it takes to write the union with this product; pairs that cannot be written weigh most. */
   function weigh({ rows, columns }: Rectangle, limit: number): number {
     let weight = 0;
     for (let row = 0; row < size && weight < limit; row += 1) {
@@ -116,7 +116,7 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
     return true;
   }
 
-  /** The product, and every further source that reaches all its targets; then the same the other way round. */
+  /** The product with every further source that reaches all its targets; then the same for targets. */
   function grow({ rows, columns }: Rectangle): Rectangle {
     const moreRows = rows.slice();
     for (let row = 0; row < size; row += 1) if (reachesAll(columns, row)) putBit(moreRows, row, true);

@@ -1,4 +1,4 @@
-/** Cold path: turns what a node says of itself, in either generation, into the one shape selection reads. Pure. */
+/** Cold path: turns a node's report, in either generation of the protocol, into the profile that selection reads. Pure. */
 import type { CapabilityReport, NodeTraits } from '../../domain/capability-report.ts';
 import { featuresProvidedBy } from '../../domain/features.ts';
 import { ANY } from '../../domain/language.ts';
@@ -8,15 +8,15 @@ import { type ServiceTypes, understandTypes } from './service-types.ts';
 import { understandLanguages } from './stage-languages.ts';
 
 export interface ProfileRules {
-  /** A node that says nothing of languages is taken to have them all. */
+  /** A node that reports no languages counts as having all of them. */
   readonly assumeAnyLanguage: boolean;
   readonly coreServices: CoreServices;
 }
 
-/** `understand` under rules that are settled. */
+/** `understand` with fixed rules. */
 export type Understand = (report: CapabilityReport, traits: NodeTraits) => NodeProfile;
 
-/** Lists come out sorted and without repeats, so that equal profiles have equal text and can be shared. */
+/** Lists are sorted and without repeats, so that equal profiles have equal text and can be shared. */
 export function understand(report: CapabilityReport, traits: NodeTraits, rules: ProfileRules): NodeProfile {
   const types = understandTypes(report, rules.coreServices);
   const isNmtReady = types.readyTypes === ANY || types.readyTypes.includes('nmt');
@@ -31,14 +31,14 @@ export function understand(report: CapabilityReport, traits: NodeTraits, rules: 
   };
 }
 
-/** What the node says it does, and what one of its services or models is known to do. */
+/** The types that the node reports, and the types of its services and models. */
 function offeredFeatures(
   report: CapabilityReport,
   traits: NodeTraits,
   { installedServices, readyServices }: Pick<ServiceTypes, 'installedServices' | 'readyServices'>,
 ): string[] {
   const isEnabled = (id: string) => report.models.some((model) => model.modelId === id && model.isEnabled);
-  // Where a service of that name is spoken of, its state decides and not that the model is on the disk.
+  // If the node reports a service of that name, the state of the service decides, not the installed model.
   const isService = (id: string) => installedServices.includes(id) || report.serviceStates?.has(id) === true;
   const provided = featuresProvidedBy((id) => (isService(id) ? readyServices.includes(id) : isEnabled(id)));
   return [...new Set([...traits.features, ...provided])].sort();

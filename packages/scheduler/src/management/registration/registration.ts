@@ -1,4 +1,4 @@
-/** Cold path: lets a node in. The stores are asked first; only when all have agreed does anything here change. */
+/** Cold path: registers a node. The stores are written first; the registry changes only after all of them have agreed. */
 import type { ErrorCode } from '../../domain/errors.ts';
 import { isOutsideId, type NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
@@ -16,16 +16,16 @@ import { reportProof } from './report-proof.ts';
 type Refusal = Extract<RegisterOutcome, { kind: 'refused' }>;
 
 const SCHEMAS: readonly (string | undefined)[] = [undefined, '1.0', '2.0'];
-/** A fresh id that is taken as well means the source of ids is broken. */
+/** If fresh ids are taken several times, the source of ids is broken. */
 const MAX_CLAIMS = 3;
 
 export interface Registrations {
   register(registration: Registration): Promise<RegisterOutcome>;
-  /** Somebody is about to become this node. */
+  /** A registration of this id is in progress. */
   isArriving(nodeId: NodeId): boolean;
 }
 
-/** `departed`: resolves when a node of that id is no longer on its way out. */
+/** `departed`: resolves when the removal of a node with that id has ended. */
 export function createRegistrations(
   deps: RegistryDeps,
   fleet: Fleet,
@@ -52,7 +52,7 @@ export function createRegistrations(
         return { claim: { nodeId, generation, isReturning, isBesideSocket: false } };
       }
       if (answer.kind === 'full') return { refusal: refuseForRoom(settings) };
-      // Over HTTP nobody would adopt another id: the node goes on under the one it has.
+      // Over HTTP a node cannot adopt another id, so it keeps the one it has.
       if (channel !== 'socket') break;
       nodeId = ids.nodeId();
     }
@@ -82,7 +82,7 @@ export function createRegistrations(
     const { nodeId, generation, isReturning } = claim;
     const known = fleet.nodes.get(nodeId);
     if (known !== undefined && known.generation > generation) {
-      known.declared = undefined; // the ledger may have heard the older one last
+      known.declared = undefined; // the ledger may have received the older one last
       void fleet.publish(known);
       return refuse('NODE_ID_CONFLICT', `a newer connection holds node id ${nodeId}`);
     }
@@ -117,7 +117,7 @@ export function createRegistrations(
     node.slots = admission.slots;
     node.declared = told;
     fleet.move(node, admission.health);
-    void fleet.publish(node); // the answer carries the health, so nothing is pushed
+    void fleet.publish(node); // the answer contains the health, so it is not sent again
     events.loaded(nodeId, load);
     if (!claim.isBesideSocket) events.connected(nodeId, registration.runningJobIds);
     const { health } = node.health;
@@ -125,7 +125,7 @@ export function createRegistrations(
     return { kind: 'registered', nodeId, generation, health, heartbeatIntervalMs: intervalMs, isReturning };
   }
 
-  /** The ledger may or may not have heard: a known node is told again by the next scan, a new one is taken back. */
+  /** The ledger may or may not have the node: a known node is declared again by the next scan, a new one is removed. */
   async function takeBack({ nodeId, generation, isReturning }: Claim): Promise<void> {
     const known = fleet.nodes.get(nodeId);
     if (known !== undefined) {
@@ -151,7 +151,7 @@ export function createRegistrations(
       load = await tellLedger(claim, admission, registration);
     } catch (cause) {
       meter.count('scheduler_dependency_down_total');
-      log.error({ node_id: registration.nodeId, err: cause }, 'a node could not be registered');
+      log.error({ node_id: registration.nodeId, err: cause }, 'cannot register a node');
       if (claim !== undefined) await takeBack(claim);
       return refuse('SCHEDULER_DEPENDENCY_DOWN', 'the store did not answer; register again shortly');
     }

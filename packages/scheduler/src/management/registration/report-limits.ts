@@ -1,17 +1,17 @@
-/** Cold path: how much a node may say of itself. Pure; looked at before anything is computed from a report. */
+/** Cold path: limits of a node's report. Pure; checked before anything is computed from the report. */
 import type { CapabilityReport, ReportedLanguages, ReportedModel } from '../../domain/capability-report.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
 
-/** All directions among 64 languages; that many are understood within five milliseconds (I6). */
+/** All directions among 64 languages; so many are computed within five milliseconds (I6). */
 export const MAX_PAIRS = 4_096;
-/** What is left to be listed when models are united: two large ones that share few languages come to several thousand. */
+/** Pairs left to list when models are united: two large models that share few languages have several thousand. */
 const MAX_UNITED_PAIRS = 10_000;
-/** Several models of this many languages are united within a few milliseconds. */
+/** Several models with so many languages are united within a few milliseconds. */
 const MAX_UNITED_LANGUAGES = 512;
 const MAX_UNITED_CELLS = 1_000_000;
 const MAX_ENTRIES = 2_000;
 
-/** What is too much, in words for whoever wrote the node; undefined when all is well. */
+/** What exceeds the limits, as a message for the author of the node; undefined: the report is within the limits. */
 export function excessOf(report: Partial<CapabilityReport>): string | undefined {
   const { models = [], services = [], serviceStates, types = [], languages } = report;
   const lists = {
@@ -40,7 +40,7 @@ const tooManyPairs = (listed: number, limit: number): string =>
   `language_capabilities amounts to ${listed} explicit language pairs; the limit is ${limit}: ` +
   'describe them by rules (any_to_any, any_to_en, en_to_any), or over HTTP leave nmt_pairs out for all among semantic_langs';
 
-/** Where languages are not declared, models stand in for them. */
+/** If a node declares no languages, the languages of its models are used. */
 function excessOfModels(models: readonly ReportedModel[]): string | undefined {
   const named = new Set<string | undefined>();
   for (const model of models) named.add(model.sourceLanguage).add(model.targetLanguage);

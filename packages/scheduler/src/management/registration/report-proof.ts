@@ -1,16 +1,16 @@
-/** Cold path: what a node's list of its jobs proves of those it does not name. Pure. */
+/** Cold path: what a node's list of its jobs proves about jobs that are not in it. Pure. */
 import type { NodeProfile } from '../../domain/profile.ts';
 import type { LoadReport } from '../../ports/capacity-ledger.ts';
 
 /**
- * Each call over HTTP has a way of its own: a job may reach the node after a report was written that is heard later than it. Longer
- * than a call may be held up by a slow store, and shorter than nodes beat: the next report is soon there. On a socket all is in order.
+ * Over HTTP a job may reach the node after the node wrote a report that arrives later than the job. The limit is longer than a slow store
+ * may delay a call, and shorter than the heartbeat interval, so the next report proves it. On a socket messages stay in order.
  */
 const OVER_HTTP_MS = 2_000;
 
 /**
- * An acknowledgement comes to the ledger through whoever drives the job. On a socket it was said before any report that is heard so much later:
- * no call to the store is held up as long.
+ * An acknowledgement reaches the ledger through the driver of the job. On a socket it was sent before any report that arrives this much
+ * later, because no call to the store takes so long.
  */
 const TAKEN_MS = 5_000;
 
@@ -18,8 +18,8 @@ export function reportProof(
   isOverHttp: boolean,
   { supports }: NodeProfile,
 ): Pick<LoadReport, 'ageMs' | 'takenMs'> {
-  // Over HTTP a report may be older than any limit: it can be passed on from one instance to another, more than once.
+  // Over HTTP a report may have any age: instances may forward it, more than once.
   if (isOverHttp) return { ageMs: OVER_HTTP_MS };
-  // One that never acknowledges has what was sent to it, as far as leases know, and may not have read it yet.
+  // A legacy node sends no acknowledgement: its lease shows that the job was sent, but the node may not have read it yet.
   return supports.includes('job_ack') ? { takenMs: TAKEN_MS } : {};
 }

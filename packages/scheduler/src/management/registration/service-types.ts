@@ -1,4 +1,4 @@
-/** Cold path: which service types a node has and which are ready, from either capability generation. Pure. */
+/** Cold path: the service types of a node, and which of them are ready, from either generation of the protocol. Pure. */
 import type { CapabilityReport } from '../../domain/capability-report.ts';
 import { ANY } from '../../domain/language.ts';
 import type { CoreServices } from '../../domain/requirements.ts';
@@ -10,12 +10,12 @@ export interface ServiceTypes {
   readonly readyServices: readonly string[];
 }
 
-/** Of a service that nobody can place: it counts as alive, and no job asks for it. */
+/** Type of a service that cannot be classified: it counts as running, and no job needs it. */
 const OTHER = 'other';
 const SEMANTIC = 'semantic';
 const STAGES: ReadonlySet<string> = new Set(['asr', 'nmt', 'tts']);
 
-/** The last resort for ids of the first generation, which named no types. The order matters: "voice" is the vaguest. */
+/** The last resort for ids of the first generation, which has no types. The order matters: "voice" is the least specific. */
 const NAMED: readonly (readonly [RegExp, string])[] = [
   [/semantic|repair/, SEMANTIC],
   [/nmt|m2m|nllb|marian|opus-mt|translat/, 'nmt'],
@@ -42,7 +42,7 @@ export function understandTypes(report: CapabilityReport, core: CoreServices): S
 function secondGeneration(report: CapabilityReport, core: CoreServices) {
   const named = (report.types ?? []).map(({ type, isReady }) => ({ type: fold(type), isReady }));
   const ready = new Set(named.filter(({ isReady }) => isReady).map(({ type }) => type));
-  // The list names every type, also those the node lacks; its services say which it has.
+  // The list names every type, including those that the node lacks; its services show which it has.
   const installed =
     report.services === undefined
       ? new Set(named.map(({ type }) => type))
@@ -52,7 +52,7 @@ function secondGeneration(report: CapabilityReport, core: CoreServices) {
   return withSemanticByLanguages(installed, ready, report);
 }
 
-/** A missing semantic entry: what the node says of semantic languages decides. */
+/** No semantic entry: the node's semantic languages decide. */
 function withSemanticByLanguages(installed: Set<string>, ready: Set<string>, report: CapabilityReport) {
   const { isSemanticCoreReady, semantic } = report.languages ?? {};
   if (isSemanticCoreReady === true || (semantic !== undefined && semantic.length > 0)) {
@@ -62,7 +62,7 @@ function withSemanticByLanguages(installed: Set<string>, ready: Set<string>, rep
   return listed(installed, ready);
 }
 
-/** The first generation had no semantic type, so silence about it is no refusal. It says nothing of life either. */
+/** The first generation has no semantic type, so a missing entry is no refusal. It does not show that the service runs either. */
 function withUndeclaredSemantic(installed: Set<string>, ready: Set<string>) {
   if (!installed.has(SEMANTIC)) {
     if (installed.size > 0) installed.add(SEMANTIC);
@@ -83,7 +83,7 @@ function understandServices(report: CapabilityReport) {
   const ready = new Set<string>();
   for (const { serviceId, status } of report.services ?? []) {
     installed.add(serviceId);
-    // A service that says nothing of its state is taken at its word; a state map, where there is one, decides.
+    // A service without a state counts as ready, unless there is a state map: then the map decides.
     const isRunning = status === undefined ? report.serviceStates === undefined : fold(status) === 'running';
     if (isRunning) ready.add(serviceId);
   }
@@ -95,7 +95,7 @@ function understandServices(report: CapabilityReport) {
   return { installedServices: [...installed].sort(), readyServices: [...ready].sort() };
 }
 
-/** What kind of service an id stands for, whether the node has it or not. Undefined: nobody can tell. */
+/** The type of a service id, whether the node has the service or not. Undefined: unknown. */
 export function knownTyper(
   report: CapabilityReport,
   core: CoreServices,
@@ -109,7 +109,7 @@ export function knownTyper(
 
 function createTyper(report: CapabilityReport, core: CoreServices): (serviceId: string) => string {
   const types = new Map<string, string>();
-  // Later entries win: what the service says of itself, then the operator's word, then its model.
+  // Later entries win: the type in the service's own entry, then the operator's configuration, then its model.
   for (const { modelId, kind } of report.models) if (fold(kind) !== OTHER) types.set(modelId, fold(kind));
   for (const stage of ['asr', 'nmt', 'tts'] as const) {
     const id = core[stage];

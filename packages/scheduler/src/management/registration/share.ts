@@ -1,9 +1,9 @@
-/** Cold path: lets nodes that say the same share one object. A fleet has few kinds of nodes, and many of each. */
+/** Cold path: nodes with equal reports share one object. A fleet has few kinds of nodes and many nodes of each. */
 
-/** Answers with an earlier value of equal text, or with this one. */
+/** Returns an earlier value of equal text, or this one. */
 export type Share = <T>(value: T) => T;
 
-/** Lists must come in one order for equal values to have equal text. A map may stand at the top only. */
+/** Lists must be in one order, so that equal values have equal text. A map is allowed at the top level only. */
 export const textOf = (value: unknown): string =>
   value instanceof Map ? `map ${JSON.stringify([...value])}` : (JSON.stringify(value) ?? '');
 
@@ -12,7 +12,7 @@ export interface TextMap<T> {
   set(text: string, value: T): void;
 }
 
-/** Bounded by the text it holds: what was asked for longest ago is forgotten first. */
+/** Bounded by the length of its texts: the least recently used is dropped first. */
 export function createTextMap<T>(limits: { readonly maxChars: number }): TextMap<T> {
   const known = new Map<string, T>();
   let chars = 0;
@@ -39,7 +39,7 @@ export function createTextMap<T>(limits: { readonly maxChars: number }): TextMap
   };
 }
 
-/** What it forgets is no longer shared with later values, and nothing worse. */
+/** A dropped value is no longer shared with later ones, which is only a matter of memory. */
 export function createShare(limits: { readonly maxChars: number }): Share {
   const known = createTextMap<unknown>(limits);
   return <T>(value: T): T => {

@@ -1,4 +1,4 @@
-/** Cold path: which languages a node has at each stage, declared or not. Pure. */
+/** Cold path: the languages of a node at each stage, declared or derived. Pure. */
 import type {
   CapabilityReport,
   ReportedLanguages,
@@ -48,7 +48,7 @@ function declared(
   const semantic = languages.semantic === undefined ? unknown : foldLanguages(languages.semantic);
   const saysNmt = languages.translations !== undefined || languages.pairs !== undefined;
   return {
-    // Recognition counts only where it is declared: the source must pass the semantic stage anyway.
+    // Recognition counts only if it is declared: the source must pass the semantic stage anyway.
     asr: languages.asr === undefined ? ANY : foldLanguages(languages.asr),
     semantic,
     tts: languages.tts === undefined ? modelLanguages(models, 'tts', unknown) : foldLanguages(languages.tts),
@@ -63,7 +63,7 @@ function undeclared(
 ): StageLanguages {
   const asr = modelLanguages(models, 'asr', unknown);
   const translators = models.filter(({ kind }) => isKind(kind, 'nmt'));
-  // No model is of the semantic kind: it cannot be narrower than what is recognised or translated.
+  // No model is of the semantic kind, so the semantic stage is not narrower than recognition and translation.
   const spoken = union(
     asr,
     union(NONE, ...translators.map(({ sourceLanguage }) => oneLanguage(sourceLanguage, unknown))),
@@ -87,7 +87,7 @@ function declaredNmt({ translations = [], pairs = [] }: ReportedLanguages): NmtA
     const blocked = foldPairs(translation.blockedPairs);
     const product = ruleProduct(translation);
     if (product !== undefined) products.push({ ...product, blocked });
-    // What one model blocks, another may still do: blocked pairs hold for their own model only.
+    // Another model may do what one model blocks: blocked pairs hold for their own model only.
     const supported = foldPairs(translation.supportedPairs);
     const exceptions = new Set(supported.length === 0 ? [] : blocked.map(pairKey));
     for (const pair of supported) {
@@ -133,7 +133,7 @@ function modelLanguages(models: readonly ReportedModel[], stage: string, unknown
 
 const isKind = (kind: string, stage: string): boolean => kind.trim().toLowerCase() === stage;
 
-/** A model that names no language has them all, as far as unknown languages are believed in. */
+/** A model without languages has all of them, if the settings accept unknown languages. */
 function oneLanguage(tag: string | undefined, unknown: LanguageSet): LanguageSet {
   if (tag === undefined || tag === '' || foldLanguage(tag) === AUTO) return unknown;
   return [foldLanguage(tag)];

@@ -1,15 +1,15 @@
-/** Cold path: how much of a node is free, in the measure dashboards legacy know. Pure. */
+/** Cold path: the free computing power of a node, in the unit of legacy dashboards. Pure. */
 import type { Hardware, ResourceReport } from '../../domain/capability-report.ts';
 import { MAX_DETAILS, type NodePower, type Power } from './stats-part.ts';
 
-/** Use in percent above which nothing of it counts as free. */
+/** Usage in percent above which nothing counts as free. */
 const FULL_CPU = 50;
 const FULL_GPU = 75;
 const FULL_MEMORY = 75;
 
 export const NO_POWER: Power = { cpu: 0, gpu: 0, memory: 0 };
 
-/** A figure that is not known counts as unused, a node that does not say what it runs on as nothing. */
+/** An unknown figure counts as unused; a node without hardware data counts as nothing. */
 export function powerOf(hardware: Hardware | undefined, resources: ResourceReport): Power {
   if (hardware === undefined) return NO_POWER;
   const { cpuCores, memoryGb, gpusGb } = hardware;
@@ -35,7 +35,7 @@ export interface PowerRanking {
   result(): readonly NodePower[];
 }
 
-/** The most powerful of any number of nodes, by what they have together. */
+/** The most powerful nodes, by total power. */
 export function createPowerRanking(most = MAX_DETAILS): PowerRanking {
   let best: NodePower[] = [];
   const cut = (): void => {

@@ -1,4 +1,4 @@
-/** Cold path: the statistics of this instance, counted a few nodes at a time, so that no job waits behind it (I6). */
+/** Cold path: the statistics of this instance, counted a few nodes at a time, so that no job waits for it (I6). */
 import { sleep } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CountedNode } from '../node-registry.ts';
@@ -12,11 +12,11 @@ export interface StatsSources {
   languages(): Iterable<readonly [string, { readonly asSource: number; readonly asTarget: number }]>;
 }
 
-/** No uninterrupted piece of it is longer. */
+/** Limit of one synchronous piece. */
 const SLICE_MS = 2;
-/** Nodes or languages between two looks at the clock: one node may name a thousand services. */
+/** Nodes or languages between two readings of the clock: one node may have a thousand services. */
 const STEP = 4;
-/** However coarse the clock is. */
+/** Applies even if the clock is coarse. */
 const MAX_PER_SLICE = 500;
 
 export async function countPart(sources: StatsSources, clock: Clock): Promise<StatsPart> {

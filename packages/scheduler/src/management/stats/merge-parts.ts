@@ -1,9 +1,9 @@
-/** Cold path: the statistics of several instances become those of all. Pure; takes a pause wherever the caller wants one. */
+/** Cold path: merges the statistics of several instances. Pure; a generator, so the caller can pause at each `yield`. */
 import { addPower, createPowerRanking, NO_POWER } from './compute-power.ts';
 import type { Counts, StatsPart } from './stats-part.ts';
 import { createLanguageTally, createTally, type Tally } from './tally.ts';
 
-/** Each node is counted by the instance that has it and each session by its own, so nothing is in two parts. */
+/** Each node and each session is counted by its own instance, so nothing is counted twice. */
 export function* mergeParts(parts: Iterable<StatsPart>): Generator<void, StatsPart> {
   const tallies = {
     models: createTally(),

@@ -7,10 +7,10 @@ import type { StatsPart } from './stats-part.ts';
 import { createLanguageTally, createTally } from './tally.ts';
 
 export interface PartCount {
-  /** `isInUse`: it works on a job. */
+  /** `isInUse`: the node works on a job. */
   addNode(node: CountedNode, isInUse: boolean): void;
   addLanguage(language: string, asSource: number, asTarget: number): void;
-  /** Its parts one after the other, as each is a piece of work of its own. */
+  /** A generator: each part is one piece of work. */
   result(activeUsers: number): Generator<void, StatsPart>;
 }
 
@@ -53,7 +53,7 @@ export function createPartCount(): PartCount {
   };
 }
 
-/** Those it can use: switched on, and not known to be anything but ready. */
+/** Services that the node can use: enabled, and with no other state than ready. */
 function modelsOf({ report }: CountedNode): ReadonlySet<string> {
   const found = new Set<string>();
   for (const { modelId, isEnabled } of report.models) {

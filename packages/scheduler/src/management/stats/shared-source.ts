@@ -1,6 +1,7 @@
 /**
- * Cold path: the statistics of all instances. Each writes its part; whoever has the lock puts the parts of the living together; all
- * show the result. What cannot be read is not made up: this instance's own part is never shown as if it were all.
+ * Cold path: the statistics of all instances. Each instance writes its part; the instance with the lock merges the parts of living
+ * instances; all instances show the result. If the parts cannot be read, there is no result: the part of one instance is never shown as the
+ * whole.
  */
 import type { Clock } from '../../ports/clock.ts';
 import type { Locks } from '../../ports/locks.ts';
@@ -19,23 +20,23 @@ export function createSharedSource(deps: {
   readonly board: StatsBoard;
   readonly locks: Locks;
   readonly instanceId: string;
-  /** Instances that are alive, this one among them or not. */
+  /** Living instances, with or without this one. */
   readonly living: () => Promise<Iterable<string>>;
-  /** It may have been taken for dead: it writes nothing then. */
+  /** This instance may have been declared dead: it then writes nothing. */
   readonly isFenced: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** Time between two builds. */
   readonly intervalMs: number;
 }): Required<SnapshotSource> {
-  /** Two parts that were lost do not make an instance silent. */
+  /** An instance may miss two writes before its part expires. */
   const partTtlMs = 3 * deps.intervalMs;
-  /** Shorter than the time between two builds of one instance: whoever had it is the first to ask again. */
+  /** Shorter than the time between two builds of one instance, so the same instance gets the lock again. */
   const lockTtlMs = 0.8 * deps.intervalMs;
   const { board, locks, instanceId, clock, log } = deps;
   let seen: { readonly text: string; readonly stats: StatsPart } | undefined;
 
-  /** One after the other: each is parsed in a piece of its own. */
+  /** One after the other: each is parsed in its own slice. */
   async function* partsOfOthers(): AsyncGenerator<StatsPart> {
     for (const other of await deps.living()) {
       if (other === instanceId) continue;
@@ -47,8 +48,7 @@ export function createSharedSource(deps: {
 
   function parse(text: string, of: string): StatsPart | undefined {
     const part = readPart(text);
-    if (part === undefined)
-      log.warn({ instance_id: of }, 'statistics of an instance could not be understood');
+    if (part === undefined) log.warn({ instance_id: of }, 'cannot read the statistics of an instance');
     return part;
   }
 

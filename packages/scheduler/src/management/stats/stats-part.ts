@@ -1,4 +1,4 @@
-/** Cold path: the statistics of one instance, or of all together: both have one shape. Data; written to other instances as JSON. */
+/** Cold path: the statistics of one instance or of all instances, in one shape. Data; sent to other instances as JSON. */
 import type { Efficiencies } from '../../domain/capability-report.ts';
 
 export interface Power {
@@ -12,10 +12,10 @@ export interface NodePower extends Power {
   readonly efficiencies?: Efficiencies;
 }
 
-/** Name and how many nodes. The most frequent first; what did not fit is together under `other`. */
+/** Name and number of nodes. The most frequent first; the rest is summed under `other`. */
 export type Counts = readonly (readonly [name: string, nodes: number])[];
 
-/** Language, and how many sessions have it as source and as target. */
+/** Language, with the number of sessions that have it as source and as target. */
 export type LanguageCounts = readonly (readonly [language: string, asSource: number, asTarget: number])[];
 
 export interface StatsPart {
@@ -26,22 +26,22 @@ export interface StatsPart {
   readonly services: Counts;
   readonly types: Counts;
   readonly typesInUse: Counts;
-  /** Of all nodes, whether or not they are among the details. */
+  /** Of all nodes, including those without details. */
   readonly power: Power;
   /** The most powerful first, at most `MAX_DETAILS`. */
   readonly details: readonly NodePower[];
 }
 
 export const OTHER = 'other';
-/** Of models, services and types each; a fleet has dozens. */
+/** Limit for models, services and types each; a fleet has dozens. */
 export const MAX_NAMES = 500;
 export const MAX_LANGUAGES = 200;
 export const MAX_DETAILS = 500;
 
-/** Twice as long as the longest that is written. */
+/** Twice the length of the longest that is written. */
 const MAX_PART_CHARS = 2_000_000;
 
-/** As another instance wrote it, which may be of another version; undefined: not to be understood. */
+/** Reads a part that another instance wrote, perhaps of another version; undefined: not readable. */
 export function readPart(text: string): StatsPart | undefined {
   if (text.length > MAX_PART_CHARS) return undefined;
   let part: Partial<StatsPart> | null;

@@ -1,6 +1,6 @@
 /**
- * Cold path: the statistics as requests find them. A snapshot is made every few seconds, one at a time; whoever asks gets the last one
- * at once, or is told that there is none. A request may begin a snapshot now and then, and never waits for it.
+ * Cold path: the statistics for requests. A snapshot is built every few seconds, one at a time. A request gets the last snapshot at once,
+ * or none. A request may start a build now and then, and never waits for it.
  */
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -16,7 +16,7 @@ export interface StatsSnapshot {
 export type StatsReading =
   | {
       readonly kind: 'snapshot';
-      /** As it was printed, once for all requests. */
+      /** The printed text, made once for all requests. */
       readonly body: Buffer;
       readonly updatedAt: number;
       readonly ageMs: number;
@@ -25,7 +25,7 @@ export type StatsReading =
   | { readonly kind: 'not_ready'; readonly retryAfterMs: number };
 
 export interface StatsService {
-  /** For a request: counted, and it may begin a build. */
+  /** For a request: counted, and it may start a build. */
   read(): StatsReading;
   /** For metrics. */
   latest(): StatsSnapshot | undefined;
@@ -35,11 +35,11 @@ export interface StatsService {
 
 export interface StatsTimes {
   readonly intervalMs: number;
-  /** Age from which on a snapshot is old. */
+  /** Age at which a snapshot is stale. */
   readonly staleAfterMs: number;
-  /** Time between two builds that requests began. */
+  /** Time between two builds that requests started. */
   readonly fallbackApartMs: number;
-  /** A build that takes longer is not waited for any more: the next may begin. */
+  /** A build that takes longer is abandoned, and the next one may start. */
   readonly giveUpAfterMs: number;
 }
 
@@ -51,15 +51,15 @@ export const statsTimes = (intervalMs: number): StatsTimes => ({
 });
 
 export interface SnapshotSource {
-  /** Makes a new one. Undefined: there is nothing to show that would be true. */
+  /** Builds a new one. Undefined: there is no correct result. */
   build(): Promise<StatsSnapshot | undefined>;
-  /** A newer one that somebody else made, asked between two builds; absent: nobody else does. */
+  /** A newer one that another instance built, read between two builds; absent: no other instance builds. */
   look?(): Promise<StatsSnapshot | undefined>;
 }
 
 export function createStatsService(deps: {
   readonly source: SnapshotSource;
-  /** A piece at a time. */
+  /** One piece at a time. */
   readonly print: (stats: StatsPart) => Generator<void, Buffer>;
   readonly clock: Clock;
   readonly meter: Meter;
@@ -78,7 +78,7 @@ export function createStatsService(deps: {
     const begunAt = clock.now();
     if (isStopped || isBuilding(begunAt)) return;
     if (building !== undefined)
-      log.warn({ begun_at: building.begunAt }, 'counting the statistics hangs; begun anew');
+      log.warn({ begun_at: building.begunAt }, 'counting the statistics takes too long; starting again');
     const own = { begunAt };
     building = own;
     meter.count('scheduler_stats_builds_total', { trigger });
@@ -86,7 +86,7 @@ export function createStatsService(deps: {
       await take(await source.build(), { isPrintedAnew: true });
       meter.observe('scheduler_stats_build_seconds', (clock.now() - begunAt) / 1_000);
     } catch (fault) {
-      log.warn({ err: fault }, 'the statistics were not counted; those of before stay');
+      log.warn({ err: fault }, 'cannot count the statistics; keeping the last ones');
     } finally {
       if (building === own) building = undefined;
     }
@@ -95,7 +95,7 @@ export function createStatsService(deps: {
   const isBuilding = (now: number): boolean =>
     building !== undefined && now - building.begunAt < giveUpAfterMs;
 
-  /** What is there stays until there is something newer. With a build comes the catalogue as it is by then, also if the figures are the same. */
+  /** The last snapshot stays until there is a newer one. A build includes the current catalogue, even if the figures are the same. */
   async function take(
     found: StatsSnapshot | undefined,
     { isPrintedAnew }: { readonly isPrintedAnew: boolean },
@@ -103,7 +103,7 @@ export function createStatsService(deps: {
     if (found === undefined || !isNewer(found)) return;
     const isKnown = !isPrintedAnew && snapshot?.stats === found.stats;
     const body = isKnown ? snapshot?.body : await inSteps(deps.print(found.stats), clock);
-    // Another may have been printed meanwhile.
+    // Another one may have been printed meanwhile.
     if (body !== undefined && isNewer(found)) snapshot = { ...found, body };
   }
 
@@ -113,11 +113,11 @@ export function createStatsService(deps: {
     try {
       await take(await source.look?.(), { isPrintedAnew: false });
     } catch (fault) {
-      log.debug({ err: fault }, 'the statistics of all instances were not read; those of before stay');
+      log.debug({ err: fault }, 'cannot read the statistics of all instances; keeping the last ones');
     }
   }
 
-  /** The next turn does not wait for this one: a build that hangs must not hide that the snapshot gets old. */
+  /** The next turn does not wait for this one, so that a stuck build cannot hide that the snapshot is stale. */
   function turn(isBuild: boolean): void {
     if (isStopped) return;
     void (isBuild ? build('interval') : look());

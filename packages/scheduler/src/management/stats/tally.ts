@@ -1,7 +1,7 @@
-/** Cold path: counts by name, of which the most frequent are told apart and the others put together. Pure. */
+/** Cold path: counts by name; the most frequent names are kept, the others are summed. Pure. */
 import { type Counts, type LanguageCounts, MAX_LANGUAGES, MAX_NAMES, OTHER } from './stats-part.ts';
 
-/** Names that are told apart while counting: far more than are shown, and so few that they are sorted within 5 ms (I6). */
+/** Names kept while counting: many more than are shown, and few enough to be sorted within 5 ms (I6). */
 const MAX_COUNTED = 4_000;
 
 export interface Tally {

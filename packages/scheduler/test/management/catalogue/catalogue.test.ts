@@ -203,6 +203,6 @@ describe('the index file', () => {
     const { clock, ids, logged } = startCatalogue(LIST, 'garbage');
     await clock.advance(0);
     expect(ids()).toEqual(['asr-1', 'nmt-1']);
-    expect(logged).toContain('services_index.json could not be used');
+    expect(logged).toContain('cannot read services_index.json');
   });
 });
