@@ -10,6 +10,7 @@ import type { SessionLink } from './output.ts';
 import { type Groups, NO_GROUPS } from './speech/groups.ts';
 import type { PoolChoice } from './speech/preferred-pool.ts';
 import { type Segmentation, SILENT } from './speech/segmentation.ts';
+import type { UtteranceState } from './utterance-state.ts';
 
 /** Protocol extensions that a client may support; a legacy client supports none. */
 export const SESSION_ABILITIES = [
@@ -55,7 +56,7 @@ export interface Opening {
 }
 
 /** One accepted utterance. */
-export interface Utterance extends Deliverable {
+export interface Utterance extends Deliverable, UtteranceState {
   readonly index: number;
   /** Its job. A repeated request may find that another job translates it already; then this id changes. */
   jobId: JobId;
@@ -71,10 +72,6 @@ export interface Utterance extends Deliverable {
   readonly acceptedAt: number;
   /** Bytes of its audio that count against the session's limit. */
   audioBytes: number;
-  /** Its job is recorded, or will never be: the client may be informed that it was accepted. */
-  isAdmitted: boolean;
-  /** `utterance_accepted` was sent for it. */
-  isAnnounced: boolean;
   /** The job id in the saved state, which other instances read. */
   savedJobId: JobId | undefined;
   /** The saved state says that it has no translation. */
@@ -82,15 +79,11 @@ export interface Utterance extends Deliverable {
   /** Another instance accepted it and has or had the audio; if the client sends the audio again, this instance uses it. */
   isAudioElsewhere: boolean;
   /** It was settled before the handover; the instance that accepted it has counted the outcome. */
-  readonly hadOutcome: boolean;
+  readonly wasSettledBefore: boolean;
   /** A node has received it. */
   isPlaced: boolean;
   /** The node of the current attempt. */
   nodeId: NodeId | undefined;
-  /** The session no longer waits for it; a job of it that is recorded later is cancelled. */
-  isAbandoned: boolean;
-  /** Another instance waits for it now: this instance ignores its outcome and cancels nothing. */
-  isHandedOver: boolean;
   /** Bits of the ui_events that were sent. Each is sent at most once, also when the job is retried. */
   sentUiEvents: number;
 }

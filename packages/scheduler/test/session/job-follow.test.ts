@@ -21,7 +21,7 @@ it('asks who drives a job whose record did not change between two looks, and onl
     checkDriver: ({ jobId }) => void asked.push(jobId),
     isDispatching: () => false,
   });
-  const utterance = { jobId: 'job-1', isAdmitted: true } as Utterance;
+  const utterance = { jobId: 'job-1', acceptance: 'admitted' } as Utterance;
   follow.follow(utterance, { onRecord() {}, onGone() {}, onMissing() {} });
   await clock.advance(1);
   timeline.push({});

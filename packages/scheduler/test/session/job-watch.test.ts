@@ -19,8 +19,8 @@ function asked() {
   const utterance = {
     jobId: 'job-1',
     isSettled: false,
-    isAbandoned: false,
-    isHandedOver: false,
+    acceptance: 'received',
+    watch: 'watched',
   } as Utterance;
   const cancelled: string[] = [];
   const followed = new Set<Utterance>();
@@ -134,7 +134,7 @@ it.each([
 describe('audio that was offered again to the job of another instance', () => {
   function offered() {
     const one = asked();
-    one.utterance.isAdmitted = true;
+    one.utterance.acceptance = 'admitted';
     one.watch.follow(SESSION, one.utterance);
     return one;
   }

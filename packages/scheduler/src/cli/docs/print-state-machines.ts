@@ -1,12 +1,24 @@
-/** Prints docs/state-machines.md from the two state tables. Pure. */
+/** Prints docs/state-machines.md from the state tables. Pure. */
 import { JOB_EVENTS, JOB_NEXT, JOB_STATES, type JobEvent, type JobState } from '../../domain/job.ts';
 import { NODE_EVENTS, NODE_HEALTHS, NODE_NEXT, type NodeEvent, type NodeHealth } from '../../domain/node.ts';
+import {
+  ACCEPTANCE_EVENTS,
+  ACCEPTANCE_NEXT,
+  ACCEPTANCE_STATES,
+  type AcceptanceEvent,
+  type AcceptanceState,
+  WATCH_EVENTS,
+  WATCH_NEXT,
+  WATCH_STATES,
+  type WatchEvent,
+  type WatchState,
+} from '../../session/utterance-state.ts';
 import { block, code, page, table } from './markdown.ts';
 
 const INTRODUCTION = `# State machines
 
-Printed from the state tables in \`packages/scheduler/src/domain/job.ts\` and \`packages/scheduler/src/domain/node.ts\`; do not edit it,
-\`npm run docs\` writes it.`;
+Printed from the state tables in \`packages/scheduler/src/domain/job.ts\`, \`packages/scheduler/src/domain/node.ts\` and
+\`packages/scheduler/src/session/utterance-state.ts\`; do not edit it, \`npm run docs\` writes it.`;
 
 const JOB_INTRODUCTION = `## A job
 
@@ -17,6 +29,13 @@ with CREATED. A result that was never acknowledged passes through RUNNING.`;
 const NODE_INTRODUCTION = `## A node
 
 Where a cell is empty, the event changes nothing. Only a \`ready\` node that no operator has cordoned takes new jobs; what it has goes on.`;
+
+const ACCEPTANCE_INTRODUCTION = `## An utterance
+
+An utterance of a session has two states, and independently of them exactly one outcome. The first is its acceptance: what the client may
+know of it. Where a cell is empty, the event changes nothing.`;
+
+const WATCH_INTRODUCTION = 'The second is the watch: whether the session on this instance waits for its job.';
 
 const JOB_STATE_MEANINGS: Readonly<Record<JobState, string>> = {
   CREATED: 'Accepted, no node yet: being placed, or waiting for a slot.',
@@ -65,6 +84,32 @@ const NODE_EVENT_MEANINGS: Readonly<Record<NodeEvent, string>> = {
   expired: 'No heartbeat for too long, or a lost connection.',
 };
 
+const ACCEPTANCE_STATE_MEANINGS: Readonly<Record<AcceptanceState, string>> = {
+  received:
+    'Its audio is complete; its job is not recorded yet. After a handover: its job record was not read yet.',
+  admitted:
+    'Its job is recorded, or will never be. The acceptance waits until the session is saved for other instances.',
+  announced: 'The acceptance is sent: the scheduler is responsible for the audio.',
+};
+
+const ACCEPTANCE_EVENT_MEANINGS: Readonly<Record<AcceptanceEvent, string>> = {
+  admitted:
+    'The job engine recorded its job or refused it, its gap was closed, or its job record was read after a handover.',
+  announced: 'It is admitted, and the saved state contains it and its missing outcome, if it has one.',
+};
+
+const WATCH_STATE_MEANINGS: Readonly<Record<WatchState, string>> = {
+  watched: 'The session waits for the job, or has its outcome.',
+  abandoned: 'The session does not wait any more. A job of it that is recorded later is cancelled.',
+  handed_over:
+    'Another instance waits for the job. This instance ignores its outcome and does not cancel it.',
+};
+
+const WATCH_EVENT_MEANINGS: Readonly<Record<WatchEvent, string>> = {
+  abandoned: 'Its gap was closed, or the session ended.',
+  handed_over: 'The session left this instance.',
+};
+
 type Table<State extends string, Event extends string> = Readonly<
   Record<State, Partial<Record<Event, State>>>
 >;
@@ -87,6 +132,16 @@ export function printStateMachines(): string {
     meanings('health', NODE_HEALTHS, NODE_HEALTH_MEANINGS),
     meanings('event', NODE_EVENTS, NODE_EVENT_MEANINGS),
     transitions(NODE_HEALTHS, NODE_EVENTS, NODE_NEXT),
+    ACCEPTANCE_INTRODUCTION,
+    diagram(ACCEPTANCE_STATES, ACCEPTANCE_EVENTS, ACCEPTANCE_NEXT, 'received'),
+    meanings('state', ACCEPTANCE_STATES, ACCEPTANCE_STATE_MEANINGS),
+    meanings('event', ACCEPTANCE_EVENTS, ACCEPTANCE_EVENT_MEANINGS),
+    transitions(ACCEPTANCE_STATES, ACCEPTANCE_EVENTS, ACCEPTANCE_NEXT),
+    WATCH_INTRODUCTION,
+    diagram(WATCH_STATES, WATCH_EVENTS, WATCH_NEXT, 'watched'),
+    meanings('state', WATCH_STATES, WATCH_STATE_MEANINGS),
+    meanings('event', WATCH_EVENTS, WATCH_EVENT_MEANINGS),
+    transitions(WATCH_STATES, WATCH_EVENTS, WATCH_NEXT),
   );
 }
 

@@ -11,6 +11,7 @@ import { cutStream } from '../speech/accept-audio.ts';
 import { discardOpenSegment, dropAudio } from '../speech/audio-budget.ts';
 import { notePlayed } from '../speech/groups.ts';
 import { count, type Step, send, sendUiEvent } from '../step-context.ts';
+import { isAdmitted } from '../utterance-state.ts';
 
 type Of<Kind extends SessionEvent['kind']> = Extract<SessionEvent, { kind: Kind }>;
 
@@ -110,7 +111,7 @@ export function close(step: Step, session: Session): void {
   unshare(session);
   step.effects.push({ kind: 'remove_saved' });
   for (const utterance of session.delivery.waiting)
-    if (utterance.isAdmitted) sendAccepted(step, session, utterance);
+    if (isAdmitted(utterance)) sendAccepted(step, session, utterance);
 }
 
 /** The audio so far is still translated here, unless the client sends it again to the next instance. */

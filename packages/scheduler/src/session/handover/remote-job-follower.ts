@@ -5,6 +5,7 @@ import type { JobEvents } from '../../ports/job-events.ts';
 import type { JobStore } from '../../ports/job-store.ts';
 import { NEVER } from '../outcomes/delivery.ts';
 import type { Utterance } from '../session.ts';
+import { isAdmitted } from '../utterance-state.ts';
 
 export interface FollowedJobListener {
   onRecord(job: JobRecord): void;
@@ -74,7 +75,7 @@ export function createRemoteJobFollower(deps: {
 
       /** Evaluated before the read: a job that is admitted during the read is not gone. */
       const mayBeGone = () =>
-        !deps.isDispatching(utterance) && (utterance.isAdmitted || clock.now() >= waitUntil);
+        !deps.isDispatching(utterance) && (isAdmitted(utterance) || clock.now() >= waitUntil);
 
       async function readRecord(): Promise<void> {
         const isExpected = !mayBeGone();

@@ -5,6 +5,7 @@ import type { Chance } from '../../ports/chance.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Utterance } from '../session.ts';
 import type { JobDispatcher } from '../session-service.ts';
+import { isAdmitted } from '../utterance-state.ts';
 
 export interface DispatchWithRetry {
   dispatch(utterance: Utterance, request: DispatchRequest): Promise<DispatchOutcome>;
@@ -27,7 +28,7 @@ export function createDispatchWithRetry(deps: {
 
   /** Audio that was cut differently when it was sent again conflicts with its first request: it gets a job without a request id. */
   async function dispatchOnce(utterance: Utterance, request: DispatchRequest): Promise<DispatchOutcome> {
-    const wasAdmitted = utterance.isAdmitted;
+    const wasAdmitted = isAdmitted(utterance);
     const outcome = await jobs.dispatch(request);
     const isConflict = outcome.kind === 'refused' && outcome.code === 'IDEMPOTENCY_CONFLICT';
     if (!isConflict || wasAdmitted || utterance.firstSeq === undefined || isOver(utterance)) return outcome;
@@ -56,8 +57,7 @@ export function createDispatchWithRetry(deps: {
     return true;
   }
 
-  const isOver = ({ isSettled, isAbandoned, isHandedOver }: Utterance): boolean =>
-    isStopped || isSettled || isAbandoned || isHandedOver;
+  const isOver = ({ isSettled, watch }: Utterance): boolean => isStopped || isSettled || watch !== 'watched';
 
   return {
     async dispatch(utterance, request) {

@@ -9,6 +9,7 @@ import type { RemoteJobFollower } from '../handover/remote-job-follower.ts';
 import { noteChange } from '../handover/saved-state.ts';
 import type { Session, Utterance } from '../session.ts';
 import type { JobDispatcher } from '../session-service.ts';
+import { isAdmitted, moveWatch } from '../utterance-state.ts';
 import type { DispatchWithRetry } from './dispatch-with-retry.ts';
 
 interface Watcher {
@@ -63,7 +64,7 @@ export function createJobWatch(deps: {
     if (watchers.size === 0) for (const listen of idle.splice(0)) listen();
   }
 
-  const isOver = ({ isAbandoned, isHandedOver }: Utterance): boolean => isAbandoned || isHandedOver;
+  const isOver = ({ watch }: Utterance): boolean => watch !== 'watched';
 
   /** The job of the utterance has another id than was requested. */
   function rename(session: Session, utterance: Utterance, jobId: JobId): void {
@@ -100,7 +101,7 @@ export function createJobWatch(deps: {
     wasAdmittedHere: boolean,
   ): void {
     const jobId = outcome.kind === 'dispatched' ? outcome.job.jobId : utterance.jobId;
-    if (utterance.isAbandoned) {
+    if (utterance.watch === 'abandoned') {
       // It was abandoned before its job had this id.
       if (outcome.kind === 'dispatched') stop(jobId, 'no session waits for it any more', 'JOB_CANCELLED');
       return;
@@ -111,7 +112,7 @@ export function createJobWatch(deps: {
         stop(jobId, 'no session waits for it any more', 'JOB_CANCELLED');
       return;
     }
-    if (utterance.isHandedOver) {
+    if (utterance.watch === 'handed_over') {
       // The new owner knows the earlier job id. Under a new id and without a request id it cannot find this job.
       const isKnown =
         outcome.kind === 'refused' || jobId === utterance.jobId || outcome.job.requestId !== undefined;
@@ -119,7 +120,7 @@ export function createJobWatch(deps: {
       return;
     }
     // The audio that was sent again was refused: the job continues on another instance without it.
-    if (outcome.kind === 'refused' && utterance.isAdmitted && !wasAdmittedHere) return;
+    if (outcome.kind === 'refused' && isAdmitted(utterance) && !wasAdmittedHere) return;
     rename(session, utterance, jobId);
     if (outcome.kind === 'dispatched') {
       if (outcome.isRepeat && !isSettled(outcome.job.state)) follow(session, utterance);
@@ -152,12 +153,12 @@ export function createJobWatch(deps: {
     follow,
     forget: remove,
     cancel(utterance, message, code) {
-      utterance.isAbandoned = true;
+      moveWatch(utterance, 'abandoned');
       remove(utterance);
       stop(utterance.jobId, message, code);
     },
     handOver(utterance) {
-      utterance.isHandedOver = true;
+      moveWatch(utterance, 'handed_over');
       remove(utterance);
     },
     moved(job) {

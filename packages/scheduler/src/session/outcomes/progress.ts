@@ -9,20 +9,20 @@ import { isLegacy, type Session, type Utterance, understands } from '../session.
 import { dropResentAudio } from '../speech/audio-budget.ts';
 import { noteText } from '../speech/groups.ts';
 import { count, type Step, send, sendUiEvent } from '../step-context.ts';
+import { isAdmitted, moveAcceptance } from '../utterance-state.ts';
 import { settle } from './delivery.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
 /** Sends the acceptance: from here the scheduler is responsible for the audio. Waits until the saved state contains the utterance. */
 export function sendAccepted(step: Step, session: Session, utterance: Utterance): void {
-  utterance.isAdmitted = true;
-  if (utterance.isAnnounced || !isRecoverable(session, utterance)) return;
-  utterance.isAnnounced = true;
+  moveAcceptance(utterance, 'admitted');
+  if (!isRecoverable(session, utterance) || !moveAcceptance(utterance, 'announced')) return;
   if (understands(session, 'utterance_accepted')) send(step, session, { kind: 'accepted', utterance });
 }
 
 /** A client that resumes or sends audio again may have missed the acceptance and would keep the audio. */
 export function resendAccepted(step: Step, session: Session, utterance: Utterance): void {
-  if (utterance.isAnnounced && understands(session, 'utterance_accepted')) {
+  if (utterance.acceptance === 'announced' && understands(session, 'utterance_accepted')) {
     send(step, session, { kind: 'accepted', utterance });
   }
 }
@@ -58,7 +58,7 @@ export function noteMove(step: Step, session: Session, utterance: Utterance, job
   } else if (job.result !== undefined) {
     if (job.result.textAsr !== '') sendUiEventOnce(step, session, utterance, 'ASR_FINAL');
     if (job.result.textTranslated !== '') sendUiEventOnce(step, session, utterance, 'NMT_DONE');
-    if (!utterance.hadOutcome)
+    if (!utterance.wasSettledBefore)
       session.groups = noteText(session.groups, utterance.groupId, job.result.textAsr, step.settings.group);
     settleUtterance(step, session, utterance, outcomeOf(job.result, toNodeMs(job)));
   }
@@ -74,8 +74,9 @@ export function noteRecord(step: Step, session: Session, utterance: Utterance, j
 /** The job has no record. */
 export function noteGone(step: Step, session: Session, utterance: Utterance): void {
   if (utterance.isSettled) return;
-  if (utterance.hadOutcome) fail(step, session, utterance, 'RESULT_TIMEOUT', 'its result is no longer kept');
-  else if (utterance.isAdmitted)
+  if (utterance.wasSettledBefore)
+    fail(step, session, utterance, 'RESULT_TIMEOUT', 'its result is no longer kept');
+  else if (isAdmitted(utterance))
     fail(step, session, utterance, 'NO_AVAILABLE_NODE', 'its job was abandoned on another instance');
   else fail(step, session, utterance, 'AUDIO_LOST', 'the instance that had its audio is gone');
 }
@@ -85,7 +86,7 @@ export function noteSaved(step: Step, session: Session, names: readonly SavedNam
   for (const { utterance, jobId, includesMissing } of names) {
     utterance.savedJobId = jobId;
     utterance.isMissingSaved ||= includesMissing;
-    if (utterance.isAdmitted) sendAccepted(step, session, utterance);
+    if (isAdmitted(utterance)) sendAccepted(step, session, utterance);
   }
 }
 
@@ -153,7 +154,7 @@ function settleUtterance(step: Step, session: Session, utterance: Utterance, out
   if (hasMissingOutcome(utterance)) noteChange(session, 'now');
   stopCounting(step, session, utterance);
   step.effects.push({ kind: 'forget', utterance });
-  if (utterance.hadOutcome) return;
+  if (utterance.wasSettledBefore) return;
   const seconds = (step.at - utterance.acceptedAt) / 1_000;
   count(step, 'scheduler_utterance_outcomes_total', {
     outcome: outcome.kind === 'result' ? 'result' : outcome.reason,
