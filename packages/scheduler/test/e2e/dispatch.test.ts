@@ -126,7 +126,7 @@ describe('an answer that comes too late (I4)', () => {
   it('changes nothing once another node has the job', async () => {
     const app = await startWith(['node-a', 'node-b'], SHORT_TIMES);
     const { job_id } = await app.dispatch(prefer('node-a'));
-    const { body } = await app.get<{ jobs: JobAssign[] }>('/v1/node/node-b/jobs?wait_ms=5000');
+    const { body } = await app.get<{ jobs: JobAssign[] }>('/v1/node/node-b/jobs?wait_ms=20000');
     expect(body.jobs).toMatchObject([{ job_id, attempt_id: 2 }]);
     const late = { job_id, attempt_id: 1, node_id: 'node-a', text_asr: 'late', text_translated: 'late' };
     expect((await report(app, 'done', late)).body).toEqual({ ok: true, accepted: false, reason: 'fenced' });
@@ -143,7 +143,7 @@ describe('a slot', () => {
     const app = await startWith(['node-a'], SHORT_TIMES);
     await app.dispatch();
     expect((await app.tryDispatch()).body.error).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
-    expect(await app.dispatch({ wait_ms: 4_000 })).toMatchObject({ node_id: 'node-a' });
+    expect(await app.dispatch({ wait_ms: 30_000 })).toMatchObject({ node_id: 'node-a' });
   });
 });
 
@@ -151,8 +151,8 @@ describe('a job', () => {
   it('ends within its deadline although every node takes it and none answers', async () => {
     const app = await startWith(['node-a', 'node-b', 'node-c', 'node-d'], {
       ...SHORT_TIMES,
-      'scheduler.job_deadline_ms': 1_000,
-      'scheduler.pending_timeout_ms': 500,
+      'scheduler.job_deadline_ms': 6_000,
+      'scheduler.pending_timeout_ms': 3_000,
       'scheduler.max_retry': 10,
     });
     const { job_id } = await app.dispatch();

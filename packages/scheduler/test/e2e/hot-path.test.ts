@@ -108,7 +108,11 @@ describe('I6: a dispatch', () => {
   });
 
   it('over HTTP finds its node while thousands of nodes beat without a pause', async () => {
-    const app = await startApp();
+    // However slow the machine is, no node falls silent meanwhile.
+    const app = await startApp({
+      'scheduler.heartbeat_stale_ms': 600_000,
+      'scheduler.node_health.heartbeat_timeout_seconds': 600,
+    });
     const { registry } = app.app;
     for (const number of numbers) await registry.register(registration(number));
     let isOver = false;

@@ -121,7 +121,7 @@ describe('an endpoint that failed', () => {
     );
     // It may have the job all the same: its word is waited for.
     expect(await app.dispatch()).toMatchObject({ node_id: 'node-a', state: 'RESERVED' });
-    expect(await app.dispatch({ wait_ms: 4_000 })).toMatchObject({ node_id: 'node-a' });
+    expect(await app.dispatch({ wait_ms: 30_000 })).toMatchObject({ node_id: 'node-a' });
     expect(endpoint.jobs).toHaveLength(2);
   });
 });
@@ -149,7 +149,7 @@ describe('a node that fetches its jobs', () => {
     const app = await startApp(SHORT_TIMES);
     await app.post('/v1/node/register', registration('node-lazy'));
     await app.post('/v1/node/register', registration('node-b'));
-    const poll = take(app, 'node-b', 10_000);
+    const poll = take(app, 'node-b', 20_000);
     const { job_id } = await app.dispatch({ options: { preferred_node_id: 'node-lazy' } });
     const [job] = await poll;
     expect(job).toMatchObject({ job_id, attempt_id: 2 });

@@ -22,7 +22,7 @@ async function startWithNode(settings: Settings = {}) {
     onTestFinished(() => clearInterval(beating));
     await eventually(isReady);
     const before = node.jobs.length;
-    const { job_id: jobId } = await app.dispatch({ wait_ms: 2_000 });
+    const { job_id: jobId } = await app.dispatch({ wait_ms: 20_000 });
     node.reply(await node.job(before + 1), TRANSLATED);
     expect((await app.settled(jobId)).result).toMatchObject({ success: true });
     expect([node.connections(), node.isOpen(), node.closeCode()]).toEqual([1, true, undefined]);
@@ -65,8 +65,8 @@ it('stays open for messages nobody knows, and for a registration that comes agai
 it('stays open while its node is cordoned, and when heartbeats stop: the next one makes it ready again', async () => {
   const { app, node, expectServed } = await startWithNode({
     'scheduler.node_health.heartbeat_interval_seconds': 0.1,
-    'scheduler.node_health.heartbeat_timeout_seconds': 1,
-    'scheduler.heartbeat_stale_ms': 1_000,
+    'scheduler.node_health.heartbeat_timeout_seconds': 3,
+    'scheduler.heartbeat_stale_ms': 3_000,
     'scheduler.node_health.status_scan_interval_seconds': 0.1,
   });
   await eventually(async () => (await app.nodes())[0]?.status === 'offline');

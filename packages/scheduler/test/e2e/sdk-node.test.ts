@@ -228,7 +228,7 @@ describe('a node that fails fast', () => {
   it('is ejected, its jobs flow to the others, and a probe brings it back', async () => {
     const app = await startApp({
       'scheduler.ejection.min_samples': 3,
-      'scheduler.ejection.base_ms': 1_000,
+      'scheduler.ejection.base_ms': 3_000,
       'scheduler.node_health.status_scan_interval_seconds': 0.1,
     });
     let isBroken = true;

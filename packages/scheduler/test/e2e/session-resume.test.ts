@@ -35,8 +35,9 @@ describe('a session whose socket is cut', () => {
 
   it('in the middle of an utterance is not taken to pause for as long as it is away', async () => {
     const { app, each, url, session, gone } = await startHeld({
-      'scheduler.web_task_segmentation.pause_ms': 50,
-      'scheduler.session_resume_ttl_ms': 10_000,
+      // Longer than a busy machine takes to cut the connection after a chunk.
+      'scheduler.web_task_segmentation.pause_ms': 2_000,
+      'scheduler.session_resume_ttl_ms': 60_000,
     });
     session.send(chunk(session, 1, { request_id: 'req-1' }));
     session.send({ type: 'client_heartbeat', session_id: session.sessionId(), timestamp: 1 });

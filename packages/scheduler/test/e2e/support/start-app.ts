@@ -46,13 +46,13 @@ export const AUDIO = 'AAAAAAAAAAA=';
 /** Times that nest, and are as short as a busy machine allows. */
 export const SHORT_TIMES: Settings = {
   'scheduler.heartbeat_interval_seconds': 0.1,
-  'scheduler.phase2.redis.command_timeout_ms': 50,
-  'scheduler.reserve_timeout_ms': 100,
-  'scheduler.ack_timeout_ms': 300,
-  'scheduler.reservation_ttl_ms': 450,
-  'scheduler.job_timeout_seconds': 0.6,
-  'scheduler.pending_timeout_ms': 2_000,
-  'scheduler.job_deadline_ms': 5_000,
+  'scheduler.phase2.redis.command_timeout_ms': 200,
+  'scheduler.reserve_timeout_ms': 300,
+  'scheduler.ack_timeout_ms': 1_000,
+  'scheduler.reservation_ttl_ms': 1_500,
+  'scheduler.job_timeout_seconds': 2,
+  'scheduler.pending_timeout_ms': 20_000,
+  'scheduler.job_deadline_ms': 40_000,
 };
 
 /** Tests bring their fleet along, and do not wait for one that is on its way. */
