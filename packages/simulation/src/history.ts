@@ -1,59 +1,62 @@
-/** What was seen during a run, by nodes, by clients and by whoever broke things: one list, one clock. The checker knows nothing else. */
+/**
+ * The history of a run: what nodes and clients saw, and which faults began and ended, in one list on one clock. The checker knows
+ * nothing else.
+ */
 
-/** Who did the work, as a node signs it: a result that reaches a client says which run made it. */
+/** One execution of a job. A node signs its results with it, so that a result at a client names the run that made it. */
 export interface Run {
   readonly node: string;
   readonly job: string;
   readonly attempt: number;
 }
 
-/** A node is one process of it: after `node_down` whatever ran there is gone. */
+/** A node is one process: at `node_down` its jobs are gone. */
 export type NodeHappening =
   | {
       readonly kind: 'node_up';
       readonly node: string;
       readonly slots: number;
       readonly style: string;
-      /** It says so when it takes a job, and that is recorded. */
+      /** The node acknowledges jobs, and its acknowledgements are recorded. */
       readonly acknowledges?: boolean;
-      /** The strict pool it belongs to, where there are such. */
+      /** The strict pool it belongs to, if there are strict pools. */
       readonly pool?: string;
     }
   | { readonly kind: 'node_down'; readonly node: string }
-  /** It arrived. `instance` is known where a socket brought it. */
+  /** The assignment arrived. `instance` is known if it came over a socket. */
   | ({ readonly kind: 'assigned'; readonly instance?: string } & Run)
   | ({ readonly kind: 'started' } & Run)
-  /** The node said that it took it. */
+  /** The node sent its acknowledgement. */
   | ({ readonly kind: 'acknowledged' } & Run)
   | ({ readonly kind: 'ended'; readonly how: 'done' | 'failed' | 'cancelled' } & Run)
-  /** The node found itself full. */
+  /** The node had no free slot. */
   | ({ readonly kind: 'turned_away' } & Run)
   | { readonly kind: 'cancel_told'; readonly node: string; readonly job: string };
 
 export type ClientHappening =
-  /** For the first time. `words` is what was said: it comes back translated, or it was somebody else's. */
+  /** The first try of a request. `words` is the speech: the translation must contain the same words. */
   | {
       readonly kind: 'asked';
       readonly client: string;
       readonly request: string;
       readonly words: string;
-      /** Request ids are the tenant's: two tenants may have the same one. A client has one tenant. */
+      /** Request ids belong to the tenant: two tenants may use the same one. A client has one tenant. */
       readonly tenant?: string;
       /** The strict pool to which its tenant is confined. */
       readonly pool?: string;
-      /** How long it is ready to wait for an answer; absent: not at all. */
+      /** How long the client waits for an answer; absent: it does not wait. */
       readonly waitMs?: number;
     }
-  /** `askedAt`: when this try left. Sessions do not know. */
+  /** `askedAt`: when this try was sent. Unknown in sessions. */
   | {
       readonly kind: 'accepted';
       readonly client: string;
       readonly request: string;
       readonly job: string;
       readonly askedAt?: number;
-      /** Who answered, where that is known. */
+      /** The instance that answered, where that is known. */
       readonly instance?: string;
-      /** In a session: as which utterance. */
+      /** In a session: the index of the utterance. */
       readonly session?: string;
       readonly index?: number;
     }
@@ -72,17 +75,17 @@ export type ClientHappening =
       readonly why: string;
       readonly askedAt: number;
     }
-  /** What the client takes for the end of it. */
+  /** What the client takes for the outcome. */
   | {
       readonly kind: 'outcome';
       readonly client: string;
       readonly request: string;
       readonly job?: string;
       readonly result?: Told;
-      /** There is no translation, and why. */
+      /** Why there is no translation. */
       readonly missing?: string;
     }
-  /** An outcome as it came over the wire of a session, repeats included. */
+  /** An outcome as a session received it, repeats included. */
   | {
       readonly kind: 'delivered';
       readonly client: string;
@@ -90,46 +93,46 @@ export type ClientHappening =
       readonly seq: number;
       readonly index: number;
       readonly what: string;
-      /** Who told it, where that is known. */
+      /** The instance that sent it, where that is known. */
       readonly instance?: string;
     }
-  /** Never accepted, and the client has stopped to try. */
+  /** It was never accepted, and the client has stopped trying. */
   | { readonly kind: 'abandoned'; readonly client: string; readonly request: string }
-  /** For good, without a word: nobody is there to be told. */
+  /** The client has left for good, without closing anything: nothing can be delivered to it. */
   | { readonly kind: 'client_left'; readonly client: string }
-  /** Somebody asked for a job that is not of its tenant. */
+  /** A client read a job of another tenant. */
   | {
       readonly kind: 'peeked';
       readonly client: string;
       readonly tenant: string;
       readonly job: string;
-      /** By which question, where there are several. */
+      /** Which endpoint it used, where there are several. */
       readonly how?: string;
       readonly didSee: boolean;
     };
 
 export interface Told {
-  /** Undefined: the text is signed by no run. */
+  /** Undefined: the text has no signature. */
   readonly by: Run | undefined;
   readonly words: string;
 }
 
-/** What is done to real processes. */
+/** Faults of real processes. */
 export type RealFaultKind =
   | 'instance_killed'
   | 'instance_frozen'
   | 'instance_restarted'
-  /** It reaches nothing of the store, or not the part where it shows that it lives; everybody else does. */
+  /** The instance reaches no part of the store, or not the part with its presence; the other instances reach all of it. */
   | 'instance_cut_off'
   /** Its clock is wrong from its start on. */
   | 'clock_set'
-  /** Its connections to the store break, and may be made anew at once. */
+  /** Its connections to the store break; it may reconnect at once. */
   | 'store_cut'
-  /** Everything between it and the store takes longer. */
+  /** Every message between the instance and the store takes longer. */
   | 'store_slow'
-  /** Slots go from one master to another, while both serve. */
+  /** Hash slots move from one master to another, while both serve. */
   | 'slots_moved'
-  /** A master is gone, or hangs, and another one takes its place: what was not replicated is lost. */
+  /** A master ends or hangs, and another one takes its place: what was not replicated is lost. */
   | 'master_killed'
   | 'master_frozen'
   | 'store_down'
@@ -139,19 +142,22 @@ export type RealFaultKind =
   /** Messages to and from one node or client (`*`: all) are late; in a simulation also out of order, doubled or lost. */
   | 'network_bad';
 
-/** Those, and what a simulation does besides. */
+/** All faults: the real ones, and those that only a simulation has. */
 export type FaultKind =
   | RealFaultKind
-  /** Another master takes over, by order: lost is what was written in the last `lossMs`. Ends when it answers. */
+  /** A planned failover: the writes of the last `lossMs` are lost. Ends when the new master answers. */
   | 'shard_failed_over'
-  /** A shard hangs and comes back as it was. */
+  /** A shard hangs and continues with its state unchanged. */
   | 'shard_frozen'
-  /** Commands are lost on their way, or done and their answers lost. */
+  /** Commands are lost before they run, or their replies are lost. */
   | 'shard_lossy'
-  /** All that was stored is gone. */
+  /** The store loses everything. */
   | 'store_emptied'
   | 'node_frozen'
-  /** It goes on, but nothing passes between it and any instance, or nothing one way, and nobody is told; then everything does. */
+  /**
+   * The node runs, but no message passes between it and any instance, in both directions or in one, and no side is notified.
+   * Afterwards all messages arrive.
+   */
   | 'node_parted'
   | 'client_parted';
 
@@ -162,16 +168,16 @@ export type HarnessHappening =
       readonly kind: 'fault_began';
       readonly fault: number;
       readonly what: FaultKind;
-      /** Its name in the history; `node-3` is every process of it, as `node-3.7`. `*`: all. */
+      /** Its name in the history; `node-3` means every process of that node, such as `node-3.7`. `*`: all. */
       readonly target: string;
       /** How far back writes are lost, where that is known. */
       readonly lossMs?: number;
     }
   | { readonly kind: 'fault_ended'; readonly fault: number }
-  /** Work of the cold path that takes long: a rebuild, a slow hub, statistics. Dispatch must not notice. */
+  /** Long work of the cold path: a rebuild, a slow hub, statistics. Dispatch must not be slower because of it. */
   | { readonly kind: 'cold_began'; readonly what: string }
   | { readonly kind: 'cold_ended'; readonly what: string }
-  /** `from` put something for `to` where `to` will read it. With `node` and `job` it hands the job over, and a slot is kept for it there. */
+  /** `from` wrote a message to the inbox of `to`. With `node` and `job` it is an assignment, for which a slot is reserved on the node. */
   | {
       readonly kind: 'letter_sent';
       readonly from: string;
@@ -179,29 +185,29 @@ export type HarnessHappening =
       readonly node?: string;
       readonly job?: string;
     }
-  /** How much there is of something that must not grow without end, and how much there may be. */
+  /** The level of something that must stay bounded, and its limit. */
   | {
       readonly kind: 'sampled';
       readonly instance: string;
       readonly gauge: string;
       readonly value: number;
       readonly limit: number;
-      /** How much of it may be left when everything is quiet; absent: whatever is within the limit. */
+      /** How much of it may be left at the end of a run; absent: anything within the limit. */
       readonly atRest?: number;
     }
-  /** No more work comes, and everything is whole again. */
+  /** No new work comes, and all faults have ended. */
   | { readonly kind: 'quiet' }
   /**
-   * More work is asked for than these nodes have slots, by ordinary requests, and no node ends any of it before `probe_ended`: if
-   * nothing leaked, each of them is full at some time in between.
+   * Ordinary requests for more jobs than these nodes have slots. No node finishes any of them before `probe_ended`: if no slot
+   * leaked, each node is full at some time in between.
    */
   | { readonly kind: 'probe_began'; readonly nodes: readonly string[] }
   | { readonly kind: 'probe_ended' }
-  /** What the record of a job says at the very end. */
+  /** The record of a job at the end of the run. */
   | {
       readonly kind: 'looked_up';
       readonly job: string;
-      /** Undefined: nobody knows it. */
+      /** Undefined: the job is unknown. */
       readonly state: string | undefined;
       readonly request?: string;
       readonly result?: Told;
@@ -230,7 +236,7 @@ export function createRecorder(clock: () => number = () => performance.now()): R
   };
 }
 
-/** Those of these kinds, in their order. */
+/** The events of these kinds, in their order. */
 export function ofKind<Kind extends Happening['kind']>(
   history: readonly Happening[],
   ...kinds: readonly Kind[]
@@ -248,16 +254,16 @@ export function ofKind<Kind extends Happening['kind']>(
 }
 
 interface SortedByKind {
-  /** Of each happening, the place of its kind in `codeOf`. */
+  /** For each event, the position of its kind in `codeOf`. */
   readonly codes: Uint8Array;
   readonly codeOf: readonly string[];
-  /** What was asked for before, by the names of the kinds: rules want the same. */
+  /** Earlier results, by the names of the kinds: many rules read the same kinds. */
   readonly lists: Map<string, readonly Happening[]>;
 }
 
 const sorted = new WeakMap<readonly Happening[], SortedByKind>();
 
-/** Looked through once: there are many rules, each wants a few kinds, and what happens has many shapes, which makes looking dear. */
+/** Sorted once: many rules read a few kinds each, and events have many shapes, which makes reading them slow. */
 function sortedByKind(history: readonly Happening[]): SortedByKind {
   const before = sorted.get(history);
   if (before?.codes.length === history.length) return before;
@@ -275,7 +281,7 @@ function sortedByKind(history: readonly Happening[]): SortedByKind {
 
 export const nameOf = ({ job, attempt }: Run): string => `${job}#${attempt}`;
 
-/** A node's signature under a text, and back. */
+/** A node's signature in a text, and back. */
 export const sign = (run: Run): string => `${run.node} ${run.job} ${run.attempt}`;
 
 export function readSignature(text: string): Run | undefined {

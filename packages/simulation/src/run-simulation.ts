@@ -1,6 +1,6 @@
 /**
- * Simulation: one run. The real core of every instance, nodes and clients that behave as such do and worse, on virtual time and by
- * one seed: the same seed gives the same history, byte for byte. What is right is for whoever reads the history to say.
+ * Simulation: one run. The real core of every instance, with nodes and clients that sometimes misbehave, on virtual time. The same
+ * seed gives the same history, byte for byte. The checker decides whether the history is correct.
  */
 
 import { seededChance } from '../../scheduler/dist/plan/kernel/seeded-chance.js';
@@ -22,21 +22,21 @@ import { createSchedulers } from './world/schedulers.ts';
 
 export interface SimulationOptions {
   readonly seed: string;
-  /** Requests of clients before everything comes to rest. */
+  /** Requests of clients before the run comes to rest. */
   readonly jobs: number;
-  /** What may break; absent: everything that can. */
+  /** Faults that may occur; absent: all. */
   readonly faults?: readonly FaultKind[] | undefined;
   readonly scenario?: Partial<Scenario> | undefined;
-  /** Told now and then how far it is. */
+  /** Called from time to time with the number of requests so far. */
   readonly progress?: ((asked: number) => void) | undefined;
-  /** Log lines of instances, for whoever looks for a mistake. */
+  /** Log lines of instances, for debugging. */
   readonly log?: ((instance: string) => Log) | undefined;
 }
 
 export interface Simulation {
   readonly history: readonly Happening[];
   readonly faults: ReadonlyMap<FaultKind, number>;
-  /** How long it was for those who lived in it. */
+  /** Virtual time that passed. */
   readonly virtualMs: number;
   readonly events: number;
 }
@@ -45,17 +45,17 @@ export interface Simulation {
 export const NO_METER: Meter = { count() {}, gauge() {}, observe() {} };
 
 const [FIRST_MS, STEP_MS] = [3_000, 1_000];
-/** Beyond every deadline: what has no outcome by then gets none. */
+/** Longer than every deadline: a job without an outcome by then gets none. */
 const MOST_REST_MS = 300_000;
-/** Clocks of instances may differ by seconds. Those of the store's servers, whose time leases and presence follow, are set. */
+/** Clocks of instances may differ by seconds. Those of the store's servers, which decide leases and presence, are synchronized. */
 const INSTANCES_APART_MS = 3_000;
 const SERVERS_APART_MS = 50;
-/** By then every node has found an instance, and is found. */
+/** By then every node is connected and known to all instances. */
 const FOUND_MS = 20_000;
-/** As long as a lease can outlive its job. */
+/** The longest time that a lease outlives its job. */
 const SETTLE_MS = 70_000;
 const PROBE_MS = 2_500;
-/** Requests of all tenants together, for each slot that there is: the last slot is taken although some are late. */
+/** Requests of all tenants together, per slot: enough to take the last slot although some requests are late. */
 const PROBE_SHARE = 1.25;
 
 export async function runSimulation(options: SimulationOptions): Promise<Simulation> {
@@ -122,7 +122,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     options.progress?.(crowd.asked());
   }
 
-  // No more work comes, and everything becomes whole again.
+  // // No more work comes, and all faults end.
   crowd.stop();
   injector.stop();
   fleet.behave();
@@ -130,7 +130,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   while ((injector.isBusy() || !crowd.isDone()) && time.now() < latest)
     await time.runUntil(time.now() + STEP_MS);
 
-  // If nothing leaked, every slot can be had: soon where all is clear, and in the end everywhere.
+  // // If no slot leaked, every slot can be taken: soon where no fault was, and in the end everywhere.
   for (const restMs of [FOUND_MS, SETTLE_MS]) {
     await time.runUntil(time.now() + restMs);
     recorder.record({ kind: 'quiet' });
@@ -143,7 +143,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     while (!crowd.isDone() && time.now() < latest + MOST_REST_MS) await time.runUntil(time.now() + STEP_MS);
   }
 
-  // Audio that a repeat brought is kept until the deadline of its job.
+  // // Audio that came with a repeated request is kept until the deadline of its job.
   const restsBy = time.now() + config.scheduler.job_deadline_ms + STEP_MS;
   do await time.runUntil(time.now() + STEP_MS);
   while (!levels.areAtRest() && time.now() < restsBy);

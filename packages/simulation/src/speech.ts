@@ -1,4 +1,4 @@
-/** Simulation: audio that says words, and ears that find out whether all of it is there. */
+/** Simulation: audio that encodes words, and the check that all of it arrived. */
 
 const MARK = '|';
 

@@ -1,4 +1,4 @@
-/** Simulation: what the record of a job tells its client. */
+/** Simulation: what a job's record contains for its client. */
 import type { JobRecord } from '../../scheduler/dist/domain/job.js';
 import { readSignature, type Told } from './history.ts';
 

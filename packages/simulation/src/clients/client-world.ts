@@ -1,4 +1,4 @@
-/** Simulation: what a client finds in the world around it. */
+/** Simulation: what a simulated client uses of its environment. */
 
 import type { Machine } from '../../../scheduler/dist/plan/kernel/machine.js';
 import type { Chance } from '../../../scheduler/dist/ports/chance.js';
@@ -8,9 +8,9 @@ import type { WireEnd } from '../net/wire.ts';
 
 export interface ClientWorld {
   readonly recorder: Recorder;
-  /** Connects a session to some instance. */
+  /** Opens a session's connection to one of the instances. */
   dial(machine: Machine, opened: (end?: WireEnd) => void): void;
-  /** Asks some instance, as over HTTP. `undefined`: no answer. */
+  /** Sends a request to one of the instances, as over HTTP. `undefined`: no answer. */
   ask<T>(
     machine: Machine,
     limitMs: number,
@@ -26,21 +26,21 @@ export interface ClientDeps {
   /** The strict pool to which its tenant is confined. */
   readonly pool?: string | undefined;
   readonly languages: readonly [string, string];
-  /** What its requests are called: unique within its tenant, and no more. */
+  /** Prefix of its request ids: unique within its tenant only. */
   readonly requests: string;
   readonly perSecond: number;
 }
 
 export interface SimulatedClient {
   readonly machine: Machine;
-  /** Says nothing new. */
+  /** It sends no new requests. */
   stop(): void;
-  /** Everything it said has its outcome, or it has given up. */
+  /** Each of its requests has an outcome, or the client has abandoned it. */
   isDone(): boolean;
   /** How many requests it made. */
   asked(): number;
 }
 
-/** Arrivals as of many people: the next one does not know of the last. */
+/** Poisson arrivals: the time of the next one is independent of the last. */
 export const nextArrivalMs = (chance: Chance, perSecond: number): number =>
   Math.min(5_000, (-Math.log(1 - chance()) * 1_000) / perSecond);

@@ -1,23 +1,26 @@
-/** Simulation: a program that dispatches over HTTP: repeats what was not answered under the same request id, and asks until there is an outcome. */
+/**
+ * Simulation: a program that dispatches over HTTP. It repeats an unanswered request under the same request id, and polls until there
+ * is an outcome.
+ */
 import { isSettled } from '../../../scheduler/dist/domain/job.js';
 import type { SimulatedInstance } from '../instance/simulated-instance.ts';
 import { speak } from '../speech.ts';
 import { toldBy } from '../told-by.ts';
 import { type ClientDeps, nextArrivalMs, type SimulatedClient } from './client-world.ts';
 
-/** How long a request is tried that nobody accepts. */
+/** How long it repeats a request that no instance accepts. */
 const TRY_MS = 25_000;
-/** How long an accepted one is asked for. Beyond every deadline. */
+/** How long it polls an accepted job: longer than every deadline. */
 const ASK_MS = 120_000;
-/** Right after a failover a record may be missing only until its driver has written it again. */
+/** Right after a failover a record may be missing, but only until its driver has written it again. */
 const TIMES_UNKNOWN = 5;
-/** After an answer that is no outcome; after a refusal twice as long each time, up to the longest. */
+/** After a reply that is not an outcome; after a refusal twice as long each time, up to the longest. */
 const AGAIN_MS = 250;
 const LONGEST_MS = 4_000;
 const WAIT_MS = 2_000;
-/** A call takes as long as it may wait, and a little for the way. */
+/** A call takes as long as it may wait, plus the network delay. */
 const CALL_MS = WAIT_MS + 1_000;
-/** Chance that a request is sent to two instances at once, as a hasty proxy does. */
+/** Chance that a request is sent to two instances at once, as a proxy does that retries too early. */
 const HASTY = 0.05;
 
 export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly dispatch: () => void } {
@@ -34,7 +37,7 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
   async function translate(isHasty: boolean): Promise<void> {
     number += 1;
     underWay += 1;
-    // As somebody of another tenant says and calls it, too.
+    // // A client of another tenant uses the same words and the same request id.
     const words = `${deps.requests}-${number}`;
     const request = `req-${words}`;
     record({
@@ -56,14 +59,14 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
       audio: speak(words).toString('base64'),
     };
     const hasty = isHasty ? dispatch(request, body) : undefined;
-    // Either answer is one.
+    // // Either of the two answers counts.
     const job = (await accepted(request, body)) ?? (await hasty);
     if (job === undefined) record({ kind: 'abandoned', client, request });
     else await outcome(request, body, job);
     underWay -= 1;
   }
 
-  /** Answers the job, or undefined if it has to be tried again. */
+  /** Returns the job, or undefined if the request must be repeated. */
   async function dispatch(request: string, body: Body): Promise<string | undefined> {
     const about = { client, request, askedAt: now() };
     const asked = await world.ask(machine, CALL_MS, (instance) => instance.dispatch(body));
@@ -96,7 +99,7 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
       const asked = await world.ask(machine, CALL_MS, (instance) => instance.settled(job, WAIT_MS));
       const found = asked?.answer;
       unknown = asked !== undefined && found === undefined ? unknown + 1 : 0;
-      // Nobody knows of it any more: a failover lost its record together with its driver. The same request is safe to send again.
+      // // The job is unknown: a failover lost its record together with its driver. It is safe to send the same request again.
       if (unknown >= TIMES_UNKNOWN) job = (await dispatch(request, body)) ?? job;
       if (found === undefined || !isSettled(found.state)) continue;
       const result = toldBy(found);

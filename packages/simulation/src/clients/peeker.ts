@@ -1,9 +1,9 @@
-/** Simulation: somebody who reads jobs of other tenants with the credential of its own. It must see none of them (I10). */
+/** Simulation: a client that reads jobs of other tenants with its own credential. It must see none of them (I10). */
 import { type ClientDeps, nextArrivalMs } from './client-world.ts';
 
 const CALL_MS = 1_000;
 
-/** `jobOfOthers`: of which it has heard last; undefined: of none. */
+/** `jobOfOthers`: the latest job of another tenant; undefined: there is none yet. */
 export function startPeeker(
   deps: Pick<ClientDeps, 'machine' | 'world' | 'chance' | 'tenant' | 'perSecond'> & {
     readonly jobOfOthers: () => string | undefined;
@@ -16,7 +16,7 @@ export function startPeeker(
     const asked = await world.ask(machine, CALL_MS, async (instance) => ({
       found: await instance.read({ machine, tenant }, job),
     }));
-    // Whoever gets no answer has seen nothing, and proves nothing.
+    // // A read without an answer has shown nothing and proves nothing.
     if (asked === undefined) return;
     const didSee = asked.answer.found !== undefined;
     world.recorder.record({ kind: 'peeked', client: machine.name, tenant, job, didSee });

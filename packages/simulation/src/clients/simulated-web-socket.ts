@@ -11,7 +11,7 @@ const CLOSED = 3;
 export function simulatedWebSocket(deps: {
   readonly machine: Machine;
   readonly dial: (machine: Machine, opened: (end?: WireEnd) => void) => void;
-  /** Hears what the socket hears and from whom, for as long as somebody listens to it. */
+  /** Called with each message and the instance that sent it, while a listener is set. */
   readonly overhear: (text: string, from: string) => void;
 }): new (
   url: string,

@@ -1,4 +1,4 @@
-/** Simulation: somebody who speaks through the client SDK — the very code — over the simulated network. */
+/** Simulation: a speaker that uses the real client SDK over the simulated network. */
 import { openSession, type WebSocketConstructor } from '@lingua/sdk/client';
 import { readSignature } from '../history.ts';
 import { speak } from '../speech.ts';
@@ -15,21 +15,21 @@ interface Frame {
 }
 
 const QUICK = { quickMs: 50, firstMs: 100, longestMs: 1_000, openTimeoutMs: 4_000 };
-/** What is said must be this far apart, or the SDK has too much in flight and takes no more. */
+/** Utterances must be this far apart, or the SDK has too many in flight and takes no more. */
 const PIECES = 3;
 
-/** `how`: whole utterances, or audio in pieces. */
+/** `how`: whole utterances, or audio in chunks. */
 export function startSpeaker(deps: ClientDeps & { readonly how: 'whole' | 'pieces' }): SimulatedClient {
   const { machine, world, chance, tenant, pool } = deps;
   const { clock, name: client } = machine;
   const { record } = world.recorder;
-  /** By its words: the SDK forgets whose an outcome is when it never heard of the acceptance. */
+  /** Found by its words: the SDK does not know the job of an outcome whose acceptance it never received. */
   const requestOf = new Map<string, string>();
   const [srcLang, tgtLang] = deps.languages;
   let isSpeaking = true;
   let number = 0;
   let named = 0;
-  /** Who spoke to it last. */
+  /** The instance that sent the last message. */
   let instance = '';
 
   const session = openSession({

@@ -1,4 +1,4 @@
-/** Simulation: breaks what the plan says, mends it when its time is over, and records both. */
+/** Simulation: begins each fault of the plan, ends it when its time is over, and records both. */
 
 import type { Machine } from '../../../scheduler/dist/plan/kernel/machine.js';
 import type { VirtualTime } from '../../../scheduler/dist/plan/kernel/virtual-time.js';
@@ -12,31 +12,31 @@ import { createFaultPlan, type PlannedFault } from './fault-plan.ts';
 
 export interface FaultInjector {
   start(): void;
-  /** Nothing new breaks. */
+  /** No new fault begins. */
   stop(): void;
-  /** How many there were, by kind. */
+  /** How many faults there were, by kind. */
   readonly counts: ReadonlyMap<FaultKind, number>;
-  /** Something is still broken. */
+  /** A fault is under way. */
   isBusy(): boolean;
 }
 
 interface Broken {
   readonly target: string;
   readonly lossMs?: number;
-  /** What it takes until it is whole again; resolves when it is. */
+  /** Repairs what the fault broke; resolves when that is done. */
   mend(): void | Promise<void>;
 }
 
 const BAD_WEATHER = { loseRequest: 0.15, loseAnswer: 0.15, doubleRequest: 0.15, slow: 0.2 };
 const SERENE = { loseRequest: 0, loseAnswer: 0, doubleRequest: 0, slow: 0 };
 const WAYS = ['both', 'both', 'in', 'out'] as const;
-/** Longer than any message is on its way. */
+/** Longer than any message travels. */
 const ARRIVE_MS = 200;
-/** Share of commands, and of their answers. */
+/** Share of the commands, and of the replies, that are lost. */
 const LOST = 0.3;
-/** As far as a replica lags behind its master. */
+/** How far a replica lags behind its master. */
 const MOST_LOSS_MS = 400;
-/** Kinds of which only one may be under way: two at once could leave nobody alive, or lose what one alone may not. */
+/** Kinds of which only one may be under way: two at once could stop every instance, or lose what one alone may not lose. */
 const ALONE: Readonly<Partial<Record<FaultKind, 'instances' | 'store'>>> = {
   instance_killed: 'instances',
   instance_frozen: 'instances',
@@ -58,7 +58,7 @@ export function createFaultInjector(deps: {
   readonly network: Network;
   readonly schedulers: Schedulers;
   readonly instances: number;
-  /** Of those that freeze: whose clocks stand still, too, and whose timers alone do. */
+  /** Share of the frozen instances whose clocks stop as well, and of those of which only the timers stop. */
   readonly suspended: number;
   readonly slept: number;
   readonly fleet: Fleet;
@@ -95,9 +95,9 @@ export function createFaultInjector(deps: {
         return { target, mend: () => ended.then(() => schedulers.start(at)) };
       }
       default: {
-        // One that cannot start ends, and the process that comes next is another machine, which nothing was done to.
+        // // An instance that cannot start ends. The process that comes next is another machine, which this fault does not affect.
         if (!schedulers.hasStarted(at)) return undefined;
-        // Half of them still reach the rest of the store: nothing but their own clock tells them to stop.
+        // // Half of them still reach the rest of the store: only their own clock tells them to stop.
         const shard = chance() < 0.5 ? store?.shardOfPresence(target) : undefined;
         store?.partition(instance.machine, shard);
         return { target, mend: () => store?.heal(instance.machine, shard) };
@@ -167,7 +167,7 @@ export function createFaultInjector(deps: {
     }
   }
 
-  /** Both ways, or one. Nobody is parted twice at a time: the first to be mended would mend the other. */
+  /** In both directions, or in one. A machine is partitioned once at a time: the end of the first partition would end the second. */
   function part(machine: Machine | undefined): Broken | undefined {
     if (machine?.isAlive() !== true || apart.has(machine)) return undefined;
     apart.add(machine);
@@ -177,7 +177,7 @@ export function createFaultInjector(deps: {
       mend() {
         apart.delete(machine);
         network.heal(machine);
-        // Over when what waited has arrived.
+        // // The fault ends when the delayed messages have arrived.
         return new Promise((resolve) => time.at(time.now() + ARRIVE_MS, resolve));
       },
     };
@@ -253,7 +253,7 @@ function loseSome(store: SimulatedStore, shard: number, share: number): void {
   store.loseReplies(shard, share);
 }
 
-/** By what a suspended one knows, no time has passed: it does not doubt itself when it wakes. Those that slept have no timer that is due. */
+/** For a suspended instance no time has passed, so it does not check itself when it wakes. One that slept has no timer that is due. */
 const howToHang = (
   luck: number,
   { suspended, slept }: { readonly suspended: number; readonly slept: number },

@@ -1,11 +1,11 @@
-/** Simulation: what is to break, when and for how long; by the seed alone. */
+/** Simulation: which faults begin, when, and for how long. Depends on the seed only. */
 import type { Chance } from '../../../scheduler/dist/ports/chance.js';
 import type { FaultKind } from '../history.ts';
 
-/** Milliseconds that a fault lasts, from and to. */
+/** How long a fault lasts, in milliseconds, from and to. */
 type Span = readonly [from: number, to: number];
 
-/** What the simulation can break, how long it stays broken, and how often it is chosen. */
+/** Every fault of the simulation, how long it lasts, and how often it is chosen. */
 export const FAULTS: Readonly<Partial<Record<FaultKind, { readonly lasts: Span; readonly weight: number }>>> =
   {
     node_killed: { lasts: [200, 6_000], weight: 4 },
@@ -28,7 +28,7 @@ export const FAULTS: Readonly<Partial<Record<FaultKind, { readonly lasts: Span; 
     store_emptied: { lasts: [0, 0], weight: 0.25 },
   };
 
-/** Faults that a single instance, which has no store, can meet and its clients survive. */
+/** Faults that a single instance without a store can meet, and that its clients survive. */
 export const FAULTS_ALONE: readonly FaultKind[] = [
   'node_killed',
   'node_cut',
@@ -42,14 +42,14 @@ export const FAULTS_ALONE: readonly FaultKind[] = [
 export interface PlannedFault {
   readonly what: FaultKind;
   readonly lastsMs: number;
-  /** Whom it strikes, as a number in [0, 1). */
+  /** The target, as a number in [0, 1). */
   readonly target: number;
 }
 
 /** Milliseconds between two faults, on average. */
 const MEAN_GAP_MS = 700;
 
-/** Faults one after the other; several may be under way at once. */
+/** Faults begin one after the other; several may be under way at once. */
 export function createFaultPlan(
   chance: Chance,
   kinds: readonly FaultKind[],

@@ -1,6 +1,6 @@
 /**
- * Simulation: one process of a GPU node, as the SDK makes them or as they are legacy. It speaks the protocol over the
- * simulated network and records what it sees: that is all a checker ever hears of it.
+ * Simulation: one process of a GPU node, either as the SDK makes it or a legacy node. It speaks the protocol over the simulated
+ * network and records what it receives and does: the checker knows nothing else of it.
  */
 import type { JobAssign, SchedulerToNode } from '@lingua/protocol';
 import {
@@ -16,15 +16,15 @@ import type { Manner, Temper } from './temper.ts';
 
 export interface SimulatedNode {
   readonly machine: Machine;
-  /** Leaves its work unfinished, for as long as this is so. */
+  /** While this is set, it finishes no job. */
   pauseWork(isPaused: boolean): void;
 }
 
 export interface NodeWorld {
   readonly recorder: Recorder;
-  /** Connects to some instance. */
+  /** Opens a connection to one of the instances. */
   dial(machine: Machine, opened: (end?: WireEnd) => void): void;
-  /** Audio that is not in the message. */
+  /** Fetches audio that is not in the message. */
   fetch(machine: Machine, url: string): Promise<Buffer | undefined>;
 }
 
@@ -33,7 +33,7 @@ export interface NodeIdentity {
   readonly slots: number;
   readonly style: 'sdk' | 'field';
   readonly languages: readonly string[];
-  /** The strict pool it belongs to, by a service that only its nodes have. */
+  /** The strict pool it belongs to. A service that only the nodes of the pool have makes it a member. */
   readonly pool?: { readonly name: string; readonly service: string } | undefined;
 }
 
@@ -47,7 +47,7 @@ interface Job {
 const SDK_EXTENSIONS = ['job_ack', 'audio_ref', 'drain', 'cancel_ack'];
 const RECONNECT_MS = { sdk: [50, 600], field: [5_000, 5_200] } as const;
 const BEAT_MS = 5_000;
-/** Later than anybody waits for an acknowledgement. */
+/** Later than a driver waits for an acknowledgement. */
 const LATE_MS = [3_050, 4_200] as const;
 const MOST_REMEMBERED = 8;
 
@@ -65,7 +65,7 @@ export function startSimulatedNode(deps: {
   const isSdk = style === 'sdk';
   const capabilities = capabilitiesOf(identity);
   const running = new Map<string, Job>();
-  /** Results nobody could be told yet. */
+  /** Results that could not be sent yet. */
   let unsent: string[] = [];
   const past: string[] = [];
   let nodeId = isSdk ? identity.nodeId : undefined;
@@ -137,7 +137,7 @@ export function startSimulatedNode(deps: {
     const { job_id: job, attempt_id: attempt } = assign;
     const run = { node, job, attempt };
     record({ kind: 'assigned', ...run, ...(end !== undefined && { instance: end.peer.name }) });
-    // One it has already: those of the SDK say so, legacy ones refuse it.
+    // // The node has the job already: an SDK node ignores the repeat, a legacy node refuses it.
     if (running.has(job)) return;
     if (running.size >= slots) {
       record({ kind: 'turned_away', ...run });
@@ -207,7 +207,7 @@ export function startSimulatedNode(deps: {
 
   function say(result: string): void {
     if (isRegistered && end?.send(result) === true) return;
-    // Those legacy forget what they cannot say.
+    // // Legacy nodes drop results that they cannot send.
     if (isSdk) unsent.push(result);
   }
 

@@ -1,15 +1,15 @@
-/** Simulation: how a node treats its next job. Most are honest and quick; every fleet has others. */
+/** Simulation: how a node treats its next job. Most nodes are correct and quick; a few are not. */
 import type { Chance } from '../../../scheduler/dist/ports/chance.js';
 
 export interface Manner {
   readonly workMs: number;
-  /** It fails, and says so. */
+  /** The job fails, and the node reports it. */
   readonly isClumsy: boolean;
-  /** `silent`: takes the job and never says a word. `late`: acknowledges when others have lost patience. */
+  /** `silent`: receives the job and never reports anything. `late`: acknowledges after the driver has abandoned the attempt. */
   readonly acknowledges: 'soon' | 'late' | 'silent';
-  /** Says the result twice. */
+  /** Sends the result twice. */
   readonly isRepeated: boolean;
-  /** Says the result of an earlier job once more, as if it were of a later attempt. */
+  /** Sends the result of an earlier job once more, as if it were of a later attempt. */
   readonly isLying: boolean;
   readonly lacksModel: boolean;
 }
@@ -33,7 +33,7 @@ export function lognormal(chance: Chance, median: number, spread: number): numbe
   return median * Math.exp(spread * radius * Math.cos(2 * Math.PI * chance()));
 }
 
-/** `badness`: how likely each bad habit is. `medianMs`: of the work. */
+/** `badness`: the chance of each kind of misbehaviour. `medianMs`: of the work. */
 export function createTemper(chance: Chance, badness: number, medianMs: number): Temper {
   return () => {
     const workMs = Math.min(LONGEST_MS, LONGEST_TIMES * medianMs, lognormal(chance, medianMs, SPREAD));

@@ -1,4 +1,4 @@
-/** Simulation: what a connection of the simulated network is to an instance: messages one after the other, and a way to answer. */
+/** Simulation: a connection of the simulated network as an instance uses it: messages in order, and a function to reply. */
 import type { Problem } from '@lingua/protocol';
 import { SchedulerError } from '../../../scheduler/dist/domain/errors.js';
 import type { Log } from '../../../scheduler/dist/ports/log.js';
@@ -8,7 +8,7 @@ import type { GuardedSocket, SocketHandler } from '../../../scheduler/dist/trans
 import { createTaskQueue } from '../../../scheduler/dist/transport/ws/task-queue.js';
 import type { WireEnd } from '../net/wire.ts';
 
-/** Nobody floods here: the limits of real sockets have tests of their own. */
+/** No client floods in a simulation: the limits of real sockets have their own tests. */
 const ANY = Number.POSITIVE_INFINITY;
 
 export function attachWire(

@@ -1,4 +1,7 @@
-/** Simulation: doors without tokens. Who may come in has tests of its own; here everybody is who its machine is. What it may do then says the real gate. */
+/**
+ * Simulation: access control without tokens, which has its own tests: each client is who its machine is. What it may do is decided
+ * by the real gate.
+ */
 
 import { accessSettings } from '../../../scheduler/dist/app/settings/settings-from-config.js';
 import type { Config } from '../../../scheduler/dist/config/settings.js';
@@ -15,7 +18,7 @@ export const openGate = (deps: {
 }): Gate => createGate({ clock: deps.clock, meter: deps.meter, settings: accessSettings(deps.config) });
 
 /**
- * A process that starts again shows the same credential: its name is the machine's, without the number of the start. `tenant`: of its
+ * A process that starts again has the same credential: its name is the machine's, without the number of the start. `tenant`: of its
  * token; without one it names its tenant itself.
  */
 export const principalOf = (role: Role, { name }: Machine, tenant?: string): Principal => ({

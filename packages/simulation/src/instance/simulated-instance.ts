@@ -1,4 +1,4 @@
-/** Simulation: one process of the scheduler. The real core, with doors onto the simulated network in place of HTTP and sockets. */
+/** Simulation: one process of the scheduler: the real core, with the simulated network in place of HTTP and sockets. */
 import type { DispatchRequest as Body } from '@lingua/protocol';
 import { createAudioStore } from '../../../scheduler/dist/adapters/memory/audio-store.js';
 import { type Core, createCore } from '../../../scheduler/dist/app/create-core.js';
@@ -29,22 +29,22 @@ import { openGate, principalOf } from './open-gate.ts';
 export interface SimulatedInstance {
   readonly machine: Machine;
   readonly core: Core;
-  /** Joins the others. */
+  /** It joins the other instances. */
   start(): Promise<void>;
-  /** SIGTERM: drains, and says good-bye. */
+  /** SIGTERM: it drains and leaves. */
   stop(): Promise<void>;
   acceptNode(end: WireEnd): void;
   acceptSession(end: WireEnd): void;
   dispatch(body: Body): Promise<DispatchOutcome>;
   settled(jobId: JobId, waitMs: number): Promise<JobRecord | undefined>;
-  /** As whoever asks over HTTP with a token of its tenant gets to see it. */
+  /** The job as a client with a token of this tenant sees it over HTTP. */
   read(
     peer: { readonly machine: Machine; readonly tenant: string },
     jobId: JobId,
   ): Promise<JobRecord | undefined>;
   audio(jobId: JobId): Buffer | undefined;
   audioBytes(): number;
-  /** Takes nobody in. */
+  /** It accepts no new connections. */
   isClosed(): boolean;
 }
 
@@ -56,7 +56,7 @@ export function createSimulatedInstance(deps: {
   readonly seed: string;
   readonly log: Log;
   readonly meter: Meter;
-  /** Absent: it is alone. */
+  /** Absent: it is the only instance. */
   readonly shared?: SharedStore | undefined;
   readonly fetcher: AudioFetcher;
 }): SimulatedInstance {
@@ -221,5 +221,5 @@ const DRAINING = {
   message: 'this instance is going away',
 } as const;
 
-/** Where others find it, as it is written into references to its audio. */
+/** The address that it writes into references to its audio. */
 export const addressOf = ({ name }: Machine): string => `http://${name}:5010`;

@@ -1,6 +1,6 @@
 /**
- * Simulation: the network between nodes, clients and instances. Connections break and stall, calls and their answers are delayed,
- * lost, doubled and overtaken, machines are cut off from one another. Everything by the seed's chance.
+ * Simulation: the network between nodes, clients and instances. Connections break and stall; calls and their answers are delayed,
+ * lost, doubled and reordered; machines are partitioned. All of it depends on the seed's chance.
  */
 
 import type { Machine } from '../../../scheduler/dist/plan/kernel/machine.js';
@@ -9,31 +9,31 @@ import type { Chance } from '../../../scheduler/dist/ports/chance.js';
 import { createWire, type Wire, type WireEnd } from './wire.ts';
 
 export interface Weather {
-  /** Chances of a call: its request, or its answer, is lost; its request arrives twice. */
+  /** For a call, the chances that the request or the answer is lost, and that the request arrives twice. */
   loseRequest: number;
   loseAnswer: number;
   doubleRequest: number;
-  /** Of any message: it takes far longer than the others. */
+  /** For any message, the chance that it takes far longer than the others. */
   slow: number;
 }
 
 export interface Network {
   readonly weather: Weather;
-  /** Calls back on the caller's machine, with nothing if nobody is there. */
+  /** Calls back on the caller's machine, with undefined if the other machine is not running. */
   connect(from: Machine, to: Machine, accept: (end: WireEnd) => void, opened: (end?: WireEnd) => void): void;
-  /** As one HTTP request: `undefined` if no answer came in time, whatever happened there. */
+  /** As one HTTP request: `undefined` if no answer came in time, whether the request was handled or not. */
   call<T>(from: Machine, to: Machine, limitMs: number, run: () => Promise<T>): Promise<T | undefined>;
-  /** Connections of the machine break, as those of a killed process do. */
+  /** All connections of the machine break, as those of a killed process do. */
   cutOff(machine: Machine, reason: string): void;
   /**
-   * Nothing passes between it and anybody until `heal`, or nothing that way. What is sent over a connection waits meanwhile, and is
-   * lost with the connection if pings find out; whatever else is sent is lost.
+   * Nothing passes to or from the machine until `heal`, or nothing in one direction. What is sent over a connection waits, and is
+   * lost with the connection if pings detect the partition; everything else is lost.
    */
   part(machine: Machine, way?: Way): void;
   heal(machine: Machine): void;
-  /** A machine that does not answer: the others give their connections to it up after a while, unless it is back. */
+  /** The machine does not answer: others close their connections to it after a while, unless it answers again. */
   watchSilence(machine: Machine): void;
-  /** Open connections, for whoever wants to break one. */
+  /** Open connections, for faults that break one. */
   wires(): readonly Wire[];
 }
 
@@ -43,9 +43,9 @@ export type Way = 'both' | 'in' | 'out';
 /** One way, usually: within a region. */
 const USUAL_MS = { from: 0.2, to: 0.8 };
 const SLOW_MS = { from: 20, to: 150 };
-/** As long as whoever calls somebody who does not answer waits. */
+/** How long a caller waits for a machine that does not answer. */
 const CONNECT_MS = 2_000;
-/** Pings find out after this long. */
+/** Pings detect it after this long. */
 const SILENCE_MS = 10_000;
 const SERENE: Weather = { loseRequest: 0, loseAnswer: 0, doubleRequest: 0, slow: 0 };
 
@@ -70,7 +70,7 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
     [...wires].filter(({ machines }) => machines.includes(machine));
   const lives = (chanceOfLoss: number): boolean => chanceOfLoss === 0 || chance() >= chanceOfLoss;
 
-  /** A message outside a connection: there after a while, or never. */
+  /** A message outside a connection: it arrives after a while, or never. */
   function send(from: Machine, to: Machine, arrive: () => void): void {
     if (isParted(from, to)) return;
     time.at(time.now() + delay(), () => {
@@ -78,7 +78,7 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
     });
   }
 
-  /** What comes to a machine that hears nothing, or goes out from one that says nothing. */
+  /** Machines to which nothing is delivered, and machines from which nothing is sent. */
   function hold(wire: Wire, machine: Machine): void {
     if (isShut(machine, 'in')) wire.hold(machine);
     if (isShut(machine, 'out')) for (const to of wire.machines) if (to !== machine) wire.hold(to);
@@ -102,7 +102,7 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
           return;
         }
         let isGivenUp = false;
-        // One that hangs may never answer: it may be killed before it wakes.
+        // // A machine that hangs may never answer: it may be killed before it wakes.
         const cancel = to.isFrozen()
           ? time.at(time.now() + CONNECT_MS, () => {
               isGivenUp = true;
@@ -116,7 +116,7 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
           wires.add(wire);
           for (const one of [from, to]) hold(wire, one);
           accept(wire.far);
-          // It may have broken meanwhile, with nobody listening yet.
+          // // The connection may have broken before a listener was set.
           time.at(time.now() + delay(), () =>
             from.deliver(() => (wire.near.isOpen() ? opened(wire.near) : opened())),
           );
@@ -149,7 +149,7 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
       const cut = wiresOf(machine);
       for (const wire of cut) hold(wire, machine);
       time.at(time.now() + SILENCE_MS, () => {
-        // It may have been healed and parted again: then its connections are watched anew.
+        // // The machine may have been healed and partitioned again: then another watch checks its connections.
         for (const wire of cut) if (wire.heldSince() <= time.now() - SILENCE_MS) wire.cut('silent');
       });
     },

@@ -1,6 +1,6 @@
 /**
- * Simulation: one connection between two processes, as TCP gives it: in order, whole or not at all, and broken at any moment.
- * What was on its way when it broke is lost; each side hears of the end by itself.
+ * Simulation: one connection between two processes, as TCP gives it: messages arrive in order, whole or not at all, and it may break
+ * at any moment. What was under way when it broke is lost; each side is notified of the end by itself.
  */
 import type { Machine } from '../../../scheduler/dist/plan/kernel/machine.js';
 import type { VirtualTime } from '../../../scheduler/dist/plan/kernel/virtual-time.js';
@@ -13,9 +13,9 @@ export interface WireListener {
 export interface WireEnd {
   readonly peer: Machine;
   isOpen(): boolean;
-  /** False: it is not open any more. */
+  /** False: it is no longer open. */
   send(text: string): boolean;
-  /** This side hears no more of it; the other one is told after everything that was sent before. */
+  /** This side receives nothing more; the other side is notified after everything that was sent before. */
   close(code: number, reason: string): void;
   listen(to: WireListener): void;
 }
@@ -25,25 +25,25 @@ export interface Wire {
   readonly far: WireEnd;
   readonly machines: readonly [Machine, Machine];
   isOpen(): boolean;
-  /** Breaks: what is on its way is lost, and each side that lives hears of it. */
+  /** Breaks it: what is under way is lost, and each side that lives is notified. */
   cut(reason: string): void;
   /** Nothing reaches that machine until `pass`; nothing is lost either. */
   hold(to: Machine): void;
   pass(): void;
-  /** Since when something has been kept from passing; infinity: nothing is. */
+  /** Since when something has been waiting; infinity: nothing is. */
   heldSince(): number;
 }
 
-/** As browsers and `ws` say it when nobody said farewell. */
+/** The code that browsers and `ws` use when no close frame arrived. */
 export const BROKEN = 1006;
 
 interface Side {
   readonly machine: Machine;
   listener: WireListener | undefined;
   isOpen: boolean;
-  /** Nothing that was sent to it later arrives earlier. */
+  /** Keeps the order: what was sent later does not arrive earlier. */
   lastAt: number;
-  /** What may not reach it yet. */
+  /** What must wait before it reaches the machine. */
   held: (() => void)[] | undefined;
 }
 
@@ -51,7 +51,7 @@ export function createWire(deps: {
   time: VirtualTime;
   near: Machine;
   far: Machine;
-  /** How long the next message is on its way. */
+  /** How long the next message is under way. */
   delay: () => number;
   ended: () => void;
 }): Wire {
@@ -64,7 +64,7 @@ export function createWire(deps: {
     return { machine, listener: undefined, isOpen: true, lastAt: 0, held: undefined };
   }
 
-  /** In order behind what was sent before, unless the wire breaks meanwhile. */
+  /** After everything that was sent before, unless the connection breaks first. */
   function carry(to: Side, arrive: () => void): void {
     if (to.held !== undefined) {
       to.held.push(() => carry(to, arrive));

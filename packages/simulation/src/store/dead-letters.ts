@@ -1,4 +1,4 @@
-/** Simulation: dead letters, as the stream of each instance that its inbox buries them in. Cold path. */
+/** Simulation: dead letters, one stream per instance, to which its inbox moves messages that could not be handled. Cold path. */
 import {
   type DeadLetter,
   type DeadLetters,
@@ -49,7 +49,8 @@ export function createDeadLetters(deps: {
     async replay(instanceId, messageId, to) {
       const letter = await get(instanceId, messageId);
       if (letter === undefined) return 'absent';
-      // The two may lie on different shards: sent first, so that what fails in between costs a second delivery and no letter.
+      // // The two may lie on different shards. The message is sent first, so that a failure in between causes a second delivery and loses
+      // no dead letter.
       const result = await inbox.send(to, letter.body);
       if (result !== 'sent') return result;
       await on(instanceId, 'remove-dead-letters', (shard) => remove(shard, instanceId, [messageId]));
@@ -112,7 +113,7 @@ function wholeLetter(messageId: string, { body, deliveries }: BuriedMessage): Wh
   return { messageId, diedAt: timeOf(messageId), deliveries, bytes: text.length, head, body };
 }
 
-/** An entry of a stream is named by the time at which it was written. */
+/** The id of a stream entry contains the time at which it was written. */
 const timeOf = (messageId: string): number => Number(messageId.split('-')[0]);
 const numberOf = (messageId: string): number => Number(messageId.split('-')[1]);
 

@@ -1,4 +1,4 @@
-/** Simulation: words between instances that may be lost: one channel for each and one for all. */
+/** Simulation: hints between instances, which may be lost: one channel per instance and one for all. */
 import type { HintBus } from '../../../scheduler/dist/ports/hint-bus.js';
 import type { Lines } from './servers/lines.ts';
 import { keys, tags } from './servers/tags.ts';

@@ -1,4 +1,4 @@
-/** Simulation: which instances live, as one entry each that expires by itself, and one set of all names. */
+/** Simulation: which instances live: one entry each that expires, and one set of all names. */
 import {
   DEATH_REMEMBERED_MS,
   type Instance,
@@ -52,7 +52,7 @@ export function createInstances({ lines }: { lines: Lines }): Instances {
         state.presence.put(instanceId, { about: { ...(holder ?? said), lastingUpTo } }, at + ttlMs);
         return { kind: holder === undefined ? 'revived' : 'renewed', at } as const;
       });
-      // Again each time: an emptied store may have lost the name. It is no part of being alive.
+      // // Again each time: an emptied store may have lost the name. Presence does not depend on it.
       if (renewal.kind !== 'lost') note(instanceId).catch(() => undefined);
       return renewal;
     },
@@ -89,5 +89,5 @@ export function createInstances({ lines }: { lines: Lines }): Instances {
   };
 }
 
-/** As it is now: what is said of an instance may be known only later, and is asked for each time. */
+/** A copy: the details of an instance may change later, and are read each time. */
 const saidOf = (self: Instance): Instance => ({ ...self });

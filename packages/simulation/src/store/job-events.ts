@@ -1,4 +1,4 @@
-/** Simulation: tells whoever waits for a job that it moved, wherever it was moved. A notice carries the job's id and may be lost. */
+/** Simulation: notifies those who wait for a job that it moved, on any instance. A notice carries the job's id and may be lost. */
 import {
   createJobEvents as createBookedJobEvents,
   type MoveNotices,

@@ -1,13 +1,13 @@
-/** Simulation: takes of one instance that wait for something to arrive, by node. A notice wakes one of them, the oldest. */
+/** Simulation: calls of one instance that wait for a job to arrive in a node's mailbox, by node. A notice wakes the oldest of them. */
 import type { NodeId } from '../../../scheduler/dist/domain/ids.js';
 import type { Clock } from '../../../scheduler/dist/ports/clock.js';
 import type { Lines } from './servers/lines.ts';
 import { keys, tags } from './servers/tags.ts';
 
 export interface WaitingTake {
-  /** Grows with every notice: whoever found nothing and sees it grown since he asked must ask again. */
+  /** Grows with every notice: a caller that found nothing and sees that it has grown since must look again. */
   count(): number;
-  /** Ends with a notice, when aborted, after `limitMs`, or when it is time to look for oneself. */
+  /** Ends with a notice, when aborted, after `limitMs`, or when it is time to look without a notice. */
   next(limitMs: number, signal: AbortSignal | undefined): Promise<void>;
   leave(): void;
 }
@@ -19,7 +19,7 @@ interface Box {
   stop: () => void;
 }
 
-/** Notices may be lost; this is how late an arrival is noticed then. */
+/** Notices may be lost; then an arrival is noticed this late. */
 const LOOK_EVERY_MS = 2_000;
 
 export function createArrivals(deps: { lines: Lines; clock: Clock }) {
@@ -40,11 +40,11 @@ export function createArrivals(deps: { lines: Lines; clock: Clock }) {
         (stop) => {
           if (boxes.get(nodeId) !== box) return stop();
           box.stop = stop;
-          // What came before it could be heard may have been missed.
+          // // A notice before the subscription may have been missed.
           box.count += 1;
           for (const wake of [...box.waiting]) wake();
         },
-        // Deaf for now: whoever waits finds arrivals by looking.
+        // // Without a subscription, callers find arrivals by looking.
         () => undefined,
       );
     return box;
@@ -70,7 +70,7 @@ export function createArrivals(deps: { lines: Lines; clock: Clock }) {
           }),
         leave() {
           box.members -= 1;
-          // Whoever goes may have been woken for something that he did not take.
+          // // A caller that ends may have been woken for a job that it did not take.
           if (box.members > 0) wakeOne(box);
           else {
             boxes.delete(nodeId);

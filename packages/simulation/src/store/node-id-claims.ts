@@ -17,7 +17,7 @@ export function createNodeIdClaims(deps: {
 }): NodeIdClaims {
   const { lines, clock, idleMs } = deps;
   const counts = Array.from({ length: NODE_PARTS }, () => 0);
-  /** Added here and not yet counted. */
+  /** Added by this instance and not yet counted. */
   let since = 0;
   let countedAt = Number.NEGATIVE_INFINITY;
   let first: Promise<void> | undefined;
@@ -34,7 +34,7 @@ export function createNodeIdClaims(deps: {
         ),
       ),
     );
-    // A part that did not answer keeps its last count: the limit is approximate, and no reason to refuse a node.
+    // // A part that did not answer keeps its last count: the limit is approximate, and no reason to refuse a node.
     for (const [part, answer] of answers.entries()) {
       if (answer.status === 'fulfilled') counts[part] = answer.value;
     }
@@ -59,7 +59,7 @@ export function createNodeIdClaims(deps: {
   const claimNode = (nodeId: NodeId, credential: string, hasRoom: boolean): Promise<ClaimResult> =>
     lines.ask(tags.node(nodeId), 'claim-node', (shard) => claim(shard, nodeId, credential, hasRoom, idleMs));
 
-  /** At once, not one after the other: an id that is claimed or in conflict belongs into the index either way. */
+  /** In parallel: an id that is claimed or in conflict belongs into the index in both cases. */
   async function claimWithRoom(nodeId: NodeId, credential: string): Promise<ClaimResult> {
     since += 1;
     let isAdded = false;
@@ -71,7 +71,7 @@ export function createNodeIdClaims(deps: {
       ]);
       if (claimed.status === 'rejected') throw claimed.reason;
       isAdded = claimed.value.kind === 'claimed' && !claimed.value.isReturning;
-      // A known id is in the index already: the shard that has this part of it may be down.
+      // // A known id is in the index already: the shard that has this part of it may be down.
       if (isAdded && entered.status === 'rejected') throw entered.reason;
       return claimed.value;
     } finally {
@@ -106,7 +106,7 @@ export function createNodeIdClaims(deps: {
         release(shard, nodeId, generation),
       );
       if (result === 'released') since -= 1;
-      // Also when nobody held it: the release before may have got no further than that.
+      // // Also when no instance held it: the release before may have failed after that step.
       if (result !== 'stale') await inIndex(nodeId, 'leave-nodes', (names) => names.delete(nodeId));
       return result === 'released';
     },
@@ -124,7 +124,7 @@ function claim(
   const holder = node?.credential;
   if (holder !== undefined && holder !== credential) return { kind: 'conflict' };
   if (holder === undefined && !hasRoom) return { kind: 'full' };
-  // Time makes it grow though the entry was lost; the last one makes it grow though time went back.
+  // // Time makes it grow although the entry was lost; the last value makes it grow although time went back.
   const generation = Math.max(now(), (node?.generation ?? 0) + 1);
   state.nodes.put(nodeId, { capacity: node?.capacity, credential, generation }, now() + idleMs);
   return { kind: 'claimed', generation, isReturning: holder !== undefined };
@@ -135,7 +135,7 @@ function release({ state, now }: Shard, nodeId: NodeId, generation: number): 're
   if (node?.credential === undefined) return 'absent';
   if (node.generation !== generation) return 'stale';
   node.credential = undefined;
-  // Whoever forgets last, the directory or the ledger, leaves the generation alone, and for a while only.
+  // // The last of the two to forget the node, claims or ledger, leaves only the generation, and only for a while.
   if (node.capacity === undefined) state.nodes.expire(nodeId, now() + GENERATION_MEMORY_MS);
   return 'released';
 }

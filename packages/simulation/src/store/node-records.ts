@@ -1,4 +1,7 @@
-/** Simulation: what instances tell one another of their nodes. A node record and its presence lie on the node's shard, lists on a few others. */
+/**
+ * Simulation: node records, by which instances know each other's nodes. A node record and its presence lie on the node's shard,
+ * lists on a few others.
+ */
 import type { NodeId } from '../../../scheduler/dist/domain/ids.js';
 import {
   isLater,
@@ -21,7 +24,7 @@ const NOTICE_PARTS = 4;
 
 export function createNodeRecords(deps: {
   lines: Lines;
-  /** Ids that nobody enlisted for this long are no longer listed. */
+  /** Ids that were not enlisted for this long are no longer listed. */
   forgetAfterMs: number;
   onFault?: ((fault: unknown) => void) | undefined;
 }): NodeRecords {
@@ -43,7 +46,7 @@ export function createNodeRecords(deps: {
     }
   }
 
-  /** All that changed at one moment is told together. */
+  /** All changes of one moment are sent as one notice. */
   function notice({ nodeId, generation, version }: RecordVersion): void {
     if (untold.size === 0) queueMicrotask(tellAll);
     untold.set(nodeId, { nodeId, generation, version });
@@ -81,7 +84,7 @@ export function createNodeRecords(deps: {
       const part = partOf(nodeId);
       parts.set(part, [...(parts.get(part) ?? []), nodeId]);
     }
-    // All are tried before one of them is said to have failed.
+    // // All parts are tried before the call fails.
     const answers = await Promise.allSettled(
       [...parts].map(([part, own]) =>
         lines.ask(tags.key(keys.nodesSeen(part)), 'enlist-nodes', (shard) =>
@@ -98,7 +101,7 @@ export function createNodeRecords(deps: {
       if (result.kind === 'stale') return result;
       notice(record);
       if (result.kind === 'posted') return { kind: 'posted' };
-      // Also at a repeat: the post before may have got no further than its node record.
+      // // Also after a repeat: the post before may have failed after its node record was written.
       await enlist([record.nodeId]);
       return { kind: result.kind === 'first' ? 'posted' : 'already' };
     },
@@ -121,7 +124,7 @@ export function createNodeRecords(deps: {
     async read(asked) {
       const standings = await Promise.all(
         asked.map((each) =>
-          // A shard that does not answer leaves unknown only what lives on it.
+          // // A shard that does not answer leaves only its own nodes unknown.
           on(each.nodeId, 'read-record', (shard) => read(shard, each)).catch(
             (): RecordStatus => ({ kind: 'unknown' }),
           ),
@@ -133,7 +136,7 @@ export function createNodeRecords(deps: {
     page: (cursor, max) => pageNodes(lines, cursor, max, deps.forgetAfterMs),
 
     async subscribe(hear) {
-      // A wrapper, so that one function may subscribe twice and each end only its own.
+      // // A wrapper, so that one function may subscribe twice and each subscription ends by itself.
       const own = (heard: readonly RecordVersion[]): void => hear(heard);
       listeners.add(own);
       try {

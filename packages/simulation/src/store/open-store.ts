@@ -1,4 +1,4 @@
-/** Simulation: the store as one process uses it: every port on its connections to the shards. */
+/** Simulation: the store as one process uses it: every port, on the process's connections to the shards. */
 import type { JobAssign } from '@lingua/protocol';
 import { jobTag } from '../../../scheduler/dist/adapters/shared-jobs/job-tag.js';
 import type { SharedStore } from '../../../scheduler/dist/app/shared-store.js';
@@ -26,13 +26,13 @@ export function openStore(deps: {
   lines: Lines;
   settings: StoreSettings;
   planAfter: PlanAfter;
-  /** Told what watches the masters, to be woken when another one is found. */
+  /** Called with the watch of the masters, which is woken when another master is found. */
   onWatch: (watch: MastersWatch) => void;
   onClose: () => void;
   onFault?: ((fault: unknown) => void) | undefined;
 }): SharedStore {
   const { clock, lines, settings, planAfter, onFault } = deps;
-  // What must not be lost: slots, jobs and messages. Notices and presence are soon said again.
+  // // Slots, jobs and messages must not be lost. Notices and presence are soon written again.
   const kept =
     settings.durability === 'replica' ? withReplica(lines, clock, settings.commandTimeoutMs / 2) : lines;
   const inbox = createInbox({ lines: kept, planAfter, ...settings.inbox });
@@ -75,7 +75,7 @@ export function openStore(deps: {
         { lines: lines.all, clock },
         {
           changed(shard) {
-            // Without its entry in the index a job could not be adopted.
+            // // Without its entry in the index, a job could not be taken over.
             const isIndexAffected = shardOf(tags.instance(instanceId)) === shard;
             on.changed({
               job: (jobId) => isIndexAffected || shardOf(tags.job(jobTag(jobId))) === shard,

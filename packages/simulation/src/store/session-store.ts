@@ -1,4 +1,4 @@
-/** Simulation: sessions that any instance can go on with, each on its own shard. */
+/** Simulation: sessions that any instance can continue, each on its own shard. */
 import type { SessionId } from '../../../scheduler/dist/domain/ids.js';
 import type { SavedSession, SessionStore } from '../../../scheduler/dist/ports/session-store.js';
 import type { Lines } from './servers/lines.ts';
@@ -60,7 +60,7 @@ export function createSessionStore({ lines }: { lines: Lines }): SessionStore {
   };
 }
 
-/** Whatever its owner does with it next. */
+/** A copy, so that later changes by the owner do not affect it. */
 const asItIs = (state: SavedSession): SavedSession => ({
   ...state,
   utterances: state.utterances.map((utterance) => ({ ...utterance })),

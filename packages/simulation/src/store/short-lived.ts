@@ -1,4 +1,4 @@
-/** Simulation: what is one value each that expires by itself: locks, figures of instances, their statistics. Cold path. */
+/** Simulation: single values that expire: locks, figures and statistics of instances. Cold path. */
 import type { Figures, InstanceFigures } from '../../../scheduler/dist/ports/instance-figures.js';
 import type { Locks } from '../../../scheduler/dist/ports/locks.js';
 import type { StatsBoard } from '../../../scheduler/dist/ports/stats-board.js';
@@ -18,7 +18,7 @@ export function createLocks({ lines, space }: { lines: Lines; space: string }): 
   };
 }
 
-/** Values of instances lie with the rest of theirs. */
+/** Values of an instance lie on the shard of the instance. */
 function valuesOf<T>(lines: Lines, kind: string) {
   return {
     write: (instanceId: string, value: T, ttlMs: number): Promise<void> =>

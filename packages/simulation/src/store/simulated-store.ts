@@ -1,6 +1,6 @@
 /**
- * Simulation: a store that several processes share, with the meaning of the Redis adapters and every fault they have to live with.
- * All of it hangs on virtual time and one chance: the same calls and faults give the same answers at the same moments.
+ * Simulation: a store that several processes share, with the semantics of the Redis adapters and all of their faults. It depends
+ * only on virtual time and one source of chance: the same calls and faults give the same replies at the same moments.
  */
 import { jobTag } from '../../../scheduler/dist/adapters/shared-jobs/job-tag.js';
 import type { SharedStore } from '../../../scheduler/dist/app/shared-store.js';
@@ -17,39 +17,39 @@ import type { StoreSettings } from './store-settings.ts';
 
 export interface SimulatedStore {
   readonly shards: number;
-  /** The store as this process uses it; a process that was started anew is another one. */
+  /** The store as this process uses it; a process that was started again opens it again. */
   storeFor(machine: Machine): SharedStore;
   shardOfJob(jobId: JobId): number;
   shardOfNode(nodeId: NodeId): number;
-  /** Where it has to show that it lives. */
+  /** The shard with the presence of this instance. */
   shardOfPresence(instanceId: string): number;
 
-  /** What reaches it is done when it wakes, however long its sender has given up. */
+  /** A frozen shard executes what it received when it wakes, even if the sender has timed out. */
   freezeShard(shard: number): void;
   wakeShard(shard: number): void;
-  /** From now on this share of what is sent there never arrives. */
+  /** From now on this share of the requests is lost. */
   loseRequests(shard: number, share: number): void;
-  /** From now on this share of what it does is never heard of. */
+  /** From now on this share of the replies is lost. */
   loseReplies(shard: number, share: number): void;
-  /** Its replica falls behind now, its master dies `lossMs` later, and the replica serves it after another `awayMs`. */
+  /** The replica stops receiving now, the master dies `lossMs` later, and the replica serves the shard after another `awayMs`. */
   failOver(shard: number, how: { readonly lossMs: number; readonly awayMs: number }): void;
-  /** A part of it goes to another server, with all that it holds. */
+  /** A part of the shard moves to another server, with all its data. */
   beginMove(shard: number): void;
   endMove(shard: number): void;
-  /** Everything between the two takes longer, or no longer. */
+  /** Every message between the process and the store takes longer, or no longer does. */
   slowDown(machine: Machine): void;
   speedUp(machine: Machine): void;
-  /** Nothing passes between the two until it is healed; then everything does. All shards unless one is named. */
+  /** Nothing passes between the process and the shards until `heal`; then everything does. All shards unless one is named. */
   partition(machine: Machine, shard?: number): void;
   heal(machine: Machine, shard?: number): void;
-  /** Its servers are gone, with all they know kept on their disks. All of them unless one is named. */
+  /** The servers stop and keep their data on disk. All of them unless one is named. */
   down(shard?: number): void;
   up(shard?: number): void;
-  /** Everything in it is lost. */
+  /** The store loses everything. */
   empty(): void;
-  /** What happens to words that may be lost. */
+  /** How hints and notices are lost, doubled or delayed. */
   spoilRumours(how: Partial<Rumours>): void;
-  /** How much of each kind is in it: what should be nothing when all is quiet, and what must stay bounded. */
+  /** How much of each kind is in it: what must be zero at rest, and what must stay bounded. */
   contents(): StoreContents;
 }
 
@@ -67,7 +67,7 @@ const LONGEST_WAY_MS = 1;
 /** Neither is so slow that most commands time out. */
 const SLOW_WAY_MS = 250;
 const SLOW_MOVE_MS = 300;
-/** How long a process looks for a new master at most: it looks again this often while one is lost. */
+/** How long a process takes to find a new master at most: it tries again this often while one is missing. */
 const FINDS_WITHIN_MS = 250;
 
 interface Opened {
@@ -110,7 +110,7 @@ export function createSimulatedStore(deps: {
       .filter((each) => each.machine === machine)
       .flatMap(({ lines }) => lines.all.filter(({ shard }) => index === undefined || shard.index === index));
 
-  /** Each process finds the new master in its own time; half of them are led there before they know that it is another. */
+  /** Each process finds the new master at its own time; half of them send commands there before their watch has noticed the change. */
   function comeBack(shard: Shard): void {
     if (!shard.isAway) return;
     shard.comeBack();

@@ -1,4 +1,4 @@
-/** Simulation: what the simulated store takes from the configuration, in the words of its parts. Pure. */
+/** Simulation: the settings of the simulated store, from the configuration. Pure. */
 
 import {
   forgetNodesAfterMs,

@@ -16,17 +16,17 @@ export interface Crowd {
   nameAt(at: number): string;
   machineAt(at: number): Machine | undefined;
   asked(): number;
-  /** Its connection breaks; the SDK comes back. */
+  /** Its connection breaks; the SDK reconnects. */
   cut(at: number): void;
-  /** Gone without a word; somebody else takes its place. */
+  /** It leaves without closing anything; another client takes its place. */
   vanish(at: number): void;
   stop(): void;
   isDone(): boolean;
-  /** So many requests at once, of every tenant its share, each made once. */
+  /** This many requests at once, divided among the tenants, each sent once. */
   askAtOnce(count: number): void;
 }
 
-/** How often somebody reads a job of another tenant, for each request. */
+/** How often a client reads a job of another tenant, per request. */
 const PEEKS = 0.02;
 
 export function createCrowd(deps: {
@@ -40,7 +40,7 @@ export function createCrowd(deps: {
   const size = scenario.speakers + scenario.dispatchers;
   const clients: SimulatedClient[] = [];
   const dispatchers: { dispatch(): void }[] = [];
-  /** How many there have been at each place. */
+  /** How many clients there have been at each place. */
   const lives: number[] = [];
   const tenantOf = new Map<string, string>();
   let starts = 0;
@@ -56,7 +56,7 @@ export function createCrowd(deps: {
     const life = (lives[at] ?? 0) + 1;
     lives[at] = life;
     const parts = {
-      // Neighbours are of different tenants.
+      // // Neighbours belong to different tenants.
       requests: `${Math.floor(at / TENANTS.length)}.${life}`,
       machine: createMachine({ time, name }),
       world,

@@ -15,20 +15,20 @@ export interface Fleet {
   kill(at: number): void;
   freeze(at: number): void;
   wake(at: number): void;
-  /** The network between the node and its instance breaks once. */
+  /** The connection between the node and its instance breaks once. */
   cut(at: number): void;
-  /** Nobody has bad habits from here on. */
+  /** From here on no node misbehaves. */
   behave(): void;
-  /** Nobody ends any work while this is so. */
+  /** While this is set, no node finishes a job. */
   pauseWork(isPaused: boolean): void;
   /** The process that runs there, or ran last. */
   nameAt(at: number): string;
   machineAt(at: number): Machine | undefined;
-  /** Names of those that run. */
+  /** Names of the running processes. */
   names(): readonly string[];
 }
 
-/** Every third node is as legacy ones are. */
+/** Every third node is a legacy node. */
 const LEGACY_EVERY = 3;
 
 export function createFleet(deps: {

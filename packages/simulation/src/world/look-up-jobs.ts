@@ -1,11 +1,11 @@
-/** Simulation: what the records say of every job that anybody has heard of, when everything is over. */
+/** Simulation: reads the record of every job in the history, at the end of the run. */
 
 import type { VirtualTime } from '../../../scheduler/dist/plan/kernel/virtual-time.js';
 import { ofKind, type Recorder } from '../history.ts';
 import type { SimulatedInstance } from '../instance/simulated-instance.ts';
 import { toldBy } from '../told-by.ts';
 
-/** So few that nobody is kept waiting. */
+/** So few at once that no read has to wait. */
 const AT_ONCE = 64;
 const LOOK_MS = 20;
 
@@ -30,7 +30,7 @@ export async function lookUpJobs(deps: {
             ...(result !== undefined && { result }),
           });
         },
-        // Nothing is broken by now: a store that does not answer breaks other promises.
+        // // No fault is under way: a store that does not answer now breaks other invariants.
         () => {},
       );
     await time.runUntil(time.now() + LOOK_MS);

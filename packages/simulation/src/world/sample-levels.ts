@@ -1,4 +1,4 @@
-/** Simulation: how much of everything an instance has that must not grow without end, and how much it may have. */
+/** Simulation: the level of everything in an instance that must stay bounded, and its limit. */
 import type { Config } from '../../../scheduler/dist/config/settings.js';
 import type { Recorder } from '../history.ts';
 import type { SimulatedInstance } from '../instance/simulated-instance.ts';
@@ -9,24 +9,24 @@ interface Level {
   readonly gauge: string;
   readonly value: number;
   readonly limit: number;
-  /** How much may be left when everything is quiet; absent: whatever is within the limit. */
+  /** How much of it may be left at the end of a run; absent: anything within the limit. */
   readonly atRest?: number;
 }
 
 export interface Levels {
   record(): void;
-  /** Nothing is left that should not be when everything is quiet. */
+  /** Nothing is left that must be gone at rest. */
   areAtRest(): boolean;
 }
 
-/** As many as instances hold for others that do not answer (jobs-of-many.ts). */
+/** As many as instances keep for others that do not answer. */
 const MOST_HELD = 10_000;
 
 export function createLevels(deps: {
   readonly recorder: Recorder;
   readonly config: Config;
   readonly instances: () => readonly SimulatedInstance[];
-  /** How many there are when all of them live. */
+  /** How many there are when all instances live. */
   readonly places: number;
   readonly store: SimulatedStore | undefined;
 }): Levels {
@@ -41,9 +41,9 @@ export function createLevels(deps: {
     const { messages, liveLeases, liveJobs } = store.contents();
     const { max_inflight_jobs: inFlight, phase2 } = config.scheduler;
     const stored = [
-      // Those of the dead are in it, until somebody has taken them over.
+      // // Includes those of dead instances, until another instance has taken them over.
       { gauge: 'letters', value: messages, limit: phase2.stream_maxlen * deps.places },
-      // All may have died once by then.
+      // // By then each instance may have died once.
       { gauge: 'live leases', value: liveLeases, limit: 2 * inFlight * deps.places },
       { gauge: 'live jobs', value: liveJobs, limit: 2 * inFlight * deps.places },
     ];

@@ -1,33 +1,33 @@
-/** Simulation: how large the world is, and how its instances are configured. */
+/** Simulation: the size of the simulated system, and the configuration of its instances. */
 import { loadConfig } from '../../../scheduler/dist/config/load-config.js';
 import { printFinding } from '../../../scheduler/dist/config/origin.js';
 import type { Config } from '../../../scheduler/dist/config/settings.js';
 
 export interface Scenario {
-  /** 1: it is alone and needs no store. */
+  /** 1: a single instance without a store. */
   readonly instances: number;
-  /** Of the store; each fails on its own. */
+  /** Shards of the store; each fails on its own. */
   readonly shards: number;
   readonly nodes: number;
-  /** Legacy nodes declare none: only 4 is what they really get. */
+  /** Legacy nodes declare none: 4 is what the scheduler assumes for them. */
   readonly slots: number;
   readonly speakers: number;
   readonly dispatchers: number;
   /** Requests of all clients together. */
   readonly perSecond: number;
-  /** Chance of each bad habit of nodes, per job. */
+  /** Chance of each kind of misbehaviour of nodes, per job. */
   readonly badness: number;
-  /** How long half of the jobs take at most, in milliseconds of work. */
+  /** Half of the jobs take less, in milliseconds of work. */
   readonly workMs: number;
   /** How many jobs each instance may have in flight. */
   readonly inFlight: number;
-  /** How long a slot is kept for a job that its node has not acknowledged. */
+  /** How long a slot is reserved for a job (reservation_ttl_ms). */
   readonly reservationMs: number;
-  /** What counts as written: what the primary has, or what a replica has as well. */
+  /** When a write counts: when the primary has it, or when a replica has it as well. */
   readonly durability: 'primary' | 'replica';
-  /** Share of the instances that freeze whose clocks stand still meanwhile, as those of machines that are suspended do. */
+  /** Share of the frozen instances whose clocks stop meanwhile, as on a suspended machine. */
   readonly suspended: number;
-  /** Share of them whose machines sleep: their clocks count that, their timers do not. */
+  /** Share of them whose machines sleep: their clocks go on, their timers do not. */
   readonly slept: number;
 }
 
@@ -41,7 +41,7 @@ export const SCENARIO: Scenario = {
   perSecond: 180,
   badness: 0.004,
   workMs: 250,
-  // So few that limits are reached: one that nobody reaches was not tried.
+  // // So few that limits are reached: otherwise they would not be tested.
   inFlight: 400,
   reservationMs: 5_000,
   durability: 'primary',
@@ -49,10 +49,10 @@ export const SCENARIO: Scenario = {
   slept: 0.3,
 };
 
-/** Each tenant is confined to its pool: a job on a node of the other one is a breach (I10). */
+/** Each tenant is confined to its pool: a job on a node of the other one breaks I10. */
 export const TENANTS = ['acme', 'globex'] as const;
 export type Tenant = (typeof TENANTS)[number];
-/** The service that makes a node one of the tenant's pool. */
+/** The service that makes a node a member of the tenant's pool. */
 export const serviceOf = (tenant: string): string => `only-${tenant}`;
 
 const PAIRS = [
@@ -78,17 +78,17 @@ pool_id = ${at + 1}
 ).join('');
 
 /**
- * Longer than a connection stalls before it is given up. Pauses are told by when speech arrives: in a stall of a second a sentence ends,
- * rightly, and its speaker here would take that for words that were lost.
+ * Longer than a connection stalls before it is closed. The scheduler detects pauses by when audio arrives: after a stall of a second
+ * it would end a sentence, rightly, and the speaker of this simulation would take that for lost words.
  */
 const PAUSE_MS = 12_000;
 
-/** As few. Retries wait beyond it. */
+/** Few for the same reason. Retries wait beyond it. */
 const WAITING = 48;
 
 export type Configured = Pick<Scenario, 'inFlight' | 'reservationMs' | 'durability'>;
 
-/** Everything else is as it comes: what is proven is what is run. */
+/** All other settings have their defaults: the proof is about what users run. */
 export function configOf(
   instanceId: string,
   isAlone: boolean,

@@ -1,4 +1,4 @@
-/** Simulation: the instances of the scheduler, the ways to them, and what happens to them. */
+/** Simulation: the instances of the scheduler, the connections to them, and their faults. */
 
 import type { SharedStore } from '../../../scheduler/dist/app/shared-store.js';
 import { SchedulerError } from '../../../scheduler/dist/domain/errors.js';
@@ -22,7 +22,7 @@ import { watchColdWork } from './watch-cold-work.ts';
 export interface Schedulers {
   readonly clients: ClientWorld;
   readonly nodes: NodeWorld;
-  /** Those whose process runs. */
+  /** Instances whose process runs. */
   running(): readonly SimulatedInstance[];
   /** Starts it, or starts it again: another process under the same name. */
   start(at: number): void;
@@ -30,13 +30,13 @@ export interface Schedulers {
   /** SIGTERM. Resolves when the process has ended. */
   stop(at: number): Promise<void>;
   freeze(at: number): void;
-  /** Its clock stands still, too. */
+  /** Its clock stops as well. */
   suspend(at: number): void;
-  /** Its timers stand still, and its clock does not. */
+  /** Its timers stop, and its clock does not. */
   sleep(at: number): void;
   wake(at: number): void;
   at(at: number): SimulatedInstance | undefined;
-  /** It serves, or did: the process that is there now. */
+  /** The current process serves, or has served. */
   hasStarted(at: number): boolean;
 }
 
@@ -54,7 +54,7 @@ export function createSchedulers(deps: {
   readonly meter: Meter;
   /** How wrong the clock of the next process is. */
   readonly clockOffsetMs: () => number;
-  /** Absent: there is one instance, and it is alone. */
+  /** Absent: there is a single instance. */
   readonly storeOf?: ((machine: Machine) => SharedStore) | undefined;
 }): Schedulers {
   const { time, network, chance, recorder } = deps;
@@ -66,7 +66,7 @@ export function createSchedulers(deps: {
   const living = (): SimulatedInstance[] =>
     places.filter((each): each is SimulatedInstance => each?.machine.isAlive() === true);
 
-  /** As a load balancer does: some instance that takes anybody in. Whether it hangs cannot be seen. */
+  /** As a load balancer: an instance that accepts connections. Whether it hangs is unknown. */
   function anyone(): SimulatedInstance | undefined {
     const open = living().filter((each) => !each.isClosed());
     return open[Math.floor(chance() * open.length)];
@@ -90,7 +90,7 @@ export function createSchedulers(deps: {
   function start(at: number): void {
     starts += 1;
     const name = nameOf(at);
-    // A process is another machine: nothing of the one before can happen to it.
+    // // A process is another machine: faults of the previous one do not affect it.
     const machine = createMachine({ time, name, clockOffsetMs: deps.clockOffsetMs() });
     const shared = overheard(name, deps.storeOf?.(machine));
     const instance = createSimulatedInstance({
@@ -110,7 +110,7 @@ export function createSchedulers(deps: {
       },
       (fault: unknown) => {
         if (!(fault instanceof SchedulerError) && !(fault instanceof Error)) throw fault;
-        // As a supervisor does with a process that could not start; whoever had reached it learns that it ended.
+        // // As a supervisor restarts a process that could not start; clients that had reached it are notified that it ended.
         machine.kill();
         network.cutOff(machine, 'the process has ended');
         time.at(time.now() + START_AGAIN_MS, () => {
@@ -120,7 +120,7 @@ export function createSchedulers(deps: {
     );
   }
 
-  /** Who writes to whom is seen on the way. */
+  /** Messages between instances are recorded as they are sent. */
   function overheard(from: string, shared: SharedStore | undefined): SharedStore | undefined {
     if (shared === undefined) return undefined;
     const { inbox } = shared;
@@ -178,7 +178,7 @@ export function createSchedulers(deps: {
   };
 }
 
-/** Which job a message hands over, and for which node. */
+/** Which job a message assigns, and to which node. */
 const ASSIGNMENT = /^(\S+) \{"topic":"assign"[^{]*\{"nodeId":"([^"]+)"/;
 
 const nameOf = (at: number): string => `instance-${at + 1}`;

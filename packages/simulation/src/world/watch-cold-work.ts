@@ -1,4 +1,4 @@
-/** Simulation: when statistics are counted, as their metrics tell it. What fails in between ends where the next begins. */
+/** Simulation: when statistics are computed, from their metrics. Work that fails ends where the next begins. */
 import type { Meter } from '../../../scheduler/dist/ports/meter.js';
 import type { Recorder } from '../history.ts';
 

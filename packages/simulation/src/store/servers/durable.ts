@@ -1,4 +1,7 @@
-/** Simulation: connections whose writes count only when a replica has them. What no replica confirms in time is *unknown*, as any fault. */
+/**
+ * Simulation: connections whose writes count only when a replica has them. A write that no replica confirms in time is *unknown*, as
+ * after any fault.
+ */
 import type { Clock } from '../../../../scheduler/dist/ports/clock.js';
 import { storeDown } from './line.ts';
 import type { Lines } from './lines.ts';

@@ -1,7 +1,7 @@
 /**
  * Simulation: the connection of one process to one shard. Requests arrive in the order they were sent, replies in the order they
- * were given; each way takes its time. What is not answered in time has failed, and nobody knows whether it happened. As the real
- * connections do, it asks nothing more of a shard that let a request time out, until that one has answered a probe.
+ * were made; each direction takes its time. A request without a reply in time has failed, and it is unknown whether it was executed.
+ * Like the real connections, it sends nothing more to a shard that let a request time out until that shard has answered a probe.
  */
 import { SchedulerError } from '../../../../scheduler/dist/domain/errors.js';
 import type { Machine } from '../../../../scheduler/dist/plan/kernel/machine.js';
@@ -13,18 +13,18 @@ import type { Shard } from './shard.ts';
 export interface Line {
   readonly shard: Shard;
   ask<T>(what: string, run: (shard: Shard) => T): Promise<T>;
-  /** Whether anything can be asked now. */
+  /** Whether it sends nothing at present. */
   isSilent(): boolean;
-  /** Which master it leads to. */
+  /** Which master it is connected to. */
   readonly master: number;
-  /** Leads to whoever serves the shard by then, and says so. */
+  /** Connects to the master that serves the shard by then, and calls back. */
   findMaster(afterMs: number, found: () => void): void;
-  /** Carries something from the one end to the other, or when it can again. */
+  /** Carries something from one end to the other, or later if the connection is cut. */
   cross(run: () => void): void;
   cut(): void;
   heal(): void;
   readonly isCut: boolean;
-  /** From now on each way may take this much longer. */
+  /** From now on each direction may take this much longer. */
   slowMs: number;
   close(): void;
 }
@@ -38,10 +38,10 @@ interface Call {
   isOver: boolean;
 }
 
-/** What is sent at one moment travels together. */
+/** Requests of one moment travel together. */
 interface Batch {
   readonly sentAt: number;
-  /** By the clock of the process, which gives up by it. */
+  /** By the clock of the process, which decides the timeout. */
   readonly ownSentMs: number;
   readonly master: number;
   readonly calls: Call[];
@@ -51,13 +51,13 @@ interface Batch {
 
 const LOST = Symbol('lost');
 const PROBE_MS = 100;
-/** So many at the front are given up before the rest moves up. */
+/** So many settled batches are removed at once. */
 const MOST_FORGOTTEN = 256;
 
 export const storeDown = (what: string, why: string, isUnsent = false): SchedulerError =>
   new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `the store did not answer: ${what} (${why})`, { isUnsent });
 
-/** The clock of a machine that stood still is a sum, and rounded: a wait as short as that would never be over. */
+/** The clock of a machine that was suspended is a rounded sum: a shorter wait might never end. */
 const LEAST_MS = 0.001;
 
 export function createLine(deps: {
@@ -65,12 +65,12 @@ export function createLine(deps: {
   chance: Chance;
   machine: Machine;
   shard: Shard;
-  /** How long one way takes, drawn anew for each. */
+  /** How long one direction takes, drawn anew for each message. */
   delay: () => number;
   commandTimeoutMs: number;
 }): Line {
   const { time, chance, machine, shard, delay, commandTimeoutMs } = deps;
-  /** In the order they were sent; what is before the front is over. */
+  /** In the order they were sent; batches before `front` are settled. */
   let pending: Batch[] = [];
   let front = 0;
   let leaving: Batch | undefined;
@@ -90,7 +90,7 @@ export function createLine(deps: {
     else held.push(run);
   }
 
-  /** From one end to the other, by then. */
+  /** From one end to the other, at this time. */
   function carry(when: number, run: () => void): void {
     time.at(when, () => cross(run));
   }
@@ -132,7 +132,7 @@ export function createLine(deps: {
   }
 
   function settle(batch: Batch): void {
-    // A process that slept through it looks at its clock before it looks at what has arrived.
+    // // A process that slept checks its clock before it reads what has arrived.
     const isLate = machine.uptimeMs() - batch.ownSentMs > commandTimeoutMs;
     for (const call of batch.calls) {
       if (call.isOver || call.reply === LOST) continue;
@@ -147,7 +147,7 @@ export function createLine(deps: {
     forgetOver();
   }
 
-  /** Nothing of what is over is kept: it would outlive its caller by the whole timeout. */
+  /** Settled batches are dropped: otherwise they would stay until the timeout of the whole connection. */
   function forgetOver(): void {
     while (pending[front]?.open === 0) front += 1;
     if (front < MOST_FORGOTTEN && front < pending.length) return;
@@ -155,7 +155,7 @@ export function createLine(deps: {
     front = 0;
   }
 
-  /** There is nobody at the other end: its process is told at once, and what it sent is lost. */
+  /** The server is not running: the process is notified at once, and what it sent is lost. */
   function reset(batch: Batch): void {
     cross(() =>
       machine.deliver(() => {
@@ -198,7 +198,7 @@ export function createLine(deps: {
     machine.clock.after(PROBE_MS, () => {
       isProbing = false;
       if (!isSilent || isClosed) return;
-      // Its answer ends the silence by itself. Without one it is asked again.
+      // // A reply ends the silence. Without one it is probed again.
       call('probing', () => undefined).catch(() => {
         if (isSilent && !isProbing) probeLater();
       });

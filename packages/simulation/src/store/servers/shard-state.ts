@@ -1,4 +1,4 @@
-/** Simulation: everything that one shard remembers. Plain values, so that all of it can be copied: a replica is a copy that lags. */
+/** Simulation: everything that one shard stores. Plain values, so that all of it can be copied: a replica is a copy that lags. */
 import type { JobId, NodeId, SessionId } from '../../../../scheduler/dist/domain/ids.js';
 import type { JobRecord } from '../../../../scheduler/dist/domain/job.js';
 import type { LeaseId } from '../../../../scheduler/dist/domain/lease.js';
@@ -15,7 +15,7 @@ export interface StoredJob {
   readonly driver: string;
   readonly watchers: readonly string[];
   readonly isSettled: boolean;
-  /** Absent while it lives: then it is bound. */
+  /** Absent while the job is live: then its request is bound to it. */
   readonly boundUntil: number | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface Stream<T> {
 }
 
 export interface StoredInbox extends Stream<StoredMessage> {
-  /** Ids of those that were never handed out, in order. */
+  /** Ids of messages that were never handed out, in order. */
   readonly fresh: Set<string>;
   /** Handed out and not confirmed, in the order of the messages. */
   readonly handedOut: Set<string>;
@@ -75,7 +75,7 @@ export interface WaitingEntry {
 }
 
 export interface StoredPresence {
-  /** Undefined: taken for dead. */
+  /** Undefined: declared dead. */
   readonly about: LivingInstance | undefined;
 }
 
@@ -86,7 +86,7 @@ export interface ShardState {
   readonly leases: Shelf<Map<LeaseId, number>>;
   readonly marks: Shelf<LeaseMarks>;
   readonly records: Shelf<StoredNodeRecord>;
-  /** When each node was last heard of. */
+  /** When each node was last seen. */
   readonly nodePresence: Shelf<number>;
   readonly mailboxes: Shelf<Map<JobId, WaitingEntry>>;
   readonly sessions: Shelf<{ readonly owner: string; readonly state: SavedSession }>;
@@ -144,7 +144,7 @@ const copyInbox = (inbox: StoredInbox): StoredInbox => ({
   handedOut: new Set(inbox.handedOut),
 });
 
-/** As it is now, whatever becomes of the first. */
+/** A copy that later changes of the original do not affect. */
 export const copyState = (state: ShardState): ShardState =>
   Object.fromEntries(
     Object.entries(state).map(([name, shelf]: [string, Shelf<unknown>]) => [name, shelf.copy()]),
@@ -154,7 +154,7 @@ export function sweepState(state: ShardState, now: number): void {
   for (const shelf of Object.values(state) as Shelf<unknown>[]) shelf.sweep(now);
 }
 
-/** The name of the next entry: by time, and by number within it. */
+/** The id of the next entry: by time, and by number within it. */
 export function nextId(stream: Stream<unknown>, now: number): string {
   stream.lastNumber = now > stream.lastMs ? 0 : stream.lastNumber + 1;
   stream.lastMs = Math.max(now, stream.lastMs);

@@ -1,17 +1,18 @@
 /**
- * Simulation: one shard of the store. Whatever reaches it happens at once and whole, as scripts do in Redis, by its own clock. It can
- * freeze — what reaches it happens when it wakes, however long its sender has given up — and die, to be replaced by a copy that lags.
+ * Simulation: one shard of the store. Each command is executed at once and whole, as scripts are in Redis, by the shard's clock. A
+ * shard can freeze, and then executes what it received when it wakes, even if the sender has timed out. It can die and be replaced
+ * by a copy that lags.
  */
 import type { Changeable } from '../../../../scheduler/dist/domain/changeable.js';
 import type { Clock } from '../../../../scheduler/dist/ports/clock.js';
 import { copyState, createShardState, type ShardState, sweepState } from './shard-state.ts';
 
-/** Somebody who hears what is said on a channel. */
+/** A subscriber of a channel. */
 export type Hear = (said: unknown) => void;
 
-/** A connection that is told what must not be lost. */
+/** A connection that receives messages as they are sent. */
 export interface Listener {
-  /** Its shard believes so, at least. */
+  /** As far as its shard knows. */
   isThere(): boolean;
   tell(what: unknown): void;
 }
@@ -19,48 +20,48 @@ export interface Listener {
 export interface Shard {
   readonly index: number;
   readonly state: ShardState;
-  /** Epoch milliseconds, whole, as its server tells them. */
+  /** Epoch milliseconds, whole, by the server's clock. */
   now(): number;
-  /** Epoch microseconds. No two of its scripts begin in the same one, whatever they waited for. */
+  /** Epoch microseconds. No two scripts of a shard begin in the same one. */
   micros(): number;
-  /** Who serves it: another number after every failover and restart. */
+  /** Which master serves it: another number after every failover and restart. */
   readonly master: number;
   readonly isAway: boolean;
   readonly isFrozen: boolean;
-  /** What is written now survives its master. */
+  /** What is written now survives the loss of the master. */
   readonly isReplicating: boolean;
-  /** How often a part of it went to another server, with all that it holds. */
+  /** How often a part of it moved to another server, with all its data. */
   readonly moves: number;
-  /** A part is on its way: what reaches the shard may have to wait for as long. */
+  /** A part is being moved: requests may wait for as long. */
   readonly slowMs: number;
-  /** Chances that what is sent to it, and what it answers, is lost. */
+  /** Chances that a request, and that a reply, is lost. */
   loss: { requests: number; replies: number };
-  /** Happens now, when it wakes, or never if its master is gone by then. */
+  /** Runs now, when the shard wakes, or never if its master is gone by then. */
   reach(run: () => void): void;
-  /** Tells everybody who listens there. */
+  /** Sends to all subscribers of the channel. */
   publish(channel: string, said: unknown): void;
   subscribe(channel: string, hear: Hear): () => void;
-  /** Readers that wait for a message, by inbox. Each says whether it took one. */
+  /** Readers that wait for a message, by inbox. Each returns whether it took one. */
   readonly waiting: Map<string, Set<() => boolean>>;
-  /** Those who are told messages as they are sent, by inbox. */
+  /** Connections that receive messages as they are sent, by inbox. */
   readonly listeners: Map<string, Set<Listener>>;
-  /** `cut`: the connection to its master is lost. Called by the shard, in the order in which they were given. */
+  /** `cut`: the connection to the master is lost. Called in the order of registration. */
   onCut(cut: () => void): () => void;
 
   freeze(): void;
   wake(): void;
   beginMove(slowMs: number): void;
   endMove(): void;
-  /** From now on its replica hears nothing: what is written is lost if the master is. */
+  /** From now on the replica receives nothing: what is written is lost with the master. */
   stopReplication(): void;
-  /** The master dies, and nobody serves the shard. */
+  /** The master dies, and no server serves the shard. */
   goAway(): void;
-  /** It is served again, by the replica if replication had stopped. */
+  /** A server serves it again: the replica, if replication had stopped. */
   comeBack(): void;
   empty(): void;
 }
 
-/** What is over is cleared away this often, by its own clock. */
+/** How often expired entries are removed, by its own clock. */
 const SWEEP_MS = 10_000;
 
 export function createShard(deps: { index: number; clock: Clock }): Shard {
@@ -97,7 +98,7 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
     shard.isReplicating = true;
   }
 
-  // Plain fields: objects with getters of their own are slow as soon as there are two of them.
+  // // Plain fields: objects with their own getters are slow as soon as there are two of them.
   const shard: Changeable<Shard> = {
     index: deps.index,
     state: createShardState(),
@@ -161,7 +162,7 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
     goAway() {
       if (shard.isAway) return;
       shard.isAway = true;
-      // What it had not done yet, nobody does.
+      // // Requests that it had not executed are lost.
       rouse();
       waiting.clear();
       for (const cut of [...cuts]) cut();

@@ -1,6 +1,6 @@
 /**
- * Simulation: keys that expire, as a server keeps them. What is over is never seen again, and cleared away now and then.
- * Values that may change are copied with it; all others must not be changed in place.
+ * Simulation: keys that expire, as a server keeps them. An expired entry is never returned, and removed from time to time. Values
+ * that may change are copied with the map; all others must not be changed in place.
  */
 
 interface Kept<V> {
@@ -12,9 +12,9 @@ export interface Shelf<V> {
   get(key: string, now: number): V | undefined;
   put(key: string, value: V, until?: number): void;
   delete(key: string): void;
-  /** Sets when it ends, if it is there. */
+  /** Sets when the entry expires, if it exists. */
   expire(key: string, until: number): void;
-  /** When it ends; 0 if it is not there. */
+  /** When the entry expires; 0 if it does not exist. */
   until(key: string, now: number): number;
   sweep(now: number): void;
   clear(): void;

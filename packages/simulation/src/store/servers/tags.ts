@@ -1,10 +1,10 @@
-/** Simulation: what lies together on one shard, by the same tags as the keys in Redis have. Pure. */
+/** Simulation: what lies together on one shard, by the same hash tags as the keys in Redis. Pure. */
 import type { NodeId, SessionId } from '../../../../scheduler/dist/domain/ids.js';
 
-/** Parts of the index of nodes, each a key of its own. */
+/** Parts of the index of nodes, each with its own key. */
 export const NODE_PARTS = 16;
 
-/** Keys that lie by themselves. */
+/** Keys that belong to no job, node, session or instance. */
 export const keys = {
   instances: 'schedulers:all',
   orphans: 'schedulers:dlq_orphaned',
@@ -16,10 +16,10 @@ export const keys = {
   arrivals: (nodeId: NodeId): string => `arrivals:${nodeId}`,
 } as const;
 
-/** Says where something lies: the same for all that lies together. A number, since it is asked for with every call. */
+/** Decides the shard: the same for all that lies together. A number, because every call computes one. */
 export type Tag = number;
 
-/** FNV-1a: any even spread does. */
+/** FNV-1a: any hash with an even distribution would do. */
 function hash(text: string, from = 0x811c9dc5): Tag {
   let all = from;
   for (let at = 0; at < text.length; at += 1) all = Math.imul(all ^ text.charCodeAt(at), 0x01000193);

@@ -1,4 +1,7 @@
-/** Simulation: how a process notices that a shard may have lost writes, because another serves it or a part of it, and that all of them answer again. */
+/**
+ * Simulation: how a process notices that a shard may have lost writes, because another server serves it or a part of it, and that
+ * all shards answer again.
+ */
 
 import type { StoreWatch } from '../../../../scheduler/dist/app/shared-store.js';
 import type { Clock } from '../../../../scheduler/dist/ports/clock.js';
@@ -8,14 +11,14 @@ const LOOK_MS = 250;
 const ASK_MS = 1_000;
 
 export interface MasterEvents {
-  /** What was written there lately may be lost. */
+  /** Recent writes of the shard may be lost. */
   changed(shard: number): void;
-  /** Some of the store did not answer for a while, and all of it does now. */
+  /** A part of the store did not answer for a while, and now all of it does. */
   returned(): void;
 }
 
 export interface MastersWatch extends StoreWatch {
-  /** Looks at once, as a process does that has just found another master. */
+  /** Checks at once, as a process does that has just found another master. */
   look(): void;
 }
 
