@@ -1,4 +1,4 @@
-/** The search for the highest rate that holds: found by trying, never guessed. */
+/** The search for the highest rate that the server sustains: measured, never guessed. */
 import { describe, expect, it } from 'vitest';
 import { findSaturation, type Probe } from '../src/open-loop/find-saturation.ts';
 
@@ -25,7 +25,7 @@ describe('saturation', () => {
       expect(isFound).toBe(true);
       expect(rate).toBeLessThanOrEqual(breaksAt);
       expect(rate).toBeGreaterThan(breaksAt / 1.11);
-      // Both sides of it were seen.
+      // // Rates on both sides of it were measured.
       expect(tried.some((each) => each.rate === rate && each.isWithin)).toBe(true);
       expect(tried.some((each) => each.rate > rate && each.rate <= rate * 1.1 && !each.isWithin)).toBe(true);
     },
@@ -37,18 +37,18 @@ describe('saturation', () => {
     expect(rate).toBeGreaterThan(15);
   });
 
-  it('is 0 if nothing holds, and the search ends', async () => {
+  it('is 0 if the server sustains no rate, and the search ends', async () => {
     const { rate, isFound } = await find(server(0).probe);
     expect({ rate, isFound }).toEqual({ rate: 0, isFound: true });
   });
 
-  it('is not claimed when the most that can be offered holds', async () => {
+  it('is not reported if the server sustains the highest rate offered', async () => {
     const { asked, probe } = server(1e9);
     expect(await find(probe, 100, 1_000)).toMatchObject({ rate: 1_000, isFound: false });
     expect(asked).toEqual([100, 200, 400, 800, 1_000]);
   });
 
-  it('is believed at the second bad probe: one bad moment is no saturation', async () => {
+  it('needs two bad probes: one slow moment is no saturation', async () => {
     let isFirst = true;
     const { probe } = server(1_000);
     const { rate } = await find(async (asked) => {
@@ -59,7 +59,7 @@ describe('saturation', () => {
     expect(rate).toBeGreaterThan(900);
   });
 
-  it('is reached by refusing too: fast refusals are no service', async () => {
+  it('is reached by refusals as well: fast refusals are no service', async () => {
     const { rate } = await find(async (asked) => ({ p99Ms: 1, refusedShare: asked > 300 ? 0.2 : 0 }));
     expect(rate).toBeLessThanOrEqual(300);
     expect(rate).toBeGreaterThan(270);

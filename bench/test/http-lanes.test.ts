@@ -1,11 +1,11 @@
-/** The client of long loads: a connection that its server has closed meanwhile is not written to. */
+/** The HTTP client of long loads does not write to a connection that the server has closed. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { createHttpLanes } from '../src/contest/http-lanes.ts';
 
-it('a lane that was closed while it lay idle is replaced, and its request answered', async () => {
+it('an idle connection that was closed is replaced, and its request answered', async () => {
   const server = createServer((_request, reply) => reply.end('done'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -22,7 +22,7 @@ it('a lane that was closed while it lay idle is replaced, and its request answer
     expect(opened).toBe(expected);
     server.closeAllConnections();
     await closed;
-    // The client hears of it in a turn of its own.
+    // // The client is notified in a turn of its own.
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 });

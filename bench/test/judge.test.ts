@@ -44,12 +44,12 @@ describe('a threshold', () => {
     expect(judge(declared(threshold), POINTS)).toMatchObject([expected]);
   });
 
-  it('of what was not measured is missed', () => {
+  it('of a missing figure is missed', () => {
     const nothing = [{ value: 1_000, results: {} }];
     expect(judge(declared('comparison = "at_most"\ntarget = 6'), nothing)).toMatchObject([{ isMet: false }]);
   });
 
-  it('says in words what it is about', () => {
+  it('describes itself in words', () => {
     const [judged] = judge(declared('comparison = "at_most"\ntarget = 2\nat = 1000\nover = 100'), POINTS);
     expect(judged?.what).toBe('CPU per decision at 1,000 nodes ÷ at 100 nodes');
   });

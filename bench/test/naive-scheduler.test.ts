@@ -1,4 +1,4 @@
-/** The baseline is slow by its design and not by mistakes: it must still decide rightly. */
+/** The baseline is slow by design, not by mistake: its decisions must be correct. */
 import { describe, expect, it } from 'vitest';
 import { createNaiveScheduler } from '../src/contest/naive-scheduler.ts';
 
@@ -40,7 +40,7 @@ function createTwo() {
 }
 
 describe('the naive scheduler', () => {
-  it('takes a node that has both languages and a free slot, and none when all are full', () => {
+  it('takes a node with both languages and a free slot, and none when all are full', () => {
     const { scheduler } = createTwo();
     expect(scheduler.dispatch('1', 'en', 'ja')).toBe('node-b');
     expect(scheduler.dispatch('2', 'en', 'ja')).toBe('node-b');
@@ -50,7 +50,7 @@ describe('the naive scheduler', () => {
     expect(scheduler.dispatch('4', 'zh', 'ja')).toBeUndefined();
   });
 
-  it('takes the one with the fewest jobs', () => {
+  it('takes the node with the fewest jobs', () => {
     const nodes = [registration('node-a', 9, ['en', 'zh']), registration('node-b', 9, ['en', 'zh'])];
     const scheduler = createNaiveScheduler(
       nodes,
@@ -65,7 +65,7 @@ describe('the naive scheduler', () => {
     ]);
   });
 
-  it('passes nodes over that it has not heard of, until they beat', () => {
+  it('skips nodes without a recent heartbeat', () => {
     const { scheduler, passes } = createTwo();
     passes(60_000);
     expect(scheduler.dispatch('1', 'en', 'zh')).toBeUndefined();
@@ -73,7 +73,7 @@ describe('the naive scheduler', () => {
     expect(scheduler.dispatch('1', 'en', 'zh')).toBe('node-a');
   });
 
-  it('shows the world as it was at the last heartbeat', () => {
+  it('shows the state of the last heartbeat', () => {
     const { scheduler } = createTwo();
     scheduler.dispatch('1', 'en', 'zh');
     expect(scheduler.world().map(({ running }) => running)).toEqual([0, 0]);

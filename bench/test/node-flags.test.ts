@@ -1,4 +1,4 @@
-/** What is measured runs as the product does. */
+/** The bench measures the product with the product's Node.js flags. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 

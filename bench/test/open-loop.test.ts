@@ -1,11 +1,11 @@
-/** The open loop: when jobs come does not depend on what became of those before, and a stall shows in all that waited for it. */
+/** The open loop: when jobs arrive does not depend on earlier jobs, and a stall shows in the latency of every job that waited. */
 import { describe, expect, it } from 'vitest';
 import { arrivalTimes } from '../src/open-loop/arrivals.ts';
 import { createChance } from '../src/open-loop/chance.ts';
 import { createHistogram } from '../src/open-loop/histogram.ts';
 import { openLoop, type Pace } from '../src/open-loop/open-loop.ts';
 
-/** Time that passes only when somebody waits for it or holds everything up. */
+/** Time that passes only when the test waits or blocks. */
 function virtualTime() {
   let now = 0;
   const pace: Pace = {
@@ -31,7 +31,7 @@ describe('latencies counted from when a job was due', () => {
     const fromDue = createHistogram();
     const fromSending = createHistogram();
     let count = 0;
-    // 1,000 jobs in 10 s; the 500th holds everything up for 2 s, as a blocked event loop does.
+    // // 1,000 jobs in 10 s; the 500th blocks everything for 2 s, as a blocked event loop does.
     await openLoop(
       evenly(1_000, 10),
       async (dueAt) => {
@@ -42,15 +42,15 @@ describe('latencies counted from when a job was due', () => {
       },
       pace,
     );
-    // 200 jobs were due in those 2 s: a fifth of all.
+    // // 200 jobs were due in those 2 s: a fifth of all.
     expect(fromDue.percentile(0.79)).toBeLessThan(1);
     expect(fromDue.percentile(0.9)).toBeGreaterThan(900);
     expect(fromDue.percentile(0.99)).toBeGreaterThan(1_800);
-    // Who counts from the sending sees one slow job, and a p99 without a fault.
+    // // Counted from the sending, there is one slow job and a p99 without a fault.
     expect(fromSending.percentile(0.99)).toBeLessThan(1);
   });
 
-  it('show a server that answers nobody for a while, though it is sent to all the time', async () => {
+  it('show a server that does not answer for a while', async () => {
     const { pace } = virtualTime();
     const times = createHistogram();
     const stalled = { from: 3_000, to: 5_000 };
@@ -66,7 +66,7 @@ describe('latencies counted from when a job was due', () => {
     expect(times.percentile(0.9)).toBeGreaterThan(900);
   });
 
-  it('come late together after a stall, and none is left out', async () => {
+  it('arrive late together after a stall, and none is left out', async () => {
     const { pace, stall } = virtualTime();
     const cameAt: number[] = [];
     await openLoop(
@@ -80,7 +80,7 @@ describe('latencies counted from when a job was due', () => {
     expect(cameAt).toEqual([0, 10, 20, 60, 60, 60, 60, 70, 80, 90]);
   });
 
-  it('end with the first fault of a job, after those that run have ended', async () => {
+  it('end with the first fault of a job, after the running jobs have ended', async () => {
     const { pace } = virtualTime();
     let ended = 0;
     const loop = openLoop(
@@ -103,7 +103,7 @@ describe('arrivals', () => {
   ];
 
   it.each(['poisson', 'uniform', 'bursts'] as const)(
-    '%s: come at the rate that is asked for, in order',
+    '%s: arrive at the requested rate, in order',
     (process) => {
       const times = timesOf(process);
       expect(times.length / 30_000).toBeCloseTo(1, 1);
@@ -117,7 +117,7 @@ describe('arrivals', () => {
     expect(timesOf('poisson', 2)).not.toEqual(timesOf('poisson'));
   });
 
-  it('by chance have gaps whose spread is their mean; evenly spaced ones have none', () => {
+  it('at random have gaps as large as their mean; even ones have none', () => {
     const spread = (times: readonly number[]): number => {
       const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
       const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
@@ -130,7 +130,7 @@ describe('arrivals', () => {
 });
 
 describe('a histogram', () => {
-  it('answers percentiles within 3 % of the values', () => {
+  it('returns percentiles within 3 % of the values', () => {
     const histogram = createHistogram();
     for (let ms = 1; ms <= 1_000; ms++) histogram.record(ms);
     for (const share of [0.1, 0.5, 0.9, 0.99, 0.999]) {
@@ -141,7 +141,7 @@ describe('a histogram', () => {
     expect(histogram.percentile(1)).toBe(1_000);
   });
 
-  it('put together from parts is the histogram of all', () => {
+  it('merged from parts is the histogram of all', () => {
     const [one, other, all] = [createHistogram(), createHistogram(), createHistogram()];
     for (const [part, ms] of [
       [one, 0.0001],
@@ -155,7 +155,7 @@ describe('a histogram', () => {
     expect(createHistogram(one.counts(), other.counts()).counts()).toEqual(all.counts());
   });
 
-  it('of nothing has no percentile', () => {
+  it('without values has no percentile', () => {
     expect(createHistogram().percentile(0.5)).toBeNaN();
   });
 });

@@ -1,4 +1,4 @@
-/** The page: what was found is on it, whatever it is called, and nothing that was not. */
+/** The page of results shows every result, with any name, and nothing else. */
 import { describe, expect, it } from 'vitest';
 import { createHistogram } from '../src/open-loop/histogram.ts';
 import { createAxis, tickText } from '../src/report/axis.ts';
@@ -74,19 +74,19 @@ const found: Found = {
 describe('the page', () => {
   const html = printPage(found);
 
-  it('says what it was measured on and takes every name by its word', () => {
+  it('names the machine and escapes every name', () => {
     expect(html).toContain('Abacus &amp; Sons, 2 cores');
     expect(html).toContain('Ours &lt;next to&gt; theirs');
     expect(html).not.toContain('<next to>');
   });
 
-  it('shows what is met and what is missed, the missed first', () => {
+  it('shows met and missed thresholds, missed ones first', () => {
     expect(html).toContain('1 of 2 are met, 1 missed.');
     expect(html.indexOf('verdict missed')).toBeLessThan(html.indexOf('verdict met'));
     expect(html).toContain('≥ 1.50');
   });
 
-  it('has the latencies of everybody, the way to saturation, and the band of the dispatch path', () => {
+  it('has all latencies, the search for saturation, and the dispatch path', () => {
     expect(html).toContain('Latencies at 200/s');
     expect(html).toContain('p99 as the rate goes up');
     expect(html).toContain('BullMQ: 800.0/s');
@@ -102,7 +102,7 @@ describe('the page', () => {
     expect(open).toEqual([]);
   });
 
-  it('warns of a quick run, and has no verdicts where nothing is judged', () => {
+  it('warns of a quick run, and has no verdicts without thresholds', () => {
     const figures = found.figures.map(({ target: _, ...figure }) => figure);
     const quick = printPage({ ...found, isQuick: true, figures });
     expect(quick).toContain('Its figures say nothing');
@@ -111,7 +111,7 @@ describe('the page', () => {
 });
 
 describe('tables', () => {
-  it('divide ours by that of each peer', () => {
+  it('divide our figure by that of each peer', () => {
     const flood = contestRows(report, points[0] as Point).find(
       ({ title }) => title === 'as fast as they end',
     );
@@ -119,7 +119,7 @@ describe('tables', () => {
     expect(contestTables(report)[0]).toMatch(/as fast as they end +\/s +3,000 +4,000 +0\.75/);
   });
 
-  it('say of a rate that was the highest to be tried that there is more, and compare it with nothing', () => {
+  it('show "more than" for an untested limit, and compare it with nothing', () => {
     const saturated = (rate: number, isFound: boolean) => ({
       figures: { saturation_per_second: rate },
       saturation: { rate, isFound, tried: [] },
@@ -132,7 +132,7 @@ describe('tables', () => {
     expect(printPage({ ...found, scenarios: [unfound] })).toContain('more than 4,000');
   });
 
-  it('leave a ratio out where somebody has no such figure', () => {
+  it('leave a ratio out where a figure is missing', () => {
     const alone = { results: { scheduler: { figures: { cpu_us: 5 } }, bullmq: { figures: {} } } };
     expect(contestRows(report, alone)[0]?.ratios).toEqual([undefined]);
   });
@@ -150,7 +150,7 @@ describe('charts', () => {
     ['log', [0.01, 90_000], 0.01, 90_000],
     ['linear', [3, 8], 3, 8],
   ] as const)(
-    '%s: place values between their ends, in order, with a few marks within',
+    '%s: place values between their ends, in order, with a few marks',
     (scale, values, low, high) => {
       const axis = createAxis('ms', scale, values);
       expect(axis.place(axis.min)).toBeCloseTo(0, 6);

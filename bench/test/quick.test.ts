@@ -1,4 +1,4 @@
-/** The benchmark runs, prints every figure the project promises, and answers wrong arguments with its usage. */
+/** The benchmark runs, prints every figure that the project promises, and answers wrong arguments with its usage. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ const bench = (...args: string[]): Promise<Ended> =>
     );
   });
 
-/** What is promised, by scenario and the beginning of the figure's name. */
+/** The promised figures, by scenario and the beginning of their names. */
 const PROMISED = [
   ['decision', 'dispatches at 100 nodes'],
   ['decision', 'dispatches at 1,000 nodes'],
@@ -142,7 +142,7 @@ describe('a quick run', () => {
     const found = report.figures.filter((each) => each.scenario === scenario && each.name.startsWith(name));
     expect(found).toHaveLength(1);
     expect(Number.isFinite(found[0]?.value)).toBe(true);
-    // Declared scenarios have a row for each figure, and contestants side by side.
+    // // Declared scenarios have a row for each figure, and a column for each contestant.
     expect(ended.out).toContain(isDeclared(scenario) ? name.split(/: |, \d+ \w+$/)[1] : found[0]?.name);
   });
 
@@ -153,7 +153,7 @@ describe('a quick run', () => {
     expect(ended.out).toMatch(/^ +unit +scheduler +BullMQ +× +reserve script alone +×$/m);
   });
 
-  it('writes one page that needs nothing from elsewhere, with a section for every declared scenario', () => {
+  it('writes one self-contained page with a section per declared scenario', () => {
     const html = readFileSync(page, 'utf8');
     expect(html).toMatch(/^<!doctype html>/);
     expect(html).not.toMatch(/<script|<link|<img|@import|url\(|https?:/);
@@ -180,7 +180,7 @@ describe('wrong arguments', () => {
     ['--json followed by an option', ['--json', '--quick'], '--json'],
     ['rounds that are no number', ['--rounds', 'many'], '--rounds'],
     ['a stray word', ['decision'], 'decision'],
-  ])('%s: end with 2, the reason and the usage, before anything is measured', async (_, args, reason) => {
+  ])('%s: exit with 2, the reason and the usage, before any measurement', async (_, args, reason) => {
     const { code, out, err } = await bench(...args);
     expect(code).toBe(2);
     expect(out).toBe('');
@@ -205,13 +205,13 @@ describe('the redis-server it starts', () => {
     }
   };
 
-  it('is gone, with its folder, when the bench is broken off', async () => {
+  it('ends, and its folder is removed, when the bench is interrupted', async () => {
     const child = spawn(process.execPath, [BENCH, '--only', 'redis-cost'], {
       env: { ...process.env, TMPDIR: folder },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const exited = once(child, 'exit');
-    // It says so when the server answers.
+    // // The bench prints this when the server answers.
     await once(child.stderr, 'data');
     const servers = childrenOf(child.pid ?? 0);
     expect(servers).toHaveLength(1);
@@ -222,7 +222,7 @@ describe('the redis-server it starts', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is asked for by name when it is missing', async () => {
+  it('is named in the error when it is missing', async () => {
     const child = execFile(process.execPath, [BENCH, '--only', 'redis-cost'], { env: { PATH: folder } });
     let said = '';
     child.stderr?.on('data', (text: string) => {

@@ -1,4 +1,4 @@
-/** Files of scenarios: what is declared is read, and what is wrong is named by file and field. */
+/** Scenario files: declared values are read, and errors name file and field. */
 import { describe, expect, it } from 'vitest';
 import { declaredScenarios, findScenario } from '../src/scenario/find-scenarios.ts';
 import { quickened } from '../src/scenario/quickened.ts';
@@ -52,7 +52,7 @@ target = 1.5
 const read = (text: string) => readScenario('own.toml', 'own', text);
 
 describe('a scenario', () => {
-  it('is read as it is declared', () => {
+  it('is read as declared', () => {
     expect(read(WHOLE)).toEqual({
       name: 'own',
       title: 'Everything at once',

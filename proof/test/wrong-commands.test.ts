@@ -1,4 +1,4 @@
-/** Whoever asks for a run that cannot be made is told in one line, before anything has begun: which flag, and what to do. */
+/** Commands that cannot run say so in one line, before anything has begun: which flag is wrong, and what to do. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ writeFileSync(IDLE, '{"at":1,"kind":"quiet"}\n');
 const mainOf = (name: string): string =>
   name === 'bench' ? BENCH : fileURLToPath(new URL(`../dist/${name}/main.js`, import.meta.url));
 
-/** On a machine that has no program but Node.js, if `path` says so. */
+/** On a machine with no program but Node.js, if `path` says so. */
 const run = (name: string, args: readonly string[], path = process.env.PATH) =>
   new Promise<{ code: unknown; out: string; told: string }>((resolve) => {
     const options = { env: { ...process.env, PATH: path } };
@@ -32,7 +32,7 @@ const run = (name: string, args: readonly string[], path = process.env.PATH) =>
     );
   });
 
-describe('a run that cannot be made', () => {
+describe('a command that cannot run', () => {
   it.each([
     [['--sead', '1'], '--sead'],
     [['--seed'], "'--seed"],
@@ -42,13 +42,13 @@ describe('a run that cannot be made', () => {
     [['--durability', 'replica', '--instances', '1'], '--durability'],
     [['--seed', 'x', '--seeds', '2'], '--seed'],
     [['word'], '"word"'],
-  ])('simulate %j, told apart', (argv, flag) => {
+  ])('simulate %j has its own message', (argv, flag) => {
     const told = readOptions(argv);
     expect(told).toContain(flag);
     expect(told).not.toContain('\n');
   });
 
-  // Each is a process of its own, which costs: what the pure readers refuse is tried beside them.
+  // // Each case is a process, which is slow: what the pure readers refuse is tested beside them.
   it.each([
     ['simulate', ['--seed', '--json'], '--seed'],
     ['simulate', ['--history', NOWHERE], '--history'],
@@ -80,7 +80,7 @@ describe('a run that cannot be made', () => {
     expect(told).toContain(instead);
   });
 
-  it('leaves no file behind that it only tried, and does not touch one that is there', async () => {
+  it('creates no file, and does not change an existing one', async () => {
     const fresh = join(folder, 'fresh');
     await run('bench', ['--only', 'redis', '--json', fresh, '--html', NO_HISTORY], folder);
     expect(existsSync(fresh)).toBe(false);

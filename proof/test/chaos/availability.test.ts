@@ -1,4 +1,4 @@
-/** How long nothing worked, by fault: from histories that are imagined. */
+/** How long no work was done, by fault: from invented histories. */
 import { describe, expect, it } from 'vitest';
 import type { Happening } from '../../../packages/simulation/dist/history.js';
 import { longestGap, unavailabilityOf } from '../../src/chaos/report/availability.ts';
@@ -18,14 +18,14 @@ const fault = (number: number, what: 'master_killed' | 'node_cut', from: number,
 const inOrder = (...parts: readonly (readonly Happening[])[]): Happening[] =>
   parts.flat().sort((one, other) => one.at - other.at);
 
-describe('how long nothing worked', () => {
-  it('is the longest time between two moments, and between them and the ends', () => {
+describe('unavailability', () => {
+  it('is the longest time between two events, and between them and the ends', () => {
     expect(longestGap([5, 12, 20], 10, 30)).toBe(10);
     expect(longestGap([11, 19, 29], 10, 30)).toBe(10);
     expect(longestGap([], 10, 30)).toBe(20);
   });
 
-  it('is told by kind, from the fault on and no longer than work comes', () => {
+  it('is reported by kind of fault, from its beginning, while work comes', () => {
     const history = inOrder(
       results(900, 1_100, 3_400, 3_500, 5_000, 7_000),
       fault(1, 'master_killed', 1_000, 3_000),
@@ -36,7 +36,7 @@ describe('how long nothing worked', () => {
     ]);
   });
 
-  it('says nothing of a small fault that came during a great one', () => {
+  it('says nothing of a small fault during a large one', () => {
     const history = inOrder(
       results(1_500, 30_000),
       fault(1, 'master_killed', 1_000, 3_000),

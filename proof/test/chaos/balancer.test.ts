@@ -1,4 +1,4 @@
-/** The balancer goes round, passes the dead by, reads along without changing anything, and can be slow. */
+/** The balancer uses its backends in turn, skips dead ones, reads messages without changing them, and can be slow. */
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import WebSocket, { WebSocketServer } from 'ws';
@@ -33,7 +33,7 @@ async function startBalancer(options: Parameters<typeof createBalancer>[0]) {
 }
 
 describe('a balancer', () => {
-  it('sends one connection after the other to the next backend, and none to the dead', async () => {
+  it('sends each connection to the next living backend', async () => {
     const all = [
       { instance: 'a', port: await startNamed('a') },
       { instance: 'dead', port: 1 },
@@ -45,7 +45,7 @@ describe('a balancer', () => {
     expect(names).toEqual(['a', 'b', 'b', 'a', 'b', 'b']);
   });
 
-  it('keeps those who live near an instance there', async () => {
+  it('keeps clients near an instance on that instance', async () => {
     const all = [
       { instance: 'a', port: await startNamed('a') },
       { instance: 'b', port: await startNamed('b') },
@@ -54,7 +54,7 @@ describe('a balancer', () => {
     expect([(await call(port, 'GET', '/')).body, (await call(port, 'GET', '/')).body]).toEqual(['b', 'b']);
   });
 
-  it('reads the messages to clients along, long and short, and can be cut', async () => {
+  it('reads long and short messages to clients, and can be cut', async () => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     onTestFinished(() => void server.close());
     await new Promise((resolve) => server.once('listening', resolve));
@@ -82,7 +82,7 @@ describe('a balancer', () => {
   });
 });
 
-describe('a wire in bad weather', () => {
+describe('a slow connection', () => {
   async function startEcho() {
     const port = await listening(
       createServer((socket) => {
@@ -93,7 +93,7 @@ describe('a wire in bad weather', () => {
     return startBalancer({ backends: () => [{ instance: 'echo', port }] });
   }
 
-  it('holds everything for as long as it is told, and then lets it through in order', async () => {
+  it('holds all data for the given time, then delivers it in order', async () => {
     const wire = await startEcho();
     const socket = connect(wire.port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
@@ -115,7 +115,7 @@ describe('a wire in bad weather', () => {
     await eventually(() => heard === 'one two three four');
   });
 
-  it('takes its time each way, and lets nobody in while nothing gets through', async () => {
+  it('delays both directions, and accepts no connection while it holds data', async () => {
     const wire = await startEcho();
     wire.delay(Number.POSITIVE_INFINITY);
     const socket = connect(wire.port, '127.0.0.1');
@@ -127,7 +127,7 @@ describe('a wire in bad weather', () => {
     expect((await answered) - startedAt).toBeGreaterThanOrEqual(79);
   });
 
-  it('says what was still under way before it says that the connection is over', async () => {
+  it('delivers pending data before it reports the end', async () => {
     const wire = await startEcho();
     wire.delay(30);
     const socket = connect(wire.port, '127.0.0.1');
@@ -147,7 +147,7 @@ describe('a reader of frames', () => {
   const frame = (first: number, text: string) =>
     Buffer.concat([Buffer.from([first, text.length]), Buffer.from(text)]);
 
-  it('puts together what arrives byte by byte, in parts, with a ping in between', () => {
+  it('assembles frames that arrive byte by byte, with a ping in between', () => {
     const texts: string[] = [];
     const read = createFrameReader((text) => texts.push(text));
     const bytes = Buffer.concat([

@@ -1,6 +1,6 @@
 /**
- * The chaos run as everybody runs it: three instances on a real Redis Cluster, nodes and sessions on all of them, and everything that can
- * break breaks while work flows; and one instance alone. CHAOS_SEED and CHAOS_SECONDS make other and longer runs.
+ * The chaos run as users run it: three instances on a real Redis Cluster, with nodes and sessions on all of them, and every fault
+ * while work flows; and a single instance. CHAOS_SEED and CHAOS_SECONDS make other and longer runs.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -16,7 +16,10 @@ import type { Summary } from '../../src/chaos/report/summary.ts';
 beforeAll(ensureBuilt, 150_000);
 
 const CHAOS = fileURLToPath(new URL('../../dist/chaos/main.js', import.meta.url));
-/** With this one instances are killed, frozen and restarted, a master is killed, slots move and the store is away, within half a minute. */
+/**
+ * With this seed, instances are killed, frozen and restarted, a master is killed, hash slots move and the store is down, within half
+ * a minute.
+ */
 const USUAL_SEED = '101050';
 const SEED = process.env.CHAOS_SEED ?? USUAL_SEED;
 const SECONDS = Number(process.env.CHAOS_SECONDS ?? 30);
@@ -30,10 +33,10 @@ const GREAT = [
   'slots_moved',
   'store_down',
 ];
-/** For the start, the last outcomes, and what ends by itself in Redis. */
+/** For the start, the last outcomes, and what expires in Redis. */
 const MARGIN_MS = 120_000;
 
-/** Tells what it says if it ends badly. */
+/** Prints the output of a run that fails. */
 function chaos(
   args: readonly string[],
   env = process.env,
@@ -59,14 +62,14 @@ const complaintsOf = ({ violations }: Summary): string =>
   violations.map(({ invariant, says, story }) => `${invariant}: ${says}\n${story}`).join('\n\n');
 
 describe('under real faults', () => {
-  it('three instances on a Redis Cluster keep every promise', {
+  it('three instances on a Redis Cluster keep every invariant', {
     timeout: SECONDS * 2_000 + MARGIN_MS,
   }, async () => {
     const summary = await summaryOf('--seconds', String(SECONDS));
     expect(complaintsOf(summary)).toBe('');
     const { results = 0, requests = 0 } = summary.work;
     expect(results).toBeGreaterThan(0);
-    // A busy machine gets through fewer faults and less work in these seconds: what it left out is reported, and the promises hold.
+    // A busy machine gets through fewer faults and less work in these seconds: the test reports what was left out, and the invariants hold.
     const kinds: readonly string[] = summary.faults.map(({ kind }) => kind);
     const missing = GREAT.filter((kind) => !kinds.includes(kind));
     console.log(
@@ -74,14 +77,14 @@ describe('under real faults', () => {
     );
     expect(kinds.length).toBeGreaterThan(0);
     if (SEED !== USUAL_SEED || missing.length > 0) return;
-    // A promise that nothing was held against was not kept.
+    // An invariant that was never judged was not tested.
     const unjudged = summary.promises.filter(({ judged }) => judged === 0).map(({ promise }) => promise);
     expect(unjudged.filter((promise) => /^I\d+ /.test(promise))).toEqual([]);
     expect(summary.counted['messages between instances']).toBeGreaterThan(results);
     expect(Object.entries(summary.looks).filter(([, times]) => times === 0)).toEqual([]);
   });
 
-  it('one instance without Redis keeps every promise', { timeout: 120_000 }, async () => {
+  it('a single instance without Redis keeps every invariant', { timeout: 120_000 }, async () => {
     const kept = join(mkdtempSync(join(tmpdir(), 'lingua-chaos-test-')), 'history.jsonl');
     onTestFinished(() => rmSync(dirname(kept), { recursive: true, force: true }));
     const summary = await summaryOf('--alone', '--seconds', String(SECONDS_ALONE), '--keep-history', kept);
@@ -92,17 +95,17 @@ describe('under real faults', () => {
     expect(judged).toEqual(expect.arrayContaining(['I1 no oversell', 'I3 one outcome', 'nothing lost']));
     expect(judged).toEqual(expect.arrayContaining(['I10 isolation', 'I11 bounded']));
     expect(Object.entries(summary.looks).filter(([, times]) => times === 0)).toEqual([]);
-    // Whether a node has said that it took a job decides whether its slot may be given away.
+    // // Whether a node acknowledged a job decides how long its slot is kept.
     const history = readHistory(kept);
     const isOfSdk = ({ node }: { node: string }): boolean => node.startsWith('node-sdk');
-    // What comes again is acknowledged again, and not started again.
+    // // A repeated assignment is acknowledged again, and not started again.
     const attemptsThat = (kind: 'started' | 'acknowledged'): number =>
       new Set(ofKind(history, kind).filter(isOfSdk).map(nameOf)).size;
     const [started, acknowledged] = [attemptsThat('started'), attemptsThat('acknowledged')];
     expect(acknowledged).toBeGreaterThan(LEAST_SHARE * started);
   });
 
-  it('says so if there is no Redis on the machine', async () => {
+  it('says that there is no Redis on the machine', async () => {
     const { code, told } = await chaos([], { ...process.env, PATH: '/nowhere' });
     expect(code).toBe(2);
     expect(told).toContain('there is no redis-server on this machine');

@@ -1,4 +1,4 @@
-/** The command line of the chaos run: what it means, what is refused, and that a replay is the same run. */
+/** The command line of the chaos run: its meaning, its errors, and that a replay is the same run. */
 import { describe, expect, it } from 'vitest';
 import { type ChaosCommand, readCommand, replayOf } from '../../src/chaos/command.ts';
 import { NEEDS_OTHERS, PLANNED } from '../../src/chaos/plan-faults.ts';
@@ -11,7 +11,7 @@ const understood = (...argv: readonly string[]): ChaosCommand => {
 };
 
 describe('the command line of chaos', () => {
-  it('breaks everything for a minute by a seed of its own, unless told otherwise', () => {
+  it('injects all faults for a minute with a random seed by default', () => {
     expect(understood()).toMatchObject({
       seed: 77,
       seconds: 60,
@@ -30,7 +30,7 @@ describe('the command line of chaos', () => {
     );
   });
 
-  it('injects only what is wanted', () => {
+  it('injects only the selected faults', () => {
     const { without } = understood('--only', 'master_killed, node_cut,store_down', '--without', 'store_down');
     expect(PLANNED.filter((kind) => !without.includes(kind))).toEqual(['master_killed', 'node_cut']);
     expect(understood('--alone').without).toEqual(expect.arrayContaining([...NEEDS_OTHERS]));
@@ -44,7 +44,7 @@ describe('the command line of chaos', () => {
     [['--only', 'meteor'], /--only: there is no fault "meteor"/],
     [['--without', 'node_cut,meteor'], /--without: there is no fault "meteor"/],
     [['--sekonds', '9'], /--help lists the options/],
-  ])('refuses %j and says why', (argv, why) => {
+  ])('refuses %j with a reason', (argv, why) => {
     expect(read(...argv)).toMatch(why);
   });
 
@@ -52,7 +52,7 @@ describe('the command line of chaos', () => {
     [['--load', '0.5']],
     [['--only', 'master_killed,node_cut']],
     [['--alone', '--without', 'client_cut']],
-  ])('tells how to do %j again', (argv: readonly string[]) => {
+  ])('prints the command that repeats %j', (argv: readonly string[]) => {
     const command = understood('--seed', '9', '--seconds', '12', ...argv);
     const again = replayOf(command).split(' ').slice(4);
     expect(understood(...again)).toEqual(command);

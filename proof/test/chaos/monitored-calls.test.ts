@@ -1,4 +1,7 @@
-/** What servers tell of the commands they run says which instance wrote to which, and when; the checker judges it as it does simulated messages. */
+/**
+ * The commands that Redis servers report by MONITOR show which instance wrote to which, and when; the checker judges them like
+ * simulated messages.
+ */
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRecorder, type Happening } from '../../../packages/simulation/dist/history.js';
@@ -10,7 +13,7 @@ import { eventually } from '../../src/eventually.ts';
 
 const SENDS = { digest: 'd1', name: 'send-messages' };
 const inboxOf = (id: string): string => `lingua:streams:{instance:${id}}:inbox`;
-/** As a server writes a string into its answer to MONITOR. */
+/** As a server writes a string into its reply to MONITOR. */
 const quoted = (word: string): string => `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 const line = (at: string, words: readonly string[], source = '127.0.0.1:4711'): string =>
   `+${at} [0 ${source}] ${words.map(quoted).join(' ')}\r`;
@@ -21,8 +24,8 @@ const sending = (to: string, ...bodies: readonly string[]): string[] => [
   ...bodies,
 ];
 
-describe('a command that a server tells of', () => {
-  it('is one message per body, with sender, receiver and the time of the server', () => {
+describe('a reported command', () => {
+  it('is one message per body, with sender, receiver and server time', () => {
     const call = readCall(
       line('1700000000.250000', sending('host-b', message('host-a'), message('host-a'))),
       SENDS,
@@ -31,7 +34,7 @@ describe('a command that a server tells of', () => {
     expect(call).toEqual({ messages: [sent, sent] });
   });
 
-  it('is the same when the script is sent whole', () => {
+  it('is the same when the whole script is sent', () => {
     const words = ['EVAL', `--[[ ${SENDS.name}: put letters into an inbox ]]\nreturn 1`];
     const call = readCall(
       line('1.000000', [...words, ...sending('host-b', message('host-a')).slice(2)]),
@@ -40,7 +43,7 @@ describe('a command that a server tells of', () => {
     expect(call?.messages).toEqual([{ from: 'host-a', to: 'host-b', atMs: 1_000 }]);
   });
 
-  it('is a script without messages if it is another one', () => {
+  it('is a script without messages if it is another script', () => {
     expect(
       readCall(line('1.0', ['evalsha', 'd2', '1', inboxOf('host-b'), message('host-a')]), SENDS),
     ).toEqual({
@@ -48,20 +51,20 @@ describe('a command that a server tells of', () => {
     });
   });
 
-  it('is nothing if it is no script, comes from inside one, or only answers', () => {
+  it('is ignored if it is no script, runs inside one, or only answers', () => {
     expect(readCall(line('1.0', ['get', message('host-a')]), SENDS)).toBeUndefined();
     expect(readCall(line('1.0', sending('host-b', message('host-a')), 'lua'), SENDS)).toBeUndefined();
     expect(readCall('+OK\r', SENDS)).toBeUndefined();
   });
 
-  it('tells of a message that was cut where it begins', () => {
+  it('is a message even if its body was cut', () => {
     const whole = line('1.0', sending('host-b', message('host-a', 'y'.repeat(99))));
     expect(readCall(whole.slice(0, -60), SENDS)?.messages).toMatchObject([{ from: 'host-a', to: 'host-b' }]);
   });
 });
 
 describe('a watch over servers', () => {
-  it('counts scripts, reads messages however they are cut up, comes back to a server that was away, and keeps no long line', async () => {
+  it('counts scripts, reads split messages, reconnects, and keeps no long line', async () => {
     const { digest } = sendingScript();
     const told = (to: string, body: string): string =>
       `${line('2.0', ['evalsha', digest, ...sending(to, body).slice(2)])}\n`;
@@ -96,10 +99,10 @@ describe('a watch over servers', () => {
   });
 });
 
-describe('a history with the messages that servers told of', () => {
+describe('a history with reported messages', () => {
   const KILLED = 2_000;
   const HEALED = 4_000;
-  /** i2.1 is killed, and another process comes in its place. */
+  /** i2.1 is killed, and another process takes its place. */
   const history = (): Happening[] => [
     { at: 10, kind: 'instance_up', instance: 'i1.1' },
     { at: 10, kind: 'instance_up', instance: 'i2.1' },
@@ -125,12 +128,12 @@ describe('a history with the messages that servers told of', () => {
   };
   const known = KILLED + ALLOWANCES.presenceMs;
 
-  it('is broken by a message to an instance that was known to be dead, though another has its place', () => {
+  it('is broken by a message to an instance known to be dead', () => {
     const { violations } = judged('host-b', known + 1);
     expect(violations).toMatchObject([{ invariant: 'I9 nothing to the dead', about: ['i1.1', 'i2.1'] }]);
   });
 
-  it('is not broken by a message before that could be known, or to the one that lives', () => {
+  it('is kept by a message before the death was known, or to a living one', () => {
     for (const finding of [judged('host-b', known), judged('host-c', known + 1)]) {
       expect(finding.violations).toEqual([]);
       expect(finding.counts['messages between instances']).toBe(1);
@@ -139,7 +142,7 @@ describe('a history with the messages that servers told of', () => {
     }
   });
 
-  it('says nothing of scripts if nobody looked', () => {
+  it('says nothing of scripts if no server was watched', () => {
     const recorder = createRecorder();
     const { judged } = checkHistory({ history: recorder.history, logs });
     expect(judged['I8 one slot per script']).toBe(0);

@@ -1,4 +1,7 @@
-/** What a broken scheduler would let the harness of real processes see is recorded by it and found by the checker; what proves nothing is not counted. */
+/**
+ * The harness of real processes records what a broken scheduler would show, and the checker finds it; what proves nothing is not
+ * counted.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -23,7 +26,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A scheduler that answers every request so. */
+/** A scheduler that gives this answer to every request. */
 async function pretend(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<() => readonly Backend[]> {
@@ -51,7 +54,7 @@ async function peekAt(status: number, times: number): Promise<Recorder> {
   const backends = await pretend((request, response) => {
     asked += request.headers.authorization === `Bearer ${ACME.clientToken}` ? 1 : 0;
     response.writeHead(status);
-    // As a stream of events, which has no end before its job has.
+    // // As a stream of events, which ends only with its job.
     response.flushHeaders();
     if (request.url?.endsWith('/events') !== true) response.end();
   });
@@ -71,20 +74,20 @@ async function peekAt(status: number, times: number): Promise<Recorder> {
 }
 
 describe('a job of another tenant', () => {
-  it('that is told is a breach, in whichever way it is asked for', async () => {
+  it('that is returned is a violation, on every endpoint', async () => {
     const recorder = await peekAt(200, 8);
     const ways = recorder.history.flatMap((each) => (each.kind === 'peeked' ? each.how : []));
     expect(new Set(ways)).toEqual(new Set(['look', 'wait', 'events', 'cancel']));
     expect(brokenIn(recorder, 'I10 isolation')).toHaveLength(ways.length);
   });
 
-  it('that nobody knows of is none', async () => {
+  it('that is unknown is no violation', async () => {
     const recorder = await peekAt(404, 8);
     expect(checkHistory(recorder).counts['jobs asked for by other tenants']).toBeGreaterThan(0);
     expect(brokenIn(recorder, 'I10 isolation')).toEqual([]);
   });
 
-  it.each([401, 403, 429, 503])('is not judged by whoever is turned away with %d', async (status) => {
+  it.each([401, 403, 429, 503])('is not judged if the answer is %d', async (status) => {
     const recorder = await peekAt(status, 8);
     const finding = checkHistory(recorder);
     const summary = summarise(recorder.history, finding, { replay: '', latestMs: 0 });
@@ -92,7 +95,7 @@ describe('a job of another tenant', () => {
     expect(printChaos(summary, recorder.history, finding)).toMatch(/asked for by other tenants +not judged/);
   });
 
-  it('on a node of the own pool is a breach', () => {
+  it('on a node of the own pool is a violation', () => {
     const recorder = createRecorder();
     recordJob(recorder);
     const own = { slots: 1, style: 'sdk', recorder, temper: STILL };
@@ -106,7 +109,7 @@ describe('a job of another tenant', () => {
 const config = configOfRun([1]);
 const LIMIT = config.scheduler.max_inflight_jobs;
 
-/** What /metrics of a quiet instance says, with these instead. */
+/** What /metrics of an idle instance returns, with these values instead. */
 const metrics = (others: Readonly<Record<string, number>> = {}): string =>
   LEVELS.map((gauge) => `${gauge} ${others[gauge] ?? 0}`).join('\n');
 
@@ -124,8 +127,8 @@ async function watched(...texts: readonly string[]): Promise<Recorder> {
 }
 
 describe('a level', () => {
-  it('over its limit is a breach', async () => {
-    // As many again may have been taken over.
+  it('over its limit is a violation', async () => {
+    // // As many again may have been taken over.
     const most = 2 * LIMIT;
     const recorder = await watched(metrics({ scheduler_jobs_inflight: most + 1 }), metrics());
     const says = `i1.1 has ${most + 1} of "scheduler_jobs_inflight" and may have ${most}`;
@@ -133,13 +136,13 @@ describe('a level', () => {
     expect(brokenIn(recorder, 'I2 no leak')).toEqual([]);
   });
 
-  it('within its limit is none, and is judged', async () => {
+  it('within its limit is no violation, and is judged', async () => {
     const recorder = await watched(metrics({ scheduler_jobs_inflight: LIMIT }), metrics());
     expect(brokenIn(recorder, 'I11 bounded')).toEqual([]);
     expect(checkHistory(recorder).judged['I11 bounded']).toBeGreaterThan(2 * LEVELS.length - 4);
   });
 
-  it('that an instance no longer tells is a breach', () => {
+  it('that an instance no longer reports is a violation', () => {
     const recorder = createRecorder();
     const text = metrics().replace(/^scheduler_pending_node_reports 0$/m, '');
     for (const level of levelsIn(text, config, true))
@@ -149,7 +152,7 @@ describe('a level', () => {
     ]);
   });
 
-  it('of audio is judged at rest where there was time to wait for it', () => {
+  it('of audio is judged at rest if there was time to wait', () => {
     const judged = (isPatient: boolean): boolean =>
       levelsIn(metrics(), config, isPatient).some(
         ({ gauge, atRest }) => gauge === 'scheduler_audio_store_bytes' && atRest === 0,
@@ -157,7 +160,7 @@ describe('a level', () => {
     expect([judged(true), judged(false)]).toEqual([true, false]);
   });
 
-  it('of one metric with too many label sets is a breach', () => {
+  it('of one metric with too many label sets is a violation', () => {
     const wide = Array.from({ length: 252 }, (_, at) => `scheduler_retries_total{reason="${at}"} 1`);
     const over = levelsIn([metrics(), ...wide].join('\n'), config, true).filter(
       ({ value, limit }) => value > limit,
@@ -165,7 +168,7 @@ describe('a level', () => {
     expect(over).toMatchObject([{ gauge: 'label sets of the widest metric', value: 252 }]);
   });
 
-  it('of the store that is left at rest is a breach', () => {
+  it('of the store that is left at rest is a violation', () => {
     const recorder = createRecorder();
     recorder.record({ kind: 'quiet' });
     const left = { ttlMs: -1, size: 2, liveLeases: 2 };
@@ -178,7 +181,7 @@ describe('a level', () => {
     const bounded = Object.entries<MetricEntry>(METRICS).flatMap(([name, { kind, limits = [] }]) =>
       kind === 'gauge' && limits.length > 0 ? name : [],
     );
-    // How often something failed is bounded in time only.
+    // // The number of failures is bounded in time only.
     const levels = bounded.filter((name) => name !== 'scheduler_service_catalog_fail_count');
     expect(levels.filter((name) => !LEVELS.some((gauge) => gauge.startsWith(name)))).toEqual([]);
   });

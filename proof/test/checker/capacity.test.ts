@@ -1,4 +1,4 @@
-/** The rule of capacity finds what breaks it, and only that. */
+/** The capacity rule finds exactly what breaks it. */
 import { describe, expect, it } from 'vitest';
 import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import { checkCapacity } from '../../src/checker/capacity.ts';
@@ -15,9 +15,9 @@ import {
   started,
   turnedAway,
   up,
-} from './imagined.ts';
+} from './build-history.ts';
 
-/** Of what does not say when it was asked for, that was right before it was sent. */
+/** A job without a recorded request was requested right before it was sent. */
 function askedAtOnce(history: readonly Happening[]): Happening[] {
   const known = new Set(ofKind(history, 'accepted').map(({ job }) => job));
   return history.flatMap((each) => {
@@ -59,7 +59,7 @@ describe('I1 in a history', () => {
     expect(violations[0]?.says).toContain('a#1, b#1');
   });
 
-  it('is broken by a job that the full node turned away', () => {
+  it('is broken by a job that the full node rejected', () => {
     const { violations, counts } = check(
       up('n', 1),
       started('n', 'a'),
@@ -71,7 +71,7 @@ describe('I1 in a history', () => {
     expect(counts.oversold).toBe(1);
   });
 
-  it('is broken by each job that the full node turned away', () => {
+  it('is broken by each job that the full node rejected', () => {
     expect(
       check(up('n', 1), started('n', 'a'), turnedAway('n', 'b'), turnedAway('n', 'c')).violations,
     ).toHaveLength(2);
@@ -85,7 +85,7 @@ describe('I1 in a history', () => {
     expect(check(up('n', 1), started('n', 'a'), started('n', 'a', 2)).violations).toEqual([]);
   });
 
-  it('holds for a node that died with its jobs and came back without', () => {
+  it('holds for a node that died with its jobs and restarted without', () => {
     const { violations } = check(
       up('n', 1),
       started('n', 'a'),
@@ -96,7 +96,7 @@ describe('I1 in a history', () => {
     expect(violations).toEqual([]);
   });
 
-  it('is broken by a job beside one that the node was told to cancel: it is still at work', () => {
+  it('is broken beside a cancelled job that the node still runs', () => {
     const { violations } = check(
       up('n', 1),
       started('n', 'a'),
@@ -119,7 +119,7 @@ describe('I1 in a history', () => {
 });
 
 describe('after a failover', () => {
-  it('as many jobs too many are excused as were written when writes were lost', () => {
+  it('excuses as many jobs too many as were written when writes were lost', () => {
     const { violations, counts } = check(
       up('n', 1),
       [9_500, started('n', 'a')],
@@ -130,7 +130,7 @@ describe('after a failover', () => {
     expect(counts['oversold after a failover']).toBe(1);
   });
 
-  it('jobs from long before were not lost, so one too many is a violation', () => {
+  it('does not excuse jobs from long before the loss', () => {
     const { violations } = check(
       up('n', 1),
       [1_000, started('n', 'a')],
@@ -140,7 +140,7 @@ describe('after a failover', () => {
     expect(violations).toHaveLength(1);
   });
 
-  it('jobs that came since have their slots, so one too many of them is a violation', () => {
+  it('does not excuse jobs that were assigned after the loss', () => {
     const { violations } = check(
       up('n', 2),
       [1_000, started('n', 'a')],
@@ -151,7 +151,7 @@ describe('after a failover', () => {
     expect(violations).toHaveLength(1);
   });
 
-  it('a job that was lost and has ended excuses no other', () => {
+  it('a lost job that has ended excuses no other', () => {
     const { violations } = check(
       up('n', 1),
       [9_500, started('n', 'a')],
@@ -163,7 +163,7 @@ describe('after a failover', () => {
     expect(violations).toHaveLength(1);
   });
 
-  it('a lease that was written before and lengthened when writes were lost may have ended', () => {
+  it('a lease may have ended whose extension was lost', () => {
     const story = (acknowledgedAt: number) =>
       check(
         { kind: 'node_up', node: 'n', slots: 1, style: 'sdk', acknowledges: true },
@@ -176,7 +176,7 @@ describe('after a failover', () => {
     expect(story(7_500)).toHaveLength(1);
   });
 
-  it('a slot may have been lost before its job was sent, if that was asked for early enough', () => {
+  it('a slot may have been lost before its job was sent', () => {
     const story = (askedAt: number, at: number) =>
       exactly(
         up('n', 1),
@@ -193,7 +193,7 @@ describe('after a failover', () => {
     expect(story(latest + 1, latest + 2_000)).toHaveLength(1);
   });
 
-  it('the excuse ends when leases are asserted again', () => {
+  it('the excuse ends when leases are written again', () => {
     const { violations } = check(
       up('n', 1),
       [9_900, started('n', 'a')],
@@ -228,7 +228,7 @@ describe('a failover of the simulation', () => {
     return exactly(...history).violations;
   };
 
-  it('loses what is written from its beginning on, for as long as it says', () => {
+  it('loses what is written from its beginning on, for the recorded time', () => {
     const { flightMs } = ALLOWANCES;
     expect(story(10_000 - flightMs - 1)).toHaveLength(1);
     expect(story(10_000 - flightMs)).toEqual([]);
@@ -237,7 +237,7 @@ describe('a failover of the simulation', () => {
   });
 });
 
-describe('a failover by order', () => {
+describe('a planned failover', () => {
   const failover = (lossMs: number): Step => [
     10_000,
     { kind: 'fault_began', fault: 1, what: 'shard_failed_over', target: 's', lossMs },
@@ -251,12 +251,12 @@ describe('a failover by order', () => {
       [at, started('n', 'b')],
     );
 
-  it('loses what was written as long before as it says, and no more', () => {
+  it('loses exactly what was written in the recorded time before', () => {
     expect(story(300, 11_000).counts['oversold after a failover']).toBe(1);
     expect(story(299, 11_000).violations).toHaveLength(1);
   });
 
-  it('is over when it has ended and everybody has asserted again', () => {
+  it('is over when it has ended and all leases are written again', () => {
     expect(story(300, 10_500 + ALLOWANCES.failoverMs).violations).toEqual([]);
     expect(story(300, 10_501 + ALLOWANCES.failoverMs).violations).toHaveLength(1);
   });

@@ -1,4 +1,4 @@
-/** The rules about store, instances and what is left find what breaks them, and only that. */
+/** The rules about store, instances and leftovers find exactly what breaks them. */
 import { describe, expect, it } from 'vitest';
 import type { FaultKind, Happening, Unrecorded } from '../../../packages/simulation/dist/history.js';
 import { checkHistory } from '../../src/checker/check-history.ts';
@@ -19,7 +19,7 @@ import {
   result,
   type Step,
   up,
-} from './imagined.ts';
+} from './build-history.ts';
 
 const outage = [
   [1_000, fault(1, 'store_down')],
@@ -44,37 +44,37 @@ describe('I7 in a history', () => {
     return checkStoreDown(gatherFacts(history), ALLOWANCES);
   };
 
-  it('is broken by work that is accepted while there is no store', () => {
+  it('is broken by accepted work while the store is down', () => {
     expect(check(answer('accepted', 4_000, 5_000)).violations).toMatchObject([
       { invariant: 'I7 fail closed' },
     ]);
   });
 
-  it('holds for refusals by the right name, which are counted', () => {
+  it('holds for refusals with the right code, and counts them', () => {
     const { violations, counts } = check(answer('refused', 4_000, 5_000));
     expect(violations).toEqual([]);
     expect(counts['refused because the store was down']).toBe(1);
   });
 
-  it('is broken by another name, and by silence', () => {
+  it('is broken by another code, and by no answer', () => {
     expect(check(answer('refused', 4_000, 5_000, 'INTERNAL_ERROR')).violations).toHaveLength(1);
     expect(check(answer('unanswered', 4_000, 7_000)).violations).toHaveLength(1);
   });
 
-  it('lets an instance be silent that is frozen besides', () => {
+  it('allows a frozen instance not to answer', () => {
     expect(
       check(answer('unanswered', 4_000, 7_000), [3_000, fault(2, 'instance_frozen')]).violations,
     ).toEqual([]);
   });
 
-  it('lets a client be without answer whose connections were cut, and nobody else', () => {
+  it('allows no answer only for clients whose connections were cut', () => {
     const silent = answer('unanswered', 4_000, 7_000);
     expect(check(silent, [5_000, fault(2, 'client_cut', 'c')]).violations).toEqual([]);
     expect(check(silent, [5_000, fault(2, 'client_cut', 'd')]).violations).toHaveLength(1);
     expect(check(silent, [3_000, fault(2, 'client_cut', 'c')]).violations).toHaveLength(1);
   });
 
-  it('judges only what was asked after the loss was known and answered before its end', () => {
+  it('judges only requests sent after the loss was known and answered before its end', () => {
     expect(check(answer('accepted', 1_500, 2_000)).violations).toEqual([]);
     expect(check(answer('accepted', 5_000, 9_500)).violations).toEqual([]);
     expect(check([5_000, accepted('r', 'j')]).violations).toEqual([]);
@@ -93,19 +93,19 @@ describe('I7 after an outage', () => {
   };
   const back = 9_000 + ALLOWANCES.recoverMs;
 
-  it('is broken by service that does not come back', () => {
+  it('is broken if service does not return', () => {
     expect(check(false, ...refusals(back + 1, 3)).violations).toMatchObject([
       { invariant: 'I7 fail closed', about: ['r0', 'r1', 'r2'] },
     ]);
   });
 
-  it('holds while it comes back, and once anything is accepted or refused for another reason', () => {
+  it('holds while service returns, and after any acceptance or other refusal', () => {
     expect(check(false, ...refusals(back - 300, 3)).violations).toEqual([]);
     expect(check(false, ...refusals(back + 1, 2)).violations).toEqual([]);
     expect(check(false, ...refusals(back + 1, 3, 'RATE_LIMITED')).violations).toEqual([]);
   });
 
-  it('counts every refusal for a store that was there, and in virtual time each is a violation', () => {
+  it('counts refusals for a reachable store, which are violations in virtual time', () => {
     expect(check(false, ...refusals(back + 1, 1)).counts['refused for a store that was there']).toBe(1);
     expect(check(true, ...refusals(back + 1, 1)).violations).toHaveLength(1);
     const known = 9_000 + ALLOWANCES.presenceMs;
@@ -121,18 +121,18 @@ describe('I8 and I9 in a history', () => {
   const check = (...steps: readonly Step[]) => judge(imagine(...steps)).violations;
   const down = (isMeant: boolean) => ({ kind: 'instance_down', instance: 'i', isMeant }) as const;
 
-  it('hold for what was on its way when the instance died', () => {
+  it('hold for messages under way when the instance died', () => {
     expect(check([1_000, down(true)], [1_200, assigned('n', 'j', 1, 'i')])).toEqual([]);
   });
 
-  it('are broken by work from the dead', () => {
+  it('are broken by work from a dead instance', () => {
     expect(check([1_000, down(true)], [3_000, assigned('n', 'j', 1, 'i')])).toMatchObject([
       { about: ['j', 'n'] },
     ]);
     expect(check([1_000, down(true)], [3_000, assigned('n', 'j', 1, 'k')])).toEqual([]);
   });
 
-  it('are broken by work from the frozen, not from the thawed', () => {
+  it('are broken by work from a frozen instance, not after it thawed', () => {
     const frozen = [
       [1_000, fault(1, 'instance_frozen', 'i')],
       [5_000, healed(1)],
@@ -142,7 +142,7 @@ describe('I8 and I9 in a history', () => {
     expect(judge(at(5_100)).violations).toEqual([]);
   });
 
-  it('hold for what a node or client reads when it wakes or is reached again, if it was written before the instance died', () => {
+  it('hold for old messages that a node or client reads when it wakes', () => {
     const wakes = (asleepFrom: number, what: FaultKind, who: string, hears: Unrecorded) => {
       const asleep = [asleepFrom, fault(1, what, who)] as const;
       const ends = [3_000, down(true)] as const;
@@ -159,7 +159,7 @@ describe('I8 and I9 in a history', () => {
     }
   });
 
-  it('hold for a message to the dead whose last renewal a store that did not answer counted late', () => {
+  it('hold for a message to an instance whose renewal was delayed by the store', () => {
     const message = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
     const story = (ms: number) =>
       check([900, fault(1, 'shard_frozen', 's')], [1_000, down(true)], [2_000, healed(1)], [ms, message]);
@@ -167,7 +167,7 @@ describe('I8 and I9 in a history', () => {
     expect(story(2_001 + ALLOWANCES.presenceMs)).toHaveLength(1);
   });
 
-  it('hold for a message to the dead while a server does not say who lives, and a moment longer', () => {
+  it('hold for a message to a dead instance while its presence cannot be read', () => {
     const message = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
     const story = (ms: number) =>
       check([1_000, down(true)], [2_000, fault(1, 'shard_frozen', 's')], [9_000, healed(1)], [ms, message]);
@@ -175,7 +175,7 @@ describe('I8 and I9 in a history', () => {
     expect(story(10_801)).toHaveLength(1);
   });
 
-  it('are broken by an answer of the dead, and by a message to them once their death could be known', () => {
+  it('are broken by a dead instance that answers, or is sent messages', () => {
     const answer = { kind: 'refused', client: 'c', request: 'r', code: 'X', instance: 'i' } as const;
     const message = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
     const known = 1_000 + ALLOWANCES.presenceMs;
@@ -190,7 +190,7 @@ describe('I8 and I9 in a history', () => {
     expect(check([1_000, down(true)], [known, born], [known + 1, message])).toEqual([]);
   });
 
-  it('are broken by work from an instance that has to take itself for dead', () => {
+  it('are broken by work from an instance whose presence has expired', () => {
     const alone = [1_000, fault(1, 'instance_cut_off', 'i')] as const;
     const until = 1_000 + ALLOWANCES.presenceMs + ALLOWANCES.flightMs;
     expect(check(alone, [until, assigned('n', 'j', 1, 'i')])).toEqual([]);
@@ -213,7 +213,7 @@ describe('I8 and I9 in a history', () => {
     expect(check(down(true))).toEqual([]);
   });
 
-  it('are broken by a script that leaves its slot; other errors are counted', () => {
+  it('are broken by a script that leaves its hash slot; other errors are counted', () => {
     const line = (text: string) => ({ instance: 'i', at: 1, level: 50, text });
     const { violations, counts } = judge([], [line('CROSSSLOT Keys in request'), line('other')]);
     expect(violations).toMatchObject([{ invariant: 'I8 one slot per script' }]);
@@ -229,7 +229,7 @@ describe('I2 in what is left', () => {
       livingInstances: ['alive'],
     });
 
-  it('holds for nodes, living instances, and what ends by itself', () => {
+  it('holds for nodes, living instances, and what expires', () => {
     const { violations, counts } = check(
       { name: 'v1:nodes:{node:n}:meta' },
       { name: 'v1:nodes:{node:n}:reserved', liveLeases: 0 },
@@ -262,12 +262,12 @@ describe('I2 in what is left', () => {
 });
 
 describe('all rules together', () => {
-  it('find nothing in a run in which nothing is wrong', () => {
+  it('find nothing in a correct run', () => {
     const history = imagine(up('n'), ...oneJob('r', 'j'), ...oneJob('q', 'k'));
     expect(checkHistory({ history }).violations).toEqual([]);
   });
 
-  it('tell violations in the order of time, with the story of the first', () => {
+  it('report violations in the order of time, with the story of the first', () => {
     const history = imagine(up('n'), ...oneJob('r', 'j'), result('r', 'n', 'j'), [
       90_000,
       assigned('n', 'j', 7),
@@ -280,7 +280,7 @@ describe('all rules together', () => {
     expect(text).toMatch(/started +node=n job=j attempt=1/);
   });
 
-  it('say how long nobody got a result after a fault', () => {
+  it('report how long there was no result after a fault', () => {
     const history = imagine(
       ...oneJob('r', 'j'),
       [5_000, fault(1, 'instance_killed', 'i')],

@@ -1,4 +1,4 @@
-/** The rule of fencing finds what breaks it, and only that. */
+/** The fencing rule finds exactly what breaks it. */
 import { describe, expect, it } from 'vitest';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkFencing } from '../../src/checker/fencing.ts';
@@ -17,7 +17,7 @@ import {
   result,
   type Step,
   started,
-} from './imagined.ts';
+} from './build-history.ts';
 
 const check = (...steps: readonly Step[]) => checkFencing(gatherFacts(imagine(...steps)), ALLOWANCES);
 
@@ -33,17 +33,17 @@ describe('I4 in a history', () => {
     expect(violations).toMatchObject([{ invariant: 'I4 fencing', about: ['r', 'j', 'n'] }]);
   });
 
-  it('is broken by a result of another attempt, another node, or one that was done only later', () => {
+  it('is broken by a result of another attempt, another node, or a later run', () => {
     expect(check(asked('r'), done('n', 'j', 1), result('r', 'n', 'j', 2)).violations).toHaveLength(1);
     expect(check(asked('r'), done('m', 'j'), result('r', 'n', 'j')).violations).toHaveLength(1);
     expect(check(asked('r'), result('r', 'n', 'j'), done('n', 'j')).violations).toHaveLength(1);
   });
 
-  it('holds for a result that was told between the two times that its attempt was done', () => {
+  it('holds for a result between two runs of its attempt', () => {
     expect(check(asked('r'), done('n', 'j'), result('r', 'n', 'j'), done('n', 'j')).violations).toEqual([]);
   });
 
-  it('is broken by a result that no node signed', () => {
+  it('is broken by a result without a signature', () => {
     const { violations } = check(asked('r'), {
       kind: 'outcome',
       client: 'c',
@@ -53,7 +53,7 @@ describe('I4 in a history', () => {
     expect(violations).toHaveLength(1);
   });
 
-  it('is broken by the words of somebody else', () => {
+  it('is broken by the words of another request', () => {
     const { violations } = check(asked('r'), asked('q'), done('n', 'j'), {
       kind: 'outcome',
       client: 'c',
@@ -74,7 +74,7 @@ describe('I4 in a history', () => {
     expect(violations).toHaveLength(1);
   });
 
-  it('is broken by a result that came long after the next attempt had left', () => {
+  it('is broken by a result long after the next attempt was sent', () => {
     const { violations } = check(
       asked('r'),
       assigned('n', 'j'),
@@ -85,7 +85,7 @@ describe('I4 in a history', () => {
     expect(violations).toMatchObject([{ about: ['r', 'j', 'n'] }]);
   });
 
-  it('holds for the result of a long job, after however many attempts', () => {
+  it('holds for the result of a long job after many attempts', () => {
     const { violations } = check(
       asked('r'),
       assigned('n', 'j'),
@@ -96,7 +96,7 @@ describe('I4 in a history', () => {
     expect(violations).toEqual([]);
   });
 
-  it('lets a result and the next attempt cross', () => {
+  it('allows a result and the next attempt to cross', () => {
     const { violations } = check(
       asked('r'),
       assigned('n', 'j'),
@@ -107,7 +107,7 @@ describe('I4 in a history', () => {
     expect(violations).toEqual([]);
   });
 
-  it('excuses, and counts, a late result while the writes of a lost master are missing', () => {
+  it('excuses and counts a late result while writes of a lost master are missing', () => {
     const { violations, counts } = check(
       asked('r'),
       assigned('n', 'j'),
@@ -120,7 +120,7 @@ describe('I4 in a history', () => {
     expect(counts['late results taken after a failover']).toBe(1);
   });
 
-  it('excuses no late result whose successor was written long before the master was lost', () => {
+  it('excuses no late result whose successor was written long before the loss', () => {
     const { violations } = check(
       asked('r'),
       assigned('n', 'j'),
@@ -132,7 +132,7 @@ describe('I4 in a history', () => {
     expect(violations).toHaveLength(1);
   });
 
-  it('is broken by work for a job whose outcome was told', () => {
+  it('is broken by work for a job whose outcome was delivered', () => {
     const late = 700 + ALLOWANCES.flightMs + 100;
     const { violations } = check(...oneJob(), [late, assigned('m', 'j', 2)]);
     expect(violations).toMatchObject([{ at: late, about: ['j', 'm'] }]);
@@ -141,7 +141,7 @@ describe('I4 in a history', () => {
     expect(check(...oneJob(), again, [late, assigned('m', 'j', 2)]).violations).toHaveLength(1);
   });
 
-  it('excuses an assignment that a disturbed store held up, until it has expired', () => {
+  it('excuses an assignment that a disturbed store delayed, until it expires', () => {
     const frozen = [600, fault(1, 'master_frozen')] as const;
     const late = 700 + ALLOWANCES.flightMs + 100;
     expect(check(...oneJob(), frozen, [late, assigned('m', 'j', 2)]).violations).toEqual([]);
@@ -153,7 +153,7 @@ describe('I4 in a history', () => {
     expect(check(...oneJob(), frozen, [tooLate, assigned('m', 'j', 2)]).violations).toHaveLength(1);
   });
 
-  it('excuses an assignment that its node could not read before because it hung', () => {
+  it('excuses an assignment that its frozen node could not read before', () => {
     const hung = (node: string) => [
       [650, fault(1, 'node_frozen', node)] as const,
       [9_000, healed(1)] as const,
@@ -164,7 +164,7 @@ describe('I4 in a history', () => {
     expect(check(...oneJob(), ...hung('m'), [9_800, assigned('m.2', 'j', 2)]).violations).toHaveLength(1);
   });
 
-  it('excuses, and counts, work for a job whose outcome a failover lost together with whoever drove it', () => {
+  it('excuses and counts work whose outcome a failover lost with its driver', () => {
     const killed = [750, fault(2, 'instance_killed', 'i')] as const;
     const failedOver = [720, fault(1, 'master_killed')] as const;
     const again = [9_000, assigned('m', 'j', 2)] as const;
@@ -192,7 +192,7 @@ describe('I4 in a history', () => {
     expect(check({ ...sent, job: 'o' }, ...oneJob(), failedOver, killed, again).violations).toHaveLength(1);
   });
 
-  it('excuses, and counts, a record without the outcome that was lost so', () => {
+  it('excuses and counts a record without an outcome lost that way', () => {
     const driven = oneJob()
       .filter(({ kind }) => kind !== 'looked_up')
       .map((step) => (step.kind === 'assigned' ? { ...step, instance: 'i' } : step));
@@ -208,14 +208,14 @@ describe('I4 in a history', () => {
     expect(check(...driven, killed, inTheEnd).violations).toHaveLength(1);
   });
 
-  it('is broken by a record that says something else in the end', () => {
+  it('is broken by a record with another outcome', () => {
     const told = [asked('r'), done('n', 'j'), done('m', 'j', 2), result('r', 'n', 'j')] as const;
     expect(check(...told, record('j', 'RELEASED', { node: 'm', attempt: 2 })).violations).toHaveLength(1);
     expect(check(...told, record('j', 'RELEASED')).violations).toHaveLength(1);
     expect(check(...told, record('j', 'RELEASED', { node: 'n', attempt: 1 })).violations).toEqual([]);
   });
 
-  it('lets a job end well of which its session was told that it is missing', () => {
+  it('allows a job to succeed after its session got a missing result', () => {
     const { violations } = check(
       asked('r'),
       accepted('r', 'j'),
@@ -225,7 +225,7 @@ describe('I4 in a history', () => {
     expect(violations).toEqual([]);
   });
 
-  it('counts what was done and not taken', () => {
+  it('counts results that were not accepted', () => {
     const { counts } = check(asked('r'), done('n', 'j'), done('m', 'j', 2), result('r', 'm', 'j', 2));
     expect(counts['late results']).toBe(1);
   });
@@ -247,7 +247,7 @@ describe('I4 in a history', () => {
     expect(story('node_killed').violations).toHaveLength(1);
   });
 
-  it('is broken by a late result whose successor could be recorded long before', () => {
+  it('is broken by a late result whose successor could have been recorded', () => {
     const story = (doneAt: number) =>
       check(
         asked('r'),
@@ -263,7 +263,7 @@ describe('I4 in a history', () => {
     expect(story(latest + 1)).toHaveLength(1);
   });
 
-  it('is broken by an attempt that comes again after its node has ended it', () => {
+  it('is broken by an attempt that returns after its node ended it', () => {
     const again = check(assigned('n', 'j'), done('n', 'j'), assigned('n', 'j'));
     expect(again.violations).toMatchObject([{ says: 'n got j#1 again, which it had ended 100 ms before' }]);
     expect(check(assigned('n', 'j'), assigned('n', 'j'), done('n', 'j')).violations).toEqual([]);
@@ -278,7 +278,7 @@ describe('I4 in a history', () => {
     ).toHaveLength(1);
   });
 
-  it('excuses, and counts, one that a failover and its driver’s death made nobody know of', () => {
+  it('excuses and counts an attempt that a failover and its driver’s death lost', () => {
     const [first, again] = [assigned('n', 'j', 1, 'i'), assigned('n', 'j', 1, 'k')];
     const story = (lostAt: number, dead: string) =>
       check(

@@ -1,9 +1,9 @@
-/** The rule of the hot path finds what breaks it, and only that. */
+/** The hot-path rule finds exactly what breaks it. */
 import { describe, expect, it } from 'vitest';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkHotPath } from '../../src/checker/hot-path.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
-import { asked, fault, healed, imagine, type Step } from './imagined.ts';
+import { asked, fault, healed, imagine, type Step } from './build-history.ts';
 
 const allowances = { ...ALLOWANCES, dispatchMs: 50, recoverMs: 1_000 };
 const check = (...steps: readonly Step[]) => checkHotPath(gatherFacts(imagine(...steps)), allowances);
@@ -14,7 +14,7 @@ const answer = (askedAt: number, at: number): Step => [
 const cold = (kind: 'cold_began' | 'cold_ended') => ({ kind, what: 'catalogue' }) as const;
 
 describe('I6 in a history', () => {
-  it('holds for answers in time, also while cold work goes on, which is counted', () => {
+  it('holds for answers in time, also during cold work, which is counted', () => {
     const { violations, counts, judged } = check(
       answer(100, 150),
       [1_000, cold('cold_began')],
@@ -33,7 +33,7 @@ describe('I6 in a history', () => {
     expect(violations[0]?.says).toContain('cold work');
   });
 
-  it('takes cold work whose end nobody told for over when it begins anew', () => {
+  it('takes cold work without an end as over when it begins again', () => {
     const { counts } = check(
       [1_000, cold('cold_began')],
       [2_000, cold('cold_began')],
@@ -49,7 +49,7 @@ describe('I6 in a history', () => {
     expect(check([151, refused]).violations).toHaveLength(1);
   });
 
-  it('is not judged while something is broken, nor right after', () => {
+  it('is not judged during a fault, nor right after', () => {
     const broken = [
       [1_000, fault(1, 'shard_frozen')],
       [1_500, healed(1)],
@@ -59,7 +59,7 @@ describe('I6 in a history', () => {
     expect(check([1_000, fault(1, 'node_killed')], answer(1_100, 1_200)).violations).toHaveLength(1);
   });
 
-  it('lets those wait who asked to, and no longer', () => {
+  it('allows requests to wait as long as they asked to', () => {
     const patient = { ...asked('r'), waitMs: 2_000 } as Step;
     expect(check(patient, answer(200, 2_250)).violations).toEqual([]);
     expect(check(patient, answer(200, 2_250)).judged).toEqual({ 'I6 hot path': 0 });
@@ -67,7 +67,7 @@ describe('I6 in a history', () => {
     expect(check(patient, answer(200, 2_251)).violations).toHaveLength(1);
   });
 
-  it('does not judge tries of which nobody knows when they left', () => {
+  it('does not judge tries whose sending time is unknown', () => {
     expect(check([9_000, { kind: 'accepted', client: 'c', request: 'r', job: 'j' }]).judged).toEqual({
       'I6 hot path': 0,
     });
@@ -86,7 +86,7 @@ describe('I6 in a history', () => {
       { kind: 'unanswered', client: 'c', request: 'r', askedAt: 1_000, why: 'no answer' },
     ];
 
-    it('only faults of the store and of whoever answered count, until it can be known that they are over', () => {
+    it('only faults of the store and of the answering instance count', () => {
       const killed = [
         [1_000, fault(1, 'instance_killed', 'i')],
         [1_500, healed(1)],
@@ -100,7 +100,7 @@ describe('I6 in a history', () => {
       expect(judge([1_000, fault(1, 'network_bad', '*')], by('k', 2_000, 2_400))).toEqual([]);
     });
 
-    it('is broken by a try that nobody answered, while nothing was broken', () => {
+    it('is broken by a try without an answer while there was no fault', () => {
       expect(judge(unanswered)).toMatchObject([{ invariant: 'I6 hot path', at: 4_000 }]);
       expect(judge([500, fault(1, 'instance_killed', 'i')], unanswered)).toEqual([]);
       for (const what of ['client_cut', 'client_parted'] as const)

@@ -1,9 +1,9 @@
-/** The rule of isolation finds what breaks it, and only that. */
+/** The isolation rule finds exactly what breaks it. */
 import { describe, expect, it } from 'vitest';
 import type { Unrecorded } from '../../../packages/simulation/dist/history.js';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkIsolation } from '../../src/checker/isolation.ts';
-import { accepted, assigned, imagine, result, type Step } from './imagined.ts';
+import { accepted, assigned, imagine, result, type Step } from './build-history.ts';
 
 const check = (...steps: readonly Step[]) => checkIsolation(gatherFacts(imagine(...steps)));
 const upIn = (node: string, pool?: string): Unrecorded => ({
@@ -24,7 +24,7 @@ const askedBy = (tenant: string, request = 'r', pool?: string): Unrecorded => ({
 });
 
 describe('I10 in a history', () => {
-  it('holds for work on nodes of the pool, whoever else has the same request id', () => {
+  it('holds for work on nodes of the pool, also with the same request id', () => {
     const { violations, counts, judged } = check(
       upIn('n', 'gold'),
       upIn('m'),
@@ -55,7 +55,7 @@ describe('I10 in a history', () => {
     expect(violations).toMatchObject([{ invariant: 'I10 isolation', about: ['j', 'm'] }]);
   });
 
-  it('lets tenants without a strict pool work anywhere', () => {
+  it('allows tenants without a strict pool to work anywhere', () => {
     const { violations } = check(
       upIn('m', 'gold'),
       askedBy('b'),
@@ -65,7 +65,7 @@ describe('I10 in a history', () => {
     expect(violations).toEqual([]);
   });
 
-  it('sees work of which the client heard only afterwards', () => {
+  it('sees work that started before the client knew the job', () => {
     const { violations } = check(
       upIn('m'),
       askedBy('a', 'r', 'gold'),
@@ -96,7 +96,7 @@ describe('I10 in a history', () => {
     expect(violations).toMatchObject([{ about: ['r', 'j'] }]);
   });
 
-  it('is broken by whoever sees a job that is not of its tenant', () => {
+  it('is broken by a client that sees a job of another tenant', () => {
     const peek = (didSee: boolean) =>
       check({ kind: 'peeked', client: 'b', tenant: 'b', job: 'j', didSee }).violations;
     expect(peek(false)).toEqual([]);

@@ -1,10 +1,20 @@
-/** The rule of order finds what breaks it, and only that. */
+/** The order rule finds exactly what breaks it. */
 import { describe, expect, it } from 'vitest';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkGaps } from '../../src/checker/gaps.ts';
 import { checkOrder } from '../../src/checker/order.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
-import { asked, delivered, done, fault, healed, imagine, missing, result, type Step } from './imagined.ts';
+import {
+  asked,
+  delivered,
+  done,
+  fault,
+  healed,
+  imagine,
+  missing,
+  result,
+  type Step,
+} from './build-history.ts';
 
 const check = (...steps: readonly Step[]) => checkOrder(gatherFacts(imagine(...steps)), ALLOWANCES);
 
@@ -18,7 +28,7 @@ const heardOf = (index: number): Step => ({
 });
 
 describe('I5 in a history', () => {
-  it('holds for numbers without holes and utterances in order', () => {
+  it('holds for numbers without gaps and utterances in order', () => {
     const { violations, counts } = check(delivered(1, 0), delivered(2, 1), delivered(3, 4));
     expect(violations).toEqual([]);
     expect(counts).toMatchObject({ sessions: 1, 'repeated deliveries': 0 });
@@ -36,7 +46,7 @@ describe('I5 in a history', () => {
     expect(counts['repeated deliveries']).toBe(2);
   });
 
-  it('is broken by a missing result that comes again under its number for another reason, or as a result', () => {
+  it('is broken by a repeated missing result with another reason or outcome', () => {
     const again = (what: string, ...before: Step[]) =>
       check(...before, delivered(1, 0, 'missing_result gap_timeout'), delivered(1, 0, what));
     const failover = [fault(1, 'shard_failed_over', 'shard-0'), healed(1)];
@@ -47,7 +57,7 @@ describe('I5 in a history', () => {
     expect(again('translation_result job-1', ...failover).violations).toHaveLength(1);
   });
 
-  it('is broken by an accepted utterance that was passed over, unless a failover lost its number and it has another', () => {
+  it('is broken by a skipped utterance, unless a failover lost its number', () => {
     const over = (again: number, ...before: Step[]) =>
       check(...before, heardOf(0), heardOf(again), delivered(1, 7), delivered(2, 8));
     const failover = [fault(1, 'shard_failed_over', 'shard-0'), healed(1)];
@@ -58,7 +68,7 @@ describe('I5 in a history', () => {
     expect(excused.counts['utterances numbered anew after a failover']).toBe(1);
   });
 
-  it('is broken by a hole', () => {
+  it('is broken by a gap in the numbers', () => {
     expect(check(delivered(1, 0), delivered(3, 2)).violations).toMatchObject([
       { invariant: 'I5 order', says: 's of c got number 3 where 2 was next' },
     ]);
@@ -80,27 +90,27 @@ describe('I5 in a history', () => {
     expect(check(delivered(1, 0), delivered(2, 0)).violations.length).toBeGreaterThan(0);
   });
 
-  it('is broken by a number that means something else when it is repeated', () => {
+  it('is broken by a repeated number with other contents', () => {
     expect(check(delivered(1, 0, 'result of j'), delivered(1, 0, 'missing')).violations).toHaveLength(1);
     expect(check(delivered(1, 0), delivered(1, 1)).violations).toHaveLength(1);
   });
 
-  it('is a matter of each session', () => {
+  it('is judged per session', () => {
     expect(
       check(delivered(1, 0, 'x', 's'), delivered(1, 0, 'x', 't'), delivered(2, 1, 'x', 's')).violations,
     ).toEqual([]);
   });
 
-  it('is broken across sessions by what was said later and heard first', () => {
+  it('is broken across sessions by a later utterance that is delivered first', () => {
     const { violations } = check(asked('r'), asked('q'), delivered(1, 0), missing('q'), missing('r'));
     expect(violations).toMatchObject([{ about: ['c', 'r', 'q'] }]);
   });
 
-  it('does not bind those who have no session', () => {
+  it('does not apply without a session', () => {
     expect(check(asked('r'), asked('q'), missing('q'), missing('r')).violations).toEqual([]);
   });
 
-  it('is broken by an accepted utterance that was passed over', () => {
+  it('is broken by an accepted utterance that was skipped', () => {
     const accepted = (index: number): Step => ({
       kind: 'accepted',
       client: 'c',
@@ -133,13 +143,13 @@ describe('a gap', () => {
       ALLOWANCES,
     );
 
-  it('is closed in time, and what is done is told then', () => {
+  it('is closed in time, and finished results are delivered then', () => {
     expect(check(LATEST).violations).toEqual([]);
     expect(check(LATEST).counts['longest from done to told, ms']).toBe(LATEST);
     expect(check(LATEST + 1).violations).toMatchObject([{ invariant: 'I5 order', about: ['r', 'c'] }]);
   });
 
-  it('is not told of to those who are away', () => {
+  it('is not reported to clients that are away', () => {
     const away = [[2_000, fault(1, 'client_cut', 'c')] as const, [3_000, healed(1)] as const];
     expect(check(LATEST + 1, ...away).violations).toEqual([]);
   });

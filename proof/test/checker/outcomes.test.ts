@@ -1,4 +1,4 @@
-/** The rule of outcomes finds what breaks it, and only that. */
+/** The outcome rule finds exactly what breaks it. */
 import { describe, expect, it } from 'vitest';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkOutcomes } from '../../src/checker/outcomes.ts';
@@ -15,7 +15,7 @@ import {
   record,
   result,
   type Step,
-} from './imagined.ts';
+} from './build-history.ts';
 
 const check = (...steps: readonly Step[]) => checkOutcomes(gatherFacts(imagine(...steps)), ALLOWANCES);
 const LATE = ALLOWANCES.deadlineMs + ALLOWANCES.graceMs + 1_000;
@@ -38,14 +38,14 @@ describe('I3 in a history', () => {
     expect(violations).toMatchObject([{ invariant: 'I3 one outcome' }]);
   });
 
-  it('holds for an outcome that a client was told when it came back, however late in the run', () => {
+  it('holds for an outcome delivered when its client reconnected', () => {
     const late = ALLOWANCES.deadlineMs + ALLOWANCES.graceMs - 1_000;
     expect(check(asked('r'), [90_000, accepted('r', 'j')], [90_000 + late, missing('r')]).violations).toEqual(
       [],
     );
   });
 
-  it('does not count the time in which no instance lived', () => {
+  it('does not count the time without a living instance', () => {
     const { violations } = check(
       { kind: 'instance_up', instance: 'i' },
       asked('r'),
@@ -57,7 +57,7 @@ describe('I3 in a history', () => {
     expect(violations).toEqual([]);
   });
 
-  it('counts all the rest: half a second without instances is no excuse for a second', () => {
+  it('counts all other time: half a second without instances excuses no second', () => {
     const { violations } = check(
       { kind: 'instance_up', instance: 'i' },
       asked('r'),
@@ -69,7 +69,7 @@ describe('I3 in a history', () => {
     expect(violations).toHaveLength(1);
   });
 
-  it('takes a frozen instance for none, but not as long as another one lives', () => {
+  it('treats a frozen instance as absent if it is the only one', () => {
     const story = (instances: readonly string[]) =>
       check(
         ...instances.map((instance) => ({ kind: 'instance_up' as const, instance })),
@@ -88,7 +88,7 @@ describe('I3 in a history', () => {
     expect(violations).toMatchObject([{ invariant: 'I3 one outcome', about: ['j', 'm', 'n'] }]);
   });
 
-  it('holds for an attempt that a failover made forgotten, if who drove it was gone before it could say so again', () => {
+  it('holds for an attempt that a failover lost together with its driver', () => {
     const story = (sentAt: number, ...rest: readonly Step[]) =>
       check([sentAt, assigned('n', 'j', 2)], [10_000, fault(2, 'master_killed')], ...rest, [
         60_000,
@@ -106,17 +106,17 @@ describe('I3 in a history', () => {
     expect(check(assigned('n', 'j'), assigned('n', 'j')).violations).toEqual([]);
   });
 
-  it('is broken by two jobs of one request that both did not fail', () => {
+  it('is broken by two jobs of one request of which neither failed', () => {
     const { violations } = check(...oneJob(), accepted('r', 'k'), record('k', 'RUNNING'));
     expect(violations).toMatchObject([{ about: ['r', 'j', 'k'] }]);
   });
 
-  it('is broken by two jobs of one request if nobody knows one of them any more', () => {
+  it('is broken by two jobs of one request of which one is unknown', () => {
     const story = [...oneJob(), accepted('r', 'k'), assigned('m', 'k'), record('k', undefined)];
     expect(check(...story).violations).toHaveLength(1);
   });
 
-  it('holds for a name that no node ever saw and that is known no more: it was taken back', () => {
+  it('holds for an unknown job that never reached a node: it was withdrawn', () => {
     expect(check(...oneJob(), accepted('r', 'k'), record('k', undefined)).violations).toEqual([]);
   });
 
@@ -130,7 +130,7 @@ describe('I3 in a history', () => {
     expect(counts.retries).toBe(1);
   });
 
-  it('is broken by a job that still runs when everything is quiet', () => {
+  it('is broken by a job that still runs at rest', () => {
     const { violations } = check(assigned('n', 'j'), record('j', 'RUNNING'));
     expect(violations).toMatchObject([{ about: ['j'], says: 'j is still RUNNING when everything is quiet' }]);
   });
@@ -182,11 +182,11 @@ describe('nothing lost', () => {
     expect(counts.lost).toBe(1);
   });
 
-  it('is broken by a request that was never accepted, if its client has not given it up', () => {
+  it('is broken by a request neither accepted nor abandoned by its client', () => {
     expect(check(asked('r')).violations).toMatchObject([{ invariant: 'nothing lost' }]);
   });
 
-  it('is not broken by a request that was never accepted and was given up', () => {
+  it('is not broken by a request that was never accepted and was abandoned', () => {
     const { violations, counts } = check(
       asked('r'),
       { kind: 'refused', client: 'c', request: 'r', code: 'RATE_LIMITED' },
@@ -196,7 +196,7 @@ describe('nothing lost', () => {
     expect(counts).toMatchObject({ 'refused answers': 1, 'abandoned, never accepted': 1 });
   });
 
-  it('is broken by an accepted request that its client gave up', () => {
+  it('is broken by an accepted request that its client abandoned', () => {
     const { violations } = check(asked('r'), accepted('r', 'j'), {
       kind: 'abandoned',
       client: 'c',
@@ -205,11 +205,11 @@ describe('nothing lost', () => {
     expect(violations).toHaveLength(1);
   });
 
-  it('takes an outcome for one although the acceptance was never heard of', () => {
+  it('counts an outcome although the acceptance never arrived', () => {
     expect(check(asked('r'), result('r', 'n', 'j')).violations).toEqual([]);
   });
 
-  it('does not bind anybody to those who left for good', () => {
+  it('does not apply to clients that left for good', () => {
     expect(check(asked('r'), accepted('r', 'j'), { kind: 'client_left', client: 'c' }).violations).toEqual(
       [],
     );
@@ -218,7 +218,7 @@ describe('nothing lost', () => {
     ).toHaveLength(1);
   });
 
-  it('gives those more time who were away', () => {
+  it('gives clients more time that were away', () => {
     const story = (client: string) =>
       check(
         asked('r'),

@@ -1,4 +1,4 @@
-/** The rule of results finds work that was done and told as missing, and only that. */
+/** The result rule finds exactly the finished work that was reported as missing. */
 import { describe, expect, it } from 'vitest';
 import type { Unrecorded } from '../../../packages/simulation/dist/history.js';
 import { gatherFacts } from '../../src/checker/facts.ts';
@@ -16,7 +16,7 @@ import {
   type Step,
   started,
   up,
-} from './imagined.ts';
+} from './build-history.ts';
 
 const check = (...steps: readonly Step[]) => checkResults(gatherFacts(imagine(...steps)), ALLOWANCES);
 const { deadlineMs, flightMs } = ALLOWANCES;
@@ -30,28 +30,28 @@ const work: readonly Step[] = [
 ];
 const doneAt = (at: number): Step => [at, done('n', 'j')];
 
-describe('work that was done', () => {
-  it('is told', () => {
+describe('finished work', () => {
+  it('is delivered', () => {
     const { violations, counts, judged } = check(up('n'), ...oneJob());
     expect(violations).toEqual([]);
     expect(counts).toEqual({ 'results thrown away': 0 });
     expect(judged).toEqual({ 'I3 one outcome': 1 });
   });
 
-  it('is not told as missing, if nothing was broken', () => {
+  it('is not reported as missing without a fault', () => {
     const { violations } = check([0, up('n')], ...work, doneAt(5_300), [deadlineMs, missing]);
     expect(violations).toMatchObject([{ invariant: 'I3 one outcome', about: ['r', 'j'] }]);
     expect(violations[0]?.says).toContain('"JOB_TIMEOUT"');
   });
 
-  it('is known by the job of its request, too, where an outcome does not name one', () => {
+  it('is found by the job of its request if the outcome names none', () => {
     const { job: _, ...unnamed } = missing as Extract<Unrecorded, { kind: 'outcome' }>;
     expect(
       check([0, up('n')], ...work, doneAt(5_300), [deadlineMs, unnamed as Unrecorded]).violations,
     ).toHaveLength(1);
   });
 
-  it('may be too late: after the deadline, or when the gap before it was closed', () => {
+  it('may be too late: after the deadline, or after the gap was closed', () => {
     const late = 5_010 + deadlineMs - flightMs;
     expect(check([0, up('n')], ...work, doneAt(late), [late + 5_000, missing]).violations).toHaveLength(1);
     expect(check([0, up('n')], ...work, doneAt(late + 1), [late + 5_000, missing]).violations).toEqual([]);
@@ -63,7 +63,7 @@ describe('work that was done', () => {
     expect(check([0, up('n')], ...work, next, doneAt(5_500), [20_000, missing]).violations).toEqual([]);
   });
 
-  it('counts only if it was acknowledged in time, by a node that does', () => {
+  it('counts only if its acknowledging node acknowledged it in time', () => {
     const story = (...acknowledgements: readonly Step[]) =>
       check(acknowledging, ...work, ...acknowledgements, doneAt(9_000), [20_000, missing]).violations;
     const at = (ms: number): Step => [ms, { kind: 'acknowledged', node: 'n', job: 'j', attempt: 1 }];
@@ -72,7 +72,7 @@ describe('work that was done', () => {
     expect(story()).toEqual([]);
   });
 
-  it('says nothing about those who left', () => {
+  it('is not judged for clients that left', () => {
     expect(
       check([0, up('n')], ...work, doneAt(5_300), [20_000, missing], { kind: 'client_left', client: 'c' })
         .violations,
@@ -99,14 +99,14 @@ describe('work that was done', () => {
     expect(story(3_000)).toHaveLength(1);
   });
 
-  it('is not lost by what happens to another node', () => {
+  it('is not lost by a fault of another node', () => {
     expect(
       check([0, up('n')], ...work, doneAt(5_300), [5_310, fault(1, 'node_killed', 'm')], [20_000, missing])
         .violations,
     ).toHaveLength(1);
   });
 
-  it('may be lost by a failover after it was told', () => {
+  it('may be lost by a failover after it was reported', () => {
     const story = (at: number) =>
       check([0, up('n')], ...work, doneAt(5_300), [at, fault(1, 'master_killed')], [20_000, missing])
         .violations;

@@ -1,4 +1,4 @@
-/** Spans of time answer as a plain look through all of them would. */
+/** Spans of time give the same answers as a linear search. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSpans, type Span } from '../../src/checker/spans.ts';
@@ -12,7 +12,7 @@ const spans = fc.array(
 );
 
 describe('spans', () => {
-  it('answer as a look at every one of them would', () => {
+  it('give the same answers as a linear search', () => {
     fc.assert(
       fc.property(spans, moment, moment, (all, one, other) => {
         const [from, to] = [Math.min(one, other), Math.max(one, other)];
@@ -34,7 +34,7 @@ describe('spans', () => {
     expect(merged.find(4)).toBeUndefined();
   });
 
-  it('are remembered when they are over', () => {
+  it('are kept when they are over', () => {
     const merged = createSpans([
       { from: 5, to: 7 },
       { from: 1, to: 2 },

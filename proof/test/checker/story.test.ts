@@ -1,9 +1,9 @@
-/** A story has what one needs to understand a violation, and nothing else. */
+/** A story contains what is needed to understand a violation, and nothing else. */
 import { describe, expect, it } from 'vitest';
 import { printStory } from '../../src/checker/print.ts';
 import { storyOf } from '../../src/checker/story.ts';
 import type { Violation } from '../../src/checker/violation.ts';
-import { delivered, done, fault, healed, imagine, oneJob, type Step, started, up } from './imagined.ts';
+import { delivered, done, fault, healed, imagine, oneJob, type Step, started, up } from './build-history.ts';
 
 const about = (at: number, ...names: string[]): Violation => ({
   invariant: 'I1 no oversell',
@@ -14,7 +14,7 @@ const about = (at: number, ...names: string[]): Violation => ({
 const story = (violation: Violation, ...steps: readonly Step[]) => storyOf(imagine(...steps), violation);
 
 describe('a story', () => {
-  it('of a request has its job and nobody else’s', () => {
+  it('of a request has its job and no other', () => {
     const lines = story(about(9_000, 'r'), up('n'), ...oneJob('r', 'j'), ...oneJob('q', 'k'));
     expect(lines.map(({ kind }) => kind)).toEqual([
       'asked',
@@ -31,7 +31,7 @@ describe('a story', () => {
     expect(story(about(9_000, 'k'), ...oneJob('r', 'j'), ...oneJob('q', 'k'))).toHaveLength(7);
   });
 
-  it('of a node has what it had in hand then', () => {
+  it('of a node has the jobs it had at that time', () => {
     const lines = story(
       about(600, 'n'),
       up('n'),
@@ -52,7 +52,7 @@ describe('a story', () => {
     expect(lines).toHaveLength(6);
   });
 
-  it('has the faults that were felt in its time, with their ends', () => {
+  it('has the faults that had an effect in its time, with their ends', () => {
     const lines = story(
       about(101_000, 'r'),
       [1_000, fault(1, 'store_down')],
@@ -71,7 +71,7 @@ describe('a story', () => {
     ]);
   });
 
-  it('is printed as who did what, when, its end first of all', () => {
+  it('is printed as a list of events, its end first', () => {
     const text = printStory(imagine(up('n'), ...oneJob('r', 'j')), about(9_000, 'r'));
     expect(text).toMatch(/^The story of "it went wrong":/);
     expect(text).toMatch(/0\.20 s {2}asked +client=c request=r words=words of r/);

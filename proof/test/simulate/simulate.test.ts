@@ -1,4 +1,4 @@
-/** A slice of the simulation: seeds with all faults keep every promise, and the same seed is the same history. */
+/** Some seeds of the simulation with all faults keep every invariant, and the same seed gives the same history. */
 import { describe, expect, it } from 'vitest';
 import { FAULTS } from '../../../packages/simulation/dist/faults/fault-plan.js';
 import { runSimulation } from '../../../packages/simulation/dist/run-simulation.js';
@@ -11,7 +11,7 @@ import { shrink } from '../../src/simulate/shrink.ts';
 
 const KINDS = Object.keys(FAULTS) as FaultKind[];
 const SMALL = { nodes: 12, speakers: 6, dispatchers: 6, perSecond: 25 };
-/** Everything at once, and then kinds that are about as frequent with one another: so the rare ones come, too. */
+/** All kinds at once, and then groups of about equally frequent kinds, so that the rare ones occur as well. */
 const WORLDS = [
   { seed: 'slice-8', jobs: 300, faults: KINDS, scenario: SMALL },
   { seed: 'slice-11', jobs: 350, faults: KINDS, scenario: SMALL },
@@ -23,15 +23,15 @@ const WORLDS = [
   })),
 ];
 const ALONE = { seed: 'a', jobs: 60, faults: [], scenario: { instances: 1 } };
-/** Keys have no slots here (I8). */
+/** Keys have no hash slots here (I8). */
 const UNSEEN = 'I8 one slot per script';
-/** Threads run what is shipped. */
+/** Threads run the compiled files. */
 const WORKER = new URL('../../dist/simulate/world-worker.js', import.meta.url);
 const LIMIT_MS = 120_000;
 
 describe('a simulated run', () => {
   it(
-    'keeps every promise with three instances, whatever breaks: every kind of fault does',
+    'keeps every invariant with three instances and every kind of fault',
     async () => {
       const results: SeedResult[] = [];
       for (const world of WORLDS) results.push(await runSeed(world));
@@ -42,14 +42,14 @@ describe('a simulated run', () => {
         expect(simulation.history.some(({ kind }) => kind === 'cold_ended')).toBe(true);
       const sum = (of: (finding: Finding) => number | undefined): number =>
         results.reduce((total, { finding }) => total + (of(finding) ?? 0), 0);
-      // A promise that could not have been broken was not tried.
+      // // An invariant that could not have been broken was not tested.
       for (const promise of INVARIANTS)
         if (promise !== UNSEEN)
           expect(
             sum(({ judged }) => judged?.[promise]),
             promise,
           ).toBeGreaterThan(0);
-      // Nor was a rule that had nothing to read.
+      // // Nor was a rule without events to judge.
       for (const read of ['jobs asked for by other tenants', 'records at the end'])
         expect(
           sum(({ counts }) => counts[read]),
@@ -60,7 +60,7 @@ describe('a simulated run', () => {
   );
 
   it(
-    'keeps every promise through failovers without any excuse if what is written counts when a replica has it',
+    'needs no excuse after failovers if writes wait for a replica',
     async () => {
       const faults: FaultKind[] = ['shard_failed_over', 'store_down', 'instance_killed'];
       const broken = { primary: 0, replica: 0 };
@@ -76,14 +76,14 @@ describe('a simulated run', () => {
           broken[durability] += checkHistory({ history }, unexcused).violations.length;
         }
       expect(broken.replica).toBe(0);
-      // Or there was nothing to be kept.
+      // // Otherwise there was nothing to lose.
       expect(broken.primary).toBeGreaterThan(0);
     },
     LIMIT_MS,
   );
 
   it(
-    'is the same each time, whoever runs it',
+    'is the same each time, in any thread',
     async () => {
       const orders = [...WORLDS.slice(2, 3), ALONE];
       const reports = [];
@@ -116,7 +116,7 @@ describe('a failing seed', () => {
       },
     }) as unknown as Awaited<ReturnType<typeof runSeed>>;
 
-  it('is made smaller for as long as the same promise breaks', async () => {
+  it('is made smaller while the same invariant breaks', async () => {
     const smallest = await shrink(
       { faults: ['node_cut', 'instance_killed', 'client_cut'], jobs: 1_000, result: failing(true) },
       async (faults, jobs) => failing(faults.includes('instance_killed') && jobs >= 250),
@@ -124,7 +124,7 @@ describe('a failing seed', () => {
     expect(smallest).toMatchObject({ faults: ['instance_killed'], jobs: 250 });
   });
 
-  it('is not made smaller for longer than somebody waits, and each try is told', async () => {
+  it('is made smaller for a limited time, and reports each try', async () => {
     const tried: number[] = [];
     const whole = { faults: ['node_cut'] as FaultKind[], jobs: 1_000, result: failing(true) };
     const limits = {

@@ -1,16 +1,16 @@
-/** Worlds: how a run is cut, what several come to, and that threads change nothing. */
+/** Worlds: how a run is divided, how results are merged, and that the number of threads changes nothing. */
 import { describe, expect, it } from 'vitest';
 import { runWorlds } from '../../src/simulate/run-worlds.ts';
 import { joinReports, type WorldOrder, type WorldReport } from '../../src/simulate/world-report.ts';
 import { cutIntoWorlds } from '../../src/simulate/worlds.ts';
 
 describe('a run', () => {
-  it('is one world as long as it is small, under its own seed', () => {
+  it('is one world while it is small, under its own seed', () => {
     expect(cutIntoWorlds('7', 50, 100)).toEqual([{ seed: '7', jobs: 50 }]);
     expect(cutIntoWorlds('7/2', 100, 100)).toEqual([{ seed: '7/2', jobs: 100 }]);
   });
 
-  it('is cut into worlds of about the same size, none too large and none forgotten', () => {
+  it('is divided into worlds of about the same size', () => {
     expect(cutIntoWorlds('7', 250, 100)).toEqual([
       { seed: '7/1', jobs: 83 },
       { seed: '7/2', jobs: 83 },
@@ -18,7 +18,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('comes to what its worlds come to together', () => {
+  it('has the sum of the results of its worlds', () => {
     const run = joinReports([
       reportOf('a', { results: 3, 'longest from done to told, ms': 9 }),
       reportOf('b', { results: 4, 'longest from done to told, ms': 5 }),
@@ -44,8 +44,8 @@ describe('a run', () => {
 });
 
 describe('threads', () => {
-  it('hand reports over in the order of the orders, whichever is ready first', async () => {
-    // The first waits until it hears that the second is done, and asks in case that was said before it could hear.
+  it('return reports in the order of the requests', async () => {
+    // // The first waits until the second is done, and asks in case that message came before it listened.
     const worker = threadOf(`
       const channel = new BroadcastChannel('worlds');
       parentPort.on('message', ({ seed }) => {
@@ -64,7 +64,7 @@ describe('threads', () => {
     expect(digests).toEqual(['first', 'second']);
   });
 
-  it('take one world after the other if there are fewer of them', async () => {
+  it('run one world after the other if there are fewer threads', async () => {
     const worker = threadOf(`
       let lived = 0;
       parentPort.on('message', ({ seed }) =>
@@ -75,7 +75,7 @@ describe('threads', () => {
     expect(digests).toEqual(['a1', 'b2', 'c3']);
   });
 
-  it('say what broke in them', async () => {
+  it('report errors of worlds', async () => {
     const worker = threadOf(
       `parentPort.on('message', () => parentPort.postMessage({ kind: 'broke', fault: new Error('no such world') }));`,
     );

@@ -18,13 +18,13 @@ const verdicts = (make: (seed: number) => Point[]): Set<Verdict> =>
   new Set(SEEDS.map((seed) => judgeSeries(make(seed), TOLERANCE).verdict));
 
 describe('a series is steady', () => {
-  it('if it is flat noise, whatever its seed', () => {
+  it('if it is flat noise, for every seed', () => {
     expect(verdicts((seed) => series(600, (_, noise) => 100 + 10 * noise(), seed))).toEqual(
       new Set(['steady']),
     );
   });
 
-  it('if it never moves, at 0 as well', () => {
+  it('if it never changes, at 0 as well', () => {
     expect(
       judgeSeries(
         series(300, () => 0),
@@ -45,8 +45,8 @@ describe('a series is steady', () => {
     expect(verdicts(shifted)).toEqual(new Set(['steady']));
   });
 
-  it('hardly ever less if it wanders as far as chance leads it and comes back', () => {
-    // Each sample remembers the one before: neighbours resemble one another for a minute.
+  it('in nearly all cases if it is a random walk that returns', () => {
+    // // Each sample depends on the one before: neighbours are similar for a minute.
     const wandering = (seed: number): Point[] => {
       let value = 0;
       return series(
@@ -62,7 +62,7 @@ describe('a series is steady', () => {
     expect(alarms.length).toBeLessThan(2);
   });
 
-  it('if it grows for sure, but by less than the floor or than its part of the level', () => {
+  it('if it grows for sure, but by less than the floor or its share of the level', () => {
     const slow = series(600, (at) => 10 + at * 0.001);
     expect(judgeSeries(slow, TOLERANCE)).toMatchObject({ verdict: 'steady' });
     expect(judgeSeries(slow, { ...TOLERANCE, floor: 0.1 })).toMatchObject({ verdict: 'grows' });
@@ -82,14 +82,14 @@ describe('a series is steady', () => {
     });
   });
 
-  it('if a few samples are wildly high towards its end', () => {
+  it('if a few samples near its end are far too high', () => {
     const late = series(600, (at, noise) => 100 + noise() + (at > 500 && at % 20 === 0 ? 1_000 : 0));
     expect(judgeSeries(late, TOLERANCE)).toMatchObject({ verdict: 'steady' });
   });
 });
 
 describe('a series grows', () => {
-  it('if it leaks a little, steadily, under noise that is greater than the leak of a minute', () => {
+  it('if it leaks steadily under noise that is larger than the leak', () => {
     const leaking = (seed: number): Point[] =>
       series(600, (at, noise) => 100 + at * 0.02 + 3 * noise(), seed);
     expect(verdicts(leaking)).toEqual(new Set(['grows']));
@@ -112,24 +112,24 @@ describe('a series grows', () => {
     expect(verdicts(faster)).toEqual(new Set(['grows']));
   });
 
-  it('if it rises nearly always, in waves, and was sampled a few dozen times only', () => {
+  it('if it rises in waves and has only a few dozen samples', () => {
     const waves = series(24, (at, noise) => 28 + 0.12 * at + 0.15 * Math.sin(at / 3) + 0.02 * noise());
     expect(judgeSeries(waves, TOLERANCE)).toMatchObject({ verdict: 'grows' });
   });
 
-  it('if it leaks whole handles, one now and then', () => {
+  it('if it leaks a whole handle from time to time', () => {
     const steps = series(600, (at) => 30 + Math.floor(at / 60));
     expect(judgeSeries(steps, TOLERANCE)).toMatchObject({ verdict: 'grows' });
   });
 });
 
-it('a series that grows only while something warms up does not grow', () => {
+it('a series that grows only during warm-up does not grow', () => {
   const warming = (seed: number): Point[] =>
     series(600, (at, noise) => 100 + 40 * (1 - Math.exp(-at / 60)) + 0.2 * noise(), seed);
   expect(verdicts(warming).has('grows')).toBe(false);
 });
 
-it('a series settles that grew for sure, but not in its second half', () => {
+it('a series settles that grew, but not in its second half', () => {
   const filling = (seed: number): Point[] =>
     series(600, (at, noise) => 100 + 40 * (1 - Math.exp(-at / 110)) + 0.05 * noise(), seed);
   const found = SEEDS.map((seed) => judgeSeries(filling(seed), TOLERANCE).verdict);
@@ -154,14 +154,14 @@ describe('a trend', () => {
     expect(trendOf(LINE, 3.1)).toEqual({ perSecond: 2, perSecondAtLeast: 2 });
   });
 
-  it('does not heed a quarter of the samples if they are nonsense', () => {
+  it('is not changed by a quarter of wrong samples', () => {
     const broken = LINE.map((point) =>
       point.at % 4 === 0 ? { ...point, value: 9_999 * (point.at % 3) } : point,
     );
     expect(trendOf(broken, 3.1).perSecond).toBeCloseTo(2, 0);
   });
 
-  it('has a bound that is farther away the surer it must be', () => {
+  it('has a wider bound for a higher confidence', () => {
     const noisy = series(30, (at, noise) => at + 8 * noise(), 3);
     const [sure, surer] = [1.64, 3.1].map((z) => trendOf(noisy, z).perSecondAtLeast) as [number, number];
     expect(surer).toBeLessThan(sure);

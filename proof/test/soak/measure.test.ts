@@ -1,4 +1,7 @@
-/** What a soak looks at: levels out of metrics, kinds of keys, series that begin late, and whether everything went back. */
+/**
+ * What a soak measures: levels from metrics, kinds of keys, series that begin late, and whether everything returned to its level
+ * before the load.
+ */
 import { describe, expect, it } from 'vitest';
 import { createKeys } from '../../../packages/scheduler/src/adapters/redis/keys.ts';
 import type { JobId, NodeId, SessionId } from '../../../packages/scheduler/src/domain/ids.ts';
@@ -8,7 +11,7 @@ import { levelsOf } from '../../src/soak/measure/read-metrics.ts';
 import { createAlbum, KEYS, LEVELS, type Seen } from '../../src/soak/measure/sampler.ts';
 import { keysOf, levelOf } from '../../src/soak/measure/series.ts';
 
-it('levels are gauges, added up over their labels; counters, ages and limits are none', () => {
+it('levels are gauges, summed over labels; counters, ages and limits are not', () => {
   const text = `# HELP scheduler_sessions Sessions.
 # TYPE scheduler_sessions gauge
 scheduler_sessions{state="connected"} 3
@@ -28,7 +31,7 @@ scheduler_audio_store_bytes 1e+06
   ]);
 });
 
-it('a key is of the kind that the list of keys gives it, and of none if it is not in there', () => {
+it('a key has the kind of its entry in the list of keys', () => {
   const keys = createKeys('soak');
   const kindOf = createKindOf('soak');
   expect(kindOf(keys.schema)).toBe('schema');
@@ -47,7 +50,7 @@ it('a key is of the kind that the list of keys gives it, and of none if it is no
 const keysSeen = (name: string, value: number): Seen => ({ group: KEYS, name, kind: keysOf(name), value });
 const level = (name: string, value: number): Seen => ({ group: LEVELS, name, kind: levelOf(name), value });
 
-it('a kind of key that is not there at a count is at 0 then', () => {
+it('a kind of key that is absent at a count has the value 0', () => {
   const album = createAlbum(performance.now());
   album.add([keysSeen('job', 5)], true);
   album.add([], false);
@@ -68,12 +71,12 @@ describe('after the load', () => {
     return baseline;
   }
 
-  it('nothing is left if all is as it was at most before', () => {
+  it('nothing is left if no level is higher than before', () => {
     const now = [keysSeen('nodeMeta', 6), level('scheduler_http_waits', 2), keysSeen('lock', 3)];
     expect(baselineOf().leftIn(now)).toEqual([]);
   });
 
-  it('what is more than before is named', () => {
+  it('a level that is higher than before is named', () => {
     const now = [keysSeen('nodeMeta', 7), keysSeen('sessionOwner', 1), level('scheduler_http_waits', 3)];
     expect(baselineOf().leftIn(now)).toEqual([
       { group: KEYS, name: 'nodeMeta', before: 6, now: 7 },
@@ -82,7 +85,7 @@ describe('after the load', () => {
     ]);
   });
 
-  it('what went back once is not held against anybody when it comes again', () => {
+  it('a level that returned once may rise again', () => {
     const baseline = baselineOf();
     expect(baseline.leftIn([level('scheduler_http_waits', 3), keysSeen('job', 2)])).toHaveLength(2);
     expect(baseline.leftIn([level('scheduler_http_waits', 2), keysSeen('job', 1)])).toHaveLength(1);

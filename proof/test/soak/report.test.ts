@@ -1,4 +1,4 @@
-/** What a soak says in the end: which series grew and by how much, on the terminal and on a page that needs nothing from elsewhere. */
+/** The report of a soak: which series grew and by how much, on the terminal and on a self-contained page. */
 import { describe, expect, it } from 'vitest';
 import { judgeSoak, warmUpOf } from '../../src/soak/judge/judge-soak.ts';
 import { noWork } from '../../src/soak/load/tally.ts';
@@ -32,7 +32,7 @@ function reportOf(all: readonly Series[], left: Soaked['left'] = [], seconds = S
   return judgeSoak(soaked, { seed: 5, instances: 2 });
 }
 
-// Only what comes after the warm-up counts: before it, all of them grow.
+// // Only samples after the warm-up count: before it, all series grow.
 const warming = (at: number): number => Math.min(at, 60);
 const STEADY = series('steady one', (at) => 100 + warming(at));
 const LEAKING = series('leaking one', (at) => 100 + warming(at) + at * 0.1);
@@ -41,7 +41,7 @@ const PAUSES = series('pauses', (at) => at, false);
 describe('a clean soak', () => {
   const report = reportOf([STEADY, PAUSES, series('never', () => 0)]);
 
-  it('says so, and judges nothing that is shown only', () => {
+  it('says so, and does not judge series that are shown only', () => {
     expect(report.isClean).toBe(true);
     const text = printSoak(report);
     expect(text).toContain('Nothing grows, and 12 s after the load everything was as before.');
@@ -49,7 +49,7 @@ describe('a clean soak', () => {
     expect(text).toContain('Always 0: never');
   });
 
-  it('has a chart of every series that ever moved, and the others in a table', () => {
+  it('has a chart of every series that changed, and the others in a table', () => {
     const page = printSoakPage(report, new Date(0));
     expect(page.match(/<figure class="chart">/g)).toHaveLength(2);
     expect(page).toContain('Nothing grows');
@@ -63,7 +63,7 @@ describe('a soak with a leak', () => {
   const left = [{ group: 'Redis', name: 'keys', before: 3, now: 9 }];
   const report = reportOf([STEADY, LEAKING], left);
 
-  it('names what grew, by how much per hour, what is left, and how to do it again', () => {
+  it('names what grew per hour, what is left, and the command to repeat it', () => {
     expect(report.isClean).toBe(false);
     const text = printSoak(report);
     expect(text).toMatch(/instance <1>: leaking one grows by \+360 MB per hour \(at least \+360 MB/);
@@ -79,12 +79,12 @@ it('a soak of seconds judges no slope, and says so', () => {
   const report = reportOf([LEAKING], [], 60);
   expect(report.isClean).toBe(true);
   expect(printSoak(report)).toContain('The run was too short to judge slopes, and 12 s after');
-  // Nor is its page as green as one that was judged.
+  // // Its page does not look like one that was judged.
   expect(printSoakPage(report, new Date(0))).toContain('<p class="passed plain">');
   expect(printSoakPage(reportOf([STEADY]), new Date(0))).toContain('<p class="passed">');
 });
 
-it('the warm-up lasts a quarter of the run, but until all that is kept at first has ended, and never more than half', () => {
+it('the warm-up lasts a quarter of the run, until first entries expire, at most half', () => {
   expect(warmUpOf(3_600)).toBe(900);
   expect(warmUpOf(100)).toBe(34);
   expect(warmUpOf(12)).toBe(6);

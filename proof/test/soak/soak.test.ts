@@ -1,4 +1,4 @@
-/** The soak as everybody runs it, for seconds: it samples, goes quiet, and says so as JSON and as a page. Slopes of seconds say nothing. */
+/** The soak as users run it, for seconds: it samples, comes to rest, and reports as JSON and as a page. Slopes of seconds prove nothing. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ function soak(
 }
 
 describe('the soak', () => {
-  it('watches two instances on a Redis of its own and finds all as before in the end', {
+  it('watches two instances on its own Redis and finds all levels as before', {
     timeout: 240_000,
   }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'soak-test-'));
@@ -68,7 +68,7 @@ describe('the soak', () => {
     }
   });
 
-  it('says so if there is no Redis on the machine', async () => {
+  it('says that there is no Redis on the machine', async () => {
     const { code, told } = await soak([], { ...process.env, PATH: '/nowhere' });
     expect(code).toBe(2);
     expect(told).toContain('there is no redis-server on this machine');

@@ -1,4 +1,4 @@
-/** A simulated program that asks twice goes on with whichever answer it gets: what was accepted is asked for. */
+/** A simulated dispatcher that sends a request twice continues with the first acceptance, and polls the accepted job. */
 import { expect, it } from 'vitest';
 import { createMachine } from '../../../scheduler/dist/plan/kernel/machine.js';
 import { createVirtualTime } from '../../../scheduler/dist/plan/kernel/virtual-time.js';
@@ -8,12 +8,12 @@ import { createRecorder } from '../../src/history.ts';
 import type { SimulatedInstance } from '../../src/instance/simulated-instance.ts';
 
 const [HASTY, PATIENT] = [0.01, 0.99];
-/** Longer than anybody waits for the next thing to say. */
+/** Longer than a dispatcher waits before its next request. */
 const SAID_MS = 5_001;
-/** Longer than a request is tried, or asked for. */
+/** Longer than a request is repeated, or polled. */
 const DONE_MS = 150_000;
 
-/** One request to an instance that answers so many dispatches, and then only what became of the job. */
+/** One request to an instance that answers this many dispatches, and afterwards only polls of the job. */
 async function afterOneRequest(haste: number, answered: number): Promise<string[]> {
   const time = createVirtualTime();
   const recorder = createRecorder(time.now);
@@ -26,7 +26,7 @@ async function afterOneRequest(haste: number, answered: number): Promise<string[
   const client = startDispatcher({
     machine: createMachine({ time, name: 'dispatcher-1' }),
     requests: '1.1',
-    // When it speaks, and whether it is hasty then.
+    // // When it sends, and whether it sends twice.
     chance: () => [0.5, haste][drawn++] ?? 0.5,
     tenant: 'acme',
     languages: ['en', 'zh'],
@@ -47,11 +47,11 @@ async function afterOneRequest(haste: number, answered: number): Promise<string[
   return recorder.history.map(({ kind }) => kind).filter((kind) => kind !== 'unanswered');
 }
 
-it('asks for a job that only one of two hasty requests was told of', async () => {
+it('polls a job that only one of two duplicate requests was told', async () => {
   expect(await afterOneRequest(HASTY, 1)).toEqual(['asked', 'accepted', 'outcome']);
 });
 
-it('abandons what nobody accepted', async () => {
+it('abandons a request that no instance accepted', async () => {
   expect(await afterOneRequest(HASTY, 0)).toEqual(['asked', 'abandoned']);
   expect(await afterOneRequest(PATIENT, 0)).toEqual(['asked', 'abandoned']);
 });

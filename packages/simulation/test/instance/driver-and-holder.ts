@@ -1,4 +1,4 @@
-/** On virtual time: an instance that drives jobs, another that holds the one node, and the node, which says what a test says. */
+/** On virtual time: an instance that drives jobs, another that holds the only node, and the node, whose reports the test sends. */
 import type { JobAssign, SchedulerToNode } from '@lingua/protocol';
 import { expect } from 'vitest';
 import {
@@ -19,7 +19,7 @@ import { createSimulatedStore } from '../../src/store/simulated-store.ts';
 import { storeSettings } from '../../src/store/store-settings.ts';
 
 const BODY = { session_id: 's-1', src_lang: 'en', tgt_lang: 'zh', audio: 'AAAA' };
-/** So many that they are not taken over at once. */
+/** So many that they are not all taken over at once. */
 export const JOBS = 100;
 const ABOUT = { node_id: 'node-1', supports: ['job_ack', 'audio_ref'], max_concurrent_jobs: JOBS };
 
@@ -88,14 +88,14 @@ export async function startDriverAndHolder() {
       driver.machine.kill();
       network.cutOff(driver.machine, 'killed');
     },
-    /** The node acknowledges everything it has, and is done with it. */
+    /** The node acknowledges and finishes every job it has. */
     finishAll(): void {
       for (const { job_id } of assigned()) {
         say({ ...jobResult('node-1', { job_id }), type: 'job_ack' });
         say(jobResult('node-1', { job_id }));
       }
     },
-    /** What became of the jobs, as the survivor knows it. */
+    /** The states of the jobs, as the survivor reads them. */
     async translations(): Promise<readonly (string | undefined)[]> {
       const looked = assigned().map(({ job_id }) => holder.settled(job_id, 0));
       await pass(100);

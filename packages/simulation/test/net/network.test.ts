@@ -1,11 +1,11 @@
-/** Whoever is parted from the others goes on, and nothing passes, both ways or one; what waited arrives when it is over. */
+/** A partitioned machine goes on running, and nothing passes, in both directions or in one; what waited arrives when the partition ends. */
 import { describe, expect, it } from 'vitest';
 import { createMachine } from '../../../scheduler/dist/plan/kernel/machine.js';
 import { createVirtualTime } from '../../../scheduler/dist/plan/kernel/virtual-time.js';
 import { createNetwork, type Way } from '../../src/net/network.ts';
 import type { WireEnd } from '../../src/net/wire.ts';
 
-/** Longer than anything is on its way, and than pings take to find out. */
+/** Longer than any message travels, and than pings take to detect a partition. */
 const [SOON_MS, SILENT_MS] = [10, 10_100];
 
 async function connected() {
@@ -45,12 +45,12 @@ async function connected() {
   return { network, node, instance, heard, dial, pass, say };
 }
 
-describe('a machine that is parted from the others', () => {
+describe('a partitioned machine', () => {
   it.each<[Way, string[]]>([
     ['both', []],
     ['in', ['instance out']],
     ['out', ['node in']],
-  ])('hears and says nothing, or not one of the two (%s), until it is healed', async (way, passing) => {
+  ])('receives or sends nothing (%s) until it is healed', async (way, passing) => {
     const { network, node, heard, pass, say } = await connected();
     network.part(node, way);
     say();
@@ -61,7 +61,7 @@ describe('a machine that is parted from the others', () => {
     expect(heard.toSorted()).toEqual(['instance out', 'node in']);
   });
 
-  it('loses its connections if that lasts, with what waited in them, and finds nobody', async () => {
+  it('loses its connections and what waited in them after a while', async () => {
     const { network, node, heard, pass, say, dial } = await connected();
     network.part(node);
     say();
@@ -77,7 +77,7 @@ describe('a machine that is parted from the others', () => {
     expect(heard).not.toContain('node in');
   });
 
-  it('keeps its connections if it is healed in time, and is watched anew when it is parted again', async () => {
+  it('keeps its connections if healed in time, and may be partitioned again', async () => {
     const { network, node, heard, pass } = await connected();
     network.part(node);
     await pass(SILENT_MS - 1_000);
@@ -89,7 +89,7 @@ describe('a machine that is parted from the others', () => {
     expect(heard).toHaveLength(2);
   });
 
-  it('gets no answer to what it asks, and its questions, or the answers, are lost', async () => {
+  it('gets no answer: its requests, or their answers, are lost', async () => {
     const { network, node, instance, pass } = await connected();
     const asked: string[] = [];
     const ask = (way: Way): void => {
@@ -106,8 +106,8 @@ describe('a machine that is parted from the others', () => {
   });
 });
 
-describe('whoever dials a machine that hangs', () => {
-  it('is answered when it wakes in time, and refused otherwise, whatever becomes of it', async () => {
+describe('a connection attempt to a machine that hangs', () => {
+  it('succeeds if the machine wakes in time, and fails otherwise', async () => {
     const { instance, heard, dial, pass } = await connected();
     instance.freeze();
     dial();

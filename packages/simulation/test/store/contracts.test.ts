@@ -1,4 +1,4 @@
-/** The simulated store keeps every port's law, as Redis does: that is what lets it stand for Redis. */
+/** The simulated store keeps the law of every port, as Redis does: therefore it can stand for Redis. */
 import { createJobEvents as createLocalEvents } from '../../../scheduler/dist/adapters/memory/job-events.js';
 import { systemClock } from '../../../scheduler/dist/adapters/system/clock.js';
 import { createIdSource } from '../../../scheduler/dist/adapters/system/id-source.js';

@@ -1,4 +1,7 @@
-/** What goes wrong with the simulated store goes wrong as it does with Redis: late, unknown, lost, and told to whoever must know. */
+/**
+ * Faults of the simulated store have the effects that they have on Redis: late, unknown or lost commands, and notifications of the
+ * watchers.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Affected } from '../../../scheduler/dist/cluster/recovery/failover-replay.js';
 import { createStoreRig, TIMEOUT_MS } from './store-rig.ts';
@@ -18,8 +21,8 @@ async function start(settings: Parameters<typeof createStoreRig>[0] = {}) {
   return { ...rig, node, other, reserve, usedOn };
 }
 
-describe('a shard that freezes', () => {
-  it('lets a call time out whose effect comes all the same when it wakes', async () => {
+describe('a frozen shard', () => {
+  it('executes a timed-out command when it wakes', async () => {
     const { store, reserve, within, usedOn, node, time } = await start();
     store.freezeShard(0);
     const ended = await within(2_000, reserve());
@@ -30,7 +33,7 @@ describe('a shard that freezes', () => {
     expect(await usedOn(node)).toBe(1);
   });
 
-  it('is refused at once after that, as never asked, until it has answered', async () => {
+  it('refuses commands as unsent after a timeout, until it answers a probe', async () => {
     const { store, reserve, within, time, usedOn, node } = await start();
     store.freezeShard(0);
     await within(1_000, reserve());
@@ -39,13 +42,13 @@ describe('a shard that freezes', () => {
     store.wakeShard(0);
     await time.runUntil(time.now() + 1_500);
     expect(await within(10, reserve(undefined, 'job:3'))).toMatchObject({ kind: 'answered' });
-    // What was refused was never sent.
+    // // What was refused was never sent.
     expect(await usedOn(node)).toBe(2);
   });
 
-  it('is told later, and not for ever at once, which jobs have ended', async () => {
+  it('receives the ended jobs later, a bounded number at a time', async () => {
     const { store, here, answered, move, jobOn, time, within } = await start();
-    // The index of an instance lies where its figures do, which are not asked for otherwise.
+    // // The index of an instance lies on the shard of its figures, which this test does not read otherwise.
     const frozen = [];
     for (const shard of [0, 1, 2]) {
       store.freezeShard(shard);
@@ -65,7 +68,7 @@ describe('a shard that freezes', () => {
     expect(await answered(here.jobs.drivenBy('here', 1_000))).toEqual([]);
   });
 
-  it('leaves the others as they are', async () => {
+  it('does not affect the other shards', async () => {
     const { store, reserve, within, other } = await start();
     store.freezeShard(0);
     await within(1_000, reserve());
@@ -73,7 +76,7 @@ describe('a shard that freezes', () => {
   });
 });
 
-describe('messages that are lost', () => {
+describe('lost messages', () => {
   it.each([
     ['requests', 'loseRequests', 0],
     ['replies', 'loseReplies', 1],
@@ -88,21 +91,21 @@ describe('messages that are lost', () => {
 });
 
 describe('a failover', () => {
-  it('loses what was answered after the replica fell behind, and nothing else', async () => {
+  it('loses exactly what was written after the replica fell behind', async () => {
     const { store, reserve, answered, within, usedOn, node, time } = await start();
     await answered(reserve(undefined, 'kept:1'));
     store.failOver(0, { lossMs: 50, awayMs: 1_000 });
     await answered(reserve(undefined, 'lost:1'));
     expect(await usedOn(node)).toBe(2);
     await time.runUntil(time.now() + 100);
-    // Nobody serves it: refused at once, and nobody can say that it was not asked.
+    // // No server serves it: refused at once, but not as unsent.
     expect(await within(10, reserve())).toMatchObject({ kind: 'failed', isUnsent: false, tookMs: 0 });
     await time.runUntil(time.now() + 2_000);
     expect(await usedOn(node)).toBe(1);
     expect(await answered(reserve(undefined, 'kept:1'))).toMatchObject({ kind: 'already' });
   });
 
-  it('loses nothing that was answered if writes wait for the replica', async () => {
+  it('loses no confirmed write if writes wait for the replica', async () => {
     const { store, reserve, within, usedOn, node, time } = await start({ durability: 'replica' });
     store.failOver(0, { lossMs: 1_000, awayMs: 500 });
     const ended = await within(1_000, reserve());
@@ -112,7 +115,7 @@ describe('a failover', () => {
     expect(await within(10, reserve())).toMatchObject({ kind: 'answered' });
   });
 
-  it('ends what was under way when the master died, well before its time', async () => {
+  it('fails pending commands when the master dies, before their timeout', async () => {
     const { store, reserve, within } = await start();
     store.freezeShard(0);
     const asked = within(500, reserve());
@@ -121,7 +124,7 @@ describe('a failover', () => {
     expect((await asked).tookMs).toBeLessThan(5);
   });
 
-  it('is told to whoever watches, each in its own time, with what lies there', async () => {
+  it('notifies each watcher at its own time, with what lies on the shard', async () => {
     const { store, here, there, node, other, time, jobOn } = await start();
     const told: { at: number; who: string; what: Affected }[] = [];
     const returned: string[] = [];
@@ -148,7 +151,7 @@ describe('a failover', () => {
     expect(returned.sort()).toEqual(['here', 'there']);
   });
 
-  it('rolls a job back, whose driver restores it; who was behind it changes nothing', async () => {
+  it('rolls a job back, and only its driver restores it', async () => {
     const { store, here, there, answered, move, time, jobOn } = await start();
     const draft = jobOn(0, here.machine.clock.now());
     await answered(here.jobs.admit(draft));
@@ -157,7 +160,7 @@ describe('a failover', () => {
     const reserved = await move(here, draft, 'RESERVED', { intent: fence });
     const dispatched = await move(here, reserved, 'DISPATCHED', { fence, intent: null });
     await time.runUntil(time.now() + 2_000);
-    // Its driver knows better.
+    // // Its driver has the newer record.
     expect((await answered(there.jobs.get(draft.jobId)))?.state).toBe('CREATED');
     expect((await answered(here.jobs.get(draft.jobId)))?.state).toBe('DISPATCHED');
     expect(await answered(here.jobs.restore(dispatched))).toBe('restored');
@@ -167,7 +170,7 @@ describe('a failover', () => {
 });
 
 describe('a process that is cut off', () => {
-  it('hears nothing in time, and what it sent happens when it is connected again', async () => {
+  it('gets no reply in time, and its commands run after it reconnects', async () => {
     const { store, here, there, reserve, within, usedOn, node, time } = await start();
     store.partition(here.machine, 0);
     const ended = await within(5_000, reserve());
@@ -181,8 +184,8 @@ describe('a process that is cut off', () => {
   });
 });
 
-describe('a process that freezes', () => {
-  it('finds on waking that its calls took too long, though they were answered', async () => {
+describe('a frozen process', () => {
+  it('finds its calls timed out when it wakes, although they were answered', async () => {
     const { here, reserve, within, usedOn, node, time } = await start();
     const asked = within(3_000, reserve());
     here.machine.freeze();
@@ -191,7 +194,7 @@ describe('a process that freezes', () => {
     expect(await usedOn(node)).toBe(1);
   });
 
-  it('that died is answered nothing, and what it had sent happens', async () => {
+  it('gets no reply if it died, and its commands still run', async () => {
     const { here, reserve, within, usedOn, node } = await start();
     const asked = within(2_000, reserve());
     here.machine.kill();
@@ -201,7 +204,7 @@ describe('a process that freezes', () => {
 });
 
 describe('the whole store', () => {
-  it('is unreachable while it is down, and comes back with what it knew', async () => {
+  it('is unreachable while it is down, and keeps its data', async () => {
     const { store, here, reserve, answered, within, usedOn, node, time } = await start();
     await answered(reserve());
     store.down();
@@ -213,7 +216,7 @@ describe('the whole store', () => {
     expect(await usedOn(node)).toBe(1);
   });
 
-  it('knows nothing any more when it was emptied, and takes leases before their node is back', async () => {
+  it('is empty after it was emptied, and accepts leases before their node', async () => {
     const { store, here, reserve, answered, usedOn, node } = await start();
     await answered(reserve());
     store.empty();
@@ -224,7 +227,7 @@ describe('the whole store', () => {
   });
 });
 
-describe('words that may be lost', () => {
+describe('hints', () => {
   async function hear(how: Parameters<ReturnType<typeof createStoreRig>['store']['spoilRumours']>[0]) {
     const { store, here, there, answered, time } = await start();
     const heard: string[] = [];
@@ -239,12 +242,12 @@ describe('words that may be lost', () => {
     return { said, heard };
   }
 
-  it('are heard once and in order when nothing is wrong', async () => {
+  it('arrive once and in order without faults', async () => {
     const { said, heard } = await hear({});
     expect(heard).toEqual(said);
   });
 
-  it('are lost, doubled and late as they are told to be', async () => {
+  it('are lost, doubled and delayed as configured', async () => {
     expect((await hear({ lost: 1 })).heard).toEqual([]);
     expect((await hear({ doubled: 1 })).heard).toHaveLength(400);
     const { said, heard } = await hear({ late: 0.5, lateMs: 100 });
@@ -253,7 +256,7 @@ describe('words that may be lost', () => {
   });
 });
 
-it('gives the same answers at the same moments for the same seed', async () => {
+it('gives the same replies at the same moments for the same seed', async () => {
   const run = async (seed: string): Promise<string> => {
     const { store, here, there, time, nodeOn } = createStoreRig({}, seed);
     const history: string[] = [];

@@ -1,9 +1,9 @@
-/** The order in which an instance forgets what it counted, on the simulated store. */
+/** The order in which an instance drops what it has counted, on the simulated store. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createFifo } from '../../../scheduler/dist/adapters/shared-jobs/fifo.js';
 
-it('gives the first that is left, whatever came and went, as a map in order does', () => {
+it('returns the first remaining entry, as an ordered map does', () => {
   const step = fc.tuple(fc.constantFrom('add', 'delete', 'drop first'), fc.integer({ min: 0, max: 30 }));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -24,7 +24,7 @@ it('gives the first that is left, whatever came and went, as a map in order does
   );
 });
 
-it('passes nobody over when those who left are cleared away', () => {
+it('skips no entry when removed ones are cleared', () => {
   const fifo = createFifo<number>();
   for (let at = 0; at < 5_000; at += 1) fifo.add(`name-${at}`, at);
   for (let at = 0; at < 5_000; at += 1) {

@@ -1,4 +1,4 @@
-/** A simulated store with two processes on it, for tests of what goes wrong. Time passes only as the tests say. */
+/** A simulated store with two processes on it, for tests of faults. The tests decide how much time passes. */
 
 import type { SharedJobStore, SharedStore } from '../../../scheduler/dist/app/shared-store.js';
 import type { JobRecord, JobState } from '../../../scheduler/dist/domain/job.js';
@@ -53,7 +53,7 @@ export function createStoreRig(settings: Partial<StoreSettings> = {}, seed = 'ri
     return { machine, store: own, jobs: own.jobs({ ...by, onAudioDropped: () => undefined }) };
   }
 
-  /** What becomes of it within this time, and how long that took. */
+  /** What happens to the call within this time, and how long it took. */
   async function within<T>(ms: number, ask: Promise<T>): Promise<Ended<T>> {
     const begun = time.now();
     let ended: Ended<T> = { kind: 'open', tookMs: ms };
@@ -76,7 +76,7 @@ export function createStoreRig(settings: Partial<StoreSettings> = {}, seed = 'ri
     return ended.value;
   }
 
-  /** The name of something that lies on this shard. */
+  /** The id of a node that lies on this shard. */
   function nodeOn(shard: number): string {
     for (let at = 0; ; at += 1) if (store.shardOfNode(`node-${at}`) === shard) return `node-${at}`;
   }

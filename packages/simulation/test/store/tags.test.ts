@@ -14,14 +14,14 @@ const ids = createSeededIds({
   digestsRequests: true,
 });
 
-it('names a job so that its request finds it, and any other after itself', () => {
+it('tags a job by its request, or else by its id', () => {
   for (let at = 0; at < 50; at += 1) {
     expect(jobTag(ids.jobId('t', `r-${at}`))).toBe(requestTag(ids.digest, 't', `r-${at}`));
     for (const jobId of [ids.jobId('t', undefined), `job-${at}`, 'job-']) expect(jobTag(jobId)).toBe(jobId);
   }
 });
 
-it('spreads jobs and nodes over all shards', () => {
+it('distributes jobs and nodes over all shards', () => {
   for (const tagOf of [tags.job, tags.node, tags.session]) {
     const counts = [0, 0, 0];
     for (let at = 0; at < 3_000; at += 1) {

@@ -1,6 +1,6 @@
 /**
- * Simulated stores for contract suites, which wait for answers and know nothing of virtual time: every call lets a little of it pass,
- * `advance` as much as it says, and while somebody still waits it goes on slowly.
+ * Simulated stores for contract suites, which wait for replies and do not know virtual time: every call lets a little of it pass,
+ * `advance` as much as it says, and while a call is pending it goes on slowly.
  */
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { createVirtualTime } from '../../../scheduler/dist/plan/kernel/virtual-t
 import { createLines, type Lines } from '../../src/store/servers/lines.ts';
 import { createShard } from '../../src/store/servers/shard.ts';
 
-/** Longer than any call takes there and back. */
+/** Longer than any call takes. */
 const CALL_MS = 8;
 const STEP_MS = 0.5;
 const QUICK_TURNS = 20;
@@ -40,11 +40,11 @@ export function createVirtualRig(shardCount = 3) {
     running ??= run();
   }
 
-  /** Whoever was called off or woken from outside has to ask once more before it ends, and nobody says so here. */
+  /** A waiting call that was aborted or woken from outside must look once more before it ends, so time goes on. */
   async function trickle(): Promise<void> {
     isTrickling = true;
     while (open > 0) {
-      // At once after a call, then as time really passes: who waits for long must not come to the end of it.
+      // // Quickly after a call, then with real time: a long wait must not reach its end.
       quickTurns -= 1;
       await (quickTurns > 0 ? nextTurn() : sleep(1));
       passUntil(time.now() + CALL_MS / 2);
@@ -81,7 +81,7 @@ export function createVirtualRig(shardCount = 3) {
     timed: {
       async advance(ms: number): Promise<void> {
         const moment = time.now() + ms;
-        // And a little more: what became due has to ask before it ends.
+        // // And a little more: a timer that became due must look before it ends.
         passUntil(moment + CALL_MS);
         while (time.now() < moment) await running;
       },

@@ -1,4 +1,4 @@
-/** What a node of the SDK is recorded to have acknowledged is what it really said. */
+/** What the history records as acknowledged by an SDK node is what the node really sent. */
 import { expect, it } from 'vitest';
 import { createSilence, type Message } from '../../src/chaos/fleet/silence.ts';
 
@@ -7,7 +7,7 @@ const ack = { type: 'job_ack', ...about } as Message;
 const begun = { type: 'job_started', ...about } as Message;
 const result = { type: 'job_result', ...about, success: true } as Message;
 
-/** `sleepiness`: what comes of each time that it may fall asleep. */
+/** `sleepiness`: the outcome of each chance to stay silent. */
 function listen(...sleepiness: readonly boolean[]) {
   const turns = [...sleepiness];
   const recorded: string[] = [];
@@ -18,13 +18,13 @@ function listen(...sleepiness: readonly boolean[]) {
   return { silence, recorded };
 }
 
-it('an acknowledgement that leaves is recorded, each time', () => {
+it('every acknowledgement that is sent is recorded', () => {
   const { silence, recorded } = listen();
   expect([ack, begun, ack, result].flatMap(silence.pass)).toEqual([ack, begun, ack, result]);
   expect(recorded).toEqual(['j#1', 'j#1']);
 });
 
-it('nothing but the result leaves of a job that is slept over, even if that comes again', () => {
+it('of a job without acknowledgement only the result is sent', () => {
   const { silence, recorded } = listen(true, false);
   expect([ack, begun, ack, result].flatMap(silence.pass)).toEqual([result]);
   expect(recorded).toEqual([]);

@@ -1,7 +1,7 @@
-/** Histories that a checker's test makes up: a run in which nothing is wrong, to be broken in one place. */
+/** Histories for tests of the checker: a correct run, to be broken in one place. */
 import type { FaultKind, Happening, Unrecorded } from '../../../packages/simulation/dist/history.js';
 
-/** 100 ms after the one before, or when it says. */
+/** 100 ms after the one before, or at the given time. */
 export type Step = Unrecorded | readonly [at: number, step: Unrecorded];
 
 export function imagine(...steps: readonly Step[]): Happening[] {
@@ -100,7 +100,7 @@ export const record = (
   ...(by !== undefined && { result: { by: { ...by, job }, words: '' } }),
 });
 
-/** One job from the asking to the record. */
+/** One job from the request to the record. */
 export const oneJob = (request = 'r', job = 'j', node = 'n'): Unrecorded[] => [
   asked(request),
   accepted(request, job),

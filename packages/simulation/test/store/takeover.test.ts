@@ -1,4 +1,4 @@
-/** Jobs on the simulated store change their driver as they do on Redis: by comparison, once, and never back. */
+/** Jobs on the simulated store change their driver as on Redis: by comparison, once, and never back. */
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../scheduler/dist/adapters/system/clock.js';
 import { createIdSource } from '../../../scheduler/dist/adapters/system/id-source.js';
@@ -57,7 +57,7 @@ async function start() {
   return { ...rig, self, a, b, c, now, admit };
 }
 
-it('names the jobs of an instance, next deadlines first', async () => {
+it('lists the jobs of an instance, earliest deadlines first', async () => {
   const { b, admit } = await start();
   const drafts = await admit(3);
   expect(await b.drivenBy('a', 10)).toEqual(drafts.map(({ jobId, deadlineAt }) => ({ jobId, deadlineAt })));
@@ -65,7 +65,7 @@ it('names the jobs of an instance, next deadlines first', async () => {
   expect(await b.drivenBy('nobody', 2)).toEqual([]);
 });
 
-it('gives each job to exactly one of those who try at once, and takes it off the index of the gone', async () => {
+it('gives each job to exactly one of several concurrent survivors', async () => {
   const { a, b, c, admit } = await start();
   const drafts = await admit(20);
   for (const job of drafts) {
@@ -83,7 +83,7 @@ it('gives each job to exactly one of those who try at once, and takes it off the
   expect(ids([...(await a.drivenBy('b', 100)), ...(await a.drivenBy('c', 100))])).toEqual(ids(drafts));
 });
 
-it('I4 fencing: a frozen driver that goes on after a take-over changes nothing, whatever it tries', async () => {
+it('I4 fencing: a frozen driver changes nothing after a takeover', async () => {
   const { a, b, admit } = await start();
   const [created, running] = (await admit(2)) as [JobRecord, JobRecord];
   const ran = await run(a, running.jobId);
@@ -104,7 +104,7 @@ it('I4 fencing: a frozen driver that goes on after a take-over changes nothing, 
   expect(await moveOn(b, running.jobId, 'FINISHED')).toMatchObject({ kind: 'moved' });
 });
 
-it('takes nothing from an incarnation that lives, and everything from the one before it', async () => {
+it('takes jobs from a previous incarnation, never from a living one', async () => {
   const { self, a, b, admit } = await start();
   const [job] = (await admit(1)) as [JobRecord];
   expect(await b.takeOver(job, { instanceId: 'a', livingIncarnation: '1' })).toEqual({ kind: 'driven' });
@@ -115,7 +115,7 @@ it('takes nothing from an incarnation that lives, and everything from the one be
   expect(ids(await b.drivenBy('a', 5))).toEqual([job.jobId]);
 });
 
-it('moves a job in the name of its driver, and in nobody else’s', async () => {
+it('moves a job for its driver only', async () => {
   const { b, admit } = await start();
   const [job] = (await admit(1)) as [JobRecord];
   const change = changeTo('RESERVED');
@@ -123,7 +123,7 @@ it('moves a job in the name of its driver, and in nobody else’s', async () => 
   expect(await b.moveFor('a/1', job.jobId, expectedOf(job), change)).toMatchObject({ kind: 'moved' });
 });
 
-it('keeps the indexes of the gone while a job is left, and lists through the heir what it settled', async () => {
+it('keeps the indexes of a dead instance while a job is left', async () => {
   const { a, b, admit, timed } = await start();
   const [settled, live] = (await admit(2)) as [JobRecord, JobRecord];
   await finish(a, settled.jobId);
@@ -137,7 +137,7 @@ it('keeps the indexes of the gone while a job is left, and lists through the hei
   expect(ids((await b.list({ limit: 10 })).jobs)).toEqual(ids([settled, live]));
 });
 
-it('I3 one live job: what was lost gives way to the next one of its request, unless that one is no longer bound', async () => {
+it('I3 one live job: a lost job gives way to the next one of its request', async () => {
   const { a, b, now, shards } = await start();
   const draft = draftRequest(now());
   await a.admit(draft);

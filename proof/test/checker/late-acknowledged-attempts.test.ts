@@ -1,20 +1,20 @@
-/** The rule of fencing: an attempt that was given up counts again if its node acknowledges it before its successor is recorded. */
+/** The fencing rule: an abandoned attempt counts again if its node acknowledges it before its successor is recorded. */
 import { expect, it } from 'vitest';
 import type { Unrecorded } from '../../../packages/simulation/dist/history.js';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkFencing } from '../../src/checker/fencing.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
-import { asked, assigned, done, imagine, result, type Step } from './imagined.ts';
+import { asked, assigned, done, imagine, result, type Step } from './build-history.ts';
 
 const COUNTED = 'results of attempts that were taken up again while their successors were on their way';
 const acknowledged: Unrecorded = { kind: 'acknowledged', node: 'n', job: 'j', attempt: 1 };
 const calledOff = (node: string): Unrecorded => ({ kind: 'cancel_told', node, job: 'j' });
 const CAME_AT = 10_000;
 const DONE_AT = 18_000;
-/** Its message had not left before: it expires. */
+/** Its message had not been sent before: it expires. */
 const SENT_AT = CAME_AT - ALLOWANCES.messageMs;
 
-/** The first attempt is done, and its result told, long after the second had come to its node. */
+/** The first attempt is done, and its result delivered, long after the second had reached its node. */
 const check = (...between: readonly (readonly [number, Unrecorded])[]) => {
   const steps: readonly Step[] = [
     asked('r'),
@@ -27,7 +27,7 @@ const check = (...between: readonly (readonly [number, Unrecorded])[]) => {
   return checkFencing(gatherFacts(imagine(...steps)), ALLOWANCES);
 };
 
-it('holds, and is counted, if the successor is called off as soon as it has come', () => {
+it('holds, and is counted, if the successor is cancelled at its arrival', () => {
   const { violations, counts } = check([CAME_AT - 100, acknowledged], [CAME_AT + 10, calledOff('m')]);
   expect([violations, counts[COUNTED]]).toEqual([[], 1]);
   const latest = CAME_AT + ALLOWANCES.flightMs;

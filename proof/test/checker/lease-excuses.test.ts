@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkCapacity } from '../../src/checker/capacity.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
-import { accepted, asked, fault, healed, imagine, type Step, started, up } from './imagined.ts';
+import { accepted, asked, fault, healed, imagine, type Step, started, up } from './build-history.ts';
 
 const check = (...steps: readonly Step[]) => checkCapacity(gatherFacts(imagine(...steps)), ALLOWANCES);
 

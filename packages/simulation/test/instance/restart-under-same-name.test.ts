@@ -1,15 +1,18 @@
-/** A driver that is killed and started again under its own name while its name is still taken: what nodes of others said meanwhile is heard. */
+/**
+ * A driver that is killed and restarted under its own name while its old presence still exists: it receives the reports that other
+ * instances sent meanwhile.
+ */
 import { expect, it } from 'vitest';
 import { JOBS, startDriverAndHolder } from './driver-and-holder.ts';
 
-/** Of one that was killed right after it had renewed it, and until its next life looks again. */
+/** The longest time until a killed instance's presence has expired and its next incarnation has checked it again. */
 const NAME_IS_TAKEN_MS = 4_500;
 const DOWN_MS = 1_000;
-/** Far less than a message that could not be handled lies until it comes again. */
+/** Far less than the time after which an unhandled message is delivered again. */
 const HEARD_MS = 500;
 
 it.each([0, 500, 1_000, 1_500, 2_000])(
-  'hears of its jobs as soon as it is there, killed %i ms after they were sent',
+  'a driver killed %i ms after sending receives its reports after the restart',
   async (afterMs) => {
     const { pass, start, dispatchAll, kill, finishAll, translations, assigned } =
       await startDriverAndHolder();

@@ -1,4 +1,4 @@
-/** What an instance under chaos finds around it: a clock that is wrong by as much as was said, and other ways to the ports that were named. */
+/** The environment of an instance under chaos: a clock with the given error, and redirected ports. */
 import { execFile } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
@@ -15,8 +15,8 @@ async function inside(code: string, env: Record<string, string>): Promise<string
   return stdout.trim();
 }
 
-describe('the surroundings of an instance', () => {
-  it.each([90_000, -90_000])('have a clock that is ahead by %i ms, whoever asks', async (aheadMs) => {
+describe('the environment of an instance', () => {
+  it.each([90_000, -90_000])('has a clock that is ahead by %i ms for every reader', async (aheadMs) => {
     const code =
       'console.log(JSON.stringify([Date.now(), +new Date(), performance.timeOrigin + performance.now(), +new Date(5)]))';
     const before = Date.now();
@@ -29,7 +29,7 @@ describe('the surroundings of an instance', () => {
     expect(told[3]).toBe(5);
   });
 
-  it('lead connections to a port elsewhere, and say nothing of it', async () => {
+  it('redirects connections to a port without notice', async () => {
     const server = createServer((socket) => socket.end('here'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());

@@ -1,4 +1,4 @@
-/** Nothing is lost, and everything takes longer: slots of the simulated store that move, and a process that is far from it. */
+/** Nothing is lost, and everything takes longer: hash slots of the simulated store that move, and a process that is far from it. */
 import { describe, expect, it } from 'vitest';
 import { createStoreRig } from './store-rig.ts';
 
@@ -25,8 +25,8 @@ async function start() {
   return { ...rig, node, other, slowest };
 }
 
-describe('slots that move', () => {
-  it('make their shard slow, for everybody, until they have moved', async () => {
+describe('moving hash slots', () => {
+  it('slow their shard down for all processes until they have moved', async () => {
     const { store, here, there, node, other, slowest } = await start();
     store.beginMove(0);
     expect(await slowest(here, node)).toBeGreaterThan(100);
@@ -36,7 +36,7 @@ describe('slots that move', () => {
     expect(await slowest(here, node)).toBeLessThan(5);
   });
 
-  it('are told to whoever watches as if writes might be lost, and none is', async () => {
+  it('notify watchers as if writes might be lost, and lose none', async () => {
     const { store, here, node, other, time, answered } = await start();
     const told: boolean[][] = [];
     here.store.watch('somebody', {
@@ -57,7 +57,7 @@ describe('slots that move', () => {
 });
 
 describe('a process that is far from the store', () => {
-  it('waits longer for all of it, alone, until it is near again', async () => {
+  it('waits longer for every command until it is near again', async () => {
     const { store, here, there, node, other, slowest } = await start();
     store.slowDown(here.machine);
     expect(await slowest(here, node)).toBeGreaterThan(100);
