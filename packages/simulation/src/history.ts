@@ -31,7 +31,7 @@ export type NodeHappening =
   | ({ readonly kind: 'ended'; readonly how: 'done' | 'failed' | 'cancelled' } & Run)
   /** The node had no free slot. */
   | ({ readonly kind: 'turned_away' } & Run)
-  | { readonly kind: 'cancel_told'; readonly node: string; readonly job: string };
+  | { readonly kind: 'cancel_received'; readonly node: string; readonly job: string };
 
 export type ClientHappening =
   /** The first try of a request. `words` is the speech: the translation must contain the same words. */
@@ -158,8 +158,8 @@ export type FaultKind =
    * The node runs, but no message passes between it and any instance, in both directions or in one, and no side is notified.
    * Afterwards all messages arrive.
    */
-  | 'node_parted'
-  | 'client_parted';
+  | 'node_partitioned'
+  | 'client_partitioned';
 
 export type HarnessHappening =
   | { readonly kind: 'instance_up'; readonly instance: string }
@@ -179,7 +179,7 @@ export type HarnessHappening =
   | { readonly kind: 'cold_ended'; readonly what: string }
   /** `from` wrote a message to the inbox of `to`. With `node` and `job` it is an assignment, for which a slot is reserved on the node. */
   | {
-      readonly kind: 'letter_sent';
+      readonly kind: 'message_sent';
       readonly from: string;
       readonly to: string;
       readonly node?: string;

@@ -1,4 +1,4 @@
-/** I11: nothing that was sampled is over its limit; and I2 as far as samples tell: nothing is left at rest that should not be. Pure. */
+/** I11: no sample is over its limit; and I2 as far as samples show it: nothing is left at rest that must be gone. Pure. */
 import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Finding, Violation } from './violation.ts';
 
@@ -12,7 +12,7 @@ export function checkBounds(history: readonly Happening[]): Finding {
   for (const each of samples) {
     const { instance, gauge, value, limit, at } = each;
     last.set(`${instance} ${gauge}`, each);
-    // Not a number is over every limit, also one that a file has made nothing of.
+    // // NaN is over every limit, also where a history file has turned it into null.
     if (typeof value === 'number' && value <= limit) continue;
     violations.push({
       invariant: 'I11 bounded',
@@ -29,7 +29,7 @@ export function checkBounds(history: readonly Happening[]): Finding {
     violations.push({
       invariant: 'I2 no leak',
       at,
-      says: `${instance} has ${value} of "${gauge}" when everything is quiet, where ${most} may be left`,
+      says: `${instance} has ${value} of "${gauge}" at rest, where ${most} may be left`,
       about: [instance, gauge],
     });
   }

@@ -1,4 +1,4 @@
-/** I1: no node ever has more jobs in hand than slots, as the node itself counts. Pure. */
+/** I1: no node ever has more jobs than slots, as the node itself counts. Pure. */
 import { type Happening, nameOf, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, type Fault, hitsOf, isLost, isOf, type Loss, lossesOf, spansOf } from './faults.ts';
@@ -7,11 +7,11 @@ import type { Allowances, Finding, Violation } from './violation.ts';
 
 interface InHand extends Run {
   readonly since: number;
-  /** Its slot was not had before. */
+  /** Its slot was not reserved before. */
   readonly notBefore: number;
-  /** The instance by which it came, where that is known. */
+  /** The instance that sent it, where that is known. */
   readonly by: string | undefined;
-  /** Undefined: the node has not said that it took it. */
+  /** Undefined: the node has not acknowledged it. */
   acknowledgedAt?: number;
   isCancelled: boolean;
 }
@@ -19,25 +19,25 @@ interface InHand extends Run {
 interface Hands {
   readonly slots: number;
   readonly acknowledges: boolean;
-  /** By which instance each job came last, where that is known. */
+  /** The instance that sent each job last, where that is known. */
   readonly broughtBy: Map<string, string | undefined>;
-  /** By job; a node does not do the same job twice at a time. */
+  /** By job; a node does not run the same job twice at a time. */
   readonly running: Map<string, InHand>;
 }
 
-/** What has no lease although it runs. */
-type Leaseless = 'its lease ended' | 'unheard of' | 'lost';
+/** Why a running job may have no lease. */
+type Leaseless = 'its lease ended' | 'unacknowledged' | 'lost';
 
 const EXCUSES: Readonly<Record<Leaseless, string>> = {
   'its lease ended': 'oversold beside jobs whose lease had ended',
-  'unheard of': 'oversold beside jobs that nobody acknowledged in time',
+  unacknowledged: 'oversold beside unacknowledged jobs',
   lost: 'oversold after a failover',
 };
 
 export function checkCapacity({ history, faults, stories }: Facts, allowances: Allowances): Finding {
   const { whyLeaseless, wasLost } = createLeaseJudge(history, faults, allowances);
   const nodes = new Map<string, Hands>();
-  /** When each job was last started somewhere, or else asked for: what it has now was had later. */
+  /** When each job was last started on a node, or else requested: its current slot was reserved later. */
   const lastOf = askedTimes(stories);
   const notBefore = (job: string): number => lastOf.get(job) ?? Number.NEGATIVE_INFINITY;
   const violations: Violation[] = [];
@@ -49,7 +49,7 @@ export function checkCapacity({ history, faults, stories }: Facts, allowances: A
   function judge(hands: Hands, run: Run, at: number): void {
     judged += 1;
     const { slots, running } = hands;
-    // The one that came is in hand too, whether the node took it or not.
+    // // The new job counts as well, whether the node accepted it or not.
     if (running.size + (running.has(run.job) ? 0 : 1) <= slots) return;
     const others = [...running.values()].filter(({ job }) => job !== run.job);
     const reasons = others.map((each) => whyLeaseless(each, hands, at, notBefore(each.job)));
@@ -109,7 +109,7 @@ const KINDS = [
   'acknowledged',
   'ended',
   'turned_away',
-  'cancel_told',
+  'cancel_received',
 ] as const;
 
 const askedTimes = (stories: readonly RequestStory[]): Map<string, number> =>
@@ -132,27 +132,27 @@ function take(
 
 function handle(
   { running }: Hands,
-  each: Told<'ended' | 'acknowledged' | 'cancel_told' | 'turned_away'>,
+  each: Told<'ended' | 'acknowledged' | 'cancel_received' | 'turned_away'>,
 ): void {
   if (each.kind === 'ended') running.delete(each.job);
-  else if (each.kind === 'acknowledged' || each.kind === 'cancel_told') {
+  else if (each.kind === 'acknowledged' || each.kind === 'cancel_received') {
     const inHand = running.get(each.job);
     if (inHand === undefined) return;
-    if (each.kind === 'cancel_told') inHand.isCancelled = true;
+    if (each.kind === 'cancel_received') inHand.isCancelled = true;
     else inHand.acknowledgedAt ??= each.at;
   }
 }
 
 /**
- * A lease ends by itself, and then the slot may be given away although the node still works: it did not say in time that it does.
- * One that it was told to cancel keeps its lease: it may be at work.
+ * A lease may end while the node still works, and then the slot may be taken by another job: the node did not acknowledge in time. A
+ * job that the node was told to cancel keeps its lease: the node may still work on it.
  */
 function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[], allowances: Allowances) {
   const { reservationMs, abandonedMs, leaseMs, flightMs, messageMs, presenceMs, isExact } = allowances;
   const losses = lossesOf(faults, allowances);
-  const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'node_parted', 'network_bad'));
+  const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'node_partitioned', 'network_bad'));
   const sleeps = hitsOf(faults, isOf('node_frozen'));
-  const partings = hitsOf(faults, isOf('node_parted'));
+  const partitions = hitsOf(faults, isOf('node_partitioned'));
   const delays = spansOf(
     faults,
     (fault) => disturbsStore(fault) || fault.what.startsWith('instance_') || fault.what === 'network_bad',
@@ -161,15 +161,15 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
 
   const downs = ofKind(history, 'instance_down');
 
-  /** What is said while nobody is at the other end of the connection is said in vain. */
+  /** A report to an instance that ends meanwhile is lost. */
   const isInVain = (by: string | undefined, from: number, to: number): boolean =>
     downs.some(({ instance, at }) => instance === by && from <= at && at <= to);
 
   /** The driver waits for the acknowledgement, then abandons the attempt and shortens its lease. */
   const unacknowledgedMs = messageMs + abandonedMs;
-  /** It is used for as long as it outlives the wait for an acknowledgement. */
+  /** The longest time between a reservation and the sending of its job: the reservation must outlive the wait for an acknowledgement. */
   const oldestMs = reservationMs - messageMs;
-  /** A slot is had right before its job is sent, and that arrives at once, unless something holds them up. */
+  /** A slot is reserved right before its job is sent, and the job arrives at once, unless a fault delays them. */
   const reservedAtLeast = ({ since, notBefore }: InHand, sentFrom = since): number =>
     delays.meets(sentFrom - oldestMs, sentFrom)
       ? Math.min(sentFrom, Math.max(notBefore, sentFrom - oldestMs))
@@ -179,8 +179,8 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
     Math.max(inHand.since - reservedAtLeast(inHand), written.from === 0 ? messageMs : 0);
 
   /**
-   * A lease is written before its job leaves, and again when that is acknowledged. An emptied store has lost the lease of a message
-   * that was on its way, too.
+   * A lease is written before its job is sent, and again when the job is acknowledged. An emptied store has also lost the lease of a
+   * message that was under way.
    */
   const hasLost = (inHand: InHand, at: number): boolean => {
     const { since, acknowledgedAt = since } = inHand;
@@ -190,7 +190,7 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
     );
   };
 
-  /** `lastStartedAt`: on whatever node. */
+  /** `lastStartedAt`: on any node. */
   function whyLeaseless(
     inHand: InHand,
     { acknowledges }: Hands,
@@ -199,31 +199,32 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
   ): Leaseless | undefined {
     const { node, since, by, isCancelled } = inHand;
     if (hasLost(inHand, at)) return 'lost';
-    // What a node finds when it wakes, or can be reached again, was sent at any time before, and may have been given up since.
+    // // A job that a node reads when it wakes, or can be reached again, may have been sent at any time before, and may have been
+    // abandoned since.
     const sleep = sleeps(node)?.find(since);
-    const absentSince = (sleep ?? partings(node)?.find(since))?.from;
+    const absentSince = (sleep ?? partitions(node)?.find(since))?.from;
     const reservedAt = reservedAtLeast(inHand, absentSince);
     if (at - reservedAt >= leaseMs) return 'its lease ended';
     if (at - reservedAt < (absentSince === undefined ? unacknowledgedMs : reservationMs) - flightMs)
       return undefined;
-    // Of real nodes only those of the SDK record it. The others acknowledge at once, or count as if they had: they never do.
+    // // In runs of real processes only SDK nodes record it. The others acknowledge at once, or never do and count as if they had.
     const acknowledgedAt = inHand.acknowledgedAt ?? (acknowledges || isExact ? undefined : since);
-    if (acknowledgedAt === undefined) return acknowledges ? 'unheard of' : undefined;
-    // It had a successor by then, so its word changes nothing (I4).
-    if (since < lastStartedAt && lastStartedAt < acknowledgedAt) return 'unheard of';
-    // Whoever hears of it then takes the slot again, or has it cancelled.
+    if (acknowledgedAt === undefined) return acknowledges ? 'unacknowledged' : undefined;
+    // // The job had a later attempt by then, so the acknowledgement changes nothing (I4).
+    if (since < lastStartedAt && lastStartedAt < acknowledgedAt) return 'unacknowledged';
+    // // The driver that receives it takes a slot again, or cancels the job.
     if (sleep !== undefined)
-      return isCancelled || at - acknowledgedAt < reservationMs ? 'unheard of' : undefined;
+      return isCancelled || at - acknowledgedAt < reservationMs ? 'unacknowledged' : undefined;
     const isHeard =
       acknowledgedAt - since <= reservationMs - flightMs &&
       cuts(node)?.meets(since, acknowledgedAt + flightMs) !== true &&
       !isInVain(by, since, acknowledgedAt + flightMs);
-    return isHeard ? undefined : 'unheard of';
+    return isHeard ? undefined : 'unacknowledged';
   }
 
   return {
     whyLeaseless,
-    /** It comes without a lease: that was lost after it was had, and before the job was sent. */
+    /** It arrives without a lease: the lease was lost after it was written, and before the job was sent. */
     wasLost: (inHand: InHand): boolean =>
       losses.some((loss) => isLost(loss, inHand.since, inHand.since, flightMs, waysOf(inHand, loss))),
   };

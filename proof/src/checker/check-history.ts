@@ -1,4 +1,4 @@
-/** All rules over one history. Knows nothing of the scheduler but what nodes and clients saw. Pure. */
+/** All rules over one history. They know only what nodes and clients saw. Pure. */
 import type { Happening } from '../../../packages/simulation/dist/history.js';
 import { checkBounds } from './bounded.ts';
 import { checkCapacity } from './capacity.ts';

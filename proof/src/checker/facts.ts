@@ -1,4 +1,4 @@
-/** A history, and what several rules want to know of it. Pure. */
+/** A history, and what several rules need of it. Pure. */
 import type { Happening } from '../../../packages/simulation/dist/history.js';
 import { type Fault, faultsOf } from './faults.ts';
 import { type Lives, livesOf } from './lives.ts';

@@ -25,7 +25,7 @@ export function faultsOf(history: readonly Happening[]): Fault[] {
   }));
 }
 
-/** What each loses: the writes before it, or nothing but time. */
+/** What each fault loses: earlier writes, or only time. */
 const LOSES_WRITES: readonly FaultKind[] = [
   'master_killed',
   'master_frozen',
@@ -42,13 +42,13 @@ const DISTURBS_STORE: readonly FaultKind[] = [
   'store_slow',
   'slots_moved',
 ];
-/** A master that is gone is replaced while it is gone; the others are over when they have ended. */
+/** A master that is gone is replaced meanwhile; the other faults are over when they have ended. */
 const IS_REPLACED: readonly FaultKind[] = ['master_killed', 'master_frozen'];
 
 /** A time in which acknowledged writes may be missing. */
 export interface Loss extends Span {
   readonly beganAt: number;
-  /** When what is missing was written. */
+  /** When the missing writes were made. */
   readonly written: Span;
 }
 
@@ -58,28 +58,28 @@ export function lossesOf(
 ): Loss[] {
   return faults.filter(losesWrites(lossMs)).map((fault) => ({
     beganAt: fault.beganAt,
-    // An empty store has lost everything.
+    // // An emptied store has lost everything.
     from: fault.what === 'store_emptied' ? 0 : fault.beganAt - (fault.lossMs ?? lossMs),
     to: (IS_REPLACED.includes(fault.what) ? fault.beganAt : fault.endedAt) + failoverMs,
     written: writtenIn(fault, isExact, lossMs),
   }));
 }
 
-/** Where nothing that was acknowledged is ever lost, an emptied store has lost it all the same. */
+/** Also where no acknowledged write is ever lost, an emptied store has lost all of them. */
 const losesWrites =
   (lossMs: number) =>
   ({ what }: Fault): boolean =>
     lossMs === 0 ? what === 'store_emptied' : LOSES_WRITES.includes(what);
 
-/** Whether a write of which somebody heard then, and that was made at most `waysMs` before, is missing now. */
+/** Whether a write is missing now that was known at `knownAt` and made at most `waysMs` before. */
 export const isLost = (loss: Loss, heardAt: number, now: number, flightMs: number, waysMs = 0): boolean =>
   loss.beganAt <= now && now <= loss.to && wasWritten(loss, heardAt - waysMs, heardAt, flightMs);
 
-/** Whether a write that was made between the two may have been among those that are lost. */
+/** Whether a write that was made between the two may be among the lost ones. */
 export const wasWritten = ({ written }: Loss, from: number, to: number, flightMs: number): boolean =>
   written.from - flightMs <= to && from <= written.to + flightMs;
 
-/** A master that dies takes with it what it has not passed on; the simulated one passes nothing on from then on, and dies later. */
+/** A master that dies loses what it has not replicated; the simulated one stops replicating first, and dies later. */
 function writtenIn({ what, beganAt, lossMs }: Fault, isExact: boolean, mostMs: number): Span {
   if (what === 'store_emptied') return { from: 0, to: beganAt };
   return isExact
@@ -87,7 +87,7 @@ function writtenIn({ what, beganAt, lossMs }: Fault, isExact: boolean, mostMs: n
     : { from: beganAt - (lossMs ?? mostMs), to: beganAt };
 }
 
-/** Whether what was told at that time may have been among the writes that a failover lost. */
+/** Whether an outcome of that time may be among the writes that a failover lost. */
 export function lostWrites(
   faults: readonly Fault[],
   allowances: Pick<Allowances, 'lossMs' | 'flightMs'>,
@@ -107,7 +107,7 @@ export const isOf = (...kinds: readonly FaultKind[]): ((fault: Fault) => boolean
   return ({ what }) => wanted.has(what);
 };
 
-/** While these lasted, and for a while after. */
+/** While these faults lasted, and for a while after. */
 export const spansOf = (
   faults: readonly Fault[],
   isMeant: (fault: Fault) => boolean,
@@ -122,8 +122,8 @@ const isOfInstance = ({ what }: Fault): boolean => what.startsWith('instance_');
 const isOfStore = (fault: Fault): boolean => disturbsStore(fault) && !isOfInstance(fault);
 
 /**
- * When those were broken on whom an answer of this instance depends, and not yet known to be well again: it, the store, and what
- * `besides` means. Where nobody knows who answered, or on real machines, anybody may have been it.
+ * When an answer of this instance may have been delayed by a fault of the instance, of the store, or of the kinds in `besides`. If
+ * the answering instance is unknown, or on real machines, faults of any instance count.
  */
 export function brokenAround(
   faults: readonly Fault[],
@@ -147,7 +147,10 @@ export function brokenAround(
   };
 }
 
-/** When somebody was hit by faults of these kinds. A fault of `node-3` hits every process of it, as `node-3.7`; one of `*` hits all. */
+/**
+ * When a node or client had faults of these kinds. A fault of `node-3` is one of every process of it, such as `node-3.7`; one of `*`
+ * is one of all.
+ */
 export function hitsOf(
   faults: readonly Fault[],
   isMeant: (fault: Fault) => boolean,

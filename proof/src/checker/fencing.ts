@@ -1,4 +1,7 @@
-/** I4: what a client is told was really done, for its words, by the attempt that had the right to; and nobody works for the settled. Pure. */
+/**
+ * I4: a delivered result was really made, for its request's words, by the attempt that had the right to; and no node works for a
+ * settled job. Pure.
+ */
 import { type Happening, nameOf, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, hitsOf, isLost, isOf, lossesOf, spansOf, wasWritten } from './faults.ts';
@@ -7,19 +10,20 @@ import type { Allowances, Finding, Violation } from './violation.ts';
 
 type Outcome = Extract<Happening, { kind: 'outcome' }>;
 
-const LATE_AFTER_FAILOVER = 'late results taken after a failover';
-/** By the law of the product: an assignment expires after ack_timeout_ms, and is dropped then wherever it is. */
-const HELD_UP = 'assignments of settled jobs that a disturbed store held up';
-/** Acknowledged, told, lost by a master that died, and known by nobody else: its driver was gone before it could tell the store again. */
-const FORGOTTEN = 'settled jobs that went on because a failover and their driver’s death lost their outcomes';
-/** Nor does anybody know then that an attempt had been sent: its successor begins with the same number. */
-const SENT_AGAIN =
-  'attempts that came again because a failover and their driver’s death lost that they were sent';
-const READ_LATE = 'assignments of settled jobs that a node read when it woke or was reached again';
-/** By the law of the product: until its successor is recorded, an attempt that was given up may be taken up again; then that one is called off. */
-const TAKEN_UP_AGAIN =
-  'results of attempts that were taken up again while their successors were on their way';
-const CROSSED = 'late results taken while their successors could not be recorded';
+const LATE_AFTER_FAILOVER = 'late results accepted after a failover';
+/** By design an assignment expires after ack_timeout_ms, and every instance drops it then. */
+const HELD_UP = 'assignments of settled jobs delayed by a disturbed store';
+/**
+ * The outcome was acknowledged and delivered, then lost by a master that died; its driver ended before it could write the outcome
+ * again.
+ */
+const FORGOTTEN = 'settled jobs continued after a failover and their driver’s death';
+/** Nor is it known then that an attempt was sent: the next one has the same number. */
+const SENT_AGAIN = 'attempts repeated after a failover and their driver’s death';
+const READ_LATE = 'assignments of settled jobs read late by a frozen or unreachable node';
+/** By design an abandoned attempt may be resumed until its successor is recorded; then the successor is cancelled. */
+const TAKEN_UP_AGAIN = 'results of attempts resumed while their successors were under way';
+const CROSSED = 'late results accepted while their successors could not be recorded';
 
 export function checkFencing({ history, faults, stories, seen }: Facts, allowances: Allowances): Finding {
   const losses = lossesOf(faults, allowances);
@@ -30,8 +34,8 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
   const disturbed = spansOf(faults, (fault) => disturbsStore(fault) || fault.what.startsWith('instance_'), {
     after: flightMs,
   });
-  /** What was written to a process that hangs is read when it wakes. */
-  const hangs = hitsOf(faults, isOf('node_frozen', 'node_parted'));
+  /** A frozen process reads messages when it wakes. */
+  const hangs = hitsOf(faults, isOf('node_frozen', 'node_partitioned'));
   const violations: Violation[] = [];
   const counts = {
     [LATE_AFTER_FAILOVER]: 0,
@@ -57,7 +61,7 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
     const doneAt = seen.doneBy(by, at);
     const about = [request, by.job, by.node];
     if (doneAt === undefined)
-      found(at, `${request} got the result of ${nameOf(by)} on ${by.node}, which never did it`, about);
+      found(at, `${request} got the result of ${nameOf(by)} on ${by.node}, which never finished it`, about);
     else if (job !== undefined && job !== by.job)
       found(at, `${request} is ${job} and got the result of ${nameOf(by)}`, about);
     else {
@@ -67,7 +71,7 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
         if (successors.length > 0) counts[TAKEN_UP_AGAIN] += 1;
         return;
       }
-      // With its node it is before it is the fence: between the two lies a write.
+      // // The node has the job before the record has the attempt: between the two lies a write.
       const trouble = disturbed.lastBy(successor.at + flightMs);
       if (losses.some((loss) => isLost(loss, successor.at, doneAt, flightMs)))
         counts[LATE_AFTER_FAILOVER] += 1;
@@ -82,8 +86,8 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
   }
 
   /**
-   * Called off as soon as it had come, because its predecessor was acknowledged while its message was on its way, which expires: not
-   * because that one had been acknowledged all along, nor because it was done.
+   * Cancelled at its arrival, because its predecessor was acknowledged while the assignment was under way; not because the
+   * predecessor had been acknowledged before, nor because it was done.
    */
   function cameInVain(successor: Run & { readonly at: number }, by: Run, doneAt: number): boolean {
     const calledOffAt = seen.calledOffAt(successor);
@@ -92,7 +96,7 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
     return seen.wasAcknowledged(by, successor.at - messageMs, calledOffAt);
   }
 
-  /** Whoever drives the job by the record that is left ends it within its deadline. */
+  /** The driver that finds the remaining record ends the job within its deadline. */
   const isForgotten = (job: string, settledAt: number, at: number): boolean =>
     at <= settledAt + deadlineMs && isLostWithDriver(job, seen.settledSince(job) ?? settledAt, settledAt);
 
@@ -127,7 +131,7 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
     }
     found(
       at,
-      `${node} got ${job}#${attempt}, whose outcome was told ${Math.round(at - settledAt)} ms before`,
+      `${node} got ${job}#${attempt}, whose outcome was delivered ${Math.round(at - settledAt)} ms before`,
       [job, node],
     );
   }
@@ -149,12 +153,15 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
   };
 }
 
-/** Who drove a job, as far as anybody saw: it was accepted there, handed out to nodes of theirs, or sent by them to whoever has its node. */
+/**
+ * The instances that may have driven a job: the one that accepted it, those that sent it to their own nodes, and those that sent it
+ * to other holders.
+ */
 function instancesOf(history: readonly Happening[]): (job: string) => readonly string[] {
   const byJob = new Map<string, Set<string>>();
-  for (const each of ofKind(history, 'accepted', 'assigned', 'letter_sent')) {
+  for (const each of ofKind(history, 'accepted', 'assigned', 'message_sent')) {
     const { job } = each;
-    const instance = each.kind === 'letter_sent' ? each.from : each.instance;
+    const instance = each.kind === 'message_sent' ? each.from : each.instance;
     if (job === undefined || instance === undefined) continue;
     const known = byJob.get(job);
     if (known === undefined) byJob.set(job, new Set([instance]));
@@ -163,7 +170,7 @@ function instancesOf(history: readonly Happening[]): (job: string) => readonly s
   return (job) => [...(byJob.get(job) ?? [])];
 }
 
-/** What was told once stays so: the record says the same at the end. */
+/** A delivered outcome never changes: the record has the same at the end. */
 function checkLastWord(history: readonly Happening[]): Violation[] {
   const told = new Map<string, Outcome>();
   for (const outcome of ofKind(history, 'outcome')) {
@@ -174,7 +181,7 @@ function checkLastWord(history: readonly Happening[]): Violation[] {
     const outcome = told.get(record.job);
     if (outcome === undefined || record.state === undefined) return [];
     const [first, last] = [outcome.result?.by, record.result?.by];
-    // A session may have closed the gap over a job that ended well later.
+    // // A session may have closed the gap before a job that succeeded later.
     if (isSame(first, last) || outcome.result === undefined) return [];
     return [
       {
@@ -187,10 +194,13 @@ function checkLastWord(history: readonly Happening[]): Violation[] {
   });
 }
 
-/** An attempt that its node has ended does not come again; but for messages that were handled when somebody died, until they expire. */
+/**
+ * A node does not receive an attempt again that it has ended; except for messages that were being handled when an instance died,
+ * until they expire.
+ */
 interface CameAgain extends Violation {
   readonly job: string;
-  /** When it first came. */
+  /** When it first arrived. */
   readonly cameAt: number;
 }
 

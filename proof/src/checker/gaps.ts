@@ -1,6 +1,6 @@
 /**
- * I5: a translation that is done is told soon, at the latest when the gap before it is closed. Pure. Of those who have a session:
- * others come and ask when they like.
+ * I5: a finished translation is delivered soon, at the latest when the gap before it is closed. Pure. Judged for sessions only:
+ * other clients poll when they like.
  */
 import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
@@ -9,7 +9,7 @@ import type { Allowances, Finding, Violation } from './violation.ts';
 
 type Outcome = Extract<Happening, { kind: 'outcome' }>;
 
-/** With whom a client is, since when, and with whom it was before. */
+/** The instance of a client, since when, and its instance before. */
 interface Place {
   readonly instance: string;
   readonly since: number;
@@ -22,14 +22,14 @@ export function checkGaps(
 ): Finding {
   const speakers = new Set(ofKind(history, 'delivered').map(({ client }) => client));
   const places = placesOf(history, speakers);
-  const absences = hitsOf(faults, isOf('client_cut', 'client_parted'));
+  const absences = hitsOf(faults, isOf('client_cut', 'client_partitioned'));
   const hurts = hitsOf(faults, isOfInstances);
-  // On real machines nobody knows with whom a client is, and it takes a while until somebody else is.
+  // // On real machines the instance of a client is unknown, and a change of instance takes a while.
   const unwell = isExact ? spansOf(faults, isOfStore) : spansOf(faults, holdsUpWords, { after: recoverMs });
   const violations: Violation[] = [];
   let [judged, longest] = [0, 0];
 
-  /** Whoever takes a session over waits for the gap anew. It must have had a reason to go, and a while ago at most. */
+  /** An instance that takes a session over waits for the gap again. There must have been a recent reason for the change. */
   function movedAt(client: string, { since, before }: Place): number {
     if (before === undefined) return 0;
     const causes = [hurts(before), absences(client), unwell];
@@ -60,12 +60,12 @@ export function checkGaps(
   }
   return {
     violations,
-    counts: { 'longest from done to told, ms': Math.round(longest) },
+    counts: { 'longest from done to delivered, ms': Math.round(longest) },
     judged: { 'I5 order': judged },
   };
 }
 
-/** Where each of them was when it was told an outcome, as far as it knew who spoke to it. */
+/** The instance of each client when an outcome was delivered, as far as the client knew it. */
 function placesOf(history: readonly Happening[], speakers: ReadonlySet<string>): ReadonlyMap<Outcome, Place> {
   const now = new Map<string, Place>();
   const then = new Map<Outcome, Place>();

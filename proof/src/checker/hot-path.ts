@@ -1,7 +1,7 @@
 /**
- * I6: a try is answered as soon as the store and the network allow, whatever the cold path does meanwhile. Pure. Seen from outside
- * only what is waited for can be judged. That no slice of cold work is longer than 5 ms is held by structure: tests say how many items a
- * slice has at most, and none measures the 5 ms.
+ * I6: a try is answered as soon as the store and the network allow, whatever the cold path does meanwhile. Pure. From outside only
+ * waiting can be judged. That no slice of cold work is longer than 5 ms follows from the structure: tests limit the number of items
+ * of a slice, and none measures the 5 ms.
  */
 import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
@@ -11,8 +11,8 @@ import type { Allowances, Finding, Violation } from './violation.ts';
 
 export function checkHotPath({ history, faults }: Facts, allowances: Allowances): Finding {
   const { dispatchMs, isExact } = allowances;
-  // Nodes and other clients may break as they like. So may other instances; but whoever handed a job to one that fell silent, for
-  // its node, has to wait for its answer before it tries another.
+  // // Faults of nodes and of other clients do not count. Faults of other instances count: a driver that sent a job to a holder
+  // // that stopped answering must wait for its answer before it tries another node.
   const othersSilent = spansOf(faults, ({ what }) => what.startsWith('instance_'));
   const broken = brokenAround(faults, allowances, isOf('network_bad'));
   const cold = createSpans(coldWork(history));
@@ -27,7 +27,7 @@ export function checkHotPath({ history, faults }: Facts, allowances: Allowances)
     if (askedAt === undefined || broken(each.instance).meets(askedAt, at)) continue;
     const tookMs = at - askedAt;
     const waitMs = waits.get(`${client} ${request}`) ?? 0;
-    // Whoever is ready to wait may have waited for a node that was busy.
+    // // A client that allowed to wait may have waited for a busy node.
     const handedOverMs = othersSilent.meets(askedAt, at) ? allowances.messageMs : 0;
     if (tookMs > dispatchMs && tookMs <= dispatchMs + waitMs + handedOverMs) continue;
     timed += 1;
@@ -38,19 +38,19 @@ export function checkHotPath({ history, faults }: Facts, allowances: Allowances)
     violations.push({
       invariant: 'I6 hot path',
       at,
-      says: `${request} of ${client} was ${each.kind} ${Math.round(tookMs)} ms after it was asked for, while nothing was broken${isCold ? ' and cold work went on' : ''}`,
+      says: `${request} of ${client} was ${each.kind} ${Math.round(tookMs)} ms after the request, without a fault${isCold ? ' during cold work' : ''}`,
       about: [request],
     });
   }
-  // Whoever was cut off itself hears nothing.
-  const absences = hitsOf(faults, isOf('client_cut', 'client_parted'));
+  // // A client that was cut off receives nothing.
+  const absences = hitsOf(faults, isOf('client_cut', 'client_partitioned'));
   for (const { at, askedAt, client, request } of isExact ? ofKind(history, 'unanswered') : []) {
     if (broken(undefined).meets(askedAt, at) || absences(client)?.meets(askedAt, at) === true) continue;
     timed += 1;
     violations.push({
       invariant: 'I6 hot path',
       at,
-      says: `${request} of ${client} had no answer for ${Math.round(at - askedAt)} ms, while nothing was broken`,
+      says: `${request} of ${client} had no answer for ${Math.round(at - askedAt)} ms, without a fault`,
       about: [request],
     });
   }
@@ -58,13 +58,13 @@ export function checkHotPath({ history, faults }: Facts, allowances: Allowances)
     violations,
     counts: {
       'answers during cold work': duringCold,
-      'longest answer while all was well, ms': Math.round(longest),
+      'longest answer without faults, ms': Math.round(longest),
     },
     judged: { 'I6 hot path': timed },
   };
 }
 
-/** Pieces of the same name do not overlap: one whose end nobody told is over when the next begins. */
+/** Work of the same name does not overlap: work without an end is over when the next begins. */
 function coldWork(history: readonly Happening[]): Span[] {
   const since = new Map<string, number>();
   const spans: Span[] = [];

@@ -1,11 +1,14 @@
-/** I9 and, as far as servers complain of it, I8: the dead and the frozen act no more and get no messages; nobody dies by itself. Pure. */
+/**
+ * I9 and, as far as servers report it, I8: dead and frozen instances do nothing and are sent no messages; no instance ends by
+ * itself. Pure.
+ */
 import { ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, hitsOf, isOf, spansOf } from './faults.ts';
 import type { Spans } from './spans.ts';
 import type { Allowances, Finding, Invariant, Violation } from './violation.ts';
 
-/** What an instance wrote to its log, with the clock of the history. */
+/** The log lines of an instance, with the clock of the history. */
 export interface LogLine {
   readonly instance: string;
   readonly at: number;
@@ -16,11 +19,11 @@ export interface LogLine {
 /** What is known of a run besides its history. */
 export interface InsideView {
   readonly logs?: readonly LogLine[] | undefined;
-  /** How many scripts servers were seen to run. Absent: nobody looked. */
+  /** How many scripts the servers reported. Absent: no server was watched. */
   readonly scripts?: number | undefined;
 }
 
-/** I9: how old a look at who lives may be. */
+/** I9: how old the list of living instances may be. */
 const LOOKED_WITHIN_MS = 1_000;
 const SLOT_ERRORS = /CROSSSLOT|non local key|undeclared key|Lua script attempted/i;
 const ERROR = 50;
@@ -30,10 +33,10 @@ export function checkInstances(
   { logs = [], scripts = 0 }: InsideView,
   { answerMs, flightMs, presenceMs }: Allowances,
 ): Finding {
-  /** Alone with nothing of the store: after its presence has ended it has to take itself for dead. */
+  /** An instance that reaches nothing of the store must consider itself dead when its presence has ended. */
   const cutOff = hitsOf(faults, isOf('instance_cut_off'));
-  const asleep = hitsOf(faults, isOf('node_frozen', 'node_parted'));
-  const parted = hitsOf(faults, isOf('client_parted'));
+  const asleep = hitsOf(faults, isOf('node_frozen', 'node_partitioned'));
+  const partitioned = hitsOf(faults, isOf('client_partitioned'));
   const disturbed = spansOf(faults, disturbsStore);
   const violations: Violation[] = [];
   const found = (invariant: Invariant, at: number, says: string, about: readonly string[]): void => {
@@ -44,7 +47,7 @@ export function checkInstances(
   for (const { instance, at, node, job, attempt } of ofKind(history, 'assigned')) {
     if (instance === undefined) continue;
     judged += 1;
-    // A node that slept reads then what was written to it at any time since.
+    // // A node that was frozen reads everything when it wakes.
     const writtenFrom = asleep(node)?.find(at)?.from ?? at;
     const stopped = since(silences.get(instance), at, flightMs, writtenFrom);
     const alone = since(cutOff(instance), at, presenceMs + flightMs, writtenFrom);
@@ -60,10 +63,10 @@ export function checkInstances(
     const { at, instance, client, kind } = each;
     if (instance === undefined) continue;
     judged += 1;
-    // So does a client that nothing reached.
-    const writtenFrom = parted(client)?.find(at)?.from ?? at;
+    // // So does a client that was unreachable.
+    const writtenFrom = partitioned(client)?.find(at)?.from ?? at;
     const stopped = since(silences.get(instance), at, flightMs, writtenFrom);
-    // To refuse is all it may do.
+    // // It may only refuse.
     const alone =
       kind === 'refused' ? undefined : since(cutOff(instance), at, presenceMs + flightMs, writtenFrom);
     if (stopped === undefined && alone === undefined) continue;
@@ -75,13 +78,13 @@ export function checkInstances(
       [each.kind === 'delivered' ? client : each.request, instance],
     );
   }
-  const messages = ofKind(history, 'letter_sent');
+  const messages = ofKind(history, 'message_sent');
   judged += messages.length;
   for (const { from, to, at } of messages) {
     const stopped = since(silences.get(to), at, presenceMs);
     if (stopped === undefined) continue;
-    // Its last renewal may have lain before a server that did not answer, and counted from then on; and of one that does not answer
-    // nobody hears who is absent, until it is asked again.
+    // // Its last renewal may have waited at a server that did not answer, and counted from then on; and while a server does not answer,
+    // // the absence of a presence cannot be read there.
     const countedFrom = disturbed.find(stopped)?.to ?? stopped;
     if (at <= countedFrom + presenceMs || disturbed.meets(at - LOOKED_WITHIN_MS - answerMs, at)) continue;
     found(
@@ -92,8 +95,7 @@ export function checkInstances(
     );
   }
   for (const { instance, at, isMeant } of ofKind(history, 'instance_down')) {
-    if (!isMeant)
-      found('I9 nothing to the dead', at, `${instance} ended otherwise than it was told to`, [instance]);
+    if (!isMeant) found('I9 nothing to the dead', at, `${instance} ended without an order`, [instance]);
   }
   for (const { instance, at, text } of logs) {
     if (SLOT_ERRORS.test(text)) found('I8 one slot per script', at, `${instance}: ${text}`, [instance]);
@@ -104,7 +106,7 @@ export function checkInstances(
       'errors in logs': logs.filter(({ level }) => level >= ERROR).length,
       'messages between instances': messages.length,
     },
-    // A server refuses a script whose keys are of several slots, and whoever asked logs it.
+    // // A server refuses a script with keys of several hash slots, and the instance logs it.
     judged: { 'I8 one slot per script': scripts, 'I9 nothing to the dead': judged },
   };
 }
@@ -114,7 +116,7 @@ const whySilent = (stoppedAt: number | undefined, aloneSince: number | undefined
     ? `had not reached the store since ${Math.round(aloneSince ?? 0)} ms`
     : `had stopped at ${Math.round(stoppedAt)} ms`;
 
-/** Since when it has been so, if it was so already that long at `from`, and still is at `at`. */
+/** Since when this state lasts, if it began before `from` and still lasts at `at`. */
 function since(spans: Spans | undefined, at: number, graceMs: number, from = at): number | undefined {
   const span = spans?.find(from);
   return span !== undefined && span.from + graceMs < from && at < span.to ? span.from : undefined;

@@ -1,4 +1,4 @@
-/** I10: work of a tenant with a strict pool runs nowhere else, and nobody sees what is not of its tenant. Pure. */
+/** I10: work of a tenant with a strict pool runs only there, and no client sees jobs of another tenant. Pure. */
 import { nameOf, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import type { Finding, Violation } from './violation.ts';
@@ -11,7 +11,7 @@ interface Owner {
 
 export function checkIsolation({ history, stories: all }: Facts): Finding {
   const stories = all.filter(({ tenant }) => tenant !== undefined);
-  /** By job. A job whose acceptance nobody heard of is known by its result. */
+  /** By job. A job whose acceptance no client received is known by its result. */
   const owners = new Map<string, Owner>();
   const violations: Violation[] = [];
   const found = (at: number, says: string, about: readonly string[]): void => {
@@ -71,7 +71,7 @@ export function checkIsolation({ history, stories: all }: Facts): Finding {
     violations,
     counts: {
       tenants: new Set(stories.map(({ tenant }) => tenant)).size,
-      'jobs asked for by other tenants': peeks.length,
+      'jobs read by other tenants': peeks.length,
     },
     judged: { 'I10 isolation': judged },
   };

@@ -1,4 +1,4 @@
-/** I2: when everything is quiet, nothing is left in Redis but what belongs to the living. Pure; somebody else reads Redis. */
+/** I2: at rest, Redis contains only what belongs to the living. Pure; the harness reads Redis. */
 import type { Finding, Violation } from './violation.ts';
 
 export interface Leftovers {
@@ -9,11 +9,11 @@ export interface Leftovers {
 
 export interface LeftKey {
   readonly name: string;
-  /** -1: for ever. */
+  /** -1: never. */
   readonly ttlMs: number;
   /** Members, entries or fields. */
   readonly size: number;
-  /** Of an inbox: messages that have been there for longer than it takes to handle one. */
+  /** Of an inbox: messages that have been there for longer than handling takes. */
   readonly lingering?: number;
   /** Of a set of leases: those that have not ended. */
   readonly liveLeases?: number;
@@ -27,7 +27,7 @@ interface Kind {
   readonly isEmpty?: true;
 }
 
-/** Jobs are kept for their retention, sessions until nobody may resume them: both end by themselves. */
+/** Jobs are kept for their retention, sessions while they may be resumed: both expire. */
 const KINDS: readonly Kind[] = [
   { what: 'leases', pattern: /^v1:nodes:\{node:[^}]+\}:reserved$/, isForEver: true },
   { what: 'mailboxes', pattern: /^v1:nodes:\{node:[^}]+\}:mailbox(_bodies)?$/, isEmpty: true },
@@ -42,12 +42,12 @@ const KINDS: readonly Kind[] = [
   { what: 'sessions', pattern: /^(v1:sessions:\{session:[^}]+\}:|sessions:owner:\{session:)/ },
   { what: 'inboxes', pattern: /^streams:\{instance:([^}]+)\}:inbox$/, isForEver: true, isEmpty: true },
   { what: 'dead letters', pattern: /^streams:\{instance:([^}]+)\}:dlq$/, isForEver: true, isEmpty: true },
-  // Whose dead letters are kept; each of them is found by itself.
+  // // The list of instances with dead letters; each of them is found by itself.
   { what: 'dead letters', pattern: /^v1:schedulers:dlq_orphaned$/, isForEver: true },
-  // A name that was noted for a job which then could not be written ends with its deadline. A job that is really forgotten is
-  // missed by whoever asked for it.
+  // // An index entry of a job that could not be written afterwards ends with its deadline. A job that is really lost is
+  // // found by its client's missing outcome.
   { what: 'jobs under way', pattern: /^v1:schedulers:\{instance:([^}]+)\}:jobs$/ },
-  // Written all the time, by the idle too; each ends by itself.
+  // // Written all the time, by idle instances too; each expires.
   { what: 'statistics', pattern: /^v1:stats:(snapshot|\{instance:[^}]+\}:part)$/ },
   { what: 'locks', pattern: /^v1:(locks|debounce):/ },
   { what: 'instances', pattern: /^(v1:schedulers:\{instance:[^}]+\}:|schedulers:|schema$)/, isForEver: true },
@@ -69,14 +69,13 @@ export function checkLeftovers({ at, keys, livingInstances }: Leftovers): Findin
     counts[`keys: ${kind?.what ?? 'unknown'}`] = (counts[`keys: ${kind?.what ?? 'unknown'}`] ?? 0) + 1;
     leaked += key.liveLeases ?? 0;
     if (kind === undefined) found(key, 'is of no known kind');
-    else if ((key.liveLeases ?? 0) > 0)
-      found(key, `has ${key.liveLeases} live leases when everything is quiet`);
+    else if ((key.liveLeases ?? 0) > 0) found(key, `has ${key.liveLeases} live leases at rest`);
     else if (kind.isEmpty && (key.lingering ?? key.size) > 0)
-      found(key, `has ${key.lingering ?? key.size} entries when everything is quiet`);
+      found(key, `has ${key.lingering ?? key.size} entries at rest`);
     else if (!kind.isForEver && (key.ttlMs < 0 || key.ttlMs > LONGEST_TTL_MS))
-      found(key, key.ttlMs < 0 ? 'stays for ever' : `stays for ${key.ttlMs} ms`);
+      found(key, key.ttlMs < 0 ? 'never expires' : `stays for ${key.ttlMs} ms`);
     else if (instance !== undefined && key.ttlMs < 0 && !livingInstances.includes(instance))
-      found(key, 'belongs to an instance that is gone, and stays for ever');
+      found(key, 'belongs to an instance that is gone, and never expires');
   }
   return {
     violations,

@@ -1,19 +1,19 @@
-/** When each instance lived, and when none did. The frozen do not live. Pure. */
+/** When each instance lived, and when none did. A frozen instance does not live. Pure. */
 import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import { type Fault, familyOf, isOf } from './faults.ts';
 import { createSpans, type Span, type Spans } from './spans.ts';
 
 export interface Lives {
-  /** In which an instance was dead or frozen, by its name; the time before it first came is not among them. */
+  /** When an instance was dead or frozen, by its name; the time before its first start is not included. */
   readonly silences: ReadonlyMap<string, Spans>;
-  /** In which nobody lived. */
+  /** When no instance lived. */
   readonly lifeless: Spans;
 }
 
 interface Change {
   readonly at: number;
   readonly instance: string;
-  /** `starting`: its process is there, but serves nobody yet. */
+  /** `starting`: the process exists, but does not serve yet. */
   readonly what: 'starting' | 'up' | 'down' | 'frozen' | 'thawed';
 }
 
@@ -27,7 +27,7 @@ export function livesOf(history: readonly Happening[], faults: readonly Fault[])
   function change({ at, instance, what }: Change): void {
     const life = known.get(instance) ?? { isUp: false, isFrozen: false, silentSince: undefined };
     if (!known.has(instance)) {
-      // Nobody said when it came: it was there.
+      // // Its start was not recorded: it existed from the beginning.
       if (what === 'down' || what === 'frozen') {
         life.isUp = true;
         living += 1;
@@ -83,7 +83,7 @@ function changesOf(history: readonly Happening[], faults: readonly Fault[]): Cha
     ]);
   const starts = faults
     .filter(isOf('instance_killed', 'instance_restarted'))
-    // What has the number of its process in its name does not come back: another one has its place.
+    // // A name with a process number does not come back: the next process has another name.
     .filter(({ target }) => familyOf(target) === target)
     .map(({ endedAt, target: instance }): Change => ({ at: endedAt, instance, what: 'starting' }));
   return [...ups, ...freezes, ...starts].sort((one, other) => one.at - other.at);

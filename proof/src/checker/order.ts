@@ -1,4 +1,4 @@
-/** I5: a session hears the outcomes of its utterances once, numbered without holes, and in the order in which they were said. Pure. */
+/** I5: a session receives the outcomes of its utterances once, numbered without gaps, and in the order of the utterances. Pure. */
 import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { lostWrites } from './faults.ts';
@@ -49,7 +49,8 @@ export function checkOrder({ history, faults }: Facts, allowances: Allowances): 
     if (before !== undefined) {
       repeats += 1;
       if (before.index === each.index && before.what === each.what) return;
-      // A failover may lose the word that was told: whoever goes on finds out for itself why there is nothing. A client drops it by its number.
+      // // A failover may lose the reason that was delivered: the next owner finds its own reason for the missing result. The client drops
+      // the repeat by its number.
       if (before.index === each.index && isMissing(before) && isMissing(each) && mayBeLost(before.at))
         reworded += 1;
       else found(each, `got two outcomes numbered ${each.seq}: ${label(before)} and ${label(each)}`);
@@ -84,7 +85,7 @@ export function checkOrder({ history, faults }: Facts, allowances: Allowances): 
       sessions: sessions.size,
       'repeated deliveries': repeats,
       'missing results repeated with another reason after a failover': reworded,
-      'utterances numbered anew after a failover': passedOver.renumbered,
+      'utterances renumbered after a failover': passedOver.renumbered,
     },
     judged: { 'I5 order': deliveries },
   };
@@ -95,8 +96,8 @@ const isMissing = ({ what }: Delivered): boolean => what.startsWith('missing_res
 const label = ({ index, what }: Delivered): string => `utterance ${index} (${what})`;
 
 /**
- * Whoever was told of a later utterance has been told of every earlier one that was accepted. A failover may lose the number of an
- * utterance together with its owner: sent again, it has another one, and an outcome under that.
+ * A client that received a later utterance has received every earlier one that was accepted. A failover may lose the number of an
+ * utterance together with its owner: sent again, it has another number, and an outcome under that.
  */
 function checkPassedOver(
   sessions: ReadonlyMap<string, Hearing>,
@@ -123,7 +124,7 @@ function checkPassedOver(
   return { violations, renumbered };
 }
 
-/** Also across sessions that could not be resumed: what was said first is heard first. Only of those who have sessions. */
+/** Also across sessions that could not be resumed: outcomes arrive in the order of the utterances. For clients with sessions only. */
 function checkSpeakers(history: readonly Happening[]): Violation[] {
   const speakers = new Set(ofKind(history, 'delivered').map(({ client }) => client));
   /** By client and request: ids are not unique among tenants. */

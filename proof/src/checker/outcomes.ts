@@ -1,4 +1,4 @@
-/** I3 and "nothing lost": whatever was accepted has one outcome, in time; a request has one job, an attempt one node. Pure. */
+/** I3 and "nothing lost": every accepted request has one outcome, in time; a request has one job, an attempt one node. Pure. */
 import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { hitsOf, isOf, lossesOf, spansOf } from './faults.ts';
@@ -15,7 +15,7 @@ const SECOND_NODES = 'attempts that went to two nodes after a failover';
 export function checkOutcomes({ history, faults, lives, stories }: Facts, allowances: Allowances): Finding {
   const endedAt = history.at(-1)?.at ?? 0;
   const records = new Map(ofKind(history, 'looked_up').map((each) => [each.job, each]));
-  const absences = hitsOf(faults, isOf('client_cut', 'client_parted'));
+  const absences = hitsOf(faults, isOf('client_cut', 'client_partitioned'));
   const losing = lossesOf(faults, allowances);
   const losses = createSpans(losing);
   const gone = spansOf(faults, ({ what }) => what.startsWith('instance_'));
@@ -26,7 +26,7 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
   const counts = { doubled: 0, [SECOND_JOBS]: 0 };
   const assigned = ofKind(history, 'assigned');
   const reached = new Set(assigned.map(({ job }) => job));
-  /** A name that no node ever saw and that has no record is none of a job: it was taken back before it left. */
+  /** A job id that no node saw and that has no record is no job: it was withdrawn before it was sent. */
   const hasLived = (job: string): boolean => reached.has(job) || records.get(job)?.state !== undefined;
 
   function checkNumber({ client, request, acceptedAt, jobs, outcomes, isAbandoned, hasLeft }: RequestStory) {
@@ -42,7 +42,7 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
     }
     if (outcomes.length > 0 || hasLeft || (isAbandoned && acceptedAt === undefined)) return;
     const what =
-      acceptedAt === undefined ? 'was given up by nobody' : `was accepted at ${Math.round(acceptedAt)} ms`;
+      acceptedAt === undefined ? 'was never abandoned' : `was accepted at ${Math.round(acceptedAt)} ms`;
     found('nothing lost', acceptedAt ?? endedAt, `${request} of ${client} ${what} and has no outcome`, about);
   }
 
@@ -63,7 +63,7 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
     );
   }
 
-  /** A request may have a second job only because the first one failed, or because a failover lost that there was a first. */
+  /** A request may have a second job only because the first one failed, or because a failover lost the first. */
   function checkJobs({ request, jobs, outcomes }: RequestStory): void {
     if (jobs.size < 2) return;
     const told = new Set(outcomes.flatMap(({ job, missing }) => (missing === undefined ? [] : (job ?? []))));
@@ -130,10 +130,7 @@ const hasFailed = (record: LookedUp | undefined): boolean =>
 const isSettled = ({ state }: LookedUp): boolean =>
   state === 'FINISHED' || state === 'FAILED' || state === 'RELEASED';
 
-/**
- * Answers the jobs that nodes saw. An attempt goes to one node, unless a failover lost that there was one, and whoever knew of it
- * was gone before it could say so again.
- */
+/** Returns the jobs that nodes saw. An attempt goes to one node, unless a failover lost it together with the driver that knew it. */
 function checkAttempts(
   assigned: readonly Assigned[],
   isForgotten: (first: Assigned) => boolean,
@@ -160,7 +157,7 @@ function checkAttempts(
   return { seen: new Set(jobs.keys()), forgotten };
 }
 
-/** Every job that a node ever saw has come to an end; so says its record, if it is still kept. */
+/** Every job that a node saw has ended; its record says so, if it is still kept. */
 function checkRecords(
   seen: ReadonlySet<string>,
   records: ReadonlyMap<string, LookedUp>,
@@ -169,8 +166,6 @@ function checkRecords(
 ): void {
   for (const record of records.values()) {
     if (!seen.has(record.job) || record.state === undefined || isSettled(record)) continue;
-    found('I3 one outcome', endedAt, `${record.job} is still ${record.state} when everything is quiet`, [
-      record.job,
-    ]);
+    found('I3 one outcome', endedAt, `${record.job} is still ${record.state} at rest`, [record.job]);
   }
 }

@@ -1,4 +1,4 @@
-/** What a run was like, for people: the table at its end, and the story around what went wrong. Pure. */
+/** The report of a run: the table at its end, and the story of each violation. Pure. */
 import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import { faultsOf } from './faults.ts';
 import { storyOf } from './story.ts';
@@ -8,10 +8,10 @@ import { type Finding, INVARIANTS, type Violation } from './violation.ts';
 const SHOWS_MS = 15_000;
 /** Of one invariant. */
 const MOST_VIOLATIONS = 8;
-/** Of one story; the end of it is what one wants to see. */
+/** Events per story; its end matters most. */
 const MOST_LINES = 80;
 
-/** The longest time without a result anywhere, beginning within reach of the fault. */
+/** The longest time without any result that begins within the fault's effect. */
 export function longestGapMs(history: readonly Happening[], from: number, to: number): number {
   let [longest, last] = [0, from];
   for (const { result, at } of ofKind(history, 'outcome')) {
@@ -59,13 +59,13 @@ export function printViolations(history: readonly Happening[], violations: reado
   return [...lines, '', printStory(history, first)].join('\n');
 }
 
-/** Who did what, when. */
+/** The event as one line: when, which actor, what. */
 export function printStory(history: readonly Happening[], violation: Violation): string {
   const lines = storyOf(history, violation).map(printHappening);
   const left = lines.length - MOST_LINES;
   return [
     `The story of "${violation.says}":`,
-    ...(left > 0 ? [`${'…'.padStart(9)}  ${left} happenings before`] : []),
+    ...(left > 0 ? [`${'…'.padStart(9)}  ${left} events before`] : []),
     ...lines.slice(-MOST_LINES),
   ].join('\n');
 }
@@ -74,7 +74,7 @@ export function printHappening({ at, kind, ...rest }: Happening): string {
   const fields = Object.entries(rest).map(
     ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
-  return `${seconds(at).padStart(9)}  ${kind.padEnd(14)} ${fields.join(' ')}`;
+  return `${seconds(at).padStart(9)}  ${kind.padEnd(16)} ${fields.join(' ')}`;
 }
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;

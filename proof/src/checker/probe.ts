@@ -1,6 +1,6 @@
 /**
- * I2: after everything every slot can be filled again. That no more than those can be is I1. Pure. A slot may be missing for as
- * long as a lease lasts, but only where somebody looking from outside cannot know better either: see `excuseOf`.
+ * I2: at rest every slot can be filled again. That no more than those can be filled is I1. Pure. A slot may be missing while a lease
+ * lasts, but only where an observer from outside cannot know better either: see `excuseOf`.
  */
 import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
@@ -11,15 +11,15 @@ interface Filling {
   readonly slots: number;
   readonly since: number;
   readonly running: Set<string>;
-  /** Jobs it was given and of which it has said no last word, and when it was. */
+  /** Jobs it was given and of which it has sent no final report, and when. */
   readonly open: Map<string, number>;
   /** It neither acknowledges jobs nor names them. */
   readonly isOfFewWords: boolean;
   failedAt: number;
-  /** It has done a job since the first probe began. */
+  /** It has finished a job since the first probe began. */
   isProven: boolean;
   most: number;
-  /** Slots that may be kept rightly for jobs which it will never see. */
+  /** Slots that are rightly kept for jobs which never reach it. */
   kept: number;
   isExcused: boolean;
 }
@@ -29,8 +29,8 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
   const { leaseMs, recoverMs, isExact } = allowances;
   const nodes = new Map<string, Filling>();
   const hits = hitsOf(faults, ({ what }) => what.startsWith('node_'));
-  // On real machines last words may be lost with the instance that heard them, and nobody knows whether they were heard. So may those
-  // of a legacy node anywhere: it says them once, and never names what it has.
+  // // On real machines final reports may be lost with the instance that received them. So may those of a legacy node anywhere: it sends
+  // // them once, and never names the jobs it has.
   const losses = spansOf(faults, (fault) => disturbsStore(fault) || fault.what.startsWith('instance_'));
   const keptFor = keptSlots(facts, allowances);
   const violations: Violation[] = [];
@@ -38,7 +38,7 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
   let begunAt = 0;
   let [judged, excused, unfilled] = [0, 0, 0];
 
-  /** The node was not heard of, or did not do well: its slots, or it, may be kept out of use for a while. */
+  /** The node was unreachable, or failed: its slots, or the node, may be out of use for a while. */
   function excuseOf(node: string, { since, open, failedAt, isOfFewWords }: Filling, at: number): boolean {
     const from = at - leaseMs;
     if (
@@ -53,8 +53,8 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
   }
 
   /**
-   * Whoever did badly, or lacked a model, is given one job, and no other before that one is done, however long ago it was: a first probe
-   * finds it so. It has done that job when the next one comes.
+   * A node that failed, or lacked a model, is given one job, and no other before that one is done, however long ago it failed: a
+   * first probe finds it so. It has done that job when the next probe comes.
    */
   const isOnProbation = (node: string, { most, slots, failedAt, open, isProven }: Filling): boolean =>
     most === 1 && slots > 1 && !isProven && (failedAt > 0 || open.size >= EJECTS || hits(node) !== undefined);
@@ -63,7 +63,7 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
     probed = names;
     begunAt = at;
     for (const [node, filling] of nodes) {
-      // What still runs from before holds its slot rightly.
+      // // A job that still runs from before holds its slot rightly.
       filling.most = filling.running.size;
       filling.kept = keptFor(node, at);
       filling.isExcused = excuseOf(node, filling, at);
@@ -84,8 +84,8 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
       violations.push({
         invariant: 'I2 no leak',
         at,
-        says: `${node} has ${slots} slots, and only ${most} of them could be filled when everything was quiet`,
-        // One of those to which it never said a last word may hold the slot.
+        says: `${node} has ${slots} slots, and only ${most} of them could be filled at rest`,
+        // // One of the jobs without a final report may hold the slot.
         about: [node, ...unanswered(open, begunAt)],
       });
     }
@@ -122,15 +122,15 @@ const KINDS = [
   'probe_ended',
 ] as const;
 
-/** So few that it did not answer do not make a node suspect. */
+/** So few missing acknowledgements do not make a node suspect. */
 const EJECTS = 3;
 
-/** Whoever starts reads at once what lies there for it. */
+/** An instance that starts reads its waiting messages at once. */
 const READ_MS = 50;
 
 /**
- * For a node: how many jobs were handed over to somebody who may have died before it read of them. Nobody hears what became of those,
- * and their slots are kept until their reservations end.
+ * For a node: how many jobs were sent to a holder that may have died before it read the message. Their outcome is unknown, and their
+ * slots are kept until their reservations end.
  */
 function keptSlots(
   { history, faults, lives: { silences } }: Facts,
@@ -139,9 +139,9 @@ function keptSlots(
   const disturbed = spansOf(faults, disturbsStore);
   const arrived = new Set(ofKind(history, 'assigned').map(({ node, job }) => `${familyOf(node)} ${job}`));
   const sentAt = new Map<string, number[]>();
-  for (const { node = '', job, to, at } of ofKind(history, 'letter_sent')) {
+  for (const { node = '', job, to, at } of ofKind(history, 'message_sent')) {
     if (job === undefined || arrived.has(`${node} ${job}`)) continue;
-    // Whoever comes back in time answers it.
+    // // A holder that comes back in time answers it.
     const silentUntil = silences.get(to)?.find(at + flightMs)?.to ?? 0;
     const isLost = silentUntil >= at + messageMs - READ_MS || disturbed.meets(at, at + messageMs);
     if (isLost) sentAt.set(node, [...(sentAt.get(node) ?? []), at]);

@@ -1,4 +1,4 @@
-/** What clients saw, told per request. Pure. */
+/** What clients saw, by request. Pure. */
 import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 
 type Outcome = Extract<Happening, { kind: 'outcome' }>;
@@ -9,19 +9,19 @@ export interface RequestStory {
   readonly tenant: string | undefined;
   /** The strict pool of its tenant. */
   readonly pool: string | undefined;
-  /** For the first time. */
+  /** The first time. */
   askedAt: number | undefined;
   words: string | undefined;
   acceptedAt: number | undefined;
-  /** When each was accepted for the first time. */
+  /** When each was first accepted. */
   readonly jobs: Map<string, number>;
   readonly outcomes: Outcome[];
   isAbandoned: boolean;
-  /** Nobody is there to be told. */
+  /** The client has left: nothing can be delivered. */
   hasLeft: boolean;
 }
 
-/** In the order in which they were first heard of. */
+/** In the order of their first events. */
 export function requestStories(history: readonly Happening[]): RequestStory[] {
   const tenants = new Map<string, Map<string, RequestStory>>();
   const tenantOf = new Map<string, string>();

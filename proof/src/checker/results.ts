@@ -1,6 +1,6 @@
 /**
- * I3: work that was done by whoever had the right to is what its client is told, if nothing stood between the two. Pure. To say
- * that there is no translation is an outcome, too: without this rule all of them could end so.
+ * I3: a finished result of the attempt that had the right to is delivered to its client, if no fault came between. Pure. A missing
+ * result is an outcome, too: without this rule all outcomes could be missing results.
  */
 import { type Happening, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
@@ -28,7 +28,7 @@ export function checkResults({ history, faults, stories }: Facts, allowances: Al
   const violations: Violation[] = [];
   let [judged, thrownAway] = [0, 0];
 
-  /** It was taken in time, and its node and those who listen to it were well until they had heard of the end. */
+  /** It was acknowledged in time, and its node and the instances that receive its reports had no fault until its end was received. */
   function isSure({ node, assignedAt, acknowledgedAt, doneAt = 0 }: Work): boolean {
     const isTaken =
       silent.has(node) ||
@@ -64,7 +64,7 @@ export function checkResults({ history, faults, stories }: Facts, allowances: Al
   for (const story of stories) judge(story);
   return {
     violations,
-    counts: { 'results thrown away': thrownAway },
+    counts: { 'results discarded': thrownAway },
     judged: { 'I3 one outcome': judged },
   };
 }

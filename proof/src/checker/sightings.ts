@@ -1,4 +1,4 @@
-/** What nodes saw, told per job: who had it when, and who did it. Pure. */
+/** What nodes saw, by job: which nodes had it, when, and which finished it. Pure. */
 import { type Happening, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
 
 type Assigned = Extract<Happening, { kind: 'assigned' }>;
@@ -16,25 +16,25 @@ interface JobSightings {
   readonly done: Done[];
   readonly acknowledged: (Run & { readonly at: number })[];
   readonly calledOff: { readonly node: string; readonly at: number }[];
-  /** When somebody was first told how it ended. */
+  /** When its outcome was first delivered. */
   settledAt: number | undefined;
 }
 
 export interface Sightings {
   settledAt(job: string): number | undefined;
-  /** Since when there was an outcome that could be told: when a node had last done it before. Of one that was never done the same moment. */
+  /** Since when there was an outcome to deliver: when a node had last done it before. For a job that was never done, the same moment. */
   settledSince(job: string): number | undefined;
-  /** The last time that its node had done it. */
+  /** The last time that its node finished it. */
   doneAt(run: Run): number | undefined;
-  /** The last time by then. */
+  /** The last time until then. */
   doneBy(run: Run, then: number): number | undefined;
-  /** Later attempts that were with their nodes before then. */
+  /** Later attempts that reached their nodes before then. */
   successorsBefore(run: Run, at: number): readonly (Run & { readonly at: number })[];
-  /** Whether its node said between the two, for the first time or again, that it has it. */
+  /** Whether its node acknowledged it between the two, for the first time or again. */
   wasAcknowledged(run: Run, from: number, to: number): boolean;
-  /** When its node was first told to leave it, after it had come there. */
+  /** When its node first received a cancel, after the job had arrived there. */
   calledOffAt(run: Run & { readonly at: number }): number | undefined;
-  /** Done, but another one's result was taken, or none. */
+  /** Finished, but another result was accepted, or none. */
   lateResults(): number;
 }
 
@@ -49,15 +49,15 @@ export function createSightings(history: readonly Happening[]): Sightings {
     }
     return seen;
   }
-  /** Attempts are few: looking through them costs less than a name for each. */
+  /** Attempts are few: a linear search costs less than a name for each. */
   const find = ({ node, job, attempt }: Run): Done | undefined =>
     jobs.get(job)?.done.find((each) => each.attempt === attempt && each.node === node);
 
   const taken: Run[] = [];
-  for (const each of ofKind(history, 'ended', 'assigned', 'acknowledged', 'cancel_told', 'outcome')) {
+  for (const each of ofKind(history, 'ended', 'assigned', 'acknowledged', 'cancel_received', 'outcome')) {
     if (each.kind === 'assigned') of(each.job).assigned.push(each);
     else if (each.kind === 'acknowledged') of(each.job).acknowledged.push(each);
-    else if (each.kind === 'cancel_told') of(each.job).calledOff.push(each);
+    else if (each.kind === 'cancel_received') of(each.job).calledOff.push(each);
     else if (each.kind === 'ended') {
       if (each.how !== 'done') continue;
       const before = find(each);

@@ -1,17 +1,17 @@
-/** Times during which something was so, asked about in logarithmic time: a long history has many faults and many more questions. Pure. */
+/** Times during which something was true, searched in logarithmic time: a long history has many faults and many more questions. Pure. */
 
 export interface Span {
   readonly from: number;
-  /** Infinity: for ever. */
+  /** Infinity: without end. */
   readonly to: number;
 }
 
 export interface Spans {
   /** At its edges, too. */
   has(at: number): boolean;
-  /** The one that was going on then. */
+  /** The span that contains this time. */
   find(at: number): Span | undefined;
-  /** The last one that had begun by then, over or not. */
+  /** The last span that began by then, over or not. */
   lastBy(at: number): Span | undefined;
   /** Whether any of it lies between the two. */
   meets(from: number, to: number): boolean;

@@ -1,4 +1,7 @@
-/** I7: while there is no store, new work is refused, soon and by the right name, never accepted; and when it is back, it serves. Pure. */
+/**
+ * I7: while the store is down, new work is refused, soon and with the right code, never accepted; and when it is back, the service
+ * resumes. Pure.
+ */
 import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { brokenAround, disturbsStore, type Fault, hitsOf, isOf, spansOf } from './faults.ts';
@@ -18,7 +21,7 @@ export function checkStoreDown({ history, faults }: Facts, allowances: Allowance
       .filter(({ from, to }) => from < to),
   );
   const isExcused = createExcuses(faults);
-  // Whoever is asked may need another one, which is known to be dead only after a while.
+  // // The instance may need another instance, which is known to be dead only after a while.
   const broken = brokenAround(faults, allowances)(undefined);
   const violations: Violation[] = [];
   const found = ({ at, request, client }: Answer, says: string): void => {
@@ -36,9 +39,9 @@ export function checkStoreDown({ history, faults }: Facts, allowances: Allowance
     if (askedAt === undefined) continue;
     if (isForWantOfStore(each) && !broken.meets(askedAt, at)) {
       strays += 1;
-      if (isExact) found(each, 'was refused for want of a store that was there');
+      if (isExact) found(each, 'was refused although the store was up');
     }
-    // The whole try within one outage.
+    // // The whole try within one outage.
     if (!outages.has(at) || outages.lengthWithin(askedAt, at) < at - askedAt) continue;
     judged += 1;
     if (each.kind === 'refused') refused += 1;
@@ -48,15 +51,15 @@ export function checkStoreDown({ history, faults }: Facts, allowances: Allowance
   violations.push(...checkReturns(answers, faults, allowances));
   return {
     violations,
-    counts: { 'refused because the store was down': refused, 'refused for a store that was there': strays },
+    counts: { 'refused because the store was down': refused, 'refused although the store was up': strays },
     judged: { 'I7 fail closed': judged },
   };
 }
 
-/** The silence has another cause. */
+/** Another fault explains the missing answer. */
 function createExcuses(faults: readonly Fault[]): (answer: Answer) => boolean {
   const instances = spansOf(faults, ({ what }) => what.startsWith('instance_'));
-  const weather = hitsOf(faults, isOf('network_bad', 'client_parted'));
+  const weather = hitsOf(faults, isOf('network_bad', 'client_partitioned'));
   const beginnings = new Map<string, number[]>();
   for (const { target, beganAt } of faults.filter(isOf('client_cut')))
     beginnings.set(target, [...(beginnings.get(target) ?? []), beganAt]);
@@ -67,13 +70,13 @@ function createExcuses(faults: readonly Fault[]): (answer: Answer) => boolean {
 }
 
 function complaint(each: Answer, isExcused: boolean): string | undefined {
-  if (each.kind === 'accepted') return 'was accepted while there was no store';
+  if (each.kind === 'accepted') return 'was accepted while the store was down';
   if (each.kind === 'unanswered')
-    return isExcused ? undefined : `was not answered while there was no store: ${each.why}`;
-  return each.code === DEPENDENCY_DOWN ? undefined : `was refused with ${each.code} while there was no store`;
+    return isExcused ? undefined : `was not answered while the store was down: ${each.why}`;
+  return each.code === DEPENDENCY_DOWN ? undefined : `was refused with ${each.code} while the store was down`;
 }
 
-/** How many tries after its return must all be refused for want of a store before we say that service did not come back. */
+/** How many tries after the store's return must all be refused before service counts as not resumed. */
 const ENOUGH = 3;
 
 /** Service resumes by itself: of the first tries after every outage some are accepted, or refused for another reason. */
@@ -92,7 +95,7 @@ function checkReturns(
       {
         invariant: 'I7 fail closed',
         at: first.at(-1)?.at ?? from,
-        says: `${ENOUGH} tries were refused for want of the store although it had been back for ${Math.round(recoverMs)} ms`,
+        says: `${ENOUGH} tries were refused although the store had been back for ${Math.round(recoverMs)} ms`,
         about: first.map(({ request }) => request),
       },
     ];
@@ -101,7 +104,7 @@ function checkReturns(
 
 const isForWantOfStore = (each: Answer): boolean => each.kind === 'refused' && each.code === DEPENDENCY_DOWN;
 
-/** Answers come in the order of time. */
+/** Answers are in the order of time. */
 function firstTries(answers: readonly Answer[], from: number, to: number): Answer[] {
   let low = 0;
   for (let high = answers.length; low < high; ) {

@@ -1,18 +1,18 @@
-/** The story of a violation: the few happenings that one needs to understand it, in the order of time. Pure. */
+/** The story of a violation: the few events that explain it, in the order of time. Pure. */
 import type { Happening } from '../../../packages/simulation/dist/history.js';
 import { familyOf, faultsOf } from './faults.ts';
 import type { Invariant, Violation } from './violation.ts';
 
-/** Of a session's deliveries, those right before. */
+/** Of a session's deliveries, the last ones before. */
 const DELIVERIES = 6;
-/** Of an instance's doings, those right before. */
+/** Of an instance's events, the last ones before. */
 const DOINGS = 4;
-/** To understand these one has to see what a node had in hand. */
+/** Invariants for which the story needs the jobs of the node. */
 const IS_OF_HANDS: ReadonlySet<Invariant> = new Set(['I1 no oversell', 'I2 no leak']);
-/** How long a fault shows after its end. */
+/** How long a fault has effects after its end. */
 const SHOWS_MS = 15_000;
 
-/** Who appears in a history as what. */
+/** Which names appear in a history as what. */
 interface Cast {
   readonly requests: Set<string>;
   readonly jobs: Set<string>;
@@ -41,11 +41,11 @@ export function storyOf(history: readonly Happening[], violation: Violation): Ha
   const from = Math.min(violation.at, ...[...chosen].map(({ at }) => at));
   const seen = namesIn(chosen);
   for (const each of faultsBetween(history, from, violation.at, seen)) chosen.add(each);
-  // A history is in order, and so is what was chosen from it.
+  // // A history is in order, and so is a selection from it.
   return history.filter((each) => chosen.has(each));
 }
 
-/** What kind of thing each name is says the history itself. */
+/** The history says what kind of thing each name is. */
 function castOf(history: readonly Happening[], about: readonly string[]): Cast {
   const wanted = new Set(about);
   const cast: Cast = {
@@ -67,7 +67,7 @@ function castOf(history: readonly Happening[], about: readonly string[]): Cast {
     if ('node' in each) note(cast.nodes, each.node);
     if ('session' in each) note(cast.sessions, each.session);
   }
-  // A request and its jobs are one matter.
+  // // A request and its jobs belong together.
   if (cast.requests.size + cast.jobs.size > 0) {
     for (const each of history) {
       if (each.kind !== 'accepted' && each.kind !== 'outcome') continue;
@@ -84,7 +84,7 @@ const isAboutWork = (each: Happening, { requests, jobs }: Cast): boolean =>
   ('request' in each && each.request !== undefined && requests.has(each.request)) ||
   ('job' in each && each.job !== undefined && jobs.has(each.job));
 
-/** When it came, and what it had in hand at that time. */
+/** When it started, and which jobs it had at that time. */
 function handsOf(history: readonly Happening[], node: string, at: number): Happening[] {
   let came: Happening | undefined;
   const inHand = new Map<string, Happening>();
@@ -127,7 +127,7 @@ function namesIn(chosen: ReadonlySet<Happening>): ReadonlySet<string> {
   return all;
 }
 
-/** Those whose harm reaches into that time, of the store, of instances and of whoever appears, with deaths and births of instances. */
+/** Faults with effects in that time, of the store, of instances and of the names involved, with ends and starts of instances. */
 function faultsBetween(
   history: readonly Happening[],
   from: number,

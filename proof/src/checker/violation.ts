@@ -1,4 +1,4 @@
-/** What the checker answers: a promise that was broken, when, and about what. */
+/** What the checker returns: an invariant that was broken, when, and about what. */
 
 export const INVARIANTS = [
   'I1 no oversell',
@@ -8,7 +8,7 @@ export const INVARIANTS = [
   'I5 order',
   'I6 hot path',
   'I7 fail closed',
-  // Not to be seen from outside but where a server complains. Held by a test of every script's keys and by the suites on a Cluster.
+  // // Visible from outside only where a server reports it. A test of every script's keys and the suites on a Cluster check it.
   'I8 one slot per script',
   'I9 nothing to the dead',
   'I10 isolation',
@@ -32,34 +32,37 @@ export type Counts = Readonly<Record<string, number>>;
 export interface Finding {
   readonly violations: readonly Violation[];
   readonly counts: Counts;
-  /** How often a promise could have been broken. None: this history says nothing about it. */
+  /** How often an invariant could have been broken. None: this history says nothing about it. */
   readonly judged?: Readonly<Partial<Record<Invariant, number>>>;
 }
 
 export interface Allowances {
   /** From acceptance to outcome. */
   readonly deadlineMs: number;
-  /** On top of it: what a client that lost its connection needs to come back and be told. */
+  /** In addition: the time in which a disconnected client reconnects and receives its outcomes. */
   readonly graceMs: number;
   /** How long after the loss of a master its lost leases may be oversold. */
   readonly failoverMs: number;
   /** A write that was acknowledged this long before its master died may not have reached the replica. 0: writes are never lost. */
   readonly lossMs: number;
-  /** How long what was written before may still be on its way. */
+  /** How long an earlier message may still be under way. */
   readonly flightMs: number;
-  /** How long a message may be held up by a store that is disturbed: after it an assignment has expired (ack_timeout_ms). */
+  /** How long a disturbed store may delay a message: after that an assignment has expired (ack_timeout_ms). */
   readonly messageMs: number;
   /** A result and the next attempt may cross; beyond this the result was late. */
   readonly crossingMs: number;
-  /** How long what is ready waits for what was said before it (result_gap_timeout_ms). */
+  /** How long a finished result waits for the utterances before it (result_gap_timeout_ms). */
   readonly gapMs: number;
-  /** How long a server is waited for (command_timeout_ms): one that is back is asked again only when what it lost was given up. */
+  /**
+   * How long a command waits for a server (command_timeout_ms): a server that is back is used again only after its lost commands
+   * have timed out.
+   */
   readonly answerMs: number;
-  /** From when on a store that is gone must be known to be gone. */
+  /** How soon an instance must know that the store is down. */
   readonly noticeMs: number;
-  /** How long after a fault ended everything serves again. */
+  /** How long after a fault ended the service is normal again. */
   readonly recoverMs: number;
-  /** After how long somebody who shows no life is known to be dead: presence TTL, and the second until it is looked at. */
+  /** After how long a silent instance is known to be dead: presence TTL, and the second between two reads. */
   readonly presenceMs: number;
   /** How long a slot is reserved for a job before it is handed over (reservation_ttl_ms). */
   readonly reservationMs: number;
@@ -68,18 +71,18 @@ export interface Allowances {
    * heartbeat interval and two seconds, whichever is longer.
    */
   readonly abandonedMs: number;
-  /** How long it is kept for one that is: job timeout and its grace. */
+  /** How long a slot is kept for an acknowledged job: job timeout and its grace. */
   readonly leaseMs: number;
-  /** How soon a try is answered that does not ask to wait, while nothing is broken. */
+  /** How soon a try without waiting is answered while there is no fault. */
   readonly dispatchMs: number;
   /**
-   * Time is virtual: it passes only where the run says so, and whatever is late has its cause in the history. On real machines
-   * a process may be late because of others.
+   * Time is virtual: it passes only where the run says so, and every delay has its cause in the history. On real machines a process
+   * may be late because of others.
    */
   readonly isExact: boolean;
 }
 
-/** Of real processes under faults. */
+/** For real processes under faults. */
 export const ALLOWANCES: Allowances = {
   deadlineMs: 20_000,
   graceMs: 10_000,

@@ -1,4 +1,4 @@
-/** The simulator and the checker in one file, made of the sources, with a mutant in them or without. */
+/** The simulator and the checker in one file, made from the sources, with or without a mutant. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ export async function bundle(into: string, mutant?: Mutant): Promise<void> {
     input: ENTRY,
     platform: 'node',
     resolve: { conditionNames: ['source', 'node', 'import', 'default'] },
-    // Loaded only by whoever asks for traces, and large.
+    // // Large, and loaded only if traces are on.
     external: [/adapters\/opentelemetry\/tracer/],
     logLevel: 'silent',
     plugins: [

@@ -1,4 +1,4 @@
-/** Runs in a process of its own, inside a bundle: simulates seed after seed until a promise is broken, and says which. */
+/** Runs in its own process, inside a bundle: simulates seed after seed until an invariant is broken, and reports which. */
 import { runSeed } from '../simulate/run-seed.ts';
 import type { Order, Report } from './order.ts';
 

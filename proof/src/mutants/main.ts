@@ -1,4 +1,4 @@
-/** npm run mutants: deliberately broken builds, and which seed and which promise gave each of them away. */
+/** npm run mutants: deliberately broken builds, and the seed and invariant by which each was detected. */
 import { parseFlags } from '../../../packages/scheduler/dist/cli/parse-flags.js';
 import type { Mutant } from './mutant.ts';
 import { runMutants, type Verdict } from './run-mutants.ts';
@@ -6,12 +6,12 @@ import { MUTANTS } from './table/index.ts';
 
 const USAGE = `Usage: npm run mutants -- [options]
 
-  --only TEXT    those whose name contains it
-  --seeds N      seeds that each lives through at most (4)
+  --only TEXT    mutants whose name contains it
+  --seeds N      seeds per mutant at most (4)
   --at-once N    processes at a time (2)
-  --json         for machines
+  --json         print the result as JSON
 
-Ends with 1 if one of them was not found out, or if the sound build breaks a promise where they live.`;
+Exits with 1 if a mutant was not detected, or if the correct build breaks an invariant in the same scenarios.`;
 
 async function main(argv: readonly string[]): Promise<number> {
   const parsed = parseFlags(argv, {
@@ -39,11 +39,11 @@ async function main(argv: readonly string[]): Promise<number> {
   const escaped = verdicts.filter(({ caughtBy }) => caughtBy === undefined);
   if (values.json) console.log(JSON.stringify({ verdicts: verdicts.map(forMachines), sound }));
   else {
-    console.log(`\n${verdicts.length - escaped.length} of ${verdicts.length} mutants found out`);
+    console.log(`\n${verdicts.length - escaped.length} of ${verdicts.length} mutants detected`);
     console.log(
       sound.broken.length === 0
-        ? `the sound build keeps every promise in ${sound.runs} runs of the same worlds`
-        : `the sound build breaks promises, too:\n${sound.broken.map(({ seed, invariant, says }) => `  seed ${seed}, ${invariant}: ${says}`).join('\n')}`,
+        ? `the correct build keeps every invariant in ${sound.runs} runs of the same scenarios`
+        : `the correct build breaks invariants as well:\n${sound.broken.map(({ seed, invariant, says }) => `  seed ${seed}, ${invariant}: ${says}`).join('\n')}`,
     );
   }
   return escaped.length === 0 && sound.broken.length === 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-/** A deliberately broken build of the scheduler: one place of its sources said otherwise, and which promise that breaks. */
+/** A deliberately broken build of the scheduler: one changed place in its sources, and the invariant that breaks. */
 import type { FaultKind } from '../../../packages/simulation/dist/history.js';
 import type { Scenario } from '../../../packages/simulation/dist/world/scenario.js';
 import type { Invariant } from '../checker/violation.ts';
@@ -6,7 +6,7 @@ import type { Invariant } from '../checker/violation.ts';
 export interface Mutant {
   /** What is wrong with it. */
   readonly name: string;
-  /** Which promises it breaks; one of them must be found broken. */
+  /** Which invariants it breaks; the checker must report one of them. */
   readonly breaks: readonly Invariant[];
   /** Relative to packages/scheduler/src. */
   readonly file: string;
@@ -16,13 +16,13 @@ export interface Mutant {
   readonly world?: World;
 }
 
-/** In which it shows soon: a small one, where much breaks. */
+/** A scenario in which the mutant shows soon: small, with many faults. */
 export interface World {
   readonly jobs?: number;
   readonly scenario?: Partial<Scenario>;
-  /** How many seeds come too early for it to show. */
+  /** How many seeds are skipped because the mutant shows only later. */
   readonly skips?: number;
-  /** Absent: everything that can break. */
+  /** Absent: all faults. */
   readonly faults?: readonly FaultKind[];
 }
 

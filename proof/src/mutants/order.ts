@@ -1,4 +1,4 @@
-/** What a process is told to simulate, and what it answers. */
+/** What a process is ordered to simulate, and its answer. */
 import type { FaultKind } from '../../../packages/simulation/dist/history.js';
 import type { Scenario } from '../../../packages/simulation/dist/world/scenario.js';
 import type { Invariant } from '../checker/violation.ts';
@@ -8,7 +8,7 @@ export interface Order {
   readonly jobs: number;
   readonly scenario: Partial<Scenario>;
   readonly faults?: readonly FaultKind[] | undefined;
-  /** Ends with the first seed that breaks one of these; none: with the first that breaks anything. */
+  /** Ends with the first seed that breaks one of these; if empty, with the first that breaks any. */
   readonly untilBroken: readonly Invariant[];
 }
 

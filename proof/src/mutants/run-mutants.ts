@@ -1,4 +1,4 @@
-/** Builds every mutant, lets each live through some seeds in a process of its own, and says what gave it away. */
+/** Builds every mutant, simulates some seeds of each in its own process, and reports how it was detected. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,9 +12,9 @@ import type { Broken, Order, Report } from './order.ts';
 
 export interface Verdict {
   readonly mutant: Mutant;
-  /** How it was found out; absent: it was not. */
+  /** How it was detected; absent: it was not. */
   readonly caughtBy?: Broken | undefined;
-  /** Promises broken that were not expected to be, in the same run. */
+  /** Invariants broken in the same run that were not expected to be. */
   readonly besides: readonly Broken[];
   readonly runs: number;
   readonly jobs: number;
@@ -22,14 +22,14 @@ export interface Verdict {
 }
 
 export interface Options {
-  /** Seeds that each of them lives through at most. */
+  /** Seeds per mutant at most. */
   readonly seeds: readonly string[];
   readonly atOnce: number;
   readonly tell?: (verdict: Verdict) => void;
 }
 
 const JOBS = 250;
-/** Few slots, so that all of them are taken at times; few people, so that faults hit everybody. */
+/** Few slots, so that all of them are taken at times; few clients, so that faults affect all of them. */
 const SMALL: Partial<Scenario> = {
   instances: 3,
   nodes: 6,
@@ -41,7 +41,7 @@ const SMALL: Partial<Scenario> = {
 };
 const MANIFEST = fileURLToPath(new URL('../../../packages/scheduler/package.json', import.meta.url));
 
-/** What the sound build breaks where the mutants live; nothing, if it is sound. */
+/** What the correct build breaks in the scenarios of the mutants; must be nothing. */
 export interface Sound {
   readonly broken: readonly Broken[];
   readonly runs: number;
@@ -110,7 +110,7 @@ const orderOf = ({ jobs = JOBS, scenario, faults, skips = 0 }: World, seeds: rea
   faults,
 });
 
-/** Each world once, with as many seeds as any of its mutants lived through. */
+/** Each scenario once, with as many seeds as any of its mutants needed. */
 function livedIn(verdicts: readonly Verdict[]): { readonly world: World; readonly runs: number }[] {
   const worlds = new Map<string, { readonly world: World; runs: number }>();
   for (const { mutant, runs } of verdicts) {

@@ -1,4 +1,4 @@
-/** What the checker allows in a simulated run: what its configuration promises, and nothing for slow machines. */
+/** What the checker allows in a simulated run: what the configuration promises, and nothing for slow machines. */
 import { storeSettings } from '../../../packages/simulation/dist/store/store-settings.js';
 import { configOf, SCENARIO, type Scenario } from '../../../packages/simulation/dist/world/scenario.js';
 import { ALLOWANCES, type Allowances } from '../checker/violation.ts';
@@ -22,10 +22,10 @@ export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowanc
     ),
     leaseMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
     messageMs: scheduler.ack_timeout_ms,
-    // What a replica has is not lost when it takes over.
+    // // What a replica has is not lost when it takes over.
     lossMs: whole.durability === 'replica' ? 0 : ALLOWANCES.lossMs,
     crossingMs: 500,
-    // One command may be waited for; whoever waits for several at once waits no longer.
+    // // A dispatch may wait for one command; several at once take no longer.
     dispatchMs: commandTimeoutMs,
     answerMs: commandTimeoutMs,
     isExact: true,

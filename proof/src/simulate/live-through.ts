@@ -1,4 +1,4 @@
-/** One world from its beginning to its judgement. */
+/** One world from its beginning to its verdict. */
 import { writeFileSync } from 'node:fs';
 import { lineOf, runSeed } from './run-seed.ts';
 import { reportOf, type WorldOrder, type WorldReport } from './world-report.ts';

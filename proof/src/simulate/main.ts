@@ -42,7 +42,7 @@ async function main(options: Options): Promise<number> {
         const { value } = await reports.next();
         if (value !== undefined) lived.push(value);
       }
-      // Of several seeds some end before it is their turn to be told of: only what each took itself says anything.
+      // // Of several seeds some end before their turn to be printed: only the time of each one itself is meaningful.
       const cost =
         seeds.length === 1
           ? { ms: performance.now() - begun.at, cpuMs: cpuMsSince(begun.cpu) }
@@ -56,7 +56,7 @@ async function main(options: Options): Promise<number> {
       }
       const failing = lived.find(({ finding }) => finding.violations.length > 0);
       if (failing === undefined) continue;
-      // Should a thread not end, this stands.
+      // // The exit code, should a thread not end.
       process.exitCode = 1;
       const text = await tell(failing.world, options);
       if (options.isJson) console.error(text);
@@ -69,15 +69,15 @@ async function main(options: Options): Promise<number> {
   return 0;
 }
 
-/** Whoever waits for a story has to read it yet. The try that is under way then is waited for. */
+/** Time that shrinking may take. A try that is under way then is completed. */
 const SHRINK_MS = 60_000;
 
 function tellTry(faults: readonly FaultKind[], jobs: number): void {
   if (!process.stderr.isTTY) return;
-  process.stderr.write(`\r\u001b[Klooking for a smaller one: ${jobs} jobs, ${faults.length} kinds of faults`);
+  process.stderr.write(`\r\u001b[Klooking for a smaller run: ${jobs} jobs, ${faults.length} kinds of faults`);
 }
 
-/** What happened in it, or in the smallest world that breaks the same promise, and how to see that again. */
+/** What happened in it, or in the smallest run that breaks the same invariant, and how to repeat that. */
 async function tell(
   { seed, jobs }: World,
   { faults, instances, durability, isWhole }: Options,
@@ -94,13 +94,13 @@ async function tell(
   const command = `npm run simulate -- --seed ${seed} --jobs ${smallest.jobs} --instances ${instances}${durability === 'primary' ? '' : ` --durability ${durability}`} --faults ${smallest.faults.join(',') || 'none'} --whole`;
   const isTheSame = !isWhole && smallest === failing;
   return [
-    ...(isTheSame ? ['Nothing smaller was found that breaks the same promise: this is the whole.'] : []),
+    ...(isTheSame ? ['No smaller run breaks the same invariant: this is the whole.'] : []),
     printViolations(simulation.history, finding.violations),
-    `To see it again:\n  ${command}`,
+    `To repeat it:\n  ${command}`,
   ].join('\n\n');
 }
 
-/** Of the whole process, judgement included; of several seeds that of the threads they were lived through in. */
+/** Of the whole process, checker included; of several seeds that of the threads in which they ran. */
 interface Cost {
   readonly ms: number;
   readonly cpuMs?: number;
@@ -116,9 +116,9 @@ function lineOf(seed: string, run: RunReport, worlds: readonly WorldReport[], { 
   const broken = run.finding.violations.length;
   const ordered = worlds.reduce((sum, { world }) => sum + world.jobs, 0);
   return [
-    `seed ${seed}: ${run.jobs} jobs (${ordered} ordered, the rest to fill every slot at the end) in ${worlds.length === 1 ? 'one world' : `${worlds.length} worlds`}, ${faults} faults, ${(run.virtualMs / 1_000).toFixed(0)} s simulated and judged`,
+    `seed ${seed}: ${run.jobs} jobs (${ordered} ordered, the rest to fill every slot at the end) in ${worlds.length === 1 ? 'one world' : `${worlds.length} worlds`}, ${faults} faults, ${(run.virtualMs / 1_000).toFixed(0)} s simulated and checked`,
     `in ${(ms / 1_000).toFixed(1)} s (${Math.round((ordered / ms) * 1_000)} ordered jobs/s${cpuMs === undefined ? '' : `, ${(cpuMs / ordered).toFixed(2)} ms of CPU each`}),`,
-    `history ${run.digest}: ${broken === 0 ? 'every promise kept' : `${broken} promises broken`}`,
+    `history ${run.digest}: ${broken === 0 ? 'every invariant kept' : `${broken} invariants broken`}`,
   ].join(' ');
 }
 
@@ -131,7 +131,7 @@ const forMachines = (seed: string, run: RunReport, worlds: readonly WorldReport[
   virtual_ms: run.virtualMs,
   simulated_ms: run.simulatedMs,
   judged_ms: run.judgedMs,
-  // Of several seeds nobody can say: they are lived through side by side.
+  // // Unknown for several seeds: they run side by side.
   ...(cpuMs !== undefined && { wall_ms: ms, cpu_ms: cpuMs }),
   faults: run.faults,
   judged: run.finding.judged,
@@ -159,11 +159,11 @@ function clearProgress(): void {
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
 }
 
-// `npm run simulate` adds `--single-threaded`, which V8 takes at its start only: worlds keep every core busy, and helpers of the garbage
-// collector and the compiler would wait for one another there.
-// A run is over before large inlined functions have paid for their compilation: of the CPU of a short run it was the larger part.
+// // `npm run simulate` adds `--single-threaded`, which V8 reads only at its start: worlds keep every core busy, and helper threads of
+// // the garbage collector and the compiler would wait for one another.
+// // A run is over before large inlined functions have paid for their compilation, which was the larger part of a short run's CPU time.
 setFlagsFromString('--max-inlined-bytecode-size-cumulative=250');
-// Most of what is made dies young; where there is room for it from the beginning, little has to be moved before that.
+// // Most objects die young; with enough room from the beginning, few of them have to be moved before that.
 setFlagsFromString(`--min-semi-space-size=${YOUNG_MB / SPACES_OF_THE_YOUNG}`);
 setFlagsFromString('--no-allocation-site-pretenuring');
 

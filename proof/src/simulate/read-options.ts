@@ -1,4 +1,4 @@
-/** What npm run simulate is asked for. Pure. */
+/** The options of npm run simulate. Pure. */
 import { availableParallelism } from 'node:os';
 import { parseFlags } from '../../../packages/scheduler/dist/cli/parse-flags.js';
 import { FAULTS, FAULTS_ALONE } from '../../../packages/simulation/dist/faults/fault-plan.js';
@@ -9,21 +9,21 @@ const KINDS = Object.keys(FAULTS) as FaultKind[];
 
 export const USAGE = `Usage: npm run simulate -- [options]
 
-  --seed S        what happens, and when (1); the same seed gives the same history, byte for byte
-  --seeds N       so many seeds, from this one on (1); a seed is a number then
-  --jobs N        requests of clients in each run (20000); more than ${JOBS_PER_WORLD} are lived through in several
+  --seed S        decides every event of the run (1); the same seed gives the same history, byte for byte
+  --seeds N       number of seeds, from this one on (1); --seed must be a number then
+  --jobs N        requests of clients in each run (20000); more than ${JOBS_PER_WORLD} are divided among several
                   worlds, whose seeds are S/1, S/2, …
-  --faults LIST   what may break, of: ${KINDS.join(', ')};
-                  none: nothing does, but nodes keep their bad habits. Default: all
-  --instances N   instances of the scheduler (3); 1 is alone and has no store
-  --durability D  primary, or replica: what is written counts when a replica has it too, and then no failover
-                  may lose anything (primary)
+  --faults LIST   kinds of faults, of: ${KINDS.join(', ')};
+                  none: no faults, but nodes still misbehave. Default: all
+  --instances N   instances of the scheduler (3); a single instance has no store
+  --durability D  primary, or replica: a write counts only when a replica has it, and then no failover may
+                  lose anything (primary)
   --threads N     worlds at a time (${availableParallelism()}, as many as there are processors); changes nothing else
-  --history FILE  what everybody saw, a line of JSON each; of several worlds FILE.1, FILE.2, …
-  --whole         tell the story of a failing seed as it is, without looking for a smaller one first
-  --json          the result for machines
+  --history FILE  writes every event as a line of JSON; of several worlds FILE.1, FILE.2, …
+  --whole         print the story of a failing seed without looking for a smaller run first
+  --json          print the result as JSON
 
-Ends with 1 if a promise was broken, and says how to see it again.`;
+Exits with 1 if an invariant was broken, and prints the command that repeats it.`;
 
 export interface Options {
   readonly seeds: readonly string[];
@@ -37,7 +37,7 @@ export interface Options {
   readonly isJson: boolean;
 }
 
-/** A text: what is wrong with them, or how to use them. */
+/** A text: what is wrong with them, or the usage. */
 export function readOptions(argv: readonly string[]): Options | string {
   const parsed = parseFlags(argv, {
     seed: { type: 'string', default: '1' },
@@ -76,7 +76,7 @@ export function readOptions(argv: readonly string[]): Options | string {
   const { durability } = values;
   if (durability !== 'primary' && durability !== 'replica') return '--durability must be primary or replica';
   if (durability === 'replica' && instances === 1)
-    return '--durability says how a store writes: one instance alone has none';
+    return '--durability needs a store: a single instance has none';
   const possible = instances === 1 ? FAULTS_ALONE : KINDS;
   const named = values.faults?.split(',').filter((name) => name !== '' && name !== 'none') ?? possible;
   const unknown = named.find((name) => !(possible as readonly string[]).includes(name));

@@ -1,4 +1,4 @@
-/** One seed: simulated, and judged by what was seen. */
+/** One seed: simulated, and checked. */
 import { createHash } from 'node:crypto';
 import { type FaultKind, type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import {
@@ -16,7 +16,7 @@ export interface SeedResult {
   /** Of the whole history: the same for the same seed, on any machine. */
   readonly digest: string;
   readonly jobs: number;
-  /** Of the simulation alone, and of the judgement. */
+  /** Of the simulation alone, and of the checker. */
   readonly simulatedMs: number;
   readonly judgedMs: number;
 }

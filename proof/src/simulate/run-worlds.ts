@@ -1,4 +1,4 @@
-/** Lives through worlds, as many at a time as there are threads, and hands their reports over in the order of the orders. */
+/** Runs worlds, as many at a time as there are threads, and returns their reports in the order of the requests. */
 import { Worker } from 'node:worker_threads';
 import type { WorldOrder, WorldReport } from './world-report.ts';
 
@@ -6,7 +6,7 @@ export interface RunWorldsOptions {
   readonly threads: number;
   /** The file of the thread; another one in tests, which run the sources. */
   readonly worker?: URL;
-  /** Told now and then how many requests of an unfinished world were made. */
+  /** Called from time to time with the number of requests of an unfinished world. */
   readonly progress?: ((order: number, asked: number) => void) | undefined;
 }
 
@@ -15,10 +15,10 @@ type Said =
   | { readonly kind: 'lived'; readonly report: WorldReport }
   | { readonly kind: 'broke'; readonly fault: unknown };
 
-/** Room for what dies young, in each thread. */
+/** Room for short-lived objects, in each thread. */
 export const YOUNG_MB = 192;
 
-/** Whoever stops to listen ends the threads. A fault in one of them is thrown here. */
+/** A consumer that stops reading ends the threads. A fault in one of them is thrown here. */
 export async function* runWorlds(
   orders: readonly WorldOrder[],
   options: RunWorldsOptions,
@@ -44,7 +44,7 @@ export async function* runWorlds(
     thread.postMessage(order);
   }
 
-  // Whatever this process was started with, as tests are: threads run what is shipped.
+  // // Whatever flags this process was started with, as tests are: threads run the compiled files.
   const workers = Array.from(
     { length: Math.min(threads, orders.length) },
     () => new Worker(file, { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } }),
@@ -62,7 +62,7 @@ function settleLater<T>() {
   const promise = new Promise<T>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  // Whoever waits for an earlier one hears of its fault; nobody may ever come to this one.
+  // // A consumer that waits for an earlier world receives that fault first; this one may never be read.
   promise.catch(() => {});
   return {
     promise,

@@ -1,4 +1,4 @@
-/** A failing seed made smaller: with fewer kinds of faults and fewer jobs, for as long as the same promise breaks. */
+/** Makes a failing seed smaller: with fewer kinds of faults and fewer jobs, while the same invariant breaks. */
 import type { FaultKind, SeedResult } from './run-seed.ts';
 
 export interface Shrunk {
@@ -8,13 +8,13 @@ export interface Shrunk {
 }
 
 export interface ShrinkLimits {
-  /** Nothing more is tried when this is so: the smallest by then will do. */
+  /** No further try begins when this is true: the smallest run so far is returned. */
   readonly isLate?: () => boolean;
-  /** Told before each try. */
+  /** Called before each try. */
   readonly tries?: (faults: readonly FaultKind[], jobs: number) => void;
 }
 
-/** `run` answers what a smaller run came to. */
+/** `run` returns the result of a smaller run. */
 export async function shrink(
   failing: Shrunk,
   run: (faults: readonly FaultKind[], jobs: number) => Promise<SeedResult>,
@@ -37,7 +37,7 @@ export async function shrink(
   for (let jobs = Math.floor(failing.jobs / 2); jobs >= 50; jobs = Math.floor(jobs / 2)) {
     if (!(await tryWith(smallest.faults, jobs))) break;
   }
-  // Without a kind the others fall elsewhere; many mistakes show all the same.
+  // // Without a kind the other faults fall elsewhere; many mistakes show all the same.
   for (const kind of failing.faults) {
     await tryWith(
       smallest.faults.filter((each) => each !== kind),

@@ -1,4 +1,4 @@
-/** What is left of a world when its history is judged and forgotten, and what several of them come to. Pure. */
+/** What is kept of a world when its history has been checked and dropped, and the sum of several. Pure. */
 import { createHash } from 'node:crypto';
 import type { FaultKind } from '../../../packages/simulation/dist/history.js';
 import type { Scenario } from '../../../packages/simulation/dist/world/scenario.js';
@@ -10,7 +10,7 @@ import type { World } from './worlds.ts';
 export interface WorldOrder extends World {
   readonly faults: readonly FaultKind[];
   readonly scenario: Partial<Scenario>;
-  /** Where its history is to be written. */
+  /** Where its history is written. */
   readonly historyFile?: string | undefined;
 }
 
@@ -70,7 +70,7 @@ export function joinReports(reports: readonly WorldReport[]): RunReport {
 const sum = (reports: readonly WorldReport[], of: (report: WorldReport) => number): number =>
   reports.reduce((total, report) => total + of(report), 0);
 
-/** What is the most or the longest of anything stays so; of everything else there is more. */
+/** Maxima are merged as maxima; everything else is added. */
 const isPeak = (name: string): boolean => /^(most|longest) |^tenants$|^gauges sampled$/.test(name);
 
 function addUp(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {

@@ -1,15 +1,15 @@
-/** A thread that lives through one world after the other, judges each, and forgets it. */
+/** A thread that runs one world after the other, checks each, and drops it. */
 import { parentPort } from 'node:worker_threads';
 import { liveThrough } from './live-through.ts';
 import type { WorldOrder } from './world-report.ts';
 
-/** Faults are a part of these worlds: nobody reads where each was thrown, and finding out is dear. */
+/** Faults are a part of these worlds: their stack traces are not read, and cost much. */
 const usualLimit = Error.stackTraceLimit;
 Error.stackTraceLimit = 0;
 
 parentPort?.on('message', (order: WorldOrder) => {
   const asked = (count: number): void => parentPort?.postMessage({ kind: 'asked', count });
-  // One that breaks does so each time: once more, to say where.
+  // // A world that throws does so each time: it runs once more, with stack traces.
   function again() {
     Error.stackTraceLimit = usualLimit;
     return liveThrough(order, asked);

@@ -1,15 +1,15 @@
-/** A run is made of worlds: many jobs are lived through in several, each with a fate of its own. Pure. */
+/** A run consists of worlds: many jobs are divided among several worlds, each with its own seed. Pure. */
 
 export interface World {
-  /** Whoever names it as a seed, with as many jobs, sees this world again. */
+  /** Used as a seed, with as many jobs, it repeats this world. */
   readonly seed: string;
   readonly jobs: number;
 }
 
-/** So many that the quiet at the end of a world costs little beside them, and so few that a run has many fates. */
+/** So many that the rest at the end of a world costs little, and so few that a run has many worlds. */
 export const JOBS_PER_WORLD = 5_000;
 
-/** However many processors there are: a run is the same everywhere. */
+/** Independent of the number of processors: a run is the same everywhere. */
 export function cutIntoWorlds(seed: string, jobs: number, most: number = JOBS_PER_WORLD): readonly World[] {
   if (jobs <= most) return [{ seed, jobs }];
   const count = Math.ceil(jobs / most);

@@ -167,7 +167,7 @@ describe('I2 in a probe', () => {
   });
 
   it('does not judge slots of jobs sent to dead nodes before their reservations end', () => {
-    const handed = { kind: 'letter_sent', from: 'i', to: 'k', node: 'n', job: 'x' } as const;
+    const handed = { kind: 'message_sent', from: 'i', to: 'k', node: 'n', job: 'x' } as const;
     const half = (at: number): Step[] => [[at, began], started('n', 'a'), started('m', 'b'), ended];
     const down = { kind: 'instance_down', instance: 'k', isMeant: true } as const;
     const back = (at: number): Step => [at, { kind: 'instance_up', instance: 'k' }];

@@ -100,7 +100,7 @@ describe('I1 in a history', () => {
     const { violations } = check(
       up('n', 1),
       started('n', 'a'),
-      { kind: 'cancel_told', node: 'n', job: 'a' },
+      { kind: 'cancel_received', node: 'n', job: 'a' },
       started('n', 'b'),
     );
     expect(violations).toHaveLength(1);
@@ -110,7 +110,7 @@ describe('I1 in a history', () => {
     const { violations } = check(
       up('n', 1),
       started('n', 'a'),
-      { kind: 'cancel_told', node: 'n', job: 'a' },
+      { kind: 'cancel_received', node: 'n', job: 'a' },
       { kind: 'ended', how: 'cancelled', node: 'n', job: 'a', attempt: 1 },
       started('n', 'b'),
     );

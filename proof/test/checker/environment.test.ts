@@ -106,12 +106,12 @@ describe('I7 after an outage', () => {
   });
 
   it('counts refusals for a reachable store, which are violations in virtual time', () => {
-    expect(check(false, ...refusals(back + 1, 1)).counts['refused for a store that was there']).toBe(1);
+    expect(check(false, ...refusals(back + 1, 1)).counts['refused although the store was up']).toBe(1);
     expect(check(true, ...refusals(back + 1, 1)).violations).toHaveLength(1);
     const known = 9_000 + ALLOWANCES.presenceMs;
     expect(check(true, ...refusals(known + 1, 1)).violations).toHaveLength(1);
     expect(check(true, ...refusals(known, 1)).violations).toEqual([]);
-    expect(check(false, ...refusals(known + 1, 1)).counts['refused for a store that was there']).toBe(0);
+    expect(check(false, ...refusals(known + 1, 1)).counts['refused although the store was up']).toBe(0);
   });
 });
 
@@ -151,7 +151,7 @@ describe('I8 and I9 in a history', () => {
     };
     const stories: readonly [FaultKind, string, Unrecorded][] = [
       ['node_frozen', 'n', assigned('n.1', 'j', 1, 'i')],
-      ['client_parted', 'c', { ...delivered(1, 0), instance: 'i' } as Unrecorded],
+      ['client_partitioned', 'c', { ...delivered(1, 0), instance: 'i' } as Unrecorded],
     ];
     for (const story of stories) {
       expect(wakes(2_000, ...story)).toEqual([]);
@@ -160,7 +160,7 @@ describe('I8 and I9 in a history', () => {
   });
 
   it('hold for a message to an instance whose renewal was delayed by the store', () => {
-    const message = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
+    const message = { kind: 'message_sent', from: 'k', to: 'i' } as const;
     const story = (ms: number) =>
       check([900, fault(1, 'shard_frozen', 's')], [1_000, down(true)], [2_000, healed(1)], [ms, message]);
     expect(story(2_000 + ALLOWANCES.presenceMs)).toEqual([]);
@@ -168,7 +168,7 @@ describe('I8 and I9 in a history', () => {
   });
 
   it('hold for a message to a dead instance while its presence cannot be read', () => {
-    const message = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
+    const message = { kind: 'message_sent', from: 'k', to: 'i' } as const;
     const story = (ms: number) =>
       check([1_000, down(true)], [2_000, fault(1, 'shard_frozen', 's')], [9_000, healed(1)], [ms, message]);
     expect(story(10_800)).toEqual([]);
@@ -177,7 +177,7 @@ describe('I8 and I9 in a history', () => {
 
   it('are broken by a dead instance that answers, or is sent messages', () => {
     const answer = { kind: 'refused', client: 'c', request: 'r', code: 'X', instance: 'i' } as const;
-    const message = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
+    const message = { kind: 'message_sent', from: 'k', to: 'i' } as const;
     const known = 1_000 + ALLOWANCES.presenceMs;
     expect(check([1_000, down(true)], [1_400, answer])).toEqual([]);
     expect(check([1_000, down(true)], [1_600, answer])).toHaveLength(1);

@@ -117,7 +117,7 @@ describe('I4 in a history', () => {
       result('r', 'n', 'j'),
     );
     expect(violations).toEqual([]);
-    expect(counts['late results taken after a failover']).toBe(1);
+    expect(counts['late results accepted after a failover']).toBe(1);
   });
 
   it('excuses no late result whose successor was written long before the loss', () => {
@@ -171,9 +171,7 @@ describe('I4 in a history', () => {
     const driven = oneJob().map((step) => (step.kind === 'assigned' ? { ...step, instance: 'i' } : step));
     const { violations, counts } = check(...driven, failedOver, killed, again);
     expect(violations).toEqual([]);
-    expect(
-      counts['settled jobs that went on because a failover and their driver’s death lost their outcomes'],
-    ).toBe(1);
+    expect(counts['settled jobs continued after a failover and their driver’s death']).toBe(1);
     expect(check(...driven, failedOver, again).violations).toHaveLength(1);
     const uninvolved = [750, fault(2, 'instance_killed', 'k')] as const;
     expect(check(...driven, failedOver, uninvolved, again).violations).toHaveLength(1);
@@ -187,7 +185,7 @@ describe('I4 in a history', () => {
     expect(check(...deadAndBack, ...driven, failedOver, again).violations).toHaveLength(1);
     const tooLate = [701 + ALLOWANCES.deadlineMs, assigned('m', 'j', 2)] as const;
     expect(check(...driven, failedOver, killed, tooLate).violations).toHaveLength(1);
-    const sent = { kind: 'letter_sent', from: 'i', to: 'k', node: 'n', job: 'j' } as const;
+    const sent = { kind: 'message_sent', from: 'i', to: 'k', node: 'n', job: 'j' } as const;
     expect(check(sent, ...oneJob(), failedOver, killed, again).violations).toEqual([]);
     expect(check({ ...sent, job: 'o' }, ...oneJob(), failedOver, killed, again).violations).toHaveLength(1);
   });
@@ -201,9 +199,7 @@ describe('I4 in a history', () => {
     const inTheEnd = [9_000, record('j', 'RELEASED')] as const;
     const { violations, counts } = check(...driven, failedOver, killed, inTheEnd);
     expect(violations).toEqual([]);
-    expect(
-      counts['settled jobs that went on because a failover and their driver’s death lost their outcomes'],
-    ).toBe(1);
+    expect(counts['settled jobs continued after a failover and their driver’s death']).toBe(1);
     expect(check(...driven, failedOver, inTheEnd).violations).toHaveLength(1);
     expect(check(...driven, killed, inTheEnd).violations).toHaveLength(1);
   });
@@ -242,7 +238,7 @@ describe('I4 in a history', () => {
       );
     expect(story('shard_frozen').violations).toEqual([]);
     expect(
-      story('shard_frozen').counts['late results taken while their successors could not be recorded'],
+      story('shard_frozen').counts['late results accepted while their successors could not be recorded'],
     ).toBe(1);
     expect(story('node_killed').violations).toHaveLength(1);
   });
@@ -290,9 +286,7 @@ describe('I4 in a history', () => {
       );
     const { violations, counts } = story(1_100, 'i');
     expect(violations).toEqual([]);
-    expect(
-      counts['attempts that came again because a failover and their driver’s death lost that they were sent'],
-    ).toBe(1);
+    expect(counts['attempts repeated after a failover and their driver’s death']).toBe(1);
     expect(story(1_100, 'another').violations).toHaveLength(1);
     const kept = 1_001 + ALLOWANCES.lossMs + ALLOWANCES.flightMs;
     expect(story(kept, 'i').violations).toHaveLength(1);

@@ -23,7 +23,7 @@ describe('I6 in a history', () => {
       answer(2_100, 2_101),
     );
     expect(violations).toEqual([]);
-    expect(counts).toEqual({ 'answers during cold work': 1, 'longest answer while all was well, ms': 50 });
+    expect(counts).toEqual({ 'answers during cold work': 1, 'longest answer without faults, ms': 50 });
     expect(judged).toEqual({ 'I6 hot path': 3 });
   });
 
@@ -103,7 +103,7 @@ describe('I6 in a history', () => {
     it('is broken by a try without an answer while there was no fault', () => {
       expect(judge(unanswered)).toMatchObject([{ invariant: 'I6 hot path', at: 4_000 }]);
       expect(judge([500, fault(1, 'instance_killed', 'i')], unanswered)).toEqual([]);
-      for (const what of ['client_cut', 'client_parted'] as const)
+      for (const what of ['client_cut', 'client_partitioned'] as const)
         expect(judge([3_000, fault(1, what, 'c')], unanswered)).toEqual([]);
       expect(judge([3_000, fault(1, 'client_cut', 'd')], unanswered)).toHaveLength(1);
       expect(check(unanswered).violations).toEqual([]);

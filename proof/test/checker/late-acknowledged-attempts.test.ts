@@ -6,9 +6,9 @@ import { checkFencing } from '../../src/checker/fencing.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
 import { asked, assigned, done, imagine, result, type Step } from './build-history.ts';
 
-const COUNTED = 'results of attempts that were taken up again while their successors were on their way';
+const COUNTED = 'results of attempts resumed while their successors were under way';
 const acknowledged: Unrecorded = { kind: 'acknowledged', node: 'n', job: 'j', attempt: 1 };
-const calledOff = (node: string): Unrecorded => ({ kind: 'cancel_told', node, job: 'j' });
+const calledOff = (node: string): Unrecorded => ({ kind: 'cancel_received', node, job: 'j' });
 const CAME_AT = 10_000;
 const DONE_AT = 18_000;
 /** Its message had not been sent before: it expires. */

@@ -65,7 +65,7 @@ describe('I5 in a history', () => {
     expect(over(0, ...failover).violations).toHaveLength(1);
     const excused = over(7, ...failover);
     expect(excused.violations).toEqual([]);
-    expect(excused.counts['utterances numbered anew after a failover']).toBe(1);
+    expect(excused.counts['utterances renumbered after a failover']).toBe(1);
   });
 
   it('is broken by a gap in the numbers', () => {
@@ -145,7 +145,7 @@ describe('a gap', () => {
 
   it('is closed in time, and finished results are delivered then', () => {
     expect(check(LATEST).violations).toEqual([]);
-    expect(check(LATEST).counts['longest from done to told, ms']).toBe(LATEST);
+    expect(check(LATEST).counts['longest from done to delivered, ms']).toBe(LATEST);
     expect(check(LATEST + 1).violations).toMatchObject([{ invariant: 'I5 order', about: ['r', 'c'] }]);
   });
 

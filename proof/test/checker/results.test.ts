@@ -34,7 +34,7 @@ describe('finished work', () => {
   it('is delivered', () => {
     const { violations, counts, judged } = check(up('n'), ...oneJob());
     expect(violations).toEqual([]);
-    expect(counts).toEqual({ 'results thrown away': 0 });
+    expect(counts).toEqual({ 'results discarded': 0 });
     expect(judged).toEqual({ 'I3 one outcome': 1 });
   });
 

@@ -50,7 +50,7 @@ describe('a simulated run', () => {
             promise,
           ).toBeGreaterThan(0);
       // // Nor was a rule without events to judge.
-      for (const read of ['jobs asked for by other tenants', 'records at the end'])
+      for (const read of ['jobs read by other tenants', 'records at the end'])
         expect(
           sum(({ counts }) => counts[read]),
           read,

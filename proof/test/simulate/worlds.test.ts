@@ -20,15 +20,15 @@ describe('a run', () => {
 
   it('has the sum of the results of its worlds', () => {
     const run = joinReports([
-      reportOf('a', { results: 3, 'longest from done to told, ms': 9 }),
-      reportOf('b', { results: 4, 'longest from done to told, ms': 5 }),
+      reportOf('a', { results: 3, 'longest from done to delivered, ms': 9 }),
+      reportOf('b', { results: 4, 'longest from done to delivered, ms': 5 }),
     ]);
     expect(run).toMatchObject({
       jobs: 20,
       virtualMs: 2_000,
       faults: { node_cut: 2 },
       finding: {
-        counts: { results: 7, 'longest from done to told, ms': 9 },
+        counts: { results: 7, 'longest from done to delivered, ms': 9 },
         judged: { 'I5 order': 12 },
         violations: [{ says: 'a' }, { says: 'b' }],
       },

@@ -149,9 +149,9 @@ export function createFaultInjector(deps: {
       case 'node_frozen':
         fleet.freeze(at);
         return { target: node, mend: () => fleet.wake(at) };
-      case 'node_parted':
+      case 'node_partitioned':
         return part(fleet.machineAt(at));
-      case 'client_parted':
+      case 'client_partitioned':
         return part(crowd.machineAt(client));
       case 'client_cut':
         if (chance() < 0.2) crowd.vanish(client);

@@ -11,9 +11,9 @@ export const FAULTS: Readonly<Partial<Record<FaultKind, { readonly lasts: Span; 
     node_killed: { lasts: [200, 6_000], weight: 4 },
     node_cut: { lasts: [0, 0], weight: 4 },
     node_frozen: { lasts: [500, 14_000], weight: 2 },
-    node_parted: { lasts: [500, 14_000], weight: 2 },
+    node_partitioned: { lasts: [500, 14_000], weight: 2 },
     client_cut: { lasts: [0, 0], weight: 4 },
-    client_parted: { lasts: [500, 14_000], weight: 2 },
+    client_partitioned: { lasts: [500, 14_000], weight: 2 },
     network_bad: { lasts: [500, 4_000], weight: 2 },
     instance_killed: { lasts: [500, 12_000], weight: 2 },
     instance_frozen: { lasts: [500, 12_000], weight: 2 },
@@ -33,9 +33,9 @@ export const FAULTS_ALONE: readonly FaultKind[] = [
   'node_killed',
   'node_cut',
   'node_frozen',
-  'node_parted',
+  'node_partitioned',
   'client_cut',
-  'client_parted',
+  'client_partitioned',
   'network_bad',
 ];
 

@@ -31,7 +31,7 @@ export interface NodeWorld {
 export interface NodeIdentity {
   readonly nodeId: string;
   readonly slots: number;
-  readonly style: 'sdk' | 'field';
+  readonly style: 'sdk' | 'legacy';
   readonly languages: readonly string[];
   /** The strict pool it belongs to. A service that only the nodes of the pool have makes it a member. */
   readonly pool?: { readonly name: string; readonly service: string } | undefined;
@@ -45,7 +45,7 @@ interface Job {
 }
 
 const SDK_EXTENSIONS = ['job_ack', 'audio_ref', 'drain', 'cancel_ack'];
-const RECONNECT_MS = { sdk: [50, 600], field: [5_000, 5_200] } as const;
+const RECONNECT_MS = { sdk: [50, 600], legacy: [5_000, 5_200] } as const;
 const BEAT_MS = 5_000;
 /** Later than a driver waits for an acknowledgement. */
 const LATE_MS = [3_050, 4_200] as const;
@@ -212,7 +212,7 @@ export function startSimulatedNode(deps: {
   }
 
   function cancelled(job: string): void {
-    record({ kind: 'cancel_told', node, job });
+    record({ kind: 'cancel_received', node, job });
     const work = running.get(job);
     if (work === undefined || !isSdk) return;
     work.cancel();
@@ -244,7 +244,7 @@ export function startSimulatedNode(deps: {
 }
 
 function capabilitiesOf({ languages, style, pool }: NodeIdentity) {
-  const usual = simulatedCapabilities(languages, style === 'field');
+  const usual = simulatedCapabilities(languages, style === 'legacy');
   if (pool === undefined) return usual;
   const own = {
     service_id: pool.service,

@@ -53,7 +53,7 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
   const { time, chance } = deps;
   const weather = { ...SERENE };
   const wires = new Set<Wire>();
-  const parted = new Map<Machine, Way>();
+  const partitioned = new Map<Machine, Way>();
 
   function delay(): number {
     const { from, to } = weather.slow > 0 && chance() < weather.slow ? SLOW_MS : USUAL_MS;
@@ -61,9 +61,9 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
   }
 
   const isParted = (from: Machine, to: Machine): boolean =>
-    parted.size > 0 && (isShut(from, 'out') || isShut(to, 'in'));
+    partitioned.size > 0 && (isShut(from, 'out') || isShut(to, 'in'));
   const isShut = (machine: Machine, way: Way): boolean => {
-    const shut = parted.get(machine);
+    const shut = partitioned.get(machine);
     return shut === 'both' || shut === way;
   };
   const wiresOf = (machine: Machine): Wire[] =>
@@ -145,7 +145,7 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
       for (const wire of [...wires]) if (wire.machines.includes(machine)) wire.cut(reason);
     },
     part(machine, way = 'both') {
-      parted.set(machine, way);
+      partitioned.set(machine, way);
       const cut = wiresOf(machine);
       for (const wire of cut) hold(wire, machine);
       time.at(time.now() + SILENCE_MS, () => {
@@ -154,7 +154,7 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
       });
     },
     heal(machine) {
-      parted.delete(machine);
+      partitioned.delete(machine);
       for (const wire of wiresOf(machine)) wire.pass();
     },
     watchSilence(machine) {

@@ -62,7 +62,7 @@ export function createFleet(deps: {
       identity: {
         nodeId,
         slots: scenario.slots,
-        style: at % LEGACY_EVERY === LEGACY_EVERY - 1 ? 'field' : 'sdk',
+        style: at % LEGACY_EVERY === LEGACY_EVERY - 1 ? 'legacy' : 'sdk',
         languages: LANGUAGES,
         pool: { name: tenant, service: serviceOf(tenant) },
       },

@@ -127,7 +127,7 @@ export function createSchedulers(deps: {
     const send: typeof inbox.send = (to, body) => {
       const [, job, node] = ASSIGNMENT.exec(body) ?? [];
       const handed = job !== undefined && node !== undefined && { node, job };
-      record({ kind: 'letter_sent', from, to, ...handed });
+      record({ kind: 'message_sent', from, to, ...handed });
       return inbox.send(to, body);
     };
     return { ...shared, inbox: { ...inbox, send } };

@@ -107,7 +107,7 @@ export function raiseHands(options: {
       record({ kind: 'assigned', node: name, job, attempt, ...(instance !== undefined && { instance }) }),
     acknowledged: (job, attempt) => record({ kind: 'acknowledged', node: name, job, attempt }),
     turnedAway: (job, attempt) => record({ kind: 'turned_away', node: name, job, attempt }),
-    cancelTold: (job) => record({ kind: 'cancel_told', node: name, job }),
+    cancelTold: (job) => record({ kind: 'cancel_received', node: name, job }),
     async work(work) {
       const run = { node: name, job: work.job, attempt: work.attempt };
       const end = (how: 'done' | 'failed' | 'cancelled'): void => {

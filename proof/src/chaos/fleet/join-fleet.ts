@@ -41,7 +41,7 @@ export function joinFleet(options: {
       }),
     ),
     ...[1, 2].map((number) =>
-      joinLegacyFleetNode({ ...member(number, 'field', LEGACY_SLOTS), backends: takeTurns(backends) }),
+      joinLegacyFleetNode({ ...member(number, 'legacy', LEGACY_SLOTS), backends: takeTurns(backends) }),
     ),
     ...[1, 2].map((number) =>
       joinHttpFleetNode({ ...member(number, 'poll', 2), backends: takeTurns(backends), way: 'poll' }),

@@ -20,7 +20,7 @@ export async function joinLegacyFleetNode(options: FleetNodeOptions): Promise<Fl
   async function start(): Promise<void> {
     processes += 1;
     // Another process is another node: it has forgotten its name, and the scheduler gives it a new one.
-    const own = raiseHands({ ...options, name: `${options.name}.${processes}`, style: 'field' });
+    const own = raiseHands({ ...options, name: `${options.name}.${processes}`, style: 'legacy' });
     hands = own;
     wire = await createBalancer({ backends: options.backends, onText: overhear(() => own) });
     const connected = connectLegacyNode({

@@ -64,7 +64,7 @@ export function summarise(
       'other promises broken': violations.filter(({ invariant }) => !named.has(invariant)).length,
     },
     looks: {
-      'jobs asked for by other tenants': ofKind(history, 'peeked').length,
+      'jobs read by other tenants': ofKind(history, 'peeked').length,
       'levels sampled': ofKind(history, 'sampled').length,
     },
     promises: INVARIANTS.map((promise) => ({

@@ -9,7 +9,7 @@ export interface Level {
   /** Not a number: it was to be told, and was not. */
   readonly value: number;
   readonly limit: number;
-  /** How much may be left when everything is quiet; absent: whatever is within the limit. */
+  /** How much may be left at rest; absent: whatever is within the limit. */
   readonly atRest?: number;
 }
 

@@ -63,7 +63,7 @@ export function withMessages(
   const sent = messages.map(
     ({ from, to, atMs }): Happening => ({
       at: atMs - epochMs,
-      kind: 'letter_sent',
+      kind: 'message_sent',
       from: nameOf(from),
       to: nameOf(to),
     }),
