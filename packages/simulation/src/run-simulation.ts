@@ -8,7 +8,7 @@ import { createVirtualTime } from '../../scheduler/dist/plan/kernel/virtual-time
 import type { Log } from '../../scheduler/dist/ports/log.js';
 import type { Meter } from '../../scheduler/dist/ports/meter.js';
 import { createFaultInjector } from './faults/fault-injector.ts';
-import { FAULTS, FAULTS_ALONE } from './faults/fault-plan.ts';
+import { FAULTS, SINGLE_INSTANCE_FAULTS } from './faults/fault-plan.ts';
 import { createRecorder, type FaultKind, type Happening } from './history.ts';
 import { createNetwork } from './net/network.ts';
 import { createSimulatedStore } from './store/simulated-store.ts';
@@ -64,11 +64,11 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   const time = createVirtualTime();
   const recorder = createRecorder(time.now);
   const network = createNetwork({ time, chance: seededChance(`${seed}/network`) });
-  const isAlone = scenario.instances === 1;
+  const isSingleInstance = scenario.instances === 1;
   const clocks = seededChance(`${seed}/clocks`);
   const wrongBy = (mostMs: number): number => Math.round((2 * clocks() - 1) * mostMs);
-  const config = configOf('any', isAlone, scenario);
-  const store = isAlone
+  const config = configOf('any', isSingleInstance, scenario);
+  const store = isSingleInstance
     ? undefined
     : createSimulatedStore({
         time,
@@ -97,7 +97,8 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   const injector = createFaultInjector({
     time,
     chance: seededChance(`${seed}/faults`),
-    kinds: options.faults ?? (isAlone ? FAULTS_ALONE : (Object.keys(FAULTS) as FaultKind[])),
+    kinds:
+      options.faults ?? (isSingleInstance ? SINGLE_INSTANCE_FAULTS : (Object.keys(FAULTS) as FaultKind[])),
     recorder,
     network,
     schedulers,

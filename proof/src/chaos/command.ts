@@ -9,7 +9,7 @@ export interface ChaosCommand {
   readonly load: number;
   readonly without: readonly PlannedKind[];
   /** One instance without Redis. */
-  readonly isAlone: boolean;
+  readonly isSingleInstance: boolean;
   readonly isJson: boolean;
   readonly historyPath: string | undefined;
   /** A history that was kept, to be judged again. */
@@ -78,7 +78,7 @@ export function readCommand(argv: readonly string[], anySeed: () => number): Cha
     without: PLANNED.filter(
       (kind) => !only.includes(kind) || without.includes(kind) || impossible.includes(kind),
     ),
-    isAlone: values.alone,
+    isSingleInstance: values.alone,
     isJson: values.json,
     historyPath: values['keep-history'],
     checkPath: values.check,
@@ -97,12 +97,12 @@ function kindsOf(text: string, flag: string): readonly PlannedKind[] | string {
 }
 
 /** The same plan again. What processes do at the same time is up to the machine. */
-export function replayOf({ seed, seconds, load, without, isAlone }: ChaosCommand): string {
-  const left = without.filter((kind) => !isAlone || !NEEDS_OTHERS.includes(kind));
+export function replayOf({ seed, seconds, load, without, isSingleInstance }: ChaosCommand): string {
+  const left = without.filter((kind) => !isSingleInstance || !NEEDS_OTHERS.includes(kind));
   return [
     `npm run chaos -- --seed ${seed} --seconds ${seconds}`,
     ...(load === 1 ? [] : [`--load ${load}`]),
-    ...(isAlone ? ['--alone'] : []),
+    ...(isSingleInstance ? ['--alone'] : []),
     ...(left.length > 0 ? [`--without ${left.join(',')}`] : []),
   ].join(' ');
 }

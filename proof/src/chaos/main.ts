@@ -37,8 +37,8 @@ else {
   }
 }
 
-function whyImpossible({ isAlone, historyPath }: ChaosCommand): string | undefined {
-  const noRedis = isAlone ? undefined : whyNoRedis('run with --alone');
+function whyImpossible({ isSingleInstance, historyPath }: ChaosCommand): string | undefined {
+  const noRedis = isSingleInstance ? undefined : whyNoRedis('run with --alone');
   return noRedis ?? whyUnwritable('--keep-history', historyPath);
 }
 
@@ -69,13 +69,19 @@ async function run(given: ChaosCommand): Promise<boolean> {
   say(
     `seed ${given.seed}, ${given.seconds} s; configurations and logs are in ${folder} for as long as it runs`,
   );
-  const store = given.isAlone ? undefined : await startRedisStore();
+  const store = given.isSingleInstance ? undefined : await startRedisStore();
   const endProgress = tellProgress(recorder, say);
   const lateness = watchLateness();
   let { history } = recorder;
   let isClean = false;
   try {
-    const evidence = await runChaos({ ...given, instances: given.isAlone ? 1 : 3, store, folder, recorder });
+    const evidence = await runChaos({
+      ...given,
+      instances: given.isSingleInstance ? 1 : 3,
+      store,
+      folder,
+      recorder,
+    });
     endProgress();
     history = evidence.history;
     isClean = report(given, evidence, lateness.latestMs());

@@ -1,7 +1,7 @@
 /** The options of npm run simulate. Pure. */
 import { availableParallelism } from 'node:os';
 import { parseFlags } from '../../../packages/scheduler/dist/cli/parse-flags.js';
-import { FAULTS, FAULTS_ALONE } from '../../../packages/simulation/dist/faults/fault-plan.js';
+import { FAULTS, SINGLE_INSTANCE_FAULTS } from '../../../packages/simulation/dist/faults/fault-plan.js';
 import type { FaultKind } from './run-seed.ts';
 import { JOBS_PER_WORLD } from './worlds.ts';
 
@@ -77,7 +77,7 @@ export function readOptions(argv: readonly string[]): Options | string {
   if (durability !== 'primary' && durability !== 'replica') return '--durability must be primary or replica';
   if (durability === 'replica' && instances === 1)
     return '--durability needs a store: a single instance has none';
-  const possible = instances === 1 ? FAULTS_ALONE : KINDS;
+  const possible = instances === 1 ? SINGLE_INSTANCE_FAULTS : KINDS;
   const named = values.faults?.split(',').filter((name) => name !== '' && name !== 'none') ?? possible;
   const unknown = named.find((name) => !(possible as readonly string[]).includes(name));
   if (unknown !== undefined) return `--faults: ${unknown} is none of ${possible.join(', ')}`;

@@ -92,7 +92,7 @@ describe('a job of another tenant', () => {
     const finding = checkHistory(recorder);
     const summary = summarise(recorder.history, finding, { replay: '', latestMs: 0 });
     expect(summary.looks['jobs read by other tenants']).toBe(0);
-    expect(printChaos(summary, recorder.history, finding)).toMatch(/asked for by other tenants +not judged/);
+    expect(printChaos(summary, recorder.history, finding)).toMatch(/read by other tenants +not judged/);
   });
 
   it('on a node of the own pool is a violation', () => {

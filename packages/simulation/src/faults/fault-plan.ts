@@ -29,7 +29,7 @@ export const FAULTS: Readonly<Partial<Record<FaultKind, { readonly lasts: Span; 
   };
 
 /** Faults that a single instance without a store can meet, and that its clients survive. */
-export const FAULTS_ALONE: readonly FaultKind[] = [
+export const SINGLE_INSTANCE_FAULTS: readonly FaultKind[] = [
   'node_killed',
   'node_cut',
   'node_frozen',

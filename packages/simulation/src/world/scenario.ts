@@ -91,12 +91,12 @@ export type Configured = Pick<Scenario, 'inFlight' | 'reservationMs' | 'durabili
 /** All other settings have their defaults: the proof is about what users run. */
 export function configOf(
   instanceId: string,
-  isAlone: boolean,
+  isSingleInstance: boolean,
   { inFlight, reservationMs, durability }: Configured = SCENARIO,
 ): Config {
   const text = `
 [scheduler.phase2]
-enabled = ${!isAlone}
+enabled = ${!isSingleInstance}
 durability = "${durability}"
 instance_id = "${instanceId}"
 [scheduler]
