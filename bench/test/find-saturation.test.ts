@@ -25,7 +25,7 @@ describe('saturation', () => {
       expect(isFound).toBe(true);
       expect(rate).toBeLessThanOrEqual(breaksAt);
       expect(rate).toBeGreaterThan(breaksAt / 1.11);
-      // // Rates on both sides of it were measured.
+      // Rates on both sides of it were measured.
       expect(tried.some((each) => each.rate === rate && each.isWithin)).toBe(true);
       expect(tried.some((each) => each.rate > rate && each.rate <= rate * 1.1 && !each.isWithin)).toBe(true);
     },

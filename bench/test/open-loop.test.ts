@@ -31,7 +31,7 @@ describe('latencies counted from when a job was due', () => {
     const fromDue = createHistogram();
     const fromSending = createHistogram();
     let count = 0;
-    // // 1,000 jobs in 10 s; the 500th blocks everything for 2 s, as a blocked event loop does.
+    // 1,000 jobs in 10 s; the 500th blocks everything for 2 s, as a blocked event loop does.
     await openLoop(
       evenly(1_000, 10),
       async (dueAt) => {
@@ -42,11 +42,11 @@ describe('latencies counted from when a job was due', () => {
       },
       pace,
     );
-    // // 200 jobs were due in those 2 s: a fifth of all.
+    // 200 jobs were due in those 2 s: a fifth of all.
     expect(fromDue.percentile(0.79)).toBeLessThan(1);
     expect(fromDue.percentile(0.9)).toBeGreaterThan(900);
     expect(fromDue.percentile(0.99)).toBeGreaterThan(1_800);
-    // // Counted from the sending, there is one slow job and a p99 without a fault.
+    // Counted from the sending, there is one slow job and a p99 without a fault.
     expect(fromSending.percentile(0.99)).toBeLessThan(1);
   });
 

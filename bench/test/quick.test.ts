@@ -142,7 +142,7 @@ describe('a quick run', () => {
     const found = report.figures.filter((each) => each.scenario === scenario && each.name.startsWith(name));
     expect(found).toHaveLength(1);
     expect(Number.isFinite(found[0]?.value)).toBe(true);
-    // // Declared scenarios have a row for each figure, and a column for each contestant.
+    // Declared scenarios have a row for each figure, and a column for each contestant.
     expect(ended.out).toContain(isDeclared(scenario) ? name.split(/: |, \d+ \w+$/)[1] : found[0]?.name);
   });
 
@@ -211,7 +211,7 @@ describe('the redis-server it starts', () => {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const exited = once(child, 'exit');
-    // // The bench prints this when the server answers.
+    // The bench prints this when the server answers.
     await once(child.stderr, 'data');
     const servers = childrenOf(child.pid ?? 0);
     expect(servers).toHaveLength(1);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const PAUSE_MS = 5;
 
-/** Tries until the check neither throws nor answers undefined or false; after the limit its last complaint is thrown. */
+/** Tries until the check neither throws nor returns undefined or false; after the limit its last error is thrown. */
 export async function eventually<T>(
   check: () => T | Promise<T>,
   { withinMs = 60_000 }: { readonly withinMs?: number } = {},

@@ -48,7 +48,7 @@ describe('a command that cannot run', () => {
     expect(told).not.toContain('\n');
   });
 
-  // // Each case is a process, which is slow: what the pure readers refuse is tested beside them.
+  // Each case is a process, which is slow: what the pure readers refuse is tested beside them.
   it.each([
     ['simulate', ['--seed', '--json'], '--seed'],
     ['simulate', ['--history', NOWHERE], '--history'],

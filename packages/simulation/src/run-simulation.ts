@@ -123,7 +123,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     options.progress?.(crowd.asked());
   }
 
-  // // No more work comes, and all faults end.
+  // No more work comes, and all faults end.
   crowd.stop();
   injector.stop();
   fleet.behave();
@@ -131,7 +131,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   while ((injector.isBusy() || !crowd.isDone()) && time.now() < latest)
     await time.runUntil(time.now() + STEP_MS);
 
-  // // If no slot leaked, every slot can be taken: soon where no fault was, and in the end everywhere.
+  // If no slot leaked, every slot can be taken: soon where no fault was, and in the end everywhere.
   for (const restMs of [FOUND_MS, SETTLE_MS]) {
     await time.runUntil(time.now() + restMs);
     recorder.record({ kind: 'quiet' });
@@ -144,7 +144,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     while (!crowd.isDone() && time.now() < latest + MOST_REST_MS) await time.runUntil(time.now() + STEP_MS);
   }
 
-  // // Audio that came with a repeated request is kept until the deadline of its job.
+  // Audio that came with a repeated request is kept until the deadline of its job.
   const restsBy = time.now() + config.scheduler.job_deadline_ms + STEP_MS;
   do await time.runUntil(time.now() + STEP_MS);
   while (!levels.areAtRest() && time.now() < restsBy);

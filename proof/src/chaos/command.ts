@@ -5,14 +5,14 @@ import { NEEDS_OTHERS, PLANNED, type PlannedKind } from './plan-faults.ts';
 export interface ChaosCommand {
   readonly seed: number;
   readonly seconds: number;
-  /** How much work comes: 1 is about twenty requests per second. */
+  /** How much work there is: 1 is about twenty requests per second. */
   readonly load: number;
   readonly without: readonly PlannedKind[];
   /** One instance without Redis. */
   readonly isSingleInstance: boolean;
   readonly isJson: boolean;
   readonly historyPath: string | undefined;
-  /** A history that was kept, to be judged again. */
+  /** A saved history, to be judged again. */
   readonly checkPath: string | undefined;
 }
 
@@ -48,7 +48,7 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** Long enough that something breaks and heals; what is longer than a day is a mistake. */
+/** Long enough for a fault to begin and end; more than a day is a mistake. */
 const [SHORTEST_S, LONGEST_S] = [5, 86_400];
 const MOST_LOAD = 100;
 
@@ -96,7 +96,7 @@ function kindsOf(text: string, flag: string): readonly PlannedKind[] | string {
   return names as PlannedKind[];
 }
 
-/** The same plan again. What processes do at the same time is up to the machine. */
+/** The same plan again. What processes do at the same time depends on the machine. */
 export function replayOf({ seed, seconds, load, without, isSingleInstance }: ChaosCommand): string {
   const left = without.filter((kind) => !isSingleInstance || !NEEDS_OTHERS.includes(kind));
   return [

@@ -1,4 +1,4 @@
-/** A history in a file: one happening per line. */
+/** A history in a file: one event per line. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Happening } from '../../../packages/simulation/dist/history.js';
 
@@ -12,7 +12,7 @@ export const readHistory = (path: string): Happening[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Happening);
 
-/** Of nothing no promise is broken: that is no proof. */
+/** An empty history breaks no invariant: that is no proof. */
 export function whyUnjudgeable(history: readonly Happening[]): string | undefined {
   if (history.length === 0) return 'is empty: nothing can be judged by it';
   if (!history.some(({ kind }) => kind === 'asked'))

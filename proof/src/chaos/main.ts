@@ -1,4 +1,4 @@
-/** `npm run chaos`: breaks a real cluster of processes under load and lets the checker judge what was seen. */
+/** `npm run chaos`: injects faults into a real cluster of processes under load, and lets the checker judge the history. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const [BROKEN, UNUSABLE, INTERRUPTED] = [1, 2, 130];
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-// Whatever was started ends with this process.
+// Every process that was started ends with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(INTERRUPTED));
 
 const command = readCommand(process.argv.slice(2), () => Math.floor(Math.random() * 1e9));
@@ -32,7 +32,7 @@ else {
     say(`chaos: ${missing}`);
     process.exitCode = UNUSABLE;
   } else if (!(await run(command))) {
-    // Whatever it had started ends with this process.
+    // Every process that it had started ends with this process.
     process.exit(UNUSABLE);
   }
 }
@@ -62,7 +62,7 @@ function check(given: ChaosCommand, path: string): void {
   report(given, { history }, 0);
 }
 
-/** False: it broke off, and nothing could be judged. */
+/** False: it was interrupted, and nothing could be judged. */
 async function run(given: ChaosCommand): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'lingua-chaos-'));
   const recorder = createRecorder();
@@ -102,7 +102,7 @@ async function run(given: ChaosCommand): Promise<boolean> {
   }
 }
 
-/** True: nothing was broken. */
+/** True: no invariant was broken. */
 function report(given: ChaosCommand, evidence: Evidence, latestMs: number): boolean {
   const { history } = evidence;
   const finding = checkHistory(evidence);

@@ -1,8 +1,8 @@
-/** Which faults come when, from a seed. Pure: the same seed and length give the same plan. */
+/** Which faults begin when, from a seed. Pure: the same seed and length give the same plan. */
 import { createSeededChance } from '../../../packages/scheduler/dist/cli/simulated-node/seeded-chance.js';
 import type { RealFaultKind } from '../../../packages/simulation/dist/history.js';
 
-/** What takes a whole server away, or something that all depend on. One at a time, each with time to heal. */
+/** Large faults: they take down a whole server, or something that all depend on. One at a time, each with time to heal. */
 const GREAT = [
   'instance_killed',
   'instance_frozen',
@@ -15,7 +15,7 @@ const GREAT = [
   'store_down',
 ] as const satisfies readonly RealFaultKind[];
 
-/** At any time, also during great ones; those that come more often are there more often. */
+/** Small faults: at any time, also during large ones; frequent ones are listed more often. */
 const SMALL = [
   'node_killed',
   'node_cut',
@@ -31,15 +31,15 @@ export const PLANNED = [...new Set([...GREAT, ...SMALL])];
 export type PlannedKind = (typeof PLANNED)[number];
 
 export const isGreat = (what: PlannedKind): boolean => (GREAT as readonly PlannedKind[]).includes(what);
-/** Those that hit what only several instances have. */
+/** Faults of parts that only several instances have. */
 export const NEEDS_OTHERS: readonly PlannedKind[] = [...GREAT, 'store_cut', 'store_slow'];
 
 export interface PlannedFault {
   readonly atMs: number;
   readonly what: PlannedKind;
-  /** Which of those it can happen to. */
+  /** Which of the possible targets it hits. */
   readonly pick: number;
-  /** How long until it is healed; those that heal by themselves do not need it. */
+  /** How long until it is healed; faults that heal by themselves do not need it. */
   readonly lastsMs: number;
   /** Between 0 and 1: how bad it is, where that can differ. */
   readonly degree: number;
@@ -64,10 +64,10 @@ const LASTS: Readonly<Record<PlannedKind, readonly [number, number]>> = {
   store_slow: [300, 2_000],
 };
 
-/** Between two great faults; a frozen instance counts from its thawing. */
+/** Between two large faults; a frozen instance counts from its thawing. */
 const PAUSE_MS = 2_600;
 const FIRST_MS = 2_000;
-/** Some things are to end while nothing else breaks. */
+/** The last part of a run has no faults, so that work can end. */
 const LAST_MS = 3_000;
 
 export function planFaults(options: {
@@ -89,7 +89,7 @@ export function planFaults(options: {
   const great = GREAT.filter((what) => !without.includes(what));
   let round: PlannedKind[] = [];
   for (let atMs = FIRST_MS; atMs < untilMs && great.length > 0; ) {
-    // Every kind comes once before any comes again.
+    // Every kind occurs once before any occurs again.
     if (round.length === 0) round = shuffle(great, chance);
     atMs += add(atMs, round.pop() as PlannedKind) + PAUSE_MS;
   }

@@ -1,4 +1,4 @@
-/** When everything is quiet: more is asked for than there are slots, and nothing ends meanwhile. A slot that leaked stays empty. */
+/** At rest: more jobs are requested than there are slots, and none ends meanwhile. A slot that leaked stays empty. */
 import { ofKind, type Recorder } from '../../../packages/simulation/dist/history.js';
 import { eventually } from '../eventually.ts';
 import { startDispatcher } from './clients/dispatcher.ts';
@@ -37,7 +37,7 @@ export async function probeSlots(options: {
     const started = ofKind(recorder.history.slice(begunAt), 'started');
     return [...free].every(([node, slots]) => started.filter((each) => each.node === node).length >= slots);
   };
-  // Whether they are is the checker's business.
+  // Whether they are is decided by the checker.
   await eventually(isFull, { withinMs: FILLED_WITHIN_MS }).catch(() => {});
   recorder.record({ kind: 'probe_ended' });
   brake.letGo();

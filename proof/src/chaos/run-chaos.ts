@@ -1,4 +1,4 @@
-/** One run: instances, nodes and clients come, work flows, things break, everything heals, and what was seen is handed over. */
+/** One run: instances, nodes and clients start, work flows, faults begin and end, and the history is returned. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobView } from '@lingua/protocol';
 import {
@@ -29,10 +29,10 @@ import { call } from './wire/call.ts';
 
 export interface ChaosOptions {
   readonly seed: number;
-  /** How long work flows and things break. */
+  /** How long work flows and faults occur. */
   readonly seconds: number;
   readonly instances: number;
-  /** How much work comes: 1 is about twenty requests per second. */
+  /** How much work there is: 1 is about twenty requests per second. */
   readonly load: number;
   /** None: one instance without it. */
   readonly store: RedisStore | undefined;
@@ -42,12 +42,12 @@ export interface ChaosOptions {
   readonly without?: readonly PlannedKind[];
 }
 
-/** Leases that were taken for work that died with its node end by themselves. */
+/** Leases of work that died with its node expire. */
 const LEASES_END_MS = 40_000;
-/** A run that lasts for so long may also take its time to end. */
+/** A run of this length may also take longer to end. */
 const LONG_S = 40;
 const LOOKS_AT_ONCE = 16;
-/** Whose chances are not those of any node or client. */
+/** A random sequence that no node or client uses. */
 const PROBE = 9_999;
 const PREFIX = 'lingua';
 
@@ -107,7 +107,7 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
   }
 }
 
-/** What the records say of every job that anybody has heard of. */
+/** Reads the record of every job in the history. */
 async function lookUp(recorder: Recorder, gate: Balancer): Promise<void> {
   const jobs = [...new Set(ofKind(recorder.history, 'assigned', 'accepted').map(({ job }) => job))];
   const one = async (job: string): Promise<void> => {

@@ -1,13 +1,13 @@
-/** The customers of a run: each has a dedicated strict pool, nodes in it, and credentials of its own, as a deployment would have them. */
+/** The tenants of a run: each has a dedicated strict pool, nodes in it, and its own credentials, as a deployment would have them. */
 
 export interface Tenant {
-  /** Its pool is called so, too. */
+  /** Also the name of its pool. */
   readonly name: string;
   readonly clientToken: string;
   readonly nodeToken: string;
   /**
-   * What the nodes of its pool speak besides what everybody asks for; nodes without a socket can tell nothing else of themselves. So
-   * every node could do everybody's work, and only the pools keep it from it.
+   * The extra language of the nodes of its pool; nodes without a socket can declare nothing else. So every node could do the work of
+   * every tenant, and only the pools prevent it.
    */
   readonly language: string;
 }
@@ -27,10 +27,10 @@ export const TENANTS: readonly Tenant[] = [
   },
 ];
 
-/** For whoever looks at records and levels. */
+/** For reading records and levels. */
 export const OPERATOR_TOKEN = 'chaos-operator-of-all';
 
-/** How it is configured, as tables to be put behind everything else. */
+/** Its configuration, as tables that come after everything else. */
 export const tenantSettings = (): string => `
 [[server.tokens]]
 token = "${OPERATOR_TOKEN}"

@@ -12,7 +12,7 @@ export function checkBounds(history: readonly Happening[]): Finding {
   for (const each of samples) {
     const { instance, gauge, value, limit, at } = each;
     last.set(`${instance} ${gauge}`, each);
-    // // NaN is over every limit, also where a history file has turned it into null.
+    // NaN is over every limit, also where a history file has turned it into null.
     if (typeof value === 'number' && value <= limit) continue;
     violations.push({
       invariant: 'I11 bounded',

@@ -49,7 +49,7 @@ export function checkCapacity({ history, faults, stories }: Facts, allowances: A
   function judge(hands: Hands, run: Run, at: number): void {
     judged += 1;
     const { slots, running } = hands;
-    // // The new job counts as well, whether the node accepted it or not.
+    // The new job counts as well, whether the node accepted it or not.
     if (running.size + (running.has(run.job) ? 0 : 1) <= slots) return;
     const others = [...running.values()].filter(({ job }) => job !== run.job);
     const reasons = others.map((each) => whyLeaseless(each, hands, at, notBefore(each.job)));
@@ -199,7 +199,7 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
   ): Leaseless | undefined {
     const { node, since, by, isCancelled } = inHand;
     if (hasLost(inHand, at)) return 'lost';
-    // // A job that a node reads when it wakes, or can be reached again, may have been sent at any time before, and may have been
+    // A job that a node reads when it wakes, or can be reached again, may have been sent at any time before, and may have been
     // abandoned since.
     const sleep = sleeps(node)?.find(since);
     const absentSince = (sleep ?? partitions(node)?.find(since))?.from;
@@ -207,12 +207,12 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
     if (at - reservedAt >= leaseMs) return 'its lease ended';
     if (at - reservedAt < (absentSince === undefined ? unacknowledgedMs : reservationMs) - flightMs)
       return undefined;
-    // // In runs of real processes only SDK nodes record it. The others acknowledge at once, or never do and count as if they had.
+    // In runs of real processes only SDK nodes record it. The others acknowledge at once, or never do and count as if they had.
     const acknowledgedAt = inHand.acknowledgedAt ?? (acknowledges || isExact ? undefined : since);
     if (acknowledgedAt === undefined) return acknowledges ? 'unacknowledged' : undefined;
-    // // The job had a later attempt by then, so the acknowledgement changes nothing (I4).
+    // The job had a later attempt by then, so the acknowledgement changes nothing (I4).
     if (since < lastStartedAt && lastStartedAt < acknowledgedAt) return 'unacknowledged';
-    // // The driver that receives it takes a slot again, or cancels the job.
+    // The driver that receives it takes a slot again, or cancels the job.
     if (sleep !== undefined)
       return isCancelled || at - acknowledgedAt < reservationMs ? 'unacknowledged' : undefined;
     const isHeard =

@@ -58,7 +58,7 @@ export function lossesOf(
 ): Loss[] {
   return faults.filter(losesWrites(lossMs)).map((fault) => ({
     beganAt: fault.beganAt,
-    // // An emptied store has lost everything.
+    // An emptied store has lost everything.
     from: fault.what === 'store_emptied' ? 0 : fault.beganAt - (fault.lossMs ?? lossMs),
     to: (IS_REPLACED.includes(fault.what) ? fault.beganAt : fault.endedAt) + failoverMs,
     written: writtenIn(fault, isExact, lossMs),

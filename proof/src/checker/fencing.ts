@@ -71,7 +71,7 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
         if (successors.length > 0) counts[TAKEN_UP_AGAIN] += 1;
         return;
       }
-      // // The node has the job before the record has the attempt: between the two lies a write.
+      // The node has the job before the record has the attempt: between the two lies a write.
       const trouble = disturbed.lastBy(successor.at + flightMs);
       if (losses.some((loss) => isLost(loss, successor.at, doneAt, flightMs)))
         counts[LATE_AFTER_FAILOVER] += 1;
@@ -181,7 +181,7 @@ function checkLastWord(history: readonly Happening[]): Violation[] {
     const outcome = told.get(record.job);
     if (outcome === undefined || record.state === undefined) return [];
     const [first, last] = [outcome.result?.by, record.result?.by];
-    // // A session may have closed the gap before a job that succeeded later.
+    // A session may have closed the gap before a job that succeeded later.
     if (isSame(first, last) || outcome.result === undefined) return [];
     return [
       {

@@ -24,7 +24,7 @@ export function checkGaps(
   const places = placesOf(history, speakers);
   const absences = hitsOf(faults, isOf('client_cut', 'client_partitioned'));
   const hurts = hitsOf(faults, isOfInstances);
-  // // On real machines the instance of a client is unknown, and a change of instance takes a while.
+  // On real machines the instance of a client is unknown, and a change of instance takes a while.
   const unwell = isExact ? spansOf(faults, isOfStore) : spansOf(faults, holdsUpWords, { after: recoverMs });
   const violations: Violation[] = [];
   let [judged, longest] = [0, 0];

@@ -11,8 +11,8 @@ import type { Allowances, Finding, Violation } from './violation.ts';
 
 export function checkHotPath({ history, faults }: Facts, allowances: Allowances): Finding {
   const { dispatchMs, isExact } = allowances;
-  // // Faults of nodes and of other clients do not count. Faults of other instances count: a driver that sent a job to a holder
-  // // that stopped answering must wait for its answer before it tries another node.
+  // Faults of nodes and of other clients do not count. Faults of other instances count: a driver that sent a job to a holder
+  // that stopped answering must wait for its answer before it tries another node.
   const othersSilent = spansOf(faults, ({ what }) => what.startsWith('instance_'));
   const broken = brokenAround(faults, allowances, isOf('network_bad'));
   const cold = createSpans(coldWork(history));
@@ -27,7 +27,7 @@ export function checkHotPath({ history, faults }: Facts, allowances: Allowances)
     if (askedAt === undefined || broken(each.instance).meets(askedAt, at)) continue;
     const tookMs = at - askedAt;
     const waitMs = waits.get(`${client} ${request}`) ?? 0;
-    // // A client that allowed to wait may have waited for a busy node.
+    // A client that allowed to wait may have waited for a busy node.
     const handedOverMs = othersSilent.meets(askedAt, at) ? allowances.messageMs : 0;
     if (tookMs > dispatchMs && tookMs <= dispatchMs + waitMs + handedOverMs) continue;
     timed += 1;
@@ -42,7 +42,7 @@ export function checkHotPath({ history, faults }: Facts, allowances: Allowances)
       about: [request],
     });
   }
-  // // A client that was cut off receives nothing.
+  // A client that was cut off receives nothing.
   const absences = hitsOf(faults, isOf('client_cut', 'client_partitioned'));
   for (const { at, askedAt, client, request } of isExact ? ofKind(history, 'unanswered') : []) {
     if (broken(undefined).meets(askedAt, at) || absences(client)?.meets(askedAt, at) === true) continue;

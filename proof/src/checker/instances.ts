@@ -47,7 +47,7 @@ export function checkInstances(
   for (const { instance, at, node, job, attempt } of ofKind(history, 'assigned')) {
     if (instance === undefined) continue;
     judged += 1;
-    // // A node that was frozen reads everything when it wakes.
+    // A node that was frozen reads everything when it wakes.
     const writtenFrom = asleep(node)?.find(at)?.from ?? at;
     const stopped = since(silences.get(instance), at, flightMs, writtenFrom);
     const alone = since(cutOff(instance), at, presenceMs + flightMs, writtenFrom);
@@ -63,10 +63,10 @@ export function checkInstances(
     const { at, instance, client, kind } = each;
     if (instance === undefined) continue;
     judged += 1;
-    // // So does a client that was unreachable.
+    // So does a client that was unreachable.
     const writtenFrom = partitioned(client)?.find(at)?.from ?? at;
     const stopped = since(silences.get(instance), at, flightMs, writtenFrom);
-    // // It may only refuse.
+    // It may only refuse.
     const alone =
       kind === 'refused' ? undefined : since(cutOff(instance), at, presenceMs + flightMs, writtenFrom);
     if (stopped === undefined && alone === undefined) continue;
@@ -83,8 +83,8 @@ export function checkInstances(
   for (const { from, to, at } of messages) {
     const stopped = since(silences.get(to), at, presenceMs);
     if (stopped === undefined) continue;
-    // // Its last renewal may have waited at a server that did not answer, and counted from then on; and while a server does not answer,
-    // // the absence of a presence cannot be read there.
+    // Its last renewal may have waited at a server that did not answer, and counted from then on; and while a server does not answer,
+    // the absence of a presence cannot be read there.
     const countedFrom = disturbed.find(stopped)?.to ?? stopped;
     if (at <= countedFrom + presenceMs || disturbed.meets(at - LOOKED_WITHIN_MS - answerMs, at)) continue;
     found(
@@ -106,7 +106,7 @@ export function checkInstances(
       'errors in logs': logs.filter(({ level }) => level >= ERROR).length,
       'messages between instances': messages.length,
     },
-    // // A server refuses a script with keys of several hash slots, and the instance logs it.
+    // A server refuses a script with keys of several hash slots, and the instance logs it.
     judged: { 'I8 one slot per script': scripts, 'I9 nothing to the dead': judged },
   };
 }

@@ -42,12 +42,12 @@ const KINDS: readonly Kind[] = [
   { what: 'sessions', pattern: /^(v1:sessions:\{session:[^}]+\}:|sessions:owner:\{session:)/ },
   { what: 'inboxes', pattern: /^streams:\{instance:([^}]+)\}:inbox$/, isForEver: true, isEmpty: true },
   { what: 'dead letters', pattern: /^streams:\{instance:([^}]+)\}:dlq$/, isForEver: true, isEmpty: true },
-  // // The list of instances with dead letters; each of them is found by itself.
+  // The list of instances with dead letters; each of them is found by itself.
   { what: 'dead letters', pattern: /^v1:schedulers:dlq_orphaned$/, isForEver: true },
-  // // An index entry of a job that could not be written afterwards ends with its deadline. A job that is really lost is
-  // // found by its client's missing outcome.
+  // An index entry of a job that could not be written afterwards ends with its deadline. A job that is really lost is
+  // found by its client's missing outcome.
   { what: 'jobs under way', pattern: /^v1:schedulers:\{instance:([^}]+)\}:jobs$/ },
-  // // Written all the time, by idle instances too; each expires.
+  // Written all the time, by idle instances too; each expires.
   { what: 'statistics', pattern: /^v1:stats:(snapshot|\{instance:[^}]+\}:part)$/ },
   { what: 'locks', pattern: /^v1:(locks|debounce):/ },
   { what: 'instances', pattern: /^(v1:schedulers:\{instance:[^}]+\}:|schedulers:|schema$)/, isForEver: true },

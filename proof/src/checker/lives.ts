@@ -27,7 +27,7 @@ export function livesOf(history: readonly Happening[], faults: readonly Fault[])
   function change({ at, instance, what }: Change): void {
     const life = known.get(instance) ?? { isUp: false, isFrozen: false, silentSince: undefined };
     if (!known.has(instance)) {
-      // // Its start was not recorded: it existed from the beginning.
+      // Its start was not recorded: it existed from the beginning.
       if (what === 'down' || what === 'frozen') {
         life.isUp = true;
         living += 1;
@@ -83,7 +83,7 @@ function changesOf(history: readonly Happening[], faults: readonly Fault[]): Cha
     ]);
   const starts = faults
     .filter(isOf('instance_killed', 'instance_restarted'))
-    // // A name with a process number does not come back: the next process has another name.
+    // A name with a process number does not come back: the next process has another name.
     .filter(({ target }) => familyOf(target) === target)
     .map(({ endedAt, target: instance }): Change => ({ at: endedAt, instance, what: 'starting' }));
   return [...ups, ...freezes, ...starts].sort((one, other) => one.at - other.at);

@@ -49,7 +49,7 @@ export function checkOrder({ history, faults }: Facts, allowances: Allowances): 
     if (before !== undefined) {
       repeats += 1;
       if (before.index === each.index && before.what === each.what) return;
-      // // A failover may lose the reason that was delivered: the next owner finds its own reason for the missing result. The client drops
+      // A failover may lose the reason that was delivered: the next owner finds its own reason for the missing result. The client drops
       // the repeat by its number.
       if (before.index === each.index && isMissing(before) && isMissing(each) && mayBeLost(before.at))
         reworded += 1;

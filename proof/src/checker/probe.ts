@@ -29,8 +29,8 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
   const { leaseMs, recoverMs, isExact } = allowances;
   const nodes = new Map<string, Filling>();
   const hits = hitsOf(faults, ({ what }) => what.startsWith('node_'));
-  // // On real machines final reports may be lost with the instance that received them. So may those of a legacy node anywhere: it sends
-  // // them once, and never names the jobs it has.
+  // On real machines final reports may be lost with the instance that received them. So may those of a legacy node anywhere: it sends
+  // them once, and never names the jobs it has.
   const losses = spansOf(faults, (fault) => disturbsStore(fault) || fault.what.startsWith('instance_'));
   const keptFor = keptSlots(facts, allowances);
   const violations: Violation[] = [];
@@ -63,7 +63,7 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
     probed = names;
     begunAt = at;
     for (const [node, filling] of nodes) {
-      // // A job that still runs from before holds its slot rightly.
+      // A job that still runs from before holds its slot rightly.
       filling.most = filling.running.size;
       filling.kept = keptFor(node, at);
       filling.isExcused = excuseOf(node, filling, at);
@@ -85,7 +85,7 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
         invariant: 'I2 no leak',
         at,
         says: `${node} has ${slots} slots, and only ${most} of them could be filled at rest`,
-        // // One of the jobs without a final report may hold the slot.
+        // One of the jobs without a final report may hold the slot.
         about: [node, ...unanswered(open, begunAt)],
       });
     }
@@ -141,7 +141,7 @@ function keptSlots(
   const sentAt = new Map<string, number[]>();
   for (const { node = '', job, to, at } of ofKind(history, 'message_sent')) {
     if (job === undefined || arrived.has(`${node} ${job}`)) continue;
-    // // A holder that comes back in time answers it.
+    // A holder that comes back in time answers it.
     const silentUntil = silences.get(to)?.find(at + flightMs)?.to ?? 0;
     const isLost = silentUntil >= at + messageMs - READ_MS || disturbed.meets(at, at + messageMs);
     if (isLost) sentAt.set(node, [...(sentAt.get(node) ?? []), at]);

@@ -21,7 +21,7 @@ export function checkStoreDown({ history, faults }: Facts, allowances: Allowance
       .filter(({ from, to }) => from < to),
   );
   const isExcused = createExcuses(faults);
-  // // The instance may need another instance, which is known to be dead only after a while.
+  // The instance may need another instance, which is known to be dead only after a while.
   const broken = brokenAround(faults, allowances)(undefined);
   const violations: Violation[] = [];
   const found = ({ at, request, client }: Answer, says: string): void => {
@@ -41,7 +41,7 @@ export function checkStoreDown({ history, faults }: Facts, allowances: Allowance
       strays += 1;
       if (isExact) found(each, 'was refused although the store was up');
     }
-    // // The whole try within one outage.
+    // The whole try within one outage.
     if (!outages.has(at) || outages.lengthWithin(askedAt, at) < at - askedAt) continue;
     judged += 1;
     if (each.kind === 'refused') refused += 1;

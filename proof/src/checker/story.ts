@@ -41,7 +41,7 @@ export function storyOf(history: readonly Happening[], violation: Violation): Ha
   const from = Math.min(violation.at, ...[...chosen].map(({ at }) => at));
   const seen = namesIn(chosen);
   for (const each of faultsBetween(history, from, violation.at, seen)) chosen.add(each);
-  // // A history is in order, and so is a selection from it.
+  // A history is in order, and so is a selection from it.
   return history.filter((each) => chosen.has(each));
 }
 
@@ -67,7 +67,7 @@ function castOf(history: readonly Happening[], about: readonly string[]): Cast {
     if ('node' in each) note(cast.nodes, each.node);
     if ('session' in each) note(cast.sessions, each.session);
   }
-  // // A request and its jobs belong together.
+  // A request and its jobs belong together.
   if (cast.requests.size + cast.jobs.size > 0) {
     for (const each of history) {
       if (each.kind !== 'accepted' && each.kind !== 'outcome') continue;

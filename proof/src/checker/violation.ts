@@ -8,7 +8,7 @@ export const INVARIANTS = [
   'I5 order',
   'I6 hot path',
   'I7 fail closed',
-  // // Visible from outside only where a server reports it. A test of every script's keys and the suites on a Cluster check it.
+  // Visible from outside only where a server reports it. A test of every script's keys and the suites on a Cluster check it.
   'I8 one slot per script',
   'I9 nothing to the dead',
   'I10 isolation',

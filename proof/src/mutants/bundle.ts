@@ -19,7 +19,7 @@ export async function bundle(into: string, mutant?: Mutant): Promise<void> {
     input: ENTRY,
     platform: 'node',
     resolve: { conditionNames: ['source', 'node', 'import', 'default'] },
-    // // Large, and loaded only if traces are on.
+    // Large, and loaded only if traces are on.
     external: [/adapters\/opentelemetry\/tracer/],
     logLevel: 'silent',
     plugins: [

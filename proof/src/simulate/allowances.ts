@@ -22,10 +22,10 @@ export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowanc
     ),
     leaseMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
     messageMs: scheduler.ack_timeout_ms,
-    // // What a replica has is not lost when it takes over.
+    // What a replica has is not lost when it takes over.
     lossMs: whole.durability === 'replica' ? 0 : ALLOWANCES.lossMs,
     crossingMs: 500,
-    // // A dispatch may wait for one command; several at once take no longer.
+    // A dispatch may wait for one command; several at once take no longer.
     dispatchMs: commandTimeoutMs,
     answerMs: commandTimeoutMs,
     isExact: true,

@@ -42,7 +42,7 @@ async function main(options: Options): Promise<number> {
         const { value } = await reports.next();
         if (value !== undefined) lived.push(value);
       }
-      // // Of several seeds some end before their turn to be printed: only the time of each one itself is meaningful.
+      // Of several seeds some end before their turn to be printed: only the time of each one itself is meaningful.
       const cost =
         seeds.length === 1
           ? { ms: performance.now() - begun.at, cpuMs: cpuMsSince(begun.cpu) }
@@ -56,7 +56,7 @@ async function main(options: Options): Promise<number> {
       }
       const failing = lived.find(({ finding }) => finding.violations.length > 0);
       if (failing === undefined) continue;
-      // // The exit code, should a thread not end.
+      // The exit code, should a thread not end.
       process.exitCode = 1;
       const text = await tell(failing.world, options);
       if (options.isJson) console.error(text);
@@ -131,7 +131,7 @@ const forMachines = (seed: string, run: RunReport, worlds: readonly WorldReport[
   virtual_ms: run.virtualMs,
   simulated_ms: run.simulatedMs,
   judged_ms: run.judgedMs,
-  // // Unknown for several seeds: they run side by side.
+  // Unknown for several seeds: they run side by side.
   ...(cpuMs !== undefined && { wall_ms: ms, cpu_ms: cpuMs }),
   faults: run.faults,
   judged: run.finding.judged,
@@ -159,11 +159,11 @@ function clearProgress(): void {
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
 }
 
-// // `npm run simulate` adds `--single-threaded`, which V8 reads only at its start: worlds keep every core busy, and helper threads of
-// // the garbage collector and the compiler would wait for one another.
-// // A run is over before large inlined functions have paid for their compilation, which was the larger part of a short run's CPU time.
+// `npm run simulate` adds `--single-threaded`, which V8 reads only at its start: worlds keep every core busy, and helper threads of
+// the garbage collector and the compiler would wait for one another.
+// A run is over before large inlined functions have paid for their compilation, which was the larger part of a short run's CPU time.
 setFlagsFromString('--max-inlined-bytecode-size-cumulative=250');
-// // Most objects die young; with enough room from the beginning, few of them have to be moved before that.
+// Most objects die young; with enough room from the beginning, few of them have to be moved before that.
 setFlagsFromString(`--min-semi-space-size=${YOUNG_MB / SPACES_OF_THE_YOUNG}`);
 setFlagsFromString('--no-allocation-site-pretenuring');
 

@@ -44,7 +44,7 @@ export async function* runWorlds(
     thread.postMessage(order);
   }
 
-  // // Whatever flags this process was started with, as tests are: threads run the compiled files.
+  // Whatever flags this process was started with, as tests are: threads run the compiled files.
   const workers = Array.from(
     { length: Math.min(threads, orders.length) },
     () => new Worker(file, { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } }),
@@ -62,7 +62,7 @@ function settleLater<T>() {
   const promise = new Promise<T>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  // // A consumer that waits for an earlier world receives that fault first; this one may never be read.
+  // A consumer that waits for an earlier world receives that fault first; this one may never be read.
   promise.catch(() => {});
   return {
     promise,

@@ -37,7 +37,7 @@ export async function shrink(
   for (let jobs = Math.floor(failing.jobs / 2); jobs >= 50; jobs = Math.floor(jobs / 2)) {
     if (!(await tryWith(smallest.faults, jobs))) break;
   }
-  // // Without a kind the other faults fall elsewhere; many mistakes show all the same.
+  // Without a kind the other faults fall elsewhere; many mistakes show all the same.
   for (const kind of failing.faults) {
     await tryWith(
       smallest.faults.filter((each) => each !== kind),

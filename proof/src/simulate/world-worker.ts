@@ -9,7 +9,7 @@ Error.stackTraceLimit = 0;
 
 parentPort?.on('message', (order: WorldOrder) => {
   const asked = (count: number): void => parentPort?.postMessage({ kind: 'asked', count });
-  // // A world that throws does so each time: it runs once more, with stack traces.
+  // A world that throws does so each time: it runs once more, with stack traces.
   function again() {
     Error.stackTraceLimit = usualLimit;
     return liveThrough(order, asked);

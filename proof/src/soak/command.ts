@@ -4,7 +4,7 @@ import { parseFlags } from '../../../packages/scheduler/dist/cli/parse-flags.js'
 export interface SoakCommand {
   readonly minutes: number;
   readonly seed: number;
-  /** One is alone, without Redis. */
+  /** 1: a single instance without Redis. */
   readonly instances: number;
   readonly htmlPath: string | undefined;
   readonly isJson: boolean;

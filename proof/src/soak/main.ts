@@ -1,4 +1,4 @@
-/** `npm run soak`: steady work for a long time, and whether anything grows that should not. */
+/** `npm run soak`: steady work for a long time, and whether anything grows that must not. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const [GREW, UNUSABLE, INTERRUPTED] = [1, 2, 130];
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-// Whatever was started ends with this process.
+// Every process that was started ends with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(INTERRUPTED));
 
 const command = readCommand(process.argv.slice(2), () => Math.floor(Math.random() * 1e9));

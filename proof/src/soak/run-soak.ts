@@ -1,4 +1,4 @@
-/** One soak: instances, nodes, a look at how everything is, work for as long as was asked, and a look whether all of it is gone again. */
+/** One soak: instances, nodes, a first measurement, work for the given time, and a check that all of it is gone again. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -26,7 +26,7 @@ export interface Soaked {
   readonly everySeconds: number;
   readonly series: readonly Series[];
   readonly work: Readonly<Work>;
-  /** What did not go back in time. */
+  /** What did not return to its level in time. */
   readonly left: readonly Left[];
   /** How long it took until everything was as before; undefined: it never was. */
   readonly quietAfterSeconds: number | undefined;
@@ -44,11 +44,11 @@ const VISITORS = 5;
 const CALLERS = 2;
 const CALLS_PER_SECOND = 3;
 const MOST_SAMPLES = 600;
-/** A collection of garbage stops the process, and a count of all keys is work for Redis. */
+/** A garbage collection stops the process, and a count of all keys is work for Redis. */
 const THOROUGH_MS = 3_000;
 const BASELINE_LOOKS = 3;
 const BASELINE_MS = 1_000;
-/** What was begun last is kept as long as anything, and somebody has to notice. */
+/** The last entries are kept as long as any, and are then removed with a delay. */
 const QUIET_MS = (STEADY_AFTER_S + 60) * 1_000;
 
 export async function runSoak(
@@ -147,7 +147,7 @@ function errorsOf(instances: readonly WatchedInstance[]): Record<string, number>
 
 type LoadParts = Pick<Parameters<typeof visitAgainAndAgain>[0], 'work' | 'backends' | 'isOver'>;
 
-/** Resolves when everybody has left. */
+/** Resolves when all clients have left. */
 async function beginLoad(seed: number, { work, backends, isOver }: LoadParts): Promise<void> {
   const turns = takeTurns(backends);
   const port = (): number => turns()[0]?.port ?? 0;
@@ -175,7 +175,7 @@ async function beginLoad(seed: number, { work, backends, isOver }: LoadParts): P
   ]);
 }
 
-/** By the clock: a look that took long does not move those after it. */
+/** By the clock: a slow measurement does not move the later ones. */
 async function sample(
   sampler: Sampler,
   album: ReturnType<typeof createAlbum>,

@@ -95,10 +95,10 @@ describe('under real faults', () => {
     expect(judged).toEqual(expect.arrayContaining(['I1 no oversell', 'I3 one outcome', 'nothing lost']));
     expect(judged).toEqual(expect.arrayContaining(['I10 isolation', 'I11 bounded']));
     expect(Object.entries(summary.looks).filter(([, times]) => times === 0)).toEqual([]);
-    // // Whether a node acknowledged a job decides how long its slot is kept.
+    // Whether a node acknowledged a job decides how long its slot is kept.
     const history = readHistory(kept);
     const isOfSdk = ({ node }: { node: string }): boolean => node.startsWith('node-sdk');
-    // // A repeated assignment is acknowledged again, and not started again.
+    // A repeated assignment is acknowledged again, and not started again.
     const attemptsThat = (kind: 'started' | 'acknowledged'): number =>
       new Set(ofKind(history, kind).filter(isOfSdk).map(nameOf)).size;
     const [started, acknowledged] = [attemptsThat('started'), attemptsThat('acknowledged')];

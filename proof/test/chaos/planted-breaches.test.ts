@@ -54,7 +54,7 @@ async function peekAt(status: number, times: number): Promise<Recorder> {
   const backends = await pretend((request, response) => {
     asked += request.headers.authorization === `Bearer ${ACME.clientToken}` ? 1 : 0;
     response.writeHead(status);
-    // // As a stream of events, which ends only with its job.
+    // As a stream of events, which ends only with its job.
     response.flushHeaders();
     if (request.url?.endsWith('/events') !== true) response.end();
   });
@@ -128,7 +128,7 @@ async function watched(...texts: readonly string[]): Promise<Recorder> {
 
 describe('a level', () => {
   it('over its limit is a violation', async () => {
-    // // As many again may have been taken over.
+    // As many again may have been taken over.
     const most = 2 * LIMIT;
     const recorder = await watched(metrics({ scheduler_jobs_inflight: most + 1 }), metrics());
     const says = `i1.1 has ${most + 1} of "scheduler_jobs_inflight" and may have ${most}`;
@@ -181,7 +181,7 @@ describe('a level', () => {
     const bounded = Object.entries<MetricEntry>(METRICS).flatMap(([name, { kind, limits = [] }]) =>
       kind === 'gauge' && limits.length > 0 ? name : [],
     );
-    // // The number of failures is bounded in time only.
+    // The number of failures is bounded in time only.
     const levels = bounded.filter((name) => name !== 'scheduler_service_catalog_fail_count');
     expect(levels.filter((name) => !LEVELS.some((gauge) => gauge.startsWith(name)))).toEqual([]);
   });

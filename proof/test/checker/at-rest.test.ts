@@ -157,7 +157,7 @@ describe('I2 in a probe', () => {
       expect(counts['nodes not judged by a probe']).toBe(1);
       const long = [0, excuse] as const;
       const after = half.map((each, at) => [ALLOWANCES.leaseMs + at + 1, each] as const);
-      // // A node that was cut off or failed may still be on probation.
+      // A node that was cut off or failed may still be on probation.
       if (excuse.kind === 'assigned') expect(check(long, ...after).violations).toHaveLength(1);
     }
     expect(check(assigned('n', 'x'), done('n', 'x'), ...half).violations).toHaveLength(1);
@@ -176,7 +176,7 @@ describe('I2 in a probe', () => {
       judge(true, back(0), [10, down], [20, handed], back(backAt), ...half(at));
     expect(probe(20 + messageMs, messageMs + 30).violations).toEqual([]);
     expect(probe(20 + messageMs, 21 + reservationMs + flightMs).violations).toMatchObject([{ about: ['n'] }]);
-    // // It came back in time to report them.
+    // It came back in time to report them.
     expect(probe(1_000, messageMs + 30).violations).toHaveLength(1);
   });
 

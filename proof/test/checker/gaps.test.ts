@@ -79,7 +79,7 @@ describe('a finished result', () => {
     const [began, ended] = killed as [Step, Step];
     expect(story(6_000 + LATEST, began, moved, ended)).toEqual([]);
     expect(story(6_001 + LATEST, began, moved, ended)).toHaveLength(1);
-    // // Without a reason to move there was no reason to wait.
+    // Without a reason to move there was no reason to wait.
     expect(story(LATEST + 1, moved)).toHaveLength(1);
     expect(story(LATEST + 1, [3_000, fault(1, 'instance_killed', 'x')], moved)).toHaveLength(1);
   });

@@ -42,14 +42,14 @@ describe('a simulated run', () => {
         expect(simulation.history.some(({ kind }) => kind === 'cold_ended')).toBe(true);
       const sum = (of: (finding: Finding) => number | undefined): number =>
         results.reduce((total, { finding }) => total + (of(finding) ?? 0), 0);
-      // // An invariant that could not have been broken was not tested.
+      // An invariant that could not have been broken was not tested.
       for (const promise of INVARIANTS)
         if (promise !== UNSEEN)
           expect(
             sum(({ judged }) => judged?.[promise]),
             promise,
           ).toBeGreaterThan(0);
-      // // Nor was a rule without events to judge.
+      // Nor was a rule without events to judge.
       for (const read of ['jobs read by other tenants', 'records at the end'])
         expect(
           sum(({ counts }) => counts[read]),
@@ -76,7 +76,7 @@ describe('a simulated run', () => {
           broken[durability] += checkHistory({ history }, unexcused).violations.length;
         }
       expect(broken.replica).toBe(0);
-      // // Otherwise there was nothing to lose.
+      // Otherwise there was nothing to lose.
       expect(broken.primary).toBeGreaterThan(0);
     },
     LIMIT_MS,

@@ -45,7 +45,7 @@ describe('a run', () => {
 
 describe('threads', () => {
   it('return reports in the order of the requests', async () => {
-    // // The first waits until the second is done, and asks in case that message came before it listened.
+    // The first waits until the second is done, and asks in case that message came before it listened.
     const worker = threadOf(`
       const channel = new BroadcastChannel('worlds');
       parentPort.on('message', ({ seed }) => {

@@ -46,7 +46,7 @@ describe('a series is steady', () => {
   });
 
   it('in nearly all cases if it is a random walk that returns', () => {
-    // // Each sample depends on the one before: neighbours are similar for a minute.
+    // Each sample depends on the one before: neighbours are similar for a minute.
     const wandering = (seed: number): Point[] => {
       let value = 0;
       return series(

@@ -32,7 +32,7 @@ function reportOf(all: readonly Series[], left: Soaked['left'] = [], seconds = S
   return judgeSoak(soaked, { seed: 5, instances: 2 });
 }
 
-// // Only samples after the warm-up count: before it, all series grow.
+// Only samples after the warm-up count: before it, all series grow.
 const warming = (at: number): number => Math.min(at, 60);
 const STEADY = series('steady one', (at) => 100 + warming(at));
 const LEAKING = series('leaking one', (at) => 100 + warming(at) + at * 0.1);
@@ -79,7 +79,7 @@ it('a soak of seconds judges no slope, and says so', () => {
   const report = reportOf([LEAKING], [], 60);
   expect(report.isClean).toBe(true);
   expect(printSoak(report)).toContain('The run was too short to judge slopes, and 12 s after');
-  // // Its page does not look like one that was judged.
+  // Its page does not look like one that was judged.
   expect(printSoakPage(report, new Date(0))).toContain('<p class="passed plain">');
   expect(printSoakPage(reportOf([STEADY]), new Date(0))).toContain('<p class="passed">');
 });

@@ -37,7 +37,7 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
   async function translate(isHasty: boolean): Promise<void> {
     number += 1;
     underWay += 1;
-    // // A client of another tenant uses the same words and the same request id.
+    // A client of another tenant uses the same words and the same request id.
     const words = `${deps.requests}-${number}`;
     const request = `req-${words}`;
     record({
@@ -59,7 +59,7 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
       audio: speak(words).toString('base64'),
     };
     const hasty = isHasty ? dispatch(request, body) : undefined;
-    // // Either of the two answers counts.
+    // Either of the two answers counts.
     const job = (await accepted(request, body)) ?? (await hasty);
     if (job === undefined) record({ kind: 'abandoned', client, request });
     else await outcome(request, body, job);
@@ -99,7 +99,7 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
       const asked = await world.ask(machine, CALL_MS, (instance) => instance.settled(job, WAIT_MS));
       const found = asked?.answer;
       unknown = asked !== undefined && found === undefined ? unknown + 1 : 0;
-      // // The job is unknown: a failover lost its record together with its driver. It is safe to send the same request again.
+      // The job is unknown: a failover lost its record together with its driver. It is safe to send the same request again.
       if (unknown >= TIMES_UNKNOWN) job = (await dispatch(request, body)) ?? job;
       if (found === undefined || !isSettled(found.state)) continue;
       const result = toldBy(found);

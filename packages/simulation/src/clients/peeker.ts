@@ -16,7 +16,7 @@ export function startPeeker(
     const asked = await world.ask(machine, CALL_MS, async (instance) => ({
       found: await instance.read({ machine, tenant }, job),
     }));
-    // // A read without an answer has shown nothing and proves nothing.
+    // A read without an answer has shown nothing and proves nothing.
     if (asked === undefined) return;
     const didSee = asked.answer.found !== undefined;
     world.recorder.record({ kind: 'peeked', client: machine.name, tenant, job, didSee });

@@ -95,9 +95,9 @@ export function createFaultInjector(deps: {
         return { target, mend: () => ended.then(() => schedulers.start(at)) };
       }
       default: {
-        // // An instance that cannot start ends. The process that comes next is another machine, which this fault does not affect.
+        // An instance that cannot start ends. The process that comes next is another machine, which this fault does not affect.
         if (!schedulers.hasStarted(at)) return undefined;
-        // // Half of them still reach the rest of the store: only their own clock tells them to stop.
+        // Half of them still reach the rest of the store: only their own clock tells them to stop.
         const shard = chance() < 0.5 ? store?.shardOfPresence(target) : undefined;
         store?.partition(instance.machine, shard);
         return { target, mend: () => store?.heal(instance.machine, shard) };
@@ -177,7 +177,7 @@ export function createFaultInjector(deps: {
       mend() {
         apart.delete(machine);
         network.heal(machine);
-        // // The fault ends when the delayed messages have arrived.
+        // The fault ends when the delayed messages have arrived.
         return new Promise((resolve) => time.at(time.now() + ARRIVE_MS, resolve));
       },
     };

@@ -137,7 +137,7 @@ export function startSimulatedNode(deps: {
     const { job_id: job, attempt_id: attempt } = assign;
     const run = { node, job, attempt };
     record({ kind: 'assigned', ...run, ...(end !== undefined && { instance: end.peer.name }) });
-    // // The node has the job already: an SDK node ignores the repeat, a legacy node refuses it.
+    // The node has the job already: an SDK node ignores the repeat, a legacy node refuses it.
     if (running.has(job)) return;
     if (running.size >= slots) {
       record({ kind: 'turned_away', ...run });
@@ -207,7 +207,7 @@ export function startSimulatedNode(deps: {
 
   function say(result: string): void {
     if (isRegistered && end?.send(result) === true) return;
-    // // Legacy nodes drop results that they cannot send.
+    // Legacy nodes drop results that they cannot send.
     if (isSdk) unsent.push(result);
   }
 

@@ -102,7 +102,7 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
           return;
         }
         let isGivenUp = false;
-        // // A machine that hangs may never answer: it may be killed before it wakes.
+        // A machine that hangs may never answer: it may be killed before it wakes.
         const cancel = to.isFrozen()
           ? time.at(time.now() + CONNECT_MS, () => {
               isGivenUp = true;
@@ -116,7 +116,7 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
           wires.add(wire);
           for (const one of [from, to]) hold(wire, one);
           accept(wire.far);
-          // // The connection may have broken before a listener was set.
+          // The connection may have broken before a listener was set.
           time.at(time.now() + delay(), () =>
             from.deliver(() => (wire.near.isOpen() ? opened(wire.near) : opened())),
           );
@@ -149,7 +149,7 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
       const cut = wiresOf(machine);
       for (const wire of cut) hold(wire, machine);
       time.at(time.now() + SILENCE_MS, () => {
-        // // The machine may have been healed and partitioned again: then another watch checks its connections.
+        // The machine may have been healed and partitioned again: then another watch checks its connections.
         for (const wire of cut) if (wire.heldSince() <= time.now() - SILENCE_MS) wire.cut('silent');
       });
     },

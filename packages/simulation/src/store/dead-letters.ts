@@ -49,7 +49,7 @@ export function createDeadLetters(deps: {
     async replay(instanceId, messageId, to) {
       const letter = await get(instanceId, messageId);
       if (letter === undefined) return 'absent';
-      // // The two may lie on different shards. The message is sent first, so that a failure in between causes a second delivery and loses
+      // The two may lie on different shards. The message is sent first, so that a failure in between causes a second delivery and loses
       // no dead letter.
       const result = await inbox.send(to, letter.body);
       if (result !== 'sent') return result;

@@ -52,7 +52,7 @@ export function createInstances({ lines }: { lines: Lines }): Instances {
         state.presence.put(instanceId, { about: { ...(holder ?? said), lastingUpTo } }, at + ttlMs);
         return { kind: holder === undefined ? 'revived' : 'renewed', at } as const;
       });
-      // // Again each time: an emptied store may have lost the name. Presence does not depend on it.
+      // Again each time: an emptied store may have lost the name. Presence does not depend on it.
       if (renewal.kind !== 'lost') note(instanceId).catch(() => undefined);
       return renewal;
     },

@@ -40,11 +40,11 @@ export function createArrivals(deps: { lines: Lines; clock: Clock }) {
         (stop) => {
           if (boxes.get(nodeId) !== box) return stop();
           box.stop = stop;
-          // // A notice before the subscription may have been missed.
+          // A notice before the subscription may have been missed.
           box.count += 1;
           for (const wake of [...box.waiting]) wake();
         },
-        // // Without a subscription, callers find arrivals by looking.
+        // Without a subscription, callers find arrivals by looking.
         () => undefined,
       );
     return box;
@@ -70,7 +70,7 @@ export function createArrivals(deps: { lines: Lines; clock: Clock }) {
           }),
         leave() {
           box.members -= 1;
-          // // A caller that ends may have been woken for a job that it did not take.
+          // A caller that ends may have been woken for a job that it did not take.
           if (box.members > 0) wakeOne(box);
           else {
             boxes.delete(nodeId);

@@ -34,7 +34,7 @@ export function createNodeIdClaims(deps: {
         ),
       ),
     );
-    // // A part that did not answer keeps its last count: the limit is approximate, and no reason to refuse a node.
+    // A part that did not answer keeps its last count: the limit is approximate, and no reason to refuse a node.
     for (const [part, answer] of answers.entries()) {
       if (answer.status === 'fulfilled') counts[part] = answer.value;
     }
@@ -71,7 +71,7 @@ export function createNodeIdClaims(deps: {
       ]);
       if (claimed.status === 'rejected') throw claimed.reason;
       isAdded = claimed.value.kind === 'claimed' && !claimed.value.isReturning;
-      // // A known id is in the index already: the shard that has this part of it may be down.
+      // A known id is in the index already: the shard that has this part of it may be down.
       if (isAdded && entered.status === 'rejected') throw entered.reason;
       return claimed.value;
     } finally {
@@ -106,7 +106,7 @@ export function createNodeIdClaims(deps: {
         release(shard, nodeId, generation),
       );
       if (result === 'released') since -= 1;
-      // // Also when no instance held it: the release before may have failed after that step.
+      // Also when no instance held it: the release before may have failed after that step.
       if (result !== 'stale') await inIndex(nodeId, 'leave-nodes', (names) => names.delete(nodeId));
       return result === 'released';
     },
@@ -124,7 +124,7 @@ function claim(
   const holder = node?.credential;
   if (holder !== undefined && holder !== credential) return { kind: 'conflict' };
   if (holder === undefined && !hasRoom) return { kind: 'full' };
-  // // Time makes it grow although the entry was lost; the last value makes it grow although time went back.
+  // Time makes it grow although the entry was lost; the last value makes it grow although time went back.
   const generation = Math.max(now(), (node?.generation ?? 0) + 1);
   state.nodes.put(nodeId, { capacity: node?.capacity, credential, generation }, now() + idleMs);
   return { kind: 'claimed', generation, isReturning: holder !== undefined };
@@ -135,7 +135,7 @@ function release({ state, now }: Shard, nodeId: NodeId, generation: number): 're
   if (node?.credential === undefined) return 'absent';
   if (node.generation !== generation) return 'stale';
   node.credential = undefined;
-  // // The last of the two to forget the node, claims or ledger, leaves only the generation, and only for a while.
+  // The last of the two to forget the node, claims or ledger, leaves only the generation, and only for a while.
   if (node.capacity === undefined) state.nodes.expire(nodeId, now() + GENERATION_MEMORY_MS);
   return 'released';
 }

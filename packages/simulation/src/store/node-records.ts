@@ -84,7 +84,7 @@ export function createNodeRecords(deps: {
       const part = partOf(nodeId);
       parts.set(part, [...(parts.get(part) ?? []), nodeId]);
     }
-    // // All parts are tried before the call fails.
+    // All parts are tried before the call fails.
     const answers = await Promise.allSettled(
       [...parts].map(([part, own]) =>
         lines.ask(tags.key(keys.nodesSeen(part)), 'enlist-nodes', (shard) =>
@@ -101,7 +101,7 @@ export function createNodeRecords(deps: {
       if (result.kind === 'stale') return result;
       notice(record);
       if (result.kind === 'posted') return { kind: 'posted' };
-      // // Also after a repeat: the post before may have failed after its node record was written.
+      // Also after a repeat: the post before may have failed after its node record was written.
       await enlist([record.nodeId]);
       return { kind: result.kind === 'first' ? 'posted' : 'already' };
     },
@@ -124,7 +124,7 @@ export function createNodeRecords(deps: {
     async read(asked) {
       const standings = await Promise.all(
         asked.map((each) =>
-          // // A shard that does not answer leaves only its own nodes unknown.
+          // A shard that does not answer leaves only its own nodes unknown.
           on(each.nodeId, 'read-record', (shard) => read(shard, each)).catch(
             (): RecordStatus => ({ kind: 'unknown' }),
           ),
@@ -136,7 +136,7 @@ export function createNodeRecords(deps: {
     page: (cursor, max) => pageNodes(lines, cursor, max, deps.forgetAfterMs),
 
     async subscribe(hear) {
-      // // A wrapper, so that one function may subscribe twice and each subscription ends by itself.
+      // A wrapper, so that one function may subscribe twice and each subscription ends by itself.
       const own = (heard: readonly RecordVersion[]): void => hear(heard);
       listeners.add(own);
       try {

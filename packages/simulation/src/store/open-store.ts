@@ -32,7 +32,7 @@ export function openStore(deps: {
   onFault?: ((fault: unknown) => void) | undefined;
 }): SharedStore {
   const { clock, lines, settings, planAfter, onFault } = deps;
-  // // Slots, jobs and messages must not be lost. Notices and presence are soon written again.
+  // Slots, jobs and messages must not be lost. Notices and presence are soon written again.
   const kept =
     settings.durability === 'replica' ? withReplica(lines, clock, settings.commandTimeoutMs / 2) : lines;
   const inbox = createInbox({ lines: kept, planAfter, ...settings.inbox });
@@ -75,7 +75,7 @@ export function openStore(deps: {
         { lines: lines.all, clock },
         {
           changed(shard) {
-            // // Without its entry in the index, a job could not be taken over.
+            // Without its entry in the index, a job could not be taken over.
             const isIndexAffected = shardOf(tags.instance(instanceId)) === shard;
             on.changed({
               job: (jobId) => isIndexAffected || shardOf(tags.job(jobTag(jobId))) === shard,

@@ -30,7 +30,7 @@ export async function pageNodes(
       isWhole: true,
     };
   } catch {
-    // // The other parts lie on shards that may answer.
+    // The other parts lie on shards that may answer.
     return { nodeIds: [], cursor: nextPart(place.part), isWhole: false };
   }
 }
@@ -46,7 +46,7 @@ function page(
   const gone = listed.filter(([, at]) => at <= now() - forgetAfterMs).slice(0, max);
   for (const [nodeId] of gone) seen.delete(nodeId);
   const left = listed.filter(([nodeId]) => seen.has(nodeId));
-  // // If the last node was seen again meanwhile, its place in the order is lost: all nodes with the same time are named again, so that
+  // If the last node was seen again meanwhile, its place in the order is lost: all nodes with the same time are named again, so that
   // none is left out.
   const from =
     seen.get(after) === seenAt

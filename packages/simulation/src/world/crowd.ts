@@ -56,7 +56,7 @@ export function createCrowd(deps: {
     const life = (lives[at] ?? 0) + 1;
     lives[at] = life;
     const parts = {
-      // // Neighbours belong to different tenants.
+      // Neighbours belong to different tenants.
       requests: `${Math.floor(at / TENANTS.length)}.${life}`,
       machine: createMachine({ time, name }),
       world,

@@ -30,7 +30,7 @@ export async function lookUpJobs(deps: {
             ...(result !== undefined && { result }),
           });
         },
-        // // No fault is under way: a store that does not answer now breaks other invariants.
+        // No fault is under way: a store that does not answer now breaks other invariants.
         () => {},
       );
     await time.runUntil(time.now() + LOOK_MS);

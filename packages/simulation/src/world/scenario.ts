@@ -41,7 +41,7 @@ export const SCENARIO: Scenario = {
   perSecond: 180,
   badness: 0.004,
   workMs: 250,
-  // // So few that limits are reached: otherwise they would not be tested.
+  // So few that limits are reached: otherwise they would not be tested.
   inFlight: 400,
   reservationMs: 5_000,
   durability: 'primary',

@@ -90,7 +90,7 @@ export function createSchedulers(deps: {
   function start(at: number): void {
     starts += 1;
     const name = nameOf(at);
-    // // A process is another machine: faults of the previous one do not affect it.
+    // A process is another machine: faults of the previous one do not affect it.
     const machine = createMachine({ time, name, clockOffsetMs: deps.clockOffsetMs() });
     const shared = overheard(name, deps.storeOf?.(machine));
     const instance = createSimulatedInstance({
@@ -110,7 +110,7 @@ export function createSchedulers(deps: {
       },
       (fault: unknown) => {
         if (!(fault instanceof SchedulerError) && !(fault instanceof Error)) throw fault;
-        // // As a supervisor restarts a process that could not start; clients that had reached it are notified that it ended.
+        // As a supervisor restarts a process that could not start; clients that had reached it are notified that it ended.
         machine.kill();
         network.cutOff(machine, 'the process has ended');
         time.at(time.now() + START_AGAIN_MS, () => {

@@ -26,7 +26,7 @@ async function afterOneRequest(haste: number, answered: number): Promise<string[
   const client = startDispatcher({
     machine: createMachine({ time, name: 'dispatcher-1' }),
     requests: '1.1',
-    // // When it sends, and whether it sends twice.
+    // When it sends, and whether it sends twice.
     chance: () => [0.5, haste][drawn++] ?? 0.5,
     tenant: 'acme',
     languages: ['en', 'zh'],

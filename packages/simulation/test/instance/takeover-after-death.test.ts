@@ -13,7 +13,7 @@ it.each([0, 700, 1_400, 2_000])(
     await pass(afterMs);
     kill();
     finishAll();
-    // // Its presence ends after one TTL at the latest.
+    // Its presence ends after one TTL at the latest.
     await pass(2 * PRESENCE_TTL_MS);
     expect(await translations()).toEqual(Array.from({ length: JOBS }, () => 'hallo'));
     expect(assigned()).toHaveLength(JOBS);

@@ -42,13 +42,13 @@ describe('a frozen shard', () => {
     store.wakeShard(0);
     await time.runUntil(time.now() + 1_500);
     expect(await within(10, reserve(undefined, 'job:3'))).toMatchObject({ kind: 'answered' });
-    // // What was refused was never sent.
+    // What was refused was never sent.
     expect(await usedOn(node)).toBe(2);
   });
 
   it('receives the ended jobs later, a bounded number at a time', async () => {
     const { store, here, answered, move, jobOn, time, within } = await start();
-    // // The index of an instance lies on the shard of its figures, which this test does not read otherwise.
+    // The index of an instance lies on the shard of its figures, which this test does not read otherwise.
     const frozen = [];
     for (const shard of [0, 1, 2]) {
       store.freezeShard(shard);
@@ -98,7 +98,7 @@ describe('a failover', () => {
     await answered(reserve(undefined, 'lost:1'));
     expect(await usedOn(node)).toBe(2);
     await time.runUntil(time.now() + 100);
-    // // No server serves it: refused at once, but not as unsent.
+    // No server serves it: refused at once, but not as unsent.
     expect(await within(10, reserve())).toMatchObject({ kind: 'failed', isUnsent: false, tookMs: 0 });
     await time.runUntil(time.now() + 2_000);
     expect(await usedOn(node)).toBe(1);
@@ -160,7 +160,7 @@ describe('a failover', () => {
     const reserved = await move(here, draft, 'RESERVED', { intent: fence });
     const dispatched = await move(here, reserved, 'DISPATCHED', { fence, intent: null });
     await time.runUntil(time.now() + 2_000);
-    // // Its driver has the newer record.
+    // Its driver has the newer record.
     expect((await answered(there.jobs.get(draft.jobId)))?.state).toBe('CREATED');
     expect((await answered(here.jobs.get(draft.jobId)))?.state).toBe('DISPATCHED');
     expect(await answered(here.jobs.restore(dispatched))).toBe('restored');

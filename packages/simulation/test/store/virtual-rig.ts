@@ -44,7 +44,7 @@ export function createVirtualRig(shardCount = 3) {
   async function trickle(): Promise<void> {
     isTrickling = true;
     while (open > 0) {
-      // // Quickly after a call, then with real time: a long wait must not reach its end.
+      // Quickly after a call, then with real time: a long wait must not reach its end.
       quickTurns -= 1;
       await (quickTurns > 0 ? nextTurn() : sleep(1));
       passUntil(time.now() + CALL_MS / 2);
@@ -81,7 +81,7 @@ export function createVirtualRig(shardCount = 3) {
     timed: {
       async advance(ms: number): Promise<void> {
         const moment = time.now() + ms;
-        // // And a little more: a timer that became due must look before it ends.
+        // And a little more: a timer that became due must look before it ends.
         passUntil(moment + CALL_MS);
         while (time.now() < moment) await running;
       },

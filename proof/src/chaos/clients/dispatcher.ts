@@ -1,4 +1,7 @@
-/** A program that dispatches over HTTP: repeats what was not answered or refused under the same request id, and asks until there is an outcome. */
+/**
+ * A program that dispatches over HTTP: repeats unanswered or refused requests under the same request id, and polls until there is an
+ * outcome.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobView } from '@lingua/protocol';
 import { type Recorder, readSignature, type Told } from '../../../../packages/simulation/dist/history.js';
@@ -11,7 +14,7 @@ import type { ChaosClient } from './client.ts';
 export interface DispatcherOptions {
   readonly name: string;
   readonly tenant: Tenant;
-  /** What its request ids begin with. They are the tenant's: another tenant may have the same ones. */
+  /** The prefix of its request ids. They belong to the tenant: another tenant may use the same ones. */
   readonly requests: string;
   readonly recorder: Recorder;
   readonly chance: () => number;
@@ -19,15 +22,15 @@ export interface DispatcherOptions {
   readonly backends: () => readonly Backend[];
 }
 
-/** How long a request is tried that nobody accepts. */
+/** How long it repeats a request that no instance accepts. */
 const TRY_MS = 25_000;
-/** How long an accepted one is asked for. Beyond every deadline. */
+/** How long it polls an accepted job: longer than every deadline. */
 const ASK_MS = 45_000;
 const AGAIN_MS = 250;
 const SETTLED = ['FINISHED', 'FAILED', 'RELEASED'];
-/** Sizes on both sides of what is sent along with the job. */
+/** Sizes on both sides of the limit for audio inside a message. */
 const [SHORT_BYTES, LONG_BYTES] = [256, 6_000];
-/** Chance that a request is sent to two instances at once, as a hasty proxy does. */
+/** Chance that a request is sent to two instances at once, as a proxy does that retries too early. */
 const HASTY = 0.05;
 
 export async function startDispatcher(options: DispatcherOptions): Promise<ChaosClient> {
@@ -41,7 +44,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Chaos
 
   async function speakUp(): Promise<void> {
     while (isSpeaking) {
-      // Arrivals as of many people: the next one does not know of the last.
+      // Poisson arrivals: the time of the next one is independent of the last.
       await sleep(Math.min(3_000, (-Math.log(1 - chance()) * 1_000) / options.perSecond));
       if (!isSpeaking) return;
       number += 1;
@@ -63,13 +66,13 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Chaos
       audio: speak(words, chance() < 0.5 ? SHORT_BYTES : LONG_BYTES).toString('base64'),
     };
     const hasty = chance() < HASTY ? dispatch(request, body) : undefined;
-    // Either answer is one.
+    // Either of the two answers counts.
     const job = (await accepted(request, body)) ?? (await hasty);
     if (job === undefined) record({ kind: 'abandoned', client: name, request });
     else await outcome(request, job);
   }
 
-  /** Answers the job, or undefined if it has to be tried again. */
+  /** Returns the job, or undefined if the request must be repeated. */
   async function dispatch(request: string, body: unknown): Promise<string | undefined> {
     const askedAt = now();
     const about = { client: name, request, askedAt };

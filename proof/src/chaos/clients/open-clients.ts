@@ -1,4 +1,4 @@
-/** All clients of a run: those of every tenant dispatch, speak, and look for what is not theirs. */
+/** All clients of a run: those of every tenant dispatch, speak, and try to read jobs of other tenants. */
 import {
   createSeededChance,
   seedOf,
@@ -14,13 +14,13 @@ import { startSpeaker } from './speaker.ts';
 export interface CrowdOptions {
   readonly seed: number;
   readonly recorder: Recorder;
-  /** How much work comes: 1 is about twenty requests per second. */
+  /** How much work there is: 1 is about twenty requests per second. */
   readonly load: number;
   readonly backends: () => readonly Backend[];
 }
 
 const [ACME, GLOBEX] = TENANTS as readonly [Tenant, Tenant];
-/** Each tenant has people near an instance and people who are nowhere at home, who speak in pieces, and who are impatient. */
+/** Each tenant has clients near an instance, clients near none, clients that speak in chunks, and impatient ones. */
 const SPEAK_FOR: readonly Tenant[] = [ACME, GLOBEX, GLOBEX, ACME, GLOBEX, ACME];
 const DISPATCHERS_EACH = 2;
 const PEEKS_PER_SECOND = 2;
@@ -67,5 +67,5 @@ export const openPeekers = ({ seed, recorder, backends }: Omit<CrowdOptions, 'lo
     ),
   );
 
-/** Whose chances are those of nobody else. */
+/** A random sequence that nothing else uses. */
 const PEEKERS = 9_000;

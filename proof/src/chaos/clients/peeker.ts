@@ -1,4 +1,4 @@
-/** Somebody who asks for jobs of other tenants with the credential of its own, in every way there is. It must be told of none (I10). */
+/** A client that reads jobs of other tenants with its own credential, on every endpoint. It must see none of them (I10). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import type { Tenant } from '../tenants.ts';
@@ -14,11 +14,11 @@ export interface PeekerOptions {
 }
 
 export interface Peeker {
-  /** Resolves when nothing of its is under way. */
+  /** Resolves when none of its requests is under way. */
   stop(): Promise<void>;
 }
 
-/** A result is read with its job; whoever may cancel a job is told its state. */
+/** A result is read with its job; a client that may cancel a job receives its state. */
 const WAYS = [
   { how: 'look', method: 'GET', path: (job: string) => `/v1/job/${job}` },
   { how: 'wait', method: 'GET', path: (job: string) => `/v1/job/${job}?wait_ms=1000` },
@@ -26,7 +26,7 @@ const WAYS = [
   { how: 'cancel', method: 'POST', path: (job: string) => `/v1/job/${job}/cancel`, body: {} },
 ] as const;
 
-/** All of them are still kept: to find nothing where nothing is proves nothing. */
+/** All of these jobs are still kept: a read of a job that is gone proves nothing. */
 const MOST_HEARD_OF = 400;
 const LONGEST_PAUSE_MS = 3_000;
 
@@ -43,7 +43,7 @@ export async function startPeeker(options: PeekerOptions): Promise<Peeker> {
     const status = await ask(wire.port, method, path(job), { ...rest, token: tenant.clientToken }).catch(
       () => undefined,
     );
-    // Whoever gets no answer, or is turned away at the door, has seen nothing and proves nothing.
+    // A read without an answer, or without access, has shown nothing and proves nothing.
     const didSee = status !== undefined && status >= 200 && status < 300;
     if (didSee || status === 404)
       recorder.record({ kind: 'peeked', client, tenant: tenant.name, job, how, didSee });
@@ -67,7 +67,7 @@ export async function startPeeker(options: PeekerOptions): Promise<Peeker> {
   };
 }
 
-/** Answers the last job of another tenant that was accepted, or any of the latest: some run, some have results. */
+/** Returns the last accepted job of another tenant, or any of the latest: some run, some have results. */
 function createHearsay({ history }: Recorder, { name: own }: Tenant, chance: () => number) {
   const tenantOf = new Map<string, string>();
   const jobs: string[] = [];

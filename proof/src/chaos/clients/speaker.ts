@@ -1,4 +1,4 @@
-/** Somebody who speaks through the client SDK: comes back after every loss, resumes, and hears every outcome once. */
+/** A speaker with the client SDK: reconnects after every loss, resumes, and receives every outcome once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSession, type WebSocketConstructor } from '@lingua/sdk/client';
 import WebSocket from 'ws';
@@ -15,13 +15,13 @@ export interface SpeakerOptions {
   readonly chance: () => number;
   readonly perSecond: number;
   readonly backends: () => readonly Backend[];
-  /** Whole utterances, or audio in pieces. */
+  /** Whole utterances, or audio in chunks. */
   readonly how: 'whole' | 'pieces';
   /** Leaves an instance that is silent for three seconds, instead of for a minute. */
   readonly isImpatient: boolean;
 }
 
-/** What was said must have its outcome this long after everything is whole again. */
+/** Every utterance must have its outcome this long after all faults have ended. */
 const SETTLE_MS = 45_000;
 const QUICK = { quickMs: 50, firstMs: 100, longestMs: 1_000, openTimeoutMs: 4_000 };
 const IMPATIENT = { heartbeatMs: 1_000, silenceMs: 3_000 };
@@ -41,7 +41,7 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
   const { name: tenant, clientToken: token } = options.tenant;
   const { record } = recorder;
   const wire = await createBalancer({ backends: options.backends });
-  /** By its words: the SDK forgets whose an outcome is when it never heard of the acceptance. */
+  /** Found by its words: the SDK does not know the job of an outcome whose acceptance it never received. */
   const requestOf = new Map<string, string>();
   let isSpeaking = true;
   let number = 0;
@@ -121,7 +121,7 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
   };
 }
 
-/** WebSockets that tell what they receive for as long as somebody listens to them. */
+/** WebSockets that report what they receive while a listener is set. */
 function overheard(onFrame: (frame: Frame) => void): WebSocketConstructor {
   class Overheard extends WebSocket {
     constructor(url: string) {

@@ -1,4 +1,4 @@
-/** Holds all work of the fleet just before its end, so that its slots stay taken until it is let go. */
+/** Holds all work of the fleet just before its end, so that its slots stay taken until it is released. */
 export interface Brake {
   hold(): void;
   letGo(): void;

@@ -1,4 +1,4 @@
-/** What the harness can do to any node of the fleet, however it talks to the scheduler. */
+/** What the harness can do to any node of the fleet, however it is connected to the scheduler. */
 import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import type { Tenant } from '../tenants.ts';
 import type { Backend } from '../wire/balancer.ts';
@@ -9,9 +9,9 @@ export interface FleetNode {
   readonly name: string;
   /** The network breaks; the node does not. */
   cut(): void;
-  /** Its network is slow, or stands still if it takes for ever. */
+  /** Its network is slow, or stops if the delay is infinite. */
   delay(ms: number): void;
-  /** The process dies without a word. */
+  /** The process is killed. */
   kill(): void;
   /** A new process in its place. */
   restart(): Promise<void>;
@@ -22,24 +22,24 @@ export interface FleetNode {
 export interface FleetNodeOptions {
   readonly name: string;
   readonly slots: number;
-  /** In whose pool it is; absent: there are no pools, nor credentials. */
+  /** The owner of its pool; absent: there are no pools and no credentials. */
   readonly owner?: Tenant;
   readonly recorder: Recorder;
   readonly temper: Temper;
   /** Absent: nothing is ever held. */
   readonly brake?: Brake;
-  /** Whom to connect to, best first. */
+  /** Which instances to connect to, best first. */
   readonly backends: () => readonly Backend[];
 }
 
-/** What everybody asks for, and what makes it one of its owner's pool. */
+/** The service that all jobs require, and the one that makes the node a member of its owner's pool. */
 export const languagesOf = ({ owner }: Pick<FleetNodeOptions, 'owner'>): readonly string[] => [
   'en',
   'zh',
   ...(owner === undefined ? [] : [owner.language]),
 ];
 
-/** What the scheduler sends over a node's socket is noted when it arrives, whatever the node then does with it. */
+/** What the scheduler sends over a node's socket is recorded when it arrives, whatever the node then does with it. */
 export const overhear =
   (hands: () => Hands) =>
   (text: string, instance: string): void => {

@@ -1,4 +1,4 @@
-/** One process of a node as it sees itself: what it was given, what it works on, what it has done. Everything is recorded. */
+/** One process of a node: the jobs it was given, runs, and has finished. Everything is recorded. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Recorder, type Run, sign } from '../../../../packages/simulation/dist/history.js';
 import type { Tenant } from '../tenants.ts';
@@ -14,7 +14,7 @@ export interface Temper {
   isSleepy(): boolean;
 }
 
-/** Most jobs are short; some are long enough that something breaks meanwhile. */
+/** Most jobs are short; some are long enough for a fault to occur meanwhile. */
 export function createTemper(chance: () => number): Temper {
   return {
     workMs() {
@@ -27,7 +27,7 @@ export function createTemper(chance: () => number): Temper {
   };
 }
 
-/** Longer than a node may take to acknowledge, shorter than a reservation lives. */
+/** Longer than a node may take to acknowledge, shorter than a reservation. */
 const SLEEPY_MS = 3_800;
 
 export interface Work {
@@ -46,9 +46,9 @@ export interface Output {
 export interface Hands {
   readonly name: string;
   assigned(job: string, attempt: number, instance?: string): void;
-  /** Does it. Rejects if it failed; never settles if the process died meanwhile. */
+  /** Runs it. Rejects if it failed; never settles if the process died meanwhile. */
   work(work: Work): Promise<Output>;
-  /** Says that it has taken it. */
+  /** Acknowledges it. */
   acknowledged(job: string, attempt: number): void;
   turnedAway(job: string, attempt: number): void;
   cancelTold(job: string): void;
@@ -61,9 +61,9 @@ export function raiseHands(options: {
   readonly name: string;
   readonly slots: number;
   readonly style: string;
-  /** It says so when it takes a job, and tells here that it did. */
+  /** The node acknowledges jobs, and records that it did. */
   readonly acknowledges?: boolean;
-  /** In whose strict pool it is, where there are such. */
+  /** The strict pool it belongs to, if there are strict pools. */
   readonly owner?: Pick<Tenant, 'name'>;
   readonly recorder: Recorder;
   readonly temper: Temper;
@@ -84,7 +84,7 @@ export function raiseHands(options: {
     ...(pool !== undefined && { pool }),
   });
 
-  /** The dead see nothing, and nobody hears of their work. */
+  /** A dead process records nothing and finishes nothing. */
   async function living<T>(value: Promise<T>): Promise<T> {
     try {
       return await value;

@@ -11,7 +11,7 @@ import { type Hands, raiseHands } from './hands.ts';
 const POLL_MS = 2_000;
 const BEAT_MS = 3_000;
 const AGAIN_MS = 200;
-/** A result is told again and again for this long, then nobody wants it any more. */
+/** It repeats a result for this long; later the result is of no use. */
 const TELL_MS = 20_000;
 
 export async function joinHttpFleetNode(
@@ -36,7 +36,7 @@ export async function joinHttpFleetNode(
   }
 
   async function register(own: Hands): Promise<void> {
-    // Of each try: what it runs is what it runs now.
+    // Read at each try: the jobs that it runs at that time.
     const body = () => ({
       health: 'ready',
       semantic_langs: languagesOf(options),
@@ -128,7 +128,7 @@ export async function joinHttpFleetNode(
 
 const NOBODY = { status: 0, body: undefined };
 
-/** Until it is done or of no more use; what an instance could not answer, the next one may. */
+/** Until it is done or of no more use; if one instance could not answer, another may. */
 async function insist(own: Hands, tryOnce: () => Promise<boolean>): Promise<void> {
   const until = performance.now() + TELL_MS;
   while (!own.isDead() && performance.now() < until) {

@@ -15,7 +15,7 @@ import { joinLegacyFleetNode } from './legacy-fleet-node.ts';
 import { joinSdkFleetNode } from './sdk-fleet-node.ts';
 
 /**
- * Of every kind, some near each instance. Those without a socket live nowhere. So few slots that all are taken at times: only then
+ * Of every kind, some near each instance. Those without a socket are near none. So few slots that all are taken at times: only then
  * could one be sold twice.
  */
 export function joinFleet(options: {

@@ -1,4 +1,4 @@
-/** A legacy node of the fleet: no acknowledgements, comes back once and after five seconds, is told its name. */
+/** A legacy node of the fleet: no acknowledgements, reconnects once and after five seconds, and gets its name from the scheduler. */
 import type { JobAssign } from '@lingua/protocol';
 import { type Balancer, createBalancer } from '../wire/balancer.ts';
 import { type FleetNode, type FleetNodeOptions, languagesOf, overhear } from './fleet-node.ts';
@@ -6,7 +6,7 @@ import { type Hands, raiseHands } from './hands.ts';
 import { connectLegacyNode, type LegacyNode } from './legacy-node.ts';
 
 const LOOK_MS = 250;
-/** How long after its last connection somebody notices that it will not come back, and starts it again. */
+/** How long after its last connection the node is restarted, as an operator would do. */
 const MOURNING_MS = 1_000;
 
 export async function joinLegacyFleetNode(options: FleetNodeOptions): Promise<FleetNode> {
@@ -19,7 +19,7 @@ export async function joinLegacyFleetNode(options: FleetNodeOptions): Promise<Fl
 
   async function start(): Promise<void> {
     processes += 1;
-    // Another process is another node: it has forgotten its name, and the scheduler gives it a new one.
+    // Another process is another node: it has lost its name, and the scheduler gives it a new one.
     const own = raiseHands({ ...options, name: `${options.name}.${processes}`, style: 'legacy' });
     hands = own;
     wire = await createBalancer({ backends: options.backends, onText: overhear(() => own) });
@@ -69,7 +69,7 @@ export async function joinLegacyFleetNode(options: FleetNodeOptions): Promise<Fl
     delay: (ms) => wire.delay(ms),
     kill: () => end(hands),
     async restart() {
-      // Somebody may have noticed already.
+      // It may have been restarted already.
       if (hands.isDead()) await start();
     },
     stop() {

@@ -1,4 +1,4 @@
-/** One process of a node as they are legacy: raw frames, no acknowledgements, one reconnect, and a name that the scheduler gives it. */
+/** One process of a legacy node: raw frames, no acknowledgements, one reconnect, and a name that the scheduler gives it. */
 import type { JobAssign, JobResult } from '@lingua/protocol';
 import { createConnection } from '@lingua/sdk/node';
 import {
@@ -10,7 +10,7 @@ import { simulatedCapabilities } from '../../../../packages/scheduler/dist/cli/s
 export interface LegacyNode {
   /** Or gone. */
   readonly registered: Promise<void>;
-  /** It came back once, and will not again. */
+  /** It reconnected once, and will not again. */
   isGone(): boolean;
   reply(job: JobAssign, result: Partial<JobResult> & Pick<JobResult, 'success'>): void;
   close(): void;
@@ -18,7 +18,7 @@ export interface LegacyNode {
 
 const RECONNECT_MS = 5_000;
 const BEAT_MS = 5_000;
-/** These nodes do not look after their connection; the longest interval a timer takes stands for never. */
+/** These nodes do not watch their connection; the longest interval of a timer stands for never. */
 const NEVER_MS = 2 ** 31 - 1;
 /** The machine of the run may be busier than a node may be. */
 const CALM = { cpu_percent: 10, gpu_percent: 10, gpu_mem_percent: -1, mem_percent: 10, running_jobs: 0 };
@@ -27,7 +27,7 @@ export function connectLegacyNode(options: {
   readonly url: string;
   readonly token: string | undefined;
   readonly languages: readonly string[];
-  /** A job that it lets in. */
+  /** A job that it accepts. */
   readonly onJob: (job: JobAssign) => void;
 }): LegacyNode {
   const judged = createLegacyJobs();
@@ -45,7 +45,7 @@ export function connectLegacyNode(options: {
     token: options.token,
     pingIntervalMs: NEVER_MS,
     onOpen() {
-      // Its timer has not stopped for the loss of the connection.
+      // Its timer goes on after the connection is lost.
       if (losses > 0) beat();
       send({
         type: 'node_register',

@@ -1,4 +1,4 @@
-/** A node of the fleet that is made with the SDK: acknowledges, comes back for ever, keeps its results. */
+/** A node of the fleet that uses the SDK: acknowledges, always reconnects, keeps its results. */
 import { createNode, type GpuNode, JobError } from '@lingua/sdk/node';
 import { simulatedCapabilities } from '../../../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 import { createBalancer } from '../wire/balancer.ts';

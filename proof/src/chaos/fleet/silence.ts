@@ -1,4 +1,4 @@
-/** What a node of the SDK keeps to itself: of a job that it sleeps over it says nothing but the result. What it acknowledges is recorded. */
+/** An SDK node that stays silent about some jobs: it sends only their results. What it acknowledges is recorded. */
 import type { NodeOptions } from '@lingua/sdk/node';
 import type { Hands, Temper } from './hands.ts';
 
@@ -6,7 +6,7 @@ export type Message = Parameters<NonNullable<NodeOptions['tamper']>>[0];
 
 export interface Silence {
   isAsleep(job: string): boolean;
-  /** What leaves of it. */
+  /** What it sends. */
   pass(message: Message): readonly Message[];
 }
 
@@ -15,7 +15,7 @@ export function createSilence(hands: Pick<Hands, 'acknowledged'>, temper: Pick<T
   return {
     isAsleep: (job) => sleepy.has(job),
     pass(message) {
-      // One that comes again is acknowledged again: whether it is slept over was settled the first time, if it is.
+      // A repeated assignment is acknowledged again; whether the node stays silent was decided the first time.
       if (message.type === 'job_ack' && temper.isSleepy()) sleepy.add(message.job_id);
       const isSilent = 'job_id' in message && sleepy.has(message.job_id) && message.type !== 'job_result';
       if (isSilent) return [];

@@ -1,4 +1,4 @@
-/** Audio that says words, and ears that find out whether all of it is there. */
+/** Audio that encodes words, and the check that all of it arrived. */
 
 const MARK = '|';
 

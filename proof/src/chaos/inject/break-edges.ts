@@ -37,7 +37,7 @@ export function breakEdges({ nodes, clients }: World) {
       const client = clients[planned.pick % clients.length];
       if (client === undefined) return;
       const end = begin(client.name);
-      // How long it was away is not for the scheduler to answer for, within reason.
+      // The scheduler is not judged for the time in which the client was away, within reason.
       await Promise.race([client.cut(), sleep(LONGEST_ABSENCE_MS)]);
       end();
     },

@@ -1,22 +1,22 @@
-/** Instances die, freeze, are restarted, lose their way to the store, and have wrong clocks. */
+/** Instances die, freeze, are restarted, lose their connections to the store, and have wrong clocks. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlannedFault } from '../plan-faults.ts';
 import type { Instance } from '../rig/instance.ts';
 import type { Break, World } from './world.ts';
 
-/** How wrong a clock may be, either way. */
+/** How wrong a clock may be, in either direction. */
 const [LEAST_WRONG_MS, MOST_WRONG_MS] = [1_000, 30_000];
-/** Each way: a command takes longer, and not longer than it may. */
+/** In each direction: a command takes longer, and not longer than it may. */
 const [SLOW_MS, SLOWEST_MS] = [5, 120];
 
 export function breakInstances({ schedulers }: World) {
   const placeOf = ({ pick }: PlannedFault): number => pick % schedulers.places;
   const instanceAt = (planned: PlannedFault): Instance => schedulers.at(placeOf(planned));
   const wiresAt = (planned: PlannedFault) => schedulers.wires(placeOf(planned));
-  /** Where the way to the store is bad already. */
+  /** Instances whose connection to the store is bad already. */
   const hampered = new Set<number>();
 
-  /** The next one, if any, heals it. */
+  /** The next process, if any, has a right clock. */
   const hamper =
     (delayMs: (planned: PlannedFault) => number): Break =>
     async (planned, begin) => {

@@ -1,4 +1,4 @@
-/** Redis: masters die and freeze, slots move, and all of it is gone for a while. */
+/** Redis: masters die and freeze, hash slots move, and all servers are down for a while. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlannedFault } from '../plan-faults.ts';
 import type { RedisStore } from '../rig/redis-store.ts';

@@ -1,4 +1,4 @@
-/** Breaks things as planned, heals them again, and records both. */
+/** Begins faults as planned, ends them, and records both. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isGreat, type PlannedFault, type PlannedKind } from '../plan-faults.ts';
 import { breakEdges } from './break-edges.ts';
@@ -6,7 +6,7 @@ import { breakInstances } from './break-instances.ts';
 import { breakStore } from './break-store.ts';
 import type { Break, World } from './world.ts';
 
-/** Runs the whole plan; resolves when everything is healed. */
+/** Runs the whole plan; resolves when all faults have ended. */
 export async function injectFaults(
   world: World,
   plan: readonly PlannedFault[],
@@ -35,7 +35,7 @@ export async function injectFaults(
   for (const planned of plan) {
     await sleep(Math.max(0, startedAt + planned.atMs - recorder.now()));
     if (!isGreat(planned.what)) small.push(inject(planned));
-    // One may take longer to heal than planned: the next waits for it, and those that would come too late do not come.
+    // A fault may last longer than planned: the next waits for it, and those that would be too late are left out.
     else great = great.then(() => (recorder.now() - startedAt < withinMs ? inject(planned) : undefined));
   }
   await Promise.all([great, ...small]);

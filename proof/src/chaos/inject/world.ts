@@ -1,4 +1,4 @@
-/** What there is to break in a run, and how a break says whom it hits. */
+/** The parts of a run that can have faults, and how a fault names its target. */
 import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import type { ChaosClient } from '../clients/client.ts';
 import type { FleetNode } from '../fleet/fleet-node.ts';
@@ -14,7 +14,7 @@ export interface World {
   readonly clients: readonly ChaosClient[];
 }
 
-/** Says whom it hits, and is called when it does; the answer is called when it no longer does. */
+/** Called with its target when the fault begins; the returned function is called when it ends. */
 export type Begin = (target: string) => () => void;
-/** Breaks something and heals it again. */
+/** Begins a fault and ends it again. */
 export type Break = (planned: PlannedFault, begin: Begin) => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Runs in the process of an instance, before it: gives it a clock that is wrong, and leads its connections to Redis over wires that the
- * harness holds. As an administrator would by setting the date and redirecting ports, without an administrator's rights.
+ * Runs in the process of an instance, before it: gives it a wrong clock, and redirects its connections to Redis to proxies of the
+ * harness. An administrator could do the same by setting the date and redirecting ports, but needs rights for it.
  */
 import { Socket } from 'node:net';
 

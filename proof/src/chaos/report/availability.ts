@@ -1,4 +1,4 @@
-/** How long nothing was accepted and nothing came back, by kind of fault. Pure. */
+/** How long no request was accepted and no result delivered, by kind of fault. Pure. */
 import { type Happening, ofKind } from '../../../../packages/simulation/dist/history.js';
 import { type Fault, faultsOf } from '../../checker/faults.ts';
 import { isGreat, PLANNED, type PlannedKind } from '../plan-faults.ts';
@@ -6,13 +6,13 @@ import { isGreat, PLANNED, type PlannedKind } from '../plan-faults.ts';
 export interface Unavailability {
   readonly kind: PlannedKind;
   readonly count: number;
-  /** Longest time without an acceptance anywhere; undefined: none of these came alone. */
+  /** Longest time without an acceptance; undefined: none of these faults occurred alone. */
   readonly acceptingMs: number | undefined;
-  /** Longest time without a result anywhere. */
+  /** Longest time without a result. */
   readonly finishingMs: number | undefined;
 }
 
-/** How long after its end a fault may still show. */
+/** How long after its end a fault may still have effects. */
 const SHOWS_MS = 5_000;
 
 export function unavailabilityOf(history: readonly Happening[]): Unavailability[] {
@@ -24,7 +24,7 @@ export function unavailabilityOf(history: readonly Happening[]): Unavailability[
   return PLANNED.flatMap((kind): Unavailability[] => {
     const own = faults.filter(({ what }) => what === kind);
     if (own.length === 0) return [];
-    // What a small fault costs cannot be told while a great one lasts.
+    // The cost of a small fault is unknown while a large one lasts.
     const alone = isGreat(kind) ? own : own.filter((fault) => !great.some((other) => meet(fault, other)));
     const longest = (moments: readonly number[]): number | undefined =>
       alone.length === 0
@@ -41,7 +41,7 @@ export function unavailabilityOf(history: readonly Happening[]): Unavailability[
 const meet = (one: Fault, other: Fault): boolean =>
   one.beganAt <= other.endedAt + SHOWS_MS && other.beganAt <= one.endedAt + SHOWS_MS;
 
-/** Between two moments, or a moment and an end of the span. */
+/** Between two events, or an event and an end of the span. */
 export function longestGap(moments: readonly number[], from: number, to: number): number {
   let [longest, last] = [0, from];
   for (const at of moments) {

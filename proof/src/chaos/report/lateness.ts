@@ -1,8 +1,8 @@
-/** How late the machine was: whoever waits for a turn of a processor cannot be told from somebody who is broken. */
+/** How late the machine was: a process that waits for a processor cannot be distinguished from a broken one. */
 const EVERY_MS = 20;
 
 export interface Lateness {
-  /** How much later than asked for a timer of this process came at most. */
+  /** How much later than requested a timer of this process fired at most. */
   latestMs(): number;
   stop(): void;
 }

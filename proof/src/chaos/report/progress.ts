@@ -1,11 +1,11 @@
-/** What happens while a run lasts, a line at a time. */
+/** Prints events while a run lasts, one per line. */
 import type { Happening, Recorder } from '../../../../packages/simulation/dist/history.js';
 import { isGreat, type PlannedKind } from '../plan-faults.ts';
 
 const EVERY_MS = 5_000;
 const LOOK_MS = 200;
 
-/** Answers how to end it. */
+/** Returns a function that ends it. */
 export function tellProgress(recorder: Recorder, say: (line: string) => void): () => void {
   const tally = { requests: 0, accepted: 0, results: 0, missing: 0, faults: 0 };
   const current = new Map<number, string>();

@@ -1,4 +1,4 @@
-/** What a run came to: faults, work, promises. As data for machines, and as tables for people. Pure. */
+/** The result of a run: faults, work, invariants. As data, and as tables. Pure. */
 import { printTable } from '../../../../packages/scheduler/dist/cli/print-table.js';
 import { type Happening, ofKind } from '../../../../packages/simulation/dist/history.js';
 import { printStory, printViolations } from '../../checker/print.ts';
@@ -7,15 +7,15 @@ import { type Unavailability, unavailabilityOf } from './availability.ts';
 
 export interface Summary {
   readonly replay: string;
-  /** How late a timer came at most: on a machine that is busy with other things, times say little. */
+  /** How late a timer fired at most: on a busy machine, times say little. */
   readonly latestMs: number;
   readonly faults: readonly Unavailability[];
   readonly work: Readonly<Record<string, number>>;
-  /** What must be zero. */
+  /** Figures that must be zero. */
   readonly broken: Readonly<Record<string, number>>;
-  /** How often somebody looked for what must not be seen from outside, or at what must not grow. None: that was not judged. */
+  /** How often the harness tried to read what must not be visible, or sampled what must not grow. None: that was not judged. */
   readonly looks: Readonly<Record<string, number>>;
-  /** How often each promise could have been broken, and how often it was. */
+  /** How often each invariant could have been broken, and how often it was. */
   readonly promises: readonly {
     readonly promise: string;
     readonly judged: number;
@@ -31,7 +31,7 @@ export interface Summary {
   }[];
 }
 
-/** Of these the story is told in data, too. */
+/** Violations whose story is in the data, too. */
 const STORIES = 8;
 
 export function summarise(
@@ -119,7 +119,7 @@ export function printChaos(summary: Summary, history: readonly Happening[], find
   return [...parts, ...(hasFailed ? [`The same faults again: ${summary.replay}`] : [])].join('\n\n');
 }
 
-/** Of what nobody looked at nothing was shown. */
+/** A figure that was never measured shows nothing. */
 const orNotJudged = (times: number): number | string => (times === 0 ? 'not judged' : times);
 
 const twoColumns = (title: string, rows: readonly (readonly [string, number | string])[]): string =>

@@ -1,15 +1,15 @@
-/** How every instance of a run is configured, as text for it and as data for whoever has to know its limits. */
+/** The configuration of every instance of a run, as text for the instance and as data for the harness. */
 import { loadConfig } from '../../../../packages/scheduler/dist/config/load-config.js';
 import { printFinding } from '../../../../packages/scheduler/dist/config/origin.js';
 import type { Config } from '../../../../packages/scheduler/dist/config/settings.js';
 import { tenantSettings } from '../tenants.ts';
 
-/** Legacy nodes do not say how many they have. */
+/** Legacy nodes do not declare their slots. */
 export const LEGACY_SLOTS = 3;
 
 /**
- * Short where a run would wait for it, long where a busy machine would cut utterances, and few where a limit is to be within reach;
- * what instances know of each other is as delivered.
+ * Short where a run would wait for it, long where a busy machine would cut utterances, and few where a limit must be within reach;
+ * settings between instances have their defaults.
  */
 const SETTINGS = `
 endpoint_networks = ["127.0.0.0/8"]
@@ -37,7 +37,7 @@ hangover_manual_ms = 10
 hangover_auto_ms = 10
 `;
 
-/** `redisPorts`: where Redis is; none: one process without it. */
+/** `redisPorts`: of Redis; none: one process without it. */
 export function configText(port: number, redisPorts: readonly number[]): string {
   const own = `[server]\nport = ${port}\nadvertise_url = "http://127.0.0.1:${port}"`;
   return `${own}${SETTINGS}${redisPorts.length === 0 ? '' : sharedStore(redisPorts)}${tenantSettings()}`;
@@ -51,7 +51,7 @@ mode = "cluster"
 cluster_urls = ${JSON.stringify(ports.map((each) => `redis://127.0.0.1:${each}`))}
 `;
 
-/** Limits are the same at every port. */
+/** Limits are the same on every port. */
 const ANY_PORT = 5_010;
 
 export function configOfRun(redisPorts: readonly number[]): Config {

@@ -1,4 +1,4 @@
-/** One scheduler as a process of its own, with its log in a file. Ends with the run, if it has not ended before. */
+/** One scheduler process, with its log in a file. Ends with the run, if it has not ended before. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export interface Instance {
   freeze(): void;
   thaw(): void;
   kill(): Promise<void>;
-  /** Asks it to drain; resolves when it has ended. One that does not go is killed, and that counts as its fault. */
+  /** Asks it to drain; resolves when it has ended. If it does not end it is killed, which is a violation. */
   terminate(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export async function startInstance(options: {
   readonly recorder: Recorder;
   /** Where connections to these ports go instead. */
   readonly detours: ReadonlyMap<number, number>;
-  /** How far its clock is ahead of everybody else's. */
+  /** How far its clock is ahead of the others. */
   readonly clockAheadMs: number;
 }): Promise<Instance> {
   const { name, port, recorder } = options;
@@ -46,7 +46,7 @@ export async function startInstance(options: {
   writeFileSync(configPath, options.config);
   const log = openSync(logPath, 'w');
   const child = spawn(process.execPath, ['--import', SURROUNDINGS, LINGUA, 'serve', '--config', configPath], {
-    // Nor the settings of whoever runs this.
+    // Nor the settings of the user who runs this.
     cwd: '/',
     env: {
       PATH: process.env.PATH ?? '',
@@ -65,7 +65,7 @@ export async function startInstance(options: {
     child.once('exit', (code) => {
       isRunning = false;
       process.off('exit', killWithUs);
-      // Whoever is asked to go goes in order.
+      // A process that is asked to end must end in order.
       const isMeant = meant === 'SIGKILL' || (meant === 'SIGTERM' && code === 0);
       if (wasUp) recorder.record({ kind: 'instance_down', instance: name, isMeant });
       resolve(code);
@@ -78,7 +78,7 @@ export async function startInstance(options: {
     },
     { withinMs: READY_MS },
   ).catch(async (fault: unknown) => {
-    // Otherwise it might be ready after all, in the place of the one that is started next.
+    // Otherwise it might become ready after all, in the place of its successor.
     child.kill('SIGKILL');
     await ended;
     throw new Error(`${name} was not ready within ${READY_MS} ms:\n${readFileSync(logPath, 'utf8')}`, {
@@ -114,7 +114,7 @@ export async function startInstance(options: {
   };
 }
 
-/** What it logged, in the time of the recorder. */
+/** Its log lines, in the time of the recorder. */
 export function readLog({ name, logPath }: Instance, recorder: Recorder): LogLine[] {
   const epoch = Date.now() - recorder.now();
   return readFileSync(logPath, 'utf8')
@@ -126,7 +126,7 @@ export function readLog({ name, logPath }: Instance, recorder: Recorder): LogLin
     });
 }
 
-/** Whatever is not a line of the log was written by a process in distress. */
+/** A line that is not a log line was written by a crashing process. */
 const FATAL = 60;
 
 function parseLine(text: string): { readonly time?: number; readonly level?: number } {

@@ -1,4 +1,4 @@
-/** Moves slots of a Redis Cluster from one master to another while both serve, a few keys at a time, as its own tool does. */
+/** Moves hash slots of a Redis Cluster from one master to another while both serve, a few keys at a time, as Redis' own tool does. */
 import type { Redis } from 'ioredis';
 
 export interface Master {
@@ -10,7 +10,7 @@ const KEYS_AT_ONCE = 10;
 const MIGRATE_MS = 5_000;
 const PAUSE_MS = 15;
 
-/** All of `masters` are told who has a slot in the end. */
+/** All of `masters` are told which one has a slot in the end. */
 export async function moveSlots(
   slots: readonly number[],
   { from, to, masters }: { readonly from: Master; readonly to: Master; readonly masters: readonly Master[] },
@@ -19,19 +19,19 @@ export async function moveSlots(
   for (const slot of slots) {
     await to.client.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId);
     await from.client.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId);
-    // While a slot is on its way, some of its keys are here and some there.
+    // While a hash slot moves, some of its keys are on each server.
     for (let keys = await keysIn(from, slot); keys.length > 0; keys = await keysIn(from, slot)) {
       await from.client.call('MIGRATE', '127.0.0.1', to.port, '', 0, MIGRATE_MS, 'KEYS', ...keys);
       await pause();
     }
-    // The new one first: it must never happen that nobody has it.
+    // The new one first: at every moment one server must have the hash slot.
     for (const master of [to, from, ...masters.filter((each) => each !== to && each !== from)])
       await master.client.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
     await pause();
   }
 }
 
-/** Slots of this master that hold keys, fullest first. */
+/** Hash slots of this master that hold keys, fullest first. */
 export async function fullSlots({ client }: Master, most: number): Promise<number[]> {
   const own = await slotsOf(client);
   const counting = client.pipeline();

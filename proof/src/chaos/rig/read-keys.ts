@@ -1,4 +1,4 @@
-/** What a run has in one server: every key in the end, for the checker to judge, and streams at any time. */
+/** The keys of a run on one server: all keys at the end, for the checker, and streams at any time. */
 import type { Redis } from 'ioredis';
 import type { LeftKey } from '../../checker/leftovers.ts';
 import type { StoredKey } from '../watch/stored-levels.ts';
@@ -10,7 +10,7 @@ export async function readKeys(client: Redis, prefix: string): Promise<LeftKey[]
   for await (const name of namesIn(client, `${prefix}:*`)) {
     const type = await client.type(name);
     const ttlMs = await client.pttl(name);
-    // It ended between the look and the question.
+    // It expired between the scan and the read.
     if (type === 'none' || ttlMs === -2) continue;
     const isLeases = name.endsWith(':reserved');
     const isInbox = name.endsWith(':inbox');
@@ -26,8 +26,8 @@ export async function readKeys(client: Redis, prefix: string): Promise<LeftKey[]
 }
 
 /**
- * Nodes report at rest, too, so that there are always messages. One that was handled waits up to ten seconds until it is taken out
- * together with others; one that was told in vain comes again after as long.
+ * Nodes report at rest, too, so there are always messages. A handled one waits up to ten seconds until it is removed together with
+ * others; one whose delivery failed is delivered again after as long.
  */
 const HANDLED_WITHIN_MS = 30_000;
 

@@ -1,4 +1,4 @@
-/** The Redis Cluster of a run: whose masters can be killed, frozen and brought back, whose slots can move, and whose keys can be read. */
+/** The Redis Cluster of a run: masters can be killed, frozen and restarted, hash slots can move, and keys can be read. */
 import { Redis } from 'ioredis';
 import type { LeftKey } from '../../checker/leftovers.ts';
 import { eventually } from '../../eventually.ts';
@@ -9,15 +9,15 @@ import { readKeys, readStreams } from './read-keys.ts';
 
 export interface RedisStore {
   readonly ports: readonly number[];
-  /** Ports of those that are masters now, as far as they answer. */
+  /** Ports of the current masters, as far as they answer. */
   masters(): Promise<number[]>;
-  /** Ends one without a word. */
+  /** Kills one. */
   kill(port: number): void;
-  /** Starts one again that was killed, once another one has taken its place, and waits until it has caught up. */
+  /** Restarts a killed server, once another one has taken its place, and waits until it has caught up. */
   revive(port: number): Promise<void>;
   freeze(port: number): void;
   thaw(port: number): void;
-  /** Moves that many of the slots that hold keys from one master to another. */
+  /** Moves that many of the hash slots that hold keys from one master to another. */
   moveSlots(from: number, to: number, most: number): Promise<void>;
   /** Every master answers and has a replica. */
   whole(): Promise<void>;
@@ -83,7 +83,7 @@ export async function startRedisStore(): Promise<RedisStore> {
     masters,
     kill: (port) => serverAt(port).signal('SIGKILL'),
     async revive(port) {
-      // Without its data it must come back as a replica: a master that forgot everything would be believed.
+      // Without its data it must come back as a replica: an empty master would be believed.
       await eventually(async () => (await masters()).length >= 3, { withinMs: HEALED_MS });
       await serverAt(port).restart();
       await whole();

@@ -1,12 +1,12 @@
-/** The way of one instance to every server of Redis: can be cut, slowed down and held, and nobody else notices. */
+/** The connections of one instance to every server of Redis: they can be cut, slowed down and held, without effect on others. */
 import { createBalancer } from '../wire/balancer.ts';
 
 export interface RedisWires {
-  /** Port of the server → port of the wire to it. */
+  /** Port of the server → port of the proxy to it. */
   readonly detours: ReadonlyMap<number, number>;
   /** Breaks every connection; new ones are let through. */
   cut(): void;
-  /** What is sent either way arrives so much later; Infinity: not before the next call. */
+  /** Everything sent in either direction arrives this much later; Infinity: not before the next call. */
   delay(ms: number): void;
   close(): void;
 }

@@ -10,9 +10,9 @@ import { layRedisWires, type RedisWires } from './redis-wires.ts';
 export interface Schedulers {
   readonly places: number;
   at(place: number): Instance;
-  /** A new process in that place, whose clock is right unless told otherwise; resolves when it is ready. */
+  /** A new process in that place, with a right clock by default; resolves when it is ready. */
   start(place: number, how?: { readonly clockAheadMs: number }): Promise<Instance>;
-  /** Its way to the store. */
+  /** Its connections to the store. */
   wires(place: number): RedisWires;
   backends(): readonly Backend[];
   logs(): LogLine[];
@@ -24,14 +24,14 @@ export async function startSchedulers(options: {
   readonly count: number;
   readonly folder: string;
   readonly recorder: Recorder;
-  /** Where Redis is; none: one process without it. */
+  /** The ports of Redis; none: one process without it. */
   readonly redisPorts: readonly number[];
 }): Promise<Schedulers> {
   const { folder, recorder } = options;
   const ports = await freePorts(options.count);
   const wires = await Promise.all(ports.map(() => layRedisWires(options.redisPorts)));
   const current: Instance[] = [];
-  /** Who answers in each place: a process may take somebody in before anybody has seen that it is ready. */
+  /** The process in each place: it may accept connections before the harness has seen that it is ready. */
   const names: string[] = [];
   const all: Instance[] = [];
 
@@ -72,7 +72,7 @@ export async function startSchedulers(options: {
   };
 }
 
-/** An instance that cannot reach its store at its start says so and ends; whoever supervises it tries again. */
+/** An instance that cannot reach its store at its start logs it and ends; its supervisor tries again. */
 async function persist<T>(start: () => Promise<T>): Promise<T> {
   for (let triesLeft = START_TRIES; ; triesLeft -= 1) {
     try {
@@ -83,7 +83,7 @@ async function persist<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Below those that the system gives out by itself: a place keeps its port while nobody listens there. */
+/** Below the ephemeral ports of the system: a place keeps its port while no process listens there. */
 const [LOWEST_PORT, PORTS] = [20_000, 12_000];
 
 export async function freePorts(count: number): Promise<number[]> {

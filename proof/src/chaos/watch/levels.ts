@@ -1,15 +1,15 @@
 /**
- * What an instance says of itself at /metrics that must not grow without end, and how much of it there may be. Pure. Limits are those
- * of the configuration; where nobody can set one, what the description of the metric promises.
+ * What an instance reports at /metrics that must stay bounded, and its limit. Pure. Limits are those of the configuration, or else
+ * what the description of the metric promises.
  */
 import type { Config } from '../../../../packages/scheduler/dist/config/settings.js';
 
 export interface Level {
   readonly gauge: string;
-  /** Not a number: it was to be told, and was not. */
+  /** Not a number: it should have been reported, and was not. */
   readonly value: number;
   readonly limit: number;
-  /** How much may be left at rest; absent: whatever is within the limit. */
+  /** How much may be left at rest; absent: anything within the limit. */
   readonly atRest?: number;
 }
 
@@ -17,15 +17,15 @@ interface Rule {
   readonly gauge: string;
   readonly limit: (config: Config) => number;
   readonly atRest?: 0;
-  /** It may take as long as a job may until it is at rest. */
+  /** It may take as long as a job until it is at rest. */
   readonly restsLate?: true;
-  /** Told only from the first time on that there is something to tell. */
+  /** Reported only after its first value. */
   readonly isLate?: true;
 }
 
 const none = { atRest: 0 } as const;
 
-/** What is taken over, from a dead instance or from its own former incarnation, comes on top of what it admits, and it had as many. */
+/** What it takes over, from a dead instance or from its own previous incarnation, is added to what it admits: as many again. */
 const mostDriven = ({ scheduler }: Config): number => 2 * scheduler.max_inflight_jobs;
 
 const OF_EVERYBODY: readonly Rule[] = [
@@ -33,7 +33,7 @@ const OF_EVERYBODY: readonly Rule[] = [
   // Retries wait, however full the queue is.
   { gauge: 'scheduler_jobs_waiting', limit: mostDriven, ...none },
   { gauge: 'scheduler_utterances_running', limit: ({ scheduler }) => scheduler.max_inflight_jobs, ...none },
-  // What a repeat of a request brought is kept until the deadline of its job: another attempt may need it.
+  // Audio of a repeated request is kept until the deadline of its job: another attempt may need it.
   {
     gauge: 'scheduler_audio_store_bytes',
     limit: ({ scheduler }) => scheduler.audio.max_bytes_total,
@@ -62,7 +62,7 @@ const OF_ONE_ALONE: readonly Rule[] = [
 
 const OF_MANY: readonly Rule[] = [
   { gauge: 'scheduler_pending_node_reports', limit: () => 10_000, ...none },
-  // Nodes report at rest, too, wherever they reach somebody: one that is never done stays in its inbox, which is looked at in the store.
+  // Nodes report at rest, too, on any instance: a message that is never handled stays in its inbox, which is checked in the store.
   { gauge: 'scheduler_cluster_messages_in_progress', limit: () => 1_024 },
   {
     gauge: 'scheduler_phase2_inbox_pending',
@@ -76,15 +76,15 @@ const OF_MANY: readonly Rule[] = [
   { gauge: 'scheduler_replica_nodes{of="others"}', limit: ({ scheduler }) => scheduler.max_nodes },
 ];
 
-/** Their names, for whoever asks whether one is missing. */
+/** Their names, to check that none is missing. */
 export const LEVELS: readonly string[] = [...OF_EVERYBODY, ...OF_ONE_ALONE, ...OF_MANY].map(
   ({ gauge }) => gauge,
 );
 
-/** Of each metric; beyond it everything is counted under one that is called other. */
+/** Per metric; beyond it everything is counted under the label value `other`. */
 const MOST_LABEL_SETS = 251;
 
-/** `isPatient`: what rests late is waited for, and judged. */
+/** `isPatient`: levels that come to rest late are waited for, and judged. */
 export function levelsIn(text: string, config: Config, isPatient: boolean): Level[] {
   const { told, sets } = seriesIn(text);
   const rules = [...OF_EVERYBODY, ...(config.scheduler.phase2.enabled ? OF_MANY : OF_ONE_ALONE)];
@@ -104,7 +104,7 @@ export function levelsIn(text: string, config: Config, isPatient: boolean): Leve
   return [...named, { gauge: 'label sets of the widest metric', value: most, limit: MOST_LABEL_SETS }];
 }
 
-/** By name, added up over labels, and each by name and labels; and how many label sets each name has. */
+/** By name, summed over labels, and each by name and labels; and how many label sets each name has. */
 function seriesIn(text: string): {
   readonly told: ReadonlyMap<string, number>;
   readonly sets: ReadonlyMap<string, number>;
@@ -117,7 +117,7 @@ function seriesIn(text: string): {
     if (name === undefined) continue;
     add(told, name, Number(value));
     if (labels !== undefined) add(told, `${name}${labels}`, Number(value));
-    // Those of a histogram have a name of their own that ends otherwise.
+    // Series of a histogram have another suffix.
     if (!name.endsWith('_bucket')) add(sets, name, 1);
   }
   return { told, sets };

@@ -1,8 +1,8 @@
-/** What a server tells of the commands it runs (MONITOR), read for who writes to whom. Pure. */
+/** What a server reports of the commands it runs (MONITOR): which instance writes to which. Pure. */
 import type { Happening } from '../../../../packages/simulation/dist/history.js';
 import type { LogLine } from '../../checker/instances.ts';
 
-/** Under the names by which instances know each other. */
+/** Under the ids of the instances. */
 export interface SentMessage {
   readonly from: string;
   readonly to: string;
@@ -10,18 +10,18 @@ export interface SentMessage {
   readonly atMs: number;
 }
 
-/** A script that was run, and the messages it was to put into an inbox. */
+/** A script that was run, and the messages that it writes to an inbox. */
 export interface Call {
   readonly messages: readonly SentMessage[];
 }
 
-/** The script by which messages are sent: its digest, and its name, with which its text begins. */
+/** The script that sends messages: its digest, and its name, with which its text begins. */
 export interface SendingScript {
   readonly digest: string;
   readonly name: string;
 }
 
-/** What runs inside a script comes from `lua`, and is part of it. */
+/** A command inside a script has the source `lua`, and is part of the script. */
 const SCRIPT = /^\+(\d+\.\d+) \[\d+ (?!lua\])[^\]]*\] "eval(?:sha)?" /i;
 /** The last one may be cut. */
 const WORD = /"([^"\\]*(?:\\.[^"\\]*)*)"?/g;
@@ -29,7 +29,7 @@ const INBOX = /:streams:\{instance:([^}]+)\}:inbox$/;
 /** A lane, then an envelope whose first fields are the topic and the sender. */
 const LETTER = /^\S+ \{\\"topic\\":\\"[^"\\]*\\",\\"from\\":\\"([^"\\]+)\\"/;
 
-/** Undefined: it tells of no script. A line may be cut at its end. */
+/** Undefined: it is no script. A line may be cut at its end. */
 export function readCall(line: string, sending: SendingScript): Call | undefined {
   const [head, time] = SCRIPT.exec(line) ?? [];
   if (head === undefined) return undefined;
@@ -43,7 +43,7 @@ export function readCall(line: string, sending: SendingScript): Call | undefined
 
 const wordOf = ([, word = '']: RegExpExecArray): string => word;
 
-/** How instances call themselves → how the history calls them. */
+/** Ids of instances → their names in the history. */
 export function instanceNames(logs: readonly Pick<LogLine, 'instance' | 'text'>[]): Map<string, string> {
   const names = new Map<string, string>();
   for (const { instance, text } of logs) {
@@ -53,7 +53,7 @@ export function instanceNames(logs: readonly Pick<LogLine, 'instance' | 'text'>[
   return names;
 }
 
-/** The history with these messages where they belong. `epochMs`: when it began. */
+/** The history with these messages, in the order of time. `epochMs`: when it began. */
 export function withMessages(
   history: readonly Happening[],
   messages: readonly SentMessage[],

@@ -1,4 +1,4 @@
-/** What lies in the store that must not grow without end, and how much of it there may be. Pure. */
+/** What lies in the store and must stay bounded, and its limit. Pure. */
 import type { Config } from '../../../../packages/scheduler/dist/config/settings.js';
 import type { LeftKey } from '../../checker/leftovers.ts';
 import type { Level } from './levels.ts';
@@ -15,7 +15,7 @@ export function streamLevels(keys: readonly StoredKey[], { scheduler: { phase2 }
   const fullest = (kind: RegExp): number =>
     keys.reduce((most, { name, size }) => (kind.test(name) ? Math.max(most, size) : most), 0);
   return [
-    // At rest, too, there are some: how long they lie there is looked at in the end (checker/leftovers.ts).
+    // At rest, too, there are some: how long they lie there is checked at the end (checker/leftovers.ts).
     { gauge: 'messages in the fullest inbox', value: fullest(INBOX), limit: phase2.stream_maxlen },
     {
       gauge: 'messages in the fullest dead-letter queue',
@@ -31,7 +31,7 @@ export function storedLevels(keys: readonly LeftKey[], config: Config, instances
   const { scheduler, session } = config;
   const count = (kind: RegExp): number => keys.filter(({ name }) => kind.test(name)).length;
   const leases = keys.reduce((sum, { liveLeases = 0 }) => sum + liveLeases, 0);
-  // Those of the dead are in it, until somebody has taken them over: all may have died once by then.
+  // Includes those of dead instances, until another one has taken them over: by then each may have died once.
   const most = (each: number): number => 2 * each * instances;
   return [
     ...streamLevels(keys, config),

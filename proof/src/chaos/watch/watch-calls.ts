@@ -1,4 +1,4 @@
-/** Listens to what the servers of Redis run (MONITOR), all the while: how many scripts, and who writes to whom (I8, I9). */
+/** Reads the commands that the servers of Redis run (MONITOR): how many scripts, and which instance writes to which (I8, I9). */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -10,9 +10,9 @@ export interface CallWatch {
 }
 
 const HOST = '127.0.0.1';
-/** A server that was away is looked for again. */
+/** Reconnects to a server that was away. */
 const AGAIN_MS = 100;
-/** Of a line: who writes to whom is said at its beginning, and messages may carry sound. */
+/** Bytes kept of a line: sender and receiver are at its beginning, and messages may carry audio. */
 const MOST_CHARS = 65_536;
 
 const FOLDER = new URL('../../../../packages/scheduler/dist/adapters/redis/inbox/', import.meta.url);
@@ -22,7 +22,7 @@ export function sendingScript(name = 'send-messages'): SendingScript {
   return { name, digest: createHash('sha1').update(text).digest('hex') };
 }
 
-/** Of all servers, whoever is master: replicas tell of no scripts. */
+/** Of all servers, masters or not: replicas report no scripts. */
 export function watchCalls(ports: readonly number[]): CallWatch {
   const sending = sendingScript();
   const messages: SentMessage[] = [];

@@ -1,4 +1,7 @@
-/** Asks every instance and Redis about once a second how much they hold, and records it with what they may hold (I11, and I2 at rest). */
+/**
+ * Reads about once a second from every instance and from Redis how much they hold, and records it with the limits (I11, and I2 at
+ * rest).
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../../../packages/scheduler/dist/config/settings.js';
 import type { Recorder } from '../../../../packages/simulation/dist/history.js';
@@ -11,25 +14,25 @@ import { type StoredKey, storedLevels, streamLevels } from './stored-levels.ts';
 
 export interface LevelWatch {
   /**
-   * Ends the watch with a last look: resolves when nobody has anything left that must not be there when all is quiet, or does not
-   * get rid of it.
+   * Ends the watch with a last check: resolves when no instance has anything left that must be gone at rest, or when it does not go
+   * away.
    */
   settle(): Promise<void>;
-  /** What was found in the store in the end. */
+  /** What was found in the store at the end. */
   noteKeys(keys: readonly LeftKey[]): void;
   stop(): Promise<void>;
 }
 
 const EVERY_MS = 1_000;
-/** Whoever does not answer within this is not reachable now. */
+/** An instance that does not answer within this time is unreachable. */
 const ANSWER_MS = 900;
-/** Whatever nobody cares for any more ends by itself with the deadline of its job. */
+/** Everything left without an owner expires with the deadline of its job. */
 const SETTLED_WITHIN_MS = 22_000;
 
 export function watchLevels(options: {
   readonly recorder: Recorder;
   readonly config: Config;
-  /** Waits in the end for what rests only after a while. */
+  /** Waits at the end for what comes to rest only after a while. */
   readonly isPatient: boolean;
   readonly backends: () => readonly Backend[];
   /** Absent: there is no store. */
@@ -55,12 +58,12 @@ export function watchLevels(options: {
   }
 
   async function lookAtStreams(read: () => Promise<readonly StoredKey[]>): Promise<void> {
-    // A server that hangs tells nothing.
+    // A server that hangs reports nothing.
     const keys = await read().catch(() => undefined);
     if (keys !== undefined) note('store', streamLevels(keys, config));
   }
 
-  /** Nobody waits for another one that hangs. */
+  /** Reads do not wait for another one that hangs. */
   async function again(once: () => Promise<unknown>): Promise<void> {
     while (isWatching) {
       const next = sleep(EVERY_MS);

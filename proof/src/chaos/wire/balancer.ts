@@ -1,4 +1,7 @@
-/** A tiny TCP proxy: every connection goes to the first backend that takes it, and can be cut, slowed down or held. It does not know who is frozen. */
+/**
+ * A tiny TCP proxy: every connection goes to the first backend that accepts it, and can be cut, slowed down or held. It does not
+ * know which backend is frozen.
+ */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { cleared, createRelay, createSky } from './relay.ts';
 import { createFrameReader } from './socket-frames.ts';
@@ -10,17 +13,20 @@ export interface Backend {
 
 export interface Balancer {
   readonly port: number;
-  /** Breaks every connection there is. */
+  /** Breaks all connections. */
   cut(): void;
-  /** What is sent either way arrives so much later; Infinity: not before the next call. Nobody is told, as where packets are lost. */
+  /**
+   * Everything sent in either direction arrives this much later; Infinity: not before the next call. No side is notified, as where
+   * packets are lost.
+   */
   delay(ms: number): void;
   close(): void;
 }
 
 export interface BalancerOptions {
-  /** Whom to try, best first; asked for every connection. */
+  /** Which backends to try, best first; called for every connection. */
   readonly backends: () => readonly Backend[];
-  /** Messages of WebSockets on their way to the client, before the client has them. */
+  /** Messages of WebSockets to the client, before the client has them. */
   readonly onText?: (text: string, instance: string) => void;
 }
 
@@ -60,7 +66,7 @@ export async function createBalancer({ backends, onText }: BalancerOptions): Pro
       from.on('error', () => to.destroy());
       from.on('close', (hadError) => {
         open.delete(from);
-        // What was read before is still to be written.
+        // What was read before must still be written.
         if (hadError) to.destroy();
         else relay.end();
       });
@@ -84,7 +90,7 @@ export async function createBalancer({ backends, onText }: BalancerOptions): Pro
     delay: sky.set,
     close() {
       isClosed = true;
-      // Whoever waits for the weather sees that nobody is there.
+      // A side that waits for the delay notices that the other side is gone.
       cut();
       sky.set(0);
       server.close();
@@ -100,7 +106,7 @@ function reach(port: number): Promise<Socket | undefined> {
   });
 }
 
-/** Every call begins with another one. */
+/** Every call begins with another backend. */
 export function takeTurns<Each>(all: () => readonly Each[]): () => readonly Each[] {
   let turn = 0;
   return () => {
@@ -109,7 +115,7 @@ export function takeTurns<Each>(all: () => readonly Each[]): () => readonly Each
   };
 }
 
-/** Home first, as somebody who lives near it; the others if it is gone. */
+/** The near backend first; the others if it is gone. */
 export const liveNear =
   <Each>(home: number, all: () => readonly Each[]): (() => readonly Each[]) =>
   () =>

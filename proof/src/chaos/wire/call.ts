@@ -1,4 +1,4 @@
-/** One HTTP call on a connection of its own, so that the next one may reach another instance. */
+/** One HTTP call on its own connection, so that the next one may reach another instance. */
 import { type IncomingMessage, request } from 'node:http';
 
 export interface Called<Body = unknown> {
@@ -13,7 +13,7 @@ export interface Calling {
   readonly timeoutMs?: number;
 }
 
-/** Rejects when there is no whole answer in time. */
+/** Rejects when there is no complete answer in time. */
 export function call<Body = Record<string, unknown>>(
   port: number,
   method: 'GET' | 'POST',
@@ -32,7 +32,7 @@ export function call<Body = Record<string, unknown>>(
   });
 }
 
-/** Only the status: what comes behind it may have no end. Rejects when there is none in time. */
+/** Only the status: the body may have no end. Rejects when there is none in time. */
 export function ask(
   port: number,
   method: 'GET' | 'POST',

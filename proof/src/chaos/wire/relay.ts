@@ -1,11 +1,11 @@
-/** One direction of a connection that can be slow or stand still: everything arrives, in order, when it is let through. */
+/** One direction of a connection that can be slow or stop: everything arrives, in order, when it is let through. */
 import { Transform } from 'node:stream';
 
-/** How bad the way is now. Asked for every piece. */
+/** The current delay. Read for every chunk. */
 export interface Weather {
-  /** Infinity: nothing gets through until `changed`. */
+  /** Infinity: nothing passes until `changed`. */
   delayMs(): number;
-  /** Calls back each time the weather changes, until cancelled. */
+  /** Calls back each time the delay changes, until cancelled. */
   onChange(run: () => void): () => void;
 }
 
@@ -29,7 +29,7 @@ export function createSky(): Sky {
   };
 }
 
-/** Resolves when something could get through. */
+/** Resolves when something could pass. */
 export function cleared(weather: Weather): Promise<void> {
   if (weather.delayMs() !== Number.POSITIVE_INFINITY) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 /** Reads the text frames that a server sends over one TCP connection, without taking part in it. */
 
-/** Feed it everything the server sends, from the answer to the upgrade on. What is no WebSocket is ignored. */
+/** Takes everything the server sends, from the answer to the upgrade on. Other connections than WebSockets are ignored. */
 export function createFrameReader(onText: (text: string) => void): (chunk: Buffer) => void {
   let buffer: Buffer = Buffer.alloc(0);
   let phase: 'head' | 'frames' | 'ignored' = 'head';
@@ -43,7 +43,7 @@ interface Frame {
   readonly end: number;
 }
 
-/** Undefined: not all of it is there. Servers do not mask. */
+/** Undefined: it is not complete. Servers do not mask. */
 function frameAt(buffer: Buffer): Frame | undefined {
   if (buffer.length < 2) return undefined;
   const [first = 0, second = 0] = buffer;

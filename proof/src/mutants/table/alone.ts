@@ -1,8 +1,8 @@
-/** Mutants that one instance without a store gives away. */
+/** Mutants that are detected with one instance without a store. */
 import type { Mutant, World } from '../mutant.ts';
 
 const ALONE: World = { scenario: { instances: 1 } };
-/** No fault but nodes that lose others' patience. */
+/** No fault but nodes that acknowledge too late. */
 const IMPATIENT: World = { scenario: { instances: 1, badness: 0.06 }, faults: [] };
 /** Jobs that last longer than a slot is reserved for them. */
 const LASTING: World = {

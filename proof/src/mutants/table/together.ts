@@ -1,25 +1,28 @@
-/** Mutants that only several instances on a shared store give away. */
+/** Mutants that are detected only with several instances on a shared store. */
 import type { Mutant, World } from '../mutant.ts';
 
 const DEATHS: World = { faults: ['instance_killed', 'instance_frozen'] };
 const OUTAGES: World = { faults: ['store_down'], jobs: 150 };
-/** Cut off for long enough to be taken for dead, from little more than where they show that they live. */
+/** Instances are cut off for long enough to be declared dead, from little more than the shard with their presence. */
 const CUT_OFF: World = {
   faults: ['instance_cut_off'],
   scenario: { shards: 6, perSecond: 20 },
   jobs: 400,
 };
 /**
- * Instances wake that do not know they were taken for dead: by their clocks no time has passed. Assignments that others wrote to such a one
- * meanwhile it takes for new and hands to its own nodes, whoever has their slots and jobs by then. Seeds in which that happens, four in
- * ten, are skipped.
+ * Instances wake that do not know that they were declared dead: by their clocks no time has passed. They take assignments that
+ * others wrote to them meanwhile for new and send them to their own nodes, whose slots and jobs others have by then. Seeds in which
+ * that happens, four in ten, are skipped.
  */
 const SUSPENDED: World = {
   faults: ['instance_frozen'],
   scenario: { badness: 0.03, suspended: 1 },
   jobs: 600,
 };
-/** Nodes leave in the very moment in which they are sent something, which is seldom; a slot that nobody gives back stays taken beyond the first probe. */
+/**
+ * Nodes leave in the very moment in which a job is sent to them, which is rare; a slot that is never released stays taken beyond the
+ * first probe.
+ */
 const LEAVING: World = {
   faults: ['node_killed', 'node_cut'],
   scenario: { badness: 0, nodes: 8, reservationMs: 55_000 },

@@ -1,18 +1,18 @@
-/** Runs in the process of an instance, before it: tells the harness what only the process itself knows of its memory, handles and pauses. */
+/** Runs in the process of an instance, before it: reports what only the process itself knows of its memory, handles and pauses. */
 import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapCodeStatistics } from 'node:v8';
 
 export interface Look {
   readonly rss: number;
   readonly heapUsed: number;
-  /** After everything that is garbage was collected, without compiled code; only if asked for. */
+  /** After a full garbage collection, without compiled code; only on request. */
   readonly heapLive?: number;
   readonly external: number;
   readonly arrayBuffers: number;
   /** Sockets, servers, pipes. */
   readonly handles: number;
   readonly timers: number;
-  /** Since the last look. */
+  /** Since the last read. */
   readonly loopP99Ms: number;
   readonly gcMaxMs: number;
 }
@@ -37,7 +37,7 @@ const observer = new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) {
     const { duration, detail } = entry as typeof entry & { readonly detail?: { readonly flags?: number } };
     const flags = detail?.flags ?? 0;
-    // Those that the harness asks for are not the scheduler's.
+    // Collections that the harness requests are not the scheduler's.
     const isForced = (flags & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) !== 0;
     if (!isForced) gcMaxMs = Math.max(gcMaxMs, duration);
   }
@@ -48,7 +48,7 @@ process.on('message', ({ look, collects }: LookOrder) => {
   const answer: LookAnswer = { look, seen: seen(collects) };
   process.send?.(answer);
 });
-// It is to live and end as it would without being watched, but never longer than the harness.
+// It must live and end as it would without the watch, but never longer than the harness.
 process.channel?.unref();
 process.on('disconnect', () => process.exit(1));
 
@@ -63,13 +63,13 @@ function seen(collects: boolean): Look {
   const memory = { rss, heapUsed, external, arrayBuffers };
   const live = collects ? { heapLive: liveHeap() } : {};
   delay.reset();
-  // The loop notes only after this how late it was because of the collection.
+  // The event loop measures only after this how late it was because of the collection.
   if (collects) setTimeout(() => delay.reset(), 2 * RESOLUTION_MS).unref();
   gcMaxMs = 0;
   return { ...memory, ...live, handles, timers, ...pauses };
 }
 
-/** The engine goes on compiling what is used often enough for tens of minutes: that is no leak, and would hide a small one. */
+/** The engine goes on compiling frequently used code for tens of minutes: that is no leak, and would hide a small one. */
 function liveHeap(): number {
   globalThis.gc?.();
   const { code_and_metadata_size: code, bytecode_and_metadata_size: bytecode } = getHeapCodeStatistics();

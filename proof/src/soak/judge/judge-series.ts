@@ -2,18 +2,18 @@
 import { medianOf, type Point, trendOf } from './trend.ts';
 
 export type Verdict =
-  /** It does not grow, or not so that it could matter. */
+  /** It does not grow, or not enough to matter. */
   | 'steady'
-  /** It grew, and has come to an end of it. */
+  /** It grew, and has stopped growing. */
   | 'settles'
   | 'grows'
   /** The run was too short to say. */
   | 'too_short'
-  /** It says more of the machine than of the scheduler. */
+  /** It says more about the machine than about the scheduler. */
   | 'shown_only';
 
 export interface Tolerance {
-  /** Growth per hour that is not called a leak, as a part of the level. */
+  /** Growth per hour that is not called a leak, as a share of the level. */
   readonly partPerHour: number;
   /** Growth during the judged part of the run that is not called a leak, whatever the level: noise, and caches that fill. */
   readonly floor: number;
@@ -25,20 +25,20 @@ export interface Judgement {
   readonly level: number;
   readonly highest: number;
   readonly perHour: number;
-  /** Hardly less than this. */
+  /** The lower bound. */
   readonly perHourAtLeast: number;
   /** Of the second half alone. */
   readonly latePerHour: number;
-  /** What of growth this run would have called one. */
+  /** The smallest growth that this run would have called a leak. */
   readonly detectablePerHour: number;
 }
 
-/** Neighbouring samples tell nearly the same; a few dozen medians tell more. */
+/** Neighbouring samples are nearly the same; a few dozen medians say more. */
 const BLOCKS = 30;
 const FEWEST_BLOCKS = 10;
 /** Dozens of series are judged at once: one false alarm in a thousand of them is enough. */
 const SURE = 3.1;
-/** Growth of which less than this part is left in the second half comes to an end. */
+/** Growth of which less than this share is left in the second half has stopped. */
 const STILL = 1 / 3;
 const HOUR = 3_600;
 

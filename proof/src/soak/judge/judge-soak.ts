@@ -1,4 +1,4 @@
-/** What a soak came to: every series with its judgement, and what did not go back. Pure. */
+/** The result of a soak: every series with its verdict, and what did not return to its level. Pure. */
 import type { Series } from '../measure/series.ts';
 import { STEADY_AFTER_S } from '../rig/settings.ts';
 import type { Soaked } from '../run-soak.ts';
@@ -14,14 +14,14 @@ export interface SoakReport extends Omit<Soaked, 'series'> {
   readonly replay: string;
   readonly warmUpSeconds: number;
   readonly series: readonly JudgedSeries[];
-  /** Nothing grew, and everything went back. */
+  /** Nothing grew, and everything returned to its level before the load. */
   readonly isClean: boolean;
 }
 
-/** A run that has no time for more warm-up than this is too short to judge. */
+/** A run without time for this much warm-up is too short to judge. */
 const MOST_WARM_UP = 0.5;
 const WARM_UP = 0.25;
-/** Of series that are shown only: no verdict comes of it, but their level does. */
+/** Of series that are only shown: they have no verdict, but their level is checked. */
 const NO_TOLERANCE = { partPerHour: 0, floor: 0 };
 
 export const warmUpOf = (seconds: number): number =>

@@ -11,7 +11,7 @@ export interface Left {
 
 export interface Baseline {
   add(seen: readonly Seen[]): void;
-  /** What is more than it may be, and was so at every look since the load ended: nodes poll and report, so something always is under way. */
+  /** What is above its limit, and was so at every check since the load ended: nodes poll and report, so something is always under way. */
   leftIn(seen: readonly Seen[]): Left[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * How fast a series grows, robustly: Theil and Sen's median of all pairwise slopes, which no outlier moves, with Sen's lower bound.
- * Its width is Kendall's, widened where neighbours resemble one another (Hamed and Rao; Marriott and Pope). Pure.
+ * How fast a series grows, robustly: Theil and Sen's median of all pairwise slopes, which outliers do not move, with Sen's lower
+ * bound. Its width is Kendall's, widened where neighbours are correlated (Hamed and Rao; Marriott and Pope). Pure.
  */
 
 export interface Point {
@@ -11,15 +11,18 @@ export interface Point {
 
 export interface Trend {
   readonly perSecond: number;
-  /** The true one is hardly less: with `z` = 3.1, once in a thousand. */
+  /** The true slope is rarely less: with `z` = 3.1, once in a thousand. */
   readonly perSecondAtLeast: number;
 }
 
-/** Neighbours that resemble one another by chance only: beyond this, in units of 1/√n, it is none. */
+/** Correlation of neighbours up to this, in units of 1/√n, counts as chance. */
 const NO_CHANCE = 1.96;
-/** Nothing is more like the one before than this: of a few points it would be chance. */
+/** The largest correlation assumed: more than this in a few points would be chance. */
 const MOST_LIKE = 0.9;
-/** What grows ever faster is like itself, too: if fewer than one in thirteen pairs of points fall, that is growth whatever its shape. */
+/**
+ * A series that grows ever faster is correlated, too: if fewer than one in thirteen pairs of points fall, that is growth whatever
+ * its shape.
+ */
 const MOST_DOUBT = 0.85;
 
 /** At least five points. */
@@ -44,12 +47,12 @@ function slopesOf(points: readonly Point[]): number[] {
   return slopes.sort((one, other) => one - other);
 }
 
-/** Of the number of pairs that rise less those that fall, if there is no trend. */
+/** Of the number of pairs that rise minus those that fall, if there is no trend. */
 const kendallVariance = (count: number): number => (count * (count - 1) * (2 * count + 5)) / 18;
 
 /**
- * How much wider the bound must be because a point tells of its neighbours; never narrower than if it told nothing. The greater of
- * two: over every lag that is no chance, and as if each remembered only the one before, which few points show better.
+ * How much wider the bound must be because neighbouring points are correlated; never narrower than without correlation. The greater
+ * of two: over every significant lag, and as if each depended only on the one before, which a few points show better.
  */
 function likenessOf(ranks: readonly number[]): number {
   const count = ranks.length;
@@ -59,7 +62,7 @@ function likenessOf(ranks: readonly number[]): number {
     if (Math.abs(likeness) > NO_CHANCE / Math.sqrt(count))
       sum += (count - lag) * (count - lag - 1) * (count - lag - 2) * likeness;
   }
-  // Few points make it look less than it is.
+  // Few points make it look smaller than it is.
   const next = Math.min(MOST_LIKE, (count * correlation(ranks, 1) + 1) / (count - 4));
   return Math.max(1, 1 + (2 * sum) / (count * (count - 1) * (count - 2)), (1 + next) / (1 - next));
 }
@@ -84,7 +87,7 @@ function ranksOf(values: readonly number[]): number[] {
   });
 }
 
-/** Of sorted ones. */
+/** Of sorted values. */
 export function medianOf(sorted: readonly number[]): number {
   const middle = (sorted.length - 1) / 2;
   return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;

@@ -1,4 +1,4 @@
-/** Programs that dispatch over HTTP, and do what leaves something behind if anything does: repeat, cancel, stop listening, ask for the impossible. */
+/** Programs that dispatch over HTTP and do what may leave something behind: repeat, cancel, stop listening, request the impossible. */
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobView } from '@lingua/protocol';
@@ -16,12 +16,12 @@ export interface CallerOptions {
   readonly isOver: () => boolean;
 }
 
-/** Sizes on both sides of what is sent along with the job. */
+/** Sizes on both sides of the limit for audio inside a message. */
 const [SHORT_BYTES, LONG_BYTES] = [256, 6_000];
 const WAIT_MS = 2_000;
 const ASKS = 15;
 const SETTLED = ['FINISHED', 'FAILED', 'RELEASED'];
-/** More would be names that somebody invents; as many as there is room for are remembered. */
+/** More would be invented names; as many as there is room for are kept. */
 const TENANTS = 40;
 const MOODS = ['repeats', 'cancels', 'stops following', 'stops waiting', 'asks for the impossible'] as const;
 const MOODY = 0.45;
@@ -37,7 +37,7 @@ export async function callAgainAndAgain(options: CallerOptions): Promise<void> {
       })
       .finally(() => underWay.delete(done));
     underWay.add(done);
-    // Arrivals as of many people: the next one does not know of the last.
+    // Poisson arrivals: the time of the next one is independent of the last.
     await sleep(Math.min(3_000, (-Math.log(1 - chance()) * 1_000) / options.perSecond));
   }
   await Promise.all(underWay);
@@ -78,7 +78,7 @@ async function callOnce({ chance, work, port }: CallerOptions, words: string): P
   const isDone = await outcome(port, job);
   work[isDone ? 'results' : 'missing'] += 1;
   if (mood === 'repeats') {
-    // Late, too: it gets the job that it had.
+    // Also late: it gets the job that it had.
     work.repeats += 1;
     await dispatch();
   }
@@ -94,7 +94,7 @@ async function outcome(port: () => number, job: string): Promise<boolean> {
   return false;
 }
 
-/** Opens the stream of a job's moves, and leaves without a word. */
+/** Opens the stream of a job's moves, and leaves without closing it. */
 function followBriefly(port: number, job: string, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const sent = request(

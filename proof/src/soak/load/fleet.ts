@@ -1,4 +1,4 @@
-/** Nodes of every kind. Again and again one loses its connection, or dies and another process takes its place. */
+/** Nodes of every kind. From time to time one loses its connection, or dies and another process takes its place. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createSeededChance,
@@ -16,7 +16,7 @@ import { countingRecorder, type Work } from './tally.ts';
 export interface Fleet {
   /** Begins to lose connections and processes. */
   trouble(): void;
-  /** No more of it; resolves when all nodes are there. */
+  /** No more of it; resolves when all nodes are connected. */
   calm(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -38,8 +38,8 @@ export async function joinFleet(options: {
     recorder,
     temper: createTemper(createSeededChance(seedOf(options.seed, 10 + index))),
   });
-  // Those that come back under their name. One legacy gets a new name with every process, and the scheduler remembers
-  // the generation of a name for an hour: legacy there would be a trend for that long.
+  // Nodes that come back under their name. A legacy node gets a new name with every process, and the scheduler keeps the generation
+  // of a name for an hour: legacy nodes here would be a trend for that long.
   const lively: FleetNode[] = await Promise.all([
     ...[0, 1, 2].map((index) =>
       joinSdkFleetNode({ ...member(`node-sdk-${index}`, 6, index), backends: liveNear(index, backends) }),

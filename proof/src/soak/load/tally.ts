@@ -1,4 +1,4 @@
-/** What nodes and clients tell of themselves, counted and not kept: a soak that remembers everything grows by itself. */
+/** What nodes and clients report, counted and not kept: a soak that keeps everything grows by itself. */
 import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 
 export interface Work {

@@ -1,4 +1,7 @@
-/** People who open a session, speak for a while, sometimes lose the connection, and leave: in order, in a hurry, or without a word. */
+/**
+ * Clients that open a session, speak for a while, sometimes lose the connection, and leave: in order, in a hurry, or without closing
+ * anything.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSession, type WebSocketConstructor } from '@lingua/sdk/client';
 import WebSocket from 'ws';
@@ -11,7 +14,7 @@ export interface VisitorOptions {
   readonly chance: () => number;
   readonly work: Work;
   readonly backends: () => readonly Backend[];
-  /** No further visit begins, and nobody speaks on. */
+  /** No further visit begins, and no visitor speaks on. */
   readonly isOver: () => boolean;
 }
 
@@ -82,7 +85,7 @@ async function visitOnce({ chance, work, backends, isOver }: VisitorOptions, nam
   const mood = isOver() ? 1 : chance();
   if (mood < VANISHES) {
     work.vanished += 1;
-    // From here on nothing reaches the scheduler: it has to find out by itself.
+    // From here on nothing reaches the scheduler: it must detect that by itself.
     wire.close();
   } else if (mood >= VANISHES + HURRIES)
     await Promise.race([session.settled(), sleep(SETTLE_MS, undefined, { ref: false })]);

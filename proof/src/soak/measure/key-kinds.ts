@@ -1,10 +1,10 @@
-/** Which kind of key a name in Redis is, by the one list of keys that the scheduler has. Pure. */
+/** Which kind of key a name in Redis is, by the scheduler's one list of keys. Pure. */
 import { createKeys } from '../../../../packages/scheduler/dist/adapters/redis/keys.js';
 
 /** Stands for every id while patterns are made. */
 const ANY = '\u0001';
 
-/** A name that the list does not have: somebody spelled one by hand. */
+/** A name that the list does not have: it was spelled by hand. */
 export const UNLISTED = 'not in the list of keys';
 
 export function createKindOf(prefix: string): (name: string) => string {

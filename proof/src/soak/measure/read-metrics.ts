@@ -1,9 +1,9 @@
-/** Levels out of what a scheduler prints for Prometheus: every gauge, so that one which comes later is watched without anybody's doing. Pure. */
+/** Levels from what a scheduler prints for Prometheus: every gauge, so that a new one is watched automatically. Pure. */
 
 /** What grows by its nature, is configured, or is no amount. */
 const NO_LEVELS = /(_age_seconds|_ratio|_delay_seconds|_pause_ms|^scheduler_limit|^scheduler_hub_up)$/;
 
-/** By name, added up over labels. */
+/** By name, summed over labels. */
 export function levelsOf(text: string): Map<string, number> {
   const levels = new Map<string, number>();
   const gauges = new Set<string>();

@@ -1,4 +1,4 @@
-/** What a soak wants to know of its Redis. */
+/** What a soak measures of its Redis. */
 import { Redis } from 'ioredis';
 import { PREFIX } from '../rig/settings.ts';
 import { createKindOf } from './key-kinds.ts';
@@ -10,7 +10,7 @@ export interface RedisFigures {
 
 export interface RedisWatch {
   figures(): Promise<RedisFigures>;
-  /** How many keys of each kind there are, and entries in streams of each kind. Looks at every key. */
+  /** How many keys of each kind there are, and entries in streams of each kind. Reads every key. */
   census(): Promise<{
     readonly kinds: ReadonlyMap<string, number>;
     readonly entries: ReadonlyMap<string, number>;
@@ -38,7 +38,7 @@ export function watchRedis(port: number): RedisWatch {
         const [next, names] = await client.scan(cursor, 'COUNT', 500);
         cursor = next;
         for (const name of names) {
-          // A scan may tell of a key twice.
+          // A scan may return a key twice.
           if (seen.has(name)) continue;
           seen.add(name);
           const kind = kindOf(name);

@@ -1,4 +1,4 @@
-/** Looks at every process, at Redis and at the scheduler's own levels, again and again, and keeps what it saw. */
+/** Reads every process, Redis and the scheduler's own levels, again and again, and keeps the values. */
 import { performance } from 'node:perf_hooks';
 import type { Point } from '../judge/trend.ts';
 import type { WatchedInstance } from '../rig/watched-instance.ts';
@@ -108,11 +108,11 @@ export interface Album {
   series(): Series[];
 }
 
-/** What was seen, by series. A kind of key that is missing in a count of all kinds is not unknown, there is none. */
+/** The values, by series. A kind of key that is missing in a count of all kinds is not unknown, there is none. */
 export function createAlbum(startedAt: number): Album {
   const all = new Map<string, Omit<Series, 'points'> & { readonly points: Point[] }>();
   let samples = 0;
-  /** When kinds were counted: a kind that comes later was at 0 till then. */
+  /** When kinds were counted: a kind that comes later had the value 0 till then. */
   const censuses: number[] = [];
 
   return {

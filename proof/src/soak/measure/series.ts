@@ -1,4 +1,4 @@
-/** The series of a soak: what each is of, in which unit, how much growth is none, and whether it must go back to where it was. Data. */
+/** The series of a soak: what each measures, in which unit, how much growth is allowed, and whether it must return to its level. Data. */
 import type { Tolerance } from '../judge/judge-series.ts';
 import type { Point } from '../judge/trend.ts';
 
@@ -8,7 +8,7 @@ export interface SeriesKind {
   readonly unit: Unit;
   /** Absent: shown, not judged. */
   readonly tolerance?: Tolerance;
-  /** When all is quiet it may be this much above what it was before the load; absent: it need not come back. */
+  /** At rest it may be this much above its level before the load; absent: it need not return. */
   readonly afterwards?: number;
 }
 
@@ -42,7 +42,7 @@ export const PROCESS_SERIES = {
 
 export type ProcessSeries = keyof typeof PROCESS_SERIES;
 
-/** What is proportional to the load, and the load to what else the machine does. A key that is left behind is found when all is quiet. */
+/** Proportional to the load, which depends on what else the machine does. A key that is left behind is found at rest. */
 const [MANY, SOME] = [60, 40];
 
 export const REDIS_SERIES = {
@@ -52,7 +52,7 @@ export const REDIS_SERIES = {
   'dead letters': judged('count', 1, 0),
 } as const satisfies Record<string, SeriesKind>;
 
-/** Written now and then by whoever is first, for a few seconds: they are there by chance. */
+/** Written from time to time by one of the instances, for a few seconds: they exist by chance. */
 const PASSING_KINDS = ['lock', 'modelUnavailable', 'statsPart', 'statsSnapshot', 'instanceFigures'];
 export const keysOf = (kind: string): SeriesKind =>
   judged('count', SOME, PASSING_KINDS.includes(kind) ? undefined : 0);
@@ -60,7 +60,7 @@ export const keysOf = (kind: string): SeriesKind =>
 const MB = 1024 * 1024;
 export const isBytes = (metric: string): boolean => metric.endsWith('_bytes');
 
-/** Swept when the next one comes, and not before, or a while after the last: they stay where they were when the load ended. */
+/** Swept only when the next one comes, or a while after the last: they stay where they were when the load ended. */
 const LAZY_LEVELS = [
   'scheduler_mailboxes_listened',
   'scheduler_jobs_retained',
@@ -69,7 +69,7 @@ const LAZY_LEVELS = [
   'scheduler_tenants_known',
 ];
 
-/** Of a level that the scheduler tells, all instances together. */
+/** Of a level that the scheduler reports, all instances together. */
 export function levelOf(metric: string): SeriesKind {
   const isLazy = LAZY_LEVELS.includes(metric);
   return isBytes(metric)

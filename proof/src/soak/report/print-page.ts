@@ -1,4 +1,4 @@
-/** One page with a chart of every series: no script, no font, no picture from elsewhere. Pure. */
+/** One self-contained page with a chart of every series. Pure. */
 import { createAxis } from '../../../../bench/dist/report/axis.js';
 import { chart, type Series as Line, legend } from '../../../../bench/dist/report/chart.js';
 import { asText } from '../../../../bench/dist/report/html.js';
@@ -59,7 +59,7 @@ function unmoved({ series }: SoakReport): string {
   return `<h2>Never moved</h2><div class="scroll still"><table><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
-/** Beside what pages of this project share. */
+/** In addition to the style that all pages of this project share. */
 const OWN = `
 .passed{background:var(--good-bg);color:var(--good);border-radius:8px;padding:10px 14px;margin:16px 0;font-weight:600;max-width:none}
 .notice{max-width:none}.notice li{margin:2px 0}
@@ -110,7 +110,7 @@ function cell(series: JudgedSeries, { warmUpSeconds, seconds }: SoakReport): str
   return `<div class="cell">${chart({ title: name, x, y, series: lines })}<div class="told">${verdict(series)}${told(judgement, unit)}</div></div>`;
 }
 
-/** Through the middle of what was judged. */
+/** Through the middle of the judged part. */
 function trendLine(
   { judgement, unit }: JudgedSeries,
   from: number,

@@ -44,7 +44,7 @@ export function printSoak(report: SoakReport): string {
   return parts.join('\n\n');
 }
 
-/** A slope that nobody judged would only be read as one. */
+/** A slope without a verdict would be misread as one. */
 const slope = ({ judgement, unit }: JudgedSeries, value: number): string =>
   judgement.verdict === 'too_short' || judgement.verdict === 'shown_only' ? '–' : perHour(value, unit);
 

@@ -1,4 +1,4 @@
-/** One line that says how far a soak is: written over where somebody looks, now and then where it is kept. */
+/** One line that shows the progress of a soak: overwritten on a terminal, printed from time to time in a file. */
 import type { Progress } from '../run-soak.ts';
 
 const EVERY_MS = 10_000;

@@ -1,4 +1,4 @@
-/** Numbers and verdicts as people read them, in the terminal and on the page. Pure. */
+/** Numbers and verdicts for the terminal and the page. Pure. */
 import type { Verdict } from '../judge/judge-series.ts';
 import type { JudgedSeries, SoakReport } from '../judge/judge-soak.ts';
 import type { Unit } from '../measure/series.ts';
@@ -52,7 +52,7 @@ export function growthOf({ group, name, unit, judgement }: JudgedSeries): string
   return `${group}: ${name} grows by ${perHour(judgement.perHour, unit)} per hour (at least ${perHour(judgement.perHourAtLeast, unit)}${part})`;
 }
 
-/** Whether the run was long enough to say of anything that it does not grow. */
+/** Whether the run was long enough to judge slopes. */
 export const hasSlopes = ({ series }: Pick<SoakReport, 'series'>): boolean =>
   series.some(({ judgement }) => judgement.verdict !== 'too_short' && judgement.verdict !== 'shown_only');
 

@@ -1,14 +1,14 @@
 /**
- * The configuration of a soak: as delivered, but what is kept is kept for seconds, so that a steady state comes within a minute, and
- * Redis and other instances are waited for longer, so that a busy machine breaks nothing: what breaks is the business of chaos.
+ * The configuration of a soak: the defaults, but entries are kept for seconds only, so that a steady state comes within a minute,
+ * and timeouts of Redis and of other instances are longer, so that a busy machine causes no faults: faults are tested by chaos.
  */
 
-/** Legacy nodes do not say how many they have. */
+/** Legacy nodes do not declare their slots. */
 export const LEGACY_SLOTS = 3;
 
 const [DEADLINE_S, RETENTION_S, RESUME_S] = [24, 10, 6];
 
-/** From here on as much ends as begins: whatever was kept at the start is gone. */
+/** From here on as much ends as begins: everything kept at the start is gone. */
 export const STEADY_AFTER_S = DEADLINE_S + RETENTION_S;
 
 export const SHORTENED = `jobs are kept ${RETENTION_S} s after their end and sessions ${RESUME_S} s after their loss, a job ends within ${DEADLINE_S} s`;

@@ -1,4 +1,4 @@
-/** One scheduler as it is shipped, in a process of its own that can be asked how it is. */
+/** One scheduler as it is shipped, in its own process that reports its state on request. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export interface WatchedInstance {
   openFiles(): number | undefined;
   /** Its metrics as it prints them. */
   metrics(): Promise<string>;
-  /** What it logged as an error, and how often. A machine that is too busy makes them, too. */
+  /** What it logged as an error, and how often. A machine that is too busy causes errors, too. */
   errors(): ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function startWatchedInstance(options: {
   const log = openSync(logPath, 'w');
   const args = ['--expose-gc', '--import', WATCH, LINGUA, 'serve', '--config', configPath];
   const child = spawn(process.execPath, args, {
-    // Nor the settings of whoever runs this.
+    // Nor the settings of the user who runs this.
     cwd: '/',
     env: { PATH: process.env.PATH ?? '' },
     stdio: ['ignore', log, log, 'ipc'],

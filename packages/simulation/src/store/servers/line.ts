@@ -132,7 +132,7 @@ export function createLine(deps: {
   }
 
   function settle(batch: Batch): void {
-    // // A process that slept checks its clock before it reads what has arrived.
+    // A process that slept checks its clock before it reads what has arrived.
     const isLate = machine.uptimeMs() - batch.ownSentMs > commandTimeoutMs;
     for (const call of batch.calls) {
       if (call.isOver || call.reply === LOST) continue;
@@ -198,7 +198,7 @@ export function createLine(deps: {
     machine.clock.after(PROBE_MS, () => {
       isProbing = false;
       if (!isSilent || isClosed) return;
-      // // A reply ends the silence. Without one it is probed again.
+      // A reply ends the silence. Without one it is probed again.
       call('probing', () => undefined).catch(() => {
         if (isSilent && !isProbing) probeLater();
       });

@@ -98,7 +98,7 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
     shard.isReplicating = true;
   }
 
-  // // Plain fields: objects with their own getters are slow as soon as there are two of them.
+  // Plain fields: objects with their own getters are slow as soon as there are two of them.
   const shard: Changeable<Shard> = {
     index: deps.index,
     state: createShardState(),
@@ -162,7 +162,7 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
     goAway() {
       if (shard.isAway) return;
       shard.isAway = true;
-      // // Requests that it had not executed are lost.
+      // Requests that it had not executed are lost.
       rouse();
       waiting.clear();
       for (const cut of [...cuts]) cut();
