@@ -1,6 +1,6 @@
 /**
- * A process of its own: SDK nodes over real WebSockets that answer every job at once, or after a while.
- * Arguments: url, nodes, slots, milliseconds that a job takes. Prints "ready" when all are registered; ends with its standard input.
+ * Runs in its own process: SDK nodes over real WebSockets that finish every job at once, or after a while. Arguments: url, nodes,
+ * slots, milliseconds that a job takes. Prints "ready" when all are registered; ends with its standard input.
  */
 import { createNode } from '@lingua/sdk/node';
 import { simulatedCapabilities } from '../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
@@ -15,7 +15,7 @@ const nodes = Array.from({ length: Number(count) }, (_, index) =>
     nodeId: `node-bench-${index}`,
     maxConcurrentJobs: Number(slots),
     capabilities: simulatedCapabilities(LANGUAGES, false),
-    // Not the machine's, which they share with everything that is measured: a busy one would get no jobs.
+    // Not the load of the machine, which they share with everything that is measured: a busy node would get no jobs.
     resources: () => ({ cpu_percent: 20, mem_percent: 20 }),
     onJob: async () => {
       if (workMs !== '0') await new Promise((resolve) => setTimeout(resolve, Number(workMs)));

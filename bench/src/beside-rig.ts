@@ -1,4 +1,4 @@
-/** What the scenarios beside the hot path have in common: a scheduler with nodes that answer, a hub, and load at a fixed rate. */
+/** Common parts of the scenarios about cold work beside dispatch: a scheduler with nodes that answer, a hub, and load at a fixed rate. */
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ const SLOTS = 64;
 
 export interface BesideServer {
   readonly port: number;
-  /** Microseconds its process has used. */
+  /** CPU time of its process, in microseconds. */
   cpuMicros(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export async function startBesideServer(
   };
 }
 
-/** Real nodes that answer every job at once, until the answered function is called. */
+/** Real nodes that answer every job at once, until the returned function is called. */
 export async function startNodes(port: number): Promise<() => Promise<void>> {
   const args = [script('answering-nodes'), `ws://127.0.0.1:${port}/ws/node`, String(NODES), String(SLOTS)];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -85,7 +85,7 @@ export interface BenchHub {
   stop(): void;
 }
 
-/** `bytes` of services, or silence. */
+/** `bytes` of services, or no answer. */
 export async function startHub(bytes: number | 'silent'): Promise<BenchHub> {
   const text = bytes === 'silent' ? '' : catalogueOf(bytes);
   let asked = 0;

@@ -1,6 +1,6 @@
 /**
- * A process of its own, so that its CPU is its own: the whole scheduler, with a fleet that is counted and takes no jobs of the load.
- * Arguments: idle nodes, then settings as key=value. Tells its parent the port, and its CPU when asked.
+ * Runs in its own process, so that its CPU time is its own: the whole scheduler, with a fleet that is counted and gets no jobs of
+ * the load. Arguments: idle nodes, then settings as key=value. Sends its parent the port, and its CPU time on request.
  */
 import { createApp } from '../../packages/scheduler/dist/app/create-app.js';
 import { benchConfig, registration } from './embedded-engine.ts';
@@ -14,7 +14,7 @@ const ROOMY = [
   'server.limits.requests_per_second=1000000',
   'server.limits.requests_per_second_per_tenant=1000000',
 ];
-/** What the load asks for they do not have. */
+/** They lack what the load requires. */
 const OTHER_LANGUAGES = ['ja', 'ko'];
 
 const [idle, ...settings] = process.argv.slice(2);

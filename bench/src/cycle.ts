@@ -1,4 +1,4 @@
-/** The full cycle over real WebSockets: dispatch → job_assign → job_ack → job_result → released. Nodes run in a process of their own. */
+/** The full cycle over real WebSockets: dispatch → job_assign → job_ack → job_result → released. Nodes run in their own process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

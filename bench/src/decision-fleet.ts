@@ -1,6 +1,6 @@
 /**
- * A process of its own with one fleet, 70 % busy, as a scheduler is: measures a round of dispatches when asked.
- * Arguments: nodes, dispatches per round. A thread would not do: CPU time is counted per process.
+ * Runs in its own process with one fleet, 70 % busy: measures a round of dispatches on request. Arguments: nodes, dispatches per
+ * round. A thread would not do: CPU time is counted per process.
  */
 import type { DispatchRequest } from '../../packages/scheduler/dist/domain/dispatch.js';
 import { createEmbeddedEngine, RESULT, request } from './embedded-engine.ts';
@@ -33,7 +33,7 @@ const requests = (count: number): DispatchRequest[] => Array.from({ length: coun
 
 /**
  * CPU microseconds per dispatch, garbage collection included; making the requests and finishing the jobs is not counted. CPU time,
- * because the promise is per core, and the machine may be busy with something else.
+ * because the target is per core, and the machine may be busy with something else.
  */
 async function measure(): Promise<number> {
   let micros = 0;

@@ -15,17 +15,17 @@ import { createEngine } from './engine.ts';
 
 export const LANGUAGES = ['en', 'zh', 'ja', 'ko', 'de', 'fr', 'es', 'pt'];
 
-/** No limit is to be met: they are tested elsewhere. */
+/** No limit may be reached: limits are tested elsewhere. */
 const ROOMY = [
   'scheduler.max_inflight_jobs=1000000',
   'scheduler.task_binding.max_bindings=1000000',
-  // Nothing here acknowledges, and nothing here is to be retried.
+  // Nothing here acknowledges, and nothing may be retried.
   'scheduler.ack_timeout_ms=50000',
   'scheduler.reservation_ttl_ms=55000',
   'log.level=silent',
 ];
 
-/** However slow the machine is, no node falls silent and no job runs out of time while something is measured. */
+/** However slow the machine is, no node becomes stale and no job times out while something is measured. */
 const PATIENT = [
   'scheduler.ack_timeout_ms=300000',
   'scheduler.reservation_ttl_ms=310000',
@@ -103,7 +103,7 @@ export const WRITTEN = { kind: 'written' } as const;
 
 let sequence = 0;
 
-/** A new request in one of the 56 directions; with a request id, so that binding is part of the price. */
+/** A new request in one of the 56 directions; with a request id, so that the cost of binding is included. */
 export function request(audio?: Buffer): DispatchRequest {
   const n = sequence++;
   const source = LANGUAGES[n % LANGUAGES.length] ?? 'en';

@@ -1,4 +1,4 @@
-/** The real engine and registry on whatever adapters are given, with a fleet of equal nodes. */
+/** The real engine and registry on the given adapters, with a fleet of equal nodes. */
 import { createAudioStore } from '../../packages/scheduler/dist/adapters/memory/audio-store.js';
 import { createPrometheusMeter } from '../../packages/scheduler/dist/adapters/prometheus/meter.js';
 import { systemClock as clock } from '../../packages/scheduler/dist/adapters/system/clock.js';
@@ -23,7 +23,7 @@ import { createFleetView } from '../../packages/scheduler/dist/runtime/fleet/fle
 export interface EngineParts {
   readonly config: Config;
   readonly ids: IdSource;
-  /** One of this process finds nodes by the numbers that the fleet has for them. */
+  /** A ledger of this process finds nodes by the numbers of the fleet. */
   readonly ledger: (numbers: NodeNumbers) => CapacityLedger;
   readonly store: JobStore;
   readonly nodeIdClaims: NodeIdClaims;
@@ -91,7 +91,7 @@ export function createEngine({ config, ids, store, nodeIdClaims, events, link, .
       if (registered.kind !== 'registered') throw new Error(registered.message);
       generations.set(registered.nodeId, registered.generation);
     },
-    /** A node that is not heard of for 45 s is stale: whatever takes longer must let them beat. */
+    /** A node without a heartbeat for 45 s is stale: whatever takes longer must send heartbeats. */
     async beatAll() {
       for (const [nodeId, generation] of generations)
         await registry.heartbeat({ nodeId, generation, resources: { runningJobs: 0 }, runningJobIds: [] });

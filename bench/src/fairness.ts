@@ -1,4 +1,4 @@
-/** Two tenants on one fleet: how long B waits for a slot while A takes its share, and while A offers ten times as much. */
+/** Two tenants on one fleet: how long B waits for a slot while A uses its share, and while A offers ten times as much. */
 import { createCapacityLedger } from '../../packages/scheduler/dist/adapters/memory/capacity-ledger.js';
 import { createJobEvents } from '../../packages/scheduler/dist/adapters/memory/job-events.js';
 import { createJobStore } from '../../packages/scheduler/dist/adapters/memory/job-store.js';
@@ -19,7 +19,7 @@ const SLOTS = 4;
 /** Of one job, on average; half to one and a half of it. */
 const SERVICE_MS = 40;
 const CAPACITY_PER_MS = (NODES * SLOTS) / SERVICE_MS;
-/** How much of its share B asks for: always, whatever A does. */
+/** How much of its share B requests: always, whatever A does. */
 const B_OF_ITS_SHARE = 0.8;
 const FLOOD = 10;
 const WAIT_MS = 10_000;
@@ -35,19 +35,19 @@ interface Run {
   readonly weights: Weights;
   /** What A offers, as a multiple of its share. */
   readonly load: number;
-  /** Both wait in one line, in the order in which they came: what there would be without turns. */
+  /** Both wait in one queue, in the order of arrival: the result without fair turns. */
   readonly isOneLine: boolean;
   readonly forMs: number;
 }
 
-/** A fleet whose nodes take their time, and tell when a job has left for one. */
+/** A fleet whose nodes take their time, and report when a job was sent to one. */
 async function createFleet({ weights }: Run, sent: (sessionId: string) => void) {
   const rows = [
     { tenant_id: 'a', weight: weights.a },
     { tenant_id: 'b', weight: weights.b },
   ];
   const config = benchConfig([`scheduler.tenants=${JSON.stringify(rows)}`]);
-  // What is left of a run must not go on beside the next.
+  // What is left of a run must not continue beside the next.
   let isOver = false;
   const engine = createEngine({
     config,
@@ -77,7 +77,7 @@ async function createFleet({ weights }: Run, sent: (sessionId: string) => void) 
   };
 }
 
-/** By chance, at a steady rate: when each comes does not depend on what became of those before. */
+/** At random, at a steady rate: arrivals do not depend on earlier jobs. */
 function* arrivals(perMs: number): Generator<number> {
   for (let at = 0; ; ) {
     at -= Math.log(1 - Math.random()) / perMs;

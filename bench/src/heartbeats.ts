@@ -1,4 +1,4 @@
-/** Heartbeats that change load only, from the bytes of the frame to the corrected view. */
+/** Heartbeats that change only the load, from the bytes of the frame to the updated view. */
 import { parseNodeMessage } from '@lingua/protocol';
 import { toHeartbeat } from '../../packages/scheduler/dist/transport/ws/node-registration.js';
 import { createEmbeddedEngine, request } from './embedded-engine.ts';
@@ -26,7 +26,7 @@ const frame = (nodeId: string, running: number): string =>
 export async function heartbeats(options: { nodes: number; rounds: number }): Promise<Figure[]> {
   say(`heartbeats: registering ${options.nodes} nodes`);
   const engine = await createEmbeddedEngine(options.nodes, 4);
-  // Some selections have run, so that their standing answers are there to be kept up to date.
+  // Some selections have run, so that their cached answers exist and must be updated.
   for (let i = 0; i < 200; i++) await engine.jobs.dispatch(request());
   const before = engine.fleet.stats();
   const micros: number[] = [];

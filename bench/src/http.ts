@@ -64,7 +64,7 @@ async function startClient(port: number, path: string): Promise<ChildProcess> {
   return child;
 }
 
-/** Bursts, with `tidy` after each, uncounted. */
+/** Bursts, with `tidy` after each, not counted. */
 async function load(from: ChildProcess, bursts: number, tidy: () => Promise<void>): Promise<Load> {
   const latencies: number[] = [];
   let errors = 0;
@@ -87,7 +87,7 @@ async function load(from: ChildProcess, bursts: number, tidy: () => Promise<void
 }
 
 async function startEmpty(): Promise<{ port: number; close(): Promise<void> }> {
-  // Our schemas carry notes for the documents, which the validator is to pass over.
+  // Our schemas carry notes for the documents, which the validator must ignore.
   const app = fastify({ ajv: { customOptions: { strict: false } } });
   app.post('/empty', { schema: { body: DispatchRequest } }, () => ({
     job_id: 'job-1',

@@ -26,7 +26,7 @@ const EAGER = [
 const SMALL_BYTES = 10_000;
 /** Nearly the most that is read. */
 const LARGE_BYTES = 500_000;
-/** Nobody listens there. */
+/** No program listens there. */
 const REFUSING = 'http://127.0.0.1:9';
 
 const withHub = (url: string): string[] => [`model_hub.base_url=${url}`, ...EAGER];

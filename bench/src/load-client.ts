@@ -1,8 +1,9 @@
 /**
- * A process of its own that sends one HTTP request over and over on many kept-alive connections, a burst at a time, as its parent asks.
- * Raw sockets and a ready-made request: the client must cost less than any server it measures. During a burst it never sleeps: a server that
- * writes to a client who sleeps pays for waking it, more than the write itself costs, and how often depends on how fast the server is.
- * Arguments: port, path, body, connections. Each message is a number of requests, and is answered by what became of them.
+ * Runs in its own process: sends one HTTP request over and over on many kept-alive connections, a burst at a time, as its parent
+ * orders. Raw sockets and a ready-made request: the client must cost less than any server it measures. During a burst it never
+ * sleeps: a server that writes to a sleeping client pays for waking it, more than the write itself costs, and how often depends on
+ * how fast the server is. Arguments: port, path, body, connections. Each message is a number of requests, and is answered with their
+ * results.
  */
 import { connect, type Socket } from 'node:net';
 

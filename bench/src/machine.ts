@@ -1,4 +1,4 @@
-/** What the figures were measured on: without it they say nothing. */
+/** The machine on which the figures were measured: without it they say nothing. */
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
@@ -9,7 +9,7 @@ export interface Machine {
   readonly system: string;
   readonly node: string;
   readonly redis: string;
-  /** Of the minute before the run began: who shares the machine shares the figures. */
+  /** Of the minute before the run began: other programs on the machine change the figures. */
   readonly loadBefore: number;
   readonly at: string;
 }

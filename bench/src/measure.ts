@@ -5,9 +5,9 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** It is more than `value`: nothing higher was tried. */
+  /** It is more than `value`: no higher rate was tried. */
   readonly isMore?: true;
-  /** What the project promises, if it promises something here. */
+  /** The target, if the project has one here. */
   readonly target?: { readonly atLeast: number } | { readonly atMost: number };
 }
 

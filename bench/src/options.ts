@@ -1,4 +1,4 @@
-/** What the command line asks for. */
+/** The command line. */
 import { parseArgs } from 'node:util';
 import { declaredScenarios, findScenario } from './scenario/find-scenarios.ts';
 import { quickened } from './scenario/quickened.ts';

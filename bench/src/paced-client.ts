@@ -1,7 +1,7 @@
 /**
- * A process of its own that sends one HTTP request at a fixed rate and measures from when each was due: a late client, or a server
- * that makes it wait, must not hide in fewer requests.
- * Arguments: port, path, body (empty: GET), requests per second, milliseconds. Prints {"requests", "errors", "p50", "p99"} (milliseconds).
+ * Runs in its own process: sends one HTTP request at a fixed rate and measures from when each was due: a late client, or a server
+ * that makes it wait, must not hide in fewer requests. Arguments: port, path, body (empty: GET), requests per second, milliseconds.
+ * Prints {"requests", "errors", "p50", "p99"} (milliseconds).
  */
 import { Agent, request as send } from 'node:http';
 import { percentile } from './measure.ts';

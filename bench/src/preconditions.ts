@@ -1,8 +1,8 @@
-/** What a long run needs of this machine, looked at before it begins. Each answers undefined, or what to tell the person who asked for the run. */
+/** What a long run needs of this machine, checked before it begins. Each check returns undefined, or a text for the user. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 
-/** What is there stays as it is. */
+/** An existing file stays as it is. */
 export function whyUnwritable(flag: string, path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   const isNew = !existsSync(path);

@@ -1,4 +1,4 @@
-/** What the scheduler asks of Redis: commands and round trips per job, where they go, and what stays there. */
+/** What the scheduler sends to Redis: commands and round trips per job, on which keys, and what stays there. */
 import { type Figure, median } from './measure.ts';
 import { createAppContestant } from './redis/app-contestant.ts';
 import { type Contestant, closedLoop } from './redis/contestant.ts';
@@ -18,16 +18,16 @@ const MOST_WAIT_MS = 15_000;
 export interface RedisCostOptions {
   readonly alone: number;
   readonly together: number;
-  /** How long finished jobs are kept here: all of them for a moment, and not so long that their end cannot be waited for. */
+  /** How long finished jobs are kept here: all of them for a moment, and not so long that their end cannot be awaited. */
   readonly retentionMs: number;
   readonly nodes: number;
   /** Nodes that register on one instance and are selected by another. */
   readonly registrations: number;
   /** Jobs that stay at their node for a while. */
   readonly usual: number;
-  /** How long the instances are watched while nothing happens. */
+  /** How long the instances are watched while they are idle. */
   readonly idleMs: number;
-  /** How long what waits for more of its kind may wait. */
+  /** How long a batch may wait for more entries. */
   readonly settleMs: number;
 }
 
@@ -96,7 +96,7 @@ async function asked(server: BenchRedis, { alone, together }: RedisCostOptions):
       unit: '',
     },
     {
-      // What is written meanwhile in the background looks like a longer chain: the usual job has none of it.
+      // Background writes look like a longer chain: the usual job has none of them.
       name: 'round trips before a job leaves',
       value: median(before),
       unit: '',
@@ -122,7 +122,7 @@ async function asked(server: BenchRedis, { alone, together }: RedisCostOptions):
   ];
 }
 
-/** The whole scheduler: with heartbeats, presence and whatever else it does meanwhile. */
+/** The whole scheduler: with heartbeats, presence and all its background work. */
 async function askedByAll(server: BenchRedis, { together }: RedisCostOptions): Promise<Row[]> {
   say(`redis-cost: ${together} jobs of the whole scheduler`);
   const app = await createAppContestant({ port: server.port, prefix: 'all' });
@@ -142,7 +142,7 @@ async function askedByAll(server: BenchRedis, { together }: RedisCostOptions): P
 /** How long a job usually stays at its node. */
 const USUAL_MS = 300;
 
-/** With nodes that another instance holds, less what the two ask for when nothing happens. */
+/** With nodes that another instance holds, minus what the two send when idle. */
 async function askedElsewhere(server: BenchRedis, options: RedisCostOptions): Promise<Row[]> {
   const { alone, together, usual: usually } = options;
   say(`redis-cost: ${alone} jobs one by one and ${together} at once, on nodes of another instance`);
@@ -172,7 +172,7 @@ async function askedElsewhere(server: BenchRedis, options: RedisCostOptions): Pr
   }));
 }
 
-/** Commands per job, whatever they are. */
+/** Commands per job, of all kinds. */
 async function costElsewhere(
   server: BenchRedis,
   workMs: number,
@@ -187,7 +187,7 @@ async function costElsewhere(
     nodes: 1,
   });
   await closedLoop(app, { jobs: IN_FLIGHT, inFlight: IN_FLIGHT });
-  // What waits for more of its kind has gone by then.
+  // Batches have been written by then.
   await pause(settleMs);
   const wire = await watchWire(server);
   const asked = async (act: () => Promise<unknown>): Promise<{ count: number; ms: number }> => {
@@ -220,7 +220,7 @@ async function run(app: Contestant, { jobs, inFlight, everyMs }: Load): Promise<
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What is left of jobs when their time is over. */
+/** What is left of jobs after their retention. */
 async function left(server: BenchRedis, { together, retentionMs }: RedisCostOptions): Promise<Row[]> {
   say(`redis-cost: what ${together} finished jobs leave`);
   const limits = { retentionMs, bindingLeaseMs: retentionMs / 2, liveMarginMs: MARGIN_MS };

@@ -11,7 +11,7 @@ import { say } from './show.ts';
 
 const PREFIX = 'nodes';
 const SLOTS = 4;
-/** Longer than news of nodes are gathered for before they are written or told. */
+/** Longer than changes of nodes are gathered before they are written or published. */
 const QUIET_MS = 500;
 const MOST_UNTIL_SELECTED_MS = 250;
 
@@ -20,7 +20,7 @@ type Row = Omit<Figure, 'scenario'>;
 export async function nodesInRedis(server: BenchRedis, { nodes }: { nodes: number }): Promise<Row[]> {
   say(`redis-cost: ${nodes} idle nodes`);
   const { app } = await startSharedApp(sharedFlags(server.port, PREFIX));
-  // The first of all kinds of things are not theirs: scripts, indexes, buffers of connections.
+  // The first of each kind of entry is not counted: scripts, indexes, buffers of connections.
   const first = await register(app, 0, 10);
   await beatAll(app, first);
   const before = await weigh(server);
@@ -31,7 +31,7 @@ export async function nodesInRedis(server: BenchRedis, { nodes }: { nodes: numbe
   const { commands } = await wire.during(() => beatAll(app, fleet));
   wire.stop();
   await app.stop();
-  // Rounds over all nodes go on meanwhile, and cost the same without heartbeats.
+  // Passes over all nodes go on meanwhile, and cost the same without heartbeats.
   const writes = commands.filter((command) => command.some((part) => part.includes('{node:')));
   const spread = spreadOf(writes);
   return [
@@ -54,7 +54,7 @@ export async function nodesInRedis(server: BenchRedis, { nodes }: { nodes: numbe
       unit: '×',
       target: { atMost: 2 },
     },
-    // By chance: of a thousand names two or three fall into one of the 16,384 slots.
+    // By chance two or three of a thousand names fall into one of the 16,384 hash slots.
     {
       name: 'writes of heartbeats to the busiest slot ÷ to the mean one in use',
       value: spread.busiestSlot,
@@ -136,7 +136,7 @@ async function register({ registry }: App, from: number, count: number): Promise
   return registered;
 }
 
-/** And until what is told of it has been told. */
+/** And until its notices have been published. */
 async function beatAll({ registry }: App, nodes: readonly Registered[]): Promise<void> {
   for (const { nodeId, generation } of nodes) {
     const resources = { runningJobs: 0, cpuPercent: 20, memoryPercent: 30 };

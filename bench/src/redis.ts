@@ -46,7 +46,7 @@ const NAMES: Record<PartyKind, string> = {
 /** Times BullMQ's jobs per second. */
 const PROMISED: Partial<Record<PartyKind, number>> = { engine: 1.5, app: 0.8 };
 
-/** The parties take turns, so that a slow minute of the machine is a slow minute for all of them. */
+/** The contestants take turns, so that a slow minute of the machine is a slow minute for all of them. */
 async function inTurns<T>(
   what: string,
   rounds: number,

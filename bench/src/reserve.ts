@@ -1,4 +1,4 @@
-/** How often the first node asked has a slot, with several instances that choose at once from views of their own. */
+/** How often the first node tried has a slot, with several instances that choose at the same time from their own views. */
 import type { Assignment } from '../../packages/scheduler/dist/ports/node-link.js';
 import { RESULT, request } from './embedded-engine.ts';
 import type { Figure } from './measure.ts';
@@ -102,7 +102,7 @@ async function play(port: number, isTelling: boolean, { serviceMs, forMs }: Rese
   }
 
   const perMs = (BUSY * NODES * SLOTS) / serviceMs;
-  // As long as it takes to fill up, and then as long as asked.
+  // As long as it takes to fill up, and then the requested time.
   await arrivals(perMs, 3 * serviceMs, come);
   isCounting = true;
   await arrivals(perMs, forMs, come);

@@ -1,4 +1,4 @@
-/** Everything that was asked for, one after the other. */
+/** Runs all selected suites and scenarios, one after the other. */
 import { describeMachine, type Machine } from './machine.ts';
 import type { Figure } from './measure.ts';
 import type { Options } from './options.ts';
@@ -6,7 +6,7 @@ import { figuresOf } from './report/tables.ts';
 import { runScenario, type ScenarioReport } from './scenario/run-scenario.ts';
 import { SUITES } from './suites.ts';
 
-/** Everything a run has found. */
+/** All results of a run. */
 export interface Found {
   readonly machine: Machine;
   readonly rounds: number;
@@ -17,7 +17,7 @@ export interface Found {
   readonly scenarios: readonly ScenarioReport[];
 }
 
-/** A quick run says nothing but that it runs: it need not do so undisturbed. */
+/** A quick run shows only that the bench works: it may be disturbed. */
 const QUICK_AT_ONCE = 4;
 
 const withoutTarget = ({ target: _, ...figure }: Figure): Figure => figure;

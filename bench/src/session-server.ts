@@ -1,6 +1,6 @@
 /**
- * A process of its own, so that its memory and CPU are its own: the scheduler, or a bare ws server that echoes every frame.
- * Argument: scheduler | echo. Tells its parent the port, and its figures when asked.
+ * Runs in its own process, so that its memory and CPU are its own: the scheduler, or a bare ws server that echoes every frame.
+ * Argument: scheduler | echo. Sends its parent the port, and its figures on request.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createApp } from '../../packages/scheduler/dist/app/create-app.js';
@@ -11,7 +11,7 @@ import { collectGarbage, cpuMicros } from './measure.ts';
 export interface ServerFigures {
   readonly rssBytes: number;
   readonly cpuMicros: number;
-  /** Of the time since the last question. */
+  /** Of the time since the last request. */
   readonly loopDelayP99Ms: number;
   /** Audio the scheduler holds for its sessions. */
   readonly audioBytes: number;
@@ -24,7 +24,7 @@ const ROOMY = [
   'server.limits.max_connections=20000',
   'server.limits.max_connections_per_tenant=20000',
   'server.limits.max_connections_per_address=20000',
-  // Results are measured, not their refusal.
+  // Results are measured, not refusals.
   'session.max_utterances=1000',
 ];
 

@@ -1,4 +1,7 @@
-/** Sessions: what an idle one weighs, how many chunks a process takes next to a bare echo, and what the scheduler adds to an utterance. */
+/**
+ * Sessions: the memory of an idle one, how many chunks a process takes next to a bare echo, and what the scheduler adds to an
+ * utterance.
+ */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -38,7 +41,7 @@ interface Load {
   stop(): Promise<void>;
 }
 
-/** Answers when the load has said what it saw; its connections stay open until it is stopped. */
+/** Resolves when the load has reported; its connections stay open until it is stopped. */
 async function load(mode: string, port: number, ...args: number[]): Promise<Load> {
   const child = spawn(process.execPath, [script('session-load'), mode, String(port), ...args.map(String)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -84,7 +87,7 @@ type Row = Omit<Figure, 'scenario'>;
 async function idle(count: number): Promise<Row[]> {
   say(`sessions: ${count} idle ones`);
   const server = await startServer('scheduler');
-  // Once and away again: what the first sessions warm up is not theirs.
+  // Once before: what the first sessions warm up is not counted.
   const first = await load('idle', server.port, Math.min(200, count));
   await first.stop();
   const empty = await server.ask(true);
@@ -112,7 +115,7 @@ async function paced({ speaking, pacedMs }: SessionOptions): Promise<Row[]> {
   await spoken.stop();
   await server.stop();
   const { chunks = 0, bytes = 0, perSecond = 0 } = spoken.result;
-  // Those that went before may come back, so their audio is still held.
+  // Earlier sessions may resume, so their audio is still held.
   const kept = after.audioBytes - before.audioBytes;
   const lost = (bytes - kept) / (bytes / chunks);
   const cpu = after.cpuMicros - before.cpuMicros;

@@ -36,7 +36,7 @@ export function amount(value: number): string {
   const size = Math.abs(value);
   if (size >= 1_000) return Math.round(value).toLocaleString('en-US');
   if (size >= 10) return value.toFixed(1);
-  // A ratio of one to a thousand is not nothing.
+  // A ratio of one to a thousand is not zero.
   if (size > 0 && size < 0.000_1) return '< 0.0001';
   return size > 0 && size < 0.1 ? value.toPrecision(2) : value.toFixed(2);
 }

@@ -1,4 +1,4 @@
-/** Seed 000 §6.2: a dashboard that asks all the time does not slow dispatch down. Taking turns on one scheduler. */
+/** Seed 000 §6.2: a dashboard that polls all the time does not slow dispatch down. Taking turns on one scheduler. */
 import { paceDispatch, paceStats, startBesideServer, startNodes } from './beside-rig.ts';
 import { type Figure, median } from './measure.ts';
 import { say } from './show.ts';

@@ -1,4 +1,4 @@
-/** The scenarios that are programs of their own, by name: apart from the programs, so that to ask for one loads none. */
+/** The scenarios that are programs, by name: apart from the programs, so that a list of names loads none. */
 
 export const SUITE_TITLES = {
   decision: 'the whole decision in process, at four fleet sizes',
@@ -17,6 +17,6 @@ export const SUITE_TITLES = {
 
 export type SuiteName = keyof typeof SUITE_TITLES;
 export const SUITE_NAMES = Object.keys(SUITE_TITLES) as SuiteName[];
-/** They start a redis-server of their own. */
+/** They start their own redis-server. */
 export const SUITES_ON_REDIS: readonly SuiteName[] = ['redis', 'redis-cost', 'reserve'];
 export const isSuite = (name: string): name is SuiteName => name in SUITE_TITLES;

@@ -1,10 +1,10 @@
-/** A process of its own that answers one question at a time, so that its CPU, memory and pauses are its own. */
+/** A child process that answers one request at a time, so that its CPU, memory and pauses are its own. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 export interface Child {
-  /** What it said when it was ready. */
+  /** Its answer when it was ready. */
   readonly ready: unknown;
   ask(order: object): Promise<unknown>;
   stop(): Promise<void>;
@@ -35,10 +35,10 @@ export async function startChild(script: string, about: object): Promise<Child> 
   };
 }
 
-/** In the child: what it was started with. */
+/** In the child: its arguments. */
 export const startedWith = <T>(): T => JSON.parse(process.argv[2] ?? '{}') as T;
 
-/** In the child: says `ready`, answers every order, and ends with its parent. */
+/** In the child: reports `ready`, answers every request, and ends with its parent. */
 export function serve<Order>(ready: object, obey: (order: Order) => Promise<object>): void {
   process.on('message', (order: Order) => {
     void obey(order).then(

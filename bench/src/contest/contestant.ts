@@ -1,4 +1,4 @@
-/** Whoever takes part in a scenario, as the one who runs it sees them. */
+/** A contestant of a scenario, as the runner uses it. */
 import type { Counts } from '../open-loop/histogram.ts';
 import type { Figures, Who } from '../scenario/vocabulary.ts';
 
@@ -6,27 +6,27 @@ export interface RoundOrder {
   /** Per second. */
   readonly rate: number;
   readonly seconds: number;
-  /** The same for all who play this round. */
+  /** The same for all contestants of this round. */
   readonly seed: number;
 }
 
 export interface Round {
   readonly figures: Figures;
-  /** Of what: the figures of percentiles, as they were counted. */
+  /** The figures of percentiles, as they were counted. */
   readonly latencies?: Counts;
 }
 
 export interface Contestant {
   readonly who: Who;
   round(order: RoundOrder): Promise<Round>;
-  /** Only what tells whether it keeps up at this rate. */
+  /** Only what shows whether it keeps up at this rate. */
   probe(order: RoundOrder): Promise<Round>;
-  /** What is counted once and not in rounds, because counting disturbs. */
+  /** Counted once and not in rounds, because counting disturbs. */
   count?(order: RoundOrder): Promise<Figures>;
   stop(): Promise<void>;
 }
 
-/** What is known of a phase in which jobs came at their times. */
+/** What is known of a phase in which jobs arrived at their times. */
 export interface Driven {
   readonly dispatch: Counts;
   /** Requests over HTTP: until the answer. */

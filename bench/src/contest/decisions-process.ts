@@ -1,4 +1,4 @@
-/** A process with one fleet, as busy as the scenario says: measures decisions and heartbeats by their CPU when asked. */
+/** A process with one fleet, as busy as the scenario says: measures decisions and heartbeats by their CPU time on request. */
 import { collectGarbage, cpuMicros } from '../measure.ts';
 import { createChance } from '../open-loop/chance.ts';
 import { createJobMix } from '../open-loop/job-mix.ts';
@@ -20,14 +20,14 @@ export interface DecisionsReport {
 const { who, scenario } = startedWith<DecisionsStart>();
 const { nodes, slots, busy } = scenario.fleet;
 const nextJob = createJobMix(scenario, createChance(1));
-/** Small enough that the fleet stays nearly as busy as it is to be. */
+/** Small enough that the fleet stays nearly as busy as configured. */
 const MOST_BATCH = Math.max(1, Math.min(500, Math.floor(nodes * slots * 0.05)));
-/** Of whatever is so slow that one takes longer than all may. */
+/** For contestants of which one decision takes longer than all may. */
 const LEAST = 1;
-/** Heartbeats take a smaller part of the time: they are not what the curve is about. */
+/** Heartbeats take a smaller part of the time: the curve is not about them. */
 const BEATS_SHARE = 0.3;
 
-// Loaded only by who needs it, as in the process of jobs.
+// Loaded only where it is needed, as in the process of jobs.
 const target =
   who === 'naive'
     ? (await import('./naive-target.ts')).createNaiveDecisions(scenario)
@@ -35,7 +35,7 @@ const target =
 await target.occupy(Array.from({ length: Math.floor(nodes * slots * busy) }, nextJob));
 let beaten = 0;
 
-/** CPU microseconds per decision; their end is not counted. */
+/** CPU microseconds per decision; the ends of the jobs are not counted. */
 async function decisions(forMicros: number): Promise<number> {
   let [micros, count, size] = [0, 0, Math.min(LEAST, MOST_BATCH)];
   while (micros < forMicros) {
@@ -50,7 +50,7 @@ async function decisions(forMicros: number): Promise<number> {
     if (decided.length < jobs.length) throw new Error(`${who} refused a job`);
     micros += took;
     count += size;
-    // As large as goes, but no batch of a slow one is to take much longer than all of them may.
+    // As large as possible, but a batch of a slow contestant must not take much longer than all of them may.
     if (took < forMicros / 4) size = Math.min(MOST_BATCH, size * 2);
     for (const each of decided) await target.end(each);
   }

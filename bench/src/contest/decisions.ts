@@ -1,4 +1,4 @@
-/** Contestants of scenarios that measure decisions: what one costs by itself, and what a heartbeat costs. */
+/** Contestants of scenarios that measure decisions: the cost of one decision, and of a heartbeat. */
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Who } from '../scenario/vocabulary.ts';
 import { startChild } from './child.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 
-/** Answers with its port. */
+/** Returns its port. */
 export async function startEchoServer(): Promise<number> {
   const http = createServer();
   const sockets = new WebSocketServer({ server: http, perMessageDeflate: false });

@@ -28,7 +28,7 @@ function createBeat(engine: Engine, running: ReadonlyMap<string, ReadonlySet<str
 }
 
 export async function createEngineTarget(scenario: Scenario, redisPort?: number): Promise<JobTarget> {
-  /** By request: the job's name is not known before it leaves. */
+  /** By request: the job's id is not known before it is sent. */
   const flying = new Map<string, Flight>();
   const running = new Map<string, Set<string>>();
 
@@ -39,7 +39,7 @@ export async function createEngineTarget(scenario: Scenario, redisPort?: number)
     const about = { jobId: job.jobId, nodeId, attempt };
     const jobs = running.get(nodeId) ?? new Set();
     running.set(nodeId, jobs.add(job.jobId));
-    // As from a node: its words arrive after the send has returned.
+    // As from a node: its reports arrive after the send has returned.
     setImmediate(() => void work(about, flight.job.serviceMs).then(() => flight.end(), flight.end));
   }
 

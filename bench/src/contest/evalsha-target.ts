@@ -6,7 +6,7 @@ import type { Scenario } from '../scenario/scenario.ts';
 import { nodeName } from './fleet-of.ts';
 import type { JobTarget } from './job-target.ts';
 
-/** Nothing is given back between two rounds: room for all of it, and for long enough. */
+/** Nothing is released between two rounds: there is room for all of it, and for long enough. */
 const ROOM = 1e9;
 const LEASE_MS = 600_000;
 

@@ -1,4 +1,4 @@
-/** The fleet of a scenario, and its jobs, in the words of the engine. */
+/** The fleet of a scenario, and its jobs, as the engine needs them. */
 import { createCapacityLedger } from '../../../packages/scheduler/dist/adapters/memory/capacity-ledger.js';
 import { createJobEvents } from '../../../packages/scheduler/dist/adapters/memory/job-events.js';
 import { createJobStore } from '../../../packages/scheduler/dist/adapters/memory/job-store.js';
@@ -36,7 +36,7 @@ export function requestOf({ tenant, priority, source, target }: Job, waitMs: num
   };
 }
 
-/** Jobs that keep a fleet busy do so for the whole run. */
+/** Jobs that keep a fleet busy last for the whole run. */
 const PATIENT = ['scheduler.job_timeout_seconds=3600', 'scheduler.job_deadline_ms=7200000'];
 
 export async function createMemoryFleet(scenario: Scenario, onDelivery: (assignment: Assignment) => void) {

@@ -10,9 +10,9 @@ export interface HttpLanes {
   post(body: string): Promise<ReportedAttempt>;
 }
 
-/** More than any server here has in flight before it is long saturated. */
+/** More than any server here has in flight when it is long saturated. */
 const MOST = 512;
-/** A lane that lay idle for longer is not used again: sooner or later the server closes it, and perhaps just then. */
+/** A connection that was idle for longer is not used again: the server may be closing it. */
 const MOST_IDLE_MS = 20_000;
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
@@ -23,7 +23,7 @@ interface Lane {
   settle: (answer: ReportedAttempt) => void;
 }
 
-/** The first whole answer in `text`; answers are small and arrive whole, or nearly. */
+/** The first complete answer in `text`; answers are small and arrive whole, or nearly. */
 function answerIn(text: string): ReportedAttempt | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

@@ -1,27 +1,27 @@
-/** Whoever takes jobs to their end inside this process: the engine, or one of its peers. */
+/** A contestant that takes jobs to their end inside this process: the engine, or one of its peers. */
 import type { Job } from '../open-loop/job-mix.ts';
 
-/** How many are on their way at once when jobs come as fast as they end. */
+/** How many are in flight when jobs come as fast as they end. */
 export const IN_FLIGHT = 64;
 
 export interface JobTarget {
-  /** One job to its end; false: it was refused. `left`: it is with whoever does the work. */
+  /** One job to its end; false: it was refused. `left`: the job was sent to its worker. */
   run(job: Job, left: () => void): Promise<boolean>;
-  /** A heartbeat of the node with this number; those without nodes have none. */
+  /** A heartbeat of the node with this number; contestants without nodes have none. */
   beat(index: number): Promise<void>;
-  /** Takes away what the jobs before have left, outside of what is measured. */
+  /** Removes what earlier jobs have left, outside of what is measured. */
   tidy(): Promise<void>;
 }
 
-/** A decision by itself; its end is not part of it. */
+/** A decision alone; the end of the job is not part of it. */
 export interface DecisionTarget {
   /** Undefined: refused. */
   decide(job: Job): Promise<Decided | undefined>;
   end(decided: Decided): Promise<void>;
   beat(index: number): Promise<void>;
-  /** Every node has just been heard of, whatever happened since the last round. */
+  /** Every node has just sent a heartbeat, whatever happened since the last round. */
   refresh(): Promise<void>;
-  /** So many jobs are running, spread over the fleet, before anything is measured. */
+  /** This many jobs are running, spread over the fleet, before anything is measured. */
   occupy(jobs: readonly Job[]): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** A process with one contestant of a scenario that measures jobs: they come from here and end here. */
+/** A process with one contestant of a scenario that measures jobs: they begin and end here. */
 import { cpuMicros } from '../measure.ts';
 import { arrivalTimes } from '../open-loop/arrivals.ts';
 import { createChance } from '../open-loop/chance.ts';
@@ -32,7 +32,7 @@ export type Opened = Driven & PauseFigures;
 const { who, scenario, redisPort } = startedWith<JobsStart>();
 const BEAT_TICK_MS = 50;
 
-/** Loaded only by who needs them: a process that is measured carries nothing of the others. */
+/** Loaded only where they are needed: a measured process carries nothing of the others. */
 const create: Partial<Record<Who, () => Promise<JobTarget>>> = {
   scheduler: async () =>
     (await import('./engine-target.ts')).createEngineTarget(
@@ -47,14 +47,14 @@ const target = await create[who]?.();
 if (target === undefined) throw new Error(`${who} does no jobs`);
 const contestant = target;
 
-/** Every node once per interval, a few at a time, as a fleet beats that was not started in one moment. */
+/** Every node once per interval, a few at a time, as in a fleet that was not started in one moment. */
 function keepBeating(): void {
   const { nodes, heartbeatSeconds } = scenario.fleet;
   const start = performance.now();
   let beaten = 0;
   setInterval(() => {
     const due = Math.floor(((performance.now() - start) / 1_000 / heartbeatSeconds) * nodes);
-    // A contestant that cannot keep up is not asked for more than one round of the fleet.
+    // A contestant that cannot keep up gets no more than one round of the fleet.
     for (beaten = Math.max(beaten, due - nodes); beaten < due; beaten++) void contestant.beat(beaten % nodes);
   }, BEAT_TICK_MS).unref();
 }

@@ -1,4 +1,4 @@
-/** Contestants of scenarios that measure jobs: each in a process of its own, on the same Redis. */
+/** Contestants of scenarios that measure jobs: each in its own process, on the same Redis. */
 import { type Counts, createHistogram } from '../open-loop/histogram.ts';
 import { type BenchRedis, serverCpuMicros } from '../redis/redis-server.ts';
 import type { Scenario } from '../scenario/scenario.ts';

@@ -1,6 +1,6 @@
 /**
- * A process with everybody outside of the servers of a scenario: nodes that work, and clients whose requests or utterances come
- * at their times. Both in one process, so that from due to job_assign is measured with one clock.
+ * A process with everything outside of the servers of a scenario: nodes that work, and clients whose requests or utterances arrive
+ * at their times. Both in one process, so that the time from due to job_assign is measured with one clock.
  */
 import { later } from '../load/raw-session.ts';
 import { createChance } from '../open-loop/chance.ts';
@@ -16,7 +16,7 @@ import { createUtterances } from './utterance-load.ts';
 export interface LoadStart {
   readonly scenario: Scenario;
   readonly ports: readonly number[];
-  /** Nobody behind it but the server itself. */
+  /** A bare server: there is no scheduler behind it. */
   readonly isBare: boolean;
 }
 
@@ -24,10 +24,10 @@ export type LoadOrder = { readonly kind: 'connect' } | ({ readonly kind: 'open' 
 
 const start = startedWith<LoadStart>();
 const { scenario, ports, isBare } = start;
-/** What fails is said when nothing has moved for so long. */
+/** A failure is reported when nothing has moved for this long. */
 const PATIENCE_MS = 15_000;
 
-/** Jobs that left for a node, and jobs that ended there. */
+/** Jobs that were sent to a node, and jobs that ended there. */
 const seen = { assigned: 0, done: 0 };
 const load = scenario.measures === 'requests' ? createRequests(start) : createUtterances(start);
 
@@ -53,7 +53,7 @@ async function startNodes(): Promise<void> {
   }
 }
 
-/** Every job that left is to end before the next round begins. */
+/** Every job that was sent must end before the next round begins. */
 async function untilQuiet(): Promise<void> {
   let moved = performance.now();
   let before = seen.done;

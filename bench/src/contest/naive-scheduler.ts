@@ -1,7 +1,7 @@
 /**
- * What the first versions of this platform did, as small as it goes: a job looks at every node there is, and with every heartbeat
- * the whole world is copied through JSON for those who read it. No leases, no retries, no timers, nothing kept: it does less than
- * the engine, and only its way of deciding is compared.
+ * How the first versions of this platform decided, as small as possible: a job looks at every node, and with every heartbeat the
+ * whole state is copied through JSON for its readers. No leases, no retries, no timers, nothing kept: it does less than the engine,
+ * and only its way of deciding is compared.
  */
 import type { Registration } from '../../../packages/scheduler/dist/management/node-registry.js';
 import type { Chance } from '../open-loop/chance.ts';
@@ -13,13 +13,13 @@ export interface NaiveNode {
 }
 
 export interface NaiveScheduler {
-  /** The node with the fewest jobs among those that fit, by chance among equals. */
+  /** The node with the fewest jobs among those that fit, at random among equals. */
   dispatch(jobId: string, source: string, target: string): string | undefined;
   finish(jobId: string): void;
   heartbeat(index: number): void;
   /** What dashboards and other readers see. */
   world(): readonly NaiveNode[];
-  /** So many jobs more, dealt out in turn. */
+  /** This many more jobs, distributed in turn. */
   occupy(jobs: number): void;
 }
 

@@ -6,7 +6,7 @@ import type { DecisionTarget, JobTarget } from './job-target.ts';
 import { createNaiveScheduler } from './naive-scheduler.ts';
 
 const SEED = 7;
-/** As often as a job that waits looks again whether there is room. */
+/** How often a waiting job checks again whether there is room. */
 const LOOK_AGAIN_MS = 5;
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -39,7 +39,7 @@ export function createNaiveTarget(scenario: Scenario): JobTarget {
 }
 
 export function createNaiveDecisions(scenario: Scenario): DecisionTarget {
-  // For it time stands still: to hear of all nodes again would take it minutes.
+  // Its clock stands still: heartbeats of all nodes would take minutes.
   const scheduler = create(scenario, () => 0);
   let count = 0;
   return {

@@ -1,4 +1,4 @@
-/** A node as bare as it can be: it acknowledges at once, works as long as it is told, and beats. */
+/** A minimal node: it acknowledges at once, works as long as configured, and sends heartbeats. */
 import WebSocket from 'ws';
 import { simulatedCapabilities } from '../../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 
@@ -24,7 +24,7 @@ const SAID = {
   tts_format: 'opus',
 };
 
-/** Answers when it is registered and has beaten once. */
+/** Resolves when it is registered and has sent one heartbeat. */
 export function startRawNode(options: RawNodeOptions): Promise<void> {
   const { nodeId, slots, languages } = options;
   const running = new Set<string>();

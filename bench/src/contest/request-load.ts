@@ -1,4 +1,4 @@
-/** Requests over HTTP that come at their times, to every instance in turn. */
+/** Requests over HTTP that arrive at their times, on every instance in turn. */
 import { arrivalTimes } from '../open-loop/arrivals.ts';
 import { createChance } from '../open-loop/chance.ts';
 import { createHistogram } from '../open-loop/histogram.ts';
@@ -8,18 +8,18 @@ import type { Driven, RoundOrder } from './contestant.ts';
 import { createHttpLanes } from './http-lanes.ts';
 import type { LoadStart } from './load-process.ts';
 
-/** Whoever sends, as the process of the load sees them. */
+/** The senders, as the process of the load uses them. */
 export interface Load {
   connect(): Promise<void>;
   open(order: RoundOrder): Promise<Driven>;
   /** A node has the job of this session. */
   assigned(sessionId: string, utteranceIndex: number): void;
-  /** Everybody has heard what they were to hear. */
+  /** Every client has received what it waited for. */
   isQuiet(): boolean;
 }
 
 const PATH = '/v1/dispatch/f2f';
-/** No room, or too many at once: expected of a server with more to do than it can. */
+/** No room, or too many at once: expected of a server that is overloaded. */
 const REFUSALS = new Set([429, 503]);
 
 const bodyOf = (sessionId: string, job: Job, waitMs: number): string =>

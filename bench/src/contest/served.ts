@@ -1,4 +1,4 @@
-/** Contestants of scenarios that measure requests or sessions: servers in processes of their own, and the load in another. */
+/** Contestants of scenarios that measure requests or sessions: servers in their own processes, and the load in another. */
 import { createHistogram } from '../open-loop/histogram.ts';
 import { type BenchRedis, serverCpuMicros } from '../redis/redis-server.ts';
 import { watchWire } from '../redis/wire.ts';
@@ -12,10 +12,10 @@ import type { ServerReport, ServerStart } from './server-process.ts';
 import type { PauseFigures } from './watch-pauses.ts';
 
 const KB = 1_024;
-/** Watching every command costs Redis half its speed: a short look is enough to count them. */
+/** Watching every command costs Redis half its speed: a short time is enough to count them. */
 const COUNTED_SECONDS = 3;
 
-/** A name of its own for every fleet on one Redis: those before may still be there. */
+/** Its own name for every fleet on one Redis: earlier ones may still be there. */
 let fleets = 0;
 
 async function startServers(who: Who, scenario: Scenario, redis: BenchRedis | undefined): Promise<Child[]> {
@@ -25,7 +25,7 @@ async function startServers(who: Who, scenario: Scenario, redis: BenchRedis | un
     ...(redis !== undefined && who === OURS && { redis: { port: redis.port, prefix } }),
   };
   const servers: Child[] = [];
-  // One after the other: each finds those before it.
+  // One after the other: each finds the earlier ones.
   for (let i = 0; i < (who === OURS ? scenario.instances : 1); i++)
     servers.push(await startChild('server-process', about));
   return servers;
@@ -108,14 +108,14 @@ export async function startServed(
         },
       }),
     async stop() {
-      // Nodes and clients first: servers that are gone would be reconnected to.
+      // Nodes and clients first: they would try to reconnect to servers that are gone.
       await load.stop();
       await Promise.all(servers.map((server) => server.stop()));
     },
   };
 }
 
-/** Of several instances the worst: a client meets any of them. */
+/** Of several instances the worst: a client may use any of them. */
 function worst(pauses: readonly PauseFigures[]): Figures {
   const most = (figure: keyof PauseFigures): number => Math.max(...pauses.map((each) => each[figure] ?? 0));
   return {

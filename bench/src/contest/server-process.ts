@@ -1,4 +1,4 @@
-/** A process with one server of a scenario: an instance of the scheduler, or a bare server that says what is possible at all. */
+/** A process with one server of a scenario: an instance of the scheduler, or a bare server that shows what is possible at all. */
 import type { AddressInfo } from 'node:net';
 import { collectGarbage, cpuMicros } from '../measure.ts';
 import { OURS, type Who } from '../scenario/vocabulary.ts';
@@ -19,7 +19,7 @@ export interface ServerOrder {
 export interface ServerReport {
   readonly rssBytes: number;
   readonly cpuMicros: number;
-  /** Since the last question. */
+  /** Since the last request. */
   readonly pauses: PauseFigures;
 }
 
@@ -36,7 +36,7 @@ const ROOMY = [
   'session.max_utterances=1000',
 ];
 
-/** Answers with the port. What a server needs is loaded for it only: a bare one is to weigh what it weighs by itself. */
+/** Returns the port. Only what a server needs is loaded for it: a bare one must weigh what it weighs by itself. */
 async function startScheduler({ redis }: ServerStart): Promise<number> {
   const { QUIET } = await import('../engine.ts');
   if (redis !== undefined) {
@@ -53,7 +53,7 @@ async function startFastify(): Promise<number> {
     import('fastify'),
     import('@lingua/protocol'),
   ]);
-  // Our schemas carry notes for the documents, which the validator is to pass over.
+  // Our schemas carry notes for the documents, which the validator must ignore.
   const app = fastify({ ajv: { customOptions: { strict: false } } });
   const reply = { job_id: 'job-1', node_id: 'node-1', attempt_id: 1 };
   app.post('/v1/dispatch/f2f', { schema: { body: DispatchRequest } }, () => reply);
@@ -69,7 +69,7 @@ const port =
 const pausesSince = watchPauses();
 
 serve({ port }, async ({ collects }: ServerOrder): Promise<ServerReport> => {
-  // Its own question must not be among the pauses.
+  // The request for the figures must not count as a pause.
   const pauses = pausesSince();
   if (collects) await collectGarbage();
   const report = { rssBytes: process.memoryUsage.rss(), cpuMicros: cpuMicros(), pauses };

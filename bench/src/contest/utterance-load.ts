@@ -1,4 +1,4 @@
-/** Sessions whose utterances come at their times, each in one chunk that names its request. */
+/** Sessions whose utterances arrive at their times, each in one chunk that names its request. */
 import { chunkFrame, openMany, type RawSession } from '../load/raw-session.ts';
 import { arrivalTimes } from '../open-loop/arrivals.ts';
 import { createChance } from '../open-loop/chance.ts';
@@ -16,7 +16,7 @@ const keyOf = (sessionId: string, turn: number): string => `${sessionId}/${turn}
 
 export function createUtterances({ scenario, ports, isBare }: LoadStart): Load {
   const speakers: Speaker[] = [];
-  /** Utterances whose end has not been heard: when each was due, and how to say so. */
+  /** Utterances without an outcome: when each was due, and how to settle it. */
   const open = new Map<string, { readonly dueAt: number; readonly heard: (isDone: boolean) => void }>();
   let dispatch = createHistogram();
   let spoken = 0;
@@ -34,7 +34,7 @@ export function createUtterances({ scenario, ports, isBare }: LoadStart): Load {
     open.get(keyOf(session.sessionId, utterance_index))?.heard(type === 'translation_result');
   }
 
-  /** An echo is all there is: it is the node and the result. */
+  /** An echo is both the node and the result. */
   function hearEcho(text: string): void {
     const key = /"request_id":"([^"]+)"/.exec(text)?.[1] ?? '';
     const utterance = open.get(key);
@@ -64,7 +64,7 @@ export function createUtterances({ scenario, ports, isBare }: LoadStart): Load {
     async connect() {
       const sessions = await openMany(`ws://127.0.0.1:${ports[0]}`, scenario.sessions);
       sessions.forEach((opened, index) => {
-        // All echoes would have the same.
+        // All echoes would have the same one.
         const session = isBare ? { ...opened, sessionId: `s-echo-${index}` } : opened;
         const speaker = { session, turns: 0 };
         opened.onText = isBare ? hearEcho : (text) => hear(speaker, text);

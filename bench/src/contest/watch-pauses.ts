@@ -1,10 +1,10 @@
-/** When this process did nothing for anybody: pauses of its garbage collector, and times its event loop came late. */
+/** When this process was blocked: pauses of its garbage collector, and delays of its event loop. */
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { cpuMicros } from '../measure.ts';
 import { createHistogram } from '../open-loop/histogram.ts';
 import type { Figures } from '../scenario/vocabulary.ts';
 
-/** How often the loop is expected to come around; what it records includes this. */
+/** How often the loop is expected to run; the recorded values include this. */
 const RESOLUTION_MS = 10;
 
 export type PauseFigures = Pick<
@@ -12,7 +12,7 @@ export type PauseFigures = Pick<
   'gc_p999_ms' | 'gc_max_ms' | 'loop_p999_ms' | 'loop_max_ms' | 'loop_own_p999_ms' | 'loop_own_max_ms'
 >;
 
-/** The answered function tells of the time since it was last called. */
+/** The returned function reports the time since its last call. */
 export function watchPauses(): () => PauseFigures {
   let pauses = createHistogram();
   const observer = new PerformanceObserver((list) => {
@@ -39,8 +39,8 @@ export function watchPauses(): () => PauseFigures {
 }
 
 /**
- * How late the loop came because of work of this process: never more than the CPU it used meanwhile. The rest is the machine's, on
- * which others may run.
+ * How late the loop was because of work of this process: never more than the CPU time it used meanwhile. The rest is due to other
+ * programs on the machine.
  */
 function watchOwnStalls(): () => Pick<PauseFigures, 'loop_own_p999_ms' | 'loop_own_max_ms'> {
   let stalls = createHistogram();

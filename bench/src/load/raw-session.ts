@@ -1,4 +1,4 @@
-/** A session as bare as it can be: ready-made frames on a WebSocket, so that the load costs less than what it measures. */
+/** A minimal session: ready-made frames on a WebSocket, so that the load costs less than what it measures. */
 import WebSocket from 'ws';
 
 export const CHUNK_BYTES = 3_000;
@@ -7,7 +7,7 @@ const PAYLOAD = Buffer.alloc(CHUNK_BYTES, 0x5a).toString('base64');
 export interface RawSession {
   readonly ws: WebSocket;
   readonly sessionId: string;
-  /** Set to hear every frame. */
+  /** Called with every frame. */
   onText: (text: string) => void;
 }
 

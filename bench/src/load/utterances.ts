@@ -1,4 +1,4 @@
-/** Utterances at a fixed rate, and nodes that answer at once: what is left is the scheduler's own time. */
+/** Utterances at a fixed rate, and nodes that answer at once: the rest is the scheduler's own time. */
 import WebSocket from 'ws';
 import { simulatedCapabilities } from '../../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 import { percentile } from '../measure.ts';
@@ -10,7 +10,7 @@ const SLOTS = 64;
 const CHUNKS = 5;
 
 interface Times {
-  /** When it should have been sent: a late client must not hide a late server. */
+  /** When it was due: a late client must not hide a late server. */
   readonly dueAt: number;
   assignedAt?: number;
   answeredAt?: number;
@@ -47,7 +47,7 @@ export async function timedUtterances(url: string, rate: number, forMs: number):
   };
 }
 
-/** The last chunk names its request, so that nothing is waited for after it. */
+/** The last chunk names its request, so that the scheduler does not wait for more. */
 function speak(session: RawSession, turn: number, flying: Map<string, Times>): void {
   const requestId = `req-${session.sessionId}-${turn}`;
   const seq = turn * CHUNKS;

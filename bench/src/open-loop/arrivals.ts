@@ -1,4 +1,4 @@
-/** When jobs are to come, in milliseconds from the start: decided beforehand, so that no server can put them off. Pure. */
+/** When jobs are due, in milliseconds from the start: decided beforehand, so that no server can delay them. Pure. */
 import { type Chance, exponential } from './chance.ts';
 
 export const PROCESSES = ['poisson', 'uniform', 'bursts'] as const;
@@ -20,7 +20,7 @@ export function* arrivalTimes(
   const meanGapMs = 1_000 / rate;
   const together = process === 'bursts' ? burstSize : 1;
   const gap = (): number => (process === 'uniform' ? meanGapMs : exponential(meanGapMs * together, chance));
-  // The first of evenly spaced ones comes at once; chance has no reason to begin with an arrival.
+  // The first of evenly spaced ones comes at once; a random process need not begin with an arrival.
   for (let at = process === 'uniform' ? 0 : gap(); at < forMs; at += gap()) {
     for (let i = 0; i < together; i++) yield at;
   }

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that look like chance and are the same for the same seed: every contestant gets the same arrivals. */
+/** Pseudo-random numbers from 0 to 1, the same for the same seed: every contestant gets the same arrivals. */
 
 export type Chance = () => number;
 

@@ -2,7 +2,7 @@
 
 export interface Probe {
   readonly p99Ms: number;
-  /** Jobs that were turned away, of all: a server that answers fast by refusing is saturated too. */
+  /** Share of refused jobs: a server that answers fast by refusing is saturated, too. */
   readonly refusedShare: number;
 }
 
@@ -13,7 +13,7 @@ export interface SaturationOptions {
   readonly probe: (rate: number) => Promise<Probe>;
   /** The answer is this close to where it breaks; 0.1 = 10 %. */
   readonly precision: number;
-  /** Nothing faster is tried: what drives the load has a limit too. */
+  /** Nothing faster is tried: the load generator has a limit, too. */
   readonly most: number;
 }
 
@@ -39,7 +39,7 @@ export async function findSaturation(options: SaturationOptions): Promise<Satura
     tried.push({ rate, ...probe, isWithin });
     return isWithin;
   }
-  // One bad moment of the machine is no saturation: only a second one is believed.
+  // One slow moment of the machine is no saturation: a second bad probe is needed.
   const holds = async (rate: number): Promise<boolean> => (await once(rate)) || (await once(rate));
 
   let good = 0;

@@ -1,4 +1,4 @@
-/** What each job is, as the mix of a scenario has it. Pure but for the chance it is given. */
+/** What each job is, by the mix of a scenario. Pure but for the chance it is given. */
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Chance } from './chance.ts';
 import { serviceMs } from './service-time.ts';
@@ -12,7 +12,7 @@ export interface Job {
   readonly serviceMs: number;
 }
 
-/** The languages of one node of the fleet: every node begins one further than the node before. */
+/** The languages of one node of the fleet: every node begins one language after the node before. */
 export function languagesOf({ fleet }: Pick<Scenario, 'fleet'>, index: number): readonly string[] {
   const { languages, languagesPerNode } = fleet;
   return Array.from(

@@ -1,12 +1,12 @@
 /**
- * Jobs come when they are due, whatever became of those before. Whoever measures counts from `dueAt`: a server that stalls, or
- * that makes the sender late, then shows in every job that should have come meanwhile, and not in one.
+ * Jobs are sent when they are due, whatever happened to earlier ones. Latency is counted from `dueAt`: a server that stalls, or that
+ * delays the sender, then shows in every job that was due meanwhile, and not in one.
  */
 
-/** Time as the loop sees it; a test has one of its own. */
+/** The clock of the loop; a test has its own. */
 export interface Pace {
   now(): number;
-  /** At `dueAt` or later, and never without letting others run. */
+  /** At `dueAt` or later, and never without letting other work run. */
   until(dueAt: number): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export const realPace: Pace = {
   },
 };
 
-/** Answers when all that came have ended. `times`: milliseconds from now, in order. */
+/** Resolves when all jobs have ended. `times`: milliseconds from now, in order. */
 export async function openLoop(
   times: Iterable<number>,
   come: (dueAt: number) => Promise<void>,
@@ -34,7 +34,7 @@ export async function openLoop(
   let fault: { readonly cause: unknown } | undefined;
   for (const time of times) {
     const dueAt = start + time;
-    // All that is overdue comes now, and only then the others have their turn.
+    // All overdue jobs are sent now, and only then other work runs.
     if (pace.now() < dueAt) await pace.until(dueAt);
     if (fault !== undefined) break;
     const run: Promise<void> = come(dueAt)

@@ -1,4 +1,4 @@
-/** The whole scheduler on Redis with real WebSocket legs: its nodes run in a process of their own. */
+/** The whole scheduler on Redis with real WebSocket legs: its nodes run in their own process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -55,8 +55,8 @@ export async function untilReady({ registry }: App, nodes: number): Promise<void
 }
 
 /**
- * `isNodeElsewhere`: its jobs come to another instance than its nodes. `workMs`: how long each takes there. `nodes`: what is asked by the
- * clock swings by what each asks for, once in a while.
+ * `isNodeElsewhere`: its jobs arrive at another instance than its nodes. `workMs`: how long each takes there. `nodes`: each adds
+ * periodic commands, which make the counts vary.
  */
 export async function createAppContestant(options: {
   port: number;
@@ -76,7 +76,7 @@ export async function createAppContestant(options: {
     await app.stop();
     if (app !== holder.app) await holder.app.stop();
   });
-  // It may have to hear of the nodes first.
+  // It may have to learn of the nodes first.
   await firstJob(contestant);
   return contestant;
 }
@@ -113,7 +113,7 @@ function drivenBy(app: App, nodes: { readonly pid: number }, stop: () => Promise
   };
 }
 
-/** As sessions do, who are told and need not ask the store. */
+/** As sessions do, which are notified and need not read the store. */
 function watchEnd({ reader }: App, jobId: string, end: (fault?: Error) => void): void {
   const watch = reader.watch(jobId, ({ state, result, failure }) => {
     if (!isSettled(state)) return;

@@ -1,12 +1,12 @@
-/** Whoever takes jobs to their end on Redis, and the two ways jobs come: as fast as they end, or at a fixed rate. */
+/** A contestant that takes jobs to their end on Redis, and the two ways jobs arrive: as fast as they end, or at a fixed rate. */
 import { cpuMicros } from '../measure.ts';
 
 export interface Contestant {
-  /** One job from its beginning to its end. `left`: it is with whoever does the work. */
+  /** One job from its beginning to its end. `left`: the job was sent to its worker. */
   run(left?: () => void): Promise<void>;
-  /** Takes away what the jobs before have left, outside of what is measured. */
+  /** Removes what earlier jobs have left, outside of what is measured. */
   tidy(): Promise<void>;
-  /** Of processes of its own beside this one. */
+  /** Of its own processes beside this one. */
   otherCpuMicros(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface Closed {
   readonly otherCpuMicros: number;
 }
 
-/** So many in flight all the time. */
+/** This many in flight all the time. */
 export async function closedLoop(
   contestant: Contestant,
   { jobs, inFlight }: { jobs: number; inFlight: number },
@@ -37,7 +37,7 @@ export async function closedLoop(
 /** Closer than timers are. */
 const SPIN_MS = 2;
 
-/** Milliseconds from when each job should have come until it was with whoever does the work, sorted: a late start counts. */
+/** Milliseconds from when each job was due until it was sent to its worker, sorted: a late start counts. */
 export async function openLoop(
   contestant: Contestant,
   { rate, forMs }: { rate: number; forMs: number },

@@ -11,10 +11,10 @@ const BEAT_MS = 10_000;
 export async function createEngineContestant(
   options: Pick<RedisEngineOptions, 'port' | 'prefix' | 'instanceId' | 'limits'>,
 ): Promise<Contestant & { readonly engine: Awaited<ReturnType<typeof createRedisEngine>> }> {
-  /** By request: the job's name is not known before it leaves. */
+  /** By request: the job's id is not known before it is sent. */
   const flying = new Map<string, { left: () => void; end: (fault?: Error) => void }>();
 
-  /** As a node would that has nothing to do: its words arrive after the send has returned. */
+  /** As an idle node would: its reports arrive after the send has returned. */
   function onDelivery({ job, nodeId, attempt }: Assignment): void {
     const flight = flying.get(job.requestId ?? '');
     flight?.left();

@@ -1,4 +1,4 @@
-/** Several engines on one Redis, each with its own view of the fleet, that hear of one another only what instances tell. */
+/** Several engines on one Redis, each with its own view of the fleet, which know of one another only by hints. */
 import { createHintBus } from '../../../packages/scheduler/dist/adapters/redis/hint-bus.js';
 import { systemClock as clock } from '../../../packages/scheduler/dist/adapters/system/clock.js';
 import { guardLedger } from '../../../packages/scheduler/dist/cluster/guards/ledger.js';
@@ -17,7 +17,7 @@ export interface InstanceOptions {
   readonly count: number;
   readonly nodes: number;
   readonly slots: number;
-  /** Whether they tell one another how full nodes are. */
+  /** Whether they send one another hints of how full nodes are. */
   readonly isTelling: boolean;
   readonly onDelivery: (instance: Instance, assignment: Assignment) => void;
   /** The answer to the first reserve of a lease. */
@@ -87,7 +87,7 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
   return instance;
 }
 
-/** Answers of the ledger go to the others as the scheduler sends them, if they are told at all. */
+/** Answers of the ledger are sent to the others as hints, as the scheduler does, if hints are on. */
 function telling(
   ledger: CapacityLedger,
   { isTelling, onFirstTry }: InstanceOptions,

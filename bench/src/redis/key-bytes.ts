@@ -1,4 +1,4 @@
-/** How many keys there are under a prefix, and what they weigh. The bench may look at all of them: nobody waits for it. */
+/** How many keys there are under a prefix, and how much memory they use. The bench may read all of them: no user waits for it. */
 import { Redis } from 'ioredis';
 import type { RedisConnection } from '../../../packages/scheduler/dist/adapters/redis/connection/redis-connection.js';
 

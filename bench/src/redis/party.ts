@@ -1,6 +1,6 @@
 /**
- * A process of its own with one contestant, so that its CPU time is its own. Arguments: kind, port of Redis. Runs a round when
- * it is told to and answers with what it saw.
+ * Runs in its own process with one contestant, so that its CPU time is its own. Arguments: kind, port of Redis. Runs a round on
+ * request and returns its figures.
  */
 import { percentile } from '../measure.ts';
 import { createAppContestant } from './app-contestant.ts';

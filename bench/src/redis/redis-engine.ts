@@ -1,4 +1,4 @@
-/** The real engine on Redis adapters, as one instance of several may be; what its nodes do with a job is the caller's. */
+/** The real engine on Redis adapters, as one of several instances; the caller decides what its nodes do with a job. */
 import { createJobEvents as createLocalEvents } from '../../../packages/scheduler/dist/adapters/memory/job-events.js';
 import { createCapacityLedger } from '../../../packages/scheduler/dist/adapters/redis/capacity-ledger.js';
 import type { RedisConnection } from '../../../packages/scheduler/dist/adapters/redis/connection/redis-connection.js';
@@ -22,10 +22,10 @@ export interface RedisEngineOptions {
   readonly port: number;
   readonly prefix: string;
   readonly instanceId: string;
-  /** The job is on its way to a node. */
+  /** The job is under way to a node. */
   readonly onDelivery: (assignment: Assignment) => void;
   readonly limits?: Partial<JobStoreLimits>;
-  /** To see what the ledger is asked. */
+  /** To observe the calls to the ledger. */
   readonly throughLedger?: (ledger: CapacityLedger) => CapacityLedger;
 }
 
@@ -73,7 +73,7 @@ export async function createRedisEngine(options: RedisEngineOptions) {
     ...engine,
     connection,
     keys,
-    /** Writes what it still owes to the indexes. */
+    /** Writes what is still pending to the indexes. */
     settle: () => store.close(),
     async stop() {
       engine.stop();

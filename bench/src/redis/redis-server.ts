@@ -1,4 +1,4 @@
-/** A redis-server of the bench's own: on a free port, nothing written to disk, gone when the bench is. */
+/** The bench's own redis-server: on a free port, without disk, ended with the bench. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -13,12 +13,12 @@ import {
 
 const HOST = '127.0.0.1';
 const START_MS = 10_000;
-/** Somebody else may take a port between finding it free and listening on it. */
+/** Another program may take a port between finding it free and listening on it. */
 const MOST_TRIES = 5;
 
 export interface BenchRedis {
   readonly port: number;
-  /** The bench's own: what it asks is nobody's price. */
+  /** The bench's own connection: its commands are not counted. */
   readonly observer: RedisConnection;
   stop(): Promise<void>;
 }
@@ -71,7 +71,7 @@ function endAll(): void {
   running.clear();
 }
 
-/** A bench that is broken off does not come to stop what it started. */
+/** An interrupted bench does not reach the code that stops its servers. */
 function endWithProcess(): void {
   if (isWatching) return;
   isWatching = true;
@@ -79,7 +79,7 @@ function endWithProcess(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
       endAll();
-      // And then as if nobody had listened.
+      // Then with the default behaviour of the signal.
       process.kill(process.pid, signal);
     });
   }
@@ -109,7 +109,7 @@ async function tryStart(): Promise<BenchRedis> {
       connectTo(port, 'bench'),
       ended.then((fault) => Promise.reject(fault)),
     ]);
-    // Who has the port may be another.
+    // Another server may have the port.
     if (!(await observer.info('server')).includes(`process_id:${child.pid}\r`))
       throw new Error(`port ${port} was taken`);
     return {

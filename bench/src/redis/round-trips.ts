@@ -1,10 +1,10 @@
-/** How many round trips follow one another, as long as one thing happens at a time. */
+/** How many round trips follow one another, while one thing happens at a time. */
 import type { Command } from 'ioredis';
 import type { RedisConnection } from '../../../packages/scheduler/dist/adapters/redis/connection/redis-connection.js';
 
 export interface RoundTrips {
   begin(): void;
-  /** The longest chain of commands so far, each sent after an answer to the one before. */
+  /** The longest chain of commands so far, each sent after a reply to the one before. */
   sofar(): number;
 }
 
@@ -12,7 +12,7 @@ export function watchRoundTrips(connection: RedisConnection): RoundTrips {
   let longest = 0;
   const send = connection.sendCommand.bind(connection);
   connection.sendCommand = (command: Command, ...rest: []) => {
-    // What has been answered by now may be what it is sent for.
+    // It may depend on every reply received so far.
     const depth = longest + 1;
     const note = (): void => {
       longest = Math.max(longest, depth);

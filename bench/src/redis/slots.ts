@@ -1,20 +1,20 @@
-/** Where commands go in a Cluster: by hash slot, by what the slot belongs to, by master if there were three. */
+/** Which hash slots commands use in a Cluster: by hash slot, by what it belongs to, by master if there were three. */
 import { Command } from 'ioredis';
 
 const SLOTS = 16_384;
 const MASTERS = 3;
 
 export interface Spread {
-  /** Of the nodes, jobs and instances that were asked about: commands of the busiest ÷ of the mean. */
+  /** Of the nodes, jobs and instances used: commands of the busiest ÷ of the mean. */
   readonly busiestByKind: ReadonlyMap<string, number>;
   readonly busiestMaster: number;
-  /** Part of all commands that go to the busiest slot. */
+  /** Share of all commands that use the busiest hash slot. */
   readonly busiestSlotShare: number;
-  /** Of the slots that are used at all. Few nodes fall into slots by chance, two or three into one; an instance has its own. */
+  /** Of the hash slots in use. A few nodes share one by chance, two or three; an instance has its own. */
   readonly busiestSlot: number;
 }
 
-/** Scripts name their keys; the first says where they all are. */
+/** Scripts name their keys; the first decides the hash slot of all. */
 function keyOf([name, ...args]: readonly string[]): string | undefined {
   return /^evalsha(_ro)?$|^eval(_ro)?$/i.test(name ?? '') ? args[2] : args[0];
 }

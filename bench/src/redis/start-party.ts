@@ -1,4 +1,4 @@
-/** A contestant in a process of its own, told what to do. */
+/** A contestant in its own process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

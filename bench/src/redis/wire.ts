@@ -1,4 +1,4 @@
-/** What the server is asked, as it sees it itself: commands of clients, and calls inside their scripts. */
+/** What the server executes, as it reports itself: commands of clients, and calls inside their scripts. */
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -12,7 +12,7 @@ export interface Asked {
 }
 
 export interface Wire {
-  /** Everything that is asked while `act` runs, but for what the bench itself asks. */
+  /** All commands while `act` runs, except the bench's own. */
   during(act: () => Promise<void>): Promise<Asked>;
   stop(): void;
 }
@@ -20,7 +20,7 @@ export interface Wire {
 const MARK = 'bench: caught up';
 
 export async function watchWire({ port, observer }: BenchRedis): Promise<Wire> {
-  // A connection of its own making: the client library trips over a server that is busy when watching begins.
+  // A raw connection: the client library fails on a server that is busy when watching begins.
   const socket = createConnection({ host: '127.0.0.1', port });
   const lines = createInterface({ input: socket });
   let commands: string[][] = [];
@@ -52,7 +52,7 @@ export async function watchWire({ port, observer }: BenchRedis): Promise<Wire> {
       scriptCalls = 0;
       await act();
       await catchUp();
-      // What comes after is not part of it.
+      // Later commands are not part of it.
       const asked = { commands, scriptCalls };
       commands = [];
       return asked;
@@ -64,6 +64,6 @@ export async function watchWire({ port, observer }: BenchRedis): Promise<Wire> {
   };
 }
 
-/** `+1700000000.000001 [0 127.0.0.1:1234] "evalsha" "…"`: every word in quotes, with its escapes, which keys have none of. */
+/** `+1700000000.000001 [0 127.0.0.1:1234] "evalsha" "…"`: every argument in quotes, with escapes, of which keys have none. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) => word);

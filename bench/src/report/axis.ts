@@ -1,4 +1,4 @@
-/** From values to places on a chart, and the values worth a mark. Pure. */
+/** From values to positions on a chart, and the values with a mark. Pure. */
 
 export type Scale = 'log' | 'linear';
 
@@ -23,7 +23,7 @@ export function createAxis(
 ): Axis {
   const known = values.filter((value) => Number.isFinite(value) && (scale === 'linear' || value > 0));
   let [low, high] = known.length === 0 ? [1, 10] : [Math.min(...known), Math.max(...known)];
-  // A single value among its own marks stands in the middle.
+  // A single value among its own marks is in the middle.
   if (low === high && ticks !== undefined) [low, high] = [low * 0.5, high * 1.5];
   return scale === 'log' ? logAxis(label, low, high, ticks) : linearAxis(label, low, high, ticks);
 }
@@ -37,7 +37,7 @@ function logAxis(label: string, low: number, high: number, given?: readonly numb
 /** From many marks in each power of ten to one. */
 const STEPS = [[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]];
 
-/** As many as there is room for; within so short a range that these are few, evenly spaced ones. */
+/** As many as there is room for; in a short range, evenly spaced ones. */
 function logTicks(min: number, max: number): readonly number[] {
   const [from, to] = [Math.floor(Math.log10(min)), Math.ceil(Math.log10(max))];
   const all = STEPS.map((steps) =>
@@ -58,7 +58,7 @@ function evenTicks(min: number, max: number): readonly number[] {
 }
 
 function linearAxis(label: string, low: number, high: number, given?: readonly number[]): Axis {
-  // Amounts begin at nothing; numbers of things, which have their own marks, at the first.
+  // Amounts begin at 0; counts, which have their own marks, at the first.
   const min = given === undefined ? Math.min(0, low) : low - (high - low) * 0.06;
   const max = given === undefined ? (high <= min ? min + 1 : high * 1.08) : high + (high - low) * 0.06;
   const ticks = given ?? evenTicks(min, max);
@@ -70,7 +70,7 @@ function niceStep(rough: number): number {
   return power * ([1, 2, 2.5, 5, 10].find((step) => step * power >= rough) ?? 10);
 }
 
-/** Short enough to stand under a mark: 20, 1.5k, 100k. */
+/** Short enough for a mark: 20, 1.5k, 100k. */
 export function tickText(value: number): string {
   if (value === 0) return '0';
   const size = Math.abs(value);

@@ -1,4 +1,4 @@
-/** A chart as SVG: lines over two axes, with a legend. Colours are those of the page, so that it is right by day and by night. */
+/** A chart as SVG: lines over two axes, with a legend. Colours are those of the page, for light and dark mode. */
 import { type Axis, tickText } from './axis.ts';
 import { asText } from './html.ts';
 
@@ -7,7 +7,7 @@ export interface Series {
   /** Which colour of the page. */
   readonly colour: number;
   readonly points: readonly { readonly x: number; readonly y: number; readonly says?: string }[];
-  /** A limit, which nobody is expected to reach. */
+  /** A theoretical limit. */
   readonly isDashed?: boolean;
   /** Filled down to the axis, and without dots. */
   readonly isArea?: boolean;

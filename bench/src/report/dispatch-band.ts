@@ -1,4 +1,4 @@
-/** Every dispatch path that was measured, from its p50 to its p99, against the 0.2 to 5 ms that were promised of it. */
+/** Every dispatch path that was measured, from its p50 to its p99, against the target of 0.2 to 5 ms. */
 import type { ScenarioReport } from '../scenario/run-scenario.ts';
 import { shownAt } from '../scenario/scenario.ts';
 import { OURS } from '../scenario/vocabulary.ts';

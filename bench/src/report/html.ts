@@ -1,4 +1,4 @@
-/** Text as HTML or SVG, with everything in it taken by its word. */
+/** Text as HTML or SVG, escaped. */
 
 const NAMED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 

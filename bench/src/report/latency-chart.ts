@@ -1,4 +1,4 @@
-/** Latencies as a curve of how many jobs took how long, on a logarithmic axis: tails are seen, and peers beside one another. */
+/** Latencies as a curve of how many jobs took how long, on a logarithmic axis, which shows tails and peers side by side. */
 import { type Counts, createHistogram, upperEndMs } from '../open-loop/histogram.ts';
 import { amount } from '../show.ts';
 import { createAxis } from './axis.ts';
@@ -11,7 +11,7 @@ export interface Latencies {
   readonly isDashed?: boolean;
 }
 
-/** Buckets of the histogram in one of the chart: 24 to a doubling are too many to look at. */
+/** Buckets of the histogram per bucket of the chart: 24 per doubling are too many for a chart. */
 const TOGETHER = 8;
 
 interface Bin {

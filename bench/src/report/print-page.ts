@@ -1,4 +1,4 @@
-/** One page with everything a run has found: no script, no font, no picture from elsewhere. */
+/** One self-contained page with all results of a run. */
 
 import { type Figure, isMet } from '../measure.ts';
 import type { Found } from '../run-all.ts';

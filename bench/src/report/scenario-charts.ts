@@ -1,4 +1,4 @@
-/** The charts of one scenario: curves over what it varies, latencies of its contestants, and the way to saturation. */
+/** The charts of one scenario: curves over what it varies, latencies of its contestants, and the search for saturation. */
 import type { Point, ScenarioReport } from '../scenario/run-scenario.ts';
 import { shownAt } from '../scenario/scenario.ts';
 import { FIGURES, type FigureId, OURS, PEERS, titleOf, type Who } from '../scenario/vocabulary.ts';
@@ -18,7 +18,7 @@ const CURVES: readonly { readonly title: string; readonly figures: readonly Figu
   { title: 'CPU per session and second', figures: ['cpu_us_per_session'] },
   { title: 'Due → with a node', figures: ['dispatch_p50_ms', 'dispatch_p99_ms'] },
 ];
-/** More than this between the least and the most: a line would lie on the floor. */
+/** More than this between the least and the most: a line would lie on the axis. */
 const WIDE = 20;
 /** CPU per job of sessions says the same as per session. */
 const isShown = ({ scenario }: ScenarioReport, figure: FigureId): boolean =>
@@ -67,7 +67,7 @@ function placeOf({ value = 0, results }: Point, who: Who, figure: FigureId, at: 
   return [{ x: value, y, says: `${titleOf(who)}, ${at}: ${amount(y)} ${FIGURES[figure].unit}` }];
 }
 
-/** Contestants beside one another; of a curve, the ends of it. */
+/** Contestants side by side; of a curve, its ends. */
 function latencyCharts(report: ScenarioReport): string[] {
   const { scenario, points } = report;
   if (points.length === 1) {

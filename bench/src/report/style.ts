@@ -1,4 +1,4 @@
-/** The looks of the page: by day and by night, narrow and wide, and on paper. Nothing is fetched from anywhere. */
+/** The style of the page: light and dark mode, narrow and wide screens, and paper. Nothing is fetched. */
 
 export const STYLE = `
 :root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--ink:#1b2330;--soft:#5b6676;--line:#dfe3ea;--good:#14703f;--good-bg:#ddf3e6;

@@ -1,4 +1,4 @@
-/** What declared scenarios have found, as text: contestants side by side with ratios, and the thresholds. */
+/** The results of declared scenarios, as text: contestants side by side with ratios, and the thresholds. */
 import type { Figure } from '../measure.ts';
 import type { Judged } from '../scenario/judge.ts';
 import type { Point, Result, ScenarioReport } from '../scenario/run-scenario.ts';
@@ -11,11 +11,11 @@ export const contestantsOf = ({ scenario }: ScenarioReport): readonly Who[] => [
 export const targetOf = ({ comparison, target }: Judged): NonNullable<Figure['target']> =>
   comparison === 'at_least' ? { atLeast: target } : { atMost: target };
 
-/** The search reached its highest rate: where the end is, nobody knows. */
+/** The search reached its highest rate: the real limit is unknown. */
 const isUnfound = (result: Result | undefined, id: FigureId): boolean =>
   id === 'saturation_per_second' && result?.saturation?.isFound === false;
 
-/** One by one, as suites have them; what is promised comes last. */
+/** One by one, as suites have them; targets come last. */
 export function figuresOf(report: ScenarioReport): Figure[] {
   const scenario = report.scenario.name;
   const measured = report.points.flatMap(({ value, results }) =>
@@ -44,7 +44,7 @@ export function figuresOf(report: ScenarioReport): Figure[] {
   return [...measured, ...promised];
 }
 
-/** Figures that anybody has at this point, in the order of the vocabulary. */
+/** Figures that any contestant has at this point, in the order of the vocabulary. */
 export const figuresAt = ({ results }: Point): readonly FigureId[] =>
   FIGURE_IDS.filter((id) => Object.values(results).some(({ figures }) => figures[id] !== undefined));
 
@@ -55,7 +55,7 @@ export interface ContestRow {
   readonly values: readonly (number | undefined)[];
   /** Of each: it is more than that. */
   readonly areMore: readonly boolean[];
-  /** Ours divided by that of each peer; none where one of them is only known to be more. */
+  /** Our figure divided by that of each peer; none where one of them is only known to be more. */
   readonly ratios: readonly (number | undefined)[];
 }
 
@@ -96,7 +96,7 @@ export function contestTables(report: ScenarioReport): string[] {
   return [`${scenario.name}: ${scenario.title}\n\n${columns([head, ...rows], right)}`];
 }
 
-/** Nothing if nothing was promised. */
+/** Empty without thresholds. */
 export function thresholdTable(reports: readonly ScenarioReport[]): string[] {
   const rows = reports.flatMap(({ scenario, judged }) =>
     judged.map((each) => [

@@ -1,4 +1,4 @@
-/** Fields of a declared table, read one by one: what is wrong is said with its file and field, and what nobody read is wrong too. */
+/** Fields of a declared table, read one by one: errors name file and field, and a field that was not read is an error, too. */
 
 export class ScenarioError extends Error {
   constructor(file: string, field: string, problem: string) {
@@ -25,7 +25,7 @@ export interface Fields {
   table(name: string): Fields;
   tables(name: string): readonly Fields[];
   fail(name: string, problem: string): never;
-  /** Complains of fields that were not asked for, here and in the tables that were. */
+  /** Reports fields that were not read, here and in the tables that were. */
   end(): void;
 }
 

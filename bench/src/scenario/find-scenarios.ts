@@ -1,4 +1,4 @@
-/** Declared scenarios: those that come with the bench, and a file of one's own. */
+/** Declared scenarios: those that come with the bench, and a file of the user. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

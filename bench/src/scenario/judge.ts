@@ -1,4 +1,4 @@
-/** Whether a scenario keeps what its file promises. Pure. */
+/** Whether a scenario meets the thresholds of its file. Pure. */
 import type { Point } from './run-scenario.ts';
 import { type Scenario, shownAt, type Threshold } from './scenario.ts';
 import { FIGURES, type FigureId, OURS, titleOf, type Who } from './vocabulary.ts';

@@ -18,7 +18,7 @@ import {
 const WHOLE = { min: 1, isWhole: true };
 const DEFAULT_LANGUAGES = ['en', 'zh', 'ja', 'ko', 'de', 'fr', 'es', 'pt'];
 
-/** `file` is what it is called in complaints; the scenario's name is that of its file. */
+/** `file` is its name in errors; the scenario's name is that of its file. */
 export function readScenario(file: string, name: string, text: string): Scenario {
   const fields = createFields(file, parsed(file, text));
   const measures = fields.choice('measures', MEASURES);
@@ -142,7 +142,7 @@ function readThreshold(fields: Fields, measures: Measure): Threshold {
   };
 }
 
-/** What fields say of one another. */
+/** Checks of fields that depend on one another. */
 function agree(fields: Fields, scenario: Scenario): void {
   const { measures, peers, store, service, vary, saturation } = scenario;
   const strange = peers.find((peer) => !(PEERS[peer].measures as readonly Measure[]).includes(measures));

@@ -18,7 +18,7 @@ export interface Result {
   readonly saturation?: Saturation;
 }
 
-/** Everything that was seen with one value of what is varied, or with the only one. */
+/** All results with one value of what is varied, or with the only one. */
 export interface Point {
   readonly value?: number;
   readonly results: Partial<Record<Who, Result>>;
@@ -53,7 +53,7 @@ const WARM_SHARE = 0.3;
 const MOST_WARM_SECONDS = 2;
 const FLOOD_JOBS = 5_000;
 const QUICK_FLOOD_JOBS = 200;
-/** More than one process of load can offer. */
+/** More than one load process can offer. */
 const MOST_RATE = 60_000;
 
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<ScenarioReport> {
@@ -61,7 +61,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   try {
     const rounds = Math.min(options.rounds, scenario.mostRounds);
     const values = scenario.vary?.values ?? [undefined];
-    // Fleets that only decide can all be there at once, and take turns: what is promised of them is a ratio.
+    // Fleets that only decide can all exist at once, and take turns: their target is a ratio.
     const groups = scenario.measures === 'decisions' ? [values] : values.map((value) => [value]);
     const points: Point[] = [];
     for (const group of groups) points.push(...(await playGroup(scenario, group, rounds, redis, options)));
@@ -128,7 +128,7 @@ function sayOf(scenario: Scenario, what: string, value: number | undefined): voi
   say(`${scenario.name}: ${what}${at === '' ? '' : `, ${at}`}`);
 }
 
-/** Everybody's turn in every round, so that a slow minute of the machine is a slow minute for all of them. */
+/** Each contestant has its turn in every round, so that a slow minute of the machine is a slow minute for all of them. */
 async function playRounds(scenario: Scenario, started: readonly Started[], rounds: number): Promise<void> {
   for (let round = 0; round <= rounds; round++) {
     for (const { value, entries } of started) {
@@ -164,7 +164,7 @@ async function saturate(contestant: Contestant, scenario: Scenario, isQuick: boo
   let seed = 100;
   return findSaturation({
     from,
-    // A quick run tries one rate and is content with it.
+    // A quick run tries one rate only.
     limitMs: isQuick ? Number.POSITIVE_INFINITY : p99Ms,
     precision: 0.1,
     most: isQuick ? from : MOST_RATE,
@@ -193,7 +193,7 @@ function resultOf({ rounds, counted, saturation }: Entry): Result {
   };
 }
 
-/** Of the longest pauses the longest: a median would hide what it is about. */
+/** Of the longest pauses the longest: a median would hide it. */
 const isLongest = (figure: FigureId): boolean => figure.endsWith('_max_ms');
 
 function medians(rounds: readonly Figures[]): Figures {

@@ -1,4 +1,4 @@
-/** A scenario as its file declares it, checked and with its defaults filled in. */
+/** A scenario as its file declares it, checked and with defaults. */
 import type { Arrivals } from '../open-loop/arrivals.ts';
 import type { ServiceTime } from '../open-loop/service-time.ts';
 import type { FigureId, Measure, Peer, Varied } from './vocabulary.ts';
@@ -22,7 +22,7 @@ export interface Fleet {
   /** How many of them each node has. */
   readonly languagesPerNode: number;
   readonly heartbeatSeconds: number;
-  /** Part of the slots that is taken before anything is measured. */
+  /** Share of the slots that is taken before anything is measured. */
   readonly busy: number;
 }
 
@@ -48,7 +48,7 @@ export interface Scenario {
   readonly peers: readonly Peer[];
   /** Of one round. */
   readonly seconds: number;
-  /** Unless the command line asks for fewer. */
+  /** Unless the command line requests fewer. */
   readonly mostRounds: number;
   /** How long a job may wait for a slot. */
   readonly waitMs: number;

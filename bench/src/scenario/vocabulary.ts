@@ -1,9 +1,9 @@
-/** What scenarios may measure, next to whom, and the figures that come of it. */
+/** What scenarios may measure, against which peers, and the resulting figures. */
 
 export const MEASURES = ['decisions', 'jobs', 'requests', 'sessions'] as const;
 export type Measure = (typeof MEASURES)[number];
 
-/** `limit`: does less than a scheduler must, and so says what is possible at all. */
+/** `limit`: does less than a scheduler must, and so shows what is possible at all. */
 export const PEERS = {
   naive: { title: 'naive scheduler', isLimit: false, measures: ['decisions', 'jobs'] },
   bullmq: { title: 'BullMQ', isLimit: false, measures: ['jobs'] },

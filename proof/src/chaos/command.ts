@@ -17,19 +17,19 @@ export interface ChaosCommand {
 }
 
 export const HELP = `Real processes, real faults: three instances on a Redis Cluster of three masters and three replicas, nodes of every
-kind, sessions and dispatchers of two tenants, who also ask for each other's jobs. An independent checker judges what nodes and clients saw, what
-instances tell of themselves at /metrics, and what Redis says it runs for them. Exit code 1: a promise was broken.
+kind, sessions and dispatchers of two tenants, which also try to read each other's jobs. An independent checker judges what nodes and clients
+saw, the metrics of the instances, and the commands that Redis ran for them. Exit code 1: an invariant was broken.
 
 npm run chaos -- [options]
-  --seconds T          how long work flows and things break (60); a minute more until all is settled
-  --seed S             which faults come when, and what everybody does (by chance)
-  --load F             how much work comes (1, about twenty requests per second)
+  --seconds T          how long work flows and faults occur (60); a minute more until all is settled
+  --seed S             decides the faults and the behaviour of nodes and clients (random)
+  --load F             how much work there is (1, about twenty requests per second)
   --only KINDS         faults to inject, with commas
   --without KINDS      faults to leave out
-  --alone              one instance without Redis: only nodes and connections break
+  --alone              one instance without Redis: faults of nodes and connections only
   --json               the summary as JSON on standard output
-  --keep-history FILE  everything that was seen, one JSON object per line
-  --check FILE         no run: judge a history that was kept
+  --keep-history FILE  all events, one JSON object per line
+  --check FILE         no run: judge a saved history
   --help
 
 Faults: ${PLANNED.join(', ')}

@@ -10,14 +10,14 @@ export interface SoakCommand {
   readonly isJson: boolean;
 }
 
-export const HELP = `Steady work for a long time: does anything grow that should not? Scheduler instances on a Redis of their own, nodes and
+export const HELP = `Steady work for a long time: does anything grow that must not? Scheduler instances on their own Redis, nodes and
 clients that come, go, lose their connections, repeat, cancel and vanish. Memory, handles, keys, streams and every level
-that the scheduler tells are sampled; after a warm-up none may have a trend, and when the load ends all must be as before.
-Exit code 1: something grew, or did not go back.
+that the scheduler reports are sampled; after a warm-up none may have a trend, and after the load all must be as before.
+Exit code 1: something grew, or did not return to its level.
 
 npm run soak -- [options]
   --minutes M     how long work flows (10); the longer, the smaller the leak that shows
-  --seed S        what everybody does (by chance)
+  --seed S        decides the behaviour of nodes and clients (random)
   --instances N   schedulers that share a Redis (2); 1: one without Redis
   --html FILE     a page with a chart of every series
   --json          everything as JSON on standard output
