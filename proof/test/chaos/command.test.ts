@@ -17,7 +17,7 @@ describe('the command line of chaos', () => {
       seconds: 60,
       load: 1,
       without: [],
-      isAlone: false,
+      isSingleInstance: false,
       isJson: false,
     });
     expect(understood('--seed', '5', '--seconds', '20', '--json', '--keep-history', 'h.jsonl')).toMatchObject(
