@@ -1,18 +1,18 @@
 /**
- * Port: new names. All are unguessable and never repeat, across restarts and instances:
- * legacy nodes refuse a job_id they have seen, for as long as their process lives.
+ * Port: new ids. All are unguessable and never repeat, across restarts and instances: legacy nodes reject a job_id that they have seen, as
+ * long as their process lives.
  */
 export interface IdSource {
   /**
-   * With a request id, the name's first part may be a digest of (tenant, request): stores that find the record by either need
-   * it so, others need not pay for it.
+   * With a request id, the first part of the job id may be a digest of (tenant, request): a shared store uses it to find the record by
+   * either id.
    */
   jobId(tenantId: string, requestId: string | undefined): string;
   nodeId(): string;
   sessionId(): string;
   traceId(): string;
-  /** Strictly increasing in this process and later than anything an earlier process gave out. */
+  /** Strictly increasing in this process, and greater than all ids of earlier processes. */
   utteranceIndex(): number;
-  /** One short digest of a text or of bytes; equal ones give equal digests everywhere. */
+  /** A short digest of a text or of bytes; the same on every instance. */
   digest(content: string | Uint8Array): string;
 }

@@ -1,4 +1,4 @@
-/** Port: measurements. Names come from the one metrics table; labels are bounded by the adapter; what is read is what is printed. */
+/** Port: measurements. Names come from the one metrics table; the adapter bounds the labels; a reader sees the printed values. */
 import type { MetricName } from '../domain/metrics.ts';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -6,14 +6,14 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Meter {
   count(name: MetricName, labels?: Labels, by?: number): void;
   gauge(name: MetricName, value: number, labels?: Labels): void;
-  /** Seconds, unless the metric says otherwise. Nothing is kept of `labels`: the same object may be given each time. */
+  /** Seconds, unless the metric says otherwise. `labels` is not kept: the caller may reuse the object. */
   observe(name: MetricName, value: number, labels?: Labels): void;
 }
 
-/** One metric with one set of labels, as of now. */
+/** The current value of one metric with one set of labels. */
 export interface SeriesReading {
   readonly labels: Labels;
-  /** Of a histogram: how many observations. */
+  /** Of a histogram: the number of observations. */
   readonly value: number;
 }
 
@@ -23,13 +23,13 @@ export interface DistributionReading {
   readonly sum: number;
   /** Upper bounds, ascending; the last bucket has none. */
   readonly bounds: readonly number[];
-  /** Observations per bucket, not added up: one more than there are bounds. */
+  /** Observations per bucket, not cumulative: one more than there are bounds. */
   readonly buckets: readonly number[];
 }
 
-/** The very series that are printed: whoever reads both at one moment reads the same. */
+/** The printed series: a read and a print at the same moment have equal values. */
 export interface MeterReader {
   series(name: MetricName): readonly SeriesReading[];
-  /** Nothing, unless the metric is a histogram. */
+  /** Empty unless the metric is a histogram. */
   distributions(name: MetricName): readonly DistributionReading[];
 }

@@ -1,8 +1,8 @@
 /**
- * Port: which node ids exist and which connection is each one's newest.
+ * Port: which node ids exist, and the newest connection of each.
  *
- * The law: a generation is given once and only grows; the newest claim with the same credential wins; another
- * credential never gets a living id. A `release` with an old generation changes nothing.
+ * The law: a generation is given once and only grows; the newest claim with the same credential wins; another credential never gets an id
+ * in use. A `release` with an old generation changes nothing.
  */
 import type { NodeId } from '../domain/ids.ts';
 
@@ -17,10 +17,10 @@ export interface NodeIdClaims {
   /** The generation that currently holds the id. */
   current(nodeId: NodeId): Promise<number | undefined>;
   /**
-   * A claim that was given is written again: the directory may have lost it, or the last steps towards it. False: the id is
-   * another credential's, or has a later generation; then nothing changes.
+   * Writes a given claim again, because the store may have lost it or the last steps towards it. False: the id belongs to another
+   * credential or has a later generation; then nothing changes.
    */
   restore(nodeId: NodeId, credential: string, generation: number): Promise<boolean>;
-  /** Forgets the id, if `generation` is still the newest. */
+  /** Removes the id, if `generation` is still the newest. */
   release(nodeId: NodeId, generation: number): Promise<boolean>;
 }

@@ -1,14 +1,13 @@
 /**
- * Port: what instances tell one another of their nodes.
+ * Port: the node records that instances share.
  *
- * The law: a node's node record is known by (generation, version), and only a later one replaces it, however late, often or at once the
- * others arrive. One instance at a time posts a generation, the one that holds the node; its versions grow. A node is present for
- * `ttlMs` after it was last posted or seen, by the store's own clock, and news older than what is known of its presence changes
- * nothing. A node record outlives its presence, so that a node that fell silent (`expired`) can be told from one that was taken off
- * (`withdrawn`) and from one of which the store has lost all trace (`absent`). A withdrawn generation stays so for a minute at
- * least, whatever arrives of it. Pages name every id that stays listed during a whole round of them, some perhaps twice and some
- * of which nothing is known any more. Notices may be lost, repeated and out of order, also one's own are heard: they say where
- * to look and nothing else. A thrown error means *unknown*; every call may be repeated with the same effect.
+ * The law: a node record is identified by (generation, version), and only a later one replaces it, in whatever order, however late or often
+ * they arrive. One instance at a time posts a generation: the holder of the node; its versions grow. A node is present for `ttlMs` after it
+ * was last posted or seen, by the store's clock, and older information about its presence changes nothing. A record outlives the presence,
+ * so that a node without heartbeats (`expired`) differs from a removed one (`withdrawn`) and from one that the store has lost (`absent`). A
+ * withdrawn generation stays withdrawn for at least a minute, whatever arrives of it. Pages contain every id that stays listed during a
+ * whole round, some perhaps twice and some without a record. Notices may be lost, repeated and out of order, and the sender gets its own:
+ * they only say which record to read. A thrown error means *unknown*; every call may be repeated with the same effect.
  */
 import type { NodeId } from '../domain/ids.ts';
 import type { NodeChannel, NodeView } from '../domain/node.ts';

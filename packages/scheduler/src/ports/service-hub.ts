@@ -1,9 +1,8 @@
 /**
- * Port: where the list of services comes from. Cold path: only the background refresh of the catalogue asks.
+ * Port: the source of the list of services. Cold path: only the background refresh of the catalogue calls it.
  *
- * The law: the answer as it was given, read as JSON and not checked any further; or a thrown error that says in words what went
- * wrong. It ends by itself within its limit of time, never reads more than its limit of bytes, and asks nobody but the address it was
- * made for. Asking changes nothing.
+ * The law: it returns the answer parsed as JSON and not checked further, or throws an error that says what went wrong. A call ends within
+ * its time limit, never reads more than its byte limit, and connects only to its configured address. A call changes nothing.
  */
 export interface ServiceHub {
   list(): Promise<unknown>;

@@ -1,18 +1,18 @@
 /**
- * Port: what another instance needs to go on with a session.
+ * Port: the state that another instance needs to continue a session.
  *
- * The law: a session has one owner at a time, "instance/incarnation". Only it writes and removes; whoever was the owner before
- * finds out at its next call (`lost`) and changes nothing. A session passes on by comparison with the owner the taker has seen, so of
- * several takers one wins. What was saved later is never undone by an earlier save that arrives late. A state lives for
- * `ttlMs` after it was last saved, taken or touched, by the store's own clock. A save where nothing is, is the first one:
- * an emptied store heals by itself. A thrown error means *unknown*; every call may be repeated with the same effect.
+ * The law: a session has one owner at a time, "instance/incarnation". Only the owner writes and removes; a former owner gets `lost` at its
+ * next call and changes nothing. A takeover compares the owner that the new one has read, so of several instances one wins. A late save
+ * never overwrites a newer one. A state lives for `ttlMs` after it was last saved, taken or touched, by the store's clock. A save without
+ * an existing state counts as the first one, so an emptied store recovers. A thrown error means *unknown*; every call may be repeated with
+ * the same effect.
  *
- * No results and no audio are in it: results are read from the job store, audio is with whoever received it. What a client says
- * again with its session_init is not in it either. Its size is bounded by the limits of one session.
+ * It contains no results and no audio: results are in the job store, audio is on the instance that received it. It does not contain what a
+ * client repeats with its session_init. Its size is bounded by the limits of one session.
  */
 import type { JobId, SessionId, TenantId } from '../domain/ids.ts';
 
-/** One utterance that was accepted, and whose outcome was not acknowledged. */
+/** One accepted utterance whose outcome was not acknowledged. */
 export interface SavedUtterance {
   readonly index: number;
   readonly jobId: JobId;
@@ -23,7 +23,7 @@ export interface SavedUtterance {
   readonly firstSeq?: number | undefined;
   readonly lastSeq?: number | undefined;
   readonly acceptedAt: number;
-  /** Its outcome stands, whether or not it has left: the result of its job, or this reason why there is none. */
+  /** The outcome, sent or not: the result of its job, or the reason why there is none. */
   readonly settled?: { readonly missing?: string | undefined } | undefined;
 }
 
@@ -39,15 +39,15 @@ export interface SavedSession {
   /** Grows with every save. */
   readonly revision: number;
   readonly tenantId: TenantId;
-  /** Of the token that proves the right to resume. */
+  /** Hash of the token that allows a resume. */
   readonly resumeDigest: string;
   readonly openedAt: number;
   readonly nextIndex: number;
-  /** Highest chunk of an accepted utterance; those after it were not taken for good. */
+  /** Highest chunk of an accepted utterance; later chunks are not safe yet. */
   readonly lastSeq: number;
-  /** Number of the outcome before that of the first utterance. */
+  /** Sequence number of the outcome before that of the first utterance. */
   readonly deliverySeq: number;
-  /** In the order of acceptance, which is that of their outcomes. */
+  /** In the order of acceptance, which is the order of outcomes. */
   readonly utterances: readonly SavedUtterance[];
   readonly groups: readonly SavedGroup[];
 }
@@ -66,10 +66,10 @@ export type TakeResult =
 export interface SessionStore {
   save(state: SavedSession, owner: string, ttlMs: number): Promise<'saved' | 'lost'>;
   load(sessionId: SessionId): Promise<StoredSession | undefined>;
-  /** `from`: the owner it was seen with. Taken twice by the same owner it is taken. */
+  /** `from`: the owner that the caller has read. Repeated by the same owner it succeeds. */
   take(sessionId: SessionId, owner: string, from: string, ttlMs: number): Promise<TakeResult>;
   /**
-   * Renews many. `lost`: somebody else has them. `stale`: what is there is older than this revision, or nothing is: to be saved
+   * Renews many. `lost`: another instance owns them. `stale`: the stored state is older than this revision or missing and must be saved
    * again. The others are renewed.
    */
   touch(
@@ -77,6 +77,6 @@ export interface SessionStore {
     owner: string,
     ttlMs: number,
   ): Promise<{ readonly lost: readonly SessionId[]; readonly stale: readonly SessionId[] }>;
-  /** `removed`: nothing is there, and it was nobody else's. */
+  /** `removed`: no state is left, and no other instance owned it. */
   remove(sessionId: SessionId, owner: string): Promise<'removed' | 'lost'>;
 }

@@ -1,11 +1,11 @@
 /**
- * Port: what took longer than it should is counted, and some of it said in the log.
+ * Port: counts slow operations and logs some of them.
  *
- * The law: below its threshold nothing happens; above it each one is counted under its name, and at most one a second and name is
- * logged, with how many were not. A threshold of 0 turns its half off. Never throws, never waits, keeps nothing per call.
+ * The law: below the threshold nothing happens; above it each operation is counted under its name, and at most one per second and name is
+ * logged, with the number of the others. A threshold of 0 turns its half off. It never throws, never waits, and keeps nothing per call.
  */
 
-/** What somebody may have to wait for, in a process without locks. */
+/** What an operation may wait for in a process without locks. */
 export const LOCKS = ['session_mailbox', 'request_single_flight', 'socket_order', 'event_loop'] as const;
 export type LockName = (typeof LOCKS)[number];
 

@@ -38,14 +38,14 @@ function run({ isSignalledEarly = false } = {}) {
   return { ended, heard, isHeard: () => isHeard, reads: () => reads };
 }
 
-describe('the signal to read the configuration anew', () => {
-  it('is heard until the scheduler has drained and stopped', async () => {
+describe('the reload signal', () => {
+  it('is accepted until the scheduler has drained and stopped', async () => {
     const { ended, heard, isHeard } = run();
     expect(await ended).toBe(0);
     expect({ heard, isHeard: isHeard() }).toEqual({ heard: [true], isHeard: false });
   });
 
-  it('that comes while the scheduler starts is followed as soon as there is one', async () => {
+  it('during the start is applied after the start', async () => {
     const { ended, reads } = run({ isSignalledEarly: true });
     expect(await ended).toBe(0);
     expect(reads()).toBe(1);

@@ -103,7 +103,7 @@ it('has the defaults of node health and missing models', () => {
   expect(scheduler.core_services).toEqual({ asr_service_id: '', nmt_service_id: '', tts_service_id: '' });
 });
 
-it('has the defaults of many instances and of pools', () => {
+it('has the defaults of several instances and of pools', () => {
   expect(scheduler.phase2).toMatchObject({
     enabled: false,
     instance_id: 'auto',
@@ -156,7 +156,7 @@ it('has the defaults of the bounds', () => {
   });
 });
 
-it('listens for this machine only and lets nobody in without a token', () => {
+it('listens on the loopback only and requires a token', () => {
   expect(server).toMatchObject({
     host: '127.0.0.1',
     port: 5010,
@@ -174,7 +174,7 @@ it('listens for this machine only and lets nobody in without a token', () => {
   expect(config.log).toEqual({ level: 'info', pretty: false });
 });
 
-it('says of every default that it is one', () => {
+it('names the default as the origin of every default value', () => {
   expect(new Set([...origins.values()].map(({ kind }) => kind))).toEqual(new Set(['default']));
 });
 

@@ -19,7 +19,7 @@ describe('exposure', () => {
     expect(problems[0]?.message).toContain('server.trusted_networks');
   });
 
-  it('refuses an opt-in that names no network but this machine', () => {
+  it('refuses an opt-in that allows only the loopback', () => {
     expect(exposed({ host: '0.0.0.0', anonymous: ['node'] }).problems).toHaveLength(1);
   });
 
@@ -36,12 +36,12 @@ describe('exposure', () => {
     expect(warnings[0]?.message).toContain('anybody may act as session, node');
   });
 
-  it('warns when other machines may operate without a token', () => {
+  it('warns when other machines may act as operators without a token', () => {
     const { warnings } = exposed({ anonymous: ['operator'], trusted_networks: ['10.0.0.0/8'] });
     expect(warnings).toHaveLength(1);
   });
 
-  it('has nothing to say of a loopback server without credentials: it is open to this machine alone', () => {
+  it('accepts a loopback server without credentials', () => {
     expect(exposed({})).toEqual({ problems: [], warnings: [] });
     expect(exposed({ anonymous: ['session'] }).warnings).toEqual([]);
   });
@@ -55,7 +55,7 @@ describe('exposure', () => {
 
 describe('networks', () => {
   it.each(['127.0.0.1', '127.8.9.10', '::1', '0:0:0:0:0:0:0:1', 'localhost'])(
-    '%s is this machine',
+    '%s is the loopback',
     (host) => {
       expect(isLoopbackHost(host)).toBe(true);
     },
@@ -86,7 +86,7 @@ describe('networks', () => {
     expect(parseNetwork(text)).toBeUndefined();
   });
 
-  it('wider than the loopback is not this machine', () => {
+  it('a range wider than the loopback counts as a network', () => {
     const isLoopback = (text: string) => {
       const network = parseNetwork(text);
       return network !== undefined && isLoopbackNetwork(network);
@@ -102,7 +102,7 @@ describe('tokens', () => {
   const row = (...lines: readonly string[]) => `[[server.tokens]]\n${lines.join('\n')}\n`;
   const good = row(`token = "${TOKEN}"`, 'role = "node"', 'node_ids = ["node-1"]');
 
-  it('become credentials that hold no secret', () => {
+  it('become credentials without the secret', () => {
     const config = configOf(
       good + row(`token_sha256 = "${'AB'.repeat(32)}"`, 'role = "client"', 'tenant_id = "acme"'),
     );
@@ -145,13 +145,13 @@ describe('tokens', () => {
     expect(problems.join('\n')).not.toContain(TOKEN);
   });
 
-  it('are named by the line of their own row', () => {
+  it('are reported with the line of their row', () => {
     expect(problemsOf(good + row('token = "short"', 'role = "node"'))).toEqual([
       expect.stringContaining('(config.toml:5)'),
     ]);
   });
 
-  it('do not make a warning about nobody being let in', () => {
+  it('prevent the warning that no token is configured', () => {
     expect(warningsOf(good)).toEqual([]);
   });
 });

@@ -58,7 +58,7 @@ describe('sources', () => {
     expect(configOf('[session]\nutterance_index_base = 0').session.utterance_index_base).toBe('0');
   });
 
-  it('do not take the variables that Kubernetes makes for a service for settings', () => {
+  it('ignore the variables that Kubernetes makes for services', () => {
     const env = {
       LINGUA_SERVICE_HOST: '10.0.0.1',
       LINGUA_SERVICE_PORT: '5010',
@@ -85,7 +85,7 @@ describe('unknown names', () => {
       '[[scheduler.phase3.pools]]\npool_id = 0\n[[scheduler.phase3.pools]]\npoolid = 1\npool_id = 1',
       'scheduler.phase3.pools[1].poolid is unknown; did you mean pool_id? (config.toml:4)',
     ],
-  ])('are named with the nearest known one: %j', (text, problem) => {
+  ])('are reported with the nearest known one: %j', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);
   });
 
@@ -152,7 +152,7 @@ describe('wrong values', () => {
       '[scheduler.retry_budget]\npercent = -1',
       'scheduler.retry_budget.percent must be a number from 0 to 100 percent',
     ],
-  ])('are named with what is allowed: %j', (text, problem) => {
+  ])('are reported with the allowed values: %j', (text, problem) => {
     const problems = problemsOf(text);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(problem);
@@ -174,11 +174,11 @@ describe('wrong values', () => {
     ]);
   });
 
-  it('are not compared with others', () => {
+  it('are not checked against each other', () => {
     expect(problemsOf('[scheduler]\nack_timeout_ms = "long"')).toHaveLength(1);
   });
 
-  it('include a file that is not TOML, whose lines are not repeated', () => {
+  it('include a file that is not TOML, without its text', () => {
     const result = loadConfig({ toml: { path: 'c.toml', text: '[server]\npassword = "hunter2-hunter2' } });
     expect(result).toMatchObject({
       kind: 'invalid',
@@ -212,13 +212,13 @@ describe('aliases', () => {
     expect(config.scheduler.reservation_ttl_ms).toBe(8000);
   });
 
-  it('are named when they are out of range', () => {
+  it('are reported when they are out of range', () => {
     expect(problemsOf('[scheduler.task_binding]\nreserved_ttl_seconds = 900')).toEqual([
       'scheduler.task_binding.reserved_ttl_seconds is 900; times 1000 it is scheduler.reservation_ttl_ms, which must be a whole number from 30 to 600000 ms, got 900000 (config.toml:2)',
     ]);
   });
 
-  it('that stand for several settings yield to each of them', () => {
+  it('for several settings yield to each of them', () => {
     const { load_balancer } = configOf(
       '[scheduler.load_balancer]\nresource_threshold = 70\ngpu_threshold_percent = 90',
     ).scheduler;

@@ -89,13 +89,13 @@ describe('nesting', () => {
     expect(problemsWith('scheduler.heartbeat_interval_seconds=12')[0]).toContain('96000 ms');
   });
 
-  it('names the source of the value that was set, whichever of the pair it is', () => {
+  it('reports the source of the value that was set, in either order', () => {
     expect(problemsWith('scheduler.job_deadline_ms=50000')).toEqual([
       expect.stringContaining('(--set scheduler.job_deadline_ms)'),
     ]);
   });
 
-  it('warns about a binding that is gone before its session is', () => {
+  it('warns about a binding that ends before its session', () => {
     expect(warningsOf('[scheduler.task_binding]\nlease_seconds = 30')).toContainEqual(
       expect.stringContaining('scheduler.task_binding.lease_seconds (30 s) is less than'),
     );
@@ -118,7 +118,7 @@ describe('references', () => {
     expect(problemsOf(pools + override('a', 3) + override('a', 3))[0]).toContain('a is bound twice');
   });
 
-  it('have no effect while pools are off, which is said', () => {
+  it('have no effect while pools are off, with a warning', () => {
     expect(warningsOf(override('a', 3))).toContainEqual(
       expect.stringContaining('scheduler.phase3.enabled is false'),
     );

@@ -16,11 +16,11 @@ const pairsFrom = (rule: string) =>
   languagesFrom(`nmt_requirements = { ${rule} }`)?.pairs.map(({ source, target }) => `${source}>${target}`);
 
 describe('a plan of pools', () => {
-  it('is none unless pools are switched on', () => {
+  it('exists only if pools are on', () => {
     expect(poolPlanOf(configOf({}))).toBeUndefined();
   });
 
-  it('has the languages of a pool, spelled as nodes spell them', () => {
+  it('has the languages of a pool in folded form', () => {
     expect(languagesFrom('asr_languages = ["EN", "zh"]\nsemantic_languages = ["en"]')).toEqual({
       asr: ['en', 'zh'],
       semantic: ['en'],
@@ -43,7 +43,7 @@ describe('a plan of pools', () => {
   });
 });
 
-describe('the digits of a plan', () => {
+describe('the digest of a plan', () => {
   const bound = (...tenants: string[]) =>
     tenants
       .map(
@@ -52,13 +52,13 @@ describe('the digits of a plan', () => {
       .join('');
   const digest = (lines: string, settings = {}) => poolDigest(planFrom(lines, settings));
 
-  it('are the same for the same plan, in whichever order tenants are listed', () => {
+  it('is the same for the same plan, in any order of tenants', () => {
     expect(digest(bound('a', 'b'))).toMatch(/^[0-9a-f]{8}$/);
     const [first, second] = bound('a', 'b').split(/(?=\[\[)/);
     expect(digest(`${second}${first}`)).toBe(digest(bound('a', 'b')));
   });
 
-  it('differ where anything that counts differs', () => {
+  it('differs if anything in the plan differs', () => {
     const all = [
       digest(''),
       digest('hash_seed = 1\n'),

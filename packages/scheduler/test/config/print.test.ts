@@ -83,7 +83,7 @@ describe('the printed configuration', () => {
 });
 
 describe('the table', () => {
-  it('gives every name its own spelling in the environment', () => {
+  it('gives every setting its own environment variable', () => {
     expect(new Set(valueNames.map(envName)).size).toBe(valueNames.length);
     for (const name of knownNames.keys()) expect(name).toMatch(/^[a-z0-9_]+(\.[a-z0-9_]+)*$/);
   });

@@ -18,19 +18,19 @@ const write = async (name: string, text: string): Promise<string> => {
   return join(folder, name);
 };
 
-it('reads the file that was asked for', async () => {
+it('reads the requested file', async () => {
   const path = await write('a.toml', '[server]\nport = 6000');
   expect(await readConfig({ path })).toMatchObject({ kind: 'ok', config: { server: { port: 6000 } } });
 });
 
-it('refuses a file that was asked for and is not there', async () => {
+it('fails if the requested file does not exist', async () => {
   const result = await readConfig({ path: join(folder, 'absent.toml') });
   expect(result.kind === 'invalid' && result.problems.map(printFinding)).toEqual([
     expect.stringContaining('absent.toml cannot be read: ENOENT'),
   ]);
 });
 
-it('reads token files beside the configuration file and forgets their paths', async () => {
+it('reads token files beside the configuration file and drops their paths', async () => {
   await write('node.token', 'a-token-from-a-file\n');
   const path = await write('b.toml', '[[server.tokens]]\ntoken_file = "node.token"\nrole = "node"');
   const result = await readConfig({ path });

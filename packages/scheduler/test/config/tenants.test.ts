@@ -27,7 +27,7 @@ describe('rows of scheduler.tenants', () => {
     expect(problem).toContain(`scheduler.tenants[0].${named}`);
   });
 
-  it('fall back to what holds for everybody', () => {
+  it('use the common limits where they set none', () => {
     const config = configOf(
       [
         '[server.limits]\nrequests_per_second_per_tenant = 7',
@@ -54,7 +54,7 @@ describe('rows of scheduler.tenants', () => {
     expect([tenancy.share(9), tenancy.share(none)]).toEqual([5, none]);
   });
 
-  it('and no cap on sessions or jobs mean that nobody counts them', () => {
+  it('without limits turn counting by tenant off', () => {
     const config = configOf(row('tenant_id = "a"', 'weight = 3'));
     expect(createTenancy(config, () => 1)).toMatchObject({ capsJobs: false, capsSessions: false });
   });

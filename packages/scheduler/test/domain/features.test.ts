@@ -34,7 +34,7 @@ describe('features expand to modules with their dependencies', () => {
     expect(expandFeatures([flag])).toEqual({ features, types });
   });
 
-  it('to what is closed under dependencies, also in tables with circles', () => {
+  it('to a set closed under dependencies, also with circular tables', () => {
     fc.assert(
       fc.property(anyTable, fc.subarray(['a', 'b', 'c', 'd', 'unheard_of']), (table, asked) => {
         const { features, types } = expandFeatures(asked, table);
@@ -48,7 +48,7 @@ describe('features expand to modules with their dependencies', () => {
     );
   });
 
-  it('to nothing that no asked feature leads to', () => {
+  it('to nothing that no requested feature depends on', () => {
     fc.assert(
       fc.property(anyTable, fc.subarray(['a', 'b', 'c', 'd']), (table, asked) => {
         const { features, types } = expandFeatures(asked, table);
@@ -58,7 +58,7 @@ describe('features expand to modules with their dependencies', () => {
     );
   });
 
-  it('in any order to the same, sorted, and once more to the same', () => {
+  it('to the same sorted list in any order, and repeatedly', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(flags), (asked) => {
         const expanded = expandFeatures(asked);
@@ -70,13 +70,13 @@ describe('features expand to modules with their dependencies', () => {
     );
   });
 
-  it('and flags nobody knows to nothing, whatever they are called', () => {
+  it('and unknown flags to nothing', () => {
     const nothing = { features: [], types: [] };
     for (const flag of ['asr', '__proto__', 'constructor', ''])
       expect(expandFeatures([flag])).toEqual(nothing);
   });
 
-  it('of which each is provided by a service or model of its own', () => {
+  it('each of which one service or model provides', () => {
     for (const [flag, { providers }] of FEATURES) {
       for (const provider of providers) {
         expect(featuresProvidedBy((id) => id === provider)).toEqual([flag]);

@@ -11,24 +11,24 @@ const namesOf = (digestsRequests: boolean, requestId?: string): string[] => {
   return Array.from({ length: MANY }, () => ids.jobId('acme', requestId));
 };
 
-it.each([0, 1, 15, 16, 0xabcdef, MOST_NUMBERS - 1])('%i is spelt in letters and read again', (number) => {
+it.each([0, 1, 15, 16, 0xabcdef, MOST_NUMBERS - 1])('%i is written in letters and read back', (number) => {
   const spelt = spellNumber(number);
   expect(spelt).toMatch(/^[a-p]{6}$/);
   expect(numberIn(`job-${'x'.repeat(22)}${spelt}`)).toBe(number);
 });
 
-it('jobs of one process have numbers in the order they came in, and so have their leases', () => {
+it('jobs and leases of one process have ascending numbers', () => {
   const names = namesOf(false, 'req-1');
   const [first = 0] = names.map(numberIn);
   expect(names.map(numberIn)).toEqual(names.map((_, at) => (first + at) % MOST_NUMBERS));
   expect(names.map((name) => numberIn(leaseId(name, 12)))).toEqual(names.map(numberIn));
 });
 
-it('numbers begin anew after the last', () => {
+it('numbers start again after the last', () => {
   expect(spellNumber(MOST_NUMBERS + 5)).toBe(spellNumber(5));
 });
 
-it('the same request has another number each time where names begin with its digest', () => {
+it('the same request gets another number each time', () => {
   const names = namesOf(true, 'req-1');
   expect(new Set(names.map((name) => name.slice(0, 26))).size).toBe(1);
   // Of a million numbers: two of 200 may be alike, no more than a few are.

@@ -13,7 +13,7 @@ function read(chains: NodeChains, node: number): number[] {
   return places;
 }
 
-it('holds for every node the places that were added and not removed, the newest first', () => {
+it('keeps the places of every node, the newest first', () => {
   const step = fc.record({ node: fc.constantFrom(...NODES), place: fc.constantFrom(...PLACES) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -36,6 +36,6 @@ it('holds for every node the places that were added and not removed, the newest 
   );
 });
 
-it('knows no place of a node that it never heard of', () => {
+it('has no place for an unknown node', () => {
   expect(read(new NodeChains(), 10_000)).toEqual([]);
 });

@@ -19,7 +19,7 @@ function slotsIn(book: NodeAccounts, nodeId: string): number | undefined {
 }
 
 describe('numbers of nodes', () => {
-  it('accounts that share them hold what Maps hold, and one number means one node', () => {
+  it('tables that share them behave like Maps', () => {
     fc.assert(
       fc.property(fc.array(STEP, { maxLength: 80 }), (steps) => {
         const numbers = new NodeNumbers();
@@ -53,7 +53,7 @@ describe('numbers of nodes', () => {
     );
   });
 
-  it('does not take the node that was asked for last for the one that has its number now', () => {
+  it('does not confuse a node with the previous owner of its number', () => {
     const numbers = new NodeNumbers();
     const number = numbers.keep('old');
     expect(numbers.nameOf(number)).toBe('old');
@@ -64,7 +64,7 @@ describe('numbers of nodes', () => {
     expect(numbers.find('new')).toBe(number);
   });
 
-  it('I11 bounded: there are as many numbers as there ever were nodes at once, however many came and went', () => {
+  it('I11 bounded: reuses the numbers of nodes that left', () => {
     const numbers = new NodeNumbers();
     let highest = 0;
     for (let at = 0; at < 5_000; at++) {

@@ -24,7 +24,7 @@ const STEP = fc.oneof(
   fc.record({ do: fc.constant('delete' as const), name: NAME }),
 );
 
-it('holds what a Map holds', () => {
+it('behaves like a Map', () => {
   fc.assert(
     fc.property(fc.array(STEP, { maxLength: 60 }), (steps) => {
       const [map, model] = [new NumberedMap<number>(numberIn), new Map<string, number>()];
@@ -41,7 +41,7 @@ it('holds what a Map holds', () => {
   );
 });
 
-it('grows, and finds all that came before', () => {
+it('grows and keeps all entries', () => {
   const map = new NumberedMap<number>(numberIn);
   const count = 5_000;
   for (let at = 0; at < count; at++) map.set(named(at), at);
@@ -51,7 +51,7 @@ it('grows, and finds all that came before', () => {
   for (let at = 0; at < count; at++) expect(map.get(named(at))).toBe(at === 7 ? undefined : at);
 });
 
-it('I11 bounded: has as many places as it ever held at once, however many came and went', () => {
+it('I11 bounded: reuses the places of removed entries', () => {
   const map = new NumberedMap<object>(numberIn);
   for (let at = 0; at < 3_000; at++) {
     map.set(named(at), {});
@@ -61,7 +61,7 @@ it('I11 bounded: has as many places as it ever held at once, however many came a
   expect((map as unknown as { held: unknown[] }).held).toHaveLength(4);
 });
 
-it('may be changed while somebody walks over it', () => {
+it('may be changed during an iteration', () => {
   const map = new NumberedMap<number>(numberIn);
   for (let at = 0; at < 4; at++) map.set(named(at), at);
   const seen: number[] = [];

@@ -11,7 +11,7 @@ function placesOf(places: NumberedPlaces, key: string): number[] {
   return found;
 }
 
-it('finds all places of a key, whatever others share its number', () => {
+it('finds all places of a key, even if other keys share its number', () => {
   const step = fc.record({ key: fc.constantFrom(...KEYS), isTaking: fc.boolean(), which: fc.nat(3) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {

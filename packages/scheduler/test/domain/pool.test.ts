@@ -33,7 +33,7 @@ describe('a node', () => {
     expect(fits(pool(1, ['whisper']), profile)).toBe(false);
   });
 
-  it('that declares no types has them all, and no service by that', () => {
+  it('without declared types has all types, and no services by that', () => {
     expect(fits(pool(1, ['tts', 'tone']), anyProfile)).toBe(true);
     expect(fits(pool(1, ['m2m']), anyProfile)).toBe(false);
   });
@@ -46,7 +46,7 @@ describe('a node', () => {
     expect(fits(wish, { ...anyProfile, nmt: nmtProduct(['zh'], ANY) })).toBe(false);
   });
 
-  it('goes to the most specific pool it fits, and to none if it fits none', () => {
+  it('belongs to the most specific pool that it fits, or to none', () => {
     const plan = planOf([pool(1, []), pool(2, ['m2m']), pool(3, ['m2m', 'asr']), pool(4, ['x', 'y', 'z'])]);
     expect(fittingPools(plan, having('m2m'))).toEqual([3]);
     expect(fittingPools(plan, having('other'))).toEqual([1]);
@@ -54,12 +54,12 @@ describe('a node', () => {
     expect(homeOf(strict, 'n', fittingPools(strict, having('other')))).toBe(UNPOOLED);
   });
 
-  it('goes to a pool that requires languages before one that requires the same services alone', () => {
+  it('prefers a pool with languages over one with the same services', () => {
     const plan = planOf([pool(1, ['m2m']), pool(2, ['m2m'], { languages })]);
     expect(fittingPools(plan, having('m2m'))).toEqual([2]);
   });
 
-  it('is spread by its id and the seed over equally specific pools, and stays where it is', () => {
+  it('is spread by id and seed over equally specific pools', () => {
     const plan = (hashSeed: number) =>
       planOf([pool(7, ['m2m']), pool(8, ['m2m']), pool(9, [])], { hashSeed });
     const homes = (seed: number) =>
@@ -71,7 +71,7 @@ describe('a node', () => {
     expect(sevens).toBeLessThan(250);
   });
 
-  it('is in exactly one bucket when no pools are listed', () => {
+  it('is in exactly one bucket when no pools are configured', () => {
     const plan = planOf([], { bucketCount: 5 });
     const homes = new Set(Array.from({ length: 200 }, (_, n) => homeOf(plan, `node-${n}`, [])));
     expect([...homes].sort()).toEqual([0, 1, 2, 3, 4]);
@@ -99,7 +99,7 @@ describe('a pool', () => {
     expect(asks(['asr', 'tts'], [], { core }, 'whisper', 'asr')).toBe(false);
   });
 
-  it('that lists ids alone says nothing of a stage without an id of its own', () => {
+  it('with ids only says nothing about a stage without an id', () => {
     expect(asks(['tts'], [], { core }, 'whisper')).toBe(true);
     expect(asks(['tts'], [], {}, 'm2m')).toBe(true);
     expect(asks(['tts'], [], {}, 'asr')).toBe(false);
@@ -118,7 +118,7 @@ describe('a pool', () => {
     expect(asks(['asr', 'nmt'], [], { core, matchMode: 'exact' }, 'asr', 'nmt')).toBe(true);
   });
 
-  it('that is eligible exactly is eligible if it may have more', () => {
+  it('that is eligible exactly is eligible in the wider mode', () => {
     const word = fc.constantFrom('asr', 'nmt', 'tts', 'whisper', 'm2m', 'x');
     fc.assert(
       fc.property(

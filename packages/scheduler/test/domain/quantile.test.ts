@@ -11,13 +11,13 @@ it('a percentile lies in the bucket of its observation, spread evenly', () => {
   expect(quantile(0.99, BOUNDS, [50, 0, 50, 0, 0])).toBeCloseTo(2 + 3 * 0.98);
 });
 
-it('nothing observed is 0, and what lies above the last bound counts as that', () => {
+it('is 0 without observations, and at most the last bound', () => {
   expect(quantile(0.99, BOUNDS, [0, 0, 0, 0, 0])).toBe(0);
   expect(quantile(0.99, BOUNDS, [0, 0, 0, 0, 7])).toBe(10);
   expect(quantile(0.5, [], [])).toBe(0);
 });
 
-it('never lies outside the bucket that holds the true one, and grows with the part asked for', () => {
+it('stays in the bucket of the true value and grows with the share', () => {
   fc.assert(
     fc.property(
       fc.array(fc.double({ min: 0.001, max: 9.99, noNaN: true }), { minLength: 1, maxLength: 200 }),

@@ -24,7 +24,7 @@ describe('core services', () => {
     expect(require({ pipeline: NO_STAGE }).services).toEqual([]);
   });
 
-  it('are required beside the type of the stage, which the pipeline says', () => {
+  it('are required in addition to the type of the stage', () => {
     const { usesAsr, usesNmt, usesTts, types } = createRequirements(CORE)({ pipeline: WHOLE });
     expect({ usesAsr, usesNmt, usesTts, types }).toEqual({
       usesAsr: true,
@@ -43,14 +43,14 @@ describe('core services', () => {
     });
   });
 
-  it('that are not configured leave it to the type', () => {
+  it('that are not configured leave only the type required', () => {
     const require = createRequirements({ asr: '', nmt: '' });
     expect(require({ pipeline: WHOLE }).services).toEqual([]);
   });
 });
 
 describe('required services', () => {
-  it('are types where the word is one, in any case, and ids otherwise', () => {
+  it('are types if the name is one, in any case, and ids otherwise', () => {
     const services = ['TTS', 'piper-tts', 'punctuation', 'Whisper@2', 'tone'];
     expect(createRequirements({})({ pipeline: NO_STAGE, services })).toMatchObject({
       types: ['punctuation', 'tone', 'tts'],
@@ -64,7 +64,7 @@ describe('required services', () => {
     expect(require({ pipeline: WHOLE, services })).toEqual(require({ pipeline: WHOLE }));
   });
 
-  it('of one job never become those of the next', () => {
+  it('of one job do not affect the next', () => {
     const require = createRequirements({});
     require({ pipeline: WHOLE, services: ['s1'] });
     expect(require({ pipeline: WHOLE }).services).toEqual([]);
@@ -73,7 +73,7 @@ describe('required services', () => {
 });
 
 describe('the requirements of a job', () => {
-  it('are what its flags expand to, no more and no less, whoever asked before', () => {
+  it('are exactly what its flags expand to', () => {
     const require = createRequirements(CORE);
     fc.assert(
       fc.property(pipelines, fc.option(flagSets, { nil: undefined }), (pipeline, features) => {
@@ -95,7 +95,7 @@ describe('the requirements of a job', () => {
     );
   });
 
-  it('are made once for all jobs that ask for the same flags', () => {
+  it('are computed once for all jobs with the same flags', () => {
     const require = createRequirements(CORE);
     const asked = () => ({ pipeline: { ...WHOLE }, features: { emotion_detection: true } });
     expect(require(asked())).toBe(require(asked()));

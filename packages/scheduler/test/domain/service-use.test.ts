@@ -5,7 +5,7 @@ import { useOf } from '../../src/domain/service-use.ts';
 import { markKeys, requiredTypes } from '../../src/runtime/select/clauses.ts';
 import { anyNeed, someNeed } from '../runtime/fleet/fleet-fixture.ts';
 
-it('a job uses the types and services whose marks keep it from a node', () => {
+it('a job uses the types and services whose marks exclude a node', () => {
   fc.assert(
     fc.property(anyNeed, (need) => {
       const { types, services } = useOf(need);
@@ -16,7 +16,7 @@ it('a job uses the types and services whose marks keep it from a node', () => {
   );
 });
 
-it('jobs that ask for stages only share one object: every attempt tells it', () => {
+it('jobs that need stages only share one object', () => {
   expect(useOf(someNeed())).toBe(useOf(someNeed({ sessionId: 'other' })));
   expect(useOf(someNeed()).types).toEqual(['semantic', 'asr', 'nmt', 'tts']);
   expect(useOf(someNeed({ usesTts: false }))).not.toBe(useOf(someNeed()));

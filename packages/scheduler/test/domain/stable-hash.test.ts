@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { stableChoice, stableHash } from '../../src/domain/stable-hash.ts';
 
 describe('the stable hash', () => {
-  it('is the same everywhere and always', () => {
+  it('is the same on every machine', () => {
     expect(stableHash('')).toBe(0x811c9dc5);
     expect(stableHash('a')).toBe(0xe40c292c);
     expect(stableHash('foobar')).toBe(0xbf9cf968);
@@ -13,7 +13,7 @@ describe('the stable hash', () => {
     ]);
   });
 
-  it.each([2, 3, 16, 100])('spreads ids that differ in their last messages over %i places', (places) => {
+  it.each([2, 3, 16, 100])('spreads ids that differ in their last characters over %i places', (places) => {
     const counts = new Array<number>(places).fill(0);
     const ids = 200 * places;
     for (let id = 0; id < ids; id++) {

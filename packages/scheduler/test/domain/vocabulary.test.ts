@@ -16,7 +16,7 @@ describe('job states', () => {
     }
   });
 
-  it('never leaves an outcome but by giving the slot back, and nothing leaves RELEASED', () => {
+  it('leaves an outcome only by releasing the slot, and RELEASED never', () => {
     for (const state of ['FINISHED', 'FAILED'] as const)
       expect(Object.keys(JOB_NEXT[state])).toEqual(['released']);
     expect(JOB_NEXT.RELEASED).toEqual({});
@@ -37,14 +37,14 @@ describe('job states', () => {
 });
 
 describe('node health', () => {
-  it('goes offline from everywhere when it expires, and comes back only by registering', () => {
+  it('becomes offline from every state, and returns only by registering', () => {
     for (const health of NODE_HEALTHS) expect(nextHealth(health, 'expired')).toBe('offline');
     for (const event of NODE_EVENTS) {
       expect(nextHealth('offline', event)).toBe(event === 'registered' ? 'registering' : 'offline');
     }
   });
 
-  it('is ready only after it has proved itself', () => {
+  it('is ready only after healthy heartbeats', () => {
     for (const health of NODE_HEALTHS) {
       for (const event of NODE_EVENTS) {
         const isNews = nextHealth(health, event) === 'ready' && health !== 'ready';
@@ -71,7 +71,7 @@ describe('languages', () => {
     expect(foldLanguage(tag)).toBe(folded);
   });
 
-  it('folds lists without repeats, without auto, in order', () => {
+  it('folds lists in order, without repeats and without auto', () => {
     expect(foldLanguages(['zh-TW', 'en', 'auto', 'zh', '', 'EN-us'])).toEqual(['en', 'zh']);
   });
 });
@@ -95,11 +95,11 @@ describe('failures', () => {
       { isRetryable: false, isCounted: false, blamesNode: false },
     ],
     ['PROCESSING_ERROR', 'SEM_REPAIR_TIMEOUT', { isRetryable: true, isCounted: true, blamesNode: true }],
-  ])('%s "%s" means what it says', (code, message, meaning) => {
+  ])('%s "%s" has the documented effect', (code, message, meaning) => {
     expect(meaningOf({ code, message })).toEqual(meaning);
   });
 
-  it('MODEL_NOT_AVAILABLE blames the node only if it names no model that could be marked', () => {
+  it('MODEL_NOT_AVAILABLE counts against the node only without a model name', () => {
     const blames = (details?: Record<string, unknown>) =>
       meaningOf({ code: 'MODEL_NOT_AVAILABLE', message: 'x', ...(details && { details }) });
     const retried = { isRetryable: true, isCounted: true };
@@ -117,11 +117,11 @@ describe('failures', () => {
 });
 
 describe('leases and errors', () => {
-  it('a lease names its job, whatever is in the job id', () => {
+  it('a lease names its job, for any job id', () => {
     expect(leaseJob(leaseId('job-a:b:c', 12))).toBe('job-a:b:c');
   });
 
-  it('every error has a status that fits and a hint that ends a sentence', () => {
+  it('every error has a fitting status and a hint that is a sentence', () => {
     for (const [code, { status, hint }] of Object.entries(ERRORS)) {
       expect(status, code).toBeGreaterThanOrEqual(400);
       expect(status, code).toBeLessThan(600);
@@ -130,8 +130,8 @@ describe('leases and errors', () => {
   });
 });
 
-describe('names from elsewhere', () => {
-  it('become ids of ours, with room for more', () => {
+describe('names of machines', () => {
+  it('become valid ids, with room for a suffix', () => {
     expect(['büro_pc.local', 'x'.repeat(300), ''].map(asOutsideId)).toEqual([
       'b-ro_pc.local',
       'x'.repeat(100),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createFixture, READY_REPORT, SDK_TRAITS } from './registry-fixture.ts';
 
 describe('the loss of a socket', () => {
-  it('takes the node out of selection at once, and says so before its jobs are given up', async () => {
+  it('removes the node from selection before its jobs are retried', async () => {
     const { readyNode, registry, told, news } = createFixture();
     const { generation } = await readyNode();
     news();
@@ -15,7 +15,7 @@ describe('the loss of a socket', () => {
     expect(registry.get('node-1')?.isConnected).toBe(false);
   });
 
-  it('grants a grace to nodes that know of it and none to legacy nodes', async () => {
+  it('has a grace period, except for legacy nodes', async () => {
     const { readyNode, registry, of } = createFixture();
     const field = await readyNode({ nodeId: 'node-field' });
     const sdk = await readyNode({ nodeId: 'node-sdk', traits: SDK_TRAITS });
@@ -24,7 +24,7 @@ describe('the loss of a socket', () => {
     expect(of('disconnected').map(({ graceMs }) => graceMs)).toEqual([0, 2_000]);
   });
 
-  it('makes the node offline when the grace is over', async () => {
+  it('makes the node offline after the grace period', async () => {
     const { readyNode, registry, clock, health, of, ledger } = createFixture();
     const { generation } = await readyNode({ traits: SDK_TRAITS });
     registry.disconnected('node-1', generation);
@@ -36,7 +36,7 @@ describe('the loss of a socket', () => {
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
   });
 
-  it('does not shut a node in the ledger that another instance has declared on behalf of a newer connection', async () => {
+  it('does not close a node in the ledger that reconnected to another instance', async () => {
     const { readyNode, registry, clock, health, ledger } = createFixture();
     const { generation } = await readyNode();
     await ledger.declare('node-1', { slots: 2, isAccepting: true, claim: generation + 1 });
@@ -56,7 +56,7 @@ describe('the loss of a socket', () => {
     expect(registry.get('node-1')).toMatchObject({ isConnected: true, generation: fresh.generation });
   });
 
-  it('is told once', async () => {
+  it('is published once', async () => {
     const { readyNode, registry, of } = createFixture();
     const { generation } = await readyNode();
     registry.disconnected('node-1', generation);
@@ -65,7 +65,7 @@ describe('the loss of a socket', () => {
     expect(of('disconnected')).toHaveLength(1);
   });
 
-  it('is undone by a reconnect, which names what still runs', async () => {
+  it('ends with a reconnect, which reports the running jobs', async () => {
     const { readyNode, join, beat, registry, view, of } = createFixture();
     const { generation } = await readyNode({ traits: SDK_TRAITS });
     registry.disconnected('node-1', generation);
@@ -77,7 +77,7 @@ describe('the loss of a socket', () => {
 });
 
 describe('a heartbeat', () => {
-  it('over an old connection is not life', async () => {
+  it('over an old connection does not count', async () => {
     const { readyNode, join, beat, health } = createFixture();
     const old = await readyNode();
     await join();
@@ -85,7 +85,7 @@ describe('a heartbeat', () => {
     expect(health('node-1')).toBe('registering');
   });
 
-  it('that was still on its way when the socket closed is not life', async () => {
+  it('that arrives after the socket closed does not count', async () => {
     const { readyNode, registry, beat, view } = createFixture();
     const { generation } = await readyNode();
     registry.disconnected('node-1', generation);
@@ -93,7 +93,7 @@ describe('a heartbeat', () => {
     expect(view('node-1')?.isFresh).toBe(false);
   });
 
-  it('over HTTP does not bring back a node that began with a socket and lost it', async () => {
+  it('over HTTP does not revive a node whose socket was lost', async () => {
     const { readyNode, registry, beat } = createFixture();
     const { generation } = await readyNode();
     registry.disconnected('node-1', generation);
@@ -104,7 +104,7 @@ describe('a heartbeat', () => {
 describe('a node that registered over HTTP', () => {
   const overHttp = { channel: 'mailbox', health: 'ready', traits: SDK_TRAITS, slots: 7 } as const;
 
-  it('has no connection to lose', async () => {
+  it('stays connected without a socket', async () => {
     const { join, registry, clock, health, of } = createFixture();
     const { generation } = await join(overHttp);
     registry.disconnected('node-1', generation);
@@ -113,7 +113,7 @@ describe('a node that registered over HTTP', () => {
     expect(health('node-1')).toBe('ready');
   });
 
-  it('lives by heartbeats alone', async () => {
+  it('stays online by heartbeats alone', async () => {
     const { join, beat, clock, health } = createFixture();
     await join(overHttp);
     for (let round = 0; round < 5; round += 1) {
@@ -127,7 +127,7 @@ describe('a node that registered over HTTP', () => {
     expect(health('node-1')).toBe('ready');
   });
 
-  it('keeps its state when it opens a socket, and what it says there less of still holds', async () => {
+  it('keeps its state and missing fields when it opens a socket', async () => {
     const { join, registry, of } = createFixture();
     const models = [{ modelId: 'm', kind: 'tts', targetLanguage: 'ja', isEnabled: true }];
     await join({ ...overHttp, report: { models, languages: { semantic: ['en', 'zh'] } } });
@@ -148,7 +148,7 @@ describe('a node that registered over HTTP', () => {
     expect(of('connected')).toHaveLength(2);
   });
 
-  it('may register over HTTP again beside its open socket', async () => {
+  it('may register over HTTP again while its socket is open', async () => {
     const { join, registry, beat, of } = createFixture();
     await join(overHttp);
     const socket = await join({ channel: 'socket', traits: SDK_TRAITS });
@@ -159,7 +159,7 @@ describe('a node that registered over HTTP', () => {
     expect(of('connected')).toHaveLength(2);
   });
 
-  it('goes back to its mailbox when its socket is lost and it beats on over HTTP', async () => {
+  it('uses its mailbox again after its socket is lost', async () => {
     const { join, registry, beat, clock, of } = createFixture();
     await join(overHttp);
     const { generation } = await join({ channel: 'socket', traits: SDK_TRAITS });
@@ -177,7 +177,7 @@ describe('a node that registered over HTTP', () => {
     expect(registry.get('node-1')).toMatchObject({ channel: 'endpoint', endpoint: 'http://10.0.0.1/jobs' });
   });
 
-  it('is not kept as it was when it had gone offline', async () => {
+  it('starts anew when it had been offline', async () => {
     const { join, clock } = createFixture();
     await join({ ...overHttp, report: READY_REPORT });
     await clock.advance(60_000);

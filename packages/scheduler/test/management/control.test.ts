@@ -31,7 +31,7 @@ describe('cordon', () => {
 });
 
 describe('drain', () => {
-  it('is a state of health that is pushed to the node', async () => {
+  it('is a health state that is sent to the node', async () => {
     const { readyNode, registry, of, ledger } = createFixture();
     await readyNode();
     await registry.control('node-1', 'drain');
@@ -44,7 +44,7 @@ describe('drain', () => {
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
   });
 
-  it('is ordered of the node, and taken back by uncordon', async () => {
+  it('is sent to the node, and withdrawn by uncordon', async () => {
     const { readyNode, registry, of } = createFixture();
     await readyNode();
     await registry.control('node-1', 'cordon');
@@ -83,7 +83,7 @@ describe('drain', () => {
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved' });
   });
 
-  it('waits for a node that is away', async () => {
+  it('waits for a node that is offline', async () => {
     const { readyNode, registry, clock, health } = createFixture();
     const { generation } = await readyNode();
     registry.disconnected('node-1', generation);
@@ -95,14 +95,14 @@ describe('drain', () => {
   });
 });
 
-describe('what an operator sees', () => {
-  it('is nothing of a node that is not there', async () => {
+describe('the listing for operators', () => {
+  it('has nothing for an unknown node', async () => {
     const { registry } = createFixture();
     expect(await registry.control('node-9', 'drain')).toBe(false);
     expect(registry.get('node-9')).toBeUndefined();
   });
 
-  it('comes in pages, in the order of registration, each node once', async () => {
+  it('has pages in the order of registration, each node once', async () => {
     const { join, registry } = createFixture();
     const names = Array.from({ length: 7 }, (_, index) => `node-${9 - index}`);
     for (const nodeId of names) await join({ nodeId });
@@ -120,7 +120,7 @@ describe('what an operator sees', () => {
     expect(pages).toBe(3);
   });
 
-  it('ends at a cursor that makes no sense', async () => {
+  it('ends at an invalid cursor', async () => {
     const { join, registry } = createFixture();
     await join();
     expect(registry.list({ limit: 5, cursor: 'nonsense' })).toEqual({ nodes: [] });

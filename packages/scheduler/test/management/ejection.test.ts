@@ -20,7 +20,7 @@ const outcomes = (state: EjectionState, marks: string, at = NOW, canSpare = true
   [...marks].reduce((now, mark) => afterOutcome(now, mark === 'x', canSpare, RULES, at), state);
 
 describe('a node’s outcomes', () => {
-  it('eject it from the least number of samples and the share of failures on', () => {
+  it('eject it at the minimum number of samples and share of failures', () => {
     expect(outcomes(TRUSTED, 'xxxx').phase).toBe('trusted');
     expect(outcomes(TRUSTED, 'xxxxx').phase).toBe('ejected');
     expect(outcomes(TRUSTED, '...xx').phase).toBe('trusted');
@@ -38,7 +38,7 @@ describe('a node’s outcomes', () => {
     expect(outcomes(ejected, 'x...')).toBe(ejected);
   });
 
-  it('never shut out a node that only succeeds', () => {
+  it('never eject a node that only succeeds', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 60_000 })), (steps) => {
         let state = TRUSTED;
@@ -56,7 +56,7 @@ describe('a node’s outcomes', () => {
 describe('an ejected node', () => {
   const ejected = outcomes(TRUSTED, 'xxxxx');
 
-  it('is out for the base time, then takes one job', () => {
+  it('gets no jobs for the base time, then one probe', () => {
     expect(isShutOut(afterTime(ejected, NOW + RULES.baseMs - 1))).toBe(true);
     const probation = afterTime(ejected, NOW + RULES.baseMs);
     expect(isShutOut(probation)).toBe(false);
@@ -68,7 +68,7 @@ describe('an ejected node', () => {
     expect(outcomes(probing, '.', ejected.until + 1).phase).toBe('trusted');
   });
 
-  it('is out twice as long for each probe that fails, up to the limit', () => {
+  it('is ejected twice as long for each failed probe, up to the limit', () => {
     let state = ejected;
     let at = NOW;
     const lengths = [state.until - at];
@@ -80,7 +80,7 @@ describe('an ejected node', () => {
     expect(lengths).toEqual([10, 20, 40, 80, 160, 300, 300, 300].map((seconds) => seconds * 1_000));
   });
 
-  it('is out longer for a relapse soon after it was trusted again, and not for a late one', () => {
+  it('is ejected longer if it fails again soon', () => {
     const restored = outcomes(afterTime(ejected, ejected.until), '.', ejected.until);
     const soon = outcomes(restored, 'xxxxx', ejected.until + 1_000);
     expect(soon.until - (ejected.until + 1_000)).toBe(2 * RULES.baseMs);
@@ -88,7 +88,7 @@ describe('an ejected node', () => {
     expect(outcomes(restored, 'xxxxx', late).until - late).toBe(RULES.baseMs);
   });
 
-  it('gets another probe when the outcome of one never comes', () => {
+  it('gets another probe if the outcome of one is missing', () => {
     const probing = afterPlacement(afterTime(ejected, ejected.until), RULES, ejected.until);
     expect(isShutOut(afterTime(probing, ejected.until + RULES.probeTimeoutMs - 1))).toBe(true);
     expect(isShutOut(afterTime(probing, ejected.until + RULES.probeTimeoutMs))).toBe(false);
@@ -96,7 +96,7 @@ describe('an ejected node', () => {
 });
 
 describe('the fleet', () => {
-  it('spares at most the allowed share', () => {
+  it('ejects at most the allowed share', () => {
     fc.assert(
       fc.property(fc.nat({ max: 50 }), fc.integer({ min: 1, max: 50 }), (others, nodes) => {
         expect(mayEject(others, nodes, RULES)).toBe((others + 1) / nodes <= 0.5);
@@ -115,7 +115,7 @@ describe('the fleet', () => {
     return { ...fixture, fail, ejected };
   }
 
-  it('shows selection an ejected node as ejected, once', async () => {
+  it('publishes an ejection to selection once', async () => {
     const { fail, told, news, counts } = await fleetOf(4);
     news();
     fail('node-1');
@@ -129,13 +129,13 @@ describe('the fleet', () => {
     expect(ejected()).toBe(0);
   });
 
-  it('ejects no further node when most would be out', async () => {
+  it('ejects no further node when too many are ejected', async () => {
     const { fail, ejected } = await fleetOf(4);
     for (const nodeId of ['node-1', 'node-2', 'node-3', 'node-4']) fail(nodeId);
     expect(ejected()).toBe(2);
   });
 
-  it('does not count offline nodes as part of those who could do the work', async () => {
+  it('does not count offline nodes as working nodes', async () => {
     const { fail, ejected, registry, clock } = await fleetOf(4);
     for (const nodeId of ['node-1', 'node-2']) {
       registry.disconnected(nodeId, registry.get(nodeId)?.generation ?? 0);
@@ -146,7 +146,7 @@ describe('the fleet', () => {
     expect(ejected()).toBe(1);
   });
 
-  it('pardons the ejected when the others leave', async () => {
+  it('ends ejections when the other nodes leave', async () => {
     const { fail, ejected, registry, clock } = await fleetOf(2);
     fail('node-1');
     expect(ejected()).toBe(1);
@@ -155,7 +155,7 @@ describe('the fleet', () => {
     expect(ejected()).toBe(0);
   });
 
-  it('lets one job at a time through to a node on probation until it succeeds', async () => {
+  it('sends one job at a time to a node on probation', async () => {
     const { fail, registry, clock, view, beat } = await fleetOf(2);
     fail('node-1');
     await clock.advance(11_000);
@@ -174,7 +174,7 @@ describe('the fleet', () => {
     expect(view('node-1')?.isEjected).toBe(false);
   });
 
-  it('takes outcomes of nodes it does not know without harm', () => {
+  it('ignores outcomes of unknown nodes', () => {
     const { registry, told } = createFixture();
     registry.recordPlacement('node-9', NO_USE);
     registry.recordOutcome('node-9', 'failed', NO_USE);

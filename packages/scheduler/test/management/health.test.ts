@@ -47,7 +47,7 @@ const anyInput: fc.Arbitrary<HealthInput> = fc.oneof(
 );
 
 describe('the table of health', () => {
-  it('is never left, whatever happens when', () => {
+  it('contains every transition of random histories', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(anyInput, fc.integer({ min: 0, max: 100_000 })), { maxLength: 60 }),
@@ -74,7 +74,7 @@ describe('the table of health', () => {
     );
   });
 
-  it('keeps a node that an operator drains from ever being ready', () => {
+  it('never makes a node ready that an operator drains', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -93,7 +93,7 @@ describe('the table of health', () => {
     );
   });
 
-  it('has a way back from every state by heartbeats alone', () => {
+  it('leads from every state back to ready by heartbeats alone', () => {
     fc.assert(
       fc.property(fc.array(anyInput, { maxLength: 40 }), (inputs) => {
         const { state } = play([...inputs, { kind: 'undrain' }]);
@@ -105,25 +105,25 @@ describe('the table of health', () => {
 });
 
 describe('a registering node', () => {
-  it('is ready after as many healthy heartbeats in a row as are asked for', () => {
+  it('is ready after the configured number of consecutive healthy heartbeats', () => {
     const settings = { ...RULES, checkCount: 3, warmupTimeoutMs: 1_000_000 };
     expect(play([GOOD, GOOD], undefined, settings).state.health).toBe('registering');
     expect(play([GOOD, GOOD, BAD, GOOD, GOOD], undefined, settings).state.health).toBe('registering');
     expect(play([GOOD, GOOD, GOOD], undefined, settings).reasons).toEqual(['ready: healthy']);
   });
 
-  it('may load its models in peace, until the warm-up time is over', () => {
+  it('may load its models until the warm-up time ends', () => {
     expect(play(times(4, BAD)).state.health).toBe('registering');
     expect(play(times(5, BAD)).reasons).toEqual(['degraded: warmup_timeout']);
   });
 
-  it('is degraded by a scan when it takes too long without a word', () => {
+  it('is degraded by a scan when the warm-up takes too long', () => {
     const scan: HealthInput = { kind: 'scan', silenceMs: 1_000_000 };
     expect(stepHealth(newHealth(0), scan, RULES, 60_000).state.health).toBe('registering');
     expect(stepHealth(newHealth(0), scan, RULES, 60_001).changes[0]?.reason).toBe('warmup_timeout');
   });
 
-  it('is what it says it is', () => {
+  it('has the health that it reports', () => {
     const says = (word: 'ready' | 'degraded' | 'draining') =>
       play([{ kind: 'registration', word }]).state.health;
     expect(says('ready')).toBe('ready');
@@ -131,7 +131,7 @@ describe('a registering node', () => {
     expect(says('draining')).toBe('draining');
   });
 
-  it('is not ready on its word when it has a fault', () => {
+  it('is not ready while it has a fault, even if it reports ready', () => {
     const input: HealthInput = { kind: 'registration', word: 'ready', fault: 'no_service_ready' };
     expect(play([input]).state.health).toBe('registering');
   });
@@ -140,33 +140,33 @@ describe('a registering node', () => {
 describe('a ready node', () => {
   const ready = play([GOOD]).state;
 
-  it('is degraded by three bad heartbeats in a row, with their reason', () => {
+  it('is degraded by three consecutive unhealthy heartbeats, with their reason', () => {
     expect(play([BAD, BAD], ready).state.health).toBe('ready');
     expect(play([BAD, BAD, BAD], ready).reasons).toEqual(['degraded: no_service_ready']);
   });
 
-  it('is degraded by three bad heartbeats among five', () => {
+  it('is degraded by three unhealthy heartbeats of five', () => {
     expect(play([BAD, GOOD, BAD, GOOD, BAD], ready).state.health).toBe('degraded');
   });
 
-  it('is not degraded by bad heartbeats further apart', () => {
+  it('is not degraded by rare unhealthy heartbeats', () => {
     expect(play([BAD, GOOD, GOOD, BAD, GOOD, GOOD, BAD], ready).state.health).toBe('ready');
   });
 
-  it('counts its own word "degraded" as a bad heartbeat', () => {
+  it('counts a reported "degraded" as an unhealthy heartbeat', () => {
     const word: HealthInput = { kind: 'beat', word: 'degraded' };
     expect(play([word, word], ready).state.health).toBe('ready');
     expect(play([word, word, word], ready).reasons).toEqual(['degraded: reported_degraded']);
   });
 
-  it('drains on its own word and is back on its own word, but not by saying nothing', () => {
+  it('drains and resumes when it reports so, not without a report', () => {
     const draining = play([{ kind: 'beat', word: 'draining' }], ready);
     expect(draining.reasons).toEqual(['draining: reported_draining']);
     expect(play([GOOD], draining.state).state.health).toBe('draining');
     expect(play([{ kind: 'beat', word: 'ready' }], draining.state).state.health).toBe('ready');
   });
 
-  it('is offline after silence, and one heartbeat brings it back', () => {
+  it('is offline without heartbeats, and returns with one heartbeat', () => {
     const scan: HealthInput = { kind: 'scan', silenceMs: 45_000 };
     const at = ready.lastBeatAt;
     expect(stepHealth(ready, scan, RULES, at + 45_000).state.health).toBe('ready');
@@ -177,7 +177,7 @@ describe('a ready node', () => {
     expect(play([GOOD], state).reasons).toEqual(['registering: heartbeat', 'ready: healthy']);
   });
 
-  it('proves itself anew after silence: what it showed before does not count', () => {
+  it('needs new healthy heartbeats after it was offline', () => {
     const settings = { ...RULES, checkCount: 2 };
     const long = play(times(9, GOOD), undefined, settings).state;
     const { state } = stepHealth(long, { kind: 'loss' }, settings, long.lastBeatAt + 1);
@@ -185,7 +185,7 @@ describe('a ready node', () => {
     expect(play([GOOD, GOOD], state, settings).state.health).toBe('ready');
   });
 
-  it('is ready at once when an operator ends a drain during which it stayed healthy', () => {
+  it('is ready at once when an operator ends its drain', () => {
     const { state } = play([{ kind: 'drain' }, GOOD, { kind: 'undrain' }], ready);
     expect(state.health).toBe('ready');
   });
@@ -202,7 +202,7 @@ describe('flap damping', () => {
     }
   }
 
-  it('doubles the healthy heartbeats needed with each further fall, up to the limit', () => {
+  it('doubles the required healthy heartbeats with each fall, up to the limit', () => {
     const settings = RULES;
     let state = play([GOOD]).state;
     const needed: number[] = [];
@@ -215,13 +215,13 @@ describe('flap damping', () => {
     expect(settings.flapMaxChecks).toBe(8);
   });
 
-  it('forgets falls that lie further back than the window', () => {
+  it('ignores falls before the window', () => {
     const { state } = flap(flap(play([GOOD]).state).state);
     const later = { ...state, lastFlapAt: state.lastBeatAt - RULES.flapWindowMs };
     expect(flap(later).good).toBe(1);
   });
 
-  it('is not washed off by registering again on one’s own word', () => {
+  it('is not reset by a new registration that reports ready', () => {
     const { state } = flap(flap(play([GOOD]).state).state);
     const fallen = play(times(3, BAD), state);
     const back = stepHealth(fallen.state, { kind: 'registration', word: 'ready' }, RULES, fallen.now);

@@ -5,8 +5,8 @@ import { aBeat, COLD_REPORT, createFixture, READY_REPORT, SDK_TRAITS } from './r
 
 const FIGURES = { cpuPercent: 10, gpuPercent: 20, memoryPercent: 30, runningJobs: 0 };
 
-describe('a heartbeat that brings only load', () => {
-  it('tells the load and nothing else', async () => {
+describe('a heartbeat that changes only the load', () => {
+  it('publishes the load and nothing else', async () => {
     const { readyNode, beat, told, news } = createFixture();
     await readyNode();
     news();
@@ -14,7 +14,7 @@ describe('a heartbeat that brings only load', () => {
     expect(told).toEqual([{ event: 'loaded', nodeId: 'node-1', load: { used: 3, max: 4 } }]);
   });
 
-  it('asks the ledger once and declares nothing', async () => {
+  it('calls the ledger once and declares nothing', async () => {
     const { readyNode, beat, calls } = createFixture();
     await readyNode();
     calls.length = 0;
@@ -34,7 +34,7 @@ describe('a heartbeat that brings only load', () => {
     expect(view('node-1')?.profile).toBe(before);
   });
 
-  it('shows the time of the last heartbeat without telling it', async () => {
+  it('updates the time of the last heartbeat without a publication', async () => {
     const { readyNode, beat, news, view, clock } = createFixture();
     await readyNode();
     await clock.advance(9_000);
@@ -46,14 +46,14 @@ describe('a heartbeat that brings only load', () => {
 });
 
 describe('a heartbeat', () => {
-  it('before any registration is answered and does no harm', async () => {
+  it('before a registration is answered and changes nothing', async () => {
     const { beat, told, counts } = createFixture();
     expect(await beat()).toEqual({ kind: 'unknown_node' });
     expect(told).toEqual([]);
     expect(counts.get('scheduler_heartbeats_total')).toBe(1);
   });
 
-  it('merges the parts it brings with the parts it does not', async () => {
+  it('merges its parts with the parts of earlier reports', async () => {
     const { readyNode, beat, view } = createFixture();
     await readyNode();
     await beat({ report: { languages: { semantic: ['ja'], tts: ['ja'] } } });
@@ -64,7 +64,7 @@ describe('a heartbeat', () => {
     });
   });
 
-  it('tells selection of new abilities once', async () => {
+  it('publishes new abilities to selection once', async () => {
     const { readyNode, beat, news } = createFixture();
     await readyNode();
     news();
@@ -74,7 +74,7 @@ describe('a heartbeat', () => {
     expect(news()).toEqual(['changed', 'loaded', 'loaded']);
   });
 
-  it('keeps the last sound report when a later one is beyond all measure', async () => {
+  it('keeps the last valid report when a later one is too large', async () => {
     const { readyNode, beat, view } = createFixture();
     await readyNode();
     const asr = Array.from({ length: 2_001 }, (_, index) => `l${index}`);
@@ -92,7 +92,7 @@ describe('a heartbeat', () => {
     expect(told).toContainEqual({ event: 'loaded', nodeId: 'node-1', load: { used: 0, max: 2 } });
   });
 
-  it('that makes the node ready opens the ledger before selection sees it', async () => {
+  it('that makes the node ready updates the ledger before selection', async () => {
     const { join, beat, registry, told, calls } = createFixture();
     await join();
     told.length = 0;
@@ -106,7 +106,7 @@ describe('a heartbeat', () => {
     expect(registry.get('node-1')?.lastReason).toBe('healthy');
   });
 
-  it('counts a node that runs more than it has slots', async () => {
+  it('counts a node that runs more jobs than it has slots', async () => {
     const { readyNode, beat, counts } = createFixture();
     await readyNode();
     await beat({ resources: { ...FIGURES, runningJobs: 4 } });
@@ -115,7 +115,7 @@ describe('a heartbeat', () => {
     expect(counts.get('scheduler_oversell_detected_total')).toBe(1);
   });
 
-  it('heals a ledger that has lost the node', async () => {
+  it('restores a node that the ledger has lost', async () => {
     const { readyNode, beat, ledger } = createFixture();
     await readyNode();
     await ledger.forget('node-1');
@@ -131,7 +131,7 @@ describe('resources', () => {
     ['memory', { memoryPercent: 99 }],
   ] as const;
   for (const [name, figures] of busy) {
-    it(`at the ${name} threshold take the node out until they fall`, async () => {
+    it(`at the ${name} threshold exclude the node until they fall`, async () => {
       const { readyNode, beat, of } = createFixture();
       await readyNode();
       await beat({ resources: { ...FIGURES, ...figures } });
@@ -141,21 +141,21 @@ describe('resources', () => {
     });
   }
 
-  it('that are unknown pass', async () => {
+  it('that are unknown count as healthy', async () => {
     const { readyNode, beat, view } = createFixture();
     await readyNode();
     await beat({ resources: { runningJobs: 0, gpuPercent: -1, gpuMemoryPercent: -1 } });
     expect(view('node-1')).toMatchObject({ isCalm: true, health: 'ready' });
   });
 
-  it('of a full GPU memory are no reason: models live there', async () => {
+  it('of a full GPU memory are ignored, because models are kept there', async () => {
     const { readyNode, beat, view } = createFixture();
     await readyNode();
     await beat({ resources: { ...FIGURES, gpuMemoryPercent: 97 } });
     expect(view('node-1')?.isCalm).toBe(true);
   });
 
-  it('that cannot be make the heartbeat a bad one', async () => {
+  it('that are impossible make the heartbeat unhealthy', async () => {
     const { readyNode, beat, of, health } = createFixture();
     await readyNode();
     for (const gpuPercent of [101, Number.NaN, 5_000]) await beat({ resources: { ...FIGURES, gpuPercent } });
@@ -163,7 +163,7 @@ describe('resources', () => {
     expect(of('statusChanged').at(-1)?.reason).toBe('gpu_figures_invalid');
   });
 
-  it('with a queue put the node last', async () => {
+  it('with a queue make the node the last choice', async () => {
     const { readyNode, beat, of } = createFixture();
     await readyNode();
     await beat({ resources: { ...FIGURES, gpuQueueLength: 1 } });
@@ -174,7 +174,7 @@ describe('resources', () => {
 });
 
 describe('a node whose services stop', () => {
-  it('is degraded, is told so, and gets no more jobs until they run', async () => {
+  it('is degraded and gets no jobs until they run', async () => {
     const { readyNode, beat, of, ledger, health } = createFixture();
     await readyNode();
     for (let round = 0; round < 3; round += 1) await beat({ report: COLD_REPORT });
@@ -185,7 +185,7 @@ describe('a node whose services stop', () => {
   });
 });
 
-describe('a report without a job whose attempt was given up', () => {
+describe('a report without the job of an abandoned attempt', () => {
   const NOTHING = { resources: FIGURES, runningJobIds: [] };
 
   async function fenced(channel: 'socket' | 'mailbox') {
@@ -198,13 +198,13 @@ describe('a report without a job whose attempt was given up', () => {
     return { ...fixture, generation, used };
   }
 
-  it('frees its slot if it came by the socket on which the job went', async () => {
+  it('releases its slot if it came over the socket of the job', async () => {
     const { beat, generation, used } = await fenced('socket');
     await beat({ ...NOTHING, generation });
     expect(await used()).toBe(0);
   });
 
-  it('does not if it came over HTTP just then: it may have been written before the job arrived (I1)', async () => {
+  it('keeps the slot if it came over HTTP shortly after (I1)', async () => {
     const { beat, join, clock, used } = await fenced('mailbox');
     await beat(NOTHING);
     await join({ channel: 'mailbox', runningJobIds: [] });
@@ -215,7 +215,7 @@ describe('a report without a job whose attempt was given up', () => {
   });
 });
 
-describe('a report without a job that its node had acknowledged, and that nobody has given back', () => {
+describe('a report without an acknowledged job whose lease was not released', () => {
   const NOTHING = { resources: FIGURES, runningJobIds: [] };
   const [reservationMs, runningMs] = [5_000, 65_000];
 
@@ -232,23 +232,23 @@ describe('a report without a job that its node had acknowledged, and that nobody
     return { ...fixture, usedAfter };
   }
 
-  it('frees its slot, though not before it surely was written later (I2)', async () => {
+  it('releases its slot once the report is certainly newer (I2)', async () => {
     const { usedAfter } = await taken(SDK_TRAITS);
     expect(await usedAfter(4_999)).toBe(1);
     expect(await usedAfter(1)).toBe(0);
   });
 
-  it('frees nothing if it came over HTTP: it may be older than anybody can tell (I1)', async () => {
+  it('releases nothing if it came over HTTP, because its age is unknown (I1)', async () => {
     const { usedAfter } = await taken(SDK_TRAITS, 'mailbox');
     expect(await usedAfter(20_000)).toBe(1);
   });
 
-  it('frees nothing on a node that never acknowledges: the job may lie unread in its socket (I1)', async () => {
+  it('releases nothing on a legacy node, because the job may be unread (I1)', async () => {
     const { usedAfter } = await taken({ ...SDK_TRAITS, supports: ['cancel_ack'] });
     expect(await usedAfter(20_000)).toBe(1);
   });
 
-  it('frees no slot that is only reserved (I1)', async () => {
+  it('releases no slot that is only reserved (I1)', async () => {
     const { ledger, usedAfter } = await taken(SDK_TRAITS);
     expect(await usedAfter(6_000)).toBe(0);
     await ledger.reserve('node-1', 'job-2:1', reservationMs);

@@ -4,7 +4,7 @@ import { translates } from '../../src/domain/profile.ts';
 import { COLD_REPORT, createFixture, READY_REPORT } from './registry-fixture.ts';
 
 describe('a legacy node', () => {
-  it('declares no NMT, no slots and no extensions, and is ready for what it can do', async () => {
+  it('is ready without declared NMT, slots and extensions', async () => {
     const { join, beat, view } = createFixture();
     const { generation } = await join();
     await beat({ generation, report: READY_REPORT });
@@ -29,7 +29,7 @@ describe('a legacy node', () => {
     expect(view('node-1')?.profile.semantic).toEqual(['en', 'zh']);
   });
 
-  it('is not held to a heartbeat interval it does not know of', async () => {
+  it('may ignore the heartbeat interval', async () => {
     const { setChance, join, beat, clock, of } = createFixture();
     setChance(0);
     await join();
@@ -41,7 +41,7 @@ describe('a legacy node', () => {
     expect(of('changed').filter(({ view }) => !view.isFresh)).toEqual([]);
   });
 
-  it('comes back five seconds after a drop, beating before it registers', async () => {
+  it('reconnects after five seconds with a heartbeat before its registration', async () => {
     const { readyNode, registry, beat, join, clock, health, counts } = createFixture();
     const { generation } = await readyNode();
     registry.disconnected('node-1', generation);
@@ -54,7 +54,7 @@ describe('a legacy node', () => {
     expect(counts.get('scheduler_node_registrations_total returned')).toBe(1);
   });
 
-  it('comes back before its old socket is known to be dead, whose end then means nothing', async () => {
+  it('reconnects before its old socket closes, and the close changes nothing', async () => {
     const { readyNode, registry, clock, health, of } = createFixture();
     const old = await readyNode();
     await readyNode();
@@ -64,7 +64,7 @@ describe('a legacy node', () => {
     expect(of('disconnected')).toEqual([]);
   });
 
-  it('adopts a fresh id when another holds its own, and lives under it', async () => {
+  it('adopts a fresh id when its own is taken', async () => {
     const { join, beat, health } = createFixture();
     await join({ credential: 'peer-1' });
     const { nodeId, generation } = await join({ credential: 'peer-2' });
@@ -74,7 +74,7 @@ describe('a legacy node', () => {
     expect(health('node-1')).toBe('registering');
   });
 
-  it('is drained by withholding jobs, whatever it goes on saying', async () => {
+  it('is drained although it keeps reporting ready', async () => {
     const { readyNode, registry, beat, ledger } = createFixture();
     await readyNode();
     await registry.control('node-1', 'drain');
@@ -82,7 +82,7 @@ describe('a legacy node', () => {
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
   });
 
-  it('of the first generation is understood as well', async () => {
+  it('of the first protocol generation registers as well', async () => {
     const { join, beat, view } = createFixture();
     const serviceStates = new Map([
       ['node-inference', 'ready'],

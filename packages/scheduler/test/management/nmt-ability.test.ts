@@ -42,7 +42,7 @@ const nmtOf = (translations: readonly ReportedTranslation[], listed?: readonly D
     true,
   ).nmt;
 
-describe('what a node translates', () => {
+describe('the translations of a node', () => {
   for (const rule of ['any_to_any', 'any_to_en', 'en_to_any', 'specific_pairs']) {
     it(`follows the rule ${rule}, with blocked and supported pairs`, () => {
       fc.assert(
@@ -59,7 +59,7 @@ describe('what a node translates', () => {
     });
   }
 
-  it('is the union of its models and its listed pairs, exactly', () => {
+  it('are exactly the union of its models and listed pairs', () => {
     fc.assert(
       fc.property(fc.array(translation, { maxLength: 4 }), pairs, (models, listed) => {
         const nmt = nmtOf(models, listed);
@@ -75,7 +75,7 @@ describe('what a node translates', () => {
     );
   });
 
-  it('does not depend on the order in which models are named', () => {
+  it('do not depend on the order of its models', () => {
     fc.assert(
       fc.property(fc.array(translation, { maxLength: 4 }), (models) => {
         const forth = nmtOf(models);
@@ -89,7 +89,7 @@ describe('what a node translates', () => {
     );
   });
 
-  it('with "any" on a side never claims more than its parts', () => {
+  it('with "any" on a side never exceed its parts', () => {
     const side = fc.oneof(fc.constant(ANY), fc.uniqueArray(fc.constantFrom('en', 'zh', 'de')));
     const blocked = fc.array(
       fc.record({ source: fc.constantFrom('en', 'zh', 'de'), target: fc.constantFrom('en', 'zh', 'de') }),
@@ -110,7 +110,7 @@ describe('what a node translates', () => {
     );
   });
 
-  it('keeps "any" exact when one part has it on both sides', () => {
+  it('keep "any" exact when one part has it on both sides', () => {
     const nmt = uniteAbilities(
       [
         { sources: ANY, targets: ANY, blocked: [{ source: 'de', target: 'en' }] },
@@ -124,7 +124,7 @@ describe('what a node translates', () => {
   });
 });
 
-describe('how it is written down', () => {
+describe('the stored form', () => {
   const languages = Array.from({ length: 100 }, (_, index) => `l${String(index).padStart(2, '0')}`);
 
   it('writes one rule as one product and lists nothing', () => {

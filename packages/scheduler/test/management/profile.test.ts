@@ -33,7 +33,7 @@ describe('service types of the second generation', () => {
     expect(readyTypes).toEqual(['asr', 'semantic']);
   });
 
-  it('are installed where a service has them, and not merely because the list names them', () => {
+  it('are installed if a service has them, not by the list alone', () => {
     const { installedTypes, installedServices, readyServices } = profileOf({
       services: [
         { serviceId: 'faster-whisper-vad', type: 'asr', status: 'running' },
@@ -46,12 +46,12 @@ describe('service types of the second generation', () => {
     expect(readyServices).toEqual(['faster-whisper-vad']);
   });
 
-  it('are all installed as listed when no services are named', () => {
+  it('are installed as listed when no services are named', () => {
     const types = ['asr', 'tone'].map((type) => ({ type, isReady: false }));
     expect(profileOf({ types }).installedTypes).toEqual(['asr', 'tone']);
   });
 
-  it('take a missing semantic entry from what is said of semantic languages', () => {
+  it('derive a missing semantic entry from the semantic languages', () => {
     const types = [{ type: 'asr', isReady: true }];
     expect(profileOf({ types }).readyTypes).toEqual(['asr']);
     expect(profileOf({ types, languages: { semantic: [] } }).readyTypes).toEqual(['asr']);
@@ -59,12 +59,12 @@ describe('service types of the second generation', () => {
     expect(profileOf({ types, languages: { isSemanticCoreReady: true } }).readyTypes).toContain('semantic');
   });
 
-  it('believe a semantic entry that says not ready, whatever the languages say', () => {
+  it('accept a semantic entry that is not ready, whatever the languages are', () => {
     const types = [{ type: 'semantic', isReady: false }];
     expect(profileOf({ types, languages: { semantic: ['zh'] } }).readyTypes).toEqual([]);
   });
 
-  it('come from the services where only those are named', () => {
+  it('come from the services if only services are reported', () => {
     const { installedTypes, readyTypes } = profileOf({
       services: [
         { serviceId: 'a', type: 'asr', status: 'running' },
@@ -84,7 +84,7 @@ describe('service types of the first generation', () => {
     ['gone', 'not_installed'],
   ]);
 
-  it('come from the core services, then the model of that name, then the name itself', () => {
+  it('come from the core services, then the model, then the id', () => {
     const models = [{ modelId: 'words', kind: 'nmt', isEnabled: true }];
     const { installedTypes, readyTypes, installedServices, readyServices } = profileOf(
       { models, serviceStates },
@@ -96,21 +96,21 @@ describe('service types of the first generation', () => {
     expect(readyServices).toEqual(['piper-tts', 'speech-one']);
   });
 
-  it('know the services of the field by name', () => {
+  it('include the services of legacy nodes by name', () => {
     const states = ['node-inference', 'nmt-m2m100', 'piper-tts', 'speaker-embedding', 'semantic-repair-zh'];
     const { readyTypes } = profileOf({ serviceStates: new Map(states.map((id) => [id, 'ready'])) });
     expect(readyTypes).toEqual(['asr', 'nmt', 'semantic', 'tone', 'tts']);
   });
 
-  it('pass for semantic, which that generation could not name', () => {
+  it('include semantic, which this generation cannot report', () => {
     expect(profileOf({ serviceStates: new Map([['x-asr', 'ready']]) }).readyTypes).toContain('semantic');
   });
 
-  it('do not pass for semantic while nothing at all is ready', () => {
+  it('do not include semantic while nothing is ready', () => {
     expect(profileOf({ serviceStates: new Map([['x-asr', 'downloading']]) }).readyTypes).toEqual([]);
   });
 
-  it('do not pass for semantic when a semantic service is named and not ready', () => {
+  it('do not include semantic when a semantic service is not ready', () => {
     const states = new Map([
       ['x-asr', 'ready'],
       ['semantic-repair', 'error'],
@@ -118,12 +118,12 @@ describe('service types of the first generation', () => {
     expect(profileOf({ serviceStates: states }).readyTypes).toEqual(['asr']);
   });
 
-  it('count a service that nobody can place as something ready', () => {
+  it('count a service of unknown type as something ready', () => {
     expect(profileOf({ serviceStates: new Map([['mystery', 'ready']]) }).readyTypes).toContain('other');
   });
 });
 
-describe('a node that says little', () => {
+describe('a node with a short report', () => {
   it('has any type and any language', () => {
     const profile = profileOf({});
     expect(profile.installedTypes).toBe(ANY);
@@ -132,7 +132,7 @@ describe('a node that says little', () => {
     expect(translates(profile.nmt, 'sw', 'mi')).toBe(true);
   });
 
-  it('has no language where unknown languages are not believed in', () => {
+  it('has no language if the settings do not accept unknown languages', () => {
     const profile = profileOf({}, { assumeAnyLanguage: false });
     expect([profile.asr, profile.semantic, profile.tts]).toEqual([[], [], []]);
     expect(translates(profile.nmt, 'zh', 'en')).toBe(false);
@@ -155,14 +155,14 @@ describe('a node that says little', () => {
     expect(translates(profile.nmt, 'en', 'de')).toBe(false);
   });
 
-  it('has every language of a model that names none', () => {
+  it('has every language of a model without languages', () => {
     expect(profileOf({ models: [aModel('asr')] }).asr).toBe(ANY);
     expect(profileOf({ models: [aModel('asr')] }, { assumeAnyLanguage: false }).asr).toEqual([]);
   });
 });
 
 describe('declared languages', () => {
-  it('make NMT all pairs among the semantic ones when it is not declared and its type is ready', () => {
+  it('make NMT all pairs of the semantic ones if it is not declared', () => {
     const { nmt } = understand(READY_REPORT, TRAITS, RULES);
     expect(translates(nmt, 'zh', 'en')).toBe(true);
     expect(translates(nmt, 'en', 'zh')).toBe(true);
@@ -194,7 +194,7 @@ describe('declared languages', () => {
     expect(profileOf({ languages }, { assumeAnyLanguage: false }).asr).toBe(ANY);
   });
 
-  it('take speech from its models when it is not declared', () => {
+  it('derive speech from its models when it is not declared', () => {
     const report = { models: [aModel('tts', 'ja')], languages: { semantic: ['zh'] } };
     expect(profileOf(report).tts).toEqual(['ja']);
     expect(profileOf({ languages: { semantic: ['zh'] } }).tts).toBe(ANY);
@@ -202,7 +202,7 @@ describe('declared languages', () => {
 });
 
 describe('traits', () => {
-  it('make a node that names no extensions one of the field', () => {
+  it('make a node without extensions a legacy node', () => {
     expect(understand(READY_REPORT, TRAITS, RULES)).toMatchObject({ isLegacy: true, supports: [] });
     const supports = ['job_ack', 'telepathy'];
     expect(understand(READY_REPORT, { ...TRAITS, supports }, RULES)).toMatchObject({

@@ -28,7 +28,7 @@ describe('figures of the last seconds', () => {
     expect(figures.requestsPerSecond()).toBe(0);
   });
 
-  it('are the part of first tries of the last minute that had a slot', async () => {
+  it('are the share of first tries of the last minute with a slot', async () => {
     const { clock, meter, figures } = start();
     expect(figures.firstTryRatio()).toBe(1);
     const tried = (result: string, by: number) =>
@@ -46,7 +46,7 @@ describe('figures of the last seconds', () => {
     expect(figures.firstTryRatio()).toBe(1);
   });
 
-  it('keep no more than they need, and nothing when stopped', async () => {
+  it('keep a bounded number of samples, and none when stopped', async () => {
     const { clock, figures } = start();
     await clock.advance(300_000);
     expect(clock.pending()).toBe(1);

@@ -16,7 +16,7 @@ describe('a registration', () => {
     });
   });
 
-  it('tells selection, then the load, then that the node is here', async () => {
+  it('publishes the view, then the load, then the connection', async () => {
     const { join, told } = createFixture();
     await join({ runningJobIds: ['job-1'] });
     expect(told).toMatchObject([
@@ -26,7 +26,7 @@ describe('a registration', () => {
     ]);
   });
 
-  it('makes an id for a node that has none', async () => {
+  it('chooses an id for a node without one', async () => {
     const { registry } = createFixture();
     const { nodeId: _, ...nameless } = aRegistration();
     expect(await registry.register(nameless)).toMatchObject({ kind: 'registered', nodeId: 'node-made-1' });
@@ -40,7 +40,7 @@ describe('a registration', () => {
     expect((await join({ nodeId: 'node-b' })).heartbeatIntervalMs).toBe(16_500);
   });
 
-  it('gives the default slots to a node that declares none, and takes sound ones as they are', async () => {
+  it('gives the default slots to a node that declares none', async () => {
     const { join, view } = createFixture();
     await join({ nodeId: 'node-a' });
     await join({ nodeId: 'node-b', slots: 9 });
@@ -49,7 +49,7 @@ describe('a registration', () => {
     expect(['a', 'b', 'c', 'd'].map((message) => view(`node-${message}`)?.slots)).toEqual([4, 9, 0, 4]);
   });
 
-  it('takes no jobs before the node has proved itself', async () => {
+  it('gives the node no jobs before its first healthy heartbeats', async () => {
     const { join, beat, ledger } = createFixture();
     await join();
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
@@ -57,14 +57,14 @@ describe('a registration', () => {
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved' });
   });
 
-  it('of an HTTP node that says it is ready needs no first heartbeat', async () => {
+  it('of an HTTP node that reports ready needs no first heartbeat', async () => {
     const { join, ledger, of } = createFixture();
     expect((await join({ channel: 'mailbox', health: 'ready' })).health).toBe('ready');
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved' });
     expect(of('statusChanged')).toEqual([]);
   });
 
-  it('shares one profile between nodes that say the same', async () => {
+  it('shares one profile between nodes with equal reports', async () => {
     const { join, view } = createFixture();
     await join({ nodeId: 'node-a' });
     await join({ nodeId: 'node-b', report: structuredClone(READY_REPORT) });
@@ -73,7 +73,7 @@ describe('a registration', () => {
     expect(view('node-c')?.profile).not.toBe(view('node-a')?.profile);
   });
 
-  it('reads the figures a node gives of itself', async () => {
+  it('reads the figures of the node', async () => {
     const { join, view, registry } = createFixture();
     await join({
       resources: { cpuPercent: 90, runningJobs: 0, gpuQueueLength: 2 },
@@ -106,7 +106,7 @@ describe('a registration is refused', () => {
     expect(told).toEqual([]);
   });
 
-  it('without a GPU, where one is required', async () => {
+  it('without a GPU, if one is required', async () => {
     const traits = { ...SDK_TRAITS, gpuCount: 0 };
     expect(await createFixture().registry.register(aRegistration({ traits }))).toMatchObject({
       kind: 'registered',
@@ -118,7 +118,7 @@ describe('a registration is refused', () => {
     });
   });
 
-  it('when the scheduler has all the nodes it may have, but not to a node it knows', async () => {
+  it('at the limit of nodes, except for a known node', async () => {
     const { registry, join } = createFixture({ maxNodes: 2 });
     await join({ nodeId: 'node-a' });
     await join({ nodeId: 'node-b' });
@@ -131,14 +131,14 @@ describe('a registration is refused', () => {
     });
   });
 
-  it('for an id that is none', async () => {
+  it('for an invalid id', async () => {
     const { registry } = createFixture();
     expect(await registry.register(aRegistration({ nodeId: 'a b' }))).toMatchObject({
       code: 'INVALID_MESSAGE',
     });
   });
 
-  it('for more than 4096 explicit pairs, in words that name the field and the way out', async () => {
+  it('for more than 4096 explicit pairs, with a helpful message', async () => {
     const { registry } = createFixture();
     const pairs: Direction[] = Array.from({ length: 4_097 }, (_, index) => ({
       source: `s${index % 101}`,
@@ -151,7 +151,7 @@ describe('a registration is refused', () => {
     });
   });
 
-  it('for models whose union amounts to more than ten thousand pairs', async () => {
+  it('for models whose union has more than ten thousand pairs', async () => {
     const { registry } = createFixture();
     const block = (message: string) => ({
       languages: Array.from({ length: 110 }, (_, index) => `${message}${index}`),
@@ -166,7 +166,7 @@ describe('a registration is refused', () => {
     });
   });
 
-  it('for lists beyond all measure', async () => {
+  it('for lists that are too long', async () => {
     const { registry } = createFixture();
     const asr = Array.from({ length: 2_001 }, (_, index) => `l${index}`);
     expect(
@@ -188,7 +188,7 @@ describe('a conflict of ids', () => {
     expect(registry.list({ limit: 10 }).nodes).toHaveLength(2);
   });
 
-  it('is an error over HTTP, where nobody would adopt another id', async () => {
+  it('is an error over HTTP', async () => {
     const { join, registry } = createFixture();
     await join({ credential: 'alice' });
     expect(await registry.register(aRegistration({ credential: 'bob', channel: 'mailbox' }))).toMatchObject({
@@ -198,7 +198,7 @@ describe('a conflict of ids', () => {
 });
 
 describe('registering again', () => {
-  it('returns under the same id with a higher generation, and proves itself anew', async () => {
+  it('keeps the id with a higher generation and needs new healthy heartbeats', async () => {
     const { readyNode, join, health, ledger } = createFixture();
     const first = await readyNode();
     expect(health('node-1')).toBe('ready');
@@ -209,14 +209,14 @@ describe('registering again', () => {
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
   });
 
-  it('replaces what the node said before', async () => {
+  it('replaces the earlier report', async () => {
     const { join, view } = createFixture();
     await join({ slots: 8 });
     await join({ report: { ...READY_REPORT, languages: { semantic: ['ja'] } } });
     expect(view('node-1')).toMatchObject({ slots: 4, profile: { semantic: ['ja'] } });
   });
 
-  it('lets the newest connection win, though the store answers the older one last', async () => {
+  it('lets the newest connection win if the store answers it first', async () => {
     const { registry, join, hold, of, ledger } = createFixture();
     const open = hold('declare');
     const older = registry.register(aRegistration({ slots: 1 }));
@@ -228,7 +228,7 @@ describe('registering again', () => {
     expect((await ledger.loads(['node-1'])).get('node-1')).toEqual({ used: 0, max: 2 });
   });
 
-  it('heeds an order that was given while the store was asked', async () => {
+  it('applies a command that came while the store was called', async () => {
     const { registry, readyNode, hold, view, ledger, clock } = createFixture();
     await readyNode({ channel: 'mailbox', health: 'ready' });
     const open = hold('declare');

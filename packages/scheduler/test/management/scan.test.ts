@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { COLD_REPORT, createFixture, SDK_TRAITS } from './registry-fixture.ts';
 
 describe('silence', () => {
-  it('makes a node stale after three intervals it was told, and then offline', async () => {
+  it('makes a node stale after three intervals, and then offline', async () => {
     const { setChance, readyNode, clock, view, told, news } = createFixture();
     setChance(0); // told 13.5 s
     await readyNode({ traits: SDK_TRAITS });
@@ -22,7 +22,7 @@ describe('silence', () => {
     ]);
   });
 
-  it('is measured by the override where there is one', async () => {
+  it('uses the configured limit if there is one', async () => {
     const { readyNode, clock, view } = createFixture({ heartbeatStaleMs: 5_000 });
     await readyNode();
     await clock.advance(6_000);
@@ -31,7 +31,7 @@ describe('silence', () => {
     expect(view('node-1')?.health).toBe('offline');
   });
 
-  it('of legacy nodes is measured by their own interval, whatever they were told', async () => {
+  it('of legacy nodes is measured by their own interval', async () => {
     const { readyNode, clock, view } = createFixture({
       heartbeatIntervalMs: 1_000,
       heartbeatTimeoutMs: 3_000,
@@ -43,7 +43,7 @@ describe('silence', () => {
     expect(view('node-sdk')?.health).toBe('offline');
   });
 
-  it('ends with a heartbeat over the connection that lived all the time', async () => {
+  it('ends with a heartbeat over the open connection', async () => {
     const { readyNode, beat, clock, view, of } = createFixture();
     const { generation } = await readyNode();
     await clock.advance(60_000);
@@ -58,7 +58,7 @@ describe('silence', () => {
     ]);
   });
 
-  it('does not make a node offline while it beats', async () => {
+  it('does not make a node offline while it sends heartbeats', async () => {
     const { readyNode, beat, clock, of } = createFixture();
     await readyNode();
     for (let round = 0; round < 20; round += 1) {
@@ -70,7 +70,7 @@ describe('silence', () => {
 });
 
 describe('a slow start', () => {
-  it('is degraded after the warm-up time, though it beats', async () => {
+  it('is degraded after the warm-up time, although heartbeats come', async () => {
     const { join, beat, clock, of } = createFixture();
     await join({ report: COLD_REPORT });
     for (let round = 0; round < 5; round += 1) {
@@ -81,7 +81,7 @@ describe('a slow start', () => {
   });
 });
 
-describe('a node that stays away', () => {
+describe('a node that stays offline', () => {
   async function lostNode(change = {}) {
     const fixture = createFixture(change);
     const { generation } = await fixture.readyNode();
@@ -90,7 +90,7 @@ describe('a node that stays away', () => {
     return fixture;
   }
 
-  it('is forgotten everywhere after its time', async () => {
+  it('is removed everywhere after its time', async () => {
     const { clock, registry, of, ledger, nodeIdClaims } = await lostNode();
     await clock.advance(600_000);
     expect(registry.get('node-1')).toBeDefined();
@@ -101,20 +101,20 @@ describe('a node that stays away', () => {
     expect((await ledger.loads(['node-1'])).size).toBe(0);
   });
 
-  it('is remembered for ever where that is wanted', async () => {
+  it('is kept for ever if configured', async () => {
     const { clock, registry } = await lostNode({ removeStaleAfterMs: 0 });
     await clock.advance(700_000);
     expect(registry.get('node-1')?.view.health).toBe('offline');
   });
 
-  it('makes room for another', async () => {
+  it('makes room for another node when it is removed', async () => {
     const { clock, join } = await lostNode({ maxNodes: 1 });
     await expect(join({ nodeId: 'node-2' })).rejects.toThrow('RATE_LIMITED');
     await clock.advance(602_000);
     expect((await join({ nodeId: 'node-2' })).isReturning).toBe(false);
   });
 
-  it('keeps its leases when another instance has it by now', async () => {
+  it('keeps its leases when another instance holds it now', async () => {
     const { clock, registry, ledger, nodeIdClaims } = await lostNode();
     await nodeIdClaims.claim('node-1', 'alice');
     await clock.advance(602_000);
@@ -123,7 +123,7 @@ describe('a node that stays away', () => {
     expect(await nodeIdClaims.current('node-1')).toBeDefined();
   });
 
-  it('is new when it registers while it is being forgotten, and waits for that', async () => {
+  it('is new when it registers during its removal, and waits for that', async () => {
     const { clock, registry, join, hold, ledger, of } = await lostNode();
     const open = hold('forget');
     await clock.advance(602_000);
@@ -138,7 +138,7 @@ describe('a node that stays away', () => {
     expect((await ledger.loads(['node-1'])).size).toBe(1);
   });
 
-  it('is not forgotten while it is coming back', async () => {
+  it('is not removed while it registers', async () => {
     const { clock, join, hold, of, health } = await lostNode();
     await clock.advance(595_000);
     const open = hold('claim');
@@ -150,7 +150,7 @@ describe('a node that stays away', () => {
     expect(health('node-1')).toBe('registering');
   });
 
-  it('is not spoken of again when a slow store answers after it was forgotten', async () => {
+  it('is not published again by a late answer after its removal', async () => {
     const { clock, join, beat, registry, hold, of, told } = createFixture();
     const { generation } = await join();
     const open = hold('declare');
@@ -165,7 +165,7 @@ describe('a node that stays away', () => {
     expect(told).toEqual([]);
   });
 
-  it('is not known any more to a heartbeat that comes while it is being forgotten', async () => {
+  it('is unknown to a heartbeat during its removal', async () => {
     const { clock, join, beat, hold } = createFixture();
     await join({ channel: 'mailbox' });
     const open = hold('forget');
@@ -176,7 +176,7 @@ describe('a node that stays away', () => {
 });
 
 describe('the scan', () => {
-  it('looks at a bounded number of nodes at a time and still at all of them', async () => {
+  it('checks a bounded number of nodes at a time, and all of them', async () => {
     const { readyNode, clock, registry, health, calls } = createFixture({ scanBatch: 10 });
     for (let index = 0; index < 45; index += 1) {
       const { nodeId, generation } = await readyNode({ nodeId: `node-${index}` });
@@ -190,7 +190,7 @@ describe('the scan', () => {
     expect(health('node-44')).toBe('offline');
   });
 
-  it('runs at least once a second, whatever it is told', async () => {
+  it('runs at least once a second, whatever is configured', async () => {
     const { readyNode, registry, clock, health } = createFixture({ scanIntervalMs: 30_000 });
     const { generation } = await readyNode();
     registry.disconnected('node-1', generation);
@@ -198,7 +198,7 @@ describe('the scan', () => {
     expect(health('node-1')).toBe('offline');
   });
 
-  it('takes nobody for silent after the clock was set or the process stood still', async () => {
+  it('sets no node offline after a clock jump or a frozen process', async () => {
     const { readyNode, beat, clock, health } = createFixture();
     await readyNode();
     clock.jump(3_600_000);
@@ -209,7 +209,7 @@ describe('the scan', () => {
     expect(health('node-1')).toBe('ready');
   });
 
-  it('takes silence for silence after the clock was set back', async () => {
+  it('sets silent nodes offline after the clock was set back', async () => {
     const { readyNode, clock, health } = createFixture();
     await readyNode();
     clock.jump(-3_600_000);
@@ -219,7 +219,7 @@ describe('the scan', () => {
     expect(health('node-1')).toBe('offline');
   });
 
-  it('measures the nodes by health', async () => {
+  it('sets the gauge of nodes by health', async () => {
     const { readyNode, join, registry, gauges } = createFixture();
     await readyNode({ nodeId: 'node-a' });
     await join({ nodeId: 'node-b' });

@@ -18,7 +18,7 @@ describe('isSame', () => {
     );
   });
 
-  it('tells an absent part from an empty one, in both directions', () => {
+  it('distinguishes an absent part from an empty one, in both directions', () => {
     expect(isSame({ a: [] }, {})).toBe(false);
     expect(isSame({}, { a: [] })).toBe(false);
     expect(isSame({ a: [] }, [])).toBe(false);
@@ -34,7 +34,7 @@ describe('isSame', () => {
 });
 
 describe('sharing', () => {
-  it('answers equal values with the first of them', () => {
+  it('returns the first of equal values', () => {
     const share = createShare({ maxChars: 1_000 });
     const first = { a: [1] };
     expect(share(first)).toBe(first);
@@ -42,7 +42,7 @@ describe('sharing', () => {
     expect(share({ a: [2] })).not.toBe(first);
   });
 
-  it('never takes a map for a list', () => {
+  it('distinguishes a map from a list', () => {
     const share = createShare({ maxChars: 1_000 });
     share([]);
     expect(share(new Map())).toBeInstanceOf(Map);
@@ -50,7 +50,7 @@ describe('sharing', () => {
     expect(share(new Map([['a', 'ready']]))).toBe(map);
   });
 
-  it('forgets the longest unused first when it is full', () => {
+  it('drops the least recently used when it is full', () => {
     const share = createShare({ maxChars: 30 });
     const [a, b, c] = [['aaaaaaaa'], ['bbbbbbbb'], ['cccccccc']]; // twelve characters each
     share(a);
@@ -61,14 +61,14 @@ describe('sharing', () => {
     expect(share(['bbbbbbbb'])).not.toBe(b);
   });
 
-  it('does not keep what alone would fill it', () => {
+  it('does not keep a value that is larger than its limit', () => {
     const share = createShare({ maxChars: 10 });
     const large = ['aaaaaaaaaaaaaaaa'];
     share(large);
     expect(share(['aaaaaaaaaaaaaaaa'])).not.toBe(large);
   });
 
-  it('holds however often a node registers with a copy of the same report', async () => {
+  it('shares the report of a node that registers again and again', async () => {
     const { registry, view } = createFixture();
     await registry.register(aRegistration());
     const first = view('node-1')?.profile;

@@ -15,7 +15,7 @@ async function run(...argv: readonly string[]) {
   return { status, out: io.lines.join('\n'), err: io.errors };
 }
 
-it('shows a page of all instances, what is unknown as such, and what to look at', () => {
+it('shows all instances, unknown values, and warnings', () => {
   const page = printCluster({
     instance_id: 'a',
     store: { mode: 'cluster', ok: true },
@@ -55,7 +55,7 @@ Warnings:
   );
 });
 
-it('asks a running scheduler, as a page or as JSON', async () => {
+it('reads from a running scheduler, as a page or as JSON', async () => {
   const { url, join } = await startClusterServer();
   await join('b');
   const page = await run('--url', `${url}/`);
@@ -68,7 +68,7 @@ it('asks a running scheduler, as a page or as JSON', async () => {
   expect(JSON.parse(json.out)).toMatchObject({ instances: [{ instance_id: 'a' }, { instance_id: 'b' }] });
 });
 
-it('shows the whole scheduler as one process alone', async () => {
+it('shows a single-instance scheduler as one process', async () => {
   const { url } = await startApp();
   const { status, out } = await run('--url', url);
   expect(status).toBe(0);
@@ -85,7 +85,7 @@ it('is a command of lingua', async () => {
 });
 
 describe('says what to do next', () => {
-  it('when nobody answers', async () => {
+  it('when no scheduler answers', async () => {
     const { url, stop } = await startStranger(() => undefined);
     await stop();
     expect(await run('--url', url)).toMatchObject({
@@ -111,7 +111,7 @@ describe('says what to do next', () => {
     expect((await run('--url', url, '--token', 'operator-token')).status).toBe(0);
   });
 
-  it('when something else answers, or an older scheduler', async () => {
+  it('when another program or an older scheduler answers', async () => {
     const elsewhere = await startStranger((_, response) => void response.end('{"instances":[]}'));
     for (const [status, body] of [
       [200, '<html>'],
@@ -128,7 +128,7 @@ describe('says what to do next', () => {
     expect((await run('--url', url)).err[0]).toContain('is too old for this command');
   });
 
-  it('when it is called wrongly', async () => {
+  it('when its arguments are wrong', async () => {
     const wrong: readonly (readonly [string[], string])[] = [
       [['--url', 'ftp://x'], '--url must start with http:// or https://'],
       [['--url', 'http://'], '--url must start with http:// or https://'],
@@ -145,7 +145,7 @@ describe('says what to do next', () => {
   });
 });
 
-it('ends when it is interrupted while nobody answers', async () => {
+it('ends when it is interrupted while it waits for an answer', async () => {
   const io = createTerminal();
   const { url } = await startStranger(() => io.interrupt());
   expect(await runCluster(['--url', url], io)).toBe(1);

@@ -11,11 +11,11 @@ function shown(...settings: string[]) {
 }
 
 describe('the demo', () => {
-  it('says neither what its nodes do nor that the machine is busy', () => {
+  it('prints neither the work of its nodes nor warnings about a busy machine', () => {
     expect(shown()).toEqual({ level: 'warn', waits: 0, paths: 0 });
   });
 
-  it('says what it was asked for', () => {
+  it('prints what was requested', () => {
     const key = 'scheduler.observability';
     expect(shown(`${key}.lock_wait_warn_ms=7`)).toEqual({ level: 'warn', waits: 7, paths: 0 });
     expect(shown(`${key}.path_warn_ms=70`)).toEqual({ level: 'warn', waits: 0, paths: 70 });

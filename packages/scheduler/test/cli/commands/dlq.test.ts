@@ -19,7 +19,7 @@ async function start(options: Parameters<typeof startClusterServer>[0] = {}) {
 }
 
 describe('lingua dlq list', () => {
-  it('shows what the letters are about, never what was said', async () => {
+  it('shows kinds and ids of messages, never their text', async () => {
     const { dlq, die } = await start();
     await die('a', LETTER, 'x');
     const { status, out, err } = await dlq('list');
@@ -32,12 +32,12 @@ describe('lingua dlq list', () => {
     expect(out).not.toContain(SAID);
   });
 
-  it('says so when there are none', async () => {
+  it('prints a note when there are none', async () => {
     const { dlq } = await start();
     expect(await dlq('list')).toEqual({ status: 0, out: 'No dead letters.', err: [] });
   });
 
-  it('shows those of one instance, of an age, and as many as wanted', async () => {
+  it('filters by instance and age, up to a number', async () => {
     const { dlq, join, die } = await start();
     await join('b');
     await die('a', '1', '2', '3');
@@ -48,7 +48,7 @@ describe('lingua dlq list', () => {
     expect((await dlq('list', '--limit', '4')).out).toContain('\n4 dead letters.');
   });
 
-  it('goes through as many pages as there are', async () => {
+  it('reads all pages', async () => {
     const { dlq, join, die } = await start();
     await join('b');
     for (const name of ['a', 'b']) await die(name, ...Array.from({ length: 600 }, () => 'x'));
@@ -61,7 +61,7 @@ describe('lingua dlq list', () => {
 });
 
 describe('lingua dlq show', () => {
-  it('shows what a letter says without its audio, and with it when asked', async () => {
+  it('shows a message without its audio, or with it on request', async () => {
     const { dlq, die, ids } = await start();
     await die('a', LETTER);
     const [id = ''] = await ids();
@@ -73,13 +73,13 @@ describe('lingua dlq show', () => {
     expect(JSON.parse((await dlq('show', id, '--json')).out)).toMatchObject({ id, body: { from: 'b' } });
   });
 
-  it('does not let a letter steer the terminal', async () => {
+  it('escapes control characters of a message', async () => {
     const { dlq, die, ids } = await start();
     await die('a', '\u009b31m \u001b[2J');
     expect((await dlq('show', ...(await ids()), '--raw')).out).toContain('�31m �[2J');
   });
 
-  it('says that there is no such letter, and that an id is none', async () => {
+  it('reports an unknown message and an invalid id', async () => {
     const { dlq } = await start();
     const { status, err } = await dlq('show', 'a:1-1');
     expect(status).toBe(1);
@@ -91,7 +91,7 @@ describe('lingua dlq show', () => {
 });
 
 describe('lingua dlq replay', () => {
-  it('puts letters into the inbox of their instance again, or of the asked one', async () => {
+  it('sends messages to the inbox of their instance or of another', async () => {
     const { dlq, join, die, ids, arrived, goForGood } = await start();
     const gone = await join('gone');
     await die('a', 'mine');
@@ -104,7 +104,7 @@ describe('lingua dlq replay', () => {
     expect(await arrived('a')).toEqual(['left', 'mine']);
   });
 
-  it('replays those of an instance, of an age, or all', async () => {
+  it('replays messages by instance, by age, or all', async () => {
     const { dlq, join, die, arrived } = await start();
     await join('b');
     await die('a', '1', '2');
@@ -117,7 +117,7 @@ describe('lingua dlq replay', () => {
     expect(await arrived('b')).toEqual(['3']);
   });
 
-  it('does what it can, says what it could not, and ends with 1', async () => {
+  it('replays what it can, reports the rest, and returns 1', async () => {
     const { dlq, die, ids, inbox } = await start({ maxMessages: 1 });
     await die('a', '1');
     await die('a', '2');
@@ -131,7 +131,7 @@ describe('lingua dlq replay', () => {
     expect((await inbox.size('a')).messages).toBe(1);
   });
 
-  it('tries no further once nobody answers', async () => {
+  it('stops when the scheduler no longer answers', async () => {
     let asked = 0;
     const { url } = await startStranger((request) => {
       asked += 1;
@@ -145,7 +145,7 @@ describe('lingua dlq replay', () => {
 });
 
 describe('lingua dlq purge', () => {
-  it('removes those of an instance, of an age, or all', async () => {
+  it('removes messages by instance, by age, or all', async () => {
     const { dlq, join, die, ids } = await start();
     await join('b');
     await die('a', '1', '2');
@@ -159,7 +159,7 @@ describe('lingua dlq purge', () => {
     expect(await ids()).toEqual([]);
   });
 
-  it('asks again until all are gone', async () => {
+  it('repeats until all are removed', async () => {
     const { dlq, join, die, ids } = await start();
     for (const name of ['b', 'c', 'd', 'e', 'f', 'g']) {
       await join(name);
@@ -187,7 +187,7 @@ describe('lingua dlq', () => {
     [['list', 'x'], '"x" is not expected here'],
     [['show', 'a:1-1', '--all'], '--all is not for this'],
     [['list', '--fast'], '(--help lists the options)'],
-  ])('refuses %j and says what is right', async (argv, problem) => {
+  ])('refuses %j with a helpful message', async (argv, problem) => {
     const { dlq, die, ids } = await start();
     await die('a', 'x');
     const { status, err, out } = await dlq(...argv);
@@ -196,21 +196,21 @@ describe('lingua dlq', () => {
     expect(await ids()).toHaveLength(1);
   });
 
-  it('explains itself, the fence included', async () => {
+  it('prints its help', async () => {
     const io = createTerminal();
     expect(await runDlq(['--help'], io)).toBe(0);
     expect(io.lines[0]).toContain('Usage: lingua dlq list|show|replay|purge');
     expect(io.lines[0]).toContain('A replay passes the fence');
   });
 
-  it('asks for the token of an operator', async () => {
+  it('requires the token of an operator', async () => {
     const { dlq } = await start({ access: { tokens: TOKENS } });
     expect((await dlq('list')).err[0]).toContain('give one of role "operator" with --token');
     expect((await dlq('purge', '--all', '--token', 'node-token')).status).toBe(1);
     expect((await dlq('list', '--token', 'operator-token')).status).toBe(0);
   });
 
-  it('says who could not be asked, and ends with 1', async () => {
+  it('reports instances that did not answer, and returns 1', async () => {
     const reply = JSON.stringify({ letters: [], unreachable: ['b'] });
     const { url } = await startStranger((_, response) => void response.end(reply));
     const io = createTerminal();

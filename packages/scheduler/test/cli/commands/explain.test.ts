@@ -53,7 +53,7 @@ const REFUSED: ExplainReply = {
 };
 
 describe('lingua explain', () => {
-  it('prints for people what was decided and why', () => {
+  it('prints the decision and its reasons as text', () => {
     expect(printExplanation(REFUSED)).toBe(`Would be refused: No node supports it. (NO_CAPABLE_NODE)
 
 Required for tenant acme: en -> zh; ready: asr, nmt, whisper; features: emotion_detection; fetches its audio
@@ -75,7 +75,7 @@ Node node-1 (pool 1) is not chosen:
   - is in pool 1; the job may go to pool 3  [not_in_pool]`);
   });
 
-  it('asks a running scheduler, as a page or as JSON', async () => {
+  it('reads from a running scheduler, as a page or as JSON', async () => {
     const { app } = await startFourPools();
     const argv = ['--url', app.url, '--src', 'en', '--tgt', 'zh', '--tenant', 'acme', '--session', 's1'];
     const page = await run(
@@ -109,7 +109,7 @@ Node node-1 (pool 1) is not chosen:
     expect((await run('explain', ...argv, '--node', 'ghost')).out).toContain('Node ghost is not registered');
   });
 
-  it('takes the body of a dispatch from a file, under what is said beside it', async () => {
+  it('reads the body from a file; flags override it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lingua-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = join(folder, 'body.json');
@@ -129,7 +129,7 @@ Node node-1 (pool 1) is not chosen:
     );
   });
 
-  it('keeps what the body says where nothing is said beside it', () => {
+  it('keeps the values of the body without flags', () => {
     const given = {
       session_id: 's',
       src_lang: 'de',
@@ -149,13 +149,13 @@ Node node-1 (pool 1) is not chosen:
     ],
     [['--src', 'en', '--tgt', 'zh', 'word'], '"word" is not expected here'],
     [['--raw'], 'there is no option --raw'],
-  ])('says what to do next when called with %j', async (argv, problem) => {
+  ])('prints a helpful message for %j', async (argv, problem) => {
     const io = createTerminal();
     expect(await runExplain(argv, io)).toBe(2);
     expect(io.errors[0]).toContain(`lingua explain: ${problem}`);
   });
 
-  it('says what the scheduler did not accept', async () => {
+  it('prints why the scheduler refused', async () => {
     const { url } = await startApp();
     const { status, err } = await run('explain', '--url', url, '--src', 'en', '--tgt', 'auto');
     expect(status).toBe(1);
@@ -175,7 +175,7 @@ describe('lingua pools', () => {
     expect(JSON.parse(json.out)).toMatchObject({ pools: [{ pool_id: 1 }, {}, {}, { pool_id: 4 }] });
   });
 
-  it('says so where there are none, and which nodes are in none', () => {
+  it('prints a note without pools, and lists nodes without a pool', () => {
     const unpooled = { total_nodes: 2, sample_node_ids: ['a', 'b'] };
     expect(printPools({ config: { enabled: false }, pools: [], unpooled })).toBe(
       'The nodes are not divided into pools (scheduler.phase3.enabled = false): all 2 are one.',
@@ -189,7 +189,7 @@ describe('lingua pools', () => {
     );
   });
 
-  it('is for operators, and says so', async () => {
+  it('requires an operator token, and says so', async () => {
     const { url } = await startApp({}, TOKEN_TOML);
     const io = createTerminal();
     expect(await runPools(['--url', url, '--token', TOKENS.client], io)).toBe(1);

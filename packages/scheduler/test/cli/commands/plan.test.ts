@@ -19,7 +19,7 @@ const problemsOf = (...argv: string[]): string => {
 };
 
 describe('the options of lingua plan', () => {
-  it('are understood in the units that people use', () => {
+  it('accept human units', () => {
     const read = readPlan([
       ...['--arrivals', '1200/m', '--service-time', '1.5s', '--slots', '2', '--spread', 'lognormal:0.6'],
       ...['--wait-p99', '0.3s', '--refused', '0.5%', '--max-wait', '500ms', '--instance-rate', '900/s'],
@@ -45,7 +45,7 @@ describe('the options of lingua plan', () => {
     });
   });
 
-  it('are all named that are missing', () => {
+  it('are all reported that are missing', () => {
     const problems = problemsOf();
     for (const flag of ['--arrivals', '--service-time', '--slots'])
       expect(problems).toMatch(new RegExp(`^${flag} is missing: it must be .*\\d`, 'm'));
@@ -69,7 +69,7 @@ describe('the options of lingua plan', () => {
     ['--seconds', '1000000', /^--seconds 1000000 is too long: .* take 20000 s$/m],
     ['--service-time', '1m', /keep 30000 slots busy, and more than 10000 are not simulated: plan a part/],
     ['--servce-time', '1s', /--servce-time/],
-  ])('%s %s is refused with what would be right', (flag, value, problem) => {
+  ])('%s %s is refused with the allowed values', (flag, value, problem) => {
     expect(problemsOf(...LOAD, flag, value)).toMatch(problem);
   });
 });
@@ -82,17 +82,17 @@ describe('lingua plan', () => {
     return asked;
   };
 
-  it('ends with 2 and works on nothing if it was asked wrongly', async () => {
+  it('returns 2 and computes nothing with wrong options', async () => {
     const { status, out, err } = await plan(...LOAD, '--slots', 'x');
     expect([status, out]).toEqual([2, '']);
     expect(err).toMatch(/^lingua plan: --slots must be/);
   });
 
-  it('explains itself', async () => {
+  it('prints its help', async () => {
     expect((await plan('--help')).out).toMatch(/^Usage: lingua plan/);
   });
 
-  it('answers for people: the numbers first, then the sizes around them, the formula and the assumptions', async () => {
+  it('prints numbers, neighbouring sizes, the formula and the assumptions', async () => {
     const { status, out, err } = await answer();
     expect(status).toBe(0);
     const [first = ''] = out.split('\n');
@@ -106,7 +106,7 @@ describe('lingua plan', () => {
     expect(err).toMatch(/^lingua plan: \d+ nodes: .* busy, p99 wait .* refused$/m);
   });
 
-  it('answers for machines, the same for the same seed', async () => {
+  it('prints the same JSON for the same seed', async () => {
     const { out, err } = await plan(...SHORT, '--json', '--spare-nodes', '3', '--instance-rate', '200/s');
     const told = JSON.parse(out);
     expect(told.nodes).toBe(told.nodes_for_load + 3);
@@ -117,13 +117,13 @@ describe('lingua plan', () => {
     expect(err).toBe((await answer()).err);
   });
 
-  it('shows what is refused where nobody may wait', async () => {
+  it('shows the refused share if jobs may not wait', async () => {
     const { out } = await plan(...LOAD, '--seconds', '2', '--max-wait', '0s', '--refused', '2%');
     expect(out).toMatch(/Erlang-B refused %/);
     expect(out).toMatch(/only --refused decides/);
   });
 
-  it('has no plan if it is interrupted', async () => {
+  it('prints no plan if it is interrupted', async () => {
     const terminal = createTerminal();
     terminal.interrupt();
     expect(await runPlan(LOAD, terminal)).toBe(1);

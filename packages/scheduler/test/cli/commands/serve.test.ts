@@ -17,7 +17,7 @@ it.each([
   ['5011', 'did you mean --port 5011?'],
   ['server.port=5011', 'did you mean --set server.port=5011?'],
   ['bla', '--help lists the options'],
-])('refuses the word %s, for which it has no use, and says what was meant', async (word, advice) => {
+])('refuses the unknown argument %s with a suggestion', async (word, advice) => {
   for (const command of ['serve', 'demo']) {
     const { status, told } = await refusal(command, '--port', '0', '--set', 'log.level=silent', word);
     expect(status).toBe(2);
@@ -29,6 +29,6 @@ it.each([
   ['--nope', 'there is no option --nope (--help lists the options)'],
   ['--confg=x', 'there is no option --confg; did you mean --config? (--help lists the options)'],
   ['-x', 'there is no option -x (--help lists the options)'],
-])('says that there is no option %s, and which was meant', async (option, told) => {
+])('refuses the unknown option %s with a suggestion', async (option, told) => {
   expect(await refusal('serve', option)).toEqual({ status: 2, told: `lingua serve: ${told}` });
 });

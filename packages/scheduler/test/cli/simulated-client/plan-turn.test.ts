@@ -10,7 +10,7 @@ const conversation = (seed: number) => {
 };
 
 describe('a conversation', () => {
-  it('goes back and forth, in turns of about the usual length', () => {
+  it('alternates in turns of about the usual length', () => {
     const turns = conversation(3);
     expect(turns.map(({ isSecondSpeaker }) => isSecondSpeaker).slice(0, 4)).toEqual([
       false,
@@ -26,17 +26,17 @@ describe('a conversation', () => {
     }
   });
 
-  it('repeats itself with its seed, and only with that', () => {
+  it('is the same for the same seed only', () => {
     expect(conversation(3)).toEqual(conversation(3));
     expect(conversation(4)).not.toEqual(conversation(3));
   });
 
-  it('never has an utterance shorter than a piece of audio', () => {
+  it('never has an utterance shorter than a chunk', () => {
     const turn = planTurn({ ...BEHAVIOUR, utteranceMs: 10 }, 1, () => 0);
     expect(turn.speakMs).toBe(BEHAVIOUR.chunkMs);
   });
 
-  it('is cut at any time first, then regularly', () => {
+  it('loses its connection first at a random time, then regularly', () => {
     expect(planCut(BEHAVIOUR, 1, () => 0.25)).toBe(2_500);
     expect(planCut(BEHAVIOUR, 2, () => 0.25)).toBe(10_000);
   });

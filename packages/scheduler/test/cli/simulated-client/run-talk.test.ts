@@ -25,7 +25,7 @@ async function startFleet() {
   return app;
 }
 
-it('lets pairs talk, tells what came of each utterance, and ends with 0 because nothing was lost', async () => {
+it('runs pairs, prints each outcome, and returns 0 without losses', async () => {
   const app = await startFleet();
   const io = createTerminal();
   expect(await runTalk(['--url', app.url, '--seconds', '0.5', ...QUICK], io)).toBe(0);
@@ -40,7 +40,7 @@ it('lets pairs talk, tells what came of each utterance, and ends with 0 because 
   );
 });
 
-it('resumes its sessions when their connections are cut, and still loses nothing', async () => {
+it('resumes its sessions after lost connections, without losses', async () => {
   const app = await startFleet();
   const io = createTerminal();
   const talk = runTalk(['--url', app.url, '--seconds', '0', '--cut-every', '0.2', '--json', ...QUICK], io);
@@ -68,14 +68,14 @@ it('resumes its sessions when their connections are cut, and still loses nothing
   expect(summary.results).toBe(summary.utterances);
 });
 
-it('tells one line for all when there are many pairs', async () => {
+it('prints one line for all pairs when there are many', async () => {
   const app = await startFleet();
   const io = createTerminal();
   expect(await runTalk(['--url', app.url, '--sessions', '21', '--seconds', '0.2', ...QUICK], io)).toBe(0);
   expect(io.lines).toHaveLength(2);
 });
 
-it('says so if it is not let in, and ends with 1', async () => {
+it('reports a rejected connection and returns 1', async () => {
   const app = await startApp(
     {},
     '[[server.tokens]]\ntoken = "a-token-of-somebody-else-1"\nrole = "client"\ntenant_id = "other"',
@@ -90,7 +90,7 @@ it('says so if it is not let in, and ends with 1', async () => {
   ]);
 });
 
-it('says once that nobody is there, and sums up nothing', async () => {
+it('reports once that no scheduler answers, without a summary', async () => {
   const { app, url } = await startApp();
   await app.stop();
   const io = createTerminal();
@@ -105,7 +105,7 @@ it('says once that nobody is there, and sums up nothing', async () => {
   ]);
 });
 
-it('tells every wrong option at once and returns 2', async () => {
+it('reports every wrong option at once and returns 2', async () => {
   const io = createTerminal();
   const argv = [
     '--url',
@@ -130,7 +130,7 @@ it('tells every wrong option at once and returns 2', async () => {
   expect(await runTalk(['--speed', '3'], createTerminal())).toBe(2);
 });
 
-it('explains itself', async () => {
+it('prints its help', async () => {
   const io = createTerminal();
   expect(await runTalk(['--help'], io)).toBe(0);
   expect(io.lines[0]).toContain('Usage: lingua talk');

@@ -7,7 +7,7 @@ const TWO_WAY = { src_lang: 'auto', tgt_lang: 'en', lang_a: 'zh', lang_b: 'en' }
 >[0];
 
 describe('simulated speech', () => {
-  it.each([true, false])('is understood as it was said', (isSecondSpeaker) => {
+  it.each([true, false])('can be decoded again', (isSecondSpeaker) => {
     for (const phrase of [0, 1, 4]) {
       const sound = soundOf({ isSecondSpeaker, phrase }, 200);
       expect(sound).toHaveLength(200 * BYTES_PER_MS);
@@ -15,14 +15,14 @@ describe('simulated speech', () => {
     }
   });
 
-  it('is told from other sound, however short', () => {
+  it('differs from other sound, however short', () => {
     for (const other of [Buffer.alloc(0), Buffer.alloc(7), Buffer.from('LSIM'), Buffer.alloc(3_200)]) {
       expect(heardIn(other)).toBeUndefined();
     }
     expect(heardIn(soundOf({ isSecondSpeaker: true, phrase: 2 }, 0))).toMatchObject({ phrase: 2 });
   });
 
-  it('makes a simulated node answer with that sentence, from the speaker’s language into the other', () => {
+  it('makes a simulated node answer with the same sentence, translated', () => {
     const first = speak(TWO_WAY, () => 0.9, { isSecondSpeaker: false, phrase: 1 });
     expect(first).toEqual({ source: '会议九点开始。', target: 'The meeting starts at nine.' });
     const second = speak(TWO_WAY, () => 0, { isSecondSpeaker: true, phrase: 1 });

@@ -23,7 +23,7 @@ function start() {
 }
 
 describe('a tally', () => {
-  it('finds nothing wrong with one outcome per utterance, in order', () => {
+  it('accepts one outcome per utterance, in order', () => {
     const { say, outcome, counts } = start();
     say(0, 100);
     say(1, 200);
@@ -39,7 +39,7 @@ describe('a tally', () => {
     });
   });
 
-  it('counts as lost what was said or accepted and has no outcome', () => {
+  it('counts sent or accepted utterances without an outcome as lost', () => {
     const { say, said, accepted, outcome, counts } = start();
     say(0);
     said('req-never-accepted', SAID, 0);
@@ -50,7 +50,7 @@ describe('a tally', () => {
     expect(counts().lost).toBe(2);
   });
 
-  it('counts an outcome that comes twice, by its number or by its job', () => {
+  it('counts a duplicate outcome, by its number or by its job', () => {
     const { say, outcome, opened, counts } = start();
     say(0);
     outcome(result(0), 1);
@@ -60,7 +60,7 @@ describe('a tally', () => {
     expect(counts()).toMatchObject({ results: 1, doubled: 2 });
   });
 
-  it('counts an outcome that comes after a later one', () => {
+  it('counts an outcome out of order', () => {
     const { say, outcome, counts } = start();
     say(0);
     say(1);
@@ -69,7 +69,7 @@ describe('a tally', () => {
     expect(counts()).toMatchObject({ outOfOrder: 1, lost: 0 });
   });
 
-  it('knows whose an outcome without a name is by its place', () => {
+  it('finds the utterance of an outcome without an id by its position', () => {
     const { say, said, outcome, counts } = start();
     say(0);
     said('req-1', SAID, 40);
@@ -78,7 +78,7 @@ describe('a tally', () => {
     expect(counts().lost).toBe(0);
   });
 
-  it('expects in a new session what it was promised in the old one', () => {
+  it('expects outstanding outcomes of the old session in the new one', () => {
     const { say, disconnected, opened, accepted, outcome, counts } = start();
     say(5);
     disconnected();
@@ -89,7 +89,7 @@ describe('a tally', () => {
     expect(counts()).toMatchObject({ lost: 0, results: 1 });
   });
 
-  it('remembers more than one outcome of a request that was cut in two', () => {
+  it('accepts several outcomes of a request that was split', () => {
     const { said, accepted, outcome, counts } = start();
     said('req-long', SAID, 10);
     accepted(0, 'req-long');

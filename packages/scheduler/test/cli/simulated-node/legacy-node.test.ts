@@ -31,7 +31,7 @@ async function start(behaviour: Partial<Behaviour> = {}, script: Script = {}) {
   return { scheduler, node };
 }
 
-it('says nothing of extensions, slots or translation', async () => {
+it('reports no extensions, slots or translation', async () => {
   const { scheduler, node } = await start();
   await node.start();
   const [register] = scheduler.registrations();
@@ -44,7 +44,7 @@ it('says nothing of extensions, slots or translation', async () => {
   expect(scheduler.refused).toEqual([]);
 });
 
-it('answers without any acknowledgement, and without what it does not know', async () => {
+it('sends results without acknowledgements and without unknown fields', async () => {
   const { scheduler, node } = await start();
   await node.start();
   scheduler.assign({ group_id: 'g-1', part_index: 1 });
@@ -56,7 +56,7 @@ it('answers without any acknowledgement, and without what it does not know', asy
   expect(node.counts()).toMatchObject({ done: 1, running: 0 });
 });
 
-it('refuses a job and an utterance it has seen', async () => {
+it('rejects a job and an utterance that it has seen', async () => {
   const { scheduler, node } = await start();
   await node.start();
   scheduler.assign({ job_id: 'job-a', utterance_index: 1 });
@@ -67,7 +67,7 @@ it('refuses a job and an utterance it has seen', async () => {
   expect(errors).toEqual(['DUPLICATE_JOB_ID', 'DUPLICATE_UTTERANCE_INDEX']);
 });
 
-it('stays silent about a job that was not cut by hand', async () => {
+it('ignores a job whose cut is not manual', async () => {
   const { scheduler, node } = await start();
   await node.start();
   scheduler.assign({ is_manual_cut: false });
@@ -77,7 +77,7 @@ it('stays silent about a job that was not cut by hand', async () => {
   expect(scheduler.results()[0]?.job_id).toBe('job-2');
 });
 
-it('refuses wav, no audio, and an unknown speaker', async () => {
+it('rejects wav, missing audio, and an unknown speaker', async () => {
   const { scheduler, node } = await start();
   await node.start();
   scheduler.assign({ audio_format: 'wav' });
@@ -91,7 +91,7 @@ it('refuses wav, no audio, and an unknown speaker', async () => {
   ]);
 });
 
-it('leaves an utterance untranslated once a later one has come', async () => {
+it('does not translate an utterance after a later one came', async () => {
   const { scheduler, node } = await start();
   await node.start();
   scheduler.assign({ utterance_index: 5 });
@@ -103,7 +103,7 @@ it('leaves an utterance untranslated once a later one has come', async () => {
   expect(earlier?.text_asr).not.toBe('');
 });
 
-it('answers a cancelled job', async () => {
+it('sends the result of a cancelled job', async () => {
   const { scheduler, node } = await start({ latency: { kind: 'constant', ms: 30 } });
   await node.start();
   scheduler.assign({ job_id: 'job-c' });
@@ -112,7 +112,7 @@ it('answers a cancelled job', async () => {
   expect(scheduler.results()[0]).toMatchObject({ job_id: 'job-c', success: true });
 });
 
-it('drops a job that comes before the acknowledgement', async () => {
+it('drops a job that comes before the registration answer', async () => {
   let isReady = false;
   const { scheduler, node } = await start({}, { acknowledges: () => isReady });
   const started = node.start();
@@ -126,7 +126,7 @@ it('drops a job that comes before the acknowledgement', async () => {
   expect(scheduler.results()[0]).toMatchObject({ job_id: 'job-after', node_id: 'node-x' });
 });
 
-it('comes back once, beats before it registers, and then never again', async () => {
+it('reconnects once, sends a heartbeat before it registers, and then stops', async () => {
   const { scheduler, node } = await start();
   await node.start();
   await until(() => scheduler.heartbeats().length === 1);
@@ -143,14 +143,14 @@ it('comes back once, beats before it registers, and then never again', async () 
   expect(scheduler.connections()).toBe(2);
 });
 
-it('gives up when its second try fails', async () => {
+it('stops when its second connection fails', async () => {
   const { scheduler, node } = await start();
   await scheduler.stop();
   open.splice(0, 1);
   await expect(node.start()).rejects.toThrow('tries twice');
 });
 
-it('queues what exceeds its slots', async () => {
+it('queues jobs beyond its slots', async () => {
   const { scheduler, node } = await start({ latency: { kind: 'constant', ms: 10 } });
   await node.start();
   for (let index = 0; index < 4; index += 1)

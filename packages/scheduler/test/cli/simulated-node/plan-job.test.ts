@@ -15,7 +15,7 @@ const quantile = (sorted: readonly number[], q: number): number => sorted[Math.f
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-it('repeats itself for the same seed, and only for that', () => {
+it('is the same for the same seed only', () => {
   const run = (seed: number): unknown[] => {
     const chance = createSeededChance(seed);
     return Array.from({ length: 50 }, (_, index) =>
@@ -26,14 +26,14 @@ it('repeats itself for the same seed, and only for that', () => {
   expect(run(1)).not.toEqual(run(2));
 });
 
-it('gives neighbouring nodes unlike chances', () => {
+it('gives neighbouring nodes independent random numbers', () => {
   const first = Array.from({ length: 1_000 }, (_, index) => createSeededChance(seedOf(1, index))());
   expect(new Set(first).size).toBe(1_000);
   expect(mean(first)).toBeGreaterThan(0.45);
   expect(mean(first)).toBeLessThan(0.55);
 });
 
-it('draws latencies from the distribution it is told', () => {
+it('draws latencies from the configured distribution', () => {
   expect(samples({ kind: 'constant', ms: 12 }, 10)).toEqual(Array(10).fill(12));
   const uniform = samples({ kind: 'uniform', minMs: 100, maxMs: 200 });
   expect(uniform[0]).toBeGreaterThanOrEqual(100);
@@ -84,7 +84,7 @@ it('changes nothing else when one rate changes', () => {
   expect(latencies(0)).toEqual(latencies(0.9));
 });
 
-it('dies slowly: each job takes longer, until it is silent', () => {
+it('fails slowly: each job takes longer, until none is answered', () => {
   const behaviour: Behaviour = {
     ...HEALTHY,
     latency: { kind: 'constant', ms: 10 },
@@ -95,7 +95,7 @@ it('dies slowly: each job takes longer, until it is silent', () => {
   expect(plans.map(({ kind }) => kind)).toEqual(['answer', 'answer', 'answer', 'answer', 'silent', 'silent']);
 });
 
-it('shows the mix of a fleet from the first nodes on', () => {
+it('matches the configured mix from the first nodes on', () => {
   const legacy = { ...HEALTHY, isLegacy: true };
   const kinds = spread(
     [

@@ -80,7 +80,7 @@ it('reads a mix, and JSON as well', () => {
   });
 });
 
-it('names everything that is wrong, with its place', () => {
+it('reports every problem with its place', () => {
   expect(
     problemsOf(`
       failure_rate = 2
@@ -98,13 +98,13 @@ it('names everything that is wrong, with its place', () => {
   ]);
 });
 
-it('names the place inside a mix', () => {
+it('reports the place inside a mix', () => {
   expect(problemsOf('[[mix]]\nshare = 1\n[[mix]]\ncrash_after_jobs = 1.5')).toEqual([
     'mix[1].crash_after_jobs must be a whole number from 1 to 1000000000',
   ]);
 });
 
-it('tells an unknown distribution and a broken file', () => {
+it('reports an unknown distribution and a broken file', () => {
   expect(problemsOf('[latency]\nkind = "normal"')).toEqual([
     'latency.kind must be one of constant, uniform, lognormal, exponential',
   ]);
@@ -116,7 +116,7 @@ it('tells an unknown distribution and a broken file', () => {
   expect(problemsOf('latency = 3')).toContain('latency must be a table');
 });
 
-it('is explained key by key in the help, with an example that can be used', () => {
+it('is documented key by key in the help, with a valid example', () => {
   const source = readFileSync(
     new URL('../../../src/cli/simulated-node/read-behaviour.ts', import.meta.url),
     'utf8',

@@ -20,7 +20,7 @@ function file(text: string): string {
   return path;
 }
 
-it('runs a mixed fleet, tells its progress, and ends cleanly', async () => {
+it('runs a mixed fleet, prints its progress, and ends cleanly', async () => {
   const scheduler = await startScriptedScheduler({ nodeId: (_, count) => `node-${count}` });
   open.push(scheduler.stop);
   const io = createTerminal();
@@ -39,7 +39,7 @@ it('runs a mixed fleet, tells its progress, and ends cleanly', async () => {
   expect(io.errors).toEqual([]);
 });
 
-it('prints a line a person can read', async () => {
+it('prints a readable line', async () => {
   const scheduler = await startScriptedScheduler();
   open.push(scheduler.stop);
   const io = createTerminal();
@@ -50,7 +50,7 @@ it('prints a line a person can read', async () => {
   expect(io.lines[1]).toBe('nodes 1/1 · running 0 · done 0 · failed 0');
 });
 
-it('keeps trying without a scheduler, says so once, and still ends', async () => {
+it('retries without a scheduler, reports that once, and can be stopped', async () => {
   const scheduler = await startScriptedScheduler();
   await scheduler.stop();
   const io = createTerminal();
@@ -61,7 +61,7 @@ it('keeps trying without a scheduler, says so once, and still ends', async () =>
   expect(io.errors).toEqual([expect.stringMatching(/ECONNREFUSED.*; trying again$/)]);
 });
 
-it('tells every wrong option at once and returns 2', async () => {
+it('reports every wrong option at once and returns 2', async () => {
   const io = createTerminal();
   const argv = [
     '--url',
@@ -85,7 +85,7 @@ it('tells every wrong option at once and returns 2', async () => {
   ]);
 });
 
-it('refuses an option it does not know, and a file that is not there', async () => {
+it('refuses an unknown option and a missing file', async () => {
   const io = createTerminal();
   expect(await runSimulatedNode(['--speed', '3'], io)).toBe(2);
   expect(await runSimulatedNode(['--behaviour', '/nowhere/at-all'], io)).toBe(2);
@@ -100,7 +100,7 @@ it('refuses an option it does not know, and a file that is not there', async () 
   ]);
 });
 
-it('explains itself', async () => {
+it('prints its help', async () => {
   const io = createTerminal();
   expect(await runSimulatedNode(['--help'], io)).toBe(0);
   expect(io.lines[0]).toContain('Usage: lingua node');

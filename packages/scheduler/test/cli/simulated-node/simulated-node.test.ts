@@ -34,7 +34,7 @@ async function start(
   return { scheduler, node };
 }
 
-it('says that it can do the whole pipeline in its languages', async () => {
+it('reports the whole pipeline in its languages', async () => {
   const { scheduler } = await start({});
   expect(scheduler.registrations()[0]).toMatchObject({
     max_concurrent_jobs: 2,
@@ -47,7 +47,7 @@ it('says that it can do the whole pipeline in its languages', async () => {
   expect(scheduler.refused).toEqual([]);
 });
 
-it('answers with a sentence and its translation', async () => {
+it('sends a sentence and its translation', async () => {
   const { scheduler, node } = await start({});
   scheduler.assign({ enable_streaming_asr: true });
   await until(() => scheduler.results().length === 1);
@@ -59,7 +59,7 @@ it('answers with a sentence and its translation', async () => {
   expect(scheduler.refused).toEqual([]);
 });
 
-it('fails with the code it was given', async () => {
+it('fails with the configured code', async () => {
   const { scheduler, node } = await start({ failureRate: 1, failureCode: 'MODEL_LOAD_FAILED' });
   scheduler.assign();
   await until(() => scheduler.results().length === 1);
@@ -77,7 +77,7 @@ it('names the service it lacks', async () => {
   });
 });
 
-it('refuses without an acknowledgement when it pretends to be full', async () => {
+it('rejects without an acknowledgement when it simulates a full node', async () => {
   const { scheduler } = await start({ overloadRate: 1 });
   scheduler.assign();
   await until(() => scheduler.results().length === 1);
@@ -88,7 +88,7 @@ it('refuses without an acknowledgement when it pretends to be full', async () =>
   expect(scheduler.ofType('job_ack')).toEqual([]);
 });
 
-it('acknowledges a job it never answers, not even when it is cancelled', async () => {
+it('acknowledges a job without a result, even when it is cancelled', async () => {
   const { scheduler, node } = await start({ silenceRate: 1 });
   const job = scheduler.assign();
   await until(() => scheduler.ofType('job_ack').length === 1);
@@ -98,7 +98,7 @@ it('acknowledges a job it never answers, not even when it is cancelled', async (
   expect(scheduler.results()).toEqual([]);
 });
 
-it('answers a job it never acknowledged', async () => {
+it('sends a result without an acknowledgement', async () => {
   const { scheduler } = await start({ ackSilenceRate: 1 });
   scheduler.assign();
   await until(() => scheduler.results().length === 1);
@@ -106,7 +106,7 @@ it('answers a job it never acknowledged', async () => {
   expect(scheduler.ofType('job_started')).toEqual([]);
 });
 
-it('answers late, deadline or not', async () => {
+it('sends a late result, even after the deadline', async () => {
   const { scheduler } = await start({ lateRate: 1, lateMs: 120 });
   const assignedAt = Date.now();
   scheduler.assign({ deadline_ms: assignedAt + 30 });
@@ -115,14 +115,14 @@ it('answers late, deadline or not', async () => {
   expect(scheduler.results()[0]?.success).toBe(true);
 });
 
-it('answers twice', async () => {
+it('sends a result twice', async () => {
   const { scheduler } = await start({ duplicateRate: 1 });
   scheduler.assign();
   await until(() => scheduler.results().length === 2);
   expect(scheduler.results()[0]).toEqual(scheduler.results()[1]);
 });
 
-it('cuts the connection at the job it crashes on, and comes back with nothing in hand', async () => {
+it('closes the connection on a crash, and returns without jobs', async () => {
   const { scheduler, node } = await start({
     latency: { kind: 'constant', ms: 60_000 },
     crashAfterJobs: 2,
@@ -138,7 +138,7 @@ it('cuts the connection at the job it crashes on, and comes back with nothing in
   expect(scheduler.results()).toEqual([]);
 });
 
-it('stays away after a crash when it was not told to return', async () => {
+it('stays offline after a crash if it is configured so', async () => {
   const { scheduler, node } = await start({ crashAfterJobs: 1 });
   scheduler.assign();
   await until(() => node.counts().crashes === 1);

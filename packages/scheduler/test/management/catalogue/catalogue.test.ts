@@ -6,7 +6,7 @@ const LIST = { services: [entry('asr-1'), entry('nmt-1')] };
 const AWAY = new Error('the hub could not be asked: ECONNREFUSED');
 
 describe('the catalogue', () => {
-  it('has the services of the hub, and says when it got them', async () => {
+  it('has the services of the hub and the time of the last refresh', async () => {
     const { catalogue, clock } = startCatalogue(LIST);
     const at = clock.now();
     await clock.advance(0);
@@ -71,7 +71,7 @@ describe('the catalogue', () => {
     expect(catalogue.isHubDown()).toBe(false);
   });
 
-  it('believes a well-formed empty list', async () => {
+  it('accepts a well-formed empty list', async () => {
     for (const empty of [[], { services: [] }]) {
       const { catalogue, hub, clock } = startCatalogue(LIST);
       await clock.advance(0);
@@ -82,7 +82,7 @@ describe('the catalogue', () => {
     }
   });
 
-  it('is read from memory while the hub does not answer', async () => {
+  it('is readable while the hub does not answer', async () => {
     const { hub, clock, ids } = startCatalogue(LIST);
     await clock.advance(0);
     hub.says = NEVER;
@@ -91,7 +91,7 @@ describe('the catalogue', () => {
     expect(hub.asked).toBe(2);
   });
 
-  it('loses only the malformed entries of a list, and counts them', async () => {
+  it('skips and counts only the malformed entries of a list', async () => {
     const bad = [
       null,
       'x',
@@ -113,7 +113,7 @@ describe('the catalogue', () => {
     expect(counts.get('scheduler_service_catalog_bad_entries_total')).toBe(bad.length);
   });
 
-  it('takes an entry that says little', async () => {
+  it('accepts an entry with few fields', async () => {
     const { catalogue, clock } = startCatalogue([{ service_id: 'asr-1' }]);
     await clock.advance(0);
     expect(catalogue.services()).toEqual([
@@ -121,7 +121,7 @@ describe('the catalogue', () => {
     ]);
   });
 
-  it('I11 bounded: holds 2,000 services, and counts the others', async () => {
+  it('I11 bounded: keeps 2,000 services and counts the others', async () => {
     const many = Array.from({ length: 2_500 }, (_, at) => entry(`s-${at}`));
     const { clock, ids, counts } = startCatalogue(many);
     await clock.advance(10);
@@ -140,7 +140,7 @@ describe('the catalogue', () => {
     expect(ids()).toHaveLength(1_000);
   });
 
-  it('without a hub fetches nothing, is empty, and says so once', async () => {
+  it('is empty without a hub and logs that once', async () => {
     const { catalogue, hub, clock, logged } = startCatalogue(LIST, undefined, { hasHub: false });
     await clock.advance(600_000);
     catalogue.refreshSoon();
@@ -151,7 +151,7 @@ describe('the catalogue', () => {
     expect(logged).toEqual([expect.stringContaining('model_hub.base_url')]);
   });
 
-  it('asks nobody any more once it is stopped', async () => {
+  it('sends no request after it was stopped', async () => {
     const { catalogue, hub, clock } = startCatalogue(LIST);
     await clock.advance(0);
     catalogue.stop();
@@ -165,7 +165,7 @@ describe('the catalogue', () => {
 describe('the index file', () => {
   const INDEX = { 'asr-0': { ...entry('asr-0'), updated_at: 'x' } };
 
-  it('is what there is until the hub answers, and then no longer', async () => {
+  it('is used until the first answer of the hub', async () => {
     const { catalogue, hub, clock, ids } = startCatalogue(AWAY, INDEX);
     await clock.advance(0);
     expect(ids()).toEqual(['asr-0']);
@@ -178,13 +178,13 @@ describe('the index file', () => {
     expect(ids()).toEqual(['asr-1', 'nmt-1']);
   });
 
-  it('is there before the hub, which takes its time', async () => {
+  it('is used while the first answer of the hub is slow', async () => {
     const { clock, ids } = startCatalogue(NEVER, INDEX);
     await clock.advance(0);
     expect(ids()).toEqual(['asr-0']);
   });
 
-  it('is looked for again as long as nothing is known', async () => {
+  it('is read again as long as no services are known', async () => {
     const { index, clock, ids } = startCatalogue(AWAY, new Error('no file'));
     await clock.advance(0);
     expect(ids()).toEqual([]);
@@ -193,13 +193,13 @@ describe('the index file', () => {
     expect(ids()).toEqual(['asr-0']);
   });
 
-  it('does without a hub, too', async () => {
+  it('works without a hub', async () => {
     const { clock, ids } = startCatalogue(LIST, INDEX, { hasHub: false });
     await clock.advance(0);
     expect(ids()).toEqual(['asr-0']);
   });
 
-  it('that is malformed costs nothing', async () => {
+  it('is ignored if it is malformed', async () => {
     const { clock, ids, logged } = startCatalogue(LIST, 'garbage');
     await clock.advance(0);
     expect(ids()).toEqual(['asr-1', 'nmt-1']);

@@ -14,7 +14,7 @@ const AWAY = new Error('away');
 describe('the wait for the next refresh', () => {
   const waitAfter = (failCount: number) => nextRefreshInMs({ ...NOTHING_KNOWN, failCount }, SETTINGS) / 1_000;
 
-  it('is the interval for two failures, then doubles from the base up to the longest', () => {
+  it('is the interval after two failures, then doubles up to the limit', () => {
     expect([0, 1, 2, 3, 4, 5, 6, 7, 8, 2_000].map(waitAfter)).toEqual([
       30, 30, 30, 30, 60, 120, 240, 300, 300, 300,
     ]);
@@ -47,13 +47,13 @@ describe('the wait for the next refresh', () => {
   });
 });
 
-it('what the index file says never replaces what the hub has said', () => {
+it('the index file never replaces an answer of the hub', () => {
   const heard = afterSuccess([], 1);
   expect(afterIndex(heard, [{ serviceId: 'old', name: 'old', latestVersion: '', variants: [] }])).toBe(heard);
 });
 
-describe('a word that the list has changed', () => {
-  it('brings one refresh soon, however often it is said', async () => {
+describe('a notice that the list has changed', () => {
+  it('causes one refresh, however often it comes', async () => {
     const { catalogue, hub, clock } = startCatalogue(LIST);
     await clock.advance(10_000);
     for (let times = 0; times < 100; times += 1) catalogue.refreshSoon();
@@ -67,7 +67,7 @@ describe('a word that the list has changed', () => {
     expect(hub.asked).toBe(3);
   });
 
-  it('does not bring refreshes closer than five seconds', async () => {
+  it('causes at most one refresh in five seconds', async () => {
     const { catalogue, hub, clock } = startCatalogue(LIST);
     for (let seconds = 0; seconds < 20; seconds += 1) {
       await clock.advance(1_000);
@@ -76,7 +76,7 @@ describe('a word that the list has changed', () => {
     expect(hub.asked).toBe(5);
   });
 
-  it('is remembered while a refresh is under way', async () => {
+  it('is kept while a refresh is in progress', async () => {
     const { catalogue, hub, clock } = startCatalogue(LIST);
     await clock.advance(29_000);
     let answer: (list: unknown) => void = () => undefined;
@@ -92,7 +92,7 @@ describe('a word that the list has changed', () => {
     expect(hub.asked).toBe(3);
   });
 
-  it('does not hurry a hub that fails', async () => {
+  it('does not shorten the pause after a failure', async () => {
     const { catalogue, hub, clock } = startCatalogue(AWAY);
     await clock.advance(90_000);
     expect(hub.asked).toBe(4);

@@ -31,7 +31,7 @@ const used = (marks: Marks, ready: readonly string[], use: { types?: string[]; s
   [...usedAmong(marks, profile(...ready), typeOf, { types: [], services: [], ...use })].sort();
 
 describe('MODEL_NOT_AVAILABLE: a marked service hides its type', () => {
-  it('when the node has no other of that type ready', () => {
+  it('when no other service of that type is ready', () => {
     expect(hiddenBy(marksOn('m2m'), profile('m2m', 'piper'), typeOf)).toEqual({
       services: ['m2m'],
       types: ['nmt'],
@@ -41,26 +41,26 @@ describe('MODEL_NOT_AVAILABLE: a marked service hides its type', () => {
     expect(both).toEqual({ services: ['m2m', 'nllb'], types: ['nmt'] });
   });
 
-  it('not when another of that type is ready and unmarked', () => {
+  it('not when another service of that type is ready and unmarked', () => {
     expect(hiddenBy(marksOn('m2m'), profile('m2m', 'nllb'), typeOf)).toEqual({
       services: ['m2m'],
       types: [],
     });
   });
 
-  it('but then all the same when the node reports it again: the other cannot do it either', () => {
+  it('when the node reports it again although another service is ready', () => {
     const again = afterReport(marksOn('m2m'), 'm2m', RULES, NOW + RULES.debounceMs);
     expect(hiddenBy(again, profile('m2m', 'nllb'), typeOf).types).toEqual(['nmt']);
   });
 
-  it('not when nobody knows its type', () => {
+  it('not when its type is unknown', () => {
     expect(hiddenBy(marksOn('strange'), profile('m2m'), typeOf)).toEqual({
       services: ['strange'],
       types: [],
     });
   });
 
-  it('all types when the node goes on reporting it: hiding its own type, or none, did not help', () => {
+  it('and all types when the node keeps reporting it', () => {
     const again = (id: string, times: number) => {
       let marks = marksOn(id);
       for (let at = 1; at <= times; at += 1)
@@ -75,7 +75,7 @@ describe('MODEL_NOT_AVAILABLE: a marked service hides its type', () => {
     expect(used(onTrial(ofAnything), ['m2m'], { types: ['asr'] })).toEqual(['strange']);
   });
 
-  it('nor while it is on probation, but again while it is probed', () => {
+  it('not on probation, but while it is probed', () => {
     const trial = onTrial(marksOn('m2m'));
     expect(hiddenBy(trial, profile('m2m'), typeOf)).toEqual({ services: [], types: [] });
     const probing = afterPlacement(trial, new Set(['m2m']), RULES, NOW);
@@ -84,7 +84,7 @@ describe('MODEL_NOT_AVAILABLE: a marked service hides its type', () => {
 });
 
 describe('MODEL_NOT_AVAILABLE: a job uses a marked service', () => {
-  it('if it names it, or needs its type and no unmarked service can have done that', () => {
+  it('if it names it, or no unmarked service can have done its type', () => {
     const marks = marksOn('m2m');
     expect(used(marks, ['m2m', 'nllb'], { services: ['m2m', 'piper'] })).toEqual(['m2m']);
     expect(used(marks, ['m2m'], { types: ['semantic', 'nmt'] })).toEqual(['m2m']);
@@ -92,7 +92,7 @@ describe('MODEL_NOT_AVAILABLE: a job uses a marked service', () => {
     expect(used(marks, ['m2m'], { types: ['tts'] })).toEqual([]);
   });
 
-  it('of several marked ones those that jobs are not kept away from', () => {
+  it('of several marked ones only those whose marks let jobs through', () => {
     const trial = afterReport(onTrial(marksOn('m2m')), 'nllb', RULES, NOW + 2);
     expect(used(trial, ['m2m', 'nllb'], { types: ['nmt'] })).toEqual(['m2m']);
     expect(used(marksOn('m2m', 'nllb'), ['m2m', 'nllb'], { types: ['nmt'] })).toEqual(['m2m', 'nllb']);
@@ -102,19 +102,19 @@ describe('MODEL_NOT_AVAILABLE: a job uses a marked service', () => {
 describe('MODEL_NOT_AVAILABLE: a report of the node says of a service', () => {
   const parts = { services: [{ serviceId: 'm2m' }] };
 
-  it('nothing, if it does not speak of services, states or types', () => {
+  it('nothing, if it contains no services, states or types', () => {
     expect(readinessIn({ models: [] }, profile('m2m'), typeOf, 'm2m')).toBe('unsaid');
     expect(readinessIn({}, profile('m2m'), typeOf, 'm2m')).toBe('unsaid');
   });
 
-  it('that it is ready, or not, by its name', () => {
+  it('whether it is ready, by its id', () => {
     expect(readinessIn(parts, profile('m2m'), typeOf, 'm2m')).toBe('ready');
     expect(readinessIn(parts, profile('m2m'), typeOf, 'nllb')).toBe('not_ready');
     const stopped = { ...profile('m2m'), readyServices: [] };
     expect(readinessIn({ serviceStates: new Map() }, stopped, typeOf, 'm2m')).toBe('not_ready');
   });
 
-  it('what it says of the type, if it names no services', () => {
+  it('whether it is ready, by its type, if it lists no services', () => {
     const types = { types: [{ type: 'nmt', isReady: true }] };
     expect(readinessIn(types, { ...profile(), readyTypes: ['nmt'] }, typeOf, 'm2m')).toBe('ready');
     expect(readinessIn(types, { ...profile(), readyTypes: ['tts'] }, typeOf, 'm2m')).toBe('not_ready');

@@ -28,7 +28,7 @@ const probing = afterPlacement(onTrial, S, RULES, NOW + 2);
 const phaseOf = (marks: MaybeMarks): MarkPhase | undefined => marks?.get('s')?.phase;
 
 describe('MODEL_NOT_AVAILABLE: a mark', () => {
-  it('keeps jobs away until its time is over, and then lets one through', () => {
+  it('keeps jobs away for its time, then lets one through', () => {
     expect(phaseOf(afterTime(marked, NOW + RULES.ttlMs - 1))).toBe('marked');
     const over = afterTime(marked, NOW + RULES.ttlMs);
     expect(phaseOf(over)).toBe('probation');
@@ -41,18 +41,18 @@ describe('MODEL_NOT_AVAILABLE: a mark', () => {
     expect(later.get('s')).toMatchObject({ until: NOW + RULES.debounceMs + RULES.ttlMs, reach: 'type' });
   });
 
-  it('ends on trial when the node says that the service is ready', () => {
+  it('becomes a probation when the node reports the service as ready', () => {
     expect(phaseOf(claim(marked, 'unsaid'))).toBe('marked');
     expect(phaseOf(claim(marked, 'not_ready'))).toBe('marked');
     expect(phaseOf(onTrial)).toBe('probation');
   });
 
-  it('is gone after any success of a job that used the service, in whatever phase', () => {
+  it('ends with any success of a job that used the service', () => {
     for (const marks of [marked, onTrial, probing]) expect(afterSuccess(marks, S)).toBeUndefined();
     expect(afterSuccess(marked, new Set(['t']))).toBe(marked);
   });
 
-  it('returns when the probe lacks the model again, and then the word "ready" alone ends nothing', () => {
+  it('returns when the probe fails; then a reported "ready" is ignored', () => {
     for (const again of [
       afterReport(probing, 's', RULES, NOW + 3),
       afterReport(onTrial, 's', RULES, NOW + 3),
@@ -65,18 +65,18 @@ describe('MODEL_NOT_AVAILABLE: a mark', () => {
     }
   });
 
-  it('is not made by failures alone, nor renewed by those of jobs that are no probe', () => {
+  it('is not made or renewed by failures of other jobs', () => {
     expect(afterFailure(marked, S, RULES, NOW + 9)).toBe(marked);
     expect(afterFailure(onTrial, S, RULES, NOW + 9)).toBe(onTrial);
     expect(afterFailure(probing, new Set(['t']), RULES, NOW + 9)).toBe(probing);
   });
 
-  it('is tried again when the outcome of a probe never comes', () => {
+  it('is probed again when the outcome of a probe is missing', () => {
     expect(phaseOf(afterTime(probing, NOW + 2 + RULES.probeTimeoutMs - 1))).toBe('probing');
     expect(phaseOf(afterTime(probing, NOW + 2 + RULES.probeTimeoutMs))).toBe('probation');
   });
 
-  it('makes room for a newer one when the node has too many: the oldest goes', () => {
+  it('replaces the oldest one when the node has too many', () => {
     const rules = { ...RULES, maxPerNode: 3 };
     let marks: MaybeMarks;
     for (const id of ['a', 'b', 'c']) marks = afterReport(marks, id, rules, NOW);
@@ -111,7 +111,7 @@ function perform(marks: MaybeMarks, one: Act, now: number): MaybeMarks {
 }
 
 describe('MODEL_NOT_AVAILABLE: in every history', () => {
-  it('only what was reported since its last success is hidden, and nothing for ever', () => {
+  it('only services reported since their last success are hidden, and not for ever', () => {
     fc.assert(
       fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
         const suspects = new Set<string>();
@@ -133,7 +133,7 @@ describe('MODEL_NOT_AVAILABLE: in every history', () => {
     );
   });
 
-  it('the same object comes back where nothing changes', () => {
+  it('the same object is returned if nothing changes', () => {
     fc.assert(
       fc.property(fc.array(act, { maxLength: 30 }), (acts) => {
         let marks: MaybeMarks;
@@ -147,7 +147,7 @@ describe('MODEL_NOT_AVAILABLE: in every history', () => {
     );
   });
 
-  it('a node that always says ready and never is gets one failing job per time to live, after the first two', () => {
+  it('a node that always reports ready gets one failing job per mark', () => {
     const beats = fc.integer({ min: 1, max: 30 });
     fc.assert(
       fc.property(beats, fc.integer({ min: 1, max: 4 }), (beatEvery, answerAfter) => {

@@ -6,7 +6,7 @@ import { isMissingModel, readModelReport, reasonWord } from '../../../src/manage
 const read = (details: Record<string, unknown>) => readModelReport(details);
 
 describe('MODEL_NOT_AVAILABLE: a report', () => {
-  it('names a service, a version and a reason, in today’s or in old spellings', () => {
+  it('has a service, a version and a reason, in current or legacy names', () => {
     const missing = { serviceId: 'nmt-m2m100', version: '1.2.0', reason: 'not_found' };
     const today = { service_id: 'nmt-m2m100', service_version: '1.2.0', reason: 'not_found' };
     expect(read(today)).toEqual({ kind: 'read', missing });
@@ -26,11 +26,11 @@ describe('MODEL_NOT_AVAILABLE: a report', () => {
     ['a list', { service_id: ['a'] }, 'invalid_service_id'],
     ['a line break', { service_id: 'a\nb' }, 'invalid_service_id'],
     ['a name that is too long', { service_id: 'x'.repeat(129) }, 'invalid_service_id'],
-  ])('that names %s is unreadable, and says why', (_, details, reason) => {
+  ])('that names %s is unreadable, with a reason', (_, details, reason) => {
     expect(read(details)).toEqual({ kind: 'unreadable', reason });
   });
 
-  it('has a version all the same when none, or an odd one, was given', () => {
+  it('has a default version if none or an invalid one is given', () => {
     for (const given of [undefined, '', '  ', {}, 'v'.repeat(65), 'a\u0000'])
       expect(read({ service_id: 's', service_version: given })).toMatchObject({
         missing: { version: 'unknown' },
@@ -58,7 +58,7 @@ describe('MODEL_NOT_AVAILABLE: a report', () => {
     expect(reasonWord(given)).toBe(word);
   });
 
-  it('is bounded or unreadable, whatever is in it, and what is read can be passed on', () => {
+  it('is bounded or unreadable for any input, and can be forwarded', () => {
     const anything = fc.oneof(fc.anything(), fc.string({ maxLength: 300 }), fc.constant('s'));
     const details = fc.record(
       {
@@ -80,7 +80,7 @@ describe('MODEL_NOT_AVAILABLE: a report', () => {
     );
   });
 
-  it('that another instance passed on is looked at again', () => {
+  it('from another instance is checked again', () => {
     const sound = { serviceId: 's', version: '1', reason: 'oom' };
     expect(isMissingModel(sound)).toBe(true);
     for (const part of [

@@ -80,7 +80,7 @@ function startReports(
   };
 }
 
-describe('MODEL_NOT_AVAILABLE: the main path', () => {
+describe('MODEL_NOT_AVAILABLE: the hot path', () => {
   it('only puts the report into a queue', async () => {
     const { reports, marks, counts, asked, settle } = startReports();
     reports.report('n1', details);
@@ -96,7 +96,7 @@ describe('MODEL_NOT_AVAILABLE: the main path', () => {
     });
   });
 
-  it('is not held up by a storm of 10,000 reports: a few are handled at a time, and the rest is dropped and counted', async () => {
+  it('is not delayed by 10,000 reports: the rest is dropped and counted', async () => {
     const { reports, marks, counts, asked, withdrawn, clock, settle } = startReports();
     for (let n = 0; n < 10_000; n += 1) reports.report(`n${n % 200}`, details);
     expect([marks.length, asked(), clock.pending()]).toEqual([0, 0, 1]);
@@ -110,7 +110,7 @@ describe('MODEL_NOT_AVAILABLE: the main path', () => {
     expect(reports.levels()).toMatchObject({ queue: 0, nodes: 200, versions: 1 });
   });
 
-  it('I6: takes a pause sooner when the reports take long', async () => {
+  it('I6: pauses earlier when the reports take long', async () => {
     const clock = createManualClock();
     const holder = () => {
       clock.jump(1);
@@ -124,7 +124,7 @@ describe('MODEL_NOT_AVAILABLE: the main path', () => {
     expect(passedOn).toHaveLength(10);
   });
 
-  it('survives reports that say nothing, and goes on after a fault', async () => {
+  it('ignores unreadable reports and continues after a fault', async () => {
     const { reports, marks, counts, answerWith, settle } = startReports();
     for (const odd of [{}, { service_id: 5 }, { service_id: 'x'.repeat(1_000_000) }])
       reports.report('n1', odd);
@@ -142,7 +142,7 @@ describe('MODEL_NOT_AVAILABLE: the main path', () => {
     });
   });
 
-  it('counts what could not be marked', async () => {
+  it('counts reports that could not be marked', async () => {
     const { reports, counts, withdrawn, answerWith, settle } = startReports();
     for (const result of ['unknown_node', 'marks_full', 'known'] as const) {
       answerWith(result);
@@ -156,7 +156,7 @@ describe('MODEL_NOT_AVAILABLE: the main path', () => {
 });
 
 describe('MODEL_NOT_AVAILABLE: the limit per node', () => {
-  it('lets so many reports of one node through in a window, and counts the others', async () => {
+  it('accepts so many reports per node and window, and counts the others', async () => {
     const { reports, marks, counts, clock, settle } = startReports();
     for (let n = 0; n < 100; n += 1) reports.report('loud', details);
     reports.report('quiet', details);
@@ -174,7 +174,7 @@ describe('MODEL_NOT_AVAILABLE: the limit per node', () => {
     expect(counts.rate_limited_total).toBe(70);
   });
 
-  it('holds for all instances together: the holder of the node counts what others pass on', async () => {
+  it('holds for all instances: the holder counts forwarded reports', async () => {
     const clock = createManualClock();
     const holder = startReports({ clock });
     const drivers = [1, 2, 3].map(() => startReports({ clock, holder: () => true }));
@@ -193,14 +193,14 @@ describe('MODEL_NOT_AVAILABLE: the limit per node', () => {
     expect(holder.passedOn).toEqual([]);
   });
 
-  it('is applied by whoever was told: what was passed on is not passed on again', async () => {
+  it('is applied by the receiver; a forwarded report is not forwarded again', async () => {
     const { reports, marks, passedOn, settle } = startReports({ holder: () => true });
     reports.hear('n1', heard);
     await settle();
     expect([marks, passedOn]).toEqual([['n1 m2m'], []]);
   });
 
-  it('remembers so many nodes, and forgets the longest known', async () => {
+  it('remembers a bounded number of nodes and drops the oldest', async () => {
     const { reports, settle, clock } = startReports();
     for (let from = 0; from < 12_000; from += 3_000) {
       for (let n = from; n < from + 3_000; n += 1) reports.report(`n${n}`, details);
@@ -213,7 +213,7 @@ describe('MODEL_NOT_AVAILABLE: the limit per node', () => {
     expect(reports.levels().nodes).toBe(1);
   });
 
-  it('does not believe odd words of another instance', async () => {
+  it('ignores malformed reports of another instance', async () => {
     const { reports, marks, counts, settle } = startReports();
     reports.hear('n1', { serviceId: 7, version: '1', reason: 'not_found' });
     reports.hear('n1', { serviceId: 'm2m', version: undefined, reason: 'not_found' });
@@ -223,7 +223,7 @@ describe('MODEL_NOT_AVAILABLE: the limit per node', () => {
 });
 
 describe('MODEL_NOT_AVAILABLE: a service and version', () => {
-  it('is dealt with once per window over all instances, and every node marked all the same', async () => {
+  it('is handled once per window by all instances, and every node is marked', async () => {
     const clock = createManualClock();
     const locks = createLocks({ clock });
     const instances = [1, 2, 3].map(() => startReports({ clock, locks }));
@@ -250,7 +250,7 @@ describe('MODEL_NOT_AVAILABLE: a service and version', () => {
     expect(all().filter((one) => one === 'm2m@1')).toHaveLength(2);
   });
 
-  it('is marked, and said, when the store cannot answer', async () => {
+  it('is marked and reported when the store does not answer', async () => {
     const down: Locks = { take: () => Promise.reject(new Error('away')) };
     const { reports, marks, withdrawn, settle } = startReports({ locks: down });
     for (let n = 0; n < 5; n += 1) reports.report(`n${n}`, details);
@@ -259,7 +259,7 @@ describe('MODEL_NOT_AVAILABLE: a service and version', () => {
     expect(withdrawn).toEqual(['m2m@1']);
   });
 
-  it('is one of so many that are remembered', async () => {
+  it('is kept in a bounded list', async () => {
     const { reports, settle } = startReports();
     for (let from = 0; from < 12_000; from += 3_000) {
       for (let n = from; n < from + 3_000; n += 1)

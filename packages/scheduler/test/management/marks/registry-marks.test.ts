@@ -44,7 +44,7 @@ const NOTHING = [[], []];
 const HIDDEN = [['m2m'], ['nmt']];
 
 describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
-  it('is shown to selection as marked, service and type, by one change and not by a second report', async () => {
+  it('is published as marked once, with service and type', async () => {
     const { mark, hidden, news, of } = await startNode();
     news();
     expect([mark(), mark()]).toEqual(['marked', 'known']);
@@ -52,11 +52,11 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(of('changed')).toMatchObject([{ view: { markedServices: ['m2m'], markedTypes: ['nmt'] } }]);
   });
 
-  it('is known to nobody here if it is held elsewhere', () => {
+  it('is unknown here if another instance holds it', () => {
     expect(createFixture().registry.markMissing('nobody', 'm2m')).toBe('unknown_node');
   });
 
-  it('is on trial when its mark ends: the first job that uses the service is a probe', async () => {
+  it('is on probation when its mark ends: the next job is a probe', async () => {
     const { mark, place, end, hidden, pass, counts } = await startNode();
     mark();
     await pass(ttlMs - 2_000);
@@ -76,7 +76,7 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(hidden()).toEqual(NOTHING);
   });
 
-  it('gets one job per time to live if it lacks something for every job, whatever kind of service that is', async () => {
+  it('gets one job per mark if every job fails', async () => {
     const { mark, place, pass, hidden, view } = await startNode();
     mark('lid-v3');
     expect(hidden()).toEqual([['lid-v3'], []]);
@@ -92,7 +92,7 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(view('node-1')?.markedTypes).toContain('asr');
   });
 
-  it('is on trial again when a probe ended without proving anything, and not for the end of another job', async () => {
+  it('is on probation again after a probe that proved nothing', async () => {
     const { mark, place, end, hidden, claim, counts } = await startNode();
     mark();
     await claim();
@@ -109,7 +109,7 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(hidden()).toEqual(HIDDEN);
   });
 
-  it('ends the probe of other services, and of the node itself, that the reporting job may have been', async () => {
+  it('ends other probes that the reporting job may have been', async () => {
     const { mark, place, end, hidden, claim, clock, view } = await startNode({
       ejection: { ...SETTINGS.ejection, minSamples: 1, maxEjectedPercent: 100 },
     });
@@ -123,7 +123,7 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect([view('node-1')?.isEjected, hidden()[1]]).toEqual([false, ['asr']]);
   });
 
-  it('is on trial when it says that the service is ready, and not for saying nothing or less', async () => {
+  it('is on probation when it reports the service as ready, only then', async () => {
     const { mark, hidden, beat, claim } = await startNode();
     mark();
     await beat();
@@ -134,7 +134,7 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(hidden()).toEqual(NOTHING);
   });
 
-  it('keeps its mark for the whole time when its probe failed, whatever it says', async () => {
+  it('keeps its mark after a failed probe, whatever it reports', async () => {
     const { mark, place, end, hidden, claim, counts } = await startNode();
     mark();
     await claim();
@@ -153,7 +153,7 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(counts.get('scheduler_model_na_probes_total failed')).toBe(2);
   });
 
-  it('is tried again when a probe had no outcome', async () => {
+  it('is probed again when the outcome of a probe is missing', async () => {
     const { mark, place, hidden, claim, pass, counts } = await startNode();
     mark();
     await claim();
@@ -165,7 +165,7 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(counts.get('scheduler_model_na_probes_total unanswered')).toBe(1);
   });
 
-  it('has no mark any more after a success of a job from before', async () => {
+  it('loses its mark after a success of an earlier job', async () => {
     const { mark, end, hidden } = await startNode();
     mark();
     end('succeeded', ASR);
@@ -174,7 +174,7 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(hidden()).toEqual(NOTHING);
   });
 
-  it('still works for the type if another service of it is ready, until it says the same again', async () => {
+  it('still serves the type by another service until it reports again', async () => {
     const { mark, hidden, clock, claim, of } = await startNode();
     await claim({ services: [...REPORT.services, { serviceId: 'nllb', type: 'nmt', status: 'running' }] });
     mark();
@@ -185,7 +185,7 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(of('changed').at(-1)?.view.markedTypes).toEqual(['nmt']);
   });
 
-  it('shows the type as marked when the other service of it goes', async () => {
+  it('hides the type when the other service of it stops', async () => {
     const { mark, hidden, claim } = await startNode();
     const [asr] = REPORT.services as [(typeof REPORT.services)[0]];
     await claim({ services: [asr, { serviceId: 'nllb', type: 'nmt', status: 'running' }] });
@@ -196,7 +196,7 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(hidden()).toEqual(HIDDEN);
   });
 
-  it('keeps its mark over a reconnect that does not say ready, and over one that does it is on trial', async () => {
+  it('keeps its mark over a reconnect unless it reports ready', async () => {
     const { mark, place, hidden, join, registry } = await startNode();
     mark();
     for (const [report, expected] of [
@@ -211,7 +211,7 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(hidden()).toEqual(HIDDEN);
   });
 
-  it('is on trial, or marked, when it comes from an instance that had it marked', async () => {
+  it('keeps its marks when it moves from another instance', async () => {
     const ready = await startNode({}, () => ['m2m']);
     expect(ready.hidden()).toEqual(NOTHING);
     ready.place();
@@ -223,7 +223,7 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
 });
 
 describe('MODEL_NOT_AVAILABLE: marks are bounded', () => {
-  it('to some of each node, of which the oldest goes, and to some of all nodes, when none is added', async () => {
+  it('per node, where the oldest is dropped, and in total', async () => {
     const { mark, hidden, counts, gauges, registry, join } = await startNode({
       marks: { ...SETTINGS.marks, maxPerNode: 2, maxKnown: 3 },
     });
@@ -240,7 +240,7 @@ describe('MODEL_NOT_AVAILABLE: marks are bounded', () => {
     expect(gauges.get('scheduler_model_na_marks')).toBe(3);
   });
 
-  it('and are forgotten with their node', async () => {
+  it('and are removed with their node', async () => {
     const { mark, gauges, registry } = await startNode();
     mark();
     registry.overtaken('node-1', Number.MAX_SAFE_INTEGER);
@@ -250,7 +250,7 @@ describe('MODEL_NOT_AVAILABLE: marks are bounded', () => {
 });
 
 describe('MODEL_NOT_AVAILABLE: a node without marks', () => {
-  it('costs its heartbeats and jobs no new view', async () => {
+  it('publishes nothing new for heartbeats and jobs', async () => {
     const { place, end, claim, news } = await startNode();
     news();
     place();

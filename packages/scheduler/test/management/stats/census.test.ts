@@ -13,7 +13,7 @@ function counted(registry: NodeRegistry): CountedNode[] {
 }
 
 describe('the census', () => {
-  it('has the nodes that are online, and no others', async () => {
+  it('contains the nodes that are online, and no others', async () => {
     const { registry, join, readyNode, clock } = createFixture();
     await readyNode({ nodeId: 'ready' });
     await join({ nodeId: 'registering' });
@@ -24,7 +24,7 @@ describe('the census', () => {
     expect(counted(registry)).toEqual([]);
   });
 
-  it('can be taken with pauses in which nodes come and go', async () => {
+  it('can be read with pauses while nodes come and go', async () => {
     const { registry, readyNode } = createFixture();
     for (const nodeId of ['a', 'b', 'c']) await readyNode({ nodeId });
     const nodes = registry.census();
@@ -38,7 +38,7 @@ describe('the census', () => {
     ]);
   });
 
-  it('knows what a node runs on; equal nodes share it', async () => {
+  it('contains the hardware of a node, shared by equal nodes', async () => {
     const { registry, readyNode } = createFixture();
     await readyNode({ nodeId: 'a', hardware: hardware() });
     await readyNode({ nodeId: 'b', hardware: hardware() });
@@ -47,14 +47,14 @@ describe('the census', () => {
     expect(a?.identity.hardware).toBe(b?.identity.hardware);
   });
 
-  it('keeps what a node runs on when a later registration does not say it', async () => {
+  it('keeps the hardware when a later registration omits it', async () => {
     const { registry, readyNode } = createFixture();
     await readyNode({ hardware: hardware() });
     await readyNode({});
     expect(counted(registry)[0]?.identity.hardware).toEqual(hardware());
   });
 
-  it('knows how fast services worked when they last did, at most eight, and only sound figures', async () => {
+  it('contains at most eight valid recent speeds of services', async () => {
     const { registry, readyNode, beat } = createFixture();
     await readyNode();
     await beat({

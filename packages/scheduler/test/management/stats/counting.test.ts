@@ -29,13 +29,13 @@ describe('computing power', () => {
     expect(powerOf(HARDWARE, full)).toEqual({ cpu: 0, gpu: 0, memory: 0 });
   });
 
-  it('counts what is not known as unused, and a node that does not say what it runs on as nothing', () => {
+  it('counts unknown figures as unused and unknown hardware as nothing', () => {
     const unknown = { gpuPercent: -1, runningJobs: 0 };
     expect(powerOf(HARDWARE, unknown)).toEqual({ cpu: 8, gpu: 24, memory: 48 });
     expect(powerOf(undefined, BUSY)).toEqual({ cpu: 0, gpu: 0, memory: 0 });
   });
 
-  it('is summed over all nodes, and told of the most powerful', () => {
+  it('is summed over all nodes, with details of the most powerful', () => {
     const nodes = Array.from({ length: 1_500 }, (_, at) =>
       countedNode(`n-${at}`, { identity: { hardware: { cpuCores: at, memoryGb: 0, gpusGb: [] } } }),
     );
@@ -47,7 +47,7 @@ describe('computing power', () => {
     expect(details.at(-1)).toMatchObject({ nodeId: 'n-1000' });
   });
 
-  it('ranks the same whatever the order they come in', () => {
+  it('ranks nodes independently of their order', () => {
     const names = ['b', 'd', 'a', 'c'];
     for (const order of [names, [...names].reverse()]) {
       const ranking = createPowerRanking(3);
@@ -96,14 +96,14 @@ describe('nodes', () => {
     ]);
   });
 
-  it('that can do anything are counted for every type', () => {
+  it('without a report are counted for every type', () => {
     const { types } = countAll([countedNode('a', { profile: { readyServices: [], readyTypes: ANY } })]);
     expect(types.map(([type]) => type)).toEqual(['asr', 'nmt', 'semantic', 'tone', 'tts']);
   });
 });
 
 describe('counts by name', () => {
-  it('tell the most frequent apart and put the others together', () => {
+  it('keep the most frequent and sum the others', () => {
     const tally = createTally({ maxNames: 2, maxCounted: 4 });
     tally.add('other', 10);
     for (const name of ['a', 'b', 'b', 'c', 'c', 'c', 'd', 'e', 'f']) tally.add(name);
@@ -114,7 +114,7 @@ describe('counts by name', () => {
     ]);
   });
 
-  it('of languages, too', () => {
+  it('apply to languages, too', () => {
     const tally = createLanguageTally({ maxLanguages: 1, maxCounted: 2 });
     tally.add('zh', 5, 1);
     tally.add('en', 1, 2);
@@ -126,7 +126,7 @@ describe('counts by name', () => {
     ]);
   });
 
-  it('take names that mean something to objects', () => {
+  it('accept names that are properties of objects', () => {
     const { services } = countAll([
       countedNode('a', { profile: { readyServices: ['__proto__', 'constructor'], readyTypes: [] } }),
     ]);
@@ -171,7 +171,7 @@ describe('I6: counting in slices', () => {
     });
   });
 
-  it('pauses sooner when nodes take long', async () => {
+  it('pauses earlier when nodes take long', async () => {
     const seen = { taken: 0 };
     let pauses = 0;
     // Every look at the clock finds a millisecond gone.

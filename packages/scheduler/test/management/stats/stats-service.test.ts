@@ -43,7 +43,7 @@ const never = () => new Promise<never>(() => undefined);
 const away = () => Promise.reject(new Error('the store is away'));
 
 describe('a request for the statistics', () => {
-  it('is told that there are none yet, and when to come again', () => {
+  it('gets an error and a retry time while there are none', () => {
     const { desk } = startDesk({ isStarted: false });
     expect(desk.read()).toEqual({ kind: 'not_ready', retryAfterMs: 5_000 });
   });
@@ -69,7 +69,7 @@ describe('a request for the statistics', () => {
     expect(desk.read()).toMatchObject({ ageMs: 0 });
   });
 
-  it('is answered at once by a builder that never ends: first without, then with an old snapshot', async () => {
+  it('is answered at once while a build never ends', async () => {
     const { desk, clock, rig } = startDesk();
     rig.build = never;
     const cold = startDesk();
@@ -85,7 +85,7 @@ describe('a request for the statistics', () => {
     expect(rig.builds).toBe(2);
   });
 
-  it('finds new ones again a minute after a build began that never ends, and nothing older for it', async () => {
+  it('gets a new snapshot a minute after a build that never ends', async () => {
     const { desk, clock, rig } = startDesk();
     await clock.advance(0);
     const { build } = rig;
@@ -101,7 +101,7 @@ describe('a request for the statistics', () => {
     expect([rig.builds, desk.read()]).toMatchObject([4, { ageMs: 0 }]);
   });
 
-  it('is stale above ten seconds, not at them', async () => {
+  it('is stale above ten seconds, not at ten', async () => {
     const { desk, clock, rig, meter } = startDesk();
     await clock.advance(0);
     rig.build = away;
@@ -113,7 +113,7 @@ describe('a request for the statistics', () => {
     expect(meter.counted('scheduler_stats_stale_total')).toBe(1);
   });
 
-  it('keeps the old snapshot when builds fail, or find nothing that would be true', async () => {
+  it('keeps the last snapshot when builds fail or have no result', async () => {
     for (const end of [away, async () => undefined]) {
       const { desk, clock, rig } = startDesk();
       await clock.advance(0);
@@ -130,7 +130,7 @@ describe('a request for the statistics', () => {
 });
 
 describe('printing', () => {
-  it('is done once per build, however often it is read, and once for what others made', async () => {
+  it('is printed once per build, however often it is read', async () => {
     const found: StatsSnapshot = { stats: { ...NOTHING }, updatedAt: Number.MAX_SAFE_INTEGER };
     const { desk, clock, rig } = startDesk({ isStarted: false, look: async () => found });
     // The same figures, but not the same catalogue.
@@ -146,7 +146,7 @@ describe('printing', () => {
   });
 });
 
-describe('builds that requests begin', () => {
+describe('builds that requests start', () => {
   it('are one for a thousand requests at a cold start', async () => {
     const { desk, clock, rig } = startDesk({ isStarted: false });
     const readings = Array.from({ length: 1_000 }, () => desk.read());
@@ -165,7 +165,7 @@ describe('builds that requests begin', () => {
     expect(rig.builds).toBe(1);
   });
 
-  it('are at most one in thirty seconds, also when they fail', async () => {
+  it('are at most one in thirty seconds, even if they fail', async () => {
     const { desk, clock, rig, meter } = startDesk({ isStarted: false });
     rig.build = away;
     for (let seconds = 0; seconds < 90; seconds += 1) {
@@ -177,7 +177,7 @@ describe('builds that requests begin', () => {
     expect(meter.counted('scheduler_stats_builds_total', 'interval')).toBe(0);
   });
 
-  it('do not run beside one that is under way', async () => {
+  it('do not run while another build is in progress', async () => {
     const { desk, clock, rig } = startDesk();
     await clock.advance(0);
     rig.build = never;
@@ -187,8 +187,8 @@ describe('builds that requests begin', () => {
   });
 });
 
-describe('a desk beside others', () => {
-  it('looks between its builds for what they made', async () => {
+describe('a statistics service with other instances', () => {
+  it('reads the snapshots of others between its builds', async () => {
     let looks = 0;
     const found: StatsSnapshot = {
       stats: { ...NOTHING, activeUsers: 7 },
@@ -208,21 +208,21 @@ describe('a desk beside others', () => {
     expect({ builds: rig.builds, looks }).toEqual({ builds: 5, looks: 4 });
   });
 
-  it('does not go back to an older snapshot', async () => {
+  it('does not return to an older snapshot', async () => {
     const old: StatsSnapshot = { stats: { ...NOTHING, activeUsers: 7 }, updatedAt: 0 };
     const { desk, clock } = startDesk({ look: async () => old });
     await clock.advance(3_000);
     expect(desk.read()).toMatchObject({ body: bodyOf(NOTHING) });
   });
 
-  it('lives with a store that cannot be asked', async () => {
+  it('works while the store does not answer', async () => {
     const { desk, clock } = startDesk({ look: away });
     await clock.advance(3_000);
     expect(desk.read()).toMatchObject({ kind: 'snapshot', isStale: false });
   });
 });
 
-it('does nothing any more once it is stopped', async () => {
+it('does nothing after it was stopped', async () => {
   const { desk, clock, rig } = startDesk();
   await clock.advance(0);
   desk.stop();

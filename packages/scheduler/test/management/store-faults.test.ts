@@ -4,9 +4,9 @@ import { aRegistration, createFixture } from './registry-fixture.ts';
 
 const REFUSED = { kind: 'refused', code: 'SCHEDULER_DEPENDENCY_DOWN' };
 
-describe('a registration while a store is away', () => {
+describe('a registration while a store does not answer', () => {
   for (const call of ['claim', 'declare', 'reconcile']) {
-    it(`is refused when "${call}" fails, and leaves nothing behind`, async () => {
+    it(`fails when "${call}" fails, and changes nothing`, async () => {
       const { registry, broken, told, nodeIdClaims, ledger, counts } = createFixture();
       broken.add(call);
       expect(await registry.register(aRegistration({ runningJobIds: [] }))).toMatchObject(REFUSED);
@@ -18,7 +18,7 @@ describe('a registration while a store is away', () => {
     });
   }
 
-  it('succeeds as soon as the store is back', async () => {
+  it('succeeds as soon as the store answers again', async () => {
     const { registry, broken } = createFixture();
     for (const call of ['declare', 'release', 'forget']) broken.add(call);
     expect(await registry.register(aRegistration())).toMatchObject(REFUSED);
@@ -26,7 +26,7 @@ describe('a registration while a store is away', () => {
     expect(await registry.register(aRegistration())).toMatchObject({ kind: 'registered', nodeId: 'node-1' });
   });
 
-  it('leaves a node that is already here as it was', async () => {
+  it('leaves a known node unchanged', async () => {
     const { registry, readyNode, broken, health, clock, ledger } = createFixture();
     const { generation } = await readyNode();
     broken.add('reconcile');
@@ -38,7 +38,7 @@ describe('a registration while a store is away', () => {
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved' });
   });
 
-  it('does not keep the id from being forgotten later', async () => {
+  it('does not prevent a later removal of the id', async () => {
     const { registry, readyNode, broken, clock, nodeIdClaims } = createFixture();
     const { generation } = await readyNode();
     broken.add('declare');
@@ -50,8 +50,8 @@ describe('a registration while a store is away', () => {
   });
 });
 
-describe('a heartbeat while the ledger is away', () => {
-  it('is life all the same, and not the node’s fault', async () => {
+describe('a heartbeat while the ledger does not answer', () => {
+  it('counts as a heartbeat and not as a failure of the node', async () => {
     const { readyNode, beat, broken, clock, view, counts } = createFixture();
     await readyNode();
     broken.add('reconcile');
@@ -63,7 +63,7 @@ describe('a heartbeat while the ledger is away', () => {
     expect(counts.get('scheduler_dependency_down_total')).toBe(10);
   });
 
-  it('is told to the ledger later, if it changed the capacity', async () => {
+  it('declares a changed capacity to the ledger later', async () => {
     const { join, beat, broken, clock, ledger, health } = createFixture();
     await join();
     broken.add('declare');
@@ -76,8 +76,8 @@ describe('a heartbeat while the ledger is away', () => {
   });
 });
 
-describe('an order while the ledger is away', () => {
-  it('holds for selection at once and for the ledger when it is back', async () => {
+describe('an operator command while the ledger does not answer', () => {
+  it('applies to selection at once and to the ledger later', async () => {
     const { readyNode, registry, broken, clock, view, ledger } = createFixture();
     await readyNode();
     broken.add('declare');
@@ -89,7 +89,7 @@ describe('an order while the ledger is away', () => {
   });
 });
 
-describe('forgetting while a store is away', () => {
+describe('the removal of a node while a store does not answer', () => {
   for (const call of ['current', 'forget', 'release']) {
     it(`is tried again when "${call}" fails`, async () => {
       const { readyNode, registry, broken, clock, nodeIdClaims, of } = createFixture();
@@ -106,7 +106,7 @@ describe('forgetting while a store is away', () => {
   }
 });
 
-describe('a store that has lost everything', () => {
+describe('a store that has lost all data', () => {
   async function emptied() {
     const fixture = createFixture();
     const { generation } = await fixture.readyNode({ slots: 2 });
@@ -115,7 +115,7 @@ describe('a store that has lost everything', () => {
     return { ...fixture, generation };
   }
 
-  it('is told whose a node is, and how much fits on it, by the next scan', async () => {
+  it('gets claims and slots of the nodes with the next scan', async () => {
     const { registry, clock, nodeIdClaims, ledger, generation } = await emptied();
     registry.redeclare();
     await clock.advance(1_000);
@@ -124,14 +124,14 @@ describe('a store that has lost everything', () => {
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved', max: 2 });
   });
 
-  it('hears from the node’s next heartbeat whose it is, and what still runs there', async () => {
+  it('gets the claim and the running jobs with the next heartbeat', async () => {
     const { beat, nodeIdClaims, ledger, generation } = await emptied();
     await beat({ resources: { cpuPercent: 10, gpuPercent: 20, memoryPercent: 30, runningJobs: 2 } });
     expect(await nodeIdClaims.current('node-1')).toBe(generation);
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'full', used: 2, max: 2 });
   });
 
-  it('is told again until it hears', async () => {
+  it('is written again until it answers', async () => {
     const { registry, broken, clock, nodeIdClaims, generation } = await emptied();
     broken.add('restore');
     registry.redeclare();
@@ -142,7 +142,7 @@ describe('a store that has lost everything', () => {
     expect(await nodeIdClaims.current('node-1')).toBe(generation);
   });
 
-  it('keeps what somebody else has claimed meanwhile, and is told of the slots all the same', async () => {
+  it('keeps a newer claim of another credential and gets the slots', async () => {
     const { registry, clock, nodeIdClaims, ledger } = await emptied();
     await nodeIdClaims.claim('node-1', 'mallory');
     registry.redeclare();

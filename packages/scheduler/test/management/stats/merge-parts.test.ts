@@ -46,7 +46,7 @@ describe('merged parts', () => {
     });
   });
 
-  it('I11 bounded: are no longer than one', () => {
+  it('I11 bounded: are not longer than one part', () => {
     const wide = (who: string): StatsPart => ({
       ...NOTHING,
       services: Array.from({ length: 500 }, (_, at) => [`${who}-${at}`, 2] as const),
@@ -63,7 +63,7 @@ describe('merged parts', () => {
     expect(details).toHaveLength(500);
   });
 
-  it('are read as they were written, and nothing else is', () => {
+  it('can be read as written; anything else is rejected', () => {
     const whole = part('a', 1);
     expect(readPart(JSON.stringify(whole))).toEqual(whole);
     const { power, ...powerless } = whole;
@@ -86,7 +86,7 @@ describe('merged parts', () => {
   });
 });
 
-describe('instances beside one another', () => {
+describe('several instances', () => {
   interface Rig {
     readonly clock: ManualClock;
     readonly board: StatsBoard;
@@ -142,7 +142,7 @@ describe('instances beside one another', () => {
     };
   }
 
-  it('agree, and what they show is the sum', async () => {
+  it('agree on the sum of their parts', async () => {
     const rig = createRig();
     const one = join(rig, 'one', () => part('a', 1));
     const two = join(rig, 'two', () => part('b', 2));
@@ -154,7 +154,7 @@ describe('instances beside one another', () => {
     expect((await two.look())?.stats).toEqual(seen?.stats);
   });
 
-  it('put them together once per round, whoever is first', async () => {
+  it('merge once per round, on any instance', async () => {
     const rig = createRig();
     const sources = ['one', 'two', 'three'].map((name) => join(rig, name, () => part(name, 1)));
     for (let round = 0; round < 4; round += 1) {
@@ -164,7 +164,7 @@ describe('instances beside one another', () => {
     expect(rig.merges).toBe(4);
   });
 
-  it('do not count those that are gone, though their part is still there', async () => {
+  it('do not count dead instances whose part still exists', async () => {
     const rig = createRig();
     const one = join(rig, 'one', () => part('a', 1));
     await join(rig, 'two', () => part('b', 2)).build();
@@ -173,13 +173,13 @@ describe('instances beside one another', () => {
     expect((await one.build())?.stats.connectedNodes).toBe(1);
   });
 
-  it('pass over a part that they do not understand', async () => {
+  it('skip a part that they cannot read', async () => {
     const rig = createRig();
     await rig.board.write('two', '{"of":"another version"}', 60_000);
     expect((await join(rig, 'one', () => part('a', 1)).build())?.stats.connectedNodes).toBe(1);
   });
 
-  it('know the age of what another one made by the clock of the store', async () => {
+  it('compute the age of a snapshot by the clock of the store', async () => {
     const rig = createRig();
     await join(rig, 'one', () => part('a', 1)).build();
     await rig.clock.advance(3_000);
@@ -187,7 +187,7 @@ describe('instances beside one another', () => {
     expect(rig.clock.now() - (seen?.updatedAt ?? 0)).toBe(3_010);
   });
 
-  it('show nothing of their own alone when the store is away', async () => {
+  it('show nothing while the store does not answer', async () => {
     const rig = createRig();
     const away = () => Promise.reject(new Error('away'));
     for (const broken of ['write', 'read', 'publish', 'latest'] as const) {
@@ -197,7 +197,7 @@ describe('instances beside one another', () => {
     }
   });
 
-  it('write nothing while they may have been taken for dead', async () => {
+  it('write nothing while they may have been declared dead', async () => {
     const rig = createRig();
     expect(await join(rig, 'one', () => part('a', 1), { isFenced: () => true }).build()).toBeUndefined();
     expect(await rig.board.read('one')).toBeUndefined();
