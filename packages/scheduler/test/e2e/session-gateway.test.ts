@@ -18,7 +18,7 @@ async function startServed(onJob: NodeOptions['onJob'] = async () => OUTPUT, set
 }
 
 describe('session_init_ack', () => {
-  it('says exactly what was agreed upon', async () => {
+  it('session_init_ack contains the agreed settings', async () => {
     const { session } = await startServed();
     expect(session.frames[0]).toEqual({
       type: 'session_init_ack',
@@ -52,14 +52,14 @@ describe('session_init_ack', () => {
     expect(await held.job()).toMatchObject({ audio_format: format, sample_rate: rate });
   });
 
-  it('repeats the trace_id it was given', async () => {
+  it('session_init_ack repeats the given trace_id', async () => {
     const { url } = await startServed();
     expect((await openSession({ url }, { trace_id: 'trace-7' })).frames[0]).toMatchObject({
       trace_id: 'trace-7',
     });
   });
 
-  it('opens another session on the same socket, and the one before ends with it', async () => {
+  it('a second session_init ends the first session of the socket', async () => {
     const held = holdEachJob();
     const { app, url } = await startServed(held.onJob);
     const session = await openSession({ url }, { supports: null });
@@ -74,7 +74,7 @@ describe('session_init_ack', () => {
 });
 
 describe('an utterance', () => {
-  it('is followed from its first sound to its translation, each step once and in this order', async () => {
+  it('ui_events and result of an utterance come once and in order', async () => {
     const { session } = await startServed(async (_job, { partial }) => {
       partial('hel', false);
       partial('hello', true);
@@ -97,14 +97,14 @@ describe('an utterance', () => {
     expect(order.at(-1)).toBe('translation_result');
   });
 
-  it('of one chunk is followed from its first sound too', async () => {
+  it('an utterance of one chunk begins with INPUT_STARTED', async () => {
     const { session } = await startServed();
     session.send(spoken(session, 1));
     await session.outcome();
     expect(session.uiEvents(0).slice(0, 3)).toEqual(['INPUT_STARTED', 'INPUT_ENDED', 'DISPATCHED']);
   });
 
-  it('has one trace_id and one job_id in all that is told of it', async () => {
+  it('all messages of an utterance have one trace_id and job_id', async () => {
     const { session } = await startServed(async (_job, { partial }) => {
       partial('hello', true);
       return OUTPUT;
@@ -117,7 +117,7 @@ describe('an utterance', () => {
     expect(new Set(told.flatMap(({ job_id: id }) => id ?? [])).size).toBe(1);
   });
 
-  it('is recognised aloud: asr_partial comes as the node says it, with the last one final', async () => {
+  it('asr_partial follows the node’s reports, the last one final', async () => {
     const texts = ['hel', 'hello', 'hello there'];
     const { url } = await startServed(async (job, { partial }) => {
       expect(job).toMatchObject({ enable_streaming_asr: true, partial_update_interval_ms: 200 });
@@ -133,7 +133,7 @@ describe('an utterance', () => {
     );
   });
 
-  it('that fails is an error beside its missing_result, with a hint a person can act on', async () => {
+  it('a failed utterance gives missing_result and an error with a hint', async () => {
     const { session } = await startServed(() => {
       throw new Error('Unsupported audio format: mp3');
     });
@@ -146,7 +146,7 @@ describe('an utterance', () => {
     ]);
   });
 
-  it('is told as accepted with the chunks it is made of', async () => {
+  it('utterance_accepted names the chunks of the utterance', async () => {
     const { session } = await startServed(undefined, SHORT_PAUSE);
     for (const seq of [4, 5, 6]) session.send(chunk(session, seq));
     expect(await session.next('utterance_accepted')).toMatchObject({ first_seq: 4, last_seq: 6 });
@@ -160,7 +160,7 @@ describe('an utterance', () => {
     await session.outcome(2);
   });
 
-  it('that is too long is cut into parts that share a turn, and what is said later is another', async () => {
+  it('an over-long utterance is cut into parts of one turn', async () => {
     const held = holdJobs();
     const { session } = await startServed(held.onJob, { ...QUICK, [MAX_BYTES]: 4_096 });
     const payload = Buffer.alloc(3_000, 1).toString('base64');
@@ -202,7 +202,7 @@ describe('the other messages of a session', () => {
     await session.handled();
   });
 
-  it('session_close flushes what was said, and is acknowledged after the last outcome', async () => {
+  it('session_close is acknowledged after the last outcome', async () => {
     const held = holdJobs();
     const { app, session } = await startServed(held.onJob);
     session.send(spoken(session, 1));
@@ -221,13 +221,13 @@ describe('the other messages of a session', () => {
     expect(app.app.sessions.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
   });
 
-  it('session_close of a session that said nothing is acknowledged at once', async () => {
+  it('session_close of an idle session is acknowledged at once', async () => {
     const { session } = await startServed();
     session.send({ type: 'session_close', session_id: session.sessionId(), reason: '' });
     expect(await session.next('session_close_ack')).toMatchObject({ session_id: session.sessionId() });
   });
 
-  it('results of jobs handed in over HTTP are never pushed to a socket', async () => {
+  it('results of HTTP jobs are not sent to a socket', async () => {
     const { app, session } = await startServed();
     const { job_id } = await app.dispatch({ session_id: session.sessionId(), audio: AUDIO });
     await app.settled(job_id);

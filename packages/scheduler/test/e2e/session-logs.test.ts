@@ -45,7 +45,7 @@ const linesAboveDebug = (app: RunningApp): readonly string[] =>
 const tellTales = (seen: string, traces: readonly string[]): readonly string[] =>
   traces.filter((trace) => seen.includes(trace.toLowerCase()));
 
-describe('what is said in a session', () => {
+describe('the content of speech', () => {
   it.each([
     ['inline', 1_000_000],
     ['by reference', 0],
@@ -68,7 +68,7 @@ describe('what is said in a session', () => {
     expect(app.log.some((line) => line.includes('"debug"'))).toBe(true);
   });
 
-  it('appears in none either when the client is legacy and its jobs fail', async () => {
+  it('failed jobs of a legacy client log no content', async () => {
     const app = await startApp({ ...QUICK, 'log.level': 'debug', 'scheduler.pending_timeout_ms': 50 });
     connectLegacyNode({
       url: app.nodeUrl,

@@ -16,7 +16,7 @@ import { startApp } from './support/start-app.ts';
 import { TOKEN_TOML, TOKENS } from './support/tokens.ts';
 
 describe('a session whose socket is cut', () => {
-  it('in the middle of an utterance goes on with it: chunks sent again are not heard twice', async () => {
+  it('an utterance continues after a cut socket without duplicate audio', async () => {
     const { each, url, session, gone } = await startHeld();
     for (const seq of [1, 2]) session.send(chunk(session, seq, { request_id: 'req-1' }));
     await session.handled();
@@ -33,7 +33,7 @@ describe('a session whose socket is cut', () => {
     expect(each.begun).toHaveLength(1);
   });
 
-  it('in the middle of an utterance is not taken to pause for as long as it is away', async () => {
+  it('a cut socket does not count as a pause', async () => {
     const { app, each, url, session, gone } = await startHeld({
       // Longer than a busy machine takes to cut the connection after a chunk.
       'scheduler.web_task_segmentation.pause_ms': 2_000,
@@ -54,7 +54,7 @@ describe('a session whose socket is cut', () => {
     expect(await figure(app, 'scheduler_web_task_finalized_total{reason="pause"}')).toBe(1);
   });
 
-  it('before it heard of the acceptance hears of it when it is back, and the job is done once', async () => {
+  it('a missed acceptance is sent after the resume', async () => {
     const { each, url, session, gone } = await startHeld();
     session.ws.pause();
     session.send(spoken(session, 1, 'req-1'));
@@ -72,7 +72,7 @@ describe('a session whose socket is cut', () => {
     expect(each.begun).toHaveLength(1);
   });
 
-  it('before it heard of anything hears of the acceptance before the outcome', async () => {
+  it('the acceptance is sent before the outcome after a resume', async () => {
     const { app, each, url, session, gone } = await startHeld();
     session.ws.pause();
     session.send(spoken(session, 1));
@@ -90,7 +90,7 @@ describe('a session whose socket is cut', () => {
     ]);
   });
 
-  it('after the acceptance finds its job gone on meanwhile, and its numbers too', async () => {
+  it('jobs and numbering continue while the socket is cut', async () => {
     const { app, each, url, session, gone } = await startHeld();
     session.send(spoken(session, 1));
     await session.next('utterance_accepted');
@@ -107,7 +107,7 @@ describe('a session whose socket is cut', () => {
     expect(await again.outcome(2)).toMatchObject({ utterance_index: 1, delivery_seq: 2 });
   });
 
-  it('after a result that it did not acknowledge gets it again, under the same number, until it does', async () => {
+  it('an unacknowledged result is sent again with the same number', async () => {
     const { each, url, session } = await startHeld();
     session.send(spoken(session, 1));
     await each.job();
@@ -124,7 +124,7 @@ describe('a session whose socket is cut', () => {
     expect(third.outcomes()).toEqual([]);
   });
 
-  it('gets all results that it missed, once and in order', async () => {
+  it('missed results are sent once and in order', async () => {
     const { each, url, session, gone } = await startHeld();
     for (const seq of [1, 2, 3]) session.send(spoken(session, seq));
     await each.job(3);
@@ -141,7 +141,7 @@ describe('a session whose socket is cut', () => {
     expect(again.outcomes()).toHaveLength(3);
   });
 
-  it('keeps its old socket for nothing: the new one has the session, the old one is closed', async () => {
+  it('a new socket replaces the old one, which is closed', async () => {
     const { each, url, session } = await startHeld();
     session.send(spoken(session, 1));
     await each.job();
@@ -152,7 +152,7 @@ describe('a session whose socket is cut', () => {
     expect(session.outcomes()).toEqual([]);
   });
 
-  it('repeats a whole utterance by its request, and gets the outcome that it missed', async () => {
+  it('a repeated request gets the missed outcome', async () => {
     const { each, url, session, gone } = await startHeld();
     const said = utterance(session, 0, { request_id: 'req-whole' });
     session.send(said);
@@ -169,7 +169,7 @@ describe('a session whose socket is cut', () => {
 });
 
 describe('a session that cannot be resumed', () => {
-  it('because its time is over is a new one, its jobs are cancelled and their slots free', async () => {
+  it('a resume after the expiry opens a new session', async () => {
     const { app, each, url, session } = await startHeld({ 'scheduler.session_resume_ttl_ms': 50 });
     session.send(spoken(session, 1));
     const { job_id } = await each.job();
@@ -204,7 +204,7 @@ describe('a session that cannot be resumed', () => {
     expect(stranger.outcomes()).toEqual([]);
   });
 
-  it('because it belongs to another tenant is a new one, whatever token is shown', async () => {
+  it('a resume by another tenant opens a new session', async () => {
     const app = await startApp(QUICK, TOKEN_TOML);
     const url = sessionUrl(app);
     const acme = await openSession({ url, token: TOKENS.client });
@@ -214,7 +214,7 @@ describe('a session that cannot be resumed', () => {
     expect(rotated.frames[0]).toMatchObject({ session_id: acme.sessionId(), resumed: true });
   });
 
-  it('because it is closing is a new one', async () => {
+  it('a resume of a closing session opens a new one', async () => {
     const { each, url, session } = await startHeld();
     session.send(spoken(session, 1));
     await each.job();
@@ -226,7 +226,7 @@ describe('a session that cannot be resumed', () => {
     await session.next('session_close_ack');
   });
 
-  it('because resuming is off has no token to try it with', async () => {
+  it('without resuming there is no resume token', async () => {
     const { session } = await startHeld({ 'scheduler.session_resume_ttl_ms': 0 });
     expect(session.frames[0]).not.toHaveProperty('resume_token');
   });

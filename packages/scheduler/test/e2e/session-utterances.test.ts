@@ -53,7 +53,7 @@ function wav(samples: Buffer, rate: number): Buffer {
 }
 
 describe('the audio of an utterance', () => {
-  it('reaches the node as it is, if it is pcm16 or opus', async () => {
+  it('pcm16 and opus audio reaches the node unchanged', async () => {
     const { session, jobs } = await startServed();
     for (const [index, audio_format] of (['pcm16', 'opus'] as const).entries()) {
       session.send(utterance(session, index, { audio_format, sample_rate: 24_000 }));
@@ -62,7 +62,7 @@ describe('the audio of an utterance', () => {
     }
   });
 
-  it('is unwrapped to bare samples, if it is wav', async () => {
+  it('wav audio is unwrapped to samples', async () => {
     const { session, jobs } = await startServed();
     const samples = Buffer.from([1, 0, 2, 0, 3, 0]);
     const audio = wav(samples, 22_050).toString('base64');
@@ -72,7 +72,7 @@ describe('the audio of an utterance', () => {
     expect(jobs[0]).toMatchObject({ audio: samples.toString('base64'), ...unwrapped });
   });
 
-  it('is fetched by the node itself, if it is a reference', async () => {
+  it('a node fetches audio by reference itself', async () => {
     const { session, jobs } = await startServed();
     session.send(utterance(session, 0, { audio: '', audio_ref: { url: 'blob://elsewhere/1' } }));
     await session.outcome();
@@ -96,7 +96,7 @@ describe('the audio of an utterance', () => {
 });
 
 describe('an utterance', () => {
-  it('has languages, a pipeline and a trace of its own', async () => {
+  it('an utterance has its own languages, pipeline and trace', async () => {
     const { session, jobs } = await startServed();
     const pipeline = { use_asr: true, use_nmt: true, use_tts: false };
     const own = { src_lang: 'zh-CN', tgt_lang: 'en-US', trace_id: 'trace-of-mine', dialect: 'sichuan' };
@@ -122,7 +122,7 @@ describe('an utterance', () => {
     expect(jobs[0]).toMatchObject(flags);
   });
 
-  it('that is repeated by request_id is one job and one outcome, and accepted again', async () => {
+  it('a repeated request_id gives one job and one outcome', async () => {
     const held = holdJobs();
     const { session } = await startServed(held.onJob);
     const once = utterance(session, 0, { request_id: 'req-once' });
@@ -139,7 +139,7 @@ describe('an utterance', () => {
     expect([held.begun.length, session.outcomes().length]).toEqual([1, 1]);
   });
 
-  it('that is repeated by request_id in another session of the tenant shares the job, and both hear of it', async () => {
+  it('two sessions with one request_id share the job and its result', async () => {
     const held = holdJobs();
     const { url, session } = await startServed(held.onJob);
     session.send(utterance(session, 0, { request_id: 'req-shared' }));
@@ -161,7 +161,7 @@ describe('an utterance', () => {
     expect(held.begun).toHaveLength(1);
   });
 
-  it('with a request_id that belongs to other audio fails with IDEMPOTENCY_CONFLICT', async () => {
+  it('a request_id of other audio fails with IDEMPOTENCY_CONFLICT', async () => {
     const { url, session } = await startServed();
     session.send(utterance(session, 0, { request_id: 'req-1' }));
     await session.outcome();
@@ -187,7 +187,7 @@ describe('an utterance', () => {
     expect(await other.outcome()).toMatchObject({ text_asr: 'heard 6' });
   });
 
-  it('comes after what was spoken in chunks before it', async () => {
+  it('a whole utterance follows earlier chunks', async () => {
     const { session } = await startServed(echo);
     session.send(chunk(session, 7));
     session.send(utterance(session, 40));
@@ -198,14 +198,14 @@ describe('an utterance', () => {
     ]);
   });
 
-  it('never gets a number that its session has used, whatever it asks for', async () => {
+  it('an utterance never reuses an index of its session', async () => {
     const { session, jobs } = await startServed();
     for (const index of [7, 7, 0, 9]) session.send(utterance(session, index));
     await session.outcome(4);
     expect(jobs.map(({ utterance_index: index }) => index).sort()).toEqual([10, 7, 8, 9]);
   });
 
-  it('with the largest number there is leaves numbers for those after it', async () => {
+  it('the largest index leaves indexes for later utterances', async () => {
     const { session } = await startServed();
     session.send(utterance(session, Number.MAX_SAFE_INTEGER));
     session.send(utterance(session, 1));

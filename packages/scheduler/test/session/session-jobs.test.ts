@@ -8,10 +8,10 @@ import {
   openNow,
   PRESSURE,
   speech,
-} from './session-rig.ts';
+} from './support/session-rig.ts';
 
-describe('what a session remembers', () => {
-  it('is the names of its last 64 requests, and no more', async () => {
+describe('bounded memory of a session', () => {
+  it('a session remembers its last 64 request ids', async () => {
     const { open, dispatcher } = createSessionRig();
     const client = open();
     for (let count = 0; count <= 64; count += 1) {
@@ -25,7 +25,7 @@ describe('what a session remembers', () => {
     expect(dispatcher.jobs).toHaveLength(jobs + 1);
   });
 
-  it('is the last eight groups that may be played', async () => {
+  it('a session remembers the last eight playable groups', async () => {
     const { open, dispatcher, clock } = createSessionRig();
     const client = open();
     for (let count = 0; count < 9; count += 1) {
@@ -41,7 +41,7 @@ describe('what a session remembers', () => {
     expect(played()).toMatchObject([{ about: { index: 1 } }]);
   });
 
-  it('is how long the client’s audio was under way, and tells it with the result', async () => {
+  it('the client-to-scheduler delay is sent with the result', async () => {
     const { open, dispatcher, clock } = createSessionRig();
     const client = open();
     client.say('a', { clientTimestampMs: clock.now() - 40, isFinal: true, requestId: 'r' });
@@ -50,8 +50,8 @@ describe('what a session remembers', () => {
   });
 });
 
-describe('what a session asks of the job desk', () => {
-  it('is asked although the client could not be told of it', async () => {
+describe('job requests of a session', () => {
+  it('an utterance is dispatched although sending to the client fails', async () => {
     const { service, dispatcher } = createSessionRig();
     const broken: SessionLink = {
       send(_sessionId, output) {
@@ -66,7 +66,7 @@ describe('what a session asks of the job desk', () => {
     expect(dispatcher.jobs).toHaveLength(1);
   });
 
-  it('has padding and cut as the utterance was ended', async () => {
+  it('padding and cut reason follow the end of the utterance', async () => {
     const { open, dispatcher, clock } = createSessionRig();
     const client = open();
     client.speak('manual');
@@ -79,7 +79,7 @@ describe('what a session asks of the job desk', () => {
     expect(dispatcher.job().request.waitMs).toBe(10_000);
   });
 
-  it('names one turn for the parts of an over-long utterance, and another for the next', async () => {
+  it('parts of an over-long utterance share a turn id', async () => {
     const segmentation = {
       pauseMs: 1_000,
       maxDurationMs: 0,
@@ -104,7 +104,7 @@ describe('what a session asks of the job desk', () => {
     ).toEqual([1, 1, 1]);
   });
 
-  it('numbers utterances without holes or repeats, whatever numbers the client gives', () => {
+  it('utterance indexes never repeat, whatever the client sends', () => {
     const { open, dispatcher } = createSessionRig();
     const client = open();
     client.utter('a', { index: 0 });
@@ -114,7 +114,7 @@ describe('what a session asks of the job desk', () => {
     expect(dispatcher.jobs.map(({ request }) => request.spec.utteranceIndex)).toEqual([0, 1, 9, 10]);
   });
 
-  it('begins with a random number if it is told to', () => {
+  it('the first index is random if configured', () => {
     const numbers = [0, 0.25, 0.999].map((chance) => {
       const { open, dispatcher } = createSessionRig({
         settings: { isIndexBaseRandom: true },
@@ -126,7 +126,7 @@ describe('what a session asks of the job desk', () => {
     expect(numbers).toEqual([0, 2 ** 29, Math.floor(0.999 * 2 ** 31)]);
   });
 
-  it('what was spoken before a whole utterance comes before it', () => {
+  it('open chunks come before a whole utterance', () => {
     const { open, dispatcher } = createSessionRig();
     const client = open();
     client.say('spoken');
@@ -135,7 +135,7 @@ describe('what a session asks of the job desk', () => {
     expect(dispatcher.jobs[0]?.request.spec.cut).toBe('manual');
   });
 
-  it('keeps to its pool while the languages stay the same', () => {
+  it('a session keeps its pool while the languages stay the same', () => {
     let asked = 0;
     const pools = { edition: 1, preferred: () => ++asked };
     const { open, dispatcher } = createSessionRig({ pools });
@@ -149,7 +149,7 @@ describe('what a session asks of the job desk', () => {
   });
 
   for (const waiting of [4, 5, 6]) {
-    it(`knows that ${waiting} of its utterances wait for a slot, whatever was done before`, async () => {
+    it(`backpressure counts ${waiting} utterances without a slot`, async () => {
       const { open, dispatcher, clock } = createSessionRig({ settings: { pressure: PRESSURE } });
       const client = open();
       client.speak('done');
@@ -161,7 +161,7 @@ describe('what a session asks of the job desk', () => {
     });
   }
 
-  it('takes nothing that comes while its end is being told', () => {
+  it('events during the end message are ignored', () => {
     const { service, audio, dispatcher } = createSessionRig();
     const chunk = { kind: 'chunk', seq: 0, audio: Buffer.from('a'), isFinal: false } as const;
     const link: SessionLink = {
@@ -177,7 +177,7 @@ describe('what a session asks of the job desk', () => {
     expect(dispatcher.jobs).toEqual([]);
   });
 
-  it('never has two jobs of one name', async () => {
+  it('two jobs never have the same id', async () => {
     const { open, dispatcher, clock } = createSessionRig();
     const client = open();
     for (let count = 0; count < 20; count++) {
@@ -188,7 +188,7 @@ describe('what a session asks of the job desk', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('frees claimed room when the job takes the audio over, and never counts it twice', async () => {
+  it('audio is counted once when its job takes it over', async () => {
     const { open, dispatcher, audio, service } = createSessionRig();
     const client = open();
     client.say('12345');
@@ -202,8 +202,8 @@ describe('what a session asks of the job desk', () => {
   });
 });
 
-describe('connections are counted', () => {
-  it('once, also when one breaks while it is being told something', async () => {
+describe('connection counts', () => {
+  it('a connection that breaks during a send is counted once', async () => {
     const { service, dispatcher } = createSessionRig();
     const link: SessionLink = {
       send(id, output) {
@@ -220,7 +220,7 @@ describe('connections are counted', () => {
     expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
   });
 
-  it('once, also when its end is reported twice', () => {
+  it('a connection whose end is reported twice is counted once', () => {
     const { open, service } = createSessionRig();
     const client = open();
     open();

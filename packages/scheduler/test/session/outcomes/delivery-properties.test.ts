@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type DeliverySettings, gapEndsAt } from '../../../src/session/outcomes/delivery.ts';
+import { createOrderedDelivery, ORDERING } from '../support/ordered-delivery.ts';
+
+type Act =
+  | { readonly kind: 'accept' }
+  | { readonly kind: 'settle'; readonly pick: number; readonly bytes: number }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+const act: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant({ kind: 'accept' as const }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('settle' as const), pick: fc.nat(200), bytes: fc.nat(4_000) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('wait' as const),
+      ms: fc.constantFrom(1, 999, 1_000, 1_001, 400, 5_000),
+    }),
+  },
+);
+
+const settings: fc.Arbitrary<DeliverySettings> = fc.record({
+  gapTimeoutMs: fc.constant(1_000),
+  maxPendingResults: fc.constantFrom(1, 3, 100),
+  maxPendingBytes: fc.constantFrom(6_000, 1_000_000),
+  maxResultBytes: fc.constant(1_000_000),
+  maxKeptResults: fc.constant(4),
+});
+
+interface Entry {
+  readonly name: number;
+  readyAt?: number;
+  bytes: number;
+}
+
+/** 512 for each, its speech, and two bytes per character of `text N`, once recognised and once translated. */
+const weight = ({ name, bytes }: Entry): number => 512 + bytes + 4 * `text ${name}`.length;
+
+/** The reference model: the oldest is delivered if it is ready, or if the outcomes behind it are too old or too many. */
+function createModel({ gapTimeoutMs, maxPendingResults, maxPendingBytes }: DeliverySettings) {
+  const line: Entry[] = [];
+  let accepted = 0;
+  function mustGo(at: number): string | undefined {
+    const ready = line.filter(({ readyAt }) => readyAt !== undefined);
+    const bytes = ready.reduce((sum, entry) => sum + weight(entry), 0);
+    const [oldest] = ready.map(({ readyAt }) => readyAt ?? 0).sort((a, b) => a - b);
+    if (oldest === undefined) return undefined;
+    if (ready.length > maxPendingResults || bytes > maxPendingBytes) return 'pending_overflow_evict';
+    return oldest + gapTimeoutMs <= at ? 'gap_timeout' : undefined;
+  }
+  return {
+    accept: () => line.push({ name: accepted++, bytes: 0 }),
+    settle(name: number, at: number, bytes: number): boolean {
+      const entry = line.find((one) => one.name === name);
+      if (entry === undefined || entry.readyAt !== undefined) return false;
+      entry.readyAt = at;
+      entry.bytes = bytes;
+      return true;
+    },
+    release(at: number): string[] {
+      const out: string[] = [];
+      for (let [head] = line; head !== undefined; [head] = line) {
+        const reason = head.readyAt === undefined ? mustGo(at) : undefined;
+        if (head.readyAt === undefined && reason === undefined) break;
+        line.shift();
+        if (reason === undefined) out.push(`${head.name}`);
+        else out.push(`${head.name}?${reason}`, `${head.name}!${reason}`);
+      }
+      return out;
+    },
+    accepted: () => accepted,
+  };
+}
+
+describe('ordered delivery, for any sequence of acceptances, outcomes and time', () => {
+  it('I5 order: delivery equals the reference model', () => {
+    fc.assert(
+      fc.property(settings, fc.array(act, { maxLength: 120 }), (given, acts) => {
+        const order = createOrderedDelivery(0, given);
+        const model = createModel(given);
+        let at = 1_000_000;
+        for (const one of acts) {
+          if (one.kind === 'accept') {
+            order.accept();
+            model.accept();
+          } else if (one.kind === 'wait') at += one.ms;
+          else if (model.accepted() > 0) {
+            const name = one.pick % model.accepted();
+            expect(order.settle(name, at, one.bytes)).toBe(model.settle(name, at, one.bytes));
+          }
+          expect(order.release(at)).toEqual(model.release(at));
+          expect(gapEndsAt(order.delivery, given) ?? at + 1).toBeGreaterThan(at);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('I5 order: every accepted utterance gets exactly one outcome, in order', () => {
+    fc.assert(
+      fc.property(settings, fc.array(act, { maxLength: 120 }), (given, acts) => {
+        const order = createOrderedDelivery(0, given);
+        const left: string[] = [];
+        let at = 1_000_000;
+        for (const one of acts) {
+          if (one.kind === 'accept') order.accept();
+          else if (one.kind === 'wait') at += one.ms;
+          else if (order.utterances.length > 0)
+            order.settle(one.pick % order.utterances.length, at, one.bytes);
+          left.push(...order.release(at));
+        }
+        const last = order.accept();
+        order.settle(last.name, at);
+        left.push(...order.release(at), ...order.release(at + ORDERING.gapTimeoutMs));
+        const outcomes = left.filter((one) => !one.includes('?')).map((one) => Number.parseInt(one, 10));
+        expect(outcomes).toEqual(order.utterances.map(({ name }) => name));
+        expect(order.delivery.pending).toEqual({ count: 0, results: 0, bytes: 0 });
+        expect(order.delivery.waiting).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
