@@ -16,7 +16,7 @@ import { inboxReaderSettings } from './settings/shared-settings.ts';
 export function createMessaging(deps: {
   readonly config: Config;
   readonly instanceId: string;
-  readonly store: Pick<SharedStore, 'inbox' | 'replaceReader' | 'confirmAlong'>;
+  readonly store: Pick<SharedStore, 'inbox' | 'replaceReader'>;
   readonly presence: Pick<Presence, 'self' | 'isFenced' | 'living'>;
   readonly hints: Pick<Hints, 'ask'>;
   readonly line: DirectLine | undefined;
@@ -51,6 +51,5 @@ export function createMessaging(deps: {
     isFenced,
     stuck: store.replaceReader,
   });
-  store.confirmAlong?.(instanceId, reader.goAlong);
   return { bus, reader };
 }

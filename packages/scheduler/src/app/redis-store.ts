@@ -16,7 +16,6 @@ import { createDeadLetters } from '../adapters/redis/dead-letters.ts';
 import { createHintBus } from '../adapters/redis/hint-bus.ts';
 import { createInbox } from '../adapters/redis/inbox.ts';
 import { createInstanceFigures } from '../adapters/redis/instance-figures.ts';
-import { createInstanceRounds } from '../adapters/redis/instance-rounds.ts';
 import { createInstances } from '../adapters/redis/instances.ts';
 import { createJobEvents } from '../adapters/redis/job-events.ts';
 import { createJobStore } from '../adapters/redis/job-store.ts';
@@ -82,16 +81,12 @@ export async function openSharedStore(deps: {
     durability === 'replica'
       ? { ...shared, connection: withReplica(connection, settings.commandTimeoutMs / 2) }
       : shared;
-  const messages = inboxSettings(config);
-  // What goes along with them may be lost: messages come again, and whoever finds a job that ended sees that it has.
-  const rounds = createInstanceRounds({ ...shared, group: messages.group });
-  const inbox = createInbox({ ...kept, rounds, blocking: reader.current, ...messages });
+  const inbox = createInbox({ ...kept, blocking: reader.current, ...inboxSettings(config) });
 
   return {
     mode: settings.mode,
     instances: createInstances(shared),
     inbox,
-    confirmAlong: (instanceId, take) => rounds.join(instanceId, { messages: take }),
     replaceReader: reader.reconnect,
     mark: () => checkSchemaVersion(connection, keys),
     get warnings() {
@@ -114,11 +109,11 @@ export async function openSharedStore(deps: {
     }),
     sessions: createSessionStore(kept),
     deadLetters: createDeadLetters({ ...shared, inbox }),
-    figures: createInstanceFigures({ ...shared, rounds }),
+    figures: createInstanceFigures(shared),
     statsBoard: createStatsBoard(shared),
     locks: createLocks({ connection, keyOf: keys.lock }),
     modelDebounce: createLocks({ connection, keyOf: keys.modelUnavailable }),
-    jobs: (by) => createJobStore({ ...kept, rounds, ...by, ...sharedJobLimits(config) }),
+    jobs: (by) => createJobStore({ ...kept, ...by, ...sharedJobLimits(config) }),
     events: (by) => createJobEvents({ ...shared, ...by }),
     watch: (instanceId, on) =>
       watchMasters(connection, {

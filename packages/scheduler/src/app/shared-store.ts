@@ -12,7 +12,7 @@ import type { LeaseId, Load } from '../domain/lease.ts';
 import type { CapacityLedger } from '../ports/capacity-ledger.ts';
 import type { DeadLetters } from '../ports/dead-letters.ts';
 import type { HintBus } from '../ports/hint-bus.ts';
-import type { HandledMessages, Inbox } from '../ports/inbox.ts';
+import type { Inbox } from '../ports/inbox.ts';
 import type { InstanceFigures } from '../ports/instance-figures.ts';
 import type { Instances } from '../ports/instances.ts';
 import type { JobEvents } from '../ports/job-events.ts';
@@ -73,8 +73,6 @@ export interface SharedStore {
   readonly mode: 'single' | 'sentinel' | 'cluster';
   readonly instances: Instances;
   readonly inbox: Inbox;
-  /** Messages that this instance handled are confirmed along with what it writes by the clock. Absent: they are not. */
-  confirmAlong?(instanceId: string, take: () => HandledMessages | undefined): void;
   /** The reader hangs on a server that does not answer. */
   replaceReader(): void;
   /** Says anew which schema its keys have, after it was emptied. */

@@ -27,13 +27,6 @@ export interface InboxMessage {
   readonly deliveries: number;
 }
 
-/** Messages that were handled, on their way to be confirmed along with something else. */
-export interface HandledMessages {
-  readonly messageIds: readonly string[];
-  /** For whoever took them along: with a fault it is unknown whether they are confirmed. */
-  settle(fault?: unknown): void;
-}
-
 export interface InboxSize {
   /** Messages that are not confirmed, those that were handed out included. */
   readonly messages: number;

@@ -10,7 +10,6 @@ import {
 import { createDeadLetters } from '../../src/adapters/redis/dead-letters.ts';
 import { createInbox } from '../../src/adapters/redis/inbox.ts';
 import { createInstanceFigures } from '../../src/adapters/redis/instance-figures.ts';
-import { createInstanceRounds } from '../../src/adapters/redis/instance-rounds.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
@@ -58,7 +57,6 @@ describe.each([
 
   instanceFiguresContract(name, async () => {
     const { keys, timed } = harness();
-    const rounds = createInstanceRounds({ connection, keys, clock: systemClock, group: 'scheduler' });
-    return { ...timed, figures: createInstanceFigures({ connection, keys, rounds }) };
+    return { ...timed, figures: createInstanceFigures({ connection, keys }) };
   });
 });

@@ -14,7 +14,6 @@ import { createOutgoingMessages } from './inbox/outgoing-messages.ts';
 import { createPushedMessages } from './inbox/pushed-messages.ts';
 import { createSendMessages } from './inbox/send-messages.ts';
 import { findStuckMessages, type StuckMessage } from './inbox/stuck-messages.ts';
-import type { InstanceRounds } from './instance-rounds.ts';
 import type { Keys } from './keys.ts';
 
 export interface InboxSettings {
@@ -43,8 +42,6 @@ export function createInbox(
     blocking: () => RedisConnection;
     keys: Keys;
     clock: Clock;
-    /** Takes along what is said to one's own ear. Absent: it is said by itself. */
-    rounds?: Pick<InstanceRounds, 'join'>;
   } & InboxSettings,
 ): Inbox {
   const { connection, keys, group, minIdleToDieMs = 0, idleMs = INBOX_IDLE_MS } = deps;

@@ -1,21 +1,16 @@
-/** What each instance says of its work, as one short text each that expires by itself; written with its round. Cold path. */
+/** The figures that each instance reports about its work: one short text per instance, which expires by itself. Cold path. */
 import type { InstanceFigures } from '../../ports/instance-figures.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
-import type { InstanceRounds } from './instance-rounds.ts';
 import type { Keys } from './keys.ts';
 
-export function createInstanceFigures(deps: {
-  connection: RedisConnection;
-  keys: Keys;
-  rounds: Pick<InstanceRounds, 'make'>;
-}): InstanceFigures {
-  const { connection, keys, rounds } = deps;
+export function createInstanceFigures(deps: { connection: RedisConnection; keys: Keys }): InstanceFigures {
+  const { connection, keys } = deps;
   return {
     write: (instanceId, { nodes, sessions, jobs, pools }, ttlMs) =>
       asDependency('writing figures', async () => {
         const text = `${nodes} ${sessions} ${jobs}${pools === undefined ? '' : ` ${pools}`}`;
-        await rounds.make(instanceId, { text, lifeMs: ttlMs });
+        await connection.set(keys.instanceFigures(instanceId), text, 'PX', ttlMs);
       }),
     read: (instanceId) =>
       asDependency('reading figures', async () => {

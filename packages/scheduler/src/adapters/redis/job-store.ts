@@ -6,7 +6,6 @@ import {
   type JobStoreOwner,
 } from '../shared-jobs/job-store.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
-import type { InstanceRounds } from './instance-rounds.ts';
 import { createAdmitJob } from './job-store/admit-job.ts';
 import { createDiscardJob } from './job-store/discard-job.ts';
 import { createDropJob } from './job-store/drop-job.ts';
@@ -29,8 +28,6 @@ export function createJobStore(
   deps: {
     connection: RedisConnection;
     keys: Keys;
-    /** Takes along what ended. Absent: it is written by itself. */
-    rounds?: Pick<InstanceRounds, 'join'>;
   } & JobStoreOwner &
     JobStoreLimits,
 ): BookedJobStore {
@@ -53,7 +50,6 @@ export function createJobStore(
     indexes: {
       note: createIndexJobs(connection, keys, instanceId, deps),
       forget: createForgetIndexes(connection, keys),
-      goAlong: (take) => deps.rounds?.join(instanceId, { jobs: { limits: deps, take } }),
       ...createIndexReads(connection, keys, instanceId),
     },
     endOfTurn: () => new Promise((resolve) => setImmediate(resolve)),

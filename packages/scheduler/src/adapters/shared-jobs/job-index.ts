@@ -1,35 +1,37 @@
 /**
- * Hot path: which jobs this instance drives and which it settled lately, in two indexes of its own slot.
+ * Hot path: which jobs this instance drives and which it settled lately, in two indexes in its own hash slot.
  *
- * A job that begins is written at once, for whoever may have to adopt it; those that begin in one turn of the event loop are
- * written together. What ended can wait: until then the job is found in the index of driven ones. So it goes along with the next
- * that begins, or with what else is written in the slot, or by itself after a while.
+ * A job that begins is written at once, because the instance that takes over reads the index; jobs that begin in one turn of the
+ * event loop share a command. The end of a job may wait: until it is written the job is still listed as driven. So ends are
+ * written together with the next beginning, or by their own timer.
  */
 import type { JobId } from '../../domain/ids.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
-import type { EndedJobs, IndexChanges } from './job-scripts.ts';
+import type { IndexChanges } from './job-scripts.ts';
 
 export interface JobIndex {
   begin(jobId: JobId, deadlineAt: number): Promise<void>;
   end(jobId: JobId, deadlineAt: number): void;
   drop(jobId: JobId): void;
-  /** Some of what ended or was dropped, for whoever writes something in the same slot anyway. */
-  goAlong(): EndedJobs | undefined;
-  /** Writes what is left. */
+  /** Writes the ends that wait. */
   flush(): Promise<void>;
 }
 
-/** Far longer than a busy instance waits for its next job, and any for something to go along with; past that an index says more than is true for no good reason. */
-const LATER_MS = 10_000;
-const AFTER_A_FAULT_MS = 1_000;
-/** A script must not keep its server for long. */
+/** How long ends wait for a job that begins, and after a failed write. */
+const LATER_MS = 1_000;
+/** A script must not block its server for long. */
 const MOST_AT_ONCE = 128;
-/** What a store that does not answer may leave here. Past that it is forgotten: the indexes clean themselves by time. */
+/** Ends that may wait while Redis does not answer. Further ones are dropped: the indexes expire entries by their deadline. */
 const MOST_WAITING = 20_000;
+
+interface Ends {
+  readonly ended: Map<JobId, number>;
+  readonly dropped: Set<JobId>;
+}
 
 export function createJobIndex(deps: {
   clock: Clock;
-  /** Resolves when whatever happens now has happened. */
+  /** Resolves at the end of this turn of the event loop. */
   endOfTurn: () => Promise<void>;
   write: (changes: IndexChanges, now: number) => Promise<void>;
 }): JobIndex {
@@ -37,54 +39,44 @@ export function createJobIndex(deps: {
   const dropped = new Set<JobId>();
   let begun = new Map<JobId, number>();
   let beginning: Promise<void> | undefined;
-  /** On their way to the store, which may not take them. */
-  const flying = new Set<ReturnType<typeof takeSome>>();
+  /** Ends in commands that are under way. */
+  const sending = new Set<Ends>();
   let cancel: Cancel | undefined;
 
-  /** What goes along now. It is taken out, so that it is not sent twice at a time. */
-  function takeSome(): { readonly ended: Map<JobId, number>; readonly dropped: Set<JobId> } {
+  const waiting = (): number => ended.size + dropped.size;
+  const hasRoom = (): boolean => waiting() < MOST_WAITING;
+
+  /** Ends for the next command. They are removed here, so that two commands do not write the same end. */
+  function takeSome(): Ends {
     const some = { ended: new Map(first(ended)), dropped: new Set(first(dropped)) };
     for (const jobId of some.ended.keys()) ended.delete(jobId);
     for (const jobId of some.dropped) dropped.delete(jobId);
     return some;
   }
 
-  /** What goes along now, and comes back if it does not arrive. */
-  function depart(): EndedJobs {
-    cancel?.();
-    cancel = undefined;
-    const some = takeSome();
-    later();
-    flying.add(some);
-    return {
-      ...some,
-      settle(fault) {
-        flying.delete(some);
-        if (fault !== undefined) return comeBack(some);
-        // What an outage has left goes on, as long as the store takes it.
-        if (ended.size + dropped.size >= MOST_AT_ONCE) writeRest();
-      },
-    };
-  }
-
-  function comeBack(some: ReturnType<typeof takeSome>): void {
+  function putBack(some: Ends): void {
     for (const [jobId, deadlineAt] of some.ended) if (hasRoom()) ended.set(jobId, deadlineAt);
     for (const jobId of some.dropped) if (hasRoom()) dropped.add(jobId);
-    hurry();
   }
 
-  async function write(begun: ReadonlyMap<JobId, number>): Promise<void> {
-    const others = depart();
+  async function write(beginning: ReadonlyMap<JobId, number>): Promise<void> {
+    const ends = takeSome();
+    sending.add(ends);
+    writeLater();
     try {
-      await deps.write({ begun, ended: others.ended, dropped: others.dropped }, deps.clock.now());
+      await deps.write({ begun: beginning, ...ends }, deps.clock.now());
     } catch (fault) {
-      others.settle(fault);
+      sending.delete(ends);
+      putBack(ends);
+      writeLater();
       throw fault;
     }
-    others.settle();
+    sending.delete(ends);
+    // Ends that an outage has left are written without a pause, as long as Redis takes them.
+    if (waiting() >= MOST_AT_ONCE) writeEnds();
   }
 
-  /** All that began since the last time; whoever began any of it hears if that fails. */
+  /** All jobs that began in this turn. Their callers see a fault of the write. */
   async function writeBegun(): Promise<void> {
     const all = [...begun];
     begun = new Map();
@@ -96,33 +88,25 @@ export function createJobIndex(deps: {
     await Promise.all(writes);
   }
 
-  const hasRoom = (): boolean => ended.size + dropped.size < MOST_WAITING;
+  // After a fault the ends wait again, and the timer runs: no caller has to know.
+  const writeEnds = (): void => void write(NONE).catch(() => {});
 
-  // It is written again with what comes next, so nobody has to hear of it.
-  const writeRest = (): void => void write(NOTHING).catch(() => {});
-
-  function later(delayMs = LATER_MS): void {
-    if (ended.size + dropped.size === 0) return;
-    cancel ??= deps.clock.after(delayMs, writeRest);
-  }
-
-  /** Also if something else was to be written later. */
-  function hurry(): void {
+  /** Starts the timer anew for the ends that wait now. */
+  function writeLater(): void {
     cancel?.();
-    cancel = undefined;
-    later(AFTER_A_FAULT_MS);
+    cancel = waiting() === 0 ? undefined : deps.clock.after(LATER_MS, writeEnds);
   }
 
   function note(): void {
-    if (ended.size + dropped.size === MOST_AT_ONCE) writeRest();
-    else later();
+    if (waiting() === MOST_AT_ONCE) writeEnds();
+    else if (cancel === undefined) writeLater();
   }
 
   return {
     begin(jobId, deadlineAt) {
-      for (const waiting of [{ ended, dropped }, ...flying]) {
-        waiting.ended.delete(jobId);
-        waiting.dropped.delete(jobId);
+      for (const ends of [{ ended, dropped }, ...sending]) {
+        ends.ended.delete(jobId);
+        ends.dropped.delete(jobId);
       }
       begun.set(jobId, deadlineAt);
       beginning ??= deps.endOfTurn().then(writeBegun);
@@ -139,10 +123,9 @@ export function createJobIndex(deps: {
       dropped.add(jobId);
       note();
     },
-    goAlong: () => (ended.size + dropped.size === 0 ? undefined : depart()),
     async flush() {
       try {
-        while (ended.size + dropped.size > 0) await write(NOTHING);
+        while (waiting() > 0) await write(NONE);
       } finally {
         cancel?.();
         cancel = undefined;
@@ -151,7 +134,7 @@ export function createJobIndex(deps: {
   };
 }
 
-const NOTHING: ReadonlyMap<JobId, number> = new Map();
+const NONE: ReadonlyMap<JobId, number> = new Map();
 
 function* first<T>(all: Iterable<T>): Iterable<T> {
   let count = 0;

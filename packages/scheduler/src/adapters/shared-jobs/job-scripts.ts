@@ -101,12 +101,6 @@ export interface IndexChanges {
   readonly dropped: ReadonlySet<JobId>;
 }
 
-/** Jobs that ended or never were, on their way into the indexes along with something else. */
-export interface EndedJobs extends Omit<IndexChanges, 'begun'> {
-  /** For whoever took them along: with a fault it is unknown whether they are there. */
-  settle(fault?: unknown): void;
-}
-
 export interface IndexScripts {
   /** In the indexes of this instance. `now`: by its clock, as deadlines are. */
   note(changes: IndexChanges, now: number): Promise<void>;
@@ -114,8 +108,6 @@ export interface IndexScripts {
   driven(instanceId: string, limit: number): Promise<readonly Position[]>;
   /** What an instance settled lately, latest deadlines first. */
   settled(instanceId: string, skip: number, count: number): Promise<readonly Position[]>;
-  /** Has what ended taken along by what this instance writes by the clock. Absent: nothing is. */
-  goAlong?(take: () => EndedJobs | undefined): void;
   leave(instanceId: string, jobId: JobId): Promise<unknown>;
   forget(instanceId: string): Promise<boolean>;
   /** Those of every instance that is known, and of this one. */

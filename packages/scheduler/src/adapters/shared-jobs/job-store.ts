@@ -75,7 +75,6 @@ export function createJobStore(
 ): BookedJobStore {
   const { scripts, indexes } = deps;
   const index = createJobIndex({ ...deps, write: indexes.note });
-  indexes.goAlong?.(index.goAlong);
   const tally = createJobTally(deps);
   const known = createKnownJobs({ maxKnown: deps.maxInflight });
   const formers = createFormerDrivers({ maxFormer: deps.maxInflight });

@@ -86,13 +86,13 @@ export function inboxSettings({ scheduler: { phase2 } }: Config): InboxSettings 
 }
 
 /**
- * What was handled since comes again after a crash, and changes nothing: fences see to it. Its confirmation is a command for all of
- * them, unless a round of the instance takes them along before. Until then it is pending, as far as the store knows, and not handed out again.
+ * Messages handled within this time share one acknowledging command. After a crash they are read again and change nothing,
+ * because the attempts they report on are fenced.
  */
-const CONFIRM_MS = 10_000;
-/** Of what fits into an inbox, so that it is not full of messages that were handled. */
-const CONFIRM_SHARE = 1 / 8;
-const CONFIRM_AT = 256;
+const ACK_AFTER_MS = 1_000;
+/** The share of an inbox that may be handled messages whose acknowledgement waits. */
+const ACK_SHARE = 1 / 8;
+const ACK_AT = 256;
 
 export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxReaderSettings {
   return {
@@ -102,8 +102,8 @@ export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxRea
     scanCount: phase2.dlq_scan_count,
     idleMs: phase2.reclaim_idle_ms,
     watchdogMs: phase2.stream_block_ms + phase2.redis.socket_timeout_ms,
-    confirmMs: CONFIRM_MS,
-    confirmAt: Math.min(CONFIRM_AT, Math.ceil(phase2.stream_maxlen * CONFIRM_SHARE)),
+    ackAfterMs: ACK_AFTER_MS,
+    ackAt: Math.min(ACK_AT, Math.ceil(phase2.stream_maxlen * ACK_SHARE)),
   };
 }
 

@@ -1,29 +1,29 @@
-/** Confirmations of messages, gathered: one command at a time, and what comes meanwhile or within a moment goes with the next. */
+/**
+ * Gathers acknowledgements of handled messages. One command is under way at a time; messages that end while it is, or within
+ * `waitMs` of the first one, share the next command.
+ */
 import type { Cancel, Clock } from '../../ports/clock.ts';
-import type { HandledMessages } from '../../ports/inbox.ts';
 
-export interface Confirmations {
+export interface AckBatcher {
   add(messageId: string): void;
-  /** Some of what waits, for whoever writes something in the same place anyway. */
-  goAlong(): HandledMessages | undefined;
-  /** What waits is sent now. */
+  /** Sends the waiting acknowledgements now. */
   flush(): void;
-  /** From now on nothing waits. */
+  /** From now on no acknowledgement waits for others. */
   hurry(): void;
 }
 
 const MOST_PER_COMMAND = 256;
 
-export function createConfirmations(deps: {
+export function createAckBatcher(deps: {
   clock: Clock;
-  /** How long one may wait for others. A message whose confirmation is lost comes again and is known. */
+  /** How long an acknowledgement may wait for others. If it is lost, the message is read again and recognized. */
   waitMs: number;
-  /** So many do not wait. */
+  /** At this number of waiting acknowledgements they are sent at once. */
   most?: number | undefined;
-  confirm: (messageIds: readonly string[]) => Promise<void>;
-  /** Whether the store heard it or not: then the messages come again, and are confirmed again. */
+  ack: (messageIds: readonly string[]) => Promise<void>;
+  /** Called after every command. With a fault the messages are read again, and acknowledged again. */
   settled: (messageIds: readonly string[], fault?: unknown) => void;
-}): Confirmations {
+}): AckBatcher {
   const { clock, most = MOST_PER_COMMAND } = deps;
   const waiting: string[] = [];
   let { waitMs } = deps;
@@ -37,7 +37,7 @@ export function createConfirmations(deps: {
     while (waiting.length > 0) {
       const messageIds = waiting.splice(0, MOST_PER_COMMAND);
       try {
-        await deps.confirm(messageIds);
+        await deps.ack(messageIds);
         deps.settled(messageIds);
       } catch (fault) {
         deps.settled(messageIds, fault);
@@ -55,17 +55,7 @@ export function createConfirmations(deps: {
       waiting.push(messageId);
       if (isSending) return;
       if (waiting.length >= most) flush();
-      // Not at once: messages that end together share a command.
       else cancel ??= clock.after(waitMs, flush);
-    },
-    goAlong() {
-      if (waiting.length === 0) return undefined;
-      const messageIds = waiting.splice(0, MOST_PER_COMMAND);
-      if (waiting.length === 0) {
-        cancel?.();
-        cancel = undefined;
-      }
-      return { messageIds, settle: (fault) => deps.settled(messageIds, fault) };
     },
     flush,
     hurry() {

@@ -11,7 +11,7 @@ import type { Cancel, Clock } from '../../ports/clock.ts';
 import { INBOX_IDLE_MS, type Inbox, type InboxMessage, MOST_TOLD } from '../../ports/inbox.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
-import { type Confirmations, createConfirmations } from './ack-batcher.ts';
+import { createAckBatcher } from './ack-batcher.ts';
 import { createInboxPush } from './inbox-push.ts';
 import { createMessageLanes } from './message-lanes.ts';
 
@@ -27,15 +27,15 @@ export interface InboxReaderSettings {
   readonly watchdogMs: number;
   /** Messages under way, from being read to being confirmed; at it reading pauses. What is told comes on top, up to MOST_TOLD. */
   readonly maxHandling?: number;
-  /** How long a message that was handled may wait to be confirmed together with others. */
-  readonly confirmMs?: number;
-  /** So many of them do not wait: until then they take the place of new ones. */
-  readonly confirmAt?: number;
+  /** How long the acknowledgement of a handled message may wait for others. */
+  readonly ackAfterMs?: number;
+  /** At this number of waiting acknowledgements they are sent at once: unacknowledged messages take room in the inbox. */
+  readonly ackAt?: number;
   /** How long `stop` waits for messages under way. */
   readonly stopMs?: number;
 }
 
-export interface InboxReader extends Pick<Confirmations, 'goAlong'> {
+export interface InboxReader {
   start(): void;
   /** Reads no more. Resolves when no message is under way, or those that are take too long; they come again elsewhere. */
   stop(): Promise<void>;
@@ -68,16 +68,16 @@ export function createInboxReader(deps: {
   stuck?: () => void;
 }): InboxReader {
   const { instanceId, inbox, clock, log, meter, settings, isFenced = () => false } = deps;
-  const { maxHandling = MAX_HANDLING, confirmMs = 0, stopMs = STOP_MS } = settings;
+  const { maxHandling = MAX_HANDLING, ackAfterMs = 0, stopMs = STOP_MS } = settings;
   const handled = new Set<string>();
   /** From being read until the confirmation is answered. */
   const underWay = new Set<string>();
   const lanes = createMessageLanes({ laneOf, handle });
-  const confirmations = createConfirmations({
+  const acks = createAckBatcher({
     clock,
-    waitMs: confirmMs,
-    most: settings.confirmAt,
-    confirm: (messageIds) => inbox.confirm(instanceId, messageIds),
+    waitMs: ackAfterMs,
+    most: settings.ackAt,
+    ack: (messageIds) => inbox.confirm(instanceId, messageIds),
     settled(messageIds, fault) {
       if (fault !== undefined) noteFault(fault);
       for (const messageId of messageIds) end(messageId);
@@ -129,9 +129,9 @@ export function createInboxReader(deps: {
     try {
       await deps.handle(body, deliveries > 1);
       remember(messageId);
-      confirmations.add(messageId);
+      acks.add(messageId);
       // Nothing is read meanwhile that it could wait for.
-      if (room() < 1) confirmations.flush();
+      if (room() < 1) acks.flush();
     } catch (fault) {
       meter.count('scheduler_inbox_failures_total');
       log.warn(
@@ -146,7 +146,7 @@ export function createInboxReader(deps: {
     for (const message of messages) {
       if (underWay.has(message.messageId)) continue;
       underWay.add(message.messageId);
-      if (handled.has(message.messageId)) confirmations.add(message.messageId);
+      if (handled.has(message.messageId)) acks.add(message.messageId);
       else lanes.add(message);
     }
   }
@@ -211,7 +211,7 @@ export function createInboxReader(deps: {
   /** As long as it takes: whoever waits for room is not stuck. */
   async function waitForRoom(): Promise<void> {
     cancelWatchdog?.();
-    confirmations.flush();
+    acks.flush();
     await nextEnd();
     calmWatchdog();
   }
@@ -286,7 +286,7 @@ export function createInboxReader(deps: {
       isStopped = true;
       cancelScan?.();
       cancelWatchdog?.();
-      confirmations.hurry();
+      acks.hurry();
       let isLate = false;
       const tooLate = pause(stopMs).then(() => {
         isLate = true;
@@ -294,6 +294,5 @@ export function createInboxReader(deps: {
       while (underWay.size > 0 && !isLate) await Promise.race([nextEnd(), tooLate]);
     },
     handling: () => underWay.size,
-    goAlong: confirmations.goAlong,
   };
 }

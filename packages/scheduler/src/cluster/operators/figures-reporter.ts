@@ -1,7 +1,4 @@
-/**
- * Background actor: says every few seconds how much this instance has to do, for operators to see anywhere. What else waits to be written in
- * the slot of the instance may go along, so it is said while there is nothing new, too. Cold path.
- */
+/** Background actor: writes every few seconds how much this instance has to do, for operators to read on any instance. Cold path. */
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Figures, InstanceFigures } from '../../ports/instance-figures.ts';
 import type { Log } from '../../ports/log.ts';
@@ -12,7 +9,7 @@ export interface FiguresReporter {
 }
 
 const INTERVAL_MS = 2_000;
-/** Two words that were lost do not make it silent. */
+/** The figures outlive two failed writes. */
 const LIVES = 3;
 
 export function createFiguresReporter(deps: {
@@ -21,7 +18,7 @@ export function createFiguresReporter(deps: {
   log: Log;
   instanceId: () => string;
   read: () => Figures;
-  /** It may have been taken for dead: it writes nothing then. */
+  /** A fenced instance may have been declared dead: it writes nothing. */
   isFenced: () => boolean;
   intervalMs?: number;
 }): FiguresReporter {
@@ -34,7 +31,7 @@ export function createFiguresReporter(deps: {
       try {
         await figures.write(deps.instanceId(), deps.read(), LIVES * intervalMs);
       } catch (fault) {
-        // Nothing depends on it, and whoever renews the presence says louder that the store is away.
+        // Nothing depends on the figures, and the renewal of the presence logs that Redis is away.
         log.debug({ err: fault }, 'the figures of this instance were not written');
       }
     }

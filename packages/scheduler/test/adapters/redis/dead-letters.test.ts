@@ -11,7 +11,6 @@ import {
 import { createDeadLetters } from '../../../src/adapters/redis/dead-letters.ts';
 import { createInbox } from '../../../src/adapters/redis/inbox.ts';
 import { createInstanceFigures } from '../../../src/adapters/redis/instance-figures.ts';
-import { createInstanceRounds } from '../../../src/adapters/redis/instance-rounds.ts';
 import { createInstances } from '../../../src/adapters/redis/instances.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
@@ -42,11 +41,7 @@ function createWorld(connection: RedisConnection) {
     keys,
     inbox,
     instances: createInstances({ connection, keys }),
-    figures: createInstanceFigures({
-      connection,
-      keys,
-      rounds: createInstanceRounds({ connection, keys, clock: systemClock, group: LIMITS.group }),
-    }),
+    figures: createInstanceFigures({ connection, keys }),
     deadLetters: createDeadLetters({ connection, keys, inbox }),
     async die(instanceId: string, ...bodies: readonly string[]): Promise<void> {
       await inbox.open(instanceId);

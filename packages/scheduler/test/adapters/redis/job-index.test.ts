@@ -1,4 +1,4 @@
-/** The index of an instance's jobs: beginnings at once, ends along with them or later, nothing lost while Redis is away. */
+/** The index of an instance's jobs: beginnings are written at once, ends with them or later; an outage loses neither. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIndexJobs } from '../../../src/adapters/redis/job-store/index-jobs.ts';
@@ -24,11 +24,10 @@ function start() {
   return { clock, index, written, redis };
 }
 
-const LATER_MS = 10_000;
-const AFTER_A_FAULT_MS = 1_000;
+const LATER_MS = 1_000;
 
 describe('a job index', () => {
-  it('writes a beginning at once, and what ended before along with it', async () => {
+  it('writes a beginning at once, together with ends that wait', async () => {
     const { clock, index, written } = start();
     index.end('old', 1);
     index.drop('none');
@@ -37,52 +36,24 @@ describe('a job index', () => {
     expect(written).toEqual([{ begun: ['new'], ended: ['old'], dropped: ['none'] }]);
   });
 
-  it('writes ends by themselves when nothing begins for a while', async () => {
+  it('writes ends by a timer when no job begins', async () => {
     const { clock, index, written } = start();
     for (const jobId of ['a', 'b', 'a']) index.end(jobId, 1);
     await clock.advance(LATER_MS);
     expect(written).toEqual([{ begun: [], ended: ['a', 'b'], dropped: [] }]);
   });
 
-  it('lets ends go along with what else is written, and then writes nothing for them', async () => {
-    const { clock, index, written } = start();
-    expect(index.goAlong()).toBeUndefined();
-    index.end('a', 1);
-    index.drop('b');
-    const along = index.goAlong();
-    expect([along?.ended, along?.dropped]).toEqual([new Map([['a', 1]]), new Set('b')]);
-    expect(index.goAlong()).toBeUndefined();
-    along?.settle();
-    await clock.advance(LATER_MS);
-    expect([written, clock.pending()]).toEqual([[], 0]);
-  });
-
-  it('takes back what went along in vain, but for what has begun meanwhile', async () => {
-    const { clock, index, written } = start();
+  it('keeps ends of a failed write, except of jobs that began meanwhile', async () => {
+    const { clock, index, written, redis } = start();
     for (const jobId of ['a', 'b']) index.end(jobId, 1);
-    const along = index.goAlong();
-    await index.begin('b', 2);
-    along?.settle(new Error('away'));
-    await clock.advance(AFTER_A_FAULT_MS);
-    expect(written).toEqual([
-      { begun: ['b'], ended: [], dropped: [] },
-      { begun: [], ended: ['a'], dropped: [] },
-    ]);
-  });
-
-  it('lets no more go along than fits, and writes the rest when its time has come', async () => {
-    const { clock, index, written } = start();
-    for (const jobId of times(100, (at) => `ended-${at}`)) index.end(jobId, 1);
-    for (const jobId of times(20, (at) => `dropped-${at}`)) index.drop(jobId);
-    const along = index.goAlong();
-    expect([along?.ended.size, along?.dropped.size]).toEqual([100, 20]);
-    for (const jobId of times(27, (at) => `later-${at}`)) index.end(jobId, 1);
-    along?.settle();
+    redis.isAway = true;
     await clock.advance(LATER_MS);
-    expect(written.map(({ ended }) => ended.length)).toEqual([27]);
+    redis.isAway = false;
+    await index.begin('b', 2);
+    expect(written).toEqual([{ begun: ['b'], ended: ['a'], dropped: [] }]);
   });
 
-  it('keeps what Redis did not take for the next time, and says so only to who begins a job', async () => {
+  it('keeps ends that Redis refused, and fails only the beginning', async () => {
     const { clock, index, written, redis } = start();
     redis.isAway = true;
     index.end('a', 1);
@@ -90,23 +61,23 @@ describe('a job index', () => {
     await clock.advance(500);
     await expect(index.begin('c', 2)).rejects.toThrow('away');
     redis.isAway = false;
-    await clock.advance(AFTER_A_FAULT_MS);
+    await clock.advance(LATER_MS);
     expect(written).toEqual([{ begun: [], ended: ['a'], dropped: ['b'] }]);
   });
 
-  it('goes on writing what an outage has left, and does not wait in between', async () => {
+  it('writes the ends that an outage left without pausing', async () => {
     const { clock, index, written, redis } = start();
     redis.isAway = true;
     for (const jobId of times(500, String)) index.end(jobId, 1);
-    await clock.advance(AFTER_A_FAULT_MS / 2);
+    await clock.advance(LATER_MS / 2);
     redis.isAway = false;
-    await clock.advance(AFTER_A_FAULT_MS);
+    await clock.advance(LATER_MS);
     expect(written.flatMap(({ ended }) => ended)).toHaveLength(384);
     await clock.advance(LATER_MS);
     expect(new Set(written.flatMap(({ ended }) => ended)).size).toBe(500);
   });
 
-  it('never writes many at once, and writes all before it closes', async () => {
+  it('writes at most 128 ends per command, and all before it closes', async () => {
     const { index, written, redis } = start();
     redis.isAway = true;
     for (const jobId of times(1_000, (at) => `job-${at}`)) index.end(jobId, 1);
@@ -117,7 +88,7 @@ describe('a job index', () => {
     expect(new Set(written.flatMap(({ ended }) => ended)).size).toBe(1_000);
   });
 
-  it('does not drop a job that begins after all, also when Redis did not take the drop before', async () => {
+  it('does not drop a job that begins again after a failed drop', async () => {
     const clock = createManualClock();
     const written: string[] = [];
     let refuse: ((fault: Error) => void) | undefined;
@@ -149,7 +120,7 @@ describe('a job index', () => {
     ]);
   });
 
-  it('writes what begins in one turn together, never many at once, and each hears of its own', async () => {
+  it('writes beginnings of one turn together, at most 128 per command', async () => {
     const { index, written, redis } = start();
     index.end('old', 1);
     await Promise.all(times(300, (at) => index.begin(`job-${at}`, at)));
@@ -201,7 +172,7 @@ describe('the indexes in Redis', () => {
     };
   }
 
-  it('have a job among the driven ones until it ends, then among the settled, and nowhere once dropped', async () => {
+  it('list a job as driven until it ends, then as settled', async () => {
     const { write, jobs } = open();
     await write({ begun: { a: 1_000, b: 2_000, c: 3_000 } });
     expect(await jobs()).toEqual([['a', 'b', 'c'], []]);
@@ -211,13 +182,13 @@ describe('the indexes in Redis', () => {
     expect(await jobs()).toEqual([[], ['b']]);
   });
 
-  it('I11 bounded: remember no more settled jobs than they may, the latest ones', async () => {
+  it('I11 bounded: keep only the latest settled jobs', async () => {
     const { write, jobs } = open();
     await write({ ended: { a: 1, b: 2, c: 3, d: 4, e: 5 } });
     expect(await jobs()).toEqual([[], ['c', 'd', 'e']]);
   });
 
-  it('forget what can have no record any more', async () => {
+  it('drop jobs whose record must have expired', async () => {
     const { write, jobs } = open();
     await write({ begun: { late: -9_000 }, ended: { old: -29_000 } });
     expect(await jobs()).toEqual([['late'], ['old']]);
@@ -225,7 +196,7 @@ describe('the indexes in Redis', () => {
     expect(await jobs()).toEqual([['late'], ['old']]);
   });
 
-  it('live as long as any record they name may', async () => {
+  it('expire no earlier than the records they list', async () => {
     const { write, lives } = open();
     await write({ begun: { a: 50_000 }, ended: { x: 0 } });
     await write({ begun: { b: 5_000 } });

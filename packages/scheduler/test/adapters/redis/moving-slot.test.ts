@@ -17,9 +17,7 @@ import {
 } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { slotOf } from '../../../src/adapters/redis/connection/servers.ts';
 import { withReplica } from '../../../src/adapters/redis/connection/wait-for-replica.ts';
-import { createInstanceRounds } from '../../../src/adapters/redis/instance-rounds.ts';
 import { createInstances } from '../../../src/adapters/redis/instances.ts';
-import { createIndexJobs } from '../../../src/adapters/redis/job-store/index-jobs.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
 import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
@@ -171,32 +169,6 @@ describe('on a slot that moves', () => {
       mailbox.take('node-f', { max: 4, waitMs: 0 }),
     );
     expect(taken).toMatchObject([{ jobId: 'job', body: 'hello' }]);
-  });
-
-  it('a round of an instance is made, with all that goes along, though it ends the last of its jobs', async () => {
-    const rounds = createInstanceRounds({ connection, keys, clock, group: 'scheduler' });
-    const limits = { liveMarginMs: LONG_MS, retentionMs: LONG_MS, maxRetained: 10 };
-    const index = createIndexJobs(connection, keys, 'i-3', limits);
-    const later = clock.now() + LONG_MS;
-    const figures = { text: '1 2 3', lifeMs: LONG_MS };
-    await rounds.make('i-3', { ...figures, text: '0 0 0' });
-    await index(
-      { begun: new Map([['last', later]]), ended: new Map([['before', later]]), dropped: new Set() },
-      clock.now(),
-    );
-    const messageId = String(await connection.xadd(keys.inbox('i-3'), '*', 'body', 'handled'));
-    const faults: unknown[] = [];
-    const settle = (fault?: unknown): void => void faults.push(fault);
-    rounds.join('i-3', {
-      messages: () => ({ messageIds: [messageId], settle }),
-      jobs: { limits, take: () => ({ ended: new Map([['last', later]]), dropped: new Set(), settle }) },
-    });
-    await whileMoving(keys.inbox('i-3'), () => rounds.make('i-3', figures));
-    expect(faults).toEqual([undefined, undefined]);
-    expect(await connection.get(keys.instanceFigures('i-3'))).toBe(figures.text);
-    expect(await connection.xlen(keys.inbox('i-3'))).toBe(0);
-    expect(await connection.zcard(keys.instanceJobs('i-3'))).toBe(0);
-    expect(await connection.zcard(keys.instanceSettledJobs('i-3'))).toBe(2);
   });
 
   it('an instance that comes in the place of a dead one does not revive it', async () => {

@@ -10,7 +10,6 @@ import { Cluster } from 'ioredis';
 import type { Clock } from '../../../ports/clock.ts';
 import type { InboxMessage } from '../../../ports/inbox.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
-import type { InstanceRounds, Word } from '../instance-rounds.ts';
 import type { Keys } from '../keys.ts';
 
 type Hear = (messages: readonly InboxMessage[]) => void;
@@ -22,7 +21,6 @@ interface Listener {
 }
 
 interface Way {
-  readonly name: Word['way'];
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
   say(channel: string): Promise<unknown>;
@@ -38,7 +36,6 @@ export function createPushedMessages(deps: {
   ear: RedisConnection;
   keys: Keys;
   clock: Clock;
-  rounds?: Pick<InstanceRounds, 'join'>;
 }): (instanceId: string, hear: Hear) => Promise<() => Promise<void>> {
   const { connection, ear, keys, clock } = deps;
   /** By channel. They stay: one that could not be ended may still be told something. */
@@ -54,13 +51,11 @@ export function createPushedMessages(deps: {
   ear.on('message', heard);
 
   const sharded: Way = {
-    name: 'sharded',
     subscribe: (channel) => ear.ssubscribe(channel),
     unsubscribe: (channel) => ear.sunsubscribe(channel),
     say: (channel) => connection.spublish(channel, NOTHING),
   };
   const plain: Way = {
-    name: 'plain',
     subscribe: (channel) => ear.subscribe(channel),
     unsubscribe: (channel) => ear.unsubscribe(channel),
     say: (channel) => connection.publish(channel, NOTHING),
@@ -85,7 +80,7 @@ export function createPushedMessages(deps: {
     listeners.set(channel, listener);
     const way = await subscribe(channel);
     if (way === undefined) return async () => undefined;
-    const { name, subscribe: again, unsubscribe, say } = way;
+    const { subscribe: again, unsubscribe, say } = way;
     let isStopped = false;
     let wasSaid = false;
     let renewing: Promise<unknown> | undefined;
@@ -125,18 +120,6 @@ export function createPushedMessages(deps: {
       cancel = clock.after(ALONE_MS, () => void talkAlone());
     }
     talkLater();
-    deps.rounds?.join(instanceId, {
-      ear() {
-        if (!mayTalk()) return undefined;
-        return {
-          way: name,
-          said(isSaid) {
-            said(isSaid);
-            if (isSaid && !isStopped) talkLater();
-          },
-        };
-      },
-    });
 
     return async () => {
       isStopped = true;
