@@ -1,24 +1,18 @@
 /**
  * Port: messages from one instance to another, which may not be lost.
  *
- * The law: a message that was `sent` is handed out at least once, first come first served, until it is confirmed; one that was
- * handed out and not confirmed for a while is handed out again, and after too many deliveries it is put among the dead
- * messages: not dropped unless none are kept, never in the way of the others. At its limit an inbox refuses the sender (`full`); what is in it is
- * never trimmed. One that nobody opened, or that was closed, refuses too (`gone`). A confirmed message leaves nothing behind.
- * Whoever listens may be told a message as it is sent, which hands it out like a take: one that was told and not heard comes again. So
- * that this is seldom, many at a time and long ones are not told but wait to be taken.
- * An inbox is closed only when it is empty, in one step, so that no message can slip in between. One that nobody opens again for
- * `INBOX_IDLE_MS` ends by itself with what is in it: whoever opened it may have died before anybody knew its name, and a store that
- * lost its last writes may show one that was closed. A thrown error means *unknown*.
+ * The law: a message that was `sent` is handed out at least once, in the order of sending, until it is acknowledged. A message that
+ * was handed out and not acknowledged for a while is handed out again; after too many deliveries it moves to the dead letters. It
+ * is dropped only if no dead letters are kept, and it never delays other messages. At its limit an inbox refuses the sender
+ * (`full`) and keeps what it holds. An inbox that was never opened, or was closed, refuses as well (`gone`). An acknowledged message
+ * leaves nothing behind.
+ * An inbox is closed only when it is empty, in one step, so that no message can arrive in between. An inbox that is not opened again
+ * within `INBOX_IDLE_MS` ends by itself with its messages: its instance may have died before any other instance knew its name, and
+ * a store that lost its last writes may show an inbox that was closed. A thrown error means *unknown*.
  */
 
-/** Far longer than any message is of use, and than whoever lives may be kept from its inbox. */
+/** Far longer than any message is of use, and than a living instance can be kept from its inbox. */
 export const INBOX_IDLE_MS = 3_600_000;
-
-/** Messages handed out and not confirmed from which on nobody is told more: it would be more than a reader holds. They wait to be taken. */
-export const MOST_TOLD = 512;
-/** Characters of a message that is told. A longer one is taken: what is told lies in the store until it is heard. */
-export const LONGEST_TOLD = 32_768;
 
 export interface InboxMessage {
   readonly messageId: string;
@@ -28,7 +22,7 @@ export interface InboxMessage {
 }
 
 export interface InboxSize {
-  /** Messages that are not confirmed, those that were handed out included. */
+  /** Messages that are not acknowledged, including those that were handed out. */
   readonly messages: number;
   readonly handedOut: number;
   readonly dead: number;
@@ -38,23 +32,18 @@ export interface Inbox {
   /** Opens it, or keeps it open. */
   open(instanceId: string): Promise<void>;
   send(to: string, body: string): Promise<'sent' | 'full' | 'gone'>;
-  /** New messages, waiting for them if there are none. For one reader at a time. */
+  /** New messages. If there are none it waits for them. For one reader at a time. */
   take(instanceId: string, limits: { max: number; waitMs: number }): Promise<readonly InboxMessage[]>;
   /**
-   * From its end on new messages may be told as they are sent, instead of waiting to be taken; some are still to be taken, for not
-   * every store can tell. Resolves to a function that ends it: what is told until that has ended is handed out.
-   */
-  listen(instanceId: string, hear: (messages: readonly InboxMessage[]) => void): Promise<() => Promise<void>>;
-  /**
-   * Messages that were handed out and not confirmed for `idleMs`; those delivered too often are dead now. `except`: these are
-   * being handled, and neither come again nor die, however long it takes.
+   * Messages that were handed out and not acknowledged for `idleMs`; those delivered too often become dead letters. `except`: these
+   * are being handled; they are neither handed out again nor dead, however long that takes.
    */
   takeAgain(
     instanceId: string,
     limits: { max: number; idleMs: number; except?: ReadonlySet<string> },
   ): Promise<{ readonly messages: readonly InboxMessage[]; readonly died: number }>;
-  confirm(instanceId: string, messageIds: readonly string[]): Promise<void>;
-  /** `not_empty`: something is still to be handled. Dead letters stay. */
+  ack(instanceId: string, messageIds: readonly string[]): Promise<void>;
+  /** `not_empty`: it still holds messages. Dead letters stay. */
   close(instanceId: string): Promise<'closed' | 'not_empty'>;
   size(instanceId: string): Promise<InboxSize>;
 }

@@ -81,7 +81,7 @@ describe('an inbox reader whose acknowledgements wait', () => {
       settings: { ackAfterMs: 1_000 },
       wrap: (inner) => ({
         ...inner,
-        confirm: (...args) => (losses-- > 0 ? Promise.reject(new Error('lost')) : inner.confirm(...args)),
+        ack: (...args) => (losses-- > 0 ? Promise.reject(new Error('lost')) : inner.ack(...args)),
       }),
     });
     await send('a:1', 'b:2');

@@ -14,7 +14,7 @@ export const TURN_MS = 2_000;
 export const AGAIN_MS = 5_000;
 
 /** Everything an adoption does to the stores. */
-export interface Stores extends TakeoverStore, Pick<Inbox, 'take' | 'takeAgain' | 'confirm' | 'close'> {
+export interface Stores extends TakeoverStore, Pick<Inbox, 'take' | 'takeAgain' | 'ack' | 'close'> {
   living(instanceIds: readonly string[]): Promise<ReadonlyMap<string, Instance>>;
   orphan(instanceId: string): Promise<void>;
   remove(instanceId: string): Promise<void>;
@@ -52,7 +52,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
         ...jobs.estateOf(() => `${instanceId}/${incarnation}`),
         take: inbox.take,
         takeAgain: inbox.takeAgain,
-        confirm: inbox.confirm,
+        ack: inbox.ack,
         async close(of) {
           const answer = await inbox.close(of);
           done.push(`inbox of ${of} ${answer}`);

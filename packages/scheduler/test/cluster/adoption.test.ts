@@ -169,7 +169,7 @@ describe('an adoption that fails half-way', () => {
     'living',
     'take',
     'takeAgain',
-    'confirm',
+    'ack',
     'close',
     'inheritSettled',
     'forgetIndexes',

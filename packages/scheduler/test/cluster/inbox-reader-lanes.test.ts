@@ -186,9 +186,9 @@ describe('confirmations', () => {
     const sizes: number[] = [];
     const wrap = (inner: Inbox): Inbox => ({
       ...inner,
-      confirm(instanceId, messageIds) {
+      ack(instanceId, messageIds) {
         sizes.push(messageIds.length);
-        return inner.confirm(instanceId, messageIds);
+        return inner.ack(instanceId, messageIds);
       },
     });
     const { clock, inbox, send, isEmpty } = await startReader(fine, { wrap, settings: { maxMessages: 700 } });
@@ -207,9 +207,9 @@ describe('confirmations', () => {
     const again: number[] = [];
     const wrap = (inner: Inbox): Inbox => ({
       ...inner,
-      async confirm(instanceId, messageIds) {
+      async ack(instanceId, messageIds) {
         await new Promise<void>((resolve) => held.push(resolve));
-        await inner.confirm(instanceId, messageIds);
+        await inner.ack(instanceId, messageIds);
       },
       async takeAgain(instanceId, limits) {
         const found = await inner.takeAgain(instanceId, limits);

@@ -14,8 +14,6 @@ export const SETTINGS: InboxReaderSettings = {
 
 export const fine = async (): Promise<void> => {};
 
-const deaf: Inbox['listen'] = async () => async () => {};
-
 /** Messages are "lane:text". */
 export async function startReader(
   handle: (body: string, wasOpened: boolean) => Promise<void>,
@@ -24,8 +22,6 @@ export async function startReader(
     settings?: Partial<InboxReaderSettings>;
     laneOf?: (body: string) => string;
     isFenced?: () => boolean;
-    /** Messages are told to it as they are sent; otherwise it has to take all of them. */
-    isListening?: boolean;
   } = {},
 ) {
   const {
@@ -39,7 +35,7 @@ export async function startReader(
   let stuck = 0;
   const reader = createInboxReader({
     instanceId: 'me',
-    inbox: (options.wrap ?? ((inner) => inner))(options.isListening ? inbox : { ...inbox, listen: deaf }),
+    inbox: (options.wrap ?? ((inner) => inner))(inbox),
     clock,
     log: { debug() {}, info() {}, warn: (_, message) => void warnings.push(message), error() {} },
     meter: {

@@ -43,7 +43,7 @@ describe('the reader of an inbox', () => {
     const { clock, inbox, seen } = await startReader(fine, {
       wrap: (inner) => ({
         ...inner,
-        confirm: (...args) => (losses-- > 0 ? Promise.reject(new Error('lost')) : inner.confirm(...args)),
+        ack: (...args) => (losses-- > 0 ? Promise.reject(new Error('lost')) : inner.ack(...args)),
       }),
     });
     await inbox.send('me', 'once');

@@ -231,7 +231,7 @@ describe('what a node says while its job has no driver', () => {
     await settle();
     expect(holder.held.size()).toBe(1);
     const stuck = await inbox.takeAgain('driver', { max: 100, idleMs: 0 });
-    await inbox.confirm(
+    await inbox.ack(
       'driver',
       stuck.messages.map(({ messageId }) => messageId),
     );

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Inbox, InboxMessage } from '../../src/ports/inbox.ts';
 import { type Closable, edgeOf, fresh, isPending, isStepped, perTest, type Timed, times } from './harness.ts';
-import { inboxListening } from './inbox-listening.ts';
 
 export interface InboxLimits {
   readonly maxMessages: number;
@@ -14,8 +13,6 @@ export interface InboxLimits {
 
 export interface InboxHarness extends Timed, Closable {
   readonly inbox: Inbox;
-  /** Absent: it tells messages as they are sent. */
-  readonly isTelling?: boolean;
 }
 
 const ROOMY: InboxLimits = { maxMessages: 10_000, maxDeliveries: 3, maxDead: 100 };
@@ -81,8 +78,6 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(await waiting).toEqual([]);
     });
 
-    inboxListening(start);
-
     it('refuses the sender when nobody opened it, and when it was closed', async () => {
       const { inbox, me } = await start();
       expect(await inbox.send(fresh('nobody'), 'hello')).toBe('gone');
@@ -123,7 +118,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(messages).toHaveLength(3);
       // Handed out is not handled: there is room only after the confirmation.
       expect(await inbox.send(me, 'one more')).toBe('full');
-      await inbox.confirm(me, idsOf(messages).slice(0, 1));
+      await inbox.ack(me, idsOf(messages).slice(0, 1));
       expect(await inbox.send(me, 'one more')).toBe('sent');
     });
 
@@ -132,7 +127,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       await inbox.send(me, 'handled');
       await inbox.send(me, 'forgotten');
       const [handled] = await inbox.take(me, AT_ONCE);
-      await inbox.confirm(me, handled === undefined ? [] : [handled.messageId]);
+      await inbox.ack(me, handled === undefined ? [] : [handled.messageId]);
       await inbox.send(me, 'not handed out');
       const again = await stuck();
       expect(again.died).toBe(0);
@@ -218,17 +213,17 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       const { inbox, me } = await start();
       await inbox.send(me, 'one');
       const ids = idsOf(await inbox.take(me, AT_ONCE));
-      await inbox.confirm(me, ids);
-      await inbox.confirm(me, ids);
-      await inbox.confirm(me, []);
-      await inbox.confirm(fresh('nobody'), ids);
+      await inbox.ack(me, ids);
+      await inbox.ack(me, ids);
+      await inbox.ack(me, []);
+      await inbox.ack(fresh('nobody'), ids);
       expect(await inbox.size(me)).toEqual({ messages: 0, handedOut: 0, dead: 0 });
     });
 
     it('confirms thousands of messages at once', async () => {
       const { inbox, me } = await start();
       await Promise.all(times(2_500, (index) => inbox.send(me, String(index))));
-      await inbox.confirm(me, idsOf(await inbox.take(me, { max: 3_000, waitMs: 0 })));
+      await inbox.ack(me, idsOf(await inbox.take(me, { max: 3_000, waitMs: 0 })));
       expect(await inbox.size(me)).toEqual({ messages: 0, handedOut: 0, dead: 0 });
     });
 
@@ -238,7 +233,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(await inbox.close(me)).toBe('not_empty');
       const messages = await inbox.take(me, AT_ONCE);
       expect(await inbox.close(me)).toBe('not_empty');
-      await inbox.confirm(me, idsOf(messages));
+      await inbox.ack(me, idsOf(messages));
       expect(await inbox.close(me)).toBe('closed');
     });
 

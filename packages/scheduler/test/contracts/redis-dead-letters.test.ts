@@ -11,7 +11,6 @@ import { createDeadLetters } from '../../src/adapters/redis/dead-letters.ts';
 import { createInbox } from '../../src/adapters/redis/inbox.ts';
 import { createInstanceFigures } from '../../src/adapters/redis/instance-figures.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
-import { systemClock } from '../../src/adapters/system/clock.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
 import { deadLettersContract } from './dead-letters.ts';
 import { instanceFiguresContract } from './instance-figures.ts';
@@ -45,8 +44,6 @@ describe.each([
     const { keys, timed } = harness();
     const inbox = createInbox({
       connection,
-      ear: connection,
-      clock: systemClock,
       blocking: () => connection,
       keys,
       group: 'scheduler',

@@ -10,14 +10,7 @@ import {
 import { createInbox } from '../../src/adapters/redis/inbox.ts';
 import { createInstances } from '../../src/adapters/redis/instances.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
-import { systemClock } from '../../src/adapters/system/clock.ts';
-import {
-  canTell,
-  type RedisUnderTest,
-  startCluster,
-  startRedis,
-  startRedisWithoutShardedChannels,
-} from '../support/redis-servers.ts';
+import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
 import { inboxContract } from './inbox.ts';
 import { instancesContract } from './instances.ts';
 
@@ -25,23 +18,20 @@ const START_MS = 60_000;
 
 describe.each([
   ['one Redis', startRedis],
-  ['one Redis without sharded channels', startRedisWithoutShardedChannels],
   ['a Cluster', startCluster],
 ])('on %s', (name, startServers) => {
   let redis: RedisUnderTest;
   let connection: RedisConnection;
   let blocking: RedisConnection;
-  let ear: RedisConnection;
 
   beforeAll(async () => {
     redis = await startServers();
     connection = connectRedis(redis.settings, { name: 'test' });
     blocking = connectRedis(redis.settings, { name: 'reader', isBlocking: true });
-    ear = connectRedis(redis.settings, { name: 'ear', isListening: true });
-    await Promise.all([connection, blocking, ear].map((each) => whenReady(each, START_MS)));
+    await Promise.all([connection, blocking].map((each) => whenReady(each, START_MS)));
   }, START_MS);
   afterAll(async () => {
-    for (const each of [connection, blocking, ear]) each?.disconnect();
+    for (const each of [connection, blocking]) each?.disconnect();
     await redis?.stop();
   });
 
@@ -61,13 +51,10 @@ describe.each([
     const { keys, ...timed } = harness();
     return {
       ...timed,
-      isTelling: await canTell(redis),
       inbox: createInbox({
         connection,
-        ear,
         blocking: () => blocking,
         keys,
-        clock: systemClock,
         group: 'scheduler',
         ...limits,
       }),

@@ -56,10 +56,6 @@ async function hasShardedChannels({ servers }: RedisUnderTest): Promise<boolean>
   return known !== null && known !== undefined;
 }
 
-/** Whether messages can be told as they are sent. */
-export const canTell = async (redis: RedisUnderTest): Promise<boolean> =>
-  redis.settings.mode !== 'cluster' || hasShardedChannels(redis);
-
 export async function startCluster(): Promise<RedisUnderTest> {
   const { servers, stop } = await startRedisCluster();
   return { settings: settingsFor({ mode: 'cluster', clusterUrls: servers.map(urlOf) }), servers, stop };

@@ -1,11 +1,5 @@
 /** Simulation: messages between instances, as one stream per instance. Reading waits on a connection of its own. */
-import {
-  INBOX_IDLE_MS,
-  type Inbox,
-  type InboxMessage,
-  LONGEST_TOLD,
-  MOST_TOLD,
-} from '../../../scheduler/dist/ports/inbox.js';
+import { INBOX_IDLE_MS, type Inbox, type InboxMessage } from '../../../scheduler/dist/ports/inbox.js';
 import type { Lines } from './servers/lines.ts';
 import type { Shard } from './servers/shard.ts';
 import { nextId, type StoredInbox, type StoredMessage } from './servers/shard-state.ts';
@@ -50,12 +44,9 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
         const id = nextId(inbox, now);
         inbox.entries.set(id, { body, deliveries: 0, handedOutAt: 0 });
         inbox.fresh.add(id);
-        if (body.length > LONGEST_TOLD || !tellListeners(shard, to, inbox)) wakeReader(shard, to);
+        wakeReader(shard, to);
         return 'sent';
       }),
-
-    listen: (instanceId, hear) =>
-      lines.listen<readonly InboxMessage[]>(tags.instance(instanceId), instanceId, hear),
 
     take: (instanceId, { max, waitMs }) =>
       waitMs > 0
@@ -86,7 +77,7 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
       return { messages, died };
     },
 
-    confirm: (instanceId, messageIds) =>
+    ack: (instanceId, messageIds) =>
       on(instanceId, 'ack-messages', ({ state, now }) => {
         const inbox = state.inboxes.get(instanceId, now());
         for (const id of messageIds) removeMessage(inbox, id);
@@ -177,15 +168,6 @@ function readOrWait(
   read.planAfter(read.waitMs, () => {
     if (waiting.delete(wake) && shard.waiting.get(instanceId) === waiting) read.answer([]);
   });
-}
-
-/** False: nobody is there to be told, or has enough in hand. */
-function tellListeners(shard: Shard, instanceId: string, { handedOut }: StoredInbox): boolean {
-  const there = [...(shard.listeners.get(instanceId) ?? [])].filter((each) => each.isThere());
-  if (there.length === 0 || handedOut.size >= MOST_TOLD) return false;
-  const messages = handOut(shard, instanceId, MOST_TOLD - handedOut.size);
-  for (const listener of there) listener.tell(messages);
-  return true;
 }
 
 function wakeReader(shard: Shard, instanceId: string): void {

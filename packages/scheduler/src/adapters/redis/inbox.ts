@@ -1,8 +1,4 @@
-/**
- * Messages between instances, as one stream per instance. Whoever listens is told them by pub/sub as they are sent, which costs no
- * read; where nobody can be told they are read. Reading blocks, and has a connection of its own for it.
- */
-import type { Clock } from '../../ports/clock.ts';
+/** Messages between instances: one stream per instance. Reads block, so they have a connection of their own. */
 import { INBOX_IDLE_MS, type Inbox, type InboxMessage } from '../../ports/inbox.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
@@ -11,7 +7,6 @@ import { createBuryMessage } from './inbox/bury-message.ts';
 import { createCloseInbox } from './inbox/close-inbox.ts';
 import { createOpenInbox } from './inbox/open-inbox.ts';
 import { createOutgoingMessages } from './inbox/outgoing-messages.ts';
-import { createPushedMessages } from './inbox/pushed-messages.ts';
 import { createSendMessages } from './inbox/send-messages.ts';
 import { findStuckMessages, type StuckMessage } from './inbox/stuck-messages.ts';
 import type { Keys } from './keys.ts';
@@ -22,13 +17,13 @@ export interface InboxSettings {
   readonly maxDeliveries: number;
   /** Dead letters that are kept; 0: they are dropped. */
   readonly maxDead: number;
-  /** How long a message lies after its last delivery before it is dead. */
+  /** How long after its last delivery a message becomes a dead letter. */
   readonly minIdleToDieMs?: number;
-  /** How long an inbox stays that nobody opens again. */
+  /** How long an inbox lives that is not opened again. */
   readonly idleMs?: number;
 }
 
-/** There is one reader at a time, and whoever adopts an inbox reads as the same one. */
+/** One consumer: an inbox has one reader at a time, and the instance that takes it over reads under the same name. */
 const READER = 'reader';
 
 type Entry = [id: string, fields: string[] | null] | null;
@@ -36,22 +31,16 @@ type Entry = [id: string, fields: string[] | null] | null;
 export function createInbox(
   deps: {
     connection: RedisConnection;
-    /** Only listens. */
-    ear: RedisConnection;
-    /** For reads that wait: nothing else may wait behind them. Asked each time, since a stuck one is replaced. */
+    /** For reads that wait: no other command may wait behind them. Called for each read, because a stuck connection is replaced. */
     blocking: () => RedisConnection;
     keys: Keys;
-    clock: Clock;
   } & InboxSettings,
 ): Inbox {
   const { connection, keys, group, minIdleToDieMs = 0, idleMs = INBOX_IDLE_MS } = deps;
   const openInbox = createOpenInbox(connection, keys, { group, idleMs });
-  const send = createOutgoingMessages(
-    createSendMessages(connection, keys, { maxMessages: deps.maxMessages, group, reader: READER }),
-  );
-  const listen = createPushedMessages(deps);
+  const send = createOutgoingMessages(createSendMessages(connection, keys, deps.maxMessages));
   const close = createCloseInbox(connection, keys);
-  const confirm = createAckMessages(connection, keys, group);
+  const ack = createAckMessages(connection, keys, group);
   const bury = createBuryMessage(connection, keys, deps);
 
   async function read(instanceId: string, max: number, waitMs: number): Promise<readonly InboxMessage[]> {
@@ -73,7 +62,7 @@ export function createInbox(
   ): Promise<InboxMessage[]> {
     if (stuck.length === 0) return [];
     const deliveries = new Map(stuck.map((message) => [message.messageId, message.deliveries + 1]));
-    // Whoever else claimed it in between has it: it is not idle any more.
+    // A message that another reader claimed meanwhile is not idle any more and is left out.
     const ids = stuck.map(({ messageId }) => messageId);
     const claimed = await connection.call('XCLAIM', inbox, group, READER, idleMs, ...ids);
     return messagesOf(claimed as Entry[], (id) => deliveries.get(id) ?? 1);
@@ -101,13 +90,12 @@ export function createInbox(
       asDependency('reading an inbox', () =>
         read(instanceId, max, waitMs).catch(ifGone<readonly InboxMessage[]>([])),
       ),
-    listen: (instanceId, hear) => asDependency('listening for messages', () => listen(instanceId, hear)),
     takeAgain: (instanceId, limits) =>
       asDependency('reading stuck messages', () =>
         takeAgain(instanceId, limits).catch(ifGone({ messages: [], died: 0 })),
       ),
-    confirm: (instanceId, messageIds) =>
-      asDependency('confirming messages', () => confirm(instanceId, messageIds)),
+    ack: (instanceId, messageIds) =>
+      asDependency('acknowledging messages', () => ack(instanceId, messageIds)),
     close: (instanceId) => asDependency('closing an inbox', () => close(instanceId)),
     size: (instanceId) =>
       asDependency('measuring an inbox', async () => {
@@ -124,13 +112,13 @@ export function createInbox(
 
 function messagesOf(entries: readonly Entry[], deliveries: (id: string) => number): InboxMessage[] {
   return entries.flatMap((entry) => {
-    // One that was deleted meanwhile comes without fields, or as nothing, depending on the server.
+    // A message deleted meanwhile comes without fields, or as null, depending on the server.
     const [messageId, fields] = entry ?? ['', null];
     return fields === null ? [] : [{ messageId, body: fields[1] ?? '', deliveries: deliveries(messageId) }];
   });
 }
 
-/** An inbox that was never opened, or is closed, holds nothing. */
+/** An inbox that was never opened, or is closed, holds no messages. */
 function ifGone<T>(nothing: T): (fault: unknown) => T {
   return (fault) => {
     if (fault instanceof Error && fault.message.startsWith('NOGROUP')) return nothing;

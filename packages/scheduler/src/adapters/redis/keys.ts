@@ -53,8 +53,6 @@ export interface Keys {
   presence(instanceId: string): string;
   /** STREAM · {instance} · until adopted, at the latest 1 h after it was last opened. */
   inbox(instanceId: string): string;
-  /** CHANNEL · {instance}. Messages as they are put into the inbox: "id body". */
-  instanceMessages(instanceId: string): string;
   /** STREAM · {instance} · bounded; after its instance is gone, for a week. */
   deadLetters(instanceId: string): string;
   /** ZSET · own slot · bounded. Instances that are gone and left dead letters → until when those are kept (ms). */
@@ -107,7 +105,6 @@ export function createKeys(prefix: string): Keys {
     sessionState: (sessionId) => `${v}:sessions:{session:${sessionId}}:state`,
     presence: (instanceId) => `${prefix}:schedulers:presence:${instanceId}`,
     inbox: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:inbox`,
-    instanceMessages: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:letters`,
     deadLetters: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:dlq`,
     orphanedDeadLetters: `${v}:schedulers:dlq_orphaned`,
     instanceFigures: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:figures`,

@@ -1,18 +1,20 @@
 /**
- * Background actor: reads this instance's inbox or listens to it, has each message handled once, and looks after those that got stuck.
+ * Background actor: reads this instance's inbox, has each message handled once, and takes up messages that got stuck.
  *
- * What is promised: messages of one lane are handled one at a time, in the order they came; lanes do not wait for one another, and
- * reading goes on meanwhile, because a handler may wait for an answer that lies further behind. Only `maxHandling` messages bound
- * it: handlers must end by themselves. A message that fails keeps back only itself: it comes again later, before what waits in its
- * lane by then, but after what was handled meanwhile. What a former process left unhandled comes again after `idleMs`, in its
- * order, maybe after newer messages; so may one that is read where being told begins or ends. A message that is being handled is not handed out again however long it takes.
+ * Messages of one lane are handled one at a time, in the order they came. Lanes do not wait for one another, and reading goes on
+ * meanwhile, because a handler may wait for a reply that lies further behind in the inbox. Only `maxHandling` bounds the messages
+ * under way, so a handler must end by itself. A message that fails delays only itself: it is read again later, before the messages
+ * that wait in its lane by then, but after those handled meanwhile. Messages that a former process read and did not acknowledge are
+ * read again after `idleMs`, in their order, possibly after newer messages. A message is not read again while it is being handled,
+ * however long that takes.
  */
+import { createBoundedMap } from '../../domain/bounded-map.ts';
+import { sleep } from '../../domain/with-timeout.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
-import { INBOX_IDLE_MS, type Inbox, type InboxMessage, MOST_TOLD } from '../../ports/inbox.ts';
+import { INBOX_IDLE_MS, type Inbox, type InboxMessage } from '../../ports/inbox.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { createAckBatcher } from './ack-batcher.ts';
-import { createInboxPush } from './inbox-push.ts';
 import { createMessageLanes } from './message-lanes.ts';
 
 export interface InboxReaderSettings {
@@ -20,12 +22,12 @@ export interface InboxReaderSettings {
   readonly maxMessages: number;
   readonly waitMs: number;
   readonly scanIntervalMs: number;
-  /** Stuck messages of one look. */
+  /** Stuck messages of one scan. */
   readonly scanCount: number;
   readonly idleMs: number;
-  /** Without a read that came back well for this long the reader is stuck: another takes its place. Longer than `waitMs`. */
+  /** If no read succeeds for this long the reader is stuck and is replaced. Longer than `waitMs`. */
   readonly watchdogMs: number;
-  /** Messages under way, from being read to being confirmed; at it reading pauses. What is told comes on top, up to MOST_TOLD. */
+  /** Messages under way, from the read to the answer to their acknowledgement. At this number reading pauses. */
   readonly maxHandling?: number;
   /** How long the acknowledgement of a handled message may wait for others. */
   readonly ackAfterMs?: number;
@@ -37,18 +39,18 @@ export interface InboxReaderSettings {
 
 export interface InboxReader {
   start(): void;
-  /** Reads no more. Resolves when no message is under way, or those that are take too long; they come again elsewhere. */
+  /** Stops reading. Resolves when no message is under way, or after `stopMs`; the remaining messages are read again by the instance that takes over. */
   stop(): Promise<void>;
   /** Messages under way. */
   handling(): number;
 }
 
-/** Messages that were handled and may come again: a confirmation can be lost. */
+/** Handled messages that are recognized when they are read again: an acknowledgement can be lost. */
 const MAX_REMEMBERED = 10_000;
 const AFTER_A_FAULT_MS = 200;
 const MAX_HANDLING = 1_024;
 const STOP_MS = 5_000;
-/** How often it says that its inbox is still wanted. */
+/** How often the reader extends the life of its inbox. */
 const KEEP_OPEN_MS = INBOX_IDLE_MS / 8;
 
 export function createInboxReader(deps: {
@@ -58,57 +60,41 @@ export function createInboxReader(deps: {
   log: Log;
   meter: Meter;
   settings: InboxReaderSettings;
-  /** What must stay in order shares a lane. */
+  /** Messages that must stay in order share a lane. */
   laneOf: (body: string) => string;
-  /** Rejects if the message could not be handled: it comes again, and is dead after too many tries. `wasOpened`: it was handed out before. */
+  /** Rejects if the message could not be handled: it is read again, and is dead after too many deliveries. `wasOpened`: it was read before. */
   handle: (body: string, wasOpened: boolean) => Promise<void>;
-  /** This instance may have been taken for dead: nothing is read or handled, and what was read comes again. */
+  /** This instance may have been declared dead: it reads and handles nothing, and messages already read are read again. */
   isFenced?: () => boolean;
   /** The reader is stuck: a new connection may help. */
   stuck?: () => void;
 }): InboxReader {
   const { instanceId, inbox, clock, log, meter, settings, isFenced = () => false } = deps;
   const { maxHandling = MAX_HANDLING, ackAfterMs = 0, stopMs = STOP_MS } = settings;
-  const handled = new Set<string>();
-  /** From being read until the confirmation is answered. */
+  const handled = createBoundedMap<string, true>({ max: MAX_REMEMBERED });
+  /** From the read until the acknowledgement is answered. */
   const underWay = new Set<string>();
   const lanes = createMessageLanes({ laneOf, handle });
   const acks = createAckBatcher({
     clock,
     waitMs: ackAfterMs,
     most: settings.ackAt,
-    ack: (messageIds) => inbox.confirm(instanceId, messageIds),
+    ack: (messageIds) => inbox.ack(instanceId, messageIds),
     settled(messageIds, fault) {
       if (fault !== undefined) noteFault(fault);
       for (const messageId of messageIds) end(messageId);
     },
   });
-  const ear = createInboxPush({
-    async listen(hear) {
-      const stop = await inbox.listen(instanceId, hear);
-      isDeaf = false;
-      return stop;
-    },
-    accept: hear,
-    isHeldUp: isFenced,
-    maxWaiting: maxHandling,
-    // What comes unasked cannot be held up: well before there is no room for it, it has to wait for a read.
-    isWelcome: (isListening) =>
-      !isStopped && !isFenced() && lanes.size() < maxHandling * (isListening ? 1 / 2 : 1 / 4),
-    clock,
-    failed: noteDeaf,
-  });
   let ended: (() => void)[] = [];
   let isStopped = false;
   let isFaulty = false;
-  let isDeaf = false;
   let openedAt = clock.now();
-  /** Only the newest loop goes on: an older one was stuck and given up. */
+  /** Only the newest loop goes on: an older one was stuck and is abandoned. */
   let generation = 0;
   let cancelScan: Cancel | undefined;
   let cancelWatchdog: Cancel | undefined;
 
-  /** A message that makes no sense is for the handler to refuse. */
+  /** The handler refuses a malformed message, so it needs a lane as well. */
   function laneOf(body: string): string {
     try {
       return deps.laneOf(body);
@@ -117,26 +103,19 @@ export function createInboxReader(deps: {
     }
   }
 
-  function remember(messageId: string): void {
-    handled.add(messageId);
-    if (handled.size <= MAX_REMEMBERED) return;
-    const [oldest] = handled;
-    if (oldest !== undefined) handled.delete(oldest);
-  }
-
   async function handle({ messageId, body, deliveries }: InboxMessage): Promise<void> {
     if (isFenced()) return end(messageId);
     try {
       await deps.handle(body, deliveries > 1);
-      remember(messageId);
+      handled.set(messageId, true);
       acks.add(messageId);
-      // Nothing is read meanwhile that it could wait for.
+      // Reading has paused, so no further acknowledgement will come.
       if (room() < 1) acks.flush();
     } catch (fault) {
       meter.count('scheduler_inbox_failures_total');
       log.warn(
         { message_id: messageId, deliveries, err: fault },
-        'a message could not be handled; it comes again',
+        'could not handle a message; retrying later',
       );
       end(messageId);
     }
@@ -151,11 +130,6 @@ export function createInboxReader(deps: {
     }
   }
 
-  function hear(messages: readonly InboxMessage[]): void {
-    // What is told after a stop is for whoever adopts the inbox. What is read meanwhile may take the room there was for what is told.
-    if (!isStopped) accept(messages.slice(0, Math.max(0, room() + MOST_TOLD)));
-  }
-
   function end(messageId: string): void {
     underWay.delete(messageId);
     const waiting = ended;
@@ -164,39 +138,31 @@ export function createInboxReader(deps: {
   }
 
   const nextEnd = (): Promise<void> => new Promise((resolve) => ended.push(resolve));
-  const pause = (ms: number): Promise<void> => new Promise((resolve) => clock.after(ms, resolve));
   const room = (): number => maxHandling - underWay.size;
 
   function noteFault(fault: unknown): void {
     if (isStopped) return;
-    // Once per outage: it is tried several times a second.
-    if (!isFaulty) log.warn({ err: fault }, 'the inbox could not be read or confirmed');
+    // Once per outage: the reader retries several times a second.
+    if (!isFaulty) log.warn({ err: fault }, 'could not read or acknowledge messages of the inbox');
     isFaulty = true;
-  }
-
-  function noteDeaf(fault: unknown): void {
-    // Once: where it may not listen it never will, and every message is read.
-    if (!isDeaf) log.warn({ err: fault }, 'messages cannot be listened to; they are read');
-    isDeaf = true;
   }
 
   async function read(own: number): Promise<void> {
     const isCurrent = (): boolean => !isStopped && own === generation;
     while (isCurrent()) {
-      ear.look();
-      if (isFenced()) await pause(AFTER_A_FAULT_MS).then(calmWatchdog);
+      if (isFenced()) await sleep(clock, AFTER_A_FAULT_MS).then(calmWatchdog);
       else if (room() < 1) await waitForRoom();
-      else if (!(await readOnce(own)) && isCurrent()) await pause(AFTER_A_FAULT_MS);
+      else if (!(await readOnce(own)) && isCurrent()) await sleep(clock, AFTER_A_FAULT_MS);
     }
   }
 
-  /** False if it is not worth trying again at once. */
+  /** False if the next read should wait. */
   async function readOnce(own: number): Promise<boolean> {
     const begunAt = clock.now();
     try {
       const max = Math.min(settings.maxMessages, room());
       const messages = await inbox.take(instanceId, { max, waitMs: settings.waitMs });
-      // What comes after a stop is for whoever adopts the inbox.
+      // After a stop the messages are for the instance that takes over.
       if (!isStopped) accept(messages);
       if (own !== generation) return false;
       calmWatchdog();
@@ -208,7 +174,7 @@ export function createInboxReader(deps: {
     }
   }
 
-  /** As long as it takes: whoever waits for room is not stuck. */
+  /** Without a limit: a reader that waits for its handlers is not stuck. */
   async function waitForRoom(): Promise<void> {
     cancelWatchdog?.();
     acks.flush();
@@ -221,7 +187,7 @@ export function createInboxReader(deps: {
     if (!isStopped) cancelWatchdog = clock.after(settings.watchdogMs, replaceReader);
   }
 
-  /** Whoever does not wait for messages has no inbox: the store has lost it. */
+  /** A read that returned empty before its time found no inbox: Redis has lost it. */
   async function reopen(): Promise<boolean> {
     if (isStopped || isFenced()) return false;
     await inbox.open(instanceId);
@@ -239,7 +205,7 @@ export function createInboxReader(deps: {
 
   function replaceReader(): void {
     meter.count('scheduler_inbox_reader_restarts_total');
-    log.error({ instance_id: instanceId }, 'the reader of the inbox is stuck; another takes its place');
+    log.error({ instance_id: instanceId }, 'the inbox reader is stuck; starting another');
     deps.stuck?.();
     begin();
   }
@@ -262,7 +228,7 @@ export function createInboxReader(deps: {
         if (messages.length > 0) meter.count('scheduler_phase2_reclaimed_total', undefined, messages.length);
         if (!isStopped) accept(messages);
         hasMore = messages.length + died === max;
-        // Here as everywhere: what the store says is pending, those included that failed and lie until it is their turn again.
+        // As Redis counts them, so messages that failed and wait for their retry are included.
         meter.gauge('scheduler_phase2_inbox_pending', (await inbox.size(instanceId)).handedOut);
       } catch (fault) {
         noteFault(fault);
@@ -281,14 +247,12 @@ export function createInboxReader(deps: {
       scanLater(settings.scanIntervalMs);
     },
     async stop() {
-      // First, and with an open ear: what was told by then nobody else would have soon.
-      await Promise.race([ear.close(), pause(stopMs)]);
       isStopped = true;
       cancelScan?.();
       cancelWatchdog?.();
       acks.hurry();
       let isLate = false;
-      const tooLate = pause(stopMs).then(() => {
+      const tooLate = sleep(clock, stopMs).then(() => {
         isLate = true;
       });
       while (underWay.size > 0 && !isLate) await Promise.race([nextEnd(), tooLate]);

@@ -58,7 +58,7 @@ export function createTakeover(deps: {
   living: () => Promise<ReadonlyMap<string, Instance>>;
   isFenced: () => boolean;
   instances: Pick<Instances, 'living' | 'remove'>;
-  inbox: Pick<Inbox, 'take' | 'takeAgain' | 'confirm' | 'close'>;
+  inbox: Pick<Inbox, 'take' | 'takeAgain' | 'ack' | 'close'>;
   takeoverStore: TakeoverStore;
   adopt: (job: JobRecord) => void;
   /** Its dead letters stay, for operators to look at. */
@@ -164,7 +164,7 @@ export function createTakeover(deps: {
       // One may take its time, where the store is away: those of other lanes do not wait for it.
       await Promise.all(inLanes(messages).map(handleLane));
       state.hasRefused ||= failed.size > 0;
-      await inbox.confirm(instanceId, handled);
+      await inbox.ack(instanceId, handled);
     }
   }
 

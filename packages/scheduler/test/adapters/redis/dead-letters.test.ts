@@ -31,8 +31,6 @@ function createWorld(connection: RedisConnection) {
   const keys = createKeys(`test-${randomUUID()}`);
   const inbox = createInbox({
     connection,
-    ear: connection,
-    clock: systemClock,
     blocking: () => connection,
     keys,
     ...LIMITS,

@@ -39,21 +39,18 @@ async function startReader(
     await redis.stop();
   });
   const connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'sender' });
-  const ear = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'ear', isListening: true });
   const blocking = openBlockingConnection(
     { ...redis.settings, ...SHORT_TIMEOUTS },
     { name: 'reader', longestWaitMs: WAIT_MS },
   );
-  for (const each of [connection, ear]) closing.push(() => each.disconnect());
+  closing.push(() => connection.disconnect());
   closing.push(() => blocking.close());
-  await Promise.all([connection, ear, blocking.current()].map((each) => whenReady(each, START_MS)));
+  await Promise.all([connection, blocking.current()].map((each) => whenReady(each, START_MS)));
   const keys = createKeys(fresh('prefix'));
   let me = fresh('instance');
   while (!isWanted(keys.inbox(me), connection)) me = fresh('instance');
   const inbox = createInbox({
     connection,
-    ear,
-    clock: systemClock,
     blocking: blocking.current,
     keys,
     group: 'scheduler',

@@ -1,14 +1,14 @@
-/** Names that others know: tools and people find their way in Redis by them, so they are a contract. */
+/** Names of keys: operators and tools look them up in Redis, so they are a contract. */
 import { expect, it } from 'vitest';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
 
-it('I8 one slot per script: messages are told in the slot of their inbox', () => {
+it('I8 one slot per script: an inbox and its dead letters share a hash slot', () => {
   const keys = createKeys('lingua');
-  expect(keys.instanceMessages('i-1')).toContain('{instance:i-1}');
+  expect(keys.deadLetters('i-1')).toContain('{instance:i-1}');
   expect(keys.inbox('i-1')).toContain('{instance:i-1}');
 });
 
-it('keys are named as the platform has always named them', () => {
+it('keys keep the names that the platform has always used', () => {
   const keys = createKeys('lingua');
   expect({
     presence: keys.presence('i-1'),

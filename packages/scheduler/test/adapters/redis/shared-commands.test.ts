@@ -13,13 +13,10 @@ const IN_SCRIPTS = new Set([
   ...['HDEL', 'HEXISTS', 'HGET', 'HGETALL', 'HINCRBY', 'HKEYS', 'HMGET', 'HSET', 'HSETNX'],
   ...['ZADD', 'ZCARD', 'ZCOUNT', 'ZPOPMIN', 'ZRANGE', 'ZRANGEBYSCORE', 'ZRANK', 'ZREM'],
   ...['ZREMRANGEBYRANK', 'ZREMRANGEBYSCORE', 'ZSCORE'],
-  ...['XACK', 'XADD', 'XDEL', 'XGROUP', 'XLEN', 'XPENDING', 'XRANGE', 'XREADGROUP', 'XREVRANGE'],
+  ...['XACK', 'XADD', 'XDEL', 'XGROUP', 'XLEN', 'XRANGE', 'XREVRANGE'],
 ]);
 /** With an answer for servers that do not know it. */
-const LATER_IN_SCRIPTS = new Set([
-  ...['make-round SPUBLISH', 'put-entry SPUBLISH'],
-  ...['send-messages PUBSUB', 'send-messages SPUBLISH'],
-]);
+const LATER_IN_SCRIPTS = new Set([...['put-entry SPUBLISH']]);
 
 /** Methods of the client that are commands. */
 const BY_WRAPPERS = new Set([
@@ -30,7 +27,7 @@ const BY_WRAPPERS = new Set([
 ]);
 const LATER_BY_WRAPPERS = new Set(['spublish', 'ssubscribe', 'sunsubscribe']);
 /** Who asks for them goes on with plain ones where there are none. */
-const SHARDED = /\/(channels|node-mailbox\/arrivals|inbox\/pushed-messages)\.ts$/;
+const SHARDED = /\/(channels|node-mailbox\/arrivals)\.ts$/;
 /** Methods of the client that ask the server nothing. */
 const OF_THE_CLIENT = new Set([
   ...['call', 'disconnect', 'nodes', 'off', 'on', 'once', 'pipeline'],

@@ -14,8 +14,14 @@ const SCRIPTS = new Map(
   ]),
 );
 
-/** Commands by name, scripts by the name of their file. Over a plain socket: the client library fails on MONITOR of a busy server. */
-export async function watch({ servers }: RedisUnderTest): Promise<string[]> {
+/**
+ * Reads every command that the server executes, with its arguments, those in scripts as well. Over a plain socket: the client
+ * library fails on MONITOR of a busy server.
+ */
+export async function watchCommands(
+  { servers }: RedisUnderTest,
+  see: (words: readonly string[], isInScript: boolean) => void,
+): Promise<void> {
   const socket = createConnection({ host: '127.0.0.1', port: servers[0]?.port ?? 0 });
   const lines = createInterface({ input: socket });
   onTestFinished(() => {
@@ -25,15 +31,19 @@ export async function watch({ servers }: RedisUnderTest): Promise<string[]> {
   const begun = once(lines, 'line');
   socket.write('MONITOR\r\n');
   expect(await begun).toEqual(['+OK']);
-  const seen: string[] = [];
   lines.on('line', (line) => {
-    if (/^\+\S+ \[\d+ lua\]/.test(line)) return;
-    const [command = '', script = ''] = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(
-      ([, word = '']) => word,
-    );
-    const name =
-      command.toLowerCase() === 'evalsha' ? (SCRIPTS.get(script) ?? 'eval') : command.toLowerCase();
-    seen.push(name);
+    const words = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) => word);
+    see(words, /^\+\S+ \[\d+ lua\]/.test(line));
+  });
+}
+
+/** Commands that clients send, by name; scripts by the name of their file. */
+export async function watch(redis: RedisUnderTest): Promise<string[]> {
+  const seen: string[] = [];
+  await watchCommands(redis, ([command = '', script = ''], isInScript) => {
+    if (isInScript) return;
+    const name = command.toLowerCase();
+    seen.push(name === 'evalsha' ? (SCRIPTS.get(script) ?? 'eval') : name);
   });
   return seen;
 }

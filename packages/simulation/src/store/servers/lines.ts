@@ -4,7 +4,7 @@ import type { Machine } from '../../../../scheduler/dist/plan/kernel/machine.js'
 import type { VirtualTime } from '../../../../scheduler/dist/plan/kernel/virtual-time.js';
 import type { Chance } from '../../../../scheduler/dist/ports/chance.js';
 import { createLine, type Line, storeDown } from './line.ts';
-import type { Listener, Shard } from './shard.ts';
+import type { Shard } from './shard.ts';
 import { shardOf, type Tag } from './tags.ts';
 
 /** What may happen to words that may be lost: chances, and how late the late ones are. */
@@ -32,8 +32,6 @@ export interface Lines {
   publish(tag: Tag, channel: string, said: unknown): void;
   /** Resolves when it is heard, to a function that ends it. */
   subscribe(tag: Tag, channel: string, hear: (said: unknown) => void): Promise<() => void>;
-  /** Hears what it is told there, in its order and without loss while it is connected. Resolves to a function that ends it. */
-  listen<T>(tag: Tag, name: string, hear: (told: T) => void): Promise<() => Promise<void>>;
   /** How much was asked since the last look. */
   drainCounts(): readonly { readonly op: string; readonly result: 'ok' | 'err'; readonly count: number }[];
   close(): void;
@@ -170,40 +168,6 @@ export function createLines(deps: {
         throw fault;
       }
       return stop;
-    },
-
-    async listen(tag, name, hear) {
-      const line = lineOf(tag);
-      let isStopped = false;
-      let lastHeardAt = 0;
-      const listener: Listener = {
-        // One that is cut off is believed to be there: what it is told comes when it can.
-        isThere: () => !isStopped && machine.isAlive() && line.master === line.shard.master,
-        tell(what) {
-          const { master } = line.shard;
-          lastHeardAt = Math.max(lastHeardAt, time.now() + delay());
-          time.at(lastHeardAt, () =>
-            line.cross(() =>
-              machine.deliver(() => {
-                // Lost with the connection that it was told into.
-                if (!isStopped && line.shard.master === master) hear(what as Parameters<typeof hear>[0]);
-              }),
-            ),
-          );
-        },
-      };
-      await ask(tag, 'listen', ({ listeners }) => {
-        listeners.set(name, (listeners.get(name) ?? new Set()).add(listener));
-      });
-      return async () => {
-        const forget = (): void => void line.shard.listeners.get(name)?.delete(listener);
-        const isHeard = await ask(tag, 'stop-listening', forget).then(
-          () => true,
-          () => false,
-        );
-        // A shard that cannot be told goes on telling, and is heard.
-        if (isHeard) isStopped = true;
-      };
     },
 
     drainCounts() {

@@ -10,13 +10,6 @@ import { copyState, createShardState, type ShardState, sweepState } from './shar
 /** A subscriber of a channel. */
 export type Hear = (said: unknown) => void;
 
-/** A connection that receives messages as they are sent. */
-export interface Listener {
-  /** As far as its shard knows. */
-  isThere(): boolean;
-  tell(what: unknown): void;
-}
-
 export interface Shard {
   readonly index: number;
   readonly state: ShardState;
@@ -43,8 +36,6 @@ export interface Shard {
   subscribe(channel: string, hear: Hear): () => void;
   /** Readers that wait for a message, by inbox. Each returns whether it took one. */
   readonly waiting: Map<string, Set<() => boolean>>;
-  /** Connections that receive messages as they are sent, by inbox. */
-  readonly listeners: Map<string, Set<Listener>>;
   /** `cut`: the connection to the master is lost. Called in the order of registration. */
   onCut(cut: () => void): () => void;
 
@@ -110,7 +101,6 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
     slowMs: 0,
     loss: { requests: 0, replies: 0 },
     waiting,
-    listeners: new Map(),
     now,
     micros,
     reach(run) {

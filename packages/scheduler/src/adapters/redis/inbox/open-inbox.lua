@@ -1,9 +1,9 @@
---[[ open-inbox: an inbox that messages can be sent to, from now on and for a while.
+--[[ open-inbox: create an inbox, or extend the life of an open one.
   KEYS[1] inbox  STREAM  field "body"
   ARGV[1] group  its consumer group
-  ARGV[2] idle   ms that it stays unless it is opened again
+  ARGV[2] idle   ms that it lives unless it is opened again
   Returns {"opened"} or {"open"}
-  Idempotent: what is in it stays, and its end moves. ]]
+  Idempotent: its messages stay, and only its expiry changes. ]]
 local inbox, group, idle = KEYS[1], ARGV[1], ARGV[2]
 local word = 'opened'
 local made = redis.pcall('XGROUP', 'CREATE', inbox, group, '0', 'MKSTREAM')

@@ -1,6 +1,6 @@
 /**
- * Hot path: messages on their way out, gathered per inbox: those of one turn of the event loop are one command, and so are those
- * that come while one is under way. They arrive in the order they were given in.
+ * Hot path: gathers outgoing messages per inbox. Messages of one turn of the event loop share a command, and so do messages that
+ * are sent while a command is under way. They arrive in the order of the calls.
  */
 export type Sent = 'sent' | 'full' | 'gone';
 
@@ -10,22 +10,22 @@ interface Waiting {
   readonly fail: (fault: unknown) => void;
 }
 
-interface Bag {
+interface Queue {
   readonly waiting: Waiting[];
   isSending: boolean;
 }
 
-/** A script must not keep its server for long. */
+/** A script must not block its server for long. */
 const MOST_PER_COMMAND = 64;
 const MOST_CHARS_PER_COMMAND = 256 * 1024;
-/** Past that, whoever they are for takes no more as far as anybody here can tell. */
+/** At this number of waiting messages an inbox counts as full. */
 const MOST_WAITING = 10_000;
 
 export function createOutgoingMessages(
   send: (to: string, bodies: readonly string[]) => Promise<number | 'gone'>,
 ): (to: string, body: string) => Promise<Sent> {
-  /** Only of inboxes that something is on its way to. */
-  const bags = new Map<string, Bag>();
+  /** Only inboxes with a command under way or waiting messages. */
+  const queues = new Map<string, Queue>();
 
   async function sendSome(to: string, some: readonly Waiting[]): Promise<void> {
     try {
@@ -40,27 +40,27 @@ export function createOutgoingMessages(
     }
   }
 
-  async function empty(to: string, bag: Bag): Promise<void> {
-    while (bag.waiting.length > 0) await sendSome(to, takeSome(bag.waiting));
-    bags.delete(to);
+  async function empty(to: string, queue: Queue): Promise<void> {
+    while (queue.waiting.length > 0) await sendSome(to, takeSome(queue.waiting));
+    queues.delete(to);
   }
 
-  function bagFor(to: string): Bag {
-    const known = bags.get(to);
+  function queueFor(to: string): Queue {
+    const known = queues.get(to);
     if (known !== undefined) return known;
-    const bag: Bag = { waiting: [], isSending: false };
-    bags.set(to, bag);
-    return bag;
+    const queue: Queue = { waiting: [], isSending: false };
+    queues.set(to, queue);
+    return queue;
   }
 
   return (to, body) =>
     new Promise((settle, fail) => {
-      const bag = bagFor(to);
-      if (bag.waiting.length >= MOST_WAITING) return settle('full');
-      bag.waiting.push({ body, settle, fail });
-      if (bag.isSending) return;
-      bag.isSending = true;
-      setImmediate(() => void empty(to, bag));
+      const queue = queueFor(to);
+      if (queue.waiting.length >= MOST_WAITING) return settle('full');
+      queue.waiting.push({ body, settle, fail });
+      if (queue.isSending) return;
+      queue.isSending = true;
+      setImmediate(() => void empty(to, queue));
     });
 }
 

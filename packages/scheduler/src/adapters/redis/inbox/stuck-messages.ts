@@ -1,4 +1,4 @@
-/** Messages that were handed out and not confirmed, without touching them: claiming one counts as a delivery. */
+/** Finds messages that were handed out and not acknowledged, without claiming them: a claim counts as a delivery. */
 import type { RedisConnection } from '../connection/redis-connection.ts';
 
 export interface StuckMessage {
@@ -7,7 +7,7 @@ export interface StuckMessage {
   readonly deliveries: number;
 }
 
-/** What is under way is passed over, so that a page may hold nothing of use. */
+/** Messages that are being handled are skipped, so a page may hold no stuck message. */
 const PAGE = 256;
 
 type Row = [messageId: string, reader: string, idleMs: number, deliveries: number];
