@@ -4,8 +4,6 @@ import { createJobClaims } from '../cluster/driver/driver-claims.ts';
 import { createRemoteNodes } from '../cluster/driver/remote-nodes.ts';
 import { guardMailbox } from '../cluster/guards/mailbox.ts';
 import { createDriverCache } from '../cluster/holder/driver-cache.ts';
-import { createFirstWords } from '../cluster/holder/first-words.ts';
-import { createGuestAttempts } from '../cluster/holder/guest-attempts.ts';
 import { createPendingReports } from '../cluster/holder/pending-reports.ts';
 import { createRemoteJobs } from '../cluster/holder/remote-jobs.ts';
 import { createDeadInstances } from '../cluster/membership/dead-instances.ts';
@@ -63,16 +61,9 @@ export function createMultiInstanceJobs(deps: {
   const deadInstances = createDeadInstances();
 
   const driverCache = createDriverCache({ clock, keepMs: scheduler.job_deadline_ms });
-  const firstWords = createFirstWords({ clock });
   const acknowledges = (nodeId: NodeId): boolean | undefined =>
     local.fleet.view(nodeId)?.profile.supports.includes('job_ack');
   const generationOf = (nodeId: NodeId): number | undefined => local.registry().get(nodeId)?.generation;
-  const guests = createGuestAttempts({
-    clock,
-    keepMs: scheduler.job_deadline_ms,
-    recordPlacement: (nodeId, use) => local.registry().recordPlacement(nodeId, use),
-    recordSuccess: (nodeId, use) => local.registry().recordOutcome(nodeId, 'succeeded', use),
-  });
   const held = createPendingReports({
     clock,
     log,
@@ -171,7 +162,6 @@ export function createMultiInstanceJobs(deps: {
       takeovers: takeoverLookup.unsure(),
       audio_offers: drivers.offering(),
       drivers: driverCache.size(),
-      guests: guests.size(),
       direct_asks: bus.askingDirectly(),
     }),
     /** The way to nodes, wherever their sockets are. */
@@ -184,11 +174,9 @@ export function createMultiInstanceJobs(deps: {
         audioAt: local.audioAt,
         generationOf,
         acknowledges: (nodeId) => acknowledges(nodeId) === true,
-        firstWords,
         moveFor: jobStore.moveFor,
         publish: deps.publish,
         driverCache,
-        guests,
         storeNow,
         now: clock.now,
         answerMs,
@@ -209,8 +197,6 @@ export function createMultiInstanceJobs(deps: {
         mayBeLost: failoverReplay.mayBeLost,
         driverCache,
         held,
-        firstWords,
-        guests,
         fit: (result) => fitResult(result, scheduler.result_inline_max_bytes),
         answerMs,
         clock,

@@ -10,8 +10,6 @@ export interface ReportedAttempt {
   readonly nodeId: NodeId;
   readonly jobId: JobId;
   readonly attempt: number;
-  /** Whoever holds the node has counted it as a success. Absent: whoever drives the job says so. */
-  readonly isCounted?: boolean;
 }
 
 export interface ReportedFailure {

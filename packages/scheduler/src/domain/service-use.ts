@@ -36,12 +36,6 @@ export function useOf(need: Wants): ServiceUse {
   };
 }
 
-/** Reads the value from another instance. Undefined: malformed. */
-export function readUse(given: unknown): ServiceUse | undefined {
-  const { types, services } = (given ?? {}) as Readonly<Record<string, unknown>>;
-  return isWords(types) && isWords(services) ? { types, services } : undefined;
-}
-
 export const isWords = (given: unknown): given is readonly string[] =>
   Array.isArray(given) && given.every((word) => typeof word === 'string');
 

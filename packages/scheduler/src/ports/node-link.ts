@@ -30,8 +30,6 @@ export type Delivery =
       readonly generation?: number | undefined;
       /** It was posted to the node's endpoint, not written to the connection by which the node itself speaks. */
       readonly isApart?: boolean | undefined;
-      /** Another instance holds the node and has counted that it was placed. */
-      readonly isCounted?: boolean | undefined;
     }
   | { readonly kind: 'queued' }
   /** `declined`: its endpoint was not to be reached, or wanted nothing of it. `overloaded`: the node answered that it has no room. */

@@ -1,8 +1,6 @@
 /** Instances that hear of one another's jobs, each with a desk that writes down what it is told. */
 
 import { createDriverCache } from '../../src/cluster/holder/driver-cache.ts';
-import { createFirstWords } from '../../src/cluster/holder/first-words.ts';
-import { createGuestAttempts } from '../../src/cluster/holder/guest-attempts.ts';
 import { createPendingReports } from '../../src/cluster/holder/pending-reports.ts';
 import { createRemoteJobs } from '../../src/cluster/holder/remote-jobs.ts';
 import { fitResult } from '../../src/domain/job-spec.ts';
@@ -28,10 +26,6 @@ export function withDesk(
     /** What its engine was told, in order. */
     told: [] as string[],
     audio: [] as string[],
-    /** What it counted of attempts on its nodes. */
-    recorded: [] as string[],
-    /** Jobs whose results somebody else was said to have counted. */
-    saidCounted: [] as string[],
     drives: new Set<string>(),
     say: async (jobId: string): Promise<ReportResult> => ({
       kind: 'accepted',
@@ -61,19 +55,11 @@ export function withDesk(
     maxHeld: 100,
     maxBytes: 1_000_000,
   });
-  const firstWords = createFirstWords({ clock });
-  const guests = createGuestAttempts({
-    clock,
-    keepMs: HOLD_MS,
-    recordPlacement: (nodeId) => void state.recorded.push(`${nodeId} placed`),
-    recordSuccess: (nodeId, { types }) => void state.recorded.push(`${nodeId} succeeded ${types}`),
-  });
   const answers = createRemoteJobs({
     bus: instance.bus,
     local: {
       acknowledge: ({ jobId }) => hear('acknowledged', jobId),
-      finish({ jobId, isCounted }, { ttsAudio, extra }) {
-        if (isCounted !== undefined) state.saidCounted.push(jobId);
+      finish({ jobId }, { ttsAudio, extra }) {
         state.audio.push(extra?.tts_audio_dropped === true ? 'dropped' : ttsAudio);
         return hear('finished', jobId);
       },
@@ -97,8 +83,6 @@ export function withDesk(
     mayBeLost: () => state.othersTold !== undefined,
     driverCache,
     held,
-    firstWords,
-    guests,
     fit: (result) => fitResult(result, inlineMaxBytes),
     answerMs: ANSWER_MS,
     clock,
@@ -111,8 +95,6 @@ export function withDesk(
     driverCache,
     store,
     held,
-    firstWords,
-    guests,
   };
 }
 

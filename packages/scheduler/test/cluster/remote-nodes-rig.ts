@@ -2,8 +2,6 @@
 
 import { createRemoteNodes } from '../../src/cluster/driver/remote-nodes.ts';
 import { createDriverCache } from '../../src/cluster/holder/driver-cache.ts';
-import { createFirstWords } from '../../src/cluster/holder/first-words.ts';
-import type { Guest } from '../../src/cluster/holder/guest-attempts.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { AudioAt } from '../../src/domain/job-spec.ts';
 import type { Need } from '../../src/domain/need.ts';
@@ -44,15 +42,11 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     records: new Map<string, NodeRecord>(),
     audio: new Map<string, AudioAt>(),
     delivered: [] as Assignment[],
-    /** Attempts of others that are counted here. */
-    guests: [] as Guest[],
-    withdrawn: [] as string[],
     cancelled: [] as string[],
     published: [] as JobRecord[],
     whileDelivering: async (_: Assignment): Promise<void> => {},
   };
   const driverCache = createDriverCache({ clock, keepMs: 90_000 });
-  const firstWords = createFirstWords({ clock });
   const store = faulty(
     { moveFor: jobs.moveFor, recordOf: (jobId: string) => Promise.resolve(jobs.store.get(jobId)) },
     [],
@@ -75,20 +69,15 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     audioAt: (jobId) => state.audio.get(jobId),
     generationOf: (nodeId) => state.sockets.get(nodeId),
     acknowledges: (nodeId) => state.acknowledging.has(nodeId),
-    firstWords,
     moveFor: store.port.moveFor,
     publish: (job) => void state.published.push(job),
     driverCache,
-    guests: {
-      placed: (guest) => void state.guests.push(guest),
-      withdrawn: (nodeId, jobId) => void state.withdrawn.push(`${nodeId} ${jobId}`),
-    },
     storeNow: clock.now,
     now,
     answerMs: ANSWER_MS,
     log: QUIET,
   });
-  return { ...state, state, driverCache, firstWords, store, link, now };
+  return { ...state, state, driverCache, store, link, now };
 }
 
 export async function startDriverAndHolder(clocks: { driverAheadMs?: number; holderAheadMs?: number } = {}) {

@@ -232,7 +232,7 @@ describe('a holder that wrote a job to its node', () => {
   it('says so without a record when the record shows this attempt already', async () => {
     const { holder, deliver } = await startDriverAndHolder();
     await deliver();
-    expect(await deliver()).toEqual({ kind: 'written', generation: 7, isCounted: true });
+    expect(await deliver()).toEqual({ kind: 'written', generation: 7 });
     expect(holder.cancelled).toEqual([]);
     expect(holder.published).toHaveLength(1);
   });
@@ -240,7 +240,7 @@ describe('a holder that wrote a job to its node', () => {
   it('says so without a record when none could be written: the driver writes it', async () => {
     const { holder, jobs, job, deliver } = await startDriverAndHolder();
     holder.store.plan({ method: 'moveFor', fault: 'throw' });
-    expect(await deliver()).toEqual({ kind: 'written', generation: 7, isCounted: true });
+    expect(await deliver()).toEqual({ kind: 'written', generation: 7 });
     expect((await jobs.record(job.jobId)).state).toBe('RESERVED');
     expect(holder.cancelled).toEqual([]);
   });

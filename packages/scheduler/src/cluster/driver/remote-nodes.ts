@@ -9,21 +9,16 @@ import type { JobId, NodeId } from '../../domain/ids.ts';
 import { holdsFence, type JobRecord } from '../../domain/job.ts';
 import { changeJob, type JobChange } from '../../domain/job-change.ts';
 import type { AudioAt } from '../../domain/job-spec.ts';
-import { readUse, type ServiceUse, useOf } from '../../domain/service-use.ts';
 import type { Expected, MoveResult } from '../../ports/job-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Assignment, Delivery, NodeLink } from '../../ports/node-link.ts';
 import type { NodeRecord } from '../../ports/node-records.ts';
 import type { DriverCache } from '../holder/driver-cache.ts';
-import type { FirstWords } from '../holder/first-words.ts';
-import type { GuestAttempts } from '../holder/guest-attempts.ts';
 import { type MessageBus, Unsent } from '../messaging/message-bus.ts';
 import { readMessage } from '../messaging/read-message.ts';
 
 interface AssignMessage extends Assignment {
   readonly driver: string;
-  /** For its holder to count. Absent: its driver does. */
-  readonly use?: ServiceUse | undefined;
 }
 
 interface WithdrawMessage {
@@ -36,7 +31,6 @@ interface Written {
   readonly kind: 'written';
   readonly generation: number;
   readonly isApart?: boolean | undefined;
-  readonly isCounted?: boolean;
   /** When DISPATCHED was written; absent: it was not. */
   readonly at?: number;
 }
@@ -56,7 +50,6 @@ export interface RemoteNodesDeps {
   readonly generationOf: (nodeId: NodeId) => number | undefined;
   /** Whether a node of this instance says that it has a job. */
   readonly acknowledges: (nodeId: NodeId) => boolean;
-  readonly firstWords: Pick<FirstWords, 'wait'>;
   readonly moveFor: (
     driver: string,
     jobId: JobId,
@@ -65,7 +58,6 @@ export interface RemoteNodesDeps {
   ) => Promise<MoveResult>;
   readonly publish: (job: JobRecord) => void;
   readonly driverCache: Pick<DriverCache, 'note'>;
-  readonly guests: Pick<GuestAttempts, 'placed' | 'withdrawn'>;
   /** The store's time: what instances whose clocks differ have in common. */
   readonly storeNow: () => number;
   readonly now: () => number;
@@ -84,7 +76,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
 
   async function deliverThrough(holder: string, assignment: Assignment): Promise<Delivery> {
     const { nodeId, attempt, job } = assignment;
-    const { need, ...sent } = job;
+    const { need: _need, ...sent } = job;
     const toStore = deps.storeNow() - deps.now();
     const message: AssignMessage = {
       ...assignment,
@@ -92,7 +84,6 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
       audioAt: assignment.audioAt ?? deps.audioAt(job.jobId),
       expiresAt: assignment.expiresAt + toStore,
       driver: deps.driver(),
-      use: need && useOf(need),
     };
     let answered: Answered;
     try {
@@ -111,8 +102,8 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     }
     if (answered.kind !== 'written' || answered.at === undefined) return answered;
     const change = dispatchedAt(answered.at, nodeId, attempt);
-    const { generation, isApart, isCounted } = answered;
-    return { kind: 'written', generation, isApart, isCounted, job: changeJob(job, change) };
+    const { generation, isApart } = answered;
+    return { kind: 'written', generation, isApart, job: changeJob(job, change) };
   }
 
   /** The link commits the lease first: an assignment that lay in the inbox for too long finds its lease ended or abandoned. */
@@ -125,18 +116,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     const generation = deps.generationOf(nodeId) ?? 0;
     const written = { kind: 'written', generation, isApart: delivery.isApart } as const;
     const isTaken = !deps.acknowledges(nodeId);
-    if (isTaken) return counted(message, await recorded(message, written));
-    const answered = counted(message, written);
-    await deps.firstWords.wait(job.jobId, driver);
-    return answered;
-  }
-
-  /** At once: of a node that is doubted nobody should think that it may have another. */
-  function counted({ nodeId, attempt, job, use: given }: AssignMessage, answered: Answered): Answered {
-    const use = readUse(given);
-    if (answered.kind !== 'written' || use === undefined) return answered;
-    deps.guests.placed({ jobId: job.jobId, nodeId, attempt, use });
-    return { ...answered, isCounted: true };
+    return isTaken ? recorded(message, written) : written;
   }
 
   /** DISPATCHED, on behalf of the driver. */
@@ -177,7 +157,6 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   );
   bus.on('withdraw', async (body) => {
     const { nodeId, jobId, reason } = readMessage<WithdrawMessage>('withdraw', body, WITHDRAW);
-    deps.guests.withdrawn(nodeId, jobId);
     local.cancel(nodeId, jobId, reason);
   });
 

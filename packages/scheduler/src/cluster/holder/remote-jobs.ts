@@ -20,8 +20,6 @@ import type { MessageBus } from '../messaging/message-bus.ts';
 import { readMessage } from '../messaging/read-message.ts';
 import type { DriverCache } from './driver-cache.ts';
 import { createFindDriver, type FindDriverDeps, type Way } from './find-driver.ts';
-import type { FirstWords } from './first-words.ts';
-import type { GuestAttempts } from './guest-attempts.ts';
 import { type NodeReport, readNodeReport } from './node-report.ts';
 import type { PendingReports } from './pending-reports.ts';
 
@@ -66,8 +64,6 @@ export function createRemoteJobs(deps: {
   mayBeLost: FindDriverDeps['mayBeLost'];
   driverCache: DriverCache;
   held: PendingReports;
-  firstWords: Pick<FirstWords, 'orAtOnce' | 'end'>;
-  guests: Pick<GuestAttempts, 'marked' | 'left'>;
   /** A result as it may pass through the store. */
   fit: (result: JobResult) => JobResult;
   answerMs: number;
@@ -110,9 +106,7 @@ export function createRemoteJobs(deps: {
       await hear(report);
       return true;
     }
-    const body = deps.guests.marked(report);
-    const isSent = await bus.tell(direction.instanceId, { topic: 'answer', lane: jobId, body });
-    if (isSent) deps.guests.left(body);
+    const isSent = await bus.tell(direction.instanceId, { topic: 'answer', lane: jobId, body: report });
     if (isSent && report.say !== 'acknowledged') driverCache.forget(jobId);
     return isSent;
   }
@@ -120,16 +114,14 @@ export function createRemoteJobs(deps: {
   async function handOverOrHold(report: NodeReport): Promise<ReportOutcome> {
     const { jobId } = report.answer;
     const isLast = report.say !== 'acknowledged';
-    // What was said before of the same job goes first, also when it was taken over by this instance meanwhile.
-    if (isLast || local.drives(jobId)) deps.firstWords.end(jobId, driverCache.find(jobId));
+    // An earlier report on the same job goes first, also when this instance took the job over meanwhile.
     if (local.drives(jobId)) await underWay.get(jobId);
     const isHere = local.drives(jobId);
     if (isHere && !held.holds(jobId)) return hear(report);
     const fitting = isHere ? report : fitted(report);
     if (held.holds(jobId)) held.add(fitting);
-    else if (!mayGoOn(fitting)) await bring(fitting);
-    else if (isLast) void bring(fitting);
-    else deps.firstWords.orAtOnce(jobId, () => void bring(fitting));
+    else if (mayGoOn(fitting)) void bring(fitting);
+    else await bring(fitting);
     return ACCEPTED;
   }
 

@@ -58,7 +58,7 @@ export const CLUSTER_METRICS = {
   },
   scheduler_instance_backlog: {
     kind: 'gauge',
-    help: 'What this instance remembers of jobs it shares with others: takeovers nobody has answered for and audio_offers nobody has heard (10,000 each, then no more), drivers of jobs on its nodes, slots it keeps for them, and guests, attempts of theirs that it counts (50,000 each, the oldest go), lasting_slots, those it took on nodes of others that are not known to last (until their reservation ends), direct_asks that others have not answered (256, then messages).',
+    help: 'What this instance remembers of jobs it shares with others: takeovers nobody has answered for and audio_offers nobody has heard (10,000 each, then no more), drivers of jobs on its nodes and slots it keeps for them (50,000 each, the oldest go), lasting_slots, those it took on nodes of others that are not known to last (until their reservation ends), direct_asks that others have not answered (256, then messages).',
     labels: ['of'],
   },
   scheduler_node_reports_dropped_total: {

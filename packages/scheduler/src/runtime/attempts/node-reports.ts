@@ -163,7 +163,7 @@ export function createNodeReports(
       if (!isFinished) return ignore('result', answer, 'fenced');
       noteStage(engine, RUN, ranMs);
       engine.slow?.took('result', engine.clock.precise() - heardAt);
-      if (answer.isCounted !== true) engine.nodes.outcome(answer.nodeId, 'succeeded', flight.need);
+      engine.nodes.outcome(answer.nodeId, 'succeeded', flight.need);
       return { kind: 'accepted', job: flight.job };
     },
 

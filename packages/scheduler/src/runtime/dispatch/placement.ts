@@ -207,7 +207,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
       return notSent(flight, nodeId, attempt, delivery, previous);
     const deliveredAt = clock.precise();
     if (flight.attempts === attempt) noteStage(engine, SEND, deliveredAt - flight.sentAt);
-    if (delivery.kind === 'queued' || delivery.isCounted !== true) engine.nodes.placed(nodeId, flight.need);
+    engine.nodes.placed(nodeId, flight.need);
     const isMeant = isMeantFor(flight.job, nodeId, attempt);
     if (isMeant || holdsFence(flight.job, nodeId, attempt)) noteWay(flight, delivery);
     // Answered, and perhaps given up, while the send was under way.

@@ -1,34 +1,11 @@
-/** Answers as messages: which wait for a moment, which are remembered, how long one may take, and what is refused. */
+/** Node reports that travel as messages: how long handling one may take, and which are refused. */
 import { describe, expect, it } from 'vitest';
-import { FIRST_WORDS_MS } from '../../src/cluster/holder/first-words.ts';
 import { RESULT } from '../contracts/job-draft.ts';
 import { COMES_AGAIN_MS } from './post-rig.ts';
 import { ANSWER_MS, startDesks } from './remote-jobs-rig.ts';
 
-const ACCEPTED = { kind: 'accepted' };
-
-describe('an answer that is a message', () => {
-  it('waits for a moment if its job was handed out just now; a last word takes it along', async () => {
-    const { holder, driver, driveBy, answer, jobId, clock, sent } = await startDesks();
-    const other = await driveBy(driver);
-    for (const handed of [jobId, other]) {
-      holder.driverCache.note(handed, driver.driver);
-      void holder.firstWords.wait(handed, driver.driver);
-      expect(await holder.handedOver.acknowledge({ ...answer, jobId: handed })).toEqual(ACCEPTED);
-    }
-    await clock.advance(FIRST_WORDS_MS - 1);
-    expect(sent).toEqual([]);
-    await holder.handedOver.finish(answer, RESULT);
-    await clock.advance(0);
-    expect(driver.state.told.sort()).toEqual(
-      [`${jobId} acknowledged`, `${jobId} finished`, `${other} acknowledged`].sort(),
-    );
-    expect(driver.state.told.indexOf(`${jobId} acknowledged`)).toBeLessThan(
-      driver.state.told.indexOf(`${jobId} finished`),
-    );
-  });
-
-  it('is not waited for by its message longer than ten seconds: that comes again', async () => {
+describe('a node report sent as a message', () => {
+  it('is retried when its handler takes longer than ten seconds', async () => {
     const { holder, driver, answer, jobId, clock, settle } = await startDesks();
     driver.state.say = () => new Promise(() => {});
     await holder.handedOver.acknowledge(answer);
@@ -41,7 +18,7 @@ describe('an answer that is a message', () => {
     expect(driver.state.told).toEqual(Array(2).fill(`${jobId} acknowledged`));
   });
 
-  it('does not wait for ever behind a cancel of its job that the store keeps from being written', async () => {
+  it('is handled although a cancel of its job hangs', async () => {
     const { holder, driver, answer, jobId, clock } = await startDesks();
     driver.state.cancelled = new Promise(() => {});
     const cancelling = holder.heard.cancel(jobId, 'changed_mind').catch(() => 'unheard');
@@ -52,7 +29,7 @@ describe('an answer that is a message', () => {
     expect(driver.state.told).toContain(`${jobId} finished`);
   });
 
-  it('makes sense, or is refused: nothing of it is told to the engine', async () => {
+  it('is refused when malformed, without reaching the engine', async () => {
     const { holder, driver, answer, clock } = await startDesks();
     const bodies = [
       null,
