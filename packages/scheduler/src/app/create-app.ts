@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { createAudioFetcher } from '../adapters/http/audio-fetcher.ts';
-import { createDirectLine } from '../adapters/http/direct-line.ts';
 import { createPrometheusMeter } from '../adapters/prometheus/meter.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import { createEventLoopProbe } from '../adapters/system/event-loop.ts';
@@ -65,7 +64,6 @@ export function createApp(deps: AppDeps): App {
   const tools = { config, clock, ids, meter, log, slow: observation.slow };
   const sockets = createNodeSockets({ clock });
   const inputAudio = createInputAudio({ config, log, isSingleInstance: shared === undefined });
-  const line = shared && createDirectLine();
   const core = createCore({
     ...tools,
     chance: Math.random,
@@ -73,7 +71,6 @@ export function createApp(deps: AppDeps): App {
     sockets,
     audio: { ...inputAudio, fetcher: createAudioFetcher() },
     shared,
-    line,
     reread: deps.reread,
   });
   const { fleet, pools, together, registry, jobs, sessions, reader, backgroundServices, traces } = core;
@@ -135,7 +132,6 @@ export function createApp(deps: AppDeps): App {
       backgroundServices.stop();
       observation.stop();
       await together?.stop();
-      line?.close();
       await traces?.stop();
     },
     drainTimeoutMs: config.server.drain_timeout_ms,

@@ -12,7 +12,6 @@ import type { AudioFetcher } from '../ports/audio-fetcher.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { DirectLine } from '../ports/direct-line.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
@@ -57,8 +56,6 @@ export interface CoreDeps {
   };
   /** The store of several instances. Absent: this process is alone and needs none. */
   readonly shared?: SharedStore | undefined;
-  /** To other instances. Absent: they speak through the store alone. */
-  readonly line?: DirectLine | undefined;
   /** Reads the configuration again from where it came from. */
   readonly reread?: (() => Promise<LoadResult>) | undefined;
 }
@@ -83,7 +80,6 @@ export function createCore(deps: CoreDeps) {
       store: shared,
       chance,
       localEvents,
-      line: deps.line,
       local: {
         jobs: () => jobs,
         sessions: () => sessions,

@@ -8,7 +8,6 @@ import { createPendingReports } from '../cluster/holder/pending-reports.ts';
 import { createRemoteJobs } from '../cluster/holder/remote-jobs.ts';
 import { createDeadInstances } from '../cluster/membership/dead-instances.ts';
 import type { Presence } from '../cluster/membership/presence.ts';
-import { createAskAround } from '../cluster/messaging/ask-around.ts';
 import type { Hints } from '../cluster/messaging/hints.ts';
 import { laneOf, type MessageBus } from '../cluster/messaging/message-bus.ts';
 import type { NodeReplica } from '../cluster/nodes/node-replica.ts';
@@ -162,7 +161,6 @@ export function createMultiInstanceJobs(deps: {
       takeovers: takeoverLookup.unsure(),
       audio_offers: drivers.offering(),
       drivers: driverCache.size(),
-      direct_asks: bus.askingDirectly(),
     }),
     /** The way to nodes, wherever their sockets are. */
     link: (to: NodeLink): NodeLink =>
@@ -190,9 +188,6 @@ export function createMultiInstanceJobs(deps: {
         driverOf,
         driver,
         living,
-        askAround:
-          (bus.asksDirectly || undefined) &&
-          createAskAround({ bus, self: presence.self, living, drives: jobs.drives, driver, driverCache }),
         othersTold: failoverReplay.othersTold,
         mayBeLost: failoverReplay.mayBeLost,
         driverCache,

@@ -1,12 +1,10 @@
-/** Composition root: messages between instances: who writes them, who reads those that come, and what of both goes along with other writes. */
+/** Composition root: the sender and the reader of messages between instances. */
 
 import type { Presence } from '../cluster/membership/presence.ts';
-import type { Hints } from '../cluster/messaging/hints.ts';
 import { createInboxReader } from '../cluster/messaging/inbox-reader.ts';
 import { createMessageBus, laneOf } from '../cluster/messaging/message-bus.ts';
 import type { Config } from '../config/settings.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { DirectLine } from '../ports/direct-line.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
@@ -18,8 +16,6 @@ export function createMessaging(deps: {
   readonly instanceId: string;
   readonly store: Pick<SharedStore, 'inbox' | 'replaceReader'>;
   readonly presence: Pick<Presence, 'self' | 'isFenced' | 'living'>;
-  readonly hints: Pick<Hints, 'ask'>;
-  readonly line: DirectLine | undefined;
   readonly clock: Clock;
   readonly ids: Pick<IdSource, 'traceId'>;
   readonly meter: Meter;
@@ -30,14 +26,12 @@ export function createMessaging(deps: {
   const { isFenced } = presence;
   const bus = createMessageBus({
     inbox,
-    publishHint: deps.hints.ask,
     clock,
     meter,
     self: presence.self,
     isFenced,
     living: presence.living,
     newAskId: deps.ids.traceId,
-    line: deps.line,
   });
   const reader = createInboxReader({
     instanceId,

@@ -15,7 +15,6 @@ import type { Config } from '../config/settings.ts';
 import { driverName } from '../domain/driver-name.ts';
 import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { DirectLine } from '../ports/direct-line.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { JobEvents } from '../ports/job-events.ts';
 import type { Log } from '../ports/log.ts';
@@ -49,10 +48,8 @@ export function createMultiInstance(deps: {
   /** Tells waiters of this process. */
   readonly localEvents: JobEvents;
   readonly local: LocalParts;
-  /** Absent: instances speak to one another through the store alone. */
-  readonly line?: DirectLine | undefined;
 }) {
-  const { config, store, clock, chance, ids, meter, log, local, line } = deps;
+  const { config, store, clock, chance, ids, meter, log, local } = deps;
   const { hostname, pid, newName } = deps.process;
   const { scheduler } = config;
   const { phase2 } = scheduler;
@@ -61,7 +58,6 @@ export function createMultiInstance(deps: {
   let hasJoined = false;
   let watch: ReturnType<SharedStore['watch']> | undefined;
   let returnedAt = Number.NEGATIVE_INFINITY;
-  const newIncarnation = () => ({ incarnation: newName(), ...(line && { directKey: newName() }) });
   let instanceCount = 1;
   /** Who was silent lately may have been so because nobody could be told. */
   const isStoreSteady = (): boolean =>
@@ -74,7 +70,7 @@ export function createMultiInstance(deps: {
     settings: presenceSettings(config),
     first: {
       instanceId,
-      ...newIncarnation(),
+      incarnation: newName(),
       startedAt: clock.now(),
       hostname,
       pid,
@@ -84,7 +80,7 @@ export function createMultiInstance(deps: {
         return advertiseUrl;
       },
     },
-    newIncarnation,
+    newIncarnation: newName,
     events: {
       lost() {
         local.jobs().abandonAll();
@@ -130,7 +126,6 @@ export function createMultiInstance(deps: {
       nodeNews: (...news) => recordNews(local.registry(), ...news),
       missing: local.heardMissing,
       partial: ({ jobId, text, isFinal, nodeId }) => local.sessions().partial(jobId, text, isFinal, nodeId),
-      asked: (text) => void bus.hear(text),
     },
   });
   const ledger = guardLedger({
@@ -141,7 +136,7 @@ export function createMultiInstance(deps: {
     ...ledgerSettings(config),
   });
 
-  const messages = { config, instanceId, store, presence, hints, line, clock, ids, meter, log };
+  const messages = { config, instanceId, store, presence, clock, ids, meter, log };
   const { bus, reader } = createMessaging(messages);
 
   // Nodes of all instances.
@@ -209,8 +204,6 @@ export function createMultiInstance(deps: {
     isStoreSteady,
     handling: reader.handling,
     self: presence.self,
-    /** What others ask directly; undefined: not now. */
-    answerDirectly: bus.answer,
     living,
     /** How many live, as last seen. */
     instances: () => instanceCount,

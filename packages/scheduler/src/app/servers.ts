@@ -62,10 +62,7 @@ export function createServers(parts: {
 
   const http = createHttpServer({
     registry,
-    ...(together !== undefined && {
-      remoteNodes: together.holders(),
-      direct: { key: () => together.self().directKey, answer: together.answerDirectly },
-    }),
+    ...(together !== undefined && { remoteNodes: together.holders() }),
     jobs: { ...(answers?.heard ?? jobs), dispatch: parts.backgroundServices.dispatch },
     reader: parts.reader,
     sessions,

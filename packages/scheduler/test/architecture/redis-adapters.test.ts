@@ -12,7 +12,6 @@ const NOT_IN_REDIS: Readonly<Record<string, string>> = {
   'audio-store': 'audio never lies in Redis: a job carries a reference',
   chance: 'of the process',
   clock: 'of the process; leases go by the time of the server, inside its scripts',
-  'direct-line': 'asks other instances past Redis',
   'endpoint-caller': 'calls nodes over HTTP',
   'id-source': 'of the process',
   log: 'of the process',

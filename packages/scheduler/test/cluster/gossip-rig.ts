@@ -48,7 +48,6 @@ export function startTalk() {
           void heard.push(`${nodeId} lacks ${serviceId}@${version}: ${reason}`),
         partial: ({ jobId, nodeId, text, isFinal }) =>
           void heard.push(`${jobId} on ${nodeId}: ${text}${isFinal ? '.' : '…'}`),
-        asked: (text) => void heard.push(`asked ${text}`),
       },
     });
     /** As the ledger answers: told to the others, then taken into the view. */

@@ -16,14 +16,6 @@ describe('gossip', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('brings what the post office asks to whom it is for, at once', async () => {
-    const { clock, join } = startTalk();
-    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
-    a.hints.ask('b', 'node-1 {"topic":"question"}');
-    await clock.advance(1);
-    expect([a.heard, b.heard, c.heard]).toEqual([[], ['asked node-1 {"topic":"question"}'], []]);
-  });
-
   it('tells how an attempt went to the holder of the node alone, every one of them', async () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];

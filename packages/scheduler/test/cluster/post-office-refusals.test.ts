@@ -99,7 +99,7 @@ describe('an ask is Unsent', () => {
   it.each(['full', 'gone'] as const)('when the inbox is %s, which is counted', async (reason) => {
     const { join, inbox } = startPost({ maxMessages: 1 });
     const me = await join('me');
-    await join('you', { isDeaf: true });
+    await join('you', { isReading: false });
     if (reason === 'full') await inbox.send('you', 'one');
     else await inbox.close('you');
     expect(await me.bus.tell('you', LETTER)).toBe(false);
@@ -167,7 +167,7 @@ describe('a message that makes no sense', () => {
   ])('does not settle an ask as its reply: %s', async (_, body) => {
     const { join, clock, settle } = startPost();
     const me = await join('me');
-    await join('you', { isDeaf: true });
+    await join('you', { isReading: false });
     const asked = me.bus.ask('you', LETTER, LIMIT_MS);
     const outcome = outcomeOf(asked);
     await settle();
@@ -182,7 +182,7 @@ describe('a message that makes no sense', () => {
   it('fails an ask as INTERNAL_ERROR if its reply has a code that nobody knows here', async () => {
     const { join, settle } = startPost();
     const me = await join('me');
-    await join('you', { isDeaf: true });
+    await join('you', { isReading: false });
     const outcome = outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));
     await settle();
     const body = { code: 'OUT_OF_COFFEE', message: 'no coffee' };

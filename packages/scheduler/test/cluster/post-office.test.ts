@@ -9,10 +9,10 @@ const DOWN = { code: 'SCHEDULER_DEPENDENCY_DOWN' };
 const LIMIT_MS = 3_000;
 const word = (body: unknown, lane = 'job-1') => ({ topic: 'word', lane, body });
 
-async function startTwo(options: { maxMessages?: number; isDeaf?: boolean } = {}) {
+async function startTwo(options: { maxMessages?: number; isReading?: boolean } = {}) {
   const post = startPost(options);
   const me = await post.join('me');
-  const you = await post.join('you', { isDeaf: options.isDeaf ?? false });
+  const you = await post.join('you', { isReading: options.isReading ?? false });
   const heard: unknown[] = [];
   you.bus.on('word', async (body, from) => {
     heard.push([body, from]);
@@ -152,7 +152,7 @@ describe('a message that asks', () => {
   });
 
   it('ends by its limit if nobody answers, not before, and leaves nothing behind', async () => {
-    const { me, clock, outcomeOf } = await startTwo({ isDeaf: true });
+    const { me, clock, outcomeOf } = await startTwo({ isReading: false });
     const timers = clock.pending();
     const asked = me.bus.ask('you', word(1), LIMIT_MS);
     const outcome = outcomeOf(asked);
@@ -199,7 +199,7 @@ describe('a message that asks', () => {
   });
 
   it('is refused beyond the number of answers that can be waited for, and taken again after one came', async () => {
-    const { me, outcomeOf } = await startTwo({ isDeaf: true, maxMessages: 30_000 });
+    const { me, outcomeOf } = await startTwo({ isReading: false, maxMessages: 30_000 });
     const outcomes = Array.from({ length: 20_000 }, (_, at) =>
       outcomeOf(me.bus.ask('you', word(at), LIMIT_MS)),
     );

@@ -1,7 +1,6 @@
 /** Several instances that write messages to one another, on stores in memory, each with an inbox that is read, and time that is stepped. */
 import { createInboxReader } from '../../src/cluster/messaging/inbox-reader.ts';
 import { createMessageBus, laneOf } from '../../src/cluster/messaging/message-bus.ts';
-import type { DirectLine } from '../../src/ports/direct-line.ts';
 import type { Inbox } from '../../src/ports/inbox.ts';
 import type { Instance } from '../../src/ports/instances.ts';
 import type { Log } from '../../src/ports/log.ts';
@@ -53,20 +52,9 @@ export function startPost({ maxMessages = 1_000 } = {}) {
     },
   };
 
-  const whispered: { readonly to: string; readonly text: string }[] = [];
-  const ears = new Map<string, (text: string) => Promise<void>>();
-  function publishHint(to: string, text: string): void {
-    whispered.push({ to, text });
-    void ears.get(to)?.(text);
-  }
-
-  /** `isDeaf`: nobody reads its inbox. `line`: it asks others directly, and may be asked so. */
-  async function join(
-    instanceId: string,
-    { incarnation = `${instanceId}-1`, isDeaf = false, line = undefined as DirectLine | undefined } = {},
-  ) {
-    const reached = line && { advertiseUrl: `http://${instanceId}`, directKey: `key of ${instanceId}` };
-    const self: Instance = { ...about(instanceId), incarnation, ...reached };
+  /** `isReading`: false: no reader takes messages of its inbox. */
+  async function join(instanceId: string, { incarnation = `${instanceId}-1`, isReading = true } = {}) {
+    const self: Instance = { ...about(instanceId), incarnation };
     const state = { isFenced: false, looks: 0, whileLooking: () => {} };
     const way = faulty(noting, [], clock);
     const { meter, counted } = createTally();
@@ -79,14 +67,12 @@ export function startPost({ maxMessages = 1_000 } = {}) {
     }
     const bus = createMessageBus({
       inbox: way.port,
-      publishHint,
       clock,
       meter,
       self: () => self,
       isFenced: () => state.isFenced,
       living,
       newAskId: () => `${instanceId}:${++asks}`,
-      line,
     });
     const reader = createInboxReader({
       instanceId,
@@ -101,10 +87,7 @@ export function startPost({ maxMessages = 1_000 } = {}) {
     });
     await instances.announce(self, LIVES_MS);
     await inbox.open(instanceId);
-    if (!isDeaf) {
-      reader.start();
-      ears.set(instanceId, bus.hear);
-    }
+    if (isReading) reader.start();
     return {
       self,
       driver: `${instanceId}/${incarnation}`,
@@ -127,9 +110,6 @@ export function startPost({ maxMessages = 1_000 } = {}) {
     inbox,
     instances,
     sent,
-    whispered,
-    /** From now on hints do not reach it. */
-    stopEars: (instanceId: string): void => void ears.delete(instanceId),
     join,
     /** Lets messages that are under way arrive, and their replies. */
     settle: (): Promise<void> => clock.advance(POST_MS),

@@ -54,7 +54,7 @@ describe('presence on Redis', () => {
         died: (ids) => void heard.died.push(...ids),
       },
       first: about(instanceId),
-      newIncarnation: () => ({ incarnation: `${instanceId}-${++incarnations}` }),
+      newIncarnation: () => `${instanceId}-${++incarnations}`,
     });
     closing.push(() => connection.disconnect());
     closing.push(() => presence.stop());

@@ -72,7 +72,7 @@ export function startPresences() {
       },
       first: { ...about(instanceId), incarnation },
       ...(lastingUpTo === undefined ? {} : { lastingUpTo }),
-      newIncarnation: () => ({ incarnation: `${instanceId}-${++incarnations}` }),
+      newIncarnation: () => `${instanceId}-${++incarnations}`,
     });
     return { presence, way, heard };
   }

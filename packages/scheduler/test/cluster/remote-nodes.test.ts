@@ -11,7 +11,7 @@ async function letterUnread() {
   const post = startPost();
   const jobs = createSharedJobs(post.clock);
   const a = await post.join('a');
-  const b = await post.join('b', { isDeaf: true });
+  const b = await post.join('b', { isReading: false });
   const driver = withNodes(post, jobs, a);
   const holder = withNodes(post, jobs, b);
   holder.sockets.set('node-b', 1);

@@ -1,8 +1,7 @@
-/** Hot path: who drives a job: this instance, the one that its assignment named, one that says so, or whoever the store says, if that one lives. */
+/** Hot path: finds the driver of a job: this instance, the driver that its assignment named, or the one in the job record, if it lives. */
 import { driverName, instanceOf } from '../../domain/driver-name.ts';
 import type { JobId } from '../../domain/ids.ts';
 import type { Instance } from '../../ports/instances.ts';
-import type { AskAround } from '../messaging/ask-around.ts';
 import type { DriverCache } from './driver-cache.ts';
 
 /** `here`: it is driven here, or it is over and only a lease is left to give back. `nobody`: its driver is being replaced. */
@@ -26,8 +25,6 @@ export interface FindDriverDeps {
   /** The store may have lost the job. */
   readonly mayBeLost: (jobId: JobId) => boolean;
   readonly driverCache: Pick<DriverCache, 'find'>;
-  /** Absent: the others cannot be asked directly. */
-  readonly askAround?: AskAround | undefined;
 }
 
 export function createFindDriver(deps: FindDriverDeps) {
@@ -36,8 +33,6 @@ export function createFindDriver(deps: FindDriverDeps) {
     // What came by the notes of one instance does not go on by those of another: they could send it round for ever.
     const noted = way === 'forwarded' ? undefined : notedOther(jobId);
     if (noted !== undefined && (await lives(noted, way))) return { instanceId: instanceOf(noted) };
-    const told = noted === undefined && way === 'asked' ? await deps.askAround?.(jobId) : undefined;
-    if (told !== undefined) return { instanceId: instanceOf(told) };
     const stored = await deps.driverOf(jobId);
     // Its assignment came through here: a store that has no trace of it has lost it, and will be told of it again.
     if (stored === undefined) return noted === undefined && !deps.mayBeLost(jobId) ? 'here' : 'nobody';

@@ -58,7 +58,6 @@ export function createRemoteJobs(deps: {
   driverOf: FindDriverDeps['driverOf'];
   driver: FindDriverDeps['driver'];
   living: FindDriverDeps['living'];
-  askAround?: FindDriverDeps['askAround'];
   /** The store may have lost the job. Resolves when whoever drives it had time to tell it again. */
   othersTold: (jobId: JobId) => Promise<void> | undefined;
   mayBeLost: FindDriverDeps['mayBeLost'];
@@ -172,12 +171,8 @@ export function createRemoteJobs(deps: {
   const asked = async <T>(instanceId: string, topic: string, lane: JobId, body: unknown): Promise<T> =>
     (await bus.ask(instanceId, { topic, lane, body }, deps.answerMs)) as T;
 
-  /** The node waits for it: asked directly, if that can be. */
-  const askOf = async (instanceId: string, report: NodeReport): Promise<ReportOutcome> => {
-    const lane = report.answer.jobId;
-    const message = { topic: 'answer', lane, body: fitted(report), isDirect: true };
-    return (await bus.ask(instanceId, message, deps.answerMs)) as ReportOutcome;
-  };
+  const askOf = (instanceId: string, report: NodeReport): Promise<ReportOutcome> =>
+    asked(instanceId, 'answer', report.answer.jobId, fitted(report));
 
   const forward = (report: NodeReport): Promise<ReportOutcome> =>
     elsewhereOr(

@@ -68,7 +68,7 @@ export function createPresence(deps: {
   events: PresenceEvents;
   first: Instance;
   /** A name for the next incarnation, and what goes with it. */
-  newIncarnation: () => Pick<Instance, 'incarnation' | 'directKey'>;
+  newIncarnation: () => string;
   /** Up to which number the slots that it took on nodes of others last; said with every renewal. */
   lastingUpTo?: () => number;
 }): Presence {
@@ -239,7 +239,7 @@ export function createPresence(deps: {
     renewedAt = Number.NEGATIVE_INFINITY;
     const former = self;
     events.lost();
-    self = { ...self, ...deps.newIncarnation() };
+    self = { ...self, incarnation: deps.newIncarnation() };
     if (kind === 'revived') await instances.leave(former);
     if (!isStopped) await announce();
   }

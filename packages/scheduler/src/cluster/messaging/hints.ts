@@ -35,8 +35,6 @@ export interface HintEvents {
   /** A node of this instance lacks a model. */
   missing(nodeId: NodeId, missing: MissingNews): void;
   partial(partial: PartialText): void;
-  /** The post office of another instance asks or answers. */
-  asked(text: string): void;
 }
 
 export interface Hints {
@@ -46,7 +44,6 @@ export interface Hints {
   nodeNews(to: string, nodeId: NodeId, news: NodeNews, use: ServiceUse): void;
   missing(to: string, nodeId: NodeId, missing: MissingNews): void;
   partial(to: string, partial: PartialText): void;
-  ask(to: string, text: string): void;
   stop(): Promise<void>;
 }
 
@@ -60,8 +57,7 @@ type Hint =
   | { readonly from: string; readonly loads: Loads }
   | { readonly from: string; readonly partials: readonly PartialText[] }
   | { readonly from: string; readonly news: readonly News[] }
-  | { readonly from: string; readonly missing: readonly Missing[] }
-  | { readonly from: string; readonly asked: string };
+  | { readonly from: string; readonly missing: readonly Missing[] };
 
 interface Untold {
   readonly load: Load;
@@ -159,7 +155,6 @@ export function createHints(deps: {
     if ('news' in publish) for (const one of publish.news) if (isNews(one)) hearNews(one);
     if ('missing' in publish)
       for (const one of publish.missing) if (Array.isArray(one)) hearMissing(one as unknown as Missing);
-    if ('asked' in publish) events.asked(publish.asked);
     if ('partials' in publish) for (const partial of publish.partials) events.partial(partial);
   }
 
@@ -221,7 +216,6 @@ export function createHints(deps: {
       byJob.set(partial.jobId, partial);
       soon();
     },
-    ask: (to, text) => hintBus.say(to, JSON.stringify({ from: instanceId, asked: text })),
     async stop() {
       isStopped = true;
       telling?.();

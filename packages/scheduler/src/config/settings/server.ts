@@ -100,7 +100,7 @@ export const server = group('Where the server listens and whom it lets in.', {
     url({
       default: '',
       schemes: ['http', 'https'],
-      doc: 'Address at which other instances and nodes reach this one, to fetch audio, and instances to ask it directly about its jobs. Needed behind a proxy. Unset: the address it listens on if that is a loopback one; otherwise audio goes to nodes inline.',
+      doc: 'Address at which other instances and nodes reach this one, to fetch audio. Needed behind a proxy. Unset: the address it listens on if that is a loopback one; otherwise audio goes to nodes inline.',
     }),
   ),
   anonymous: list({

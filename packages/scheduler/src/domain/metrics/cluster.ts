@@ -38,11 +38,6 @@ export const CLUSTER_METRICS = {
     labels: ['reason'],
     limits: ['scheduler.phase2.stream_maxlen'],
   },
-  scheduler_direct_questions_total: {
-    kind: 'counter',
-    help: 'Questions for another instance that may be asked of it over HTTP (server.advertise_url): answered; or asked by message because it was busy, unreached, unclear whether it heard, or not_tried (it was unreached in the last 30 s, is of an earlier version, or too many are under way).',
-    labels: ['outcome'],
-  },
   scheduler_result_audio_dropped_total: {
     kind: 'counter',
     help: 'Results whose speech was too long for the store; only their text was delivered.',
@@ -58,7 +53,7 @@ export const CLUSTER_METRICS = {
   },
   scheduler_instance_backlog: {
     kind: 'gauge',
-    help: 'What this instance remembers of jobs it shares with others: takeovers nobody has answered for and audio_offers nobody has heard (10,000 each, then no more), drivers of jobs on its nodes and slots it keeps for them (50,000 each, the oldest go), lasting_slots, those it took on nodes of others that are not known to last (until their reservation ends), direct_asks that others have not answered (256, then messages).',
+    help: 'What this instance remembers of jobs it shares with others: takeovers nobody has answered for and audio_offers nobody has heard (10,000 each, then no more), drivers of jobs on its nodes and slots it keeps for them (50,000 each, the oldest go), and lasting_slots, those it took on nodes of others that are not known to last (until their reservation ends).',
     labels: ['of'],
   },
   scheduler_node_reports_dropped_total: {

@@ -28,11 +28,11 @@ export function createHolderForwarding(deps: {
 }): RemoteNodes {
   const { bus, registry, replica, answerMs } = deps;
 
-  async function ask<T>(nodeId: NodeId, topic: string, body: unknown, isFleeting = false): Promise<T> {
+  async function ask<T>(nodeId: NodeId, topic: string, body: unknown): Promise<T> {
     const holder = replica.find(nodeId)?.owner.instanceId;
     if (holder === undefined)
       throw new SchedulerError('NODE_UNAVAILABLE', `no instance holds node ${nodeId}`);
-    return (await bus.ask(holder, { topic, lane: nodeId, body, isFleeting }, answerMs)) as T;
+    return (await bus.ask(holder, { topic, lane: nodeId, body }, answerMs)) as T;
   }
 
   // Replies are JSON, which has null but no undefined.
@@ -52,8 +52,7 @@ export function createHolderForwarding(deps: {
     find: replica.find,
     async beat(body) {
       try {
-        // Not worth a durable message: the node sends the next heartbeat soon. Handling one twice is harmless.
-        return await ask<HeartbeatOutcome>(body.node_id, 'node_beat', body, true);
+        return await ask<HeartbeatOutcome>(body.node_id, 'node_beat', body);
       } catch (fault) {
         // The holder is gone: the node registers with this instance and goes on.
         if (fault instanceof Unsent) return { kind: 'unknown_node' };

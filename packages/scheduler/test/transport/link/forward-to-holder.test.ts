@@ -20,39 +20,29 @@ function holdersWith(ask: MessageBus['ask']) {
 }
 
 describe('a heartbeat of a node that another instance holds', () => {
-  it('is answered by its holder, and not worth a message', async () => {
+  it('is sent to its holder, whose reply is returned', async () => {
     const asked: string[] = [];
-    const holders = holdersWith(async (to, { topic, isFleeting }) => {
-      asked.push(`${to} ${topic} ${isFleeting}`);
+    const holders = holdersWith(async (to, { topic }) => {
+      asked.push(`${to} ${topic}`);
       return { kind: 'beat', health: 'ready' };
     });
     expect(await holders.beat(BEAT)).toEqual({ kind: 'beat', health: 'ready' });
-    expect(asked).toEqual(['other node_beat true']);
+    expect(asked).toEqual(['other node_beat']);
   });
 
-  it('is told apart from an order, which may not be lost', async () => {
-    const asked: string[] = [];
-    const holders = holdersWith(async (to, { topic, isFleeting }) => {
-      asked.push(`${to} ${topic} ${isFleeting}`);
-      return null;
-    });
-    await holders.order('node-a', 'cordon');
-    expect(asked).toEqual(['other node_order false']);
-  });
-
-  it('asks the node to register again when its holder is gone', async () => {
+  it('makes the node register again when its holder is gone', async () => {
     const holders = holdersWith(() => Promise.reject(new Unsent('other')));
     expect(await holders.beat(BEAT)).toEqual({ kind: 'unknown_node' });
   });
 
-  it('does not take a holder for gone that only stays silent', async () => {
+  it('fails when the holder does not reply', async () => {
     const silent = new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'no answer');
     await expect(holdersWith(() => Promise.reject(silent)).beat(BEAT)).rejects.toBe(silent);
   });
 });
 
-describe('what another instance asks of a holder', () => {
-  it.each(['node_beat', 'node_order'])('is refused when it is old: %s', async (topic) => {
+describe('a message to the holder of a node', () => {
+  it.each(['node_beat', 'node_order'])('is refused when it was delivered before: %s', async (topic) => {
     const handlers = new Map<string, Parameters<MessageBus['on']>[1]>();
     const asked: string[] = [];
     createHolderForwarding({

@@ -5,7 +5,6 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { redactUrl } from '../../access/redact-url.ts';
 import { addAudioRoute } from '../routes/audio-route.ts';
 import { addClusterRoutes } from '../routes/cluster-routes.ts';
-import { addDirectRoute } from '../routes/direct-route.ts';
 import { addDispatchRoute } from '../routes/dispatch-route.ts';
 import { addExplainRoutes } from '../routes/explain-routes.ts';
 import { addHealthRoutes } from '../routes/health-routes.ts';
@@ -110,7 +109,6 @@ export function createHttpServer(services: HttpServices): HttpServer {
     if (services.explainServices !== undefined) addExplainRoutes(routes, services, services.explainServices);
     addHealthRoutes(routes, services);
     if (services.metrics !== undefined) addMetricsRoute(routes, services.metrics);
-    if (services.direct !== undefined) addDirectRoute(app, services, services.direct);
   });
 
   return {

@@ -95,13 +95,6 @@ export interface HttpServices {
   readonly registry: Pick<NodeRegistry, 'register' | 'heartbeat' | 'control' | 'get' | 'list'>;
   /** Absent: there is only one instance. */
   readonly remoteNodes?: RemoteNodes;
-  /** Absent: other instances send no direct requests. */
-  readonly direct?: {
-    /** The expected credential; undefined: every request is refused. */
-    key(): string | undefined;
-    /** Undefined: not available now. */
-    answer(question: string): Promise<string | undefined>;
-  };
   readonly jobs: Pick<JobService, 'dispatch'> & NodeReportService & CancelService;
   readonly reader: JobReader;
   readonly sessions: Pick<SessionService, 'list'>;
