@@ -72,7 +72,6 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
       nodeNews() {},
       missing() {},
       partial() {},
-      asked() {},
     },
   });
   const instance: Instance = {
