@@ -23,7 +23,7 @@ export interface GaugedParts {
   readonly loop: { delayP99(): number };
   readonly modelReports: Pick<ModelReports, 'levels'>;
   readonly together:
-    | Pick<MultiInstance, 'replica' | 'held' | 'backlog' | 'listening' | 'isFenced' | 'handling'>
+    | Pick<MultiInstance, 'replica' | 'held' | 'backlog' | 'isFenced' | 'handling'>
     | undefined;
   readonly shared: Pick<SharedStore, 'unfitServers'> | undefined;
 }
@@ -75,7 +75,7 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
   };
   function printMultiInstance(multiInstance: NonNullable<typeof together>): void {
-    const { replica, held, backlog, listening, isFenced, handling } = multiInstance;
+    const { replica, held, backlog, isFenced, handling } = multiInstance;
     const { known, own, refused } = replica.stats();
     meter.gauge('scheduler_replica_nodes', own, { of: 'own' });
     meter.gauge('scheduler_replica_nodes', known, { of: 'others' });
@@ -83,7 +83,6 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_pending_node_reports', held.size());
     for (const [of, count] of Object.entries(backlog()))
       meter.gauge('scheduler_instance_backlog', count, { of });
-    if (listening !== undefined) meter.gauge('scheduler_mailboxes_listened', listening());
     meter.gauge('scheduler_cluster_messages_in_progress', handling());
     meter.gauge('scheduler_instance_fenced', isFenced() ? 1 : 0);
   }

@@ -145,8 +145,6 @@ export function createMultiInstanceJobs(deps: {
     drivers,
     held,
     mailbox: guardMailbox({ mailbox: deps.mailbox, driver, driverCache }),
-    /** Mailboxes that are listened to; undefined: the store needs no listening. */
-    listening: store.mailbox.listening,
     takeover,
     failoverReplay,
     died(instanceIds: readonly string[]): void {

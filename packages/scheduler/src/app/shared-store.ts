@@ -87,10 +87,7 @@ export interface SharedStore {
   readonly board: NodeRecords;
   readonly ledger: SharedLedger;
   readonly nodeIdClaims: NodeIdClaims;
-  readonly mailbox: NodeMailbox<JobAssign> & {
-    /** How many of them this instance listens to. Absent: nobody counts. */
-    listening?(): number;
-  };
+  readonly mailbox: NodeMailbox<JobAssign>;
   readonly sessions: SessionStore;
   readonly deadLetters: DeadLetters;
   readonly figures: InstanceFigures;

@@ -62,7 +62,6 @@ export const isBytes = (metric: string): boolean => metric.endsWith('_bytes');
 
 /** Swept only when the next one comes, or a while after the last: they stay where they were when the load ended. */
 const LAZY_LEVELS = [
-  'scheduler_mailboxes_listened',
   'scheduler_jobs_retained',
   'scheduler_jobs_retained_bytes',
   'scheduler_request_bindings',

@@ -20,7 +20,7 @@ export function createNodeMailbox<T>(deps: {
   maxPerNode: number;
   /** As of the ledger, whose leases are lengthened here. */
   idleMs?: number;
-}): NodeMailbox<T> & { listening(): number } {
+}): NodeMailbox<T> {
   const { connection, ear, keys, clock, idleMs = NODE_IDLE_MS } = deps;
   const putEntry = createPutEntry(connection, keys, deps.maxPerNode);
   const takeEntries = createTakeEntries(connection, keys, idleMs);
@@ -35,14 +35,10 @@ export function createNodeMailbox<T>(deps: {
     max: number,
     signal: AbortSignal | undefined,
   ): Promise<readonly MailboxEntry<T>[]> {
-    const looked = waiting.looking(nodeId);
     const entries = await takeEntries(nodeId, max);
-    const isFound = entries.length > 0;
-    const isLeaving = isAborted(signal);
-    looked({ isFound, isEmptied: entries.length < max && !(isLeaving && isFound) });
     const taken = entries.map(({ jobId, body }) => ({ jobId, ...JSON.parse(body) }) as MailboxEntry<T>);
-    if (!isLeaving) return taken;
-    // Whoever asked has gone in the meantime: back to where they were.
+    if (!isAborted(signal)) return taken;
+    // The caller has gone in the meantime: the entries return to their places.
     await Promise.all(
       entries.map(({ jobId, turn, body }, at) => {
         const { expiresAt, slot } = taken[at] as MailboxEntry<T>;
@@ -63,13 +59,14 @@ export function createNodeMailbox<T>(deps: {
 
     async take(nodeId, { max, waitMs, signal }) {
       if (isAborted(signal)) return [];
-      if (waitMs <= 0) return takeNow(nodeId, max, signal);
       const until = clock.now() + waitMs;
+      const atOnce = await takeNow(nodeId, max, signal);
+      if (atOnce.length > 0 || waitMs <= 0 || isAborted(signal)) return atOnce;
       const others = waiting.join(nodeId);
       try {
         for (;;) {
           const seen = others.arrivals();
-          const taken = others.isEmpty() ? [] : await takeNow(nodeId, max, signal);
+          const taken = await takeNow(nodeId, max, signal);
           const leftMs = until - clock.now();
           if (taken.length > 0 || leftMs <= 0 || isAborted(signal)) return taken;
           if (others.arrivals() === seen) await others.arrival(leftMs, signal);
@@ -83,13 +80,10 @@ export function createNodeMailbox<T>(deps: {
     drop: dropEntry,
 
     async forget(nodeId) {
-      waiting.forget(nodeId);
       await asDependency('forgetting a mailbox', () =>
         connection.unlink(keys.nodeMailbox(nodeId), keys.nodeMailboxBodies(nodeId)),
       );
     },
-
-    listening: waiting.size,
   };
 }
 

@@ -8,10 +8,6 @@ export const NODES_METRICS = {
     labels: ['of'],
     limits: ['scheduler.mailbox.max_jobs'],
   },
-  scheduler_mailboxes_listened: {
-    kind: 'gauge',
-    help: 'Mailboxes of nodes that poll which this instance listens to: those somebody waits at, and for a minute after that up to 10,000 others, of which the one that was left first goes.',
-  },
   scheduler_oversell_detected_total: {
     kind: 'counter',
     help: 'Heartbeats that reported more running jobs than the node has slots.',
