@@ -75,7 +75,6 @@ export function createMultiInstance(deps: {
       hostname,
       pid,
       version: VERSION,
-      lastsFetched: true,
       get advertiseUrl() {
         return advertiseUrl;
       },

@@ -19,8 +19,6 @@ export interface Instance {
   readonly version: string;
   /** Where others reach it over HTTP. */
   readonly advertiseUrl?: string | undefined;
-  /** It makes the slots last of jobs that are fetched from mailboxes there. Absent: it is of a version that does not. */
-  readonly lastsFetched?: true;
 }
 
 export interface LivingInstance extends Instance {

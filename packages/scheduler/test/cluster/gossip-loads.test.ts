@@ -5,7 +5,7 @@ import { FRESH_MS, startTalk } from './gossip-rig.ts';
 const ROOMY_MS = 5_000;
 
 describe('the load of a node', () => {
-  it('is told later where there is plenty of room, once for all that happens until then', async () => {
+  it('is sent later, and once, while the node has plenty of room', async () => {
     const { clock, join, said } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
     for (const one of [a, b]) one.known.set('n1', { used: 0, max: 8 });
@@ -16,7 +16,7 @@ describe('the load of a node', () => {
     expect([b.heard, said.length, clock.pending()]).toEqual([['n1 3/8'], 1, 0]);
   });
 
-  it('is not told if it is again as everybody knows it, unless the node itself said so', async () => {
+  it('is not sent when unchanged, unless the node reported it', async () => {
     const { clock, join, said } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
     a.known.set('n1', { used: 0, max: 8 });
@@ -30,7 +30,7 @@ describe('the load of a node', () => {
     expect(b.heard).toEqual(['n1 0/8']);
   });
 
-  it('is told once more if somebody else told something different meanwhile', async () => {
+  it('is sent again when another instance sent a different load', async () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
     for (const one of [a, b]) one.known.set('n1', { used: 0, max: 8 });
@@ -43,7 +43,7 @@ describe('the load of a node', () => {
     expect(c.heard).toEqual(['n1 4/8', 'n1 0/8']);
   });
 
-  it('is told soon if there is room again where there was little', async () => {
+  it('is sent at once when a full node has room again', async () => {
     const { clock, join } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
     a.known.set('n1', { used: 1, max: 1 });

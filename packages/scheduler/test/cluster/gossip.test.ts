@@ -6,8 +6,8 @@ import { FRESH_MS, startTalk } from './gossip-rig.ts';
 const NEWS_MS = 5_000;
 const partialOf = (jobId: string, text: string, isFinal = false) => ({ jobId, nodeId: 'n1', text, isFinal });
 
-describe('gossip', () => {
-  it('tells everybody else the load of a node, soon', async () => {
+describe('hints', () => {
+  it('sends the load of a node to all other instances', async () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
     a.hints.load('n1', { used: 2, max: 4 });
@@ -16,7 +16,7 @@ describe('gossip', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('tells how an attempt went to the holder of the node alone, every one of them', async () => {
+  it('sends every outcome of an attempt to the holder of the node only', async () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
     for (const news of ['placed', 'failed', 'placed', 'succeeded'] as const)
@@ -27,7 +27,7 @@ describe('gossip', () => {
     expect(c.heard).toEqual(['n2 placed']);
   });
 
-  it('tells what failed as soon as loads, with all before it; what went well can wait, and then goes as one', async () => {
+  it('sends failures at once and gathers successes for five seconds', async () => {
     const { clock, join, said } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
     for (let times = 0; times < 4; times += 1) {
@@ -45,7 +45,7 @@ describe('gossip', () => {
     expect([said.length, clock.pending()]).toEqual([2, 0]);
   });
 
-  it('MODEL_NOT_AVAILABLE: tells the holder of a node which model it lacks, and what the job of an attempt used', async () => {
+  it('MODEL_NOT_AVAILABLE: sends the holder the missing model and the services used', async () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
     a.hints.nodeNews('b', 'n1', 'placed', { types: ['semantic', 'nmt'], services: [] });
@@ -64,15 +64,7 @@ describe('gossip', () => {
     expect(b.heard).toHaveLength(3);
   });
 
-  it('understands news of instances of earlier versions, which do not say what a job used', async () => {
-    const { join, hintBus, clock } = startTalk();
-    const b = await join('b');
-    hintBus.say('b', JSON.stringify({ from: 'old', news: [['n1', 'placed']] }));
-    await clock.advance(FRESH_MS);
-    expect(b.heard).toEqual(['n1 placed']);
-  });
-
-  it('tells text while it grows to the driver alone, and only what it is by then', async () => {
+  it('sends only the latest partial text, and only to the driver', async () => {
     const { clock, join, said } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
     a.hints.partial('b', partialOf('job-1', 'he'));
@@ -85,7 +77,7 @@ describe('gossip', () => {
     expect(said).toHaveLength(2);
   });
 
-  it('tells what follows closely as one, and only the last load of a node', async () => {
+  it('gathers close hints into one message with the last load', async () => {
     const { clock, join, said } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
     for (let used = 0; used <= 4; used += 1) a.hints.load('n1', { used, max: 4 });
@@ -96,7 +88,7 @@ describe('gossip', () => {
     expect(said).toHaveLength(1);
   });
 
-  it('tells nothing twice, and goes on afterwards', async () => {
+  it('sends no hint twice', async () => {
     const { clock, join } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
     for (const round of ['first', 'second']) {
@@ -109,7 +101,7 @@ describe('gossip', () => {
     expect(new Set(b.heard).size).toBe(6);
   });
 
-  it('tells much in portions, so that nobody is held up by one message, and leaves nothing out', async () => {
+  it('splits many hints into several messages', async () => {
     const { clock, join, said } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
     for (let at = 0; at < 1_201; at += 1) {
@@ -123,7 +115,7 @@ describe('gossip', () => {
     expect(Math.max(...said.map(({ text }) => text.length))).toBeLessThan(100_000);
   });
 
-  it('keeps to itself what an instance knows that may have been taken for dead', async () => {
+  it('sends no hints while the instance is fenced', async () => {
     const { clock, join } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
     a.state.isFenced = true;
@@ -138,8 +130,8 @@ describe('gossip', () => {
   });
 });
 
-describe('what is heard', () => {
-  it('is not believed if it makes no sense, and harms nothing that comes after', async () => {
+describe('a received hint', () => {
+  it('is ignored when malformed, and later hints still arrive', async () => {
     const { clock, hintBus, join, faults } = startTalk();
     const b = await join('b');
     for (const text of [
@@ -157,8 +149,8 @@ describe('what is heard', () => {
   });
 });
 
-describe('an instance that cannot listen at first', () => {
-  it('starts all the same, speaks, and goes on trying until it hears', async () => {
+describe('an instance that cannot subscribe at first', () => {
+  it('starts, publishes, and retries until it is subscribed', async () => {
     const { clock, hintBus, make, join } = startTalk();
     let failures = 3;
     const deaf = make('deaf', (...args) =>
@@ -177,7 +169,7 @@ describe('an instance that cannot listen at first', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('tries no more once it is stopped', async () => {
+  it('does not retry after a stop', async () => {
     const { clock, make } = startTalk();
     let tries = 0;
     const deaf = make('deaf', () => {
@@ -190,7 +182,7 @@ describe('an instance that cannot listen at first', () => {
     expect(tries).toBe(1);
   });
 
-  it('tries no more if it is stopped while it tries', async () => {
+  it('does not retry when stopped during an attempt', async () => {
     const { clock, make } = startTalk();
     let fail: (fault: Error) => void = () => {};
     const slow = make('slow', () => new Promise((_, reject) => (fail = reject)));
@@ -201,7 +193,7 @@ describe('an instance that cannot listen at first', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('listens to nobody if it is stopped while it begins to', async () => {
+  it('unsubscribes when stopped while subscribing', async () => {
     const { clock, hintBus, make, join } = startTalk();
     let begin: () => void = () => {};
     const slow = make('slow', async (...args) => {
@@ -221,8 +213,8 @@ describe('an instance that cannot listen at first', () => {
   });
 });
 
-describe('an instance that is stopped', () => {
-  it('says nothing more, neither what waited nor what comes after, and hears nothing', async () => {
+describe('a stopped instance', () => {
+  it('neither publishes nor receives hints', async () => {
     const { clock, join, said } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
     a.hints.load('n1', { used: 1, max: 1 });
@@ -237,7 +229,7 @@ describe('an instance that is stopped', () => {
     expect([a.heard, b.heard]).toEqual([[], []]);
   });
 
-  it('stops although the store does not let it go', async () => {
+  it('stops although Redis does not answer the unsubscribe', async () => {
     const { make } = startTalk();
     const one = make('one', async () => () => Promise.reject(new Error('the store is away')));
     await one.hints.start();

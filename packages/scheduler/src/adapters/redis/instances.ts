@@ -1,4 +1,4 @@
-/** Which instances live, as a key each that expires by itself, and one set of all names. */
+/** Which instances live: one presence key per instance, which expires by itself, and one set of all names. */
 import type { Instance, Instances, LivingInstance } from '../../ports/instances.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
@@ -32,8 +32,8 @@ export function createInstances(deps: { connection: RedisConnection; keys: Keys 
     renew: (self, ttlMs, lastingUpTo) =>
       asDependency('renewing an instance', async () => {
         const renewal = await renew(self, ttlMs, lastingUpTo);
-        // Again each time: an emptied store, or a hasty survivor, may have lost the name. It is no part of being alive: the list
-        // of all may lie on a shard that is away, and then everybody would be dead.
+        // Repeated with every renewal: an emptied Redis may have lost the name, or another instance may have removed it. Not
+        // awaited: the set may lie on a shard that is away, and the instance lives nevertheless.
         if (renewal.kind !== 'lost') connection.sadd(keys.instances, self.instanceId).catch(() => undefined);
         return renewal;
       }),

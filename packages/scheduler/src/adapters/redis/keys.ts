@@ -49,8 +49,10 @@ export interface Keys {
   /** HASH · {session} · renewed while its client is there, then resume TTL. What another instance needs to go on: revision, body. */
   sessionState(sessionId: SessionId): string;
 
-  /** HASH · own slot · presence TTL; declared dead, 10 min. Who lives under this name. */
+  /** HASH · own slot · presence TTL. An instance lives under this name as long as the key exists. */
   presence(instanceId: string): string;
+  /** STRING · slot of the presence · 10 min. The name was declared dead, or its instance has left. */
+  death(instanceId: string): string;
   /** STREAM · {instance} · until adopted, at the latest 1 h after it was last opened. */
   inbox(instanceId: string): string;
   /** STREAM · {instance} · bounded; after its instance is gone, for a week. */
@@ -104,6 +106,7 @@ export function createKeys(prefix: string): Keys {
     sessionOwner: (sessionId) => `${prefix}:sessions:owner:{session:${sessionId}}`,
     sessionState: (sessionId) => `${v}:sessions:{session:${sessionId}}:state`,
     presence: (instanceId) => `${prefix}:schedulers:presence:${instanceId}`,
+    death: (instanceId) => `{${prefix}:schedulers:presence:${instanceId}}:dead`,
     inbox: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:inbox`,
     deadLetters: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:dlq`,
     orphanedDeadLetters: `${v}:schedulers:dlq_orphaned`,

@@ -1,7 +1,6 @@
 /**
- * Background actor: news between instances that are soon outdated, and may be lost: loads of nodes, how attempts on another's
- * node went and which models it lacks, text while it grows. What follows closely is told as one. Questions of the post office that
- * are soon outdated go the same way, at once.
+ * Background actor: hints between instances, which may be lost: loads of nodes, outcomes of attempts on another instance's node,
+ * models that it lacks, and partial text. Hints that follow closely share a message.
  */
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
@@ -20,7 +19,7 @@ export interface PartialText {
 export const NODE_NEWS = ['placed', 'succeeded', 'failed', 'unproven'] as const;
 export type NodeNews = (typeof NODE_NEWS)[number];
 
-/** As the node's report was read; whoever hears of it looks at it again. */
+/** As read from the node's report; the receiver validates it again. */
 export interface MissingNews {
   readonly serviceId: string;
   readonly version: string;
@@ -28,9 +27,9 @@ export interface MissingNews {
 }
 
 export interface HintEvents {
-  /** A slot of a node was taken or came free elsewhere. */
+  /** Another instance took or released a slot of a node. */
   loaded(nodeId: NodeId, load: Load): void;
-  /** An attempt on a node of this instance, driven elsewhere. */
+  /** The outcome of an attempt on a node of this instance that another instance drives. */
   nodeNews(nodeId: NodeId, news: NodeNews, use: ServiceUse): void;
   /** A node of this instance lacks a model. */
   missing(nodeId: NodeId, missing: MissingNews): void;
@@ -39,7 +38,7 @@ export interface HintEvents {
 
 export interface Hints {
   start(): Promise<void>;
-  /** `isReport`: the node said so itself. Then it is told even if it is no news: others may have missed it. */
+  /** `isReport`: the node reported it. Then it is sent although it is unchanged: other instances may have missed it. */
   load(nodeId: NodeId, load: Load, isReport?: boolean): void;
   nodeNews(to: string, nodeId: NodeId, news: NodeNews, use: ServiceUse): void;
   missing(to: string, nodeId: NodeId, missing: MissingNews): void;
@@ -49,8 +48,7 @@ export interface Hints {
 
 type Loads = readonly (readonly [NodeId, number, number])[];
 
-/** Instances of earlier versions say and read the first two only. */
-type News = readonly [NodeId, NodeNews, types?: readonly string[], services?: readonly string[]];
+type News = readonly [NodeId, NodeNews, types: readonly string[], services?: readonly string[]];
 type Missing = readonly [NodeId, serviceId: string, version: string, reason: string];
 
 type Hint =
@@ -59,22 +57,22 @@ type Hint =
   | { readonly from: string; readonly news: readonly News[] }
   | { readonly from: string; readonly missing: readonly Missing[] };
 
-interface Untold {
+interface UnsentLoad {
   readonly load: Load;
-  /** What others think. */
+  /** The load that other instances know. */
   before: Load | undefined;
   readonly isReport: boolean;
 }
 
-/** DESIGN §6: a view up to a tenth of a second old gets a slot at the first try. */
-const TELL_MS = 40;
-/** Where there is plenty of room nobody is misled by what is older, and most of it is over by then. */
+/** With a view that is at most 100 ms old, nearly every reservation succeeds at the first try. */
+const SEND_MS = 40;
+/** With plenty of room an older load misleads no instance, and most jobs have ended by then. */
 const ROOMY_MS = 5_000;
-/** What went well is only counted. What failed is told as soon as loads are: the next job would go there too. */
+/** Successes are only counted. Failures are sent as soon as loads, because the next job would go to the same node. */
 const NEWS_MS = 5_000;
-/** Of one message, so that nobody's event loop is held up by it. */
+/** Entries of one message, so that it does not block the receiver's event loop. */
 const MOST_AT_ONCE = 500;
-const LISTEN_AGAIN_MS = 2_000;
+const SUBSCRIBE_AGAIN_MS = 2_000;
 
 export function createHints(deps: {
   hintBus: HintBus;
@@ -82,55 +80,55 @@ export function createHints(deps: {
   log: Log;
   instanceId: string;
   isFenced: () => boolean;
-  /** As this instance knows it up to now, and usually everybody. Where others are wrong the node's next report tells them. */
+  /** As this instance knows it, and usually every other. The node's next report corrects the others. */
   loadOf: (nodeId: NodeId) => Load | undefined;
   events: HintEvents;
 }): Hints {
   const { hintBus, clock, log, instanceId, events } = deps;
-  const loads = new Map<NodeId, Untold>();
+  const loads = new Map<NodeId, UnsentLoad>();
   const partials = new Map<string, Map<JobId, PartialText>>();
   const news = new Map<string, News[]>();
   const missing = new Map<string, Missing[]>();
-  let telling: Cancel | undefined;
-  let tellingRoom: Cancel | undefined;
-  let tellingNews: Cancel | undefined;
+  let cancelSend: Cancel | undefined;
+  let cancelRoomy: Cancel | undefined;
+  let cancelNews: Cancel | undefined;
   let isNewsUrgent = false;
-  let listening: Cancel | undefined;
+  let cancelListen: Cancel | undefined;
   let stopListening: (() => Promise<void>) | undefined;
   let isStopped = false;
 
   function soon(): void {
-    if (!isStopped) telling ??= clock.after(TELL_MS, tellAll);
+    if (!isStopped) cancelSend ??= clock.after(SEND_MS, sendAll);
   }
 
-  function tellLoads(): void {
-    tellingRoom?.();
-    tellingRoom = undefined;
+  function sendLoads(): void {
+    cancelRoomy?.();
+    cancelRoomy = undefined;
     if (deps.isFenced()) forget();
     const all = [...loads]
-      .filter(([, untold]) => isNewsOfLoad(untold))
+      .filter(([, unsent]) => isNewsOfLoad(unsent))
       .map(([nodeId, { load }]) => [nodeId, load.used, load.max] as const);
     loads.clear();
     for (const some of portions(all)) hintBus.sayToAll(JSON.stringify({ from: instanceId, loads: some }));
   }
 
-  function tellAll(): void {
-    telling = undefined;
+  function sendAll(): void {
+    cancelSend = undefined;
     const from = instanceId;
-    tellLoads();
+    sendLoads();
     for (const [to, byJob] of partials)
       for (const some of portions([...byJob.values()]))
         hintBus.say(to, JSON.stringify({ from, partials: some }));
     partials.clear();
-    if (isNewsUrgent) tellNews();
+    if (isNewsUrgent) sendNews();
     for (const [to, list] of missing)
       for (const some of portions(list)) hintBus.say(to, JSON.stringify({ from, missing: some }));
     missing.clear();
   }
 
-  function tellNews(): void {
-    tellingNews?.();
-    tellingNews = undefined;
+  function sendNews(): void {
+    cancelNews?.();
+    cancelNews = undefined;
     isNewsUrgent = false;
     if (deps.isFenced()) forget();
     for (const [to, list] of news)
@@ -138,7 +136,7 @@ export function createHints(deps: {
     news.clear();
   }
 
-  /** It may have been taken for dead: what it knows is not for others to believe. */
+  /** A fenced instance may have been declared dead: its hints would mislead others. */
   function forget(): void {
     loads.clear();
     partials.clear();
@@ -146,60 +144,60 @@ export function createHints(deps: {
     missing.clear();
   }
 
-  function hear(text: string): void {
-    const publish = JSON.parse(text) as Hint;
-    if (publish.from === instanceId) return;
-    if ('loads' in publish)
-      for (const [nodeId, used, max] of publish.loads)
-        if (Number.isInteger(used) && Number.isInteger(max)) hearLoad(nodeId, { used, max });
-    if ('news' in publish) for (const one of publish.news) if (isNews(one)) hearNews(one);
-    if ('missing' in publish)
-      for (const one of publish.missing) if (Array.isArray(one)) hearMissing(one as unknown as Missing);
-    if ('partials' in publish) for (const partial of publish.partials) events.partial(partial);
+  function receive(text: string): void {
+    const hint = JSON.parse(text) as Hint;
+    if (hint.from === instanceId) return;
+    if ('loads' in hint)
+      for (const [nodeId, used, max] of hint.loads)
+        if (Number.isInteger(used) && Number.isInteger(max)) receiveLoad(nodeId, { used, max });
+    if ('news' in hint) for (const one of hint.news) if (isNews(one)) receiveNews(one);
+    if ('missing' in hint)
+      for (const one of hint.missing) if (Array.isArray(one)) receiveMissing(one as unknown as Missing);
+    if ('partials' in hint) for (const partial of hint.partials) events.partial(partial);
   }
 
-  function hearLoad(nodeId: NodeId, load: Load): void {
-    const untold = loads.get(nodeId);
-    if (untold !== undefined) untold.before = load;
+  function receiveLoad(nodeId: NodeId, load: Load): void {
+    const unsent = loads.get(nodeId);
+    if (unsent !== undefined) unsent.before = load;
     events.loaded(nodeId, load);
   }
 
-  function hearNews([nodeId, word, types = NO_USE.types, services = NO_USE.services]: News): void {
+  function receiveNews([nodeId, word, types, services = NO_USE.services]: News): void {
     events.nodeNews(nodeId, word, { types, services });
   }
 
-  function hearMissing([nodeId, serviceId, version, reason]: Missing): void {
+  function receiveMissing([nodeId, serviceId, version, reason]: Missing): void {
     events.missing(nodeId, { serviceId, version, reason });
   }
 
-  /** Deaf is slower, not wrong: it goes on trying to listen. */
+  /** Without a subscription this instance is slower, not incorrect. It retries. */
   async function listen(): Promise<void> {
     try {
-      const end = await hintBus.listen(instanceId, hear);
+      const end = await hintBus.listen(instanceId, receive);
       if (isStopped) await end();
       else stopListening = end;
     } catch (fault) {
-      log.warn({ err: fault }, 'other instances cannot be heard yet');
-      if (!isStopped) listening = clock.after(LISTEN_AGAIN_MS, () => void listen());
+      log.warn({ err: fault }, 'could not subscribe to hints of other instances; retrying');
+      if (!isStopped) cancelListen = clock.after(SUBSCRIBE_AGAIN_MS, () => void listen());
     }
   }
 
   return {
     start: listen,
     load(nodeId, load, isReport = false) {
-      const untold = loads.get(nodeId);
-      const before = untold === undefined ? deps.loadOf(nodeId) : untold.before;
-      loads.set(nodeId, { load, before, isReport: isReport || untold?.isReport === true });
+      const unsent = loads.get(nodeId);
+      const before = unsent === undefined ? deps.loadOf(nodeId) : unsent.before;
+      loads.set(nodeId, { load, before, isReport: isReport || unsent?.isReport === true });
       if (isTight(load) || before === undefined || isTight(before)) soon();
-      else if (!isStopped) tellingRoom ??= clock.after(ROOMY_MS, tellLoads);
+      else if (!isStopped) cancelRoomy ??= clock.after(ROOMY_MS, sendLoads);
     },
     nodeNews(to, nodeId, word, { types, services }) {
       const list = news.get(to) ?? [];
       news.set(to, list);
       list.push(services.length === 0 ? [nodeId, word, types] : [nodeId, word, types, services]);
       if (isStopped) return;
-      if (list.length >= MOST_AT_ONCE) return tellNews();
-      tellingNews ??= clock.after(NEWS_MS, tellNews);
+      if (list.length >= MOST_AT_ONCE) return sendNews();
+      cancelNews ??= clock.after(NEWS_MS, sendNews);
       if (word !== 'failed') return;
       isNewsUrgent = true;
       soon();
@@ -218,27 +216,27 @@ export function createHints(deps: {
     },
     async stop() {
       isStopped = true;
-      telling?.();
-      tellingRoom?.();
-      tellingNews?.();
-      listening?.();
+      cancelSend?.();
+      cancelRoomy?.();
+      cancelNews?.();
+      cancelListen?.();
       await stopListening?.().catch(() => undefined);
     },
   };
 }
 
-/** Whoever believes otherwise is soon refused there, or goes elsewhere without need. */
+/** Here a wrong view leads to refused reservations, or to jobs sent elsewhere without need. */
 const isTight = ({ used, max }: Load): boolean => 2 * used >= max;
 
-const isNewsOfLoad = ({ load, before, isReport }: Untold): boolean =>
+const isNewsOfLoad = ({ load, before, isReport }: UnsentLoad): boolean =>
   isReport || load.used !== before?.used || load.max !== before.max;
 
-/** A word of a later version is none of ours: taken for another, it could make a node trusted that is not. */
+/** Unknown outcomes are ignored: read as another one, they could make a node trusted that is not. */
 const isNews = (given: unknown): given is News => {
   if (!Array.isArray(given)) return false;
   const [nodeId, word, types, services] = given as unknown[];
   const isKnown = typeof nodeId === 'string' && (NODE_NEWS as readonly unknown[]).includes(word);
-  return isKnown && [types, services].every((words) => words === undefined || isWords(words));
+  return isKnown && isWords(types) && (services === undefined || isWords(services));
 };
 
 function* portions<T>(all: readonly T[]): Iterable<readonly T[]> {

@@ -12,6 +12,7 @@ it('keys keep the names that the platform has always used', () => {
   const keys = createKeys('lingua');
   expect({
     presence: keys.presence('i-1'),
+    death: keys.death('i-1'),
     instances: keys.instances,
     inbox: keys.inbox('i-1'),
     deadLetters: keys.deadLetters('i-1'),
@@ -25,6 +26,7 @@ it('keys keep the names that the platform has always used', () => {
     statsSnapshot: keys.statsSnapshot,
   }).toEqual({
     presence: 'lingua:schedulers:presence:i-1',
+    death: '{lingua:schedulers:presence:i-1}:dead',
     instances: 'lingua:schedulers:all',
     inbox: 'lingua:streams:{instance:i-1}:inbox',
     deadLetters: 'lingua:streams:{instance:i-1}:dlq',

@@ -2,7 +2,6 @@
  * While a slot moves from one server of a Cluster to another, a key that a script has just emptied counts as gone from there, and the script
  * is ended in its middle. What was asked for happens all the same, and the answer says so.
  */
-import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Master, moveSlots } from '../../../../../proof/src/chaos/rig/move-slots.ts';
@@ -27,7 +26,6 @@ import { type RedisUnderTest, startCluster } from '../../support/redis-servers.t
 const START_MS = 60_000;
 const LONG_MS = 60_000;
 const MOMENT_MS = 5;
-const SCRIPTS = new URL('../../../src/adapters/redis/instances/', import.meta.url);
 const keys = createKeys('lingua');
 const SELF = {
   instanceId: 'i-1',
@@ -171,28 +169,27 @@ describe('on a slot that moves', () => {
     expect(taken).toMatchObject([{ jobId: 'job', body: 'hello' }]);
   });
 
-  it('an instance that comes in the place of a dead one does not revive it', async () => {
+  it('a new incarnation is announced, and the former stays dead', async () => {
     const instances = createInstances({ connection, keys });
     const former = { ...SELF, instanceId: 'i-2', incarnation: 'former' };
     await instances.announce(former, LONG_MS);
     await instances.leave(former);
-    // As it is: were it cut short, and whoever sent it gone, the mark of the dead would be lost.
-    const lua = readFileSync(new URL('announce-instance.lua', SCRIPTS), 'utf8');
-    const announced = await whileMoving(keys.presence('i-2'), () =>
-      connection.eval(lua, 1, keys.presence('i-2'), 'next', '{}', LONG_MS),
+    const next = { ...former, incarnation: 'next' };
+    expect(await whileMoving(keys.presence('i-2'), () => instances.announce(next, LONG_MS))).toBe(
+      'announced',
     );
-    expect(announced).toEqual(['announced']);
-    expect((await connection.hkeys(keys.presence('i-2'))).sort()).toEqual(['about', 'incarnation']);
+    expect(await connection.exists(keys.presence('i-2'), keys.death('i-2'))).toBe(1);
     expect((await instances.renew(former, LONG_MS)).kind).toBe('lost');
   });
 
-  it('an instance that goes leaves word of it', async () => {
+  it('an instance that leaves cannot renew itself', async () => {
     const instances = createInstances({ connection, keys });
     await instances.announce(SELF, LONG_MS);
     await whileMoving(keys.presence(SELF.instanceId), () => instances.leave(SELF));
-    await eventually(async () =>
-      expect(await connection.hgetall(keys.presence(SELF.instanceId))).toEqual({ dead: '1' }),
-    );
+    await eventually(async () => {
+      expect(await connection.exists(keys.presence(SELF.instanceId))).toBe(0);
+      expect(await connection.exists(keys.death(SELF.instanceId))).toBe(1);
+    });
     expect((await instances.renew(SELF, LONG_MS)).kind).toBe('lost');
   });
 });

@@ -8,7 +8,7 @@ export function createAnnounceInstance(connection: RedisConnection, keys: Keys) 
   const run = loadScript(connection, import.meta.url, 'announce-instance');
   return async (self: Instance, ttlMs: number): Promise<'announced' | 'taken'> => {
     const [word] = await run(
-      [keys.presence(self.instanceId)],
+      [keys.presence(self.instanceId), keys.death(self.instanceId)],
       [self.incarnation, JSON.stringify(self), ttlMs],
     );
     return word === 'taken' ? 'taken' : 'announced';

@@ -1,12 +1,12 @@
---[[ declare-dead: from now on who lived under a name last cannot come back by renewing itself.
-  KEYS[1] presence    HASH  incarnation, about, lasting; or dead; expires
+--[[ declare-dead: from now on the last incarnation under a name cannot come back by a renewal.
+  KEYS[1] presence    HASH    incarnation, about, lasting; expires
+  KEYS[2] dead        STRING  the name was declared dead; expires
   ARGV[1] remembered  ms
   Returns {"dead"} or {"living"}
-  Idempotent: dead is dead, and is remembered anew. ]]
-local presence, remembered = KEYS[1], ARGV[1]
-if redis.call('HEXISTS', presence, 'incarnation') == 1 then
+  Idempotent: a repeated declaration only extends the memory of it. ]]
+local presence, dead, remembered = KEYS[1], KEYS[2], ARGV[1]
+if redis.call('EXISTS', presence) == 1 then
   return { 'living' }
 end
-redis.call('HSET', presence, 'dead', '1')
-redis.call('PEXPIRE', presence, remembered)
+redis.call('SET', dead, '1', 'PX', remembered)
 return { 'dead' }

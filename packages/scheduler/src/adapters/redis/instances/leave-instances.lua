@@ -1,15 +1,14 @@
---[[ leave-instances: an instance goes of its own accord, and a late renewal of it does not bring it back.
-  KEYS[1] presence     HASH  incarnation, about, lasting; or dead; expires
-  ARGV[1] incarnation  of who goes
+--[[ leave-instances: an instance leaves by itself, and a late renewal does not bring it back.
+  KEYS[1] presence     HASH    incarnation, about, lasting; expires
+  KEYS[2] dead         STRING  the name was declared dead; expires
+  ARGV[1] incarnation  of the instance
   ARGV[2] remembered   ms
   Returns {"left"} or {"absent"}
-  Idempotent: who is gone already stays so, and another incarnation is not touched. ]]
-local presence, incarnation, remembered = KEYS[1], ARGV[1], ARGV[2]
+  Idempotent: an instance that has left stays absent, and another incarnation is not touched. ]]
+local presence, dead, incarnation, remembered = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
 if redis.call('HGET', presence, 'incarnation') ~= incarnation then
   return { 'absent' }
 end
--- Never empty: where its slot is on the move, the script would end there.
-redis.call('HSET', presence, 'dead', '1')
-redis.call('HDEL', presence, 'incarnation', 'about')
-redis.call('PEXPIRE', presence, remembered)
+redis.call('SET', dead, '1', 'PX', remembered)
+redis.call('DEL', presence)
 return { 'left' }

@@ -7,6 +7,7 @@ import type { Keys } from '../keys.ts';
 export function createLeaveInstances(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'leave-instances');
   return async (self: InstanceName): Promise<void> => {
-    await run([keys.presence(self.instanceId)], [self.incarnation, DEATH_REMEMBERED_MS]);
+    const names = [keys.presence(self.instanceId), keys.death(self.instanceId)];
+    await run(names, [self.incarnation, DEATH_REMEMBERED_MS]);
   };
 }

@@ -1,16 +1,17 @@
---[[ renew-instance: an instance goes on living, if nobody else has its name and nobody has taken it for dead.
-  KEYS[1] presence     HASH  incarnation, about, lasting; or dead; expires
-  ARGV[1] incarnation  of who renews
+--[[ renew-instance: an instance goes on living, unless another incarnation has its name or it was declared dead.
+  KEYS[1] presence     HASH    incarnation, about, lasting; expires
+  KEYS[2] dead         STRING  the name was declared dead; expires
+  ARGV[1] incarnation  of the instance
   ARGV[2] about        the instance as JSON
   ARGV[3] ttl          ms
-  ARGV[4] lasting      number up to which its slots on nodes of others last, or ""
+  ARGV[4] lasting      number up to which its slots on nodes of other instances last, or ""
   Returns {"renewed"|"revived"|"lost", at}, at in ms of this server
-  Idempotent: twice renewed is renewed. ]]
-local presence, incarnation, about, ttl, lasting = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+  Idempotent: a repeated renewal only extends the life. ]]
+local presence, dead, incarnation, about, ttl, lasting = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local time = redis.call('TIME')
 local at = time[1] * 1000 + math.floor(time[2] / 1000)
-local holder, dead = unpack(redis.call('HMGET', presence, 'incarnation', 'dead'))
-if dead or (holder and holder ~= incarnation) then
+local holder = redis.call('HGET', presence, 'incarnation')
+if redis.call('EXISTS', dead) == 1 or (holder and holder ~= incarnation) then
   return { 'lost', at }
 end
 if not holder then
