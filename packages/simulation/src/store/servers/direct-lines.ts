@@ -28,18 +28,6 @@ export function createDirectLines(shard: Shard): Lines {
       ends.add(stop);
       return stop;
     },
-    async listen(_, name, hear) {
-      let isStopped = false;
-      const listener = {
-        isThere: () => !isStopped,
-        tell: (what: unknown) => hear(what as Parameters<typeof hear>[0]),
-      };
-      shard.listeners.set(name, (shard.listeners.get(name) ?? new Set()).add(listener));
-      return async () => {
-        isStopped = true;
-        shard.listeners.get(name)?.delete(listener);
-      };
-    },
     drainCounts: () => [],
     close() {
       for (const end of [...ends]) end();
