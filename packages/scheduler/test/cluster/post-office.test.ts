@@ -12,7 +12,7 @@ const word = (body: unknown, lane = 'job-1') => ({ topic: 'word', lane, body });
 async function startTwo(options: { maxMessages?: number; isReading?: boolean } = {}) {
   const post = startPost(options);
   const me = await post.join('me');
-  const you = await post.join('you', { isReading: options.isReading ?? false });
+  const you = await post.join('you', { isReading: options.isReading ?? true });
   const heard: unknown[] = [];
   you.bus.on('word', async (body, from) => {
     heard.push([body, from]);

@@ -112,7 +112,6 @@ export function createRemoteJobs(deps: {
 
   async function handOverOrHold(report: NodeReport): Promise<ReportOutcome> {
     const { jobId } = report.answer;
-    const isLast = report.say !== 'acknowledged';
     // An earlier report on the same job goes first, also when this instance took the job over meanwhile.
     if (local.drives(jobId)) await underWay.get(jobId);
     const isHere = local.drives(jobId);
