@@ -139,12 +139,12 @@ describe('a received hint', () => {
       'null',
       '{"from":"a","loads":[["n1","many",4],["n2",1,null],["n3",1,4]]}',
       '{"from":"a","rumours":["of a newer version"]}',
-      '{"from":"a","news":[null,["n4","praised"],["n5","failed","asr"],["n6","failed",["asr"],[7]],["n7","failed"]]}',
+      '{"from":"a","news":[null,["n4","praised"],["n5","failed","asr"],["n6","failed",["asr"],[7]],["n7","failed"],["n9","failed",["asr"]]]}',
       '{"from":"a","missing":[null,["n8","m2m","1","not_found"]]}',
     ])
       hintBus.sayToAll(text);
     await clock.advance(0);
-    expect(b.heard).toEqual(['n3 1/4', 'n7 failed', 'n8 lacks m2m@1: not_found']);
+    expect(b.heard).toEqual(['n3 1/4', 'n9 failed asr', 'n8 lacks m2m@1: not_found']);
     expect(faults).toHaveLength(2);
   });
 });
