@@ -23,7 +23,6 @@ const PATIENT: Settings = {
 
 /** For tests in which Redis does not answer: as PATIENT, but an instance notices it sooner. */
 export const NOTICES_OUTAGES: Settings = {
-  'scheduler.phase2.redis.connect_timeout_ms': 2_000,
   'scheduler.phase2.redis.command_timeout_ms': 1_500,
   'scheduler.phase2.redis.socket_timeout_ms': 3_000,
   'scheduler.reserve_timeout_ms': 1_500,

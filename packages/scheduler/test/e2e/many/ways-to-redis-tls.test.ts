@@ -16,7 +16,11 @@ import { startSecuredCluster, startSecuredSentinel, USER, WATCHER } from './star
 
 const TEST_MS = 120_000;
 const REDIS = 'scheduler.phase2.redis';
-const HASTY: Settings = { [`${REDIS}.connect_timeout_ms`]: 200, [`${REDIS}.socket_timeout_ms`]: 900 };
+const HASTY: Settings = {
+  [`${REDIS}.connect_timeout_ms`]: 1_000,
+  [`${REDIS}.command_timeout_ms`]: 1_000,
+  [`${REDIS}.socket_timeout_ms`]: 2_000,
+};
 const AS_USER: Settings = { [`${REDIS}.username`]: USER.username, [`${REDIS}.password`]: USER.password };
 
 /** Signed by themselves: what is shown is what is trusted. */
