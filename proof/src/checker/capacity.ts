@@ -205,6 +205,7 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
     const absentSince = (sleep ?? partitions(node)?.find(since))?.from;
     const reservedAt = reservedAtLeast(inHand, absentSince);
     if (at - reservedAt >= leaseMs) return 'its lease ended';
+    // A node that receives nothing may still send heartbeats. They do not name the job, and so prove the lease of an abandoned attempt gone.
     if (at - reservedAt < (absentSince === undefined ? unacknowledgedMs : reservationMs) - flightMs)
       return undefined;
     // In runs of real processes only SDK nodes record it. The others acknowledge at once, or never do and count as if they had.
