@@ -81,7 +81,7 @@ export type ClientHappening =
       readonly client: string;
       readonly request: string;
       readonly job?: string;
-      readonly result?: Told;
+      readonly result?: DeliveredResult;
       /** Why there is no translation. */
       readonly missing?: string;
     }
@@ -111,7 +111,7 @@ export type ClientHappening =
       readonly didSee: boolean;
     };
 
-export interface Told {
+export interface DeliveredResult {
   /** Undefined: the text has no signature. */
   readonly by: Run | undefined;
   readonly words: string;
@@ -210,7 +210,7 @@ export type HarnessHappening =
       /** Undefined: the job is unknown. */
       readonly state: string | undefined;
       readonly request?: string;
-      readonly result?: Told;
+      readonly result?: DeliveredResult;
       readonly timeline: readonly string[];
     };
 

@@ -9,7 +9,7 @@ import { ofKind, type Recorder } from '../../../packages/simulation/dist/history
 import type { Evidence } from '../checker/check-history.ts';
 import { checkLeftovers, type Leftovers } from '../checker/leftovers.ts';
 import { eventually } from '../eventually.ts';
-import { toldBy } from './clients/dispatcher.ts';
+import { resultOf } from './clients/dispatcher.ts';
 import { openClients, openPeekers } from './clients/open-clients.ts';
 import { createBrake } from './fleet/brake.ts';
 import { joinFleet } from './fleet/join-fleet.ts';
@@ -118,7 +118,7 @@ async function lookUp(recorder: Recorder, gate: Balancer): Promise<void> {
       ({ at_ms, state, node_id, attempt_id, reason }) =>
         `${at_ms} ${state} ${node_id ?? ''}#${attempt_id ?? ''} ${reason ?? ''}`,
     );
-    const result = status === 200 ? toldBy(body) : undefined;
+    const result = status === 200 ? resultOf(body) : undefined;
     recorder.record({
       kind: 'looked_up',
       job,

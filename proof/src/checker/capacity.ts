@@ -119,11 +119,11 @@ const askedTimes = (stories: readonly RequestStory[]): Map<string, number> =>
     ),
   );
 
-type Told<Kind extends (typeof KINDS)[number]> = Extract<Happening, { kind: Kind }>;
+type EventOf<Kind extends (typeof KINDS)[number]> = Extract<Happening, { kind: Kind }>;
 
 function take(
   { running, broughtBy }: Hands,
-  { node, job, attempt, at }: Told<'started'>,
+  { node, job, attempt, at }: EventOf<'started'>,
   notBefore: number,
 ): void {
   const isCancelled = running.get(job)?.isCancelled ?? false;
@@ -132,7 +132,7 @@ function take(
 
 function handle(
   { running }: Hands,
-  each: Told<'ended' | 'acknowledged' | 'cancel_received' | 'turned_away'>,
+  each: EventOf<'ended' | 'acknowledged' | 'cancel_received' | 'turned_away'>,
 ): void {
   if (each.kind === 'ended') running.delete(each.job);
   else if (each.kind === 'acknowledged' || each.kind === 'cancel_received') {

@@ -1,8 +1,9 @@
 /** Simulation: what a simulated client uses of its environment. */
 
+import type { JobRecord } from '../../../scheduler/dist/domain/job.js';
 import type { Machine } from '../../../scheduler/dist/plan/kernel/machine.js';
 import type { Chance } from '../../../scheduler/dist/ports/chance.js';
-import type { Recorder } from '../history.ts';
+import { type DeliveredResult, type Recorder, readSignature } from '../history.ts';
 import type { SimulatedInstance } from '../instance/simulated-instance.ts';
 import type { WireEnd } from '../net/wire.ts';
 
@@ -44,3 +45,8 @@ export interface SimulatedClient {
 /** Poisson arrivals: the time of the next one is independent of the last. */
 export const nextArrivalMs = (chance: Chance, perSecond: number): number =>
   Math.min(5_000, (-Math.log(1 - chance()) * 1_000) / perSecond);
+
+/** The result in a job's record, as its client receives it. */
+export function resultOf({ result }: JobRecord): DeliveredResult | undefined {
+  return result && { by: readSignature(result.textAsr), words: result.textTranslated };
+}

@@ -5,8 +5,7 @@
 import { isSettled } from '../../../scheduler/dist/domain/job.js';
 import type { SimulatedInstance } from '../instance/simulated-instance.ts';
 import { speak } from '../speech.ts';
-import { toldBy } from '../told-by.ts';
-import { type ClientDeps, nextArrivalMs, type SimulatedClient } from './client-world.ts';
+import { type ClientDeps, nextArrivalMs, resultOf, type SimulatedClient } from './client-world.ts';
 
 /** How long it repeats a request that no instance accepts. */
 const TRY_MS = 25_000;
@@ -102,7 +101,7 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
       // The job is unknown: a failover lost its record together with its driver. It is safe to send the same request again.
       if (unknown >= TIMES_UNKNOWN) job = (await dispatch(request, body)) ?? job;
       if (found === undefined || !isSettled(found.state)) continue;
-      const result = toldBy(found);
+      const result = resultOf(found);
       const missing = found.failure?.code ?? 'unknown';
       record({ kind: 'outcome', client, request, job, ...(result === undefined ? { missing } : { result }) });
       return;

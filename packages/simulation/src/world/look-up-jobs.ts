@@ -1,9 +1,9 @@
 /** Simulation: reads the record of every job in the history, at the end of the run. */
 
 import type { VirtualTime } from '../../../scheduler/dist/plan/kernel/virtual-time.js';
+import { resultOf } from '../clients/client-world.ts';
 import { ofKind, type Recorder } from '../history.ts';
 import type { SimulatedInstance } from '../instance/simulated-instance.ts';
-import { toldBy } from '../told-by.ts';
 
 /** So few at once that no read has to wait. */
 const AT_ONCE = 64;
@@ -21,7 +21,7 @@ export async function lookUpJobs(deps: {
     for (const [at, job] of jobs.slice(from, from + AT_ONCE).entries())
       void instances[at % instances.length]?.core.reader.get(job).then(
         (found) => {
-          const result = found && toldBy(found);
+          const result = found && resultOf(found);
           recorder.record({
             kind: 'looked_up',
             job,

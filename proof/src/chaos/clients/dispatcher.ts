@@ -4,7 +4,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobView } from '@lingua/protocol';
-import { type Recorder, readSignature, type Told } from '../../../../packages/simulation/dist/history.js';
+import {
+  type DeliveredResult,
+  type Recorder,
+  readSignature,
+} from '../../../../packages/simulation/dist/history.js';
 import { speak } from '../fleet/speech.ts';
 import type { Tenant } from '../tenants.ts';
 import { type Backend, createBalancer } from '../wire/balancer.ts';
@@ -106,7 +110,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Chaos
     for (const until = now() + ASK_MS; now() < until; ) {
       const view = await look(job);
       if (view !== undefined && SETTLED.includes(view.state)) {
-        const result = toldBy(view);
+        const result = resultOf(view);
         const missing = result === undefined ? { missing: view.reason ?? 'unknown' } : { result };
         record({ kind: 'outcome', client: name, request, job, ...missing });
         return;
@@ -140,7 +144,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Chaos
   };
 }
 
-export function toldBy({ result }: JobView): Told | undefined {
+export function resultOf({ result }: JobView): DeliveredResult | undefined {
   if (result?.success !== true) return undefined;
   return { by: readSignature(result.text_asr ?? ''), words: result.text_translated ?? '' };
 }

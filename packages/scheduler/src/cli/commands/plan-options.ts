@@ -1,7 +1,6 @@
 /** The options of `lingua plan`: read, and refused all at once if they are wrong. Pure. */
 import { leastCounted, type Target } from '../../plan/find-fleet.ts';
-import { USUAL_INSTANCE_RATE } from '../../plan/instances-needed.ts';
-import { offeredSlots, type Spread, type Workload } from '../../plan/workload.ts';
+import { offeredSlots, type Spread, USUAL_INSTANCE_RATE, type Workload } from '../../plan/workload.ts';
 import { readDuration } from '../duration.ts';
 import { parseFlags } from '../parse-flags.ts';
 

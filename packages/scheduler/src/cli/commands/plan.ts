@@ -1,6 +1,6 @@
 /** The command `lingua plan`: how many nodes and instances a load needs. */
 import { findFleet, usualLength } from '../../plan/find-fleet.ts';
-import { instancesNeeded } from '../../plan/instances-needed.ts';
+import { instancesNeeded } from '../../plan/workload.ts';
 import type { CommandIo } from '../command-io.ts';
 import { PLAN_USAGE, readPlan } from './plan-options.ts';
 import { type Plan, planJson, printPlan, printSize } from './plan-report.ts';
