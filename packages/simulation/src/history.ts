@@ -11,7 +11,7 @@ export interface Run {
 }
 
 /** A node is one process: at `node_down` its jobs are gone. */
-export type NodeHappening =
+export type NodeHistoryEvent =
   | {
       readonly kind: 'node_up';
       readonly node: string;
@@ -33,7 +33,7 @@ export type NodeHappening =
   | ({ readonly kind: 'turned_away' } & Run)
   | { readonly kind: 'cancel_received'; readonly node: string; readonly job: string };
 
-export type ClientHappening =
+export type ClientHistoryEvent =
   /** The first try of a request. `words` is the speech: the translation must contain the same words. */
   | {
       readonly kind: 'asked';
@@ -161,7 +161,7 @@ export type FaultKind =
   | 'node_partitioned'
   | 'client_partitioned';
 
-export type HarnessHappening =
+export type HarnessHistoryEvent =
   | { readonly kind: 'instance_up'; readonly instance: string }
   | { readonly kind: 'instance_down'; readonly instance: string; readonly isMeant: boolean }
   | {
@@ -214,43 +214,43 @@ export type HarnessHappening =
       readonly timeline: readonly string[];
     };
 
-export type Unrecorded = NodeHappening | ClientHappening | HarnessHappening;
-export type Happening = { readonly at: number } & Unrecorded;
+export type UntimedEvent = NodeHistoryEvent | ClientHistoryEvent | HarnessHistoryEvent;
+export type HistoryEvent = { readonly at: number } & UntimedEvent;
 
 export interface Recorder {
   /** Milliseconds since the run began; never goes back. */
   now(): number;
-  record(happening: Unrecorded): void;
-  readonly history: readonly Happening[];
+  record(event: UntimedEvent): void;
+  readonly history: readonly HistoryEvent[];
 }
 
 /** `clock`: monotonic, in milliseconds; virtual time in a simulation. */
 export function createRecorder(clock: () => number = () => performance.now()): Recorder {
   const startedAt = clock();
-  const history: Happening[] = [];
+  const history: HistoryEvent[] = [];
   const now = (): number => clock() - startedAt;
   return {
     now,
     history,
-    record: (happening) => void history.push({ at: now(), ...happening }),
+    record: (event) => void history.push({ at: now(), ...event }),
   };
 }
 
 /** The events of these kinds, in their order. */
-export function ofKind<Kind extends Happening['kind']>(
-  history: readonly Happening[],
+export function ofKind<Kind extends HistoryEvent['kind']>(
+  history: readonly HistoryEvent[],
   ...kinds: readonly Kind[]
-): readonly Extract<Happening, { kind: Kind }>[] {
+): readonly Extract<HistoryEvent, { kind: Kind }>[] {
   const { codes, codeOf, lists } = sortedByKind(history);
   const name = kinds.join();
   const known = lists.get(name);
-  if (known !== undefined) return known as Extract<Happening, { kind: Kind }>[];
+  if (known !== undefined) return known as Extract<HistoryEvent, { kind: Kind }>[];
   const isWanted = codeOf.map((kind) => (kinds as readonly string[]).includes(kind));
-  const wanted: Happening[] = [];
+  const wanted: HistoryEvent[] = [];
   for (let at = 0; at < codes.length; at++)
-    if (isWanted[codes[at] as number]) wanted.push(history[at] as Happening);
+    if (isWanted[codes[at] as number]) wanted.push(history[at] as HistoryEvent);
   lists.set(name, wanted);
-  return wanted as Extract<Happening, { kind: Kind }>[];
+  return wanted as Extract<HistoryEvent, { kind: Kind }>[];
 }
 
 interface SortedByKind {
@@ -258,19 +258,19 @@ interface SortedByKind {
   readonly codes: Uint8Array;
   readonly codeOf: readonly string[];
   /** Earlier results, by the names of the kinds: many rules read the same kinds. */
-  readonly lists: Map<string, readonly Happening[]>;
+  readonly lists: Map<string, readonly HistoryEvent[]>;
 }
 
-const sorted = new WeakMap<readonly Happening[], SortedByKind>();
+const sorted = new WeakMap<readonly HistoryEvent[], SortedByKind>();
 
 /** Sorted once: many rules read a few kinds each, and events have many shapes, which makes reading them slow. */
-function sortedByKind(history: readonly Happening[]): SortedByKind {
+function sortedByKind(history: readonly HistoryEvent[]): SortedByKind {
   const before = sorted.get(history);
   if (before?.codes.length === history.length) return before;
   const codes = new Uint8Array(history.length);
   const codeOf: string[] = [];
   for (let at = 0; at < codes.length; at++) {
-    const { kind } = history[at] as Happening;
+    const { kind } = history[at] as HistoryEvent;
     const code = codeOf.indexOf(kind);
     codes[at] = code < 0 ? codeOf.push(kind) - 1 : code;
   }

@@ -9,7 +9,7 @@ import type { Log } from '../../scheduler/dist/ports/log.js';
 import type { Meter } from '../../scheduler/dist/ports/meter.js';
 import { createFaultInjector } from './faults/fault-injector.ts';
 import { FAULTS, SINGLE_INSTANCE_FAULTS } from './faults/fault-plan.ts';
-import { createRecorder, type FaultKind, type Happening } from './history.ts';
+import { createRecorder, type FaultKind, type HistoryEvent } from './history.ts';
 import { createNetwork } from './net/network.ts';
 import { createSimulatedStore } from './store/simulated-store.ts';
 import { storeSettings } from './store/store-settings.ts';
@@ -34,7 +34,7 @@ export interface SimulationOptions {
 }
 
 export interface Simulation {
-  readonly history: readonly Happening[];
+  readonly history: readonly HistoryEvent[];
   readonly faults: ReadonlyMap<FaultKind, number>;
   /** Virtual time that passed. */
   readonly virtualMs: number;

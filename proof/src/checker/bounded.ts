@@ -1,10 +1,10 @@
 /** I11: no sample is over its limit; and I2 as far as samples show it: nothing is left at rest that must be gone. Pure. */
-import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Finding, Violation } from './violation.ts';
 
-type Sampled = Extract<Happening, { kind: 'sampled' }>;
+type Sampled = Extract<HistoryEvent, { kind: 'sampled' }>;
 
-export function checkBounds(history: readonly Happening[]): Finding {
+export function checkBounds(history: readonly HistoryEvent[]): Finding {
   const samples = ofKind(history, 'sampled');
   const restsAt = ofKind(history, 'quiet').at(-1)?.at ?? Number.POSITIVE_INFINITY;
   const violations: Violation[] = [];

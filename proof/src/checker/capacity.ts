@@ -1,5 +1,5 @@
 /** I1: no node ever has more jobs than slots, as the node itself counts. Pure. */
-import { type Happening, nameOf, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, nameOf, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, type Fault, hitsOf, isLost, isOf, type Loss, lossesOf, spansOf } from './faults.ts';
 import type { RequestStory } from './request-stories.ts';
@@ -119,7 +119,7 @@ const askedTimes = (stories: readonly RequestStory[]): Map<string, number> =>
     ),
   );
 
-type EventOf<Kind extends (typeof KINDS)[number]> = Extract<Happening, { kind: Kind }>;
+type EventOf<Kind extends (typeof KINDS)[number]> = Extract<HistoryEvent, { kind: Kind }>;
 
 function take(
   { running, broughtBy }: Hands,
@@ -147,7 +147,11 @@ function handle(
  * A lease may end while the node still works, and then the slot may be taken by another job: the node did not acknowledge in time. A
  * job that the node was told to cancel keeps its lease: the node may still work on it.
  */
-function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[], allowances: Allowances) {
+function createLeaseJudge(
+  history: readonly HistoryEvent[],
+  faults: readonly Fault[],
+  allowances: Allowances,
+) {
   const { reservationMs, abandonedMs, leaseMs, flightMs, messageMs, presenceMs, isExact } = allowances;
   const losses = lossesOf(faults, allowances);
   const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'node_partitioned', 'network_bad'));

@@ -1,5 +1,5 @@
 /** All rules over one history. They know only what nodes and clients saw. Pure. */
-import type { Happening } from '../../../packages/simulation/dist/history.js';
+import type { HistoryEvent } from '../../../packages/simulation/dist/history.js';
 import { checkBounds } from './bounded.ts';
 import { checkCapacity } from './capacity.ts';
 import { gatherFacts } from './facts.ts';
@@ -17,7 +17,7 @@ import { checkStoreDown } from './store-down.ts';
 import { ALLOWANCES, type Allowances, type Finding, INVARIANTS, type Invariant } from './violation.ts';
 
 export interface Evidence extends InsideView {
-  readonly history: readonly Happening[];
+  readonly history: readonly HistoryEvent[];
   /** Absent: there is no Redis. */
   readonly leftovers?: Leftovers | undefined;
 }

@@ -1,19 +1,19 @@
 /** A history, and what several rules need of it. Pure. */
-import type { Happening } from '../../../packages/simulation/dist/history.js';
+import type { HistoryEvent } from '../../../packages/simulation/dist/history.js';
 import { type Fault, faultsOf } from './faults.ts';
 import { type Lives, livesOf } from './lives.ts';
 import { type RequestStory, requestStories } from './request-stories.ts';
 import { createSightings, type Sightings } from './sightings.ts';
 
 export interface Facts {
-  readonly history: readonly Happening[];
+  readonly history: readonly HistoryEvent[];
   readonly faults: readonly Fault[];
   readonly lives: Lives;
   readonly stories: readonly RequestStory[];
   readonly seen: Sightings;
 }
 
-export function gatherFacts(history: readonly Happening[]): Facts {
+export function gatherFacts(history: readonly HistoryEvent[]): Facts {
   const faults = faultsOf(history);
   return {
     history,

@@ -1,5 +1,5 @@
 /** The faults of a history, each with its end, and what they excuse. Pure. */
-import { type FaultKind, type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type FaultKind, type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
 import { createSpans, type Span, type Spans } from './spans.ts';
 import type { Allowances } from './violation.ts';
 
@@ -13,7 +13,7 @@ export interface Fault {
   readonly lossMs?: number;
 }
 
-export function faultsOf(history: readonly Happening[]): Fault[] {
+export function faultsOf(history: readonly HistoryEvent[]): Fault[] {
   const ends = new Map(ofKind(history, 'fault_ended').map(({ fault, at }) => [fault, at]));
   return ofKind(history, 'fault_began').map(({ fault, what, target, at, lossMs }) => ({
     number: fault,

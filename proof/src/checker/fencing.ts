@@ -2,13 +2,13 @@
  * I4: a delivered result was really made, for its request's words, by the attempt that had the right to; and no node works for a
  * settled job. Pure.
  */
-import { type Happening, nameOf, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, nameOf, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, hitsOf, isLost, isOf, lossesOf, spansOf, wasWritten } from './faults.ts';
 import type { Spans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
-type Outcome = Extract<Happening, { kind: 'outcome' }>;
+type Outcome = Extract<HistoryEvent, { kind: 'outcome' }>;
 
 const LATE_AFTER_FAILOVER = 'late results accepted after a failover';
 /** By design an assignment expires after ack_timeout_ms, and every instance drops it then. */
@@ -157,7 +157,7 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
  * The instances that may have driven a job: the one that accepted it, those that sent it to their own nodes, and those that sent it
  * to other holders.
  */
-function instancesOf(history: readonly Happening[]): (job: string) => readonly string[] {
+function instancesOf(history: readonly HistoryEvent[]): (job: string) => readonly string[] {
   const byJob = new Map<string, Set<string>>();
   for (const each of ofKind(history, 'accepted', 'assigned', 'message_sent')) {
     const { job } = each;
@@ -171,7 +171,7 @@ function instancesOf(history: readonly Happening[]): (job: string) => readonly s
 }
 
 /** A delivered outcome never changes: the record has the same at the end. */
-function checkLastWord(history: readonly Happening[]): Violation[] {
+function checkLastWord(history: readonly HistoryEvent[]): Violation[] {
   const told = new Map<string, Outcome>();
   for (const outcome of ofKind(history, 'outcome')) {
     const job = outcome.job ?? outcome.result?.by?.job;
@@ -204,7 +204,7 @@ interface CameAgain extends Violation {
   readonly cameAt: number;
 }
 
-function checkOnceOnly(history: readonly Happening[], disturbed: Spans, expiryMs: number): CameAgain[] {
+function checkOnceOnly(history: readonly HistoryEvent[], disturbed: Spans, expiryMs: number): CameAgain[] {
   const ended = new Map<string, Run & { readonly at: number }>();
   const first = new Map<string, number>();
   return ofKind(history, 'ended', 'assigned').flatMap((each): CameAgain[] => {

@@ -2,12 +2,12 @@
  * I5: a finished translation is delivered soon, at the latest when the gap before it is closed. Pure. Judged for sessions only:
  * other clients poll when they like.
  */
-import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, type Fault, hitsOf, isOf, spansOf } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
-type Outcome = Extract<Happening, { kind: 'outcome' }>;
+type Outcome = Extract<HistoryEvent, { kind: 'outcome' }>;
 
 /** The instance of a client, since when, and its instance before. */
 interface Place {
@@ -66,7 +66,10 @@ export function checkGaps(
 }
 
 /** The instance of each client when an outcome was delivered, as far as the client knew it. */
-function placesOf(history: readonly Happening[], speakers: ReadonlySet<string>): ReadonlyMap<Outcome, Place> {
+function placesOf(
+  history: readonly HistoryEvent[],
+  speakers: ReadonlySet<string>,
+): ReadonlyMap<Outcome, Place> {
   const now = new Map<string, Place>();
   const then = new Map<Outcome, Place>();
   for (const each of ofKind(history, 'accepted', 'delivered', 'outcome')) {

@@ -3,7 +3,7 @@
  * waiting can be judged. That no slice of cold work is longer than 5 ms follows from the structure: tests limit the number of items
  * of a slice, and none measures the 5 ms.
  */
-import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { brokenAround, hitsOf, isOf, spansOf } from './faults.ts';
 import { createSpans, type Span } from './spans.ts';
@@ -65,7 +65,7 @@ export function checkHotPath({ history, faults }: Facts, allowances: Allowances)
 }
 
 /** Work of the same name does not overlap: work without an end is over when the next begins. */
-function coldWork(history: readonly Happening[]): Span[] {
+function coldWork(history: readonly HistoryEvent[]): Span[] {
   const since = new Map<string, number>();
   const spans: Span[] = [];
   for (const { kind, what, at } of ofKind(history, 'cold_began', 'cold_ended')) {

@@ -1,5 +1,5 @@
 /** When each instance lived, and when none did. A frozen instance does not live. Pure. */
-import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
 import { type Fault, familyOf, isOf } from './faults.ts';
 import { createSpans, type Span, type Spans } from './spans.ts';
 
@@ -17,7 +17,7 @@ interface Change {
   readonly what: 'starting' | 'up' | 'down' | 'frozen' | 'thawed';
 }
 
-export function livesOf(history: readonly Happening[], faults: readonly Fault[]): Lives {
+export function livesOf(history: readonly HistoryEvent[], faults: readonly Fault[]): Lives {
   const silences = new Map<string, Span[]>();
   const lifeless: Span[] = [];
   const known = new Map<string, { isUp: boolean; isFrozen: boolean; silentSince: number | undefined }>();
@@ -71,7 +71,7 @@ function add(silences: Map<string, Span[]>, instance: string, span: Span): void 
   else spans.push(span);
 }
 
-function changesOf(history: readonly Happening[], faults: readonly Fault[]): Change[] {
+function changesOf(history: readonly HistoryEvent[], faults: readonly Fault[]): Change[] {
   const ups = ofKind(history, 'instance_up', 'instance_down').map(
     ({ kind, at, instance }): Change => ({ at, instance, what: kind === 'instance_up' ? 'up' : 'down' }),
   );

@@ -1,11 +1,11 @@
 /** I5: a session receives the outcomes of its utterances once, numbered without gaps, and in the order of the utterances. Pure. */
-import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { lostWrites } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
-type Delivered = Extract<Happening, { kind: 'delivered' }>;
-type Accepted = Extract<Happening, { kind: 'accepted' }>;
+type Delivered = Extract<HistoryEvent, { kind: 'delivered' }>;
+type Accepted = Extract<HistoryEvent, { kind: 'accepted' }>;
 
 interface Hearing {
   readonly bySeq: Map<number, Delivered>;
@@ -125,7 +125,7 @@ function checkPassedOver(
 }
 
 /** Also across sessions that could not be resumed: outcomes arrive in the order of the utterances. For clients with sessions only. */
-function checkSpeakers(history: readonly Happening[]): Violation[] {
+function checkSpeakers(history: readonly HistoryEvent[]): Violation[] {
   const speakers = new Set(ofKind(history, 'delivered').map(({ client }) => client));
   /** By client and request: ids are not unique among tenants. */
   const saidAt = new Map<string, Map<string, number>>();

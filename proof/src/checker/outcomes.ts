@@ -1,13 +1,13 @@
 /** I3 and "nothing lost": every accepted request has one outcome, in time; a request has one job, an attempt one node. Pure. */
-import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { hitsOf, isOf, lossesOf, spansOf } from './faults.ts';
 import type { RequestStory } from './request-stories.ts';
 import { createSpans } from './spans.ts';
 import type { Allowances, Finding, Invariant, Violation } from './violation.ts';
 
-type LookedUp = Extract<Happening, { kind: 'looked_up' }>;
-type Assigned = Extract<Happening, { kind: 'assigned' }>;
+type LookedUp = Extract<HistoryEvent, { kind: 'looked_up' }>;
+type Assigned = Extract<HistoryEvent, { kind: 'assigned' }>;
 
 const SECOND_JOBS = 'second jobs after a failover';
 const SECOND_NODES = 'attempts that went to two nodes after a failover';

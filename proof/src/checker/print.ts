@@ -1,5 +1,5 @@
 /** The report of a run: the table at its end, and the story of each violation. Pure. */
-import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
 import { faultsOf } from './faults.ts';
 import { storyOf } from './story.ts';
 import { type Finding, INVARIANTS, type Violation } from './violation.ts';
@@ -12,7 +12,7 @@ const MOST_VIOLATIONS = 8;
 const MOST_LINES = 80;
 
 /** The longest time without any result that begins within the fault's effect. */
-export function longestGapMs(history: readonly Happening[], from: number, to: number): number {
+export function longestGapMs(history: readonly HistoryEvent[], from: number, to: number): number {
   let [longest, last] = [0, from];
   for (const { result, at } of ofKind(history, 'outcome')) {
     if (result === undefined || at <= from || at >= to) continue;
@@ -22,7 +22,10 @@ export function longestGapMs(history: readonly Happening[], from: number, to: nu
   return Math.max(longest, to - last);
 }
 
-export function printSummary(history: readonly Happening[], { counts, violations, judged }: Finding): string {
+export function printSummary(
+  history: readonly HistoryEvent[],
+  { counts, violations, judged }: Finding,
+): string {
   const quietAt = ofKind(history, 'quiet')[0]?.at ?? history.at(-1)?.at ?? 0;
   const faults = faultsOf(history).map(({ number, what, target, beganAt, endedAt }) => [
     String(number),
@@ -45,7 +48,7 @@ export function printSummary(history: readonly Happening[], { counts, violations
   ].join('\n\n');
 }
 
-export function printViolations(history: readonly Happening[], violations: readonly Violation[]): string {
+export function printViolations(history: readonly HistoryEvent[], violations: readonly Violation[]): string {
   const [first] = violations;
   if (first === undefined) return 'no violations';
   const invariants = [...new Set(violations.map(({ invariant }) => invariant))];
@@ -60,7 +63,7 @@ export function printViolations(history: readonly Happening[], violations: reado
 }
 
 /** The event as one line: when, which actor, what. */
-export function printStory(history: readonly Happening[], violation: Violation): string {
+export function printStory(history: readonly HistoryEvent[], violation: Violation): string {
   const lines = storyOf(history, violation).map(printHappening);
   const left = lines.length - MOST_LINES;
   return [
@@ -70,7 +73,7 @@ export function printStory(history: readonly Happening[], violation: Violation):
   ].join('\n');
 }
 
-export function printHappening({ at, kind, ...rest }: Happening): string {
+export function printHappening({ at, kind, ...rest }: HistoryEvent): string {
   const fields = Object.entries(rest).map(
     ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );

@@ -2,7 +2,7 @@
  * I2: at rest every slot can be filled again. That no more than those can be filled is I1. Pure. A slot may be missing while a lease
  * lasts, but only where an observer from outside cannot know better either: see `excuseOf`.
  */
-import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, familyOf, hitsOf, spansOf } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
@@ -159,7 +159,7 @@ const fillingOf = ({
   slots,
   at,
   acknowledges,
-}: Pick<Extract<Happening, { kind: 'node_up' }>, 'slots' | 'at' | 'acknowledges'>): Filling => ({
+}: Pick<Extract<HistoryEvent, { kind: 'node_up' }>, 'slots' | 'at' | 'acknowledges'>): Filling => ({
   slots,
   since: at,
   isOfFewWords: acknowledges === false,
@@ -176,7 +176,7 @@ const ABSENT: Filling = fillingOf({ slots: 0, at: 0 });
 
 function fill(
   filling: Filling,
-  each: Extract<Happening, { kind: 'assigned' | 'started' | 'ended' | 'turned_away' }>,
+  each: Extract<HistoryEvent, { kind: 'assigned' | 'started' | 'ended' | 'turned_away' }>,
 ): void {
   const { running, open } = filling;
   if (each.kind === 'assigned') open.set(each.job, each.at);

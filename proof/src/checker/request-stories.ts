@@ -1,7 +1,7 @@
 /** What clients saw, by request. Pure. */
-import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
 
-type Outcome = Extract<Happening, { kind: 'outcome' }>;
+type Outcome = Extract<HistoryEvent, { kind: 'outcome' }>;
 
 export interface RequestStory {
   readonly client: string;
@@ -22,7 +22,7 @@ export interface RequestStory {
 }
 
 /** In the order of their first events. */
-export function requestStories(history: readonly Happening[]): RequestStory[] {
+export function requestStories(history: readonly HistoryEvent[]): RequestStory[] {
   const tenants = new Map<string, Map<string, RequestStory>>();
   const tenantOf = new Map<string, string>();
   const left = new Set<string>();

@@ -2,7 +2,7 @@
  * I3: a finished result of the attempt that had the right to is delivered to its client, if no fault came between. Pure. A missing
  * result is an outcome, too: without this rule all outcomes could be missing results.
  */
-import { type Happening, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, hitsOf, lossesOf, spansOf } from './faults.ts';
 import type { RequestStory } from './request-stories.ts';
@@ -70,7 +70,7 @@ export function checkResults({ history, faults, stories }: Facts, allowances: Al
 }
 
 /** By job; the last attempt is the last to reach its node. */
-function worksOf(history: readonly Happening[]): ReadonlyMap<string, readonly Work[]> {
+function worksOf(history: readonly HistoryEvent[]): ReadonlyMap<string, readonly Work[]> {
   const works = new Map<string, Work[]>();
   const find = ({ node, job, attempt }: Run): Work | undefined =>
     works.get(job)?.find((each) => each.attempt === attempt && each.node === node);

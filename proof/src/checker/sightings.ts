@@ -1,7 +1,7 @@
 /** What nodes saw, by job: which nodes had it, when, and which finished it. Pure. */
-import { type Happening, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
 
-type Assigned = Extract<Happening, { kind: 'assigned' }>;
+type Assigned = Extract<HistoryEvent, { kind: 'assigned' }>;
 
 interface Done extends Run {
   /** The last time. */
@@ -38,7 +38,7 @@ export interface Sightings {
   lateResults(): number;
 }
 
-export function createSightings(history: readonly Happening[]): Sightings {
+export function createSightings(history: readonly HistoryEvent[]): Sightings {
   const jobs = new Map<string, JobSightings>();
 
   function of(job: string): JobSightings {

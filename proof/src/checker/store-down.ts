@@ -2,13 +2,13 @@
  * I7: while the store is down, new work is refused, soon and with the right code, never accepted; and when it is back, the service
  * resumes. Pure.
  */
-import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { brokenAround, disturbsStore, type Fault, hitsOf, isOf, spansOf } from './faults.ts';
 import { createSpans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
-type Answer = Extract<Happening, { kind: 'accepted' | 'refused' | 'unanswered' }>;
+type Answer = Extract<HistoryEvent, { kind: 'accepted' | 'refused' | 'unanswered' }>;
 
 const DEPENDENCY_DOWN = 'SCHEDULER_DEPENDENCY_DOWN';
 

@@ -1,5 +1,5 @@
 /** The story of a violation: the few events that explain it, in the order of time. Pure. */
-import type { Happening } from '../../../packages/simulation/dist/history.js';
+import type { HistoryEvent } from '../../../packages/simulation/dist/history.js';
 import { familyOf, faultsOf } from './faults.ts';
 import type { Invariant, Violation } from './violation.ts';
 
@@ -21,9 +21,9 @@ interface Cast {
   readonly others: Set<string>;
 }
 
-export function storyOf(history: readonly Happening[], violation: Violation): Happening[] {
+export function storyOf(history: readonly HistoryEvent[], violation: Violation): HistoryEvent[] {
   const cast = castOf(history, violation.about);
-  const chosen = new Set<Happening>();
+  const chosen = new Set<HistoryEvent>();
   for (const each of history) if (isAboutWork(each, cast)) chosen.add(each);
   if (IS_OF_HANDS.has(violation.invariant))
     for (const node of cast.nodes) for (const each of handsOf(history, node, violation.at)) chosen.add(each);
@@ -32,11 +32,11 @@ export function storyOf(history: readonly Happening[], violation: Violation): Ha
       history,
       violation.at,
       DELIVERIES,
-      (happening) => happening.kind === 'delivered' && happening.session === session,
+      (event) => event.kind === 'delivered' && event.session === session,
     ))
       chosen.add(each);
   for (const other of cast.others)
-    for (const each of lastOf(history, violation.at, DOINGS, (happening) => names(happening, other)))
+    for (const each of lastOf(history, violation.at, DOINGS, (event) => names(event, other)))
       chosen.add(each);
   const from = Math.min(violation.at, ...[...chosen].map(({ at }) => at));
   const seen = namesIn(chosen);
@@ -46,7 +46,7 @@ export function storyOf(history: readonly Happening[], violation: Violation): Ha
 }
 
 /** The history says what kind of thing each name is. */
-function castOf(history: readonly Happening[], about: readonly string[]): Cast {
+function castOf(history: readonly HistoryEvent[], about: readonly string[]): Cast {
   const wanted = new Set(about);
   const cast: Cast = {
     requests: new Set(),
@@ -80,14 +80,14 @@ function castOf(history: readonly Happening[], about: readonly string[]): Cast {
   return cast;
 }
 
-const isAboutWork = (each: Happening, { requests, jobs }: Cast): boolean =>
+const isAboutWork = (each: HistoryEvent, { requests, jobs }: Cast): boolean =>
   ('request' in each && each.request !== undefined && requests.has(each.request)) ||
   ('job' in each && each.job !== undefined && jobs.has(each.job));
 
 /** When it started, and which jobs it had at that time. */
-function handsOf(history: readonly Happening[], node: string, at: number): Happening[] {
-  let came: Happening | undefined;
-  const inHand = new Map<string, Happening>();
+function handsOf(history: readonly HistoryEvent[], node: string, at: number): HistoryEvent[] {
+  let came: HistoryEvent | undefined;
+  const inHand = new Map<string, HistoryEvent>();
   for (const each of history) {
     if (each.at > at) break;
     if (!('node' in each) || each.node !== node) continue;
@@ -101,12 +101,12 @@ function handsOf(history: readonly Happening[], node: string, at: number): Happe
 }
 
 function lastOf(
-  history: readonly Happening[],
+  history: readonly HistoryEvent[],
   at: number,
   most: number,
-  isMeant: (happening: Happening) => boolean,
-): Happening[] {
-  const last: Happening[] = [];
+  isMeant: (event: HistoryEvent) => boolean,
+): HistoryEvent[] {
+  const last: HistoryEvent[] = [];
   for (const each of history) {
     if (each.at > at) break;
     if (!isMeant(each)) continue;
@@ -116,10 +116,10 @@ function lastOf(
   return last;
 }
 
-const names = (happening: Happening, name: string): boolean =>
-  Object.values(happening).some((value) => value === name);
+const names = (event: HistoryEvent, name: string): boolean =>
+  Object.values(event).some((value) => value === name);
 
-function namesIn(chosen: ReadonlySet<Happening>): ReadonlySet<string> {
+function namesIn(chosen: ReadonlySet<HistoryEvent>): ReadonlySet<string> {
   const all = new Set<string>();
   for (const each of chosen)
     for (const value of Object.values(each))
@@ -129,11 +129,11 @@ function namesIn(chosen: ReadonlySet<Happening>): ReadonlySet<string> {
 
 /** Faults with effects in that time, of the store, of instances and of the names involved, with ends and starts of instances. */
 function faultsBetween(
-  history: readonly Happening[],
+  history: readonly HistoryEvent[],
   from: number,
   to: number,
   names: ReadonlySet<string>,
-): Happening[] {
+): HistoryEvent[] {
   const felt = new Set(
     faultsOf(history)
       .filter(({ beganAt, endedAt }) => beganAt <= to && endedAt + SHOWS_MS >= from)

@@ -1,6 +1,6 @@
 /** One seed: simulated, and checked. */
 import { createHash } from 'node:crypto';
-import { type FaultKind, type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type FaultKind, type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
 import {
   runSimulation,
   type Simulation,
@@ -39,9 +39,9 @@ export async function runSeed(options: SimulationOptions): Promise<SeedResult> {
 /** A call for each line costs more than the line. */
 const LINES_AT_ONCE = 256;
 
-export const lineOf = (each: Happening): string => `${JSON.stringify(each)}\n`;
+export const lineOf = (each: HistoryEvent): string => `${JSON.stringify(each)}\n`;
 
-function digestOf(history: readonly Happening[]): string {
+function digestOf(history: readonly HistoryEvent[]): string {
   const hash = createHash('sha256');
   for (let from = 0; from < history.length; from += LINES_AT_ONCE)
     hash.update(

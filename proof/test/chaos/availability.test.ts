@@ -1,21 +1,26 @@
 /** How long no work was done, by fault: from invented histories. */
 import { describe, expect, it } from 'vitest';
-import type { Happening } from '../../../packages/simulation/dist/history.js';
+import type { HistoryEvent } from '../../../packages/simulation/dist/history.js';
 import { longestGap, unavailabilityOf } from '../../src/chaos/report/availability.ts';
 
-const results = (...moments: readonly number[]): Happening[] =>
-  moments.flatMap((at): Happening[] => {
+const results = (...moments: readonly number[]): HistoryEvent[] =>
+  moments.flatMap((at): HistoryEvent[] => {
     const about = { client: 'c', request: `r${at}` };
     return [
       { at, kind: 'accepted', ...about, job: `j${at}` },
       { at, kind: 'outcome', ...about, result: { by: undefined, words: 'w' } },
     ];
   });
-const fault = (number: number, what: 'master_killed' | 'node_cut', from: number, to: number): Happening[] => [
+const fault = (
+  number: number,
+  what: 'master_killed' | 'node_cut',
+  from: number,
+  to: number,
+): HistoryEvent[] => [
   { at: from, kind: 'fault_began', fault: number, what, target: 't' },
   { at: to, kind: 'fault_ended', fault: number },
 ];
-const inOrder = (...parts: readonly (readonly Happening[])[]): Happening[] =>
+const inOrder = (...parts: readonly (readonly HistoryEvent[])[]): HistoryEvent[] =>
   parts.flat().sort((one, other) => one.at - other.at);
 
 describe('unavailability', () => {

@@ -4,7 +4,7 @@
  */
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createRecorder, type Happening } from '../../../packages/simulation/dist/history.js';
+import { createRecorder, type HistoryEvent } from '../../../packages/simulation/dist/history.js';
 import { instanceNames, readCall, withMessages } from '../../src/chaos/watch/monitored-calls.ts';
 import { sendingScript, watchCalls } from '../../src/chaos/watch/watch-calls.ts';
 import { checkHistory } from '../../src/checker/check-history.ts';
@@ -103,7 +103,7 @@ describe('a history with reported messages', () => {
   const KILLED = 2_000;
   const HEALED = 4_000;
   /** i2.1 is killed, and another process takes its place. */
-  const history = (): Happening[] => [
+  const history = (): HistoryEvent[] => [
     { at: 10, kind: 'instance_up', instance: 'i1.1' },
     { at: 10, kind: 'instance_up', instance: 'i2.1' },
     { at: KILLED, kind: 'fault_began', fault: 1, what: 'instance_killed', target: 'i2.1' },

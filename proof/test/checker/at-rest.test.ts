@@ -1,13 +1,13 @@
 /** The rules about limits, and about what is left at rest, find exactly what breaks them. */
 import { describe, expect, it } from 'vitest';
-import type { Unrecorded } from '../../../packages/simulation/dist/history.js';
+import type { UntimedEvent } from '../../../packages/simulation/dist/history.js';
 import { checkBounds } from '../../src/checker/bounded.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkProbe } from '../../src/checker/probe.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
 import { assigned, done, fault, healed, imagine, type Step, started, up } from './build-history.ts';
 
-const sample = (value: number, limit: number, atRest?: number): Unrecorded => ({
+const sample = (value: number, limit: number, atRest?: number): UntimedEvent => ({
   kind: 'sampled',
   instance: 'i',
   gauge: 'waiting jobs',
@@ -16,7 +16,7 @@ const sample = (value: number, limit: number, atRest?: number): Unrecorded => ({
   ...(atRest !== undefined && { atRest }),
 });
 const LATE = 2 * ALLOWANCES.leaseMs;
-const quiet: Unrecorded = { kind: 'quiet' };
+const quiet: UntimedEvent = { kind: 'quiet' };
 
 describe('I11 in a history', () => {
   const check = (...steps: readonly Step[]) => checkBounds(imagine(...steps)).violations;
@@ -47,8 +47,8 @@ describe('I2 in samples', () => {
 });
 
 describe('I2 in a probe', () => {
-  const began: Unrecorded = { kind: 'probe_began', nodes: ['n', 'm'] };
-  const ended: Unrecorded = { kind: 'probe_ended' };
+  const began: UntimedEvent = { kind: 'probe_began', nodes: ['n', 'm'] };
+  const ended: UntimedEvent = { kind: 'probe_ended' };
   /** Long after both nodes started. */
   const judge = (isExact: boolean, ...steps: readonly Step[]) => {
     const late = imagine(...steps).map((each) => ({ ...each, at: each.at + LATE }));

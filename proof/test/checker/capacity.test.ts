@@ -1,6 +1,6 @@
 /** The capacity rule finds exactly what breaks it. */
 import { describe, expect, it } from 'vitest';
-import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
 import { checkCapacity } from '../../src/checker/capacity.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { ALLOWANCES, type Allowances } from '../../src/checker/violation.ts';
@@ -18,7 +18,7 @@ import {
 } from './build-history.ts';
 
 /** A job without a recorded request was requested right before it was sent. */
-function askedAtOnce(history: readonly Happening[]): Happening[] {
+function askedAtOnce(history: readonly HistoryEvent[]): HistoryEvent[] {
   const known = new Set(ofKind(history, 'accepted').map(({ job }) => job));
   return history.flatMap((each) => {
     if ((each.kind !== 'started' && each.kind !== 'turned_away') || known.has(each.job)) return [each];

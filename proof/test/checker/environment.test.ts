@@ -1,6 +1,6 @@
 /** The rules about store, instances and leftovers find exactly what breaks them. */
 import { describe, expect, it } from 'vitest';
-import type { FaultKind, Happening, Unrecorded } from '../../../packages/simulation/dist/history.js';
+import type { FaultKind, HistoryEvent, UntimedEvent } from '../../../packages/simulation/dist/history.js';
 import { checkHistory } from '../../src/checker/check-history.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkInstances, type LogLine } from '../../src/checker/instances.ts';
@@ -116,7 +116,7 @@ describe('I7 after an outage', () => {
 });
 
 describe('I8 and I9 in a history', () => {
-  const judge = (history: readonly Happening[], logs: readonly LogLine[] = []) =>
+  const judge = (history: readonly HistoryEvent[], logs: readonly LogLine[] = []) =>
     checkInstances(gatherFacts(history), { logs }, ALLOWANCES);
   const check = (...steps: readonly Step[]) => judge(imagine(...steps)).violations;
   const down = (isMeant: boolean) => ({ kind: 'instance_down', instance: 'i', isMeant }) as const;
@@ -143,15 +143,15 @@ describe('I8 and I9 in a history', () => {
   });
 
   it('hold for old messages that a node or client reads when it wakes', () => {
-    const wakes = (asleepFrom: number, what: FaultKind, who: string, hears: Unrecorded) => {
+    const wakes = (asleepFrom: number, what: FaultKind, who: string, hears: UntimedEvent) => {
       const asleep = [asleepFrom, fault(1, what, who)] as const;
       const ends = [3_000, down(true)] as const;
       const order = asleepFrom < 3_000 ? [asleep, ends] : [ends, asleep];
       return check(...order, [9_000, hears], [9_000, healed(1)]);
     };
-    const stories: readonly [FaultKind, string, Unrecorded][] = [
+    const stories: readonly [FaultKind, string, UntimedEvent][] = [
       ['node_frozen', 'n', assigned('n.1', 'j', 1, 'i')],
-      ['client_partitioned', 'c', { ...delivered(1, 0), instance: 'i' } as Unrecorded],
+      ['client_partitioned', 'c', { ...delivered(1, 0), instance: 'i' } as UntimedEvent],
     ];
     for (const story of stories) {
       expect(wakes(2_000, ...story)).toEqual([]);
@@ -198,7 +198,7 @@ describe('I8 and I9 in a history', () => {
     expect(check(alone, [until + 1, assigned('n', 'j', 1, 'k')])).toEqual([]);
     expect(check(alone, [until, healed(1)], [until + 1, assigned('n', 'j', 1, 'i')])).toEqual([]);
     const words = [accepted('r', 'j'), delivered(1, 0)].map(
-      (each) => ({ ...each, instance: 'i' }) as Unrecorded,
+      (each) => ({ ...each, instance: 'i' }) as UntimedEvent,
     );
     for (const told of words) {
       expect(check(alone, [until, told])).toEqual([]);

@@ -1,6 +1,6 @@
 /** How long a finished result may be held back: only faults of the instances involved make it longer. */
 import { describe, expect, it } from 'vitest';
-import type { Unrecorded } from '../../../packages/simulation/dist/history.js';
+import type { UntimedEvent } from '../../../packages/simulation/dist/history.js';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkGaps } from '../../src/checker/gaps.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
@@ -18,7 +18,7 @@ import {
 
 const LATEST = ALLOWANCES.gapMs + ALLOWANCES.graceMs;
 const { recoverMs } = ALLOWANCES;
-const by = (step: Unrecorded, instance: string): Unrecorded => ({ ...step, instance }) as Unrecorded;
+const by = (step: UntimedEvent, instance: string): UntimedEvent => ({ ...step, instance }) as UntimedEvent;
 
 /** Done at 1,000, with a client of instance `i`, and delivered by `teller` so much later. */
 const check = (ms: number, between: readonly Step[] = [], teller = 'i', isExact = true) =>

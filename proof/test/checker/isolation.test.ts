@@ -1,12 +1,12 @@
 /** The isolation rule finds exactly what breaks it. */
 import { describe, expect, it } from 'vitest';
-import type { Unrecorded } from '../../../packages/simulation/dist/history.js';
+import type { UntimedEvent } from '../../../packages/simulation/dist/history.js';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkIsolation } from '../../src/checker/isolation.ts';
 import { accepted, assigned, imagine, result, type Step } from './build-history.ts';
 
 const check = (...steps: readonly Step[]) => checkIsolation(gatherFacts(imagine(...steps)));
-const upIn = (node: string, pool?: string): Unrecorded => ({
+const upIn = (node: string, pool?: string): UntimedEvent => ({
   kind: 'node_up',
   node,
   slots: 2,
@@ -14,7 +14,7 @@ const upIn = (node: string, pool?: string): Unrecorded => ({
   ...(pool !== undefined && { pool }),
 });
 /** Client and tenant have the same name. */
-const askedBy = (tenant: string, request = 'r', pool?: string): Unrecorded => ({
+const askedBy = (tenant: string, request = 'r', pool?: string): UntimedEvent => ({
   kind: 'asked',
   client: tenant,
   tenant,

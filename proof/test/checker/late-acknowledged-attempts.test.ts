@@ -1,21 +1,21 @@
 /** The fencing rule: an abandoned attempt counts again if its node acknowledges it before its successor is recorded. */
 import { expect, it } from 'vitest';
-import type { Unrecorded } from '../../../packages/simulation/dist/history.js';
+import type { UntimedEvent } from '../../../packages/simulation/dist/history.js';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkFencing } from '../../src/checker/fencing.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
 import { asked, assigned, done, imagine, result, type Step } from './build-history.ts';
 
 const COUNTED = 'results of attempts resumed while their successors were under way';
-const acknowledged: Unrecorded = { kind: 'acknowledged', node: 'n', job: 'j', attempt: 1 };
-const calledOff = (node: string): Unrecorded => ({ kind: 'cancel_received', node, job: 'j' });
+const acknowledged: UntimedEvent = { kind: 'acknowledged', node: 'n', job: 'j', attempt: 1 };
+const calledOff = (node: string): UntimedEvent => ({ kind: 'cancel_received', node, job: 'j' });
 const CAME_AT = 10_000;
 const DONE_AT = 18_000;
 /** Its message had not been sent before: it expires. */
 const SENT_AT = CAME_AT - ALLOWANCES.messageMs;
 
 /** The first attempt is done, and its result delivered, long after the second had reached its node. */
-const check = (...between: readonly (readonly [number, Unrecorded])[]) => {
+const check = (...between: readonly (readonly [number, UntimedEvent])[]) => {
   const steps: readonly Step[] = [
     asked('r'),
     [200, assigned('n', 'j')],
@@ -34,7 +34,7 @@ it('holds, and is counted, if the successor is cancelled at its arrival', () => 
   expect(check([CAME_AT - 100, acknowledged], [latest, calledOff('m')]).violations).toEqual([]);
 });
 
-it.each<[string, ...(readonly [number, Unrecorded])[]]>([
+it.each<[string, ...(readonly [number, UntimedEvent])[]]>([
   ['when the message may just have left', [SENT_AT, acknowledged]],
   ['when that is called off', [CAME_AT + 10, acknowledged]],
   ['as soon as it comes, and once more on the way', [250, acknowledged], [CAME_AT - 100, acknowledged]],
@@ -43,7 +43,7 @@ it.each<[string, ...(readonly [number, Unrecorded])[]]>([
   expect([violations, counts[COUNTED]]).toEqual([[], 1]);
 });
 
-it.each<[string, readonly (readonly [number, Unrecorded])[]]>([
+it.each<[string, readonly (readonly [number, UntimedEvent])[]]>([
   ['is never called off', [[CAME_AT - 100, acknowledged]]],
   [
     'is called off only later',

@@ -1,6 +1,6 @@
 /** The result rule finds exactly the finished work that was reported as missing. */
 import { describe, expect, it } from 'vitest';
-import type { Unrecorded } from '../../../packages/simulation/dist/history.js';
+import type { UntimedEvent } from '../../../packages/simulation/dist/history.js';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkResults } from '../../src/checker/results.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
@@ -21,7 +21,13 @@ import {
 const check = (...steps: readonly Step[]) => checkResults(gatherFacts(imagine(...steps)), ALLOWANCES);
 const { deadlineMs, flightMs } = ALLOWANCES;
 const acknowledging: Step = [0, { kind: 'node_up', node: 'n', slots: 1, style: 'sdk', acknowledges: true }];
-const missing: Unrecorded = { kind: 'outcome', client: 'c', request: 'r', job: 'j', missing: 'JOB_TIMEOUT' };
+const missing: UntimedEvent = {
+  kind: 'outcome',
+  client: 'c',
+  request: 'r',
+  job: 'j',
+  missing: 'JOB_TIMEOUT',
+};
 const work: readonly Step[] = [
   [5_000, asked('r')],
   [5_010, accepted('r', 'j')],
@@ -45,9 +51,9 @@ describe('finished work', () => {
   });
 
   it('is found by the job of its request if the outcome names none', () => {
-    const { job: _, ...unnamed } = missing as Extract<Unrecorded, { kind: 'outcome' }>;
+    const { job: _, ...unnamed } = missing as Extract<UntimedEvent, { kind: 'outcome' }>;
     expect(
-      check([0, up('n')], ...work, doneAt(5_300), [deadlineMs, unnamed as Unrecorded]).violations,
+      check([0, up('n')], ...work, doneAt(5_300), [deadlineMs, unnamed as UntimedEvent]).violations,
     ).toHaveLength(1);
   });
 

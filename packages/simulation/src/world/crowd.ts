@@ -7,7 +7,7 @@ import type { ClientWorld, SimulatedClient } from '../clients/client-world.ts';
 import { startDispatcher } from '../clients/dispatcher.ts';
 import { startPeeker } from '../clients/peeker.ts';
 import { startSpeaker } from '../clients/speaker.ts';
-import type { Happening } from '../history.ts';
+import type { HistoryEvent } from '../history.ts';
 import type { Network } from '../net/network.ts';
 import { pairOf, type Scenario, TENANTS } from './scenario.ts';
 
@@ -124,7 +124,7 @@ export function createCrowd(deps: {
 }
 
 function lastAcceptedOf(
-  history: readonly Happening[],
+  history: readonly HistoryEvent[],
   isMeant: (client: string) => boolean,
 ): string | undefined {
   const last = history.findLast((each) => each.kind === 'accepted' && isMeant(each.client));

@@ -1,5 +1,5 @@
 /** How long no request was accepted and no result delivered, by kind of fault. Pure. */
-import { type Happening, ofKind } from '../../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind } from '../../../../packages/simulation/dist/history.js';
 import { type Fault, faultsOf } from '../../checker/faults.ts';
 import { isGreat, PLANNED, type PlannedKind } from '../plan-faults.ts';
 
@@ -15,7 +15,7 @@ export interface Unavailability {
 /** How long after its end a fault may still have effects. */
 const SHOWS_MS = 5_000;
 
-export function unavailabilityOf(history: readonly Happening[]): Unavailability[] {
+export function unavailabilityOf(history: readonly HistoryEvent[]): Unavailability[] {
   const quietAt = ofKind(history, 'quiet')[0]?.at ?? history.at(-1)?.at ?? 0;
   const faults = faultsOf(history);
   const great = faults.filter(({ what }) => isGreat(what as PlannedKind));

@@ -1,5 +1,5 @@
 /** Prints events while a run lasts, one per line. */
-import type { Happening, Recorder } from '../../../../packages/simulation/dist/history.js';
+import type { HistoryEvent, Recorder } from '../../../../packages/simulation/dist/history.js';
 import { isGreat, type PlannedKind } from '../plan-faults.ts';
 
 const EVERY_MS = 5_000;
@@ -12,7 +12,7 @@ export function tellProgress(recorder: Recorder, say: (line: string) => void): (
   let read = 0;
   let saidAt = 0;
 
-  function take(each: Happening): void {
+  function take(each: HistoryEvent): void {
     if (each.kind === 'asked') tally.requests += 1;
     else if (each.kind === 'accepted') tally.accepted += 1;
     else if (each.kind === 'outcome') tally[each.result === undefined ? 'missing' : 'results'] += 1;
@@ -29,7 +29,7 @@ export function tellProgress(recorder: Recorder, say: (line: string) => void): (
   }
 
   function look(): void {
-    for (; read < recorder.history.length; read += 1) take(recorder.history[read] as Happening);
+    for (; read < recorder.history.length; read += 1) take(recorder.history[read] as HistoryEvent);
     if (recorder.now() - saidAt < EVERY_MS) return;
     saidAt = recorder.now();
     const { requests, results, missing, faults } = tally;

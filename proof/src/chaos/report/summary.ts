@@ -1,6 +1,6 @@
 /** The result of a run: faults, work, invariants. As data, and as tables. Pure. */
 import { printTable } from '../../../../packages/scheduler/dist/cli/print-table.js';
-import { type Happening, ofKind } from '../../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind } from '../../../../packages/simulation/dist/history.js';
 import { printStory, printViolations } from '../../checker/print.ts';
 import { type Finding, INVARIANTS, type Invariant } from '../../checker/violation.ts';
 import { type Unavailability, unavailabilityOf } from './availability.ts';
@@ -35,7 +35,7 @@ export interface Summary {
 const STORIES = 8;
 
 export function summarise(
-  history: readonly Happening[],
+  history: readonly HistoryEvent[],
   finding: Finding,
   about: Pick<Summary, 'replay' | 'latestMs'>,
 ): Summary {
@@ -82,7 +82,7 @@ export function summarise(
   };
 }
 
-export function printChaos(summary: Summary, history: readonly Happening[], finding: Finding): string {
+export function printChaos(summary: Summary, history: readonly HistoryEvent[], finding: Finding): string {
   const { faults, work, broken, counted } = summary;
   const all = faults.reduce((sum, { count }) => sum + count, 0);
   const parts = [

@@ -1,5 +1,5 @@
 /** What a server reports of the commands it runs (MONITOR): which instance writes to which. Pure. */
-import type { Happening } from '../../../../packages/simulation/dist/history.js';
+import type { HistoryEvent } from '../../../../packages/simulation/dist/history.js';
 import type { LogLine } from '../../checker/instances.ts';
 
 /** Under the ids of the instances. */
@@ -55,13 +55,13 @@ export function instanceNames(logs: readonly Pick<LogLine, 'instance' | 'text'>[
 
 /** The history with these messages, in the order of time. `epochMs`: when it began. */
 export function withMessages(
-  history: readonly Happening[],
+  history: readonly HistoryEvent[],
   messages: readonly SentMessage[],
   { epochMs, names }: { readonly epochMs: number; readonly names: ReadonlyMap<string, string> },
-): Happening[] {
+): HistoryEvent[] {
   const nameOf = (id: string): string => names.get(id) ?? id;
   const sent = messages.map(
-    ({ from, to, atMs }): Happening => ({
+    ({ from, to, atMs }): HistoryEvent => ({
       at: atMs - epochMs,
       kind: 'message_sent',
       from: nameOf(from),
