@@ -1,4 +1,4 @@
-/** Sessions and a fleet that is full, fails or dies: who waits is told, served as soon as there is room, and spread over all nodes. */
+/** Sessions while the fleet is full, fails or dies: waiting clients get backpressure and a slot as soon as one is free. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode, type LegacyNode, TRANSLATED } from './support/legacy-node.ts';
@@ -158,7 +158,7 @@ describe('a node that dies in the middle of an utterance', () => {
   it.each([
     ['before it comes back', undefined],
     ['and one that takes its time', 50],
-  ])('changes nothing that the client sees but latency, %s', async (_, graceMs) => {
+  ])('a node’s death costs the client only latency, %s', async (_, graceMs) => {
     const app = await startApp({ ...QUICK, 'scheduler.node_reconnect_grace_ms': graceMs ?? 0 });
     const held = [holdEachJob(), holdEachJob()];
     const nodes = [];

@@ -1,4 +1,4 @@
-/** The session gateway over a real socket: how a session opens and ends, and what it hears of its utterances, in which order. */
+/** The session gateway over a real socket: opening, closing, and the order of messages about utterances. */
 import type { NodeOptions } from '@lingua/sdk/node';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -39,7 +39,7 @@ describe('session_init_ack', () => {
     [{ audio_format: 'opus', sample_rate: 48_000 }, 'opus', 48_000],
     [{ audio_format: 'wav', sample_rate: 8_000 }, 'pcm16', 8_000],
     [{ audio_format: null, sample_rate: null }, 'opus', 16_000],
-  ])('answers %j with %s at %d Hz, and chunks go to the node as that', async (wanted, format, rate) => {
+  ])('session_init_ack to %j has %s at %d Hz, and so have the jobs', async (wanted, format, rate) => {
     const held = holdJobs();
     const { url } = await startServed(held.onJob);
     const session = await openSession({ url }, wanted);

@@ -1,4 +1,4 @@
-/** Sessions that send what they should not: every frame is answered or dropped, bounded, and harms nobody else. */
+/** Invalid input of sessions: every frame is answered or dropped, within limits, and affects no other session. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode, TRANSLATED } from './support/legacy-node.ts';
@@ -35,12 +35,12 @@ describe('a frame', () => {
     ['no object', '[1]'],
     ['nothing', ''],
     ['without type', '{}'],
-    ['of a type nobody knows', '{"type":"session_hug"}'],
+    ['of an unknown type', '{"type":"session_hug"}'],
     ['of a type every object has', '{"type":"constructor"}'],
     ['of the type __proto__', '{"type":"__proto__"}'],
     ['of another side', '{"type":"job_result"}'],
     ['deeply nested', `{"type":${'['.repeat(10_000)}${']'.repeat(10_000)}}`],
-  ])('that is %s is answered INVALID_MESSAGE, and the session goes on', async (_, text) => {
+  ])('a frame that is %s gets INVALID_MESSAGE, and the session continues', async (_, text) => {
     const { session } = await startServed();
     session.sendText(text);
     expect(await session.next('error')).toMatchObject({ code: 'INVALID_MESSAGE' });
@@ -54,7 +54,7 @@ describe('a frame', () => {
     ['a negative seq', { seq: -1 }, '/seq'],
     ['a seq that is no number of JSON', { seq: 2 ** 53 }, '/seq'],
     ['is_final as a word', { is_final: 'yes' }, '/is_final'],
-  ])('of audio with %s is INVALID_MESSAGE, and no part of the utterance', async (_, fields, path) => {
+  ])('an audio frame with %s gets INVALID_MESSAGE and is dropped', async (_, fields, path) => {
     const { session } = await startServed();
     session.send(chunk(session, 1));
     session.send(chunk(session, 2, fields));

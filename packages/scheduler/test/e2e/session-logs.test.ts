@@ -49,7 +49,7 @@ describe('the content of speech', () => {
   it.each([
     ['inline', 1_000_000],
     ['by reference', 0],
-  ])('appears in no log line at any level when its audio goes %s', async (_, limit) => {
+  ])('no log line contains speech when its audio goes %s', async (_, limit) => {
     const app = await startApp({ ...QUICK, 'log.level': 'debug', 'scheduler.audio.inline_max_bytes': limit });
     await joinSdkNode({
       url: app.nodeUrl,

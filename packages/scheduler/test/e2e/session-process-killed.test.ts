@@ -1,4 +1,4 @@
-/** Whole processes die without a word while somebody talks: a node, and the scheduler itself. */
+/** A process is killed during a session: a node, and the scheduler. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';

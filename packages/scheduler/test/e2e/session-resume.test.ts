@@ -190,8 +190,8 @@ describe('a session that cannot be resumed', () => {
   it.each([
     ['the token is wrong', { resume_token: 'wrong' }],
     ['the token is missing', { resume_token: null }],
-    ['nobody knows its id', { resume_session_id: 's-nobody' }],
-  ])('because %s is a new one, and the old one is unharmed', async (_, fields) => {
+    ['its id is unknown', { resume_session_id: 's-nobody' }],
+  ])('a resume opens a new session if %s', async (_, fields) => {
     const { each, url, session } = await startHeld();
     session.send(spoken(session, 1));
     await each.job();

@@ -84,8 +84,8 @@ describe('the audio of an utterance', () => {
     ['empty', { audio: '' }],
     ['wav that is none', { audio: pcm(), audio_format: 'wav' }],
     ['given twice', { audio: pcm(), audio_ref: { url: 'blob://elsewhere/1' } }],
-    ['in a form nobody knows', { audio: pcm(), audio_format: 'mp3' }],
-  ])('that is %s is INVALID_MESSAGE, and no utterance', async (_, fields) => {
+    ['in an unknown format', { audio: pcm(), audio_format: 'mp3' }],
+  ])('audio that is %s gets INVALID_MESSAGE', async (_, fields) => {
     const { session, jobs } = await startServed();
     session.send(utterance(session, 0, fields));
     expect(await session.next('error')).toMatchObject({ code: 'INVALID_MESSAGE' });
@@ -115,7 +115,7 @@ describe('an utterance', () => {
   it.each([
     [true, { is_manual_cut: true }],
     [false, { is_pause_triggered: true }],
-  ])('with manual_cut %s says so to the node', async (manual_cut, flags) => {
+  ])('manual_cut %s reaches the node', async (manual_cut, flags) => {
     const { session, jobs } = await startServed();
     session.send(utterance(session, 0, { manual_cut }));
     await session.outcome();
@@ -178,7 +178,7 @@ describe('an utterance', () => {
         chunk(session, 1, { payload: pcm(sound), is_final: true, request_id: 'req-1' }),
     ],
     ['at once', (session: SessionClient, sound: number) => utterance(session, 0, { audio: pcm(sound) })],
-  ])('said %s is nobody else’s, though another client names its request alike', async (_, say) => {
+  ])('an utterance sent %s is not shared with another client’s equal request_id', async (_, say) => {
     const { url, session } = await startServed(echo);
     const other = await openSession({ url });
     session.send(say(session, 5));

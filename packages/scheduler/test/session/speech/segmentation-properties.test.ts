@@ -86,7 +86,7 @@ function wait(stream: SpokenStream, one: Act, how: Timers) {
   if (how === 'late') stream.handle({ kind: 'time_passed' });
 }
 
-/** `hears`: how timers are heard; as the acts say, unless told. */
+/** `timing`: when timers fire; absent: as each act says. */
 function play(
   {
     settings,
@@ -94,12 +94,12 @@ function play(
     acts,
   }: { settings: SegmentationSettings; doFinalsOvertakeAudio: boolean; acts: Act[] },
   check: (stream: SpokenStream, sent: string) => void,
-  hears?: Timers,
+  timing?: Timers,
 ): { stream: SpokenStream; sent: string } {
   const stream = createSpokenStream({ settings, doFinalsOvertakeAudio });
   let sent = '';
   for (const one of acts) {
-    wait(stream, one, hears ?? one.timers);
+    wait(stream, one, timing ?? one.timers);
     if (one.kind === 'chunk') {
       const text = audio(sent.length, one.bytes);
       sent += text;
@@ -168,8 +168,8 @@ describe('segmentation of random event sequences', () => {
   it('late or missing timers do not change the sealed utterances', () => {
     fc.assert(
       fc.property(history, (one) => {
-        const [first, ...others] = (['on_time', 'late', 'never'] as const).map((hears) => {
-          const { stream } = play(one, () => {}, hears);
+        const [first, ...others] = (['on_time', 'late', 'never'] as const).map((timing) => {
+          const { stream } = play(one, () => {}, timing);
           stream.handle({ kind: 'resumed' });
           stream.pass(CUTTING.playbackMaxMs + 2_000);
           return stream.said;

@@ -39,9 +39,9 @@ function orderProblems(player: Player): string[] {
     const before = seen.get(utterance.index);
     seen.set(utterance.index, delivered);
     if (before === undefined) continue;
-    if (player.kind !== 'sdk') problems.push(`outcome ${utterance.index} is told twice`);
+    if (player.kind !== 'sdk') problems.push(`outcome ${utterance.index} is sent twice`);
     if (before.deliverySeq !== deliverySeq || before.outcome !== outcome)
-      problems.push(`outcome ${utterance.index} is told twice and differs`);
+      problems.push(`outcome ${utterance.index} is sent twice and differs`);
   }
   const firsts = [...seen.values()];
   for (const [at, { utterance, deliverySeq }] of firsts.entries()) {
@@ -53,7 +53,7 @@ function orderProblems(player: Player): string[] {
   }
   for (const { after, deliverySeq } of player.acks) {
     const late = outcomesOf(toldTo(player).slice(after)).filter((one) => one.deliverySeq <= deliverySeq);
-    if (late.length > 0) problems.push(`${deliverySeq} was acknowledged and is told again`);
+    if (late.length > 0) problems.push(`${deliverySeq} was acknowledged and is sent again`);
   }
   if (player.view !== undefined) {
     const expected = Array.from({ length: player.view.nextIndex }, (_, index) => index);
@@ -97,7 +97,7 @@ function stageProblems(player: Player): string[] {
     if (stage < 0) continue;
     const { index } = one.about;
     const before = last.get(index) ?? -1;
-    if (stage === before) problems.push(`${one.event} ${index} is told twice`);
+    if (stage === before) problems.push(`${one.event} ${index} is sent twice`);
     if (stage < before) problems.push(`${one.event} ${index} comes after ${STAGES[before]}`);
     last.set(index, stage);
   }
@@ -108,11 +108,11 @@ function quietProblems(player: Player): string[] {
   const sent = toldTo(player);
   const problems: string[] = [];
   const closedAt = sent.findIndex(({ kind }) => kind === 'closed');
-  if (closedAt >= 0 && closedAt < sent.length - 1) problems.push('something is told after the close');
+  if (closedAt >= 0 && closedAt < sent.length - 1) problems.push('a message is sent after the close');
   for (const one of sent) {
     if (player.kind !== 'legacy') break;
-    if (one.kind === 'accepted' || one.kind === 'draining') problems.push(`is told ${one.kind}`);
-    if (one.kind === 'pressure' && one.action !== 'PAUSE') problems.push(`is told ${one.action}`);
+    if (one.kind === 'accepted' || one.kind === 'draining') problems.push(`gets ${one.kind}`);
+    if (one.kind === 'pressure' && one.action !== 'PAUSE') problems.push(`gets ${one.action}`);
     if (one.kind === 'error' && one.code !== 'RATE_LIMITED') problems.push(`is shown an error: ${one.code}`);
     if (one.kind === 'error' && one.details?.utterance_index !== undefined)
       problems.push('is shown an error of an utterance');
