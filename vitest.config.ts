@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** The first looks at which modules are loaded; the others put clusters under load and have to keep real time. */
+/** The first looks at which modules are loaded; the others put whole clusters under load. */
 const ALONE = [
   'packages/scheduler/test/e2e/traces-off.test.ts',
   'packages/scheduler/test/e2e/many/failover.test.ts',
@@ -30,7 +30,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000, interval: 10 } },
-    // Most of them wait for servers and timers: on two cores four at a time leave none idle, and keep real time.
+    // Most of them wait for servers and timers: on two cores four at a time leave none idle.
     maxWorkers: 4,
     projects: [
       {

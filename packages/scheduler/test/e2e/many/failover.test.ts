@@ -34,7 +34,7 @@ function connect({ settings }: RedisUnderTest): Cluster {
 
 /** To one server, which it asks and nobody else: what instances do to find a successor must not help or hinder it. */
 function talkTo({ port }: RedisServer): Redis {
-  const plain = new Redis({ host: '127.0.0.1', port, commandTimeout: 1_000, maxRetriesPerRequest: 0 });
+  const plain = new Redis({ host: '127.0.0.1', port, commandTimeout: 20_000, maxRetriesPerRequest: 0 });
   plain.on('error', () => undefined);
   onTestFinished(() => plain.disconnect());
   return plain;
