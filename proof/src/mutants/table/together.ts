@@ -9,11 +9,7 @@ const CUT_OFF: World = {
   scenario: { shards: 6, perSecond: 20 },
   jobs: 400,
 };
-/**
- * Instances wake that do not know that they were declared dead: by their clocks no time has passed. They take assignments that
- * others wrote to them meanwhile for new and send them to their own nodes, whose slots and jobs others have by then. Seeds in which
- * that happens, four in ten, are skipped.
- */
+/** Machines are suspended with all their clocks: an instance wakes, may have been declared dead, and its clocks say that no time passed. */
 const SUSPENDED: World = {
   faults: ['instance_frozen'],
   scenario: { badness: 0.03, suspended: 1 },
@@ -68,11 +64,11 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'abandons an attempt without marking its lease',
-    breaks: ['I2 no leak'],
+    breaks: ['I1 no oversell', 'I4 fencing'],
     file: 'runtime/engine.ts',
     find: 'await engine.ledger.abandon(nodeId, lease, endsInMs);',
     replace: '',
-    world: { ...LEAVING, jobs: 800 },
+    world: { ...SUSPENDED, skips: 18 },
   },
   {
     name: 'forgets to give back the slot of a job that could not be sent',
@@ -80,7 +76,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/dispatch/placement.ts',
     find: "await releaseLease(engine, nodeId, leaseId(jobId, attempt));\n    return 'nobody';",
     replace: "return 'nobody';",
-    world: { ...LEAVING, skips: 18 },
+    world: { ...LEAVING, skips: 24 },
   },
   {
     name: 'says something else than that the store is away',
