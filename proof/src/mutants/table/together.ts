@@ -35,14 +35,6 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     world: { ...DEATHS, skips: 2 },
   },
   {
-    name: 'takes a reserve that did not answer for a slot',
-    breaks: ['I1 no oversell'],
-    file: 'runtime/dispatch/placement.ts',
-    find: 'if (!isUnsent(fault)) void releaseLease(engine, nodeId, lease);\n        return false;',
-    replace: 'return true;',
-    world: { faults: ['shard_lossy'], scenario: { nodes: 4 }, jobs: 300 },
-  },
-  {
     name: 'hands over before the commit is answered',
     breaks: ['I1 no oversell'],
     file: 'transport/link/node-link.ts',
@@ -102,7 +94,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'adapters/shared-jobs/takeover-store.ts',
     find: 'scripts.takeOver(jobId, from, driver);',
     replace: "scripts.takeOver(jobId, from, driver.replace(/[^/]*$/, ''));",
-    world: { ...DEATHS, skips: 21 },
+    world: { ...DEATHS, skips: 26 },
   },
   {
     name: 'lets whoever drove a job once move it',
