@@ -117,7 +117,7 @@ function readItems(
   maxItems: number,
 ): readonly unknown[] | undefined {
   if (Array.isArray(value) && value.length <= maxItems) return value;
-  // Only the type is told: a misplaced token must not end in a log.
+  // The message contains only the type: a misplaced token must not get into a log.
   refuse(
     at,
     Array.isArray(value)

@@ -1,4 +1,4 @@
-/** Checks that a server which others can reach does not let everybody in by accident. Pure. */
+/** Checks that a server that other machines can reach does not accept everyone by accident. Pure. */
 import { isLoopbackHost, isLoopbackNetwork, parseNetwork } from './network.ts';
 import type { CheckFinding } from './origin.ts';
 import type { Config } from './settings.ts';

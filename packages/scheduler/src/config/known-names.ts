@@ -1,9 +1,9 @@
-/** Every name a configuration may use, what it means, and its spelling in the environment. Pure. */
+/** Every name in a configuration, its meaning, and its environment variable. Pure. */
 import type { Setting } from './setting.ts';
 import { settingsByKey, walk } from './settings.ts';
 
 export type Known =
-  /** `setting` is the one whose kind of text the name takes: its own, or that of the key it stands for. */
+  /** `setting`: the setting that parses the text of the name: its own, or that of the key it stands for. */
   | { readonly kind: 'setting'; readonly setting: Setting<unknown> }
   | { readonly kind: 'ignored'; readonly doc: string }
   | { readonly kind: 'group' };
@@ -26,7 +26,7 @@ export const knownNames: ReadonlyMap<string, Known> = new Map([
   ),
 ]);
 
-/** Names that carry a value, as opposed to groups. */
+/** Names with a value, as opposed to groups. */
 export const valueNames: readonly string[] = [...knownNames]
   .filter(([, known]) => known.kind !== 'group')
   .map(([name]) => name);

@@ -1,4 +1,4 @@
-/** Makes the configuration out of defaults, file, environment and flags, or says everything that is wrong with it. Pure. */
+/** Builds the configuration from defaults, file, environment and flags, or reports all problems. Pure. */
 import { columnsOf } from './compound-setting.ts';
 import { checkExposure } from './exposure.ts';
 import { checkNesting } from './nesting.ts';
@@ -16,7 +16,7 @@ import {
 } from './sources.ts';
 import { checkTokens } from './tokens.ts';
 
-/** Where each setting is from, by its key; rows of tables are there too, as `server.tokens[0]`. */
+/** Origin of each setting, by its key; rows of tables are included, as `server.tokens[0]`. */
 export type Origins = ReadonlyMap<string, Origin>;
 
 export type LoadResult =
@@ -55,7 +55,7 @@ export function loadConfig({ toml, env = {}, flags = [] }: ConfigSources): LoadR
       if (given === undefined) continue;
       values.set(key, given.value);
       origins.set(key, given.originAt(given.name));
-      // Rows have lines of their own, which later checks name.
+      // Rows have their own lines, which later checks report.
       if (columnsOf(setting) !== undefined && Array.isArray(given.value)) {
         for (const index of given.value.keys()) {
           origins.set(`${key}[${index}]`, given.originAt(`${key}[${index}]`));
@@ -65,7 +65,7 @@ export function loadConfig({ toml, env = {}, flags = [] }: ConfigSources): LoadR
   }
   const config = build(settings, '', values) as Config;
   const { problems: refused, warnings } = checkConfig(config);
-  // A value that could not be read was replaced by its default, about which nothing is to be said.
+  // A value that could not be read was replaced by its default; checks must not report that default.
   const broken = new Set(problems.map(({ key }) => key));
   for (const finding of refused) {
     if (!finding.keys.some((key) => broken.has(key))) problems.push(locate(finding, origins));
@@ -82,7 +82,7 @@ export function loadConfig({ toml, env = {}, flags = [] }: ConfigSources): LoadR
   };
 }
 
-/** What no single setting can know: whether they fit together. */
+/** Checks that need several settings. */
 export function checkConfig(config: Config): {
   readonly problems: readonly CheckFinding[];
   readonly warnings: readonly CheckFinding[];
@@ -94,7 +94,7 @@ export function checkConfig(config: Config): {
   };
 }
 
-/** Names the place of a finding: that of the first of its keys that somebody set. */
+/** The place of a finding: the origin of its first key that is not a default. */
 export function locate({ keys, message }: CheckFinding, origins: Origins): Finding {
   const [first] = keys;
   const originOf = (key: string): Origin =>
@@ -111,7 +111,7 @@ interface Given {
   readonly originAt: (at: string) => Origin;
 }
 
-/** What one source gives for a setting, under its own name or an alias. */
+/** The value of one source for a setting, under its own name or an alias. */
 function readFrom(
   source: Source,
   key: string,
@@ -167,7 +167,7 @@ function freeze(value: unknown): unknown {
   return Object.freeze(value);
 }
 
-/** A shorthand for three settings is wrong once, not three times. */
+/** A wrong shorthand for three settings is reported once. */
 const distinct = (problems: readonly Finding[]): readonly Finding[] => [
   ...new Map(problems.map((problem) => [`${problem.key} ${problem.message}`, problem])).values(),
 ];

@@ -1,12 +1,12 @@
-/** The known name that a mistyped one was probably meant to be. Pure. */
+/** The known name that is most similar to a mistyped one. Pure. */
 
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
-  // A word of which no letter is right is another word.
+  // A name without any common letter is not a typing error.
   const tolerance = Math.min(name.length - 1, Math.max(2, name.length * 0.35));
   let best: { readonly name: string; readonly score: number } | undefined;
   for (const candidate of known) {
-    // The right last part in the wrong group is a likelier slip than its distance says.
+    // The right last part in the wrong group is a more likely mistake than its distance suggests.
     const weight = name.includes('.') && lastPart(candidate) === lastPart(name) ? 0.25 : 1;
     if (Math.abs(candidate.length - name.length) * weight > tolerance) continue;
     const score = editDistance(name.toLowerCase(), candidate.toLowerCase()) * weight;
@@ -15,7 +15,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return best?.name;
 }
 
-/** Levenshtein's distance: how many letters to insert, delete or replace. */
+/** Levenshtein distance: how many letters to insert, delete or replace. */
 export function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {

@@ -1,4 +1,4 @@
-/** Checks that the times and sizes which contain one another do so. Pure. */
+/** Checks that times and sizes that must contain one another do so. Pure. */
 import type { CheckFinding } from './origin.ts';
 import type { Config } from './settings.ts';
 
@@ -8,7 +8,7 @@ export const presenceTtlMs = (config: Config): number => config.scheduler.heartb
 interface Quantity {
   readonly key: string;
   readonly value: number;
-  /** How a person reads it: the value as it was written, with its unit. */
+  /** For messages: the value as it was written, with its unit. */
   readonly text: string;
 }
 
@@ -58,7 +58,7 @@ function nests(config: Config): readonly Nest[] {
   const jobAudio = bytes('scheduler.audio.max_bytes_per_job', scheduler.audio.max_bytes_per_job);
   return [
     { inner: reserve, outer: ack, why: 'taking a slot is part of handing a job over' },
-    { inner: ack, outer: reservation, why: 'the slot of an unacknowledged job must not be given away' },
+    { inner: ack, outer: reservation, why: 'the slot of an unacknowledged job must not be released' },
     {
       inner: reservation,
       outer: jobTimeout,
@@ -78,7 +78,7 @@ function nests(config: Config): readonly Nest[] {
       },
       outer: deadline,
       mayEqual: true,
-      why: 'a job whose instance dies must be adopted within its deadline, four presence TTLs',
+      why: 'a job whose instance dies must be taken over within its deadline, four presence TTLs',
     },
     {
       inner: lease,

@@ -1,4 +1,4 @@
-/** Networks in CIDR form, and which hosts are this machine itself. Pure. */
+/** Networks in CIDR form, and which hosts are the loopback. Pure. */
 import { isIP } from 'node:net';
 
 export interface Network {

@@ -1,4 +1,4 @@
-/** Where a value came from, and what is wrong or doubtful about it. Pure. */
+/** The origin of a value, and problems and warnings about it. Pure. */
 
 export type Origin =
   | { readonly kind: 'default' }
@@ -12,7 +12,7 @@ export interface Finding {
   readonly origin: Origin;
 }
 
-/** What a check of the whole configuration found; the keys are those whose values it compared. */
+/** A finding of a check of the whole configuration, with the keys whose values it compared. */
 export interface CheckFinding {
   readonly keys: readonly [string, ...string[]];
   readonly message: string;

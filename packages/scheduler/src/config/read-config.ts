@@ -7,7 +7,7 @@ import { checkTokens, withTokens } from './tokens.ts';
 
 const DEFAULT_PATH = 'config.toml';
 
-/** Without a path `config.toml` is read if it is there; a path that was asked for must exist. */
+/** Without a path `config.toml` is read if it exists; a requested path must exist. */
 export async function readConfig(
   options: { readonly path?: string | undefined } & Omit<ConfigSources, 'toml'>,
 ): Promise<LoadResult> {

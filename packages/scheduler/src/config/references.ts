@@ -1,4 +1,4 @@
-/** Checks settings that refer to one another: pools and tenants, the mode of Redis and its addresses. Pure. */
+/** Checks settings that refer to each other: pools and tenants, the mode of Redis and its addresses. Pure. */
 import type { CheckFinding } from './origin.ts';
 import type { Config } from './settings.ts';
 

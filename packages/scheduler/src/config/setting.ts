@@ -1,6 +1,9 @@
-/** What a setting is, and the simple kinds of them: number, bytes, boolean, text, choice, url. Pure. */
+/**
+ * What a setting is, and the simple kinds: number, bytes, boolean, text, choice, url. Pure. The checks are one line each; a schema library
+ * would only add a second description of the same limits beside `allowed`.
+ */
 
-/** Says that the value at a path is not allowed. The message must never contain a secret. */
+/** Reports that the value at a path is not allowed. The message must never contain a secret. */
 export type Refuse = (at: string, message: string) => void;
 
 /** Another key that sets the same thing; its value is multiplied by `scale`. */
@@ -21,15 +24,15 @@ export interface Setting<T> {
   /** A required column of a table has no default. */
   readonly isRequired: boolean;
   readonly isSecret: boolean;
-  /** Checks a raw value. After a refusal the answer is the default, so that reading goes on to the next problem. */
+  /** Checks a raw value. After a problem it returns the default, so that reading continues to the next problem. */
   readonly read: (value: unknown, at: string, refuse: Refuse) => T;
-  /** Turns the text of an environment variable or flag into a raw value. */
+  /** Parses the text of an environment variable or flag. */
   readonly fromText: (text: string) => unknown;
-  /** What may be shown of a value. */
+  /** The value without its secrets. */
   readonly conceal: (value: unknown) => unknown;
 }
 
-/** A key of earlier programs that is accepted, so that their files load, but does nothing here. */
+/** A key of legacy programs that is accepted, so that their files load, but has no effect here. */
 export interface Ignored {
   readonly kind: 'ignored';
   readonly doc: string;
@@ -154,7 +157,7 @@ export function url(options: Common<string> & { readonly schemes: readonly strin
   return { ...setting, isSecret: false, conceal: (value) => redactUrl(String(value)) };
 }
 
-/** A value as a message may show it. */
+/** A value for a message. */
 export function describe(value: unknown): string {
   if (typeof value === 'string') {
     return value.length > 60 ? `${JSON.stringify(value.slice(0, 60))}…` : JSON.stringify(value);

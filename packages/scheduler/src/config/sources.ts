@@ -8,11 +8,11 @@ import { tomlLines } from './toml-lines.ts';
 
 export interface RawValue {
   readonly value: unknown;
-  /** Where the value, or a part of it such as `server.tokens[0].role`, stands. */
+  /** Origin of the value, or of a part of it such as `server.tokens[0].role`. */
   readonly originAt: (at: string) => Origin;
 }
 
-/** What one source says: raw values by known name, what is wrong with it, what in it does nothing. */
+/** The content of one source: raw values by known name, problems, and keys without effect. */
 export interface Source {
   readonly values: ReadonlyMap<string, RawValue>;
   readonly problems: readonly Finding[];
@@ -46,7 +46,7 @@ export function tomlToSettings({ text, path }: TomlFile): Source {
     });
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    // The parser's message goes on with the lines around the mistake, which may hold a secret.
+    // The parser's message continues with the lines around the mistake, which may contain a secret.
     const message = `is not valid TOML: ${error.message.split('\n', 1)[0]} (column ${error.column})`;
     return source([{ key: path, message, origin: { kind: 'file', path, line: error.line } }]);
   }
@@ -105,7 +105,7 @@ export function flagsToSettings(flags: readonly Flag[]): Source {
   return collected;
 }
 
-/** Kubernetes gives every container variables about each service; a service called "lingua" must not stop the start. */
+/** Kubernetes sets variables for each service in every container; a service called "lingua" must not prevent the start. */
 const isServiceLink = (name: string, value: string): boolean =>
   /_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$|_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$/.test(name) ||
   (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value));

@@ -1,11 +1,11 @@
-/** Checks the tokens of the configuration and turns them into credentials that hold no secret. Pure. */
+/** Checks the tokens of the configuration and turns them into credentials without secrets. Pure. */
 import { createHash } from 'node:crypto';
 import type { CheckFinding } from './origin.ts';
 import type { Config } from './settings.ts';
 
 export type TokenRow = Config['server']['tokens'][number];
 
-/** Who the bearer of a token is. The token itself is forgotten; compare the SHA-256 of what is presented. */
+/** The identity of a token. The token itself is not kept; the SHA-256 of a presented token is compared. */
 export interface Credential {
   readonly sha256: string;
   readonly role: TokenRow['role'];
@@ -58,7 +58,7 @@ export function checkTokens(config: Config): {
   return { problems, warnings: [] };
 }
 
-/** Puts the contents of token files, by the index of their row, where the tokens belong. */
+/** Fills in the contents of token files, by the index of their row. */
 export const withTokens = (config: Config, contents: ReadonlyMap<number, string>): Config => ({
   ...config,
   server: {

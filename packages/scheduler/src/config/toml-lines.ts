@@ -1,10 +1,10 @@
-/** In which line of a TOML text each key stands, for messages only: the parser does not say. Pure. */
+/** The line of each key in a TOML text, for messages only, because the parser does not report it. Pure. */
 
 const PART = /"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+)/g;
 const HEADER = /^\s*(\[\[?)([^\][]+)\]/;
 const ASSIGNMENT = /^\s*([A-Za-z0-9_."'-][A-Za-z0-9_."' -]*?)\s*=/;
 
-/** Answers the line of a key, or of the nearest table around it. */
+/** Returns the line of a key, or of the nearest table around it. */
 export function tomlLines(text: string): (key: string) => number | undefined {
   const lines = new Map<string, number>();
   const rows = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Fetches audio from the instance that holds it, over HTTP, bounded in time and size. */
+/** Fetches audio from the instance that stores it, over HTTP, bounded in time and size. */
 import type { AudioFetcher } from '../../ports/audio-fetcher.ts';
 
 export function createAudioFetcher(): AudioFetcher {
@@ -23,7 +23,7 @@ export function createAudioFetcher(): AudioFetcher {
   };
 }
 
-/** Whoever sends more than was announced is not whom we meant to ask. */
+/** A server that sends more than was announced is not the expected one. */
 async function collect(body: AsyncIterable<Uint8Array>, bytes: number): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = [];
   let received = 0;

@@ -7,10 +7,10 @@ import type { CallResult, EndpointCaller } from '../../ports/endpoint-caller.ts'
 
 export interface EndpointCallerDeps {
   readonly networks: { readonly isEmpty: boolean; includes(address: string): boolean };
-  /** Connections to one endpoint, and in all. */
+  /** Connections per endpoint, and in total. */
   readonly maxSocketsPerHost?: number;
   readonly maxSockets?: number;
-  /** As dns.lookup; given by tests. */
+  /** Like dns.lookup; replaced by tests. */
   readonly resolve?: typeof resolve;
 }
 
@@ -37,7 +37,7 @@ export function createEndpointCaller(deps: EndpointCallerDeps): EndpointCaller &
     if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
     if (url.username !== '' || url.password !== '') return undefined;
     const host = hostOf(url);
-    // A name is judged by the address it leads to, at each connection: until then it may point anywhere.
+    // A host name is judged by its resolved address at each connection, because it may change at any time.
     return isIP(host) === 0 || networks.includes(host) ? url : undefined;
   }
 
@@ -79,7 +79,7 @@ export function createEndpointCaller(deps: EndpointCallerDeps): EndpointCaller &
           hasAnswer = true;
           readAnswer(response, end);
         });
-        // An answer that wants to change the protocol ends the request without a response and without an error.
+        // An answer with a protocol upgrade ends the request without a response and without an error.
         request.on('close', () => {
           if (!hasAnswer) end({ kind: 'unreachable', reason: 'no_answer' });
         });
@@ -93,7 +93,7 @@ export function createEndpointCaller(deps: EndpointCallerDeps): EndpointCaller &
   };
 }
 
-/** Resolves a name and keeps only permitted addresses, so that what is connected to is what was checked (no DNS rebinding). */
+/** Resolves a name and keeps only permitted addresses, so that the checked address is the one connected to (no DNS rebinding). */
 function createGuardedLookup(deps: EndpointCallerDeps): LookupFunction {
   const ask = deps.resolve ?? resolve;
   return (host, options, done) => {
@@ -110,7 +110,7 @@ function createGuardedLookup(deps: EndpointCallerDeps): LookupFunction {
   };
 }
 
-/** The status decides; the body is read only so that the connection can be used again, and not beyond a limit. */
+/** The status decides. The body is read, up to a limit, only so that the connection can be reused. */
 function readAnswer(response: IncomingMessage, end: (result: CallResult) => void): void {
   const result = resultOf(response.statusCode ?? 0);
   let bytes = 0;
@@ -119,7 +119,7 @@ function readAnswer(response: IncomingMessage, end: (result: CallResult) => void
     if (bytes > MAX_ANSWER_BYTES) response.destroy();
   });
   response.once('close', () => end(result));
-  // Broken off after its status: the status still counts.
+  // The connection broke after the status: the status still counts.
   response.on('error', () => end(result));
 }
 
@@ -132,7 +132,7 @@ function resultOf(status: number): CallResult {
   return { kind: isOpen ? 'unreachable' : 'declined', reason };
 }
 
-/** Timed out while it was read, or a conflict, with itself perhaps. */
+/** Request timeout, or a conflict, perhaps with an earlier try of the same request. */
 const MAY_HAVE_IT: ReadonlySet<number> = new Set([408, 409]);
 
 function failureOf(error: NodeJS.ErrnoException, isConnected: boolean): CallResult {

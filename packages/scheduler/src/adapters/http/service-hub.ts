@@ -1,4 +1,4 @@
-/** Asks a ModelHub for its services over HTTP, bounded in time and size. Cold path. */
+/** Fetches the services of a ModelHub over HTTP, bounded in time and size. Cold path. */
 import type { ServiceHub } from '../../ports/service-hub.ts';
 
 export interface ServiceHubDeps {
@@ -7,7 +7,7 @@ export interface ServiceHubDeps {
   readonly maxBytes?: number;
 }
 
-/** What is read as JSON in one go: that many bytes take a few milliseconds (I6). */
+/** Limit for parsing JSON at once: it takes a few milliseconds (I6). */
 export const MAX_CATALOGUE_BYTES = 512 * 1024;
 
 export function createServiceHub(deps: ServiceHubDeps): ServiceHub {
@@ -17,7 +17,7 @@ export function createServiceHub(deps: ServiceHubDeps): ServiceHub {
     async list() {
       const answer = await fetch(url, {
         headers,
-        // An answer that leads elsewhere is not of whom was configured.
+        // A redirect leads to a server that was not configured.
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),
       }).catch((fault: unknown) => {
@@ -39,7 +39,7 @@ export function createServiceHub(deps: ServiceHubDeps): ServiceHub {
   };
 }
 
-/** `fetch` refuses an address with a password in it, and says the password in its refusal. */
+/** `fetch` rejects an address with a password, and its error contains the password. */
 function questionFor(baseUrl: string) {
   const url = new URL(baseUrl);
   const { username, password } = url;

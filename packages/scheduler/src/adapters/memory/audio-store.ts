@@ -1,4 +1,4 @@
-/** Input audio of the jobs in flight and room for what is being collected, bounded per job and in all. */
+/** Input audio of jobs in flight and claimed room of sessions, bounded per job and in total. */
 import type { JobId } from '../../domain/ids.ts';
 import type { AudioStore } from '../../ports/audio-store.ts';
 

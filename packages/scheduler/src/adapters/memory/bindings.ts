@@ -1,4 +1,4 @@
-/** Hot path: which job each request of each tenant is bound to. Two steps, because one key would be a new text at every look. */
+/** Hot path: the job to which each request of each tenant is bound. Two maps, because one key would be a new text at every lookup. */
 import { randomInt } from 'node:crypto';
 import type { TenantId } from '../../domain/ids.ts';
 import { NumberedMap } from '../../domain/numbered/numbered-map.ts';
@@ -6,7 +6,7 @@ import { NumberedMap } from '../../domain/numbered/numbered-map.ts';
 export interface Bindings<T> {
   get(tenantId: TenantId, requestId: string): T | undefined;
   set(tenantId: TenantId, requestId: string, bound: T): void;
-  /** Only if the request is still bound to just this. */
+  /** Only if the request is still bound to this job. */
   remove(tenantId: TenantId, requestId: string, bound: T): boolean;
   size(): number;
 }
@@ -37,7 +37,7 @@ export function createBindings<T>(): Bindings<T> {
   };
 }
 
-/** Clients choose their request ids: without it they could choose such as share a number. */
+/** Clients choose their request ids: without a secret seed they could choose ids with equal numbers. */
 const SECRET = randomInt(2 ** 32) | 0;
 
 /** Of any text, spread evenly. */

@@ -24,14 +24,14 @@ import {
   SLOTS,
 } from './node-accounts.ts';
 
-/** Answers at once, for the mailboxes of the same process. */
+/** Returns at once, for the mailboxes of the same process. */
 export interface MemoryCapacityLedger extends CapacityLedger {
   commit(nodeId: NodeId, lease: LeaseId, ttlMs: number, isLate?: boolean): CommitResult;
 }
 
 /**
- * The hot methods answer at once: a promise would cost more than their work. Times count from the ledger's beginning: they stay small
- * integers, which cost no memory of their own. `numbers`: those that selection has, so that a node it chose is found by its number.
+ * The hot methods return values, because a promise would cost more than their work. Times count from the start of the ledger: small
+ * integers are not allocated on the heap. `numbers`: shared with selection, so that a chosen node is found by its number.
  */
 export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers }): MemoryCapacityLedger {
   const accounts = new NodeAccounts(deps.numbers ?? new NodeNumbers());
@@ -40,7 +40,7 @@ export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers
 
   const time = (): number => deps.clock.now() - begunAt;
 
-  /** Its number. UNNUMBERED: the ledger knows nothing of it. */
+  /** Its number. UNNUMBERED: the ledger does not know the node. */
   function live(nodeId: NodeId, now = time()): number {
     const node = accounts.find(nodeId);
     if (node !== UNNUMBERED && now >= accounts.read(node, EARLIEST_EXPIRY)) dropExpired(node, now);
@@ -151,7 +151,7 @@ export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers
       if (!isLate && leases.abandonedAt[held] !== UNMARKED)
         return { kind: 'abandoned', used: used(node), max };
       if (held === NOWHERE) {
-        // Compared with the leases alone: the node's report may count this very job.
+        // Compared with the leases alone: the node's report may already count this job.
         if (accounts.read(node, LEASES) >= max) return { kind: 'full', used: used(node), max };
         take(node, lease, now + ttlMs);
         held = leases.find(node, lease);

@@ -1,4 +1,4 @@
-/** Tells the waiters of this process that a job moved. */
+/** Notifies subscribers of this process when a job changes. */
 import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { JobEvents } from '../../ports/job-events.ts';
@@ -10,7 +10,7 @@ export function createJobEvents(deps: {
   const listeners = new Map<JobId, Set<(job: JobRecord) => void>>();
   let count = 0;
 
-  /** Moves that are published while another is being told come after it, so that everybody hears them in order. */
+  /** Moves that are published during a notification are sent after it, so that all subscribers get them in order. */
   const untold: JobRecord[] = [];
   let isTelling = false;
 
@@ -41,7 +41,7 @@ export function createJobEvents(deps: {
       if (count >= deps.maxListeners) return { kind: 'full' };
       const waiting = listeners.get(jobId) ?? new Set();
       listeners.set(jobId, waiting);
-      // A wrapper, so that one function may subscribe twice and each stop ends only its own subscription.
+      // A wrapper, so that one function may subscribe twice and each unsubscribe ends only its own subscription.
       const own = (job: JobRecord) => listen(job);
       waiting.add(own);
       count += 1;

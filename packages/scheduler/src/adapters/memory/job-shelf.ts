@@ -1,4 +1,4 @@
-/** Where the memory job store keeps its records: live ones, then settled ones until time, count or bytes run out. */
+/** The records of the memory job store: live ones, and settled ones within the limits of time, count and bytes. */
 import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import { numberIn } from '../../domain/numbered/job-name.ts';
@@ -6,7 +6,7 @@ import { NumberedMap } from '../../domain/numbered/numbered-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { PackedJob } from './packed-job.ts';
 
-/** A place on the shelf. The record in it is never changed, only replaced: others may hold it. */
+/** One entry. Its record is never changed, only replaced, because callers may keep it. */
 export interface Place {
   record: JobRecord | PackedJob;
   readonly seq: number;
@@ -26,18 +26,18 @@ export interface JobShelf {
   get(jobId: JobId): Place | undefined;
   settle(place: Place): void;
   remove(place: Place): void;
-  /** The settled job that goes first; the others follow by `settledAfter`. */
+  /** The settled job that is dropped first; the others follow by `settledAfter`. */
   firstSettled(): Place | undefined;
   onRemoved(listen: (place: Place) => void): void;
   liveCount(): number;
-  /** What is kept of settled jobs. */
+  /** Limits for settled jobs. */
   retained(): { readonly count: number; readonly bytes: number };
   newest(): Place | undefined;
-  /** Drops what has been kept long enough. */
+  /** Drops jobs that are older than the retention time. */
   sweep(): void;
 }
 
-/** Bytes of a settled record besides what the node sent, measured generously. */
+/** Estimated bytes of a settled record without the node's data. */
 const RECORD_BYTES = 2_048;
 
 export function createJobShelf(deps: {
@@ -47,7 +47,7 @@ export function createJobShelf(deps: {
   maxRetainedBytes: number;
 }): JobShelf {
   const places = new NumberedMap<Place>(numberIn);
-  /** Chained in order of settling, which is the order they go in. A Set that is emptied from the front gets slow. */
+  /** A linked list in the order of settling, which is the order of dropping. A Set that is emptied from the front gets slow. */
   const settled: { first: Place | undefined; last: Place | undefined; count: number } = {
     first: undefined,
     last: undefined,
@@ -67,7 +67,7 @@ export function createJobShelf(deps: {
     if (place.newer === undefined) newest = place.older;
     else place.newer.older = place.older;
     if (place.older !== undefined) place.older.newer = place.newer;
-    // A dropped place must not point at living ones: the collector would take them for old, one after the other.
+    // A dropped entry must not point at living ones: the garbage collector would keep them alive.
     place.older = undefined;
     place.newer = undefined;
     listen(place);
@@ -145,7 +145,7 @@ export function createJobShelf(deps: {
   };
 }
 
-/** What came from outside and may be large. */
+/** Data from outside, which may be large. */
 function sentBytes({ result, failure }: JobRecord): number {
   let bytes = 2 * (failure?.message.length ?? 0);
   if (result === undefined) return bytes;

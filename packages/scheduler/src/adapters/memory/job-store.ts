@@ -1,4 +1,4 @@
-/** Job records and request bindings of one process. They die with it; clients send again. */
+/** Job records and request bindings of one process. They end with the process; clients send their requests again. */
 import type { JobId, TenantId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import { changeJob, type JobChange } from '../../domain/job-change.ts';
@@ -19,12 +19,12 @@ export interface JobStoreLimits {
   readonly maxBindings: number;
 }
 
-/** The store of one process also knows how full it is. */
+/** The store of one process also reports how full it is. */
 export interface MemoryJobStore extends JobStore {
   levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
 }
 
-/** The hot methods answer at once: a promise would cost more than their work. */
+/** The hot methods return values, because a promise would cost more than their work. */
 export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJobStore {
   const shelf = createJobShelf(deps);
   const bindings = createBindings<Place>();
@@ -32,7 +32,7 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJ
   const isBindingOver = ({ settledAt }: Place): boolean =>
     settledAt !== undefined && deps.clock.now() >= settledAt + deps.bindingLeaseMs;
 
-  /** The place of the job a request is bound to, if the binding still counts. */
+  /** The job to which a request is bound, if the binding is still valid. */
   function boundPlace(tenantId: TenantId, requestId: string): Place | undefined {
     const place = bindings.get(tenantId, requestId);
     if (place === undefined || shelf.get(place.record.jobId) !== place) return undefined;
@@ -46,7 +46,7 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJ
     return requestId !== undefined && bindings.remove(tenantId, requestId, place);
   }
 
-  /** Room for one more binding: those of settled jobs go first, oldest first. */
+  /** Makes room for one more binding: those of settled jobs are dropped first, oldest first. */
   function hasRoomToBind(): boolean {
     if (bindings.size() < deps.maxBindings) return true;
     for (let place = shelf.firstSettled(); place !== undefined; place = place.settledAfter) {

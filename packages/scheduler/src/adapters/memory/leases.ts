@@ -1,6 +1,6 @@
 /**
- * Hot path: the leases of all nodes, found by name and walked node by node. A lease is a place in columns and not an object: hundreds of
- * thousands of objects that point at one another are what a collector has most to do with.
+ * Hot path: the leases of all nodes, found by id or by node. A lease is an index into arrays and not an object: hundreds of thousands of
+ * linked objects are expensive for the garbage collector.
  */
 
 import type { LeaseId } from '../../domain/lease.ts';
@@ -8,31 +8,31 @@ import { numberIn } from '../../domain/numbered/job-name.ts';
 import { NodeChains } from '../../domain/numbered/node-chains.ts';
 import { NOWHERE, NumberedPlaces } from '../../domain/numbered/numbered-places.ts';
 
-/** It was not abandoned, or not committed. */
+/** The lease is not abandoned, or not committed. */
 export const UNMARKED = -1;
 
 export class Leases {
-  /** By place, as all columns: when it ends. */
+  /** Expiry; indexed by place, like all arrays here. */
   expiresAt = new Float64Array(0);
   /** When its attempt was abandoned. */
   abandonedAt = new Float64Array(0);
   /** When it was first committed; until then it is only reserved. */
   committedAt = new Float64Array(0);
-  /** 1: held when the node last reported. Only such a one can be among the jobs it counted. */
+  /** 1: it was held at the last report of the node. Only such a lease can be among the jobs in the report. */
   isReported = new Uint8Array(0);
-  /** The number of the node it is held on. */
+  /** Number of its node. */
   private nodes = new Int32Array(0);
   private readonly places = new NumberedPlaces(numberIn);
   private readonly chains = new NodeChains();
 
-  /** NOWHERE: the node has no lease of that name. Another node may. */
+  /** NOWHERE: the node has no lease with that id, though another node may. */
   find(node: number, id: LeaseId): number {
     let place = this.places.find(id);
     while (place !== NOWHERE && this.nodes[place] !== node) place = this.places.another(place);
     return place;
   }
 
-  /** Of those that are held on a node; the others follow by `after`. */
+  /** The first lease of a node; the others follow by `after`. */
   first(node: number): number {
     return this.chains.first(node);
   }
@@ -45,7 +45,7 @@ export class Leases {
     return this.places.keyAt(place) ?? '';
   }
 
-  /** The caller knows that the node has none of that name. */
+  /** The caller knows that the node has no lease with that id. */
   add(node: number, id: LeaseId, expiresAt: number): void {
     const place = this.places.take(id);
     if (place >= this.nodes.length) this.grow();

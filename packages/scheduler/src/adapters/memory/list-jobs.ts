@@ -3,7 +3,7 @@ import type { JobRecord } from '../../domain/job.ts';
 import type { JobPage, JobQuery } from '../../ports/job-store.ts';
 import { type JobShelf, type Place, recordAt } from './job-shelf.ts';
 
-/** A page ends after so many records even if few passed the filter; its cursor goes on from there. */
+/** A page ends after so many records even if few match the filter; its cursor continues there. */
 const MAX_SCANNED = 5_000;
 
 export function listJobs(shelf: JobShelf, query: JobQuery): JobPage {
@@ -28,7 +28,7 @@ export function listJobs(shelf: JobShelf, query: JobQuery): JobPage {
   return { jobs, cursor: `${last.seq}.${last.record.jobId}` };
 }
 
-/** The place after the cursor's. The cursor's own may be gone by now; its number still says where to go on. */
+/** The entry after the cursor. The entry of the cursor may be gone; its number still says where to continue. */
 function after(shelf: JobShelf, cursor: string): Place | undefined {
   const dot = cursor.indexOf('.');
   const seq = Number(cursor.slice(0, dot));

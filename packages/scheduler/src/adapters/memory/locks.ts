@@ -1,8 +1,8 @@
-/** Locks of one process, each until its time is over: the readable specification of those on Redis. Cold path. */
+/** Locks of one process, with expiry: the readable specification of those on Redis. Cold path. */
 import type { Clock } from '../../ports/clock.ts';
 import type { Locks } from '../../ports/locks.ts';
 
-/** Looked through only when this many were added, so that taking one costs the same however many are held. */
+/** Expired locks are removed only after so many were added, so that the cost of taking one is constant. */
 const SWEEP_AFTER = 256;
 
 export function createLocks(deps: { clock: Clock }): Locks {

@@ -1,18 +1,18 @@
 /**
- * Hot path: what the ledger keeps of each node, by the number that all who keep something of a node share. All figures of a node are
- * neighbours in one array: a decision is about one node of many, of which nothing is at hand, and what is fetched of it brings the rest along.
+ * Hot path: what the ledger keeps of each node, indexed by the shared node number. All figures of a node are neighbours in one array, so
+ * that one cache line has them all.
  */
 import type { NodeId } from '../../domain/ids.ts';
 import { type NodeNumbers, UNNUMBERED } from '../../domain/numbered/node-numbers.ts';
 
-/** How many leases are live, as far as was looked. */
+/** Number of live leases, as of the last count. */
 export const LEASES = 0;
-/** −1: nothing is kept of this node. */
+/** −1: there is no account for this node. */
 export const SLOTS = 1;
-/** 1: it takes new work. */
+/** 1: it accepts new jobs. */
 export const ACCEPTING = 2;
 export const CLAIM = 3;
-/** No lease expires before this, so most calls need not look at them all. */
+/** No lease expires before this, so most calls need not check them all. */
 export const EARLIEST_EXPIRY = 4;
 export const REPORTED = 5;
 export const RELEASED_SINCE_REPORT = 6;
@@ -26,7 +26,7 @@ export type Figure =
   | typeof REPORTED
   | typeof RELEASED_SINCE_REPORT;
 
-/** One more than there are figures: as much as is fetched at once. */
+/** One more than there are figures: the size of a cache line. */
 const WIDTH = 8;
 const FIRST_ROOM = 16;
 const ABSENT = -1;
@@ -39,13 +39,13 @@ export class NodeAccounts {
     this.numbers = numbers;
   }
 
-  /** UNNUMBERED: it has no account. */
+  /** UNNUMBERED: the node has no account. */
   find(nodeId: NodeId): number {
     const node = this.numbers.find(nodeId);
     return node === UNNUMBERED || !(this.read(node, SLOTS) >= 0) ? UNNUMBERED : node;
   }
 
-  /** The caller knows that it has none. All its figures are 0. */
+  /** The caller knows that the node has none. All figures start at 0. */
   open(nodeId: NodeId): number {
     const node = this.numbers.keep(nodeId);
     while ((node + 1) * WIDTH > this.figures.length) this.grow();
@@ -58,7 +58,7 @@ export class NodeAccounts {
     this.numbers.drop(node);
   }
 
-  /** Undefined beyond everything that was ever kept. */
+  /** Undefined beyond the end of the array. */
   read(node: number, figure: Figure): number {
     return this.figures[node * WIDTH + figure] as number;
   }

@@ -4,7 +4,7 @@ import type { ClaimResult, NodeIdClaims } from '../../ports/node-id-claims.ts';
 
 export function createNodeIdClaims(deps: { maxNodes: number }): NodeIdClaims {
   const holders = new Map<NodeId, { credential: string; generation: number }>();
-  // One counter for all ids: a generation can then never repeat, even for an id that was forgotten in between.
+  // One counter for all ids, so that a generation never repeats, even for an id that was removed in between.
   let lastGeneration = 0;
 
   return {

@@ -1,4 +1,4 @@
-/** Jobs waiting for polling nodes, in this process. */
+/** Mailboxes of polling nodes, in this process. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { MailboxEntry, NodeMailbox } from '../../ports/node-mailbox.ts';
@@ -6,13 +6,13 @@ import type { MemoryCapacityLedger } from './capacity-ledger.ts';
 
 interface Box<T> {
   entries: MailboxEntry<T>[];
-  /** Wakes one waiting take after the other, oldest first. */
+  /** Wakes one waiting take after another, oldest first. */
   readonly waiting: Set<() => void>;
 }
 
-/** The mailboxes of one process also know how full they are. */
+/** The mailboxes of one process also report how full they are. */
 export interface MemoryNodeMailbox<T> extends NodeMailbox<T> {
-  /** Jobs in all, and in the fullest one. */
+  /** Jobs in total, and in the fullest mailbox. */
   levels(): { readonly jobs: number; readonly most: number };
 }
 
@@ -84,7 +84,7 @@ export function createNodeMailbox<T>(deps: {
       let box = open(nodeId);
       dropExpired(box);
       if (!isAborted(signal)) commitOldest(nodeId, box, max);
-      // Another take may be quicker after a wake-up: then go on waiting for what is left of the time.
+      // Another take may have been faster after a wake-up: then wait for the rest of the time.
       while (box.entries.length === 0 && !isAborted(signal) && deps.clock.now() < until) {
         await arrival(box, until - deps.clock.now(), signal);
         box = open(nodeId);
@@ -92,7 +92,7 @@ export function createNodeMailbox<T>(deps: {
         if (!isAborted(signal)) commitOldest(nodeId, box, max);
       }
       const taken = isAborted(signal) ? [] : box.entries.splice(0, max);
-      // Whoever leaves something, or was woken in vain, passes the wake-up on.
+      // A take that leaves entries, or was woken for nothing, wakes the next one.
       if (box.entries.length > 0) wakeOne(box);
       closeIfIdle(nodeId, box);
       return taken;

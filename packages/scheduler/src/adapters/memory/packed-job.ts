@@ -1,7 +1,6 @@
 /**
- * Hot path: a released job as the memory store keeps it: few objects, small numbers. Nothing moves it any more and most are
- * never read again, but until it is dropped the collector carries whatever it is made of. Never handed out: who reads it gets
- * a record.
+ * Hot path: the compact form of a released job in the memory store: few objects, small numbers. It never changes and is rarely read, but
+ * until it is dropped the garbage collector has to process it. Never returned: a reader gets a record.
  */
 import type { JobId, SessionId, TenantId } from '../../domain/ids.ts';
 import type { Attempt, JobRecord, JobState, TimelineEntry } from '../../domain/job.ts';
@@ -23,7 +22,7 @@ export class PackedJob {
   readonly fence: Attempt | undefined;
   readonly intent: Attempt | undefined;
   private readonly createdAt: number;
-  /** Not the deadline itself: a time since the epoch is an object of its own to the engine of JavaScript. */
+  /** Not the deadline itself: V8 allocates an object for a number as large as an epoch time. */
   private readonly lifeMs: number;
   private readonly timeline: PackedTimeline;
   private readonly failure: JobRecord['failure'];

@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 export interface EventLoopProbe {
   /** 99th percentile since the last call, in seconds. */
   delayP99(): number;
-  /** The worst since the last call, in milliseconds. */
+  /** The maximum since the last call, in milliseconds. */
   worstMs(): number;
   stop(): void;
 }
@@ -14,12 +14,12 @@ const RESOLUTION_MS = 20;
 export function createEventLoopProbe(): EventLoopProbe {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
-  // Its own: whoever reads one must not make the other forget.
+  // Two histograms, because a read resets its histogram.
   const worst = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   worst.enable();
   return {
     delayP99() {
-      // The timer's own resolution is no delay.
+      // The resolution of the timer is not a delay.
       const delay = Math.max(0, histogram.percentile(99) / 1e9 - RESOLUTION_MS / 1e3);
       histogram.reset();
       return Number.isFinite(delay) ? delay : 0;

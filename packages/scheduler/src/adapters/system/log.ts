@@ -1,10 +1,10 @@
-/** Log lines through pino. */
+/** Log lines by pino. */
 import { pino } from 'pino';
 import type { Log } from '../../ports/log.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
-/** What may never reach a log, wherever it is nested one level deep. */
+/** Fields that must never reach a log, also nested one level deep. */
 const SECRETS = [
   'token',
   'authorization',
@@ -16,9 +16,9 @@ const SECRETS = [
 ];
 
 export interface LogOptions {
-  /** For people instead of machines. */
+  /** Readable text instead of JSON. */
   readonly isPretty?: boolean;
-  /** Standard output, unless told. */
+  /** Default: standard output. */
   readonly destination?: { write(line: string): void };
 }
 

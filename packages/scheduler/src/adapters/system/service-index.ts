@@ -1,9 +1,9 @@
-/** The services a ModelHub wrote into `services_index.json`, for when it cannot be asked itself. Cold path. */
+/** Reads the services from a ModelHub's `services_index.json`, for when the ModelHub does not answer. Cold path. */
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServiceHub } from '../../ports/service-hub.ts';
 
-/** As much as is read as JSON in one go within a few milliseconds (I6). */
+/** Limit for parsing JSON at once: it takes a few milliseconds (I6). */
 const MAX_BYTES = 512 * 1024;
 
 export function createServiceIndex(deps: {
@@ -18,7 +18,7 @@ export function createServiceIndex(deps: {
         throw new Error(`${path} could not be opened: ${fault.code ?? fault.message}`, { cause: fault });
       });
       try {
-        // Of a file that grows meanwhile, or has no size, no more is read than of any other.
+        // The limit also holds for a file that grows meanwhile or has no size.
         const buffer = Buffer.alloc(maxBytes + 1);
         let length = 0;
         for (let read = -1; read !== 0 && length <= maxBytes; length += read) {

@@ -1,22 +1,22 @@
 /**
- * Real time that goes on while the machine sleeps. The clock that nobody can set stands still then, on Linux and elsewhere: an
- * instance would wake, find that no time has passed, and use slots and jobs that others have by now. See ADR 0065.
+ * Real time that continues while the machine sleeps. The monotonic clock stops then, on Linux and elsewhere: after the sleep an instance
+ * would find that no time has passed, and use slots and jobs that belong to other instances by now. See ADR 0065.
  */
 import { uptime } from 'node:os';
 import type { Clock } from '../../ports/clock.ts';
 import { systemClock } from './clock.ts';
 
-/** Less is drift, or the grain of `uptime`; and nothing is held for so short a time. */
+/** A smaller difference is drift or the resolution of `uptime`, and no lease is so short. */
 const NOTICED_MS = 100;
 
 const HELD_UP_MS = 20;
 const MOST_TRIES = 5;
 
-/** What tells of sleep. */
+/** The sources that show a sleep. */
 export interface SleepSigns {
-  /** Cheap to read, and anybody may set it: it raises a doubt. */
+  /** Cheap to read, but it can be set: a difference here is only a suspicion. */
   wall(): number;
-  /** Since the machine began, sleep included: it settles the doubt. Dear to read, and nobody can set it. */
+  /** Time since boot, including sleep: it confirms the suspicion. Expensive to read, and it cannot be set. */
   uptimeMs(): number;
 }
 
@@ -26,12 +26,12 @@ export function createSleepCountingClock(
   clock: Clock = systemClock,
   { wall, uptimeMs }: SleepSigns = REAL_SIGNS,
 ): Clock {
-  /** By how much each is ahead of the clock, as last seen. */
+  /** How far each source was ahead of the clock at the last check. */
   let wallAhead = wall() - clock.precise();
   let uptimeAhead = aheadOf();
   let sleptMs = 0;
 
-  /** A process may be held up between two readings: that is no sleep. */
+  /** The process may be interrupted between two readings: that is no sleep. */
   function aheadOf(): number {
     for (let tries = 1; ; tries++) {
       const before = clock.precise();
@@ -41,7 +41,7 @@ export function createSleepCountingClock(
     }
   }
 
-  /** Its own reading, after whatever was slept before it has been counted. */
+  /** Its own reading, after earlier sleep has been counted. */
   function read(): number {
     const precise = clock.precise();
     if (Math.abs(wall() - precise - wallAhead) > NOTICED_MS) lookUp();
@@ -51,7 +51,7 @@ export function createSleepCountingClock(
   function lookUp(): void {
     wallAhead = wall() - clock.precise();
     const ahead = aheadOf();
-    // Someone who set the wall clock has not made time pass.
+    // A change of the wall clock does not make time pass.
     if (ahead - uptimeAhead <= NOTICED_MS) return;
     sleptMs += ahead - uptimeAhead;
     uptimeAhead = ahead;

@@ -1,4 +1,4 @@
-/** Counts what was slow and says some of it in the log. Costs whoever was quick one comparison. */
+/** Counts slow operations and logs some of them. A fast operation costs one comparison. */
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
@@ -11,7 +11,7 @@ export interface SlowWatchSettings {
   readonly pathWarnMs: number;
 }
 
-/** A machine that is slow is slow at everything: the log is for finding out what, not for counting. */
+/** On a slow machine everything is slow: the log shows examples, the metrics count. */
 const SAY_EVERY_MS = 1_000;
 
 export function createSlowWatch(deps: {
@@ -49,7 +49,7 @@ export function createSlowWatch(deps: {
 
 const round = (ms: number): number => Math.round(ms * 10) / 10;
 
-/** At most one a second and name; the names are few and ours. */
+/** At most one per second and name; the names are few and fixed. */
 function createSampling(clock: Pick<Clock, 'now'>) {
   const samples = new Map<LockName | PathName, { saidAt: number; suppressed: number }>();
   return (name: LockName | PathName, say: (suppressed: number) => void): void => {

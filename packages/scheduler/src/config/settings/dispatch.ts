@@ -13,7 +13,7 @@ export const dispatch = {
     aliases: [{ key: 'scheduler.phase3.random_sample_size' }],
     doc: 'How many of the nodes that pass every filter are drawn at random before the policy orders them.',
   }),
-  candidate_shuffle: boolean({ default: true, doc: 'Breaks ties between equal nodes by chance.' }),
+  candidate_shuffle: boolean({ default: true, doc: 'Breaks ties between equal nodes at random.' }),
   health_filter: choice({
     choices: ['ready'],
     default: 'ready',
@@ -28,21 +28,21 @@ export const dispatch = {
     min: 0,
     max: 10,
     aliases: [{ key: 'scheduler.job_timeout.failover_max_attempts' }],
-    doc: 'How often a job is tried again on another node; the first attempt does not count.',
+    doc: 'How often a job is retried on another node; the first attempt does not count.',
   }),
   reserve_timeout_ms: integer({
     default: 800,
     min: 10,
     max: 60_000,
     unit: 'ms',
-    doc: 'How long one attempt to take a slot may last. After it the outcome is unknown, not "no". No longer than phase2.redis.command_timeout_ms.',
+    doc: 'How long one reserve call may take. After it the outcome is unknown, not "no". No longer than phase2.redis.command_timeout_ms.',
   }),
   ack_timeout_ms: integer({
     default: 3_000,
     min: 20,
     max: 300_000,
     unit: 'ms',
-    doc: 'How long a node may take to acknowledge a job before it is tried elsewhere.',
+    doc: 'How long a node may take to acknowledge a job before the job is retried on another node.',
   }),
   reservation_ttl_ms: integer({
     default: 5_000,
@@ -50,21 +50,21 @@ export const dispatch = {
     max: 600_000,
     unit: 'ms',
     aliases: [{ key: 'scheduler.task_binding.reserved_ttl_seconds', scale: 1_000 }],
-    doc: 'How long a slot stays taken for a job that is not acknowledged yet.',
+    doc: 'How long a slot stays reserved for a job that is not acknowledged yet.',
   }),
   job_timeout_seconds: number({
     default: 60,
     min: 0.05,
     max: 3_600,
     unit: 'seconds',
-    doc: 'How long a node may take for a job, counted from when it was sent: a queue of its own counts, too; see docs/operations.md, legacy nodes.',
+    doc: 'How long a node may take for a job, counted from the dispatch, including the queue of the node; see docs/operations.md, legacy nodes.',
   }),
   job_deadline_ms: integer({
     default: 90_000,
     min: 200,
     max: 7_200_000,
     unit: 'ms',
-    doc: 'When a job ends at the latest, counted from its acceptance; waiting and all attempts included.',
+    doc: 'When a job ends at the latest, counted from its acceptance, including waiting and all attempts.',
   }),
   pending_timeout_ms: integer({
     default: 10_000,
@@ -79,7 +79,7 @@ export const dispatch = {
     min: 0,
     max: 600_000,
     unit: 'ms',
-    doc: 'For how long after a start a job that may wait is not refused because no node can do it: legacy nodes come back after 5 s.',
+    doc: 'For how long after a start a job that may wait is not refused because no node can do it: legacy nodes reconnect after 5 s.',
   }),
   heartbeat_interval_seconds: number({
     default: 2,
@@ -94,7 +94,7 @@ export const dispatch = {
       min: 100,
       max: 3_600_000,
       unit: 'ms',
-      doc: 'Age at which a heartbeat of a node is stale. Unset: three times the interval the node was told.',
+      doc: 'Age at which a heartbeat of a node is stale. Unset: three times the interval that was sent to the node.',
     }),
   ),
   max_concurrent_jobs_per_node: integer({
@@ -108,13 +108,13 @@ export const dispatch = {
     min: 0,
     max: 60_000,
     unit: 'ms',
-    doc: 'How long a node that lost its socket may take to come back before its jobs are retried. Legacy nodes get none.',
+    doc: 'How long a node that lost its socket may take to reconnect before its jobs are retried. Legacy nodes get no such time.',
   }),
   max_inflight_jobs: integer({
     default: 100_000,
     min: 1,
     max: 10_000_000,
-    doc: 'Jobs that one instance drives at a time; above it new ones are refused. Those that it takes over from an instance that is gone come on top.',
+    doc: 'Jobs that one instance drives at a time; above it new ones are refused. Jobs that it takes over from a dead instance are added on top.',
   }),
   max_nodes: integer({ default: 200_000, min: 1, max: 10_000_000, doc: 'Nodes that may be registered.' }),
   job_retention_ms: integer({
@@ -128,19 +128,19 @@ export const dispatch = {
     default: 256 * MB,
     min: MB,
     max: 1024 * 1024 * MB,
-    doc: 'Bytes of finished jobs that are kept; the oldest go first.',
+    doc: 'Bytes of finished jobs that are kept; the oldest are dropped first.',
   }),
   job_retention_max_count: integer({
     default: 100_000,
     min: 1,
     max: 10_000_000,
-    doc: 'Finished jobs that are kept; the oldest go first.',
+    doc: 'Finished jobs that are kept; the oldest are dropped first.',
   }),
   result_inline_max_bytes: bytes({
     default: 512 * KB,
     min: 0,
     max: 64 * MB,
-    doc: 'Longest speech that passes through the store with its result. Above it the text is delivered without.',
+    doc: 'Longest speech that is stored with its result. Above it the text is delivered without speech.',
   }),
 };
 
@@ -148,7 +148,7 @@ export const selection = group('How a node is chosen among those that can do a j
   policy: choice({
     choices: ['weighted_random', 'least_loaded'],
     default: 'weighted_random',
-    doc: 'By chance weighted with free slots, or the least loaded of the sample. The first does not herd when instances see old loads.',
+    doc: 'At random, weighted by free slots, or the least loaded of the sample. The first avoids that all instances choose the same node by old loads.',
   }),
 });
 
@@ -163,7 +163,7 @@ export const retryBudget = group('Keeps retries from multiplying an outage.', {
   burst: integer({ default: 100, min: 0, max: 1_000_000, doc: 'Retries that may be saved up.' }),
 });
 
-export const ejection = group('Takes nodes that fail too often out of the choice for a while.', {
+export const ejection = group('Excludes nodes that fail too often for a while.', {
   window_ms: integer({
     default: 30_000,
     min: 100,
@@ -208,12 +208,12 @@ export const ejection = group('Takes nodes that fail too often out of the choice
 });
 
 export const queue = group('Jobs that wait for a free slot.', {
-  max_waiting: integer({ default: 10_000, min: 0, max: 10_000_000, doc: 'Waiting jobs in all.' }),
+  max_waiting: integer({ default: 10_000, min: 0, max: 10_000_000, doc: 'Waiting jobs in total.' }),
   max_waiting_per_tenant: integer({
     default: 2_000,
     min: 0,
     max: 10_000_000,
-    doc: 'Waiting jobs of one tenant, over all instances: each grants its share (see tenant_limits).',
+    doc: 'Waiting jobs of one tenant, over all instances: each instance grants its share (see tenant_limits).',
   }),
 });
 
@@ -225,6 +225,6 @@ export const jobTimeout = group('What happens when a job times out.', {
   scan_interval_ms: ignored('Every job has its own timer; nothing is scanned.'),
   send_cancel: boolean({
     default: true,
-    doc: 'Tells a node to cancel a job that ends because its last attempt timed out. One that is tried elsewhere is always cancelled.',
+    doc: 'Cancels a job on its node when its last attempt timed out. A job that is retried is always cancelled on the previous node.',
   }),
 });

@@ -1,16 +1,16 @@
-/** Settings of many instances on Redis: presence, inboxes, dead letters, connections. */
+/** Settings of several instances on Redis: presence, inboxes, dead letters, connections. */
 import { list, optional } from '../compound-setting.ts';
 import { boolean, choice, group, ignored, integer, number, text, url } from '../setting.ts';
 
 const REDIS = ['redis', 'rediss'];
 
-const redis = group('The Redis or Valkey that the instances share.', {
+const redis = group('The Redis or Valkey that all instances share.', {
   mode: choice({ choices: ['single', 'sentinel', 'cluster'], default: 'single', doc: 'How it is deployed.' }),
   url: url({ default: 'redis://127.0.0.1:6379', schemes: REDIS, doc: 'Its address in mode single.' }),
   cluster_urls: list({
     of: url({ default: '', schemes: REDIS, doc: '' }),
     default: [],
-    doc: 'Some of its addresses in mode cluster. Empty: `url` is the first one to ask.',
+    doc: 'Some of its addresses in mode cluster. Empty: `url` is the first one.',
   }),
   sentinel_urls: list({
     of: url({ default: '', schemes: REDIS, doc: '' }),
@@ -21,18 +21,18 @@ const redis = group('The Redis or Valkey that the instances share.', {
     default: 'mymaster',
     pattern: /^[A-Za-z0-9._-]{1,128}$/,
     allowed: '1 to 128 letters, digits, or . _ -',
-    doc: 'Name by which the Sentinels know the master.',
+    doc: 'Name of the master at the Sentinels.',
   }),
   sentinel_username: optional(text({ default: '', doc: 'User at the Sentinels.' })),
   sentinel_password: optional(text({ default: '', isSecret: true, doc: 'Password at the Sentinels.' })),
-  username: optional(text({ default: '', doc: 'User; wins over the one in the address.' })),
+  username: optional(text({ default: '', doc: 'User; overrides the one in the address.' })),
   password: optional(
-    text({ default: '', isSecret: true, doc: 'Password; wins over the one in the address.' }),
+    text({ default: '', isSecret: true, doc: 'Password; overrides the one in the address.' }),
   ),
   db: integer({ default: 0, min: 0, max: 1_023, doc: 'Database number; always 0 in mode cluster.' }),
   tls: boolean({
     default: false,
-    doc: 'Encrypts all connections, to Sentinels too; any address with rediss:// does so as well.',
+    doc: 'Encrypts all connections, including Sentinels; any address with rediss:// does so as well.',
   }),
   tls_ca_file: optional(
     text({ default: '', doc: 'File with the certificates to trust instead of the system’s.' }),
@@ -40,7 +40,7 @@ const redis = group('The Redis or Valkey that the instances share.', {
   tls_cert_file: optional(
     text({
       default: '',
-      doc: 'File with the certificate to show to servers that ask for one (tls-auth-clients); needs `tls_key_file`.',
+      doc: 'File with the client certificate for servers that require one (tls-auth-clients); needs `tls_key_file`.',
     }),
   ),
   tls_key_file: optional(
@@ -71,35 +71,35 @@ const redis = group('The Redis or Valkey that the instances share.', {
     min: 50,
     max: 60_000,
     unit: 'ms',
-    doc: 'Silence after which a connection with commands under way is replaced.',
+    doc: 'Time without data after which a connection with pending commands is replaced.',
   }),
   slots_refresh_interval_ms: integer({
     default: 1_000,
     min: 100,
     max: 60_000,
     unit: 'ms',
-    doc: 'How often the map of the cluster is read again.',
+    doc: 'How often the slot map of the cluster is read again.',
   }),
 });
 
 const alwaysThere = 'Node snapshots are always replicated.';
 const noSchemaCompat = 'The state it stood for is derived or part of the request binding.';
 
-export const phase2 = group('Many instances on one Redis.', {
+export const phase2 = group('Several instances on one Redis.', {
   enabled: boolean({
     default: false,
-    doc: 'Shares state with other instances through Redis; otherwise this process is alone and needs none.',
+    doc: 'Shares state with other instances through Redis; otherwise this process works alone and needs no Redis.',
   }),
   instance_id: text({
     default: 'auto',
     pattern: /^[A-Za-z0-9._:-]{1,128}$/,
     allowed: '"auto", or 1 to 128 letters, digits, or . _ : -',
-    doc: 'Name of this instance, different from every other; `auto` makes one.',
+    doc: 'Unique name of this instance; `auto` makes one.',
   }),
   durability: choice({
     choices: ['primary', 'replica'],
     default: 'primary',
-    doc: 'With `replica` a write counts only when a replica has it, so that a failover loses none.',
+    doc: 'With `replica` a write counts only when a replica has it, so that a failover loses no acknowledged write.',
   }),
   owner_ttl_seconds: ignored(
     'Who owns a node or a session owns it until another takes it, or its instance is dead: see scheduler.heartbeat_interval_seconds.',
@@ -122,7 +122,7 @@ export const phase2 = group('Many instances on one Redis.', {
     default: 10_000,
     min: 100,
     max: 10_000_000,
-    doc: 'Entries in an inbox; at it senders are refused, nothing is trimmed.',
+    doc: 'Entries in an inbox; at the limit senders are refused, and nothing is trimmed.',
   }),
   reclaim_idle_ms: integer({
     default: 5_000,
@@ -154,9 +154,9 @@ export const phase2 = group('Many instances on one Redis.', {
     min: 1_000,
     max: 600_000,
     unit: 'ms',
-    doc: 'How often stuck entries are looked for.',
+    doc: 'How often stuck entries are searched.',
   }),
-  dlq_scan_count: integer({ default: 100, min: 1, max: 10_000, doc: 'Entries of one such look.' }),
+  dlq_scan_count: integer({ default: 100, min: 1, max: 10_000, doc: 'Entries of one such search.' }),
   redis,
   node_snapshot: group('What instances know of each other’s nodes.', {
     enabled: ignored(alwaysThere),
@@ -175,7 +175,7 @@ export const phase2 = group('Many instances on one Redis.', {
       min: 0,
       max: 604_800,
       unit: 'seconds',
-      doc: 'Age at which an absent node is forgotten; 0 is never.',
+      doc: 'Age at which an absent node is removed; 0 is never.',
     }),
   }),
   schema_compat: group('Keys of earlier configuration files.', {

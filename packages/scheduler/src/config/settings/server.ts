@@ -21,8 +21,8 @@ const origin = text({
   doc: '',
 });
 
-const limits = group('What one server accepts before it says no.', {
-  max_connections: integer({ default: 20_000, min: 1, max: 1_000_000, doc: 'Open sockets in all.' }),
+const limits = group('Limits of one server.', {
+  max_connections: integer({ default: 20_000, min: 1, max: 1_000_000, doc: 'Open sockets in total.' }),
   max_connections_per_tenant: integer({
     default: 10_000,
     min: 1,
@@ -52,7 +52,7 @@ const limits = group('What one server accepts before it says no.', {
     min: 1,
     max: 100_000,
     unit: 'per second',
-    doc: 'Messages of one connection, in the long run.',
+    doc: 'Messages of one connection per second, on average.',
   }),
   messages_burst: integer({
     default: 400,
@@ -65,14 +65,14 @@ const limits = group('What one server accepts before it says no.', {
     min: 1,
     max: 1_000_000,
     unit: 'per second',
-    doc: 'HTTP requests of one tenant, over all instances: each grants its share (see scheduler.tenant_limits).',
+    doc: 'HTTP requests of one tenant, over all instances: each instance grants its share (see scheduler.tenant_limits).',
   }),
   requests_per_second: integer({
     default: 50_000,
     min: 1,
     max: 10_000_000,
     unit: 'per second',
-    doc: 'HTTP requests in all.',
+    doc: 'HTTP requests in total.',
   }),
   max_invalid_messages: integer({
     default: 20,
@@ -88,7 +88,7 @@ const limits = group('What one server accepts before it says no.', {
   }),
 });
 
-export const server = group('Where the server listens and whom it lets in.', {
+export const server = group('Where the server listens, and who may connect.', {
   host: text({
     default: '127.0.0.1',
     pattern: /^[A-Za-z0-9.:_-]{1,253}$/,
@@ -106,12 +106,12 @@ export const server = group('Where the server listens and whom it lets in.', {
   anonymous: list({
     of: choice({ choices: ['session', 'node', 'operator'], default: 'session', doc: '' }),
     default: [],
-    doc: 'Roles that need no token when they connect from `trusted_networks`. The legacy clients send none: `["session", "node"]` lets them in.',
+    doc: 'Roles that need no token when they connect from `trusted_networks`. Legacy clients send none: `["session", "node"]` accepts them.',
   }),
   trusted_networks: list({
     of: network,
     default: ['127.0.0.0/8', '::1/128'],
-    doc: 'Networks from which the roles of `anonymous` are let in.',
+    doc: 'Networks from which the roles of `anonymous` are accepted.',
   }),
   allowed_origins: list({
     of: origin,
@@ -126,7 +126,7 @@ export const server = group('Where the server listens and whom it lets in.', {
   endpoint_networks: list({
     of: network,
     default: [],
-    doc: 'Networks in which the callback endpoints of nodes may live. Empty: endpoints are refused.',
+    doc: 'Networks in which the callback endpoints of nodes may be. Empty: endpoints are refused.',
   }),
   tokens: tables({
     doc: 'Who may connect with which token. Each has exactly one of `token`, `token_sha256`, `token_file`.',
@@ -141,15 +141,15 @@ export const server = group('Where the server listens and whom it lets in.', {
           isSecret: true,
           pattern: /^[0-9a-fA-F]{64}$/,
           allowed: '64 hexadecimal digits',
-          doc: 'SHA-256 of the token, so that the file holds no secret.',
+          doc: 'SHA-256 of the token, so that the file contains no secret.',
         }),
       ),
-      token_file: optional(text({ default: '', doc: 'File that holds the token; read at start.' })),
+      token_file: optional(text({ default: '', doc: 'File that contains the token; read at the start.' })),
       role: required(
         choice({
           choices: ['node', 'client', 'operator'],
           default: 'client',
-          doc: 'What its bearer may do.',
+          doc: 'The role of the token.',
         }),
       ),
       tenant_id: optional(
@@ -170,7 +170,7 @@ export const server = group('Where the server listens and whom it lets in.', {
     min: 0,
     max: 600_000,
     unit: 'ms',
-    doc: 'How long a stopping server waits for its sessions to move and its running jobs to end, in all.',
+    doc: 'How long a stopping server waits for its sessions to move and its running jobs to end, in total.',
   }),
   request_timeout_ms: integer({
     default: 30_000,
@@ -207,7 +207,7 @@ export const log = group('Logs, as JSON lines on standard output.', {
   level: choice({
     choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     default: 'info',
-    doc: 'Least level that is written. Recognised and translated text appears only at debug and below.',
+    doc: 'Lowest level that is written. Recognised and translated text appears only at debug and below.',
   }),
-  pretty: boolean({ default: false, doc: 'Writes for people instead of machines.' }),
+  pretty: boolean({ default: false, doc: 'Writes readable text instead of JSON.' }),
 });

@@ -1,4 +1,4 @@
-/** Settings beside the hot path: the service catalogue, core services, what is worth a warning in the log. */
+/** Settings outside the hot path: the service catalogue, core services, warnings about slow operations. */
 import { optional } from '../compound-setting.ts';
 import { group, ignored, integer, number, text, url } from '../setting.ts';
 
@@ -21,7 +21,7 @@ export const modelHub = group('Source of the service catalogue.', {
   storage_path: optional(
     text({
       default: '',
-      doc: 'Folder with a `services_index.json` to use when the ModelHub cannot be reached.',
+      doc: 'Folder with a `services_index.json` to use while the ModelHub does not answer.',
     }),
   ),
 });
@@ -45,7 +45,7 @@ export const serviceCatalog = group('How the service catalogue is kept fresh.', 
     default: 3,
     min: 1,
     max: 100,
-    doc: 'Failures in a row after which fetches become rarer.',
+    doc: 'Consecutive failures after which fetches become rarer.',
   }),
   backoff_base_seconds: number({
     default: 30,
@@ -79,25 +79,25 @@ export const coreServices = group('Services that every job needs.', {
   tts_service_id: serviceId('speech synthesis'),
 });
 
-export const observability = group('What is slow enough for a warning in the log, and traces.', {
+export const observability = group('Thresholds of warnings about slow operations, and traces.', {
   otlp_endpoint: optional(
     url({
       default: '',
       schemes: ['http', 'https'],
-      doc: 'Where traces go by OTLP/HTTP, like `http://collector:4318`; `/v1/traces` is added. Headers, if it wants some: environment variable `OTEL_EXPORTER_OTLP_HEADERS`. Unset: nothing is traced.',
+      doc: 'Address of the OTLP/HTTP collector for traces, like `http://collector:4318`; `/v1/traces` is added. Headers: environment variable `OTEL_EXPORTER_OTLP_HEADERS`. Unset: no traces.',
     }),
   ),
   trace_sample_ratio: number({
     default: 1,
     min: 0,
     max: 1,
-    doc: 'Part of the traces that are sent, chosen by trace id: the same ones on every instance.',
+    doc: 'Share of the traces that are sent, chosen by trace id: the same ones on every instance.',
   }),
   trace_service_name: text({
     default: 'lingua-scheduler',
     pattern: /^\S.{0,127}$/,
     allowed: 'a name of at most 128 characters',
-    doc: 'What traces call this program (`service.name`).',
+    doc: 'Name of this program in traces (`service.name`).',
   }),
   lock_wait_warn_ms: integer({
     default: 10,

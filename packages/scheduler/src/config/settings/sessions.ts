@@ -14,7 +14,7 @@ export const session = group('Sessions on sockets.', {
     default: 100_000,
     min: 1,
     max: 10_000_000,
-    doc: 'Sessions on one instance, those that may still be resumed included. At it the one that has been away longest makes room; if all are connected, sockets are refused at the upgrade.',
+    doc: 'Sessions on one instance, including those that may still be resumed. At the limit the session that has been disconnected longest is dropped; if all are connected, sockets are refused at the upgrade.',
   }),
   max_utterances: integer({
     default: 32,
@@ -26,13 +26,13 @@ export const session = group('Sessions on sockets.', {
     default: 32,
     min: 1,
     max: 10_000,
-    doc: 'Results of one session that wait for an earlier one. Above it the earlier one is given up (pending_overflow_evict).',
+    doc: 'Results of one session that wait for an earlier one. Above it the earlier one is skipped (pending_overflow_evict).',
   }),
   max_kept_results: integer({
     default: 256,
     min: 1,
     max: 100_000,
-    doc: 'Results kept for a session until it acknowledges them or resumes; the oldest are forgotten first.',
+    doc: 'Results kept for a session until it acknowledges them or resumes; the oldest are dropped first.',
   }),
   max_result_bytes: bytes({
     default: 16 * MB,
@@ -44,7 +44,7 @@ export const session = group('Sessions on sockets.', {
     default: 1024 * MB,
     min: MB,
     max: 1024 * 1024 * MB,
-    doc: 'Bytes of results that wait or are kept, of all sessions. Above it the session that has been away longest makes room.',
+    doc: 'Bytes of results that wait or are kept, of all sessions. Above it results of the session that has been disconnected longest are dropped.',
   }),
 });
 
@@ -61,31 +61,31 @@ export const utteranceGroup = group('Utterances that belong together: an answer 
     default: 800,
     min: 0,
     max: 100_000,
-    doc: 'Characters of earlier parts that a node is given as context; the newest are kept.',
+    doc: 'Characters of earlier parts that a node gets as context; the newest are kept.',
   }),
 });
 
-export const backpressure = group('When sessions are told to send less.', {
+export const backpressure = group('When clients are asked to send less.', {
   slow_down_percent: number({
     default: 50,
     min: 1,
     max: 100,
     unit: 'percent',
-    doc: 'Share of a limit (utterances, audio, waiting jobs) from which a session is told SLOW_DOWN, or BUSY if it is the fleet that is full.',
+    doc: 'Share of a limit (utterances, audio, waiting jobs) from which a client gets SLOW_DOWN, or BUSY if the fleet is full.',
   }),
   pause_percent: number({
     default: 80,
     min: 1,
     max: 100,
     unit: 'percent',
-    doc: 'Share from which it is told PAUSE. Legacy clients are told nothing but PAUSE.',
+    doc: 'Share from which it gets PAUSE. Legacy clients get nothing but PAUSE.',
   }),
   resume_after_ms: integer({
     default: 2_000,
     min: 100,
     max: 60_000,
     unit: 'ms',
-    doc: 'After which time it may go on.',
+    doc: 'Time after which it may continue.',
   }),
 });
 
@@ -95,7 +95,7 @@ export const delivery = {
     min: 10,
     max: 600_000,
     unit: 'ms',
-    doc: 'How long a ready result waits for an earlier one of its session before that one is given up.',
+    doc: 'How long a ready result waits for an earlier one of its session before that one is skipped.',
   }),
   session_resume_ttl_ms: integer({
     default: 60_000,
@@ -106,32 +106,35 @@ export const delivery = {
   }),
 };
 
-export const taskBinding = group('Which job a request_id means, and spreading of sessions over nodes.', {
-  lease_seconds: number({
-    default: 90,
-    min: 1,
-    max: 86_400,
-    unit: 'seconds',
-    doc: 'How long a request_id still names its job after the job ended.',
-  }),
-  max_bindings: integer({
-    default: 200_000,
-    min: 1,
-    max: 10_000_000,
-    doc: 'Bindings that are kept. Finished ones go first, then requests are refused with RATE_LIMITED.',
-  }),
-  spread_enabled: boolean({
-    default: false,
-    doc: 'A session avoids the node of its last job, if another can do it.',
-  }),
-  spread_window_seconds: number({
-    default: 30,
-    min: 1,
-    max: 3_600,
-    unit: 'seconds',
-    doc: 'For how long it does.',
-  }),
-});
+export const taskBinding = group(
+  'Binding of a request_id to its job, and spreading of sessions over nodes.',
+  {
+    lease_seconds: number({
+      default: 90,
+      min: 1,
+      max: 86_400,
+      unit: 'seconds',
+      doc: 'How long a request_id still names its job after the job ended.',
+    }),
+    max_bindings: integer({
+      default: 200_000,
+      min: 1,
+      max: 10_000_000,
+      doc: 'Bindings that are kept. Finished ones are dropped first, then requests are refused with RATE_LIMITED.',
+    }),
+    spread_enabled: boolean({
+      default: false,
+      doc: 'A session avoids the node of its last job, if another can do it.',
+    }),
+    spread_window_seconds: number({
+      default: 30,
+      min: 1,
+      max: 3_600,
+      unit: 'seconds',
+      doc: 'For how long it avoids that node.',
+    }),
+  },
+);
 
 export const segmentation = group('Where the utterances of a stream of audio_chunk end.', {
   pause_ms: integer({
@@ -156,7 +159,7 @@ export const segmentation = group('Where the utterances of a stream of audio_chu
     unit: 'ms',
     doc: 'How long playback may suspend the pause rule if its end is never reported.',
   }),
-  edge_stabilization: group('Care for the first and last sounds of an utterance.', {
+  edge_stabilization: group('Treatment of the first and last sounds of an utterance.', {
     hangover_auto_ms: integer({
       default: 150,
       min: 0,
@@ -196,19 +199,19 @@ export const segmentation = group('Where the utterances of a stream of audio_chu
   }),
 });
 
-export const audio = group('Input audio that waits on this instance for its node.', {
-  max_bytes_total: bytes({ default: 512 * MB, min: MB, max: 1024 * 1024 * MB, doc: 'Audio in all.' }),
+export const audio = group('Input audio on this instance.', {
+  max_bytes_total: bytes({ default: 512 * MB, min: MB, max: 1024 * 1024 * MB, doc: 'Audio in total.' }),
   max_bytes_per_session: bytes({
     default: 16 * MB,
     min: 64 * KB,
     max: 1024 * MB,
-    doc: 'Audio of one session: what is being collected and what its jobs still need.',
+    doc: 'Audio of one session: collected audio and audio of its jobs.',
   }),
   max_bytes_per_job: bytes({ default: 8 * MB, min: 4 * KB, max: 256 * MB, doc: 'Audio of one job.' }),
   inline_max_bytes: bytes({
     default: 64 * KB,
     min: 0,
     max: 256 * MB,
-    doc: 'Largest audio that every node gets in the message itself. Larger audio is fetched by the nodes that can (`audio_ref`) and if they know where: see `server.advertise_url`. 0: all audio is fetched.',
+    doc: 'Largest audio that every node gets in the message itself. Larger audio is fetched by nodes that support it (`audio_ref`), if there is an address: see `server.advertise_url`. 0: all audio is fetched.',
   }),
 });

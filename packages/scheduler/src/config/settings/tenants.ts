@@ -1,4 +1,4 @@
-/** Settings of tenants: what each may have, and how they share what is scarce. */
+/** Settings of tenants: their limits, and how they share scarce slots. */
 import { optional, required, tables } from '../compound-setting.ts';
 import { choice, group, integer, number, text } from '../setting.ts';
 
@@ -20,7 +20,7 @@ export const tenantLimits = group(
 );
 
 export const tenants = tables({
-  doc: 'Tenants that have other terms than the rest. What a row leaves out is as for everybody.',
+  doc: 'Tenants with their own limits. A missing value in a row is the common one.',
   example: ['tenant_id = "acme"', 'weight = 3', 'priority = "high"', 'max_inflight_jobs = 200'],
   columns: {
     tenant_id: required(
@@ -45,7 +45,7 @@ export const tenants = tables({
     max_sessions: maxSessions('As in tenant_limits.'),
     max_inflight_jobs: maxInflightJobs('As in tenant_limits.'),
     max_waiting: optional(
-      integer({ default: 0, min: 0, max: MOST, doc: 'Instead of queue.max_waiting_per_tenant.' }),
+      integer({ default: 0, min: 0, max: MOST, doc: 'Overrides queue.max_waiting_per_tenant.' }),
     ),
     requests_per_second: optional(
       integer({
@@ -53,7 +53,7 @@ export const tenants = tables({
         min: 1,
         max: 1_000_000,
         unit: 'per second',
-        doc: 'Instead of server.limits.requests_per_second_per_tenant.',
+        doc: 'Overrides server.limits.requests_per_second_per_tenant.',
       }),
     ),
   },
