@@ -20,7 +20,7 @@ export function audioFetcherContract(name: string, open: () => Promise<AudioFetc
   describe(`AudioFetcher: ${name}`, () => {
     const start = perTest(open);
 
-    it('brings the very bytes, few or many', async () => {
+    it('returns the exact bytes, few or many', async () => {
       const { fetcher, hold } = await start();
       for (const size of [1, 1_000, 700_000]) {
         const audio = Buffer.alloc(size, 'ä');
@@ -28,26 +28,26 @@ export function audioFetcherContract(name: string, open: () => Promise<AudioFetc
       }
     });
 
-    it('brings nothing for a wrong token', async () => {
+    it('returns nothing for a wrong token', async () => {
       const { fetcher, hold } = await start();
       const at = hold(Buffer.from('speech'));
       expect(await fetcher.fetch({ ...at, token: 'guessed' }, LIMIT_MS)).toBeUndefined();
     });
 
-    it('brings nothing if there are more bytes, or fewer, than were announced', async () => {
+    it('returns nothing if the length differs from the announced one', async () => {
       const { fetcher, hold } = await start();
       const at = hold(Buffer.from('speech'));
       expect(await fetcher.fetch({ ...at, bytes: 5 }, LIMIT_MS)).toBeUndefined();
       expect(await fetcher.fetch({ ...at, bytes: 7 }, LIMIT_MS)).toBeUndefined();
     });
 
-    it('gives up at its limit', async () => {
+    it('ends at its limit', async () => {
       const { fetcher, silent } = await start();
       expect(await fetcher.fetch(silent(), 50)).toBeUndefined();
       expect(await fetcher.fetch(silent(), 0)).toBeUndefined();
     });
 
-    it('brings nothing from an instance that is gone', async () => {
+    it('returns nothing from a dead instance', async () => {
       const { fetcher, absent } = await start();
       expect(await fetcher.fetch(absent(), LIMIT_MS)).toBeUndefined();
     });

@@ -14,7 +14,7 @@ export function audioStoreContract(name: string, open: OpenAudioStore): void {
   describe(`AudioStore: ${name}`, () => {
     const start = perTest(open);
 
-    it('gives back the bytes of each job and counts them', async () => {
+    it('returns the bytes of each job and counts them', async () => {
       const { store } = await start({ maxBytes: 1_000, maxBytesPerJob: 500 });
       const [a, b] = [fresh('job'), fresh('job')];
       const bytes = Buffer.from(times(256, (value) => value));
@@ -25,14 +25,14 @@ export function audioStoreContract(name: string, open: OpenAudioStore): void {
       expect(store.size()).toBe(259);
     });
 
-    it('has nothing for a job it never heard of', async () => {
+    it('has nothing for an unknown job', async () => {
       const { store } = await start({ maxBytes: 10, maxBytesPerJob: 10 });
       expect(store.get(fresh('job'))).toBeUndefined();
       store.drop(fresh('job'));
       expect(store.size()).toBe(0);
     });
 
-    it('I11 bounded: holds up to the limit of one job, and of a byte more keeps nothing', async () => {
+    it('I11 bounded: refuses audio beyond the limit of one job', async () => {
       const { store } = await start({ maxBytes: 1_000, maxBytesPerJob: 100 });
       const [fits, over] = [fresh('job'), fresh('job')];
       expect(store.put(fits, Buffer.alloc(100))).toBe('held');
@@ -41,7 +41,7 @@ export function audioStoreContract(name: string, open: OpenAudioStore): void {
       expect(store.size()).toBe(100);
     });
 
-    it('I11 bounded: holds up to the limit in all, keeps nothing of a byte more and loses nothing held', async () => {
+    it('I11 bounded: refuses audio beyond the total limit and keeps the rest', async () => {
       const { store } = await start({ maxBytes: 250, maxBytesPerJob: 100 });
       const jobs = times(2, () => fresh('job'));
       for (const job of jobs) store.put(job, Buffer.alloc(100, 1));
@@ -53,7 +53,7 @@ export function audioStoreContract(name: string, open: OpenAudioStore): void {
       for (const job of jobs) expect(store.get(job)?.length).toBe(100);
     });
 
-    it('gives the room of a dropped job away, once', async () => {
+    it('frees the room of a dropped job once', async () => {
       const { store } = await start({ maxBytes: 200, maxBytesPerJob: 100 });
       const [a, b] = [fresh('job'), fresh('job')];
       store.put(a, Buffer.alloc(100));
@@ -66,7 +66,7 @@ export function audioStoreContract(name: string, open: OpenAudioStore): void {
       expect(store.put(fresh('job'), Buffer.alloc(1))).toBe('full');
     });
 
-    it('counts audio that is put again for its job once, at the limit too', async () => {
+    it('counts audio that is put twice once, also at the limit', async () => {
       const { store } = await start({ maxBytes: 100, maxBytesPerJob: 80 });
       const job = fresh('job');
       for (let round = 0; round < 3; round += 1) expect(store.put(job, Buffer.alloc(80, 5))).toBe('held');
@@ -76,7 +76,7 @@ export function audioStoreContract(name: string, open: OpenAudioStore): void {
       expect(store.size()).toBe(0);
     });
 
-    it('counts claimed room like held audio, and gives it back', async () => {
+    it('counts claimed room like stored audio until it is released', async () => {
       const { store } = await start({ maxBytes: 100, maxBytesPerJob: 100 });
       const job = fresh('job');
       expect(store.claim(30)).toBe('claimed');
@@ -88,7 +88,7 @@ export function audioStoreContract(name: string, open: OpenAudioStore): void {
       expect(store.get(job)?.length).toBe(40);
     });
 
-    it('I11 bounded: claims and audio share the limit in all, and at it neither takes the room of the other', async () => {
+    it('I11 bounded: claims and audio share the total limit', async () => {
       const { store } = await start({ maxBytes: 100, maxBytesPerJob: 80 });
       expect(store.put(fresh('job'), Buffer.alloc(60))).toBe('held');
       expect(store.claim(41)).toBe('full');
@@ -101,7 +101,7 @@ export function audioStoreContract(name: string, open: OpenAudioStore): void {
       expect(store.size()).toBe(100);
     });
 
-    it('gives back no more than was claimed', async () => {
+    it('releases no more than was claimed', async () => {
       const { store } = await start({ maxBytes: 100, maxBytesPerJob: 100 });
       store.put(fresh('job'), Buffer.alloc(10));
       store.claim(5);
@@ -112,7 +112,7 @@ export function audioStoreContract(name: string, open: OpenAudioStore): void {
       expect(store.claim(1)).toBe('full');
     });
 
-    it('says which share of the limit is taken, by claims too', async () => {
+    it('reports the used share of the limit, including claims', async () => {
       const { store } = await start({ maxBytes: 200, maxBytesPerJob: 100 });
       expect(store.usedShare()).toBe(0);
       store.put(fresh('job'), Buffer.alloc(50));
@@ -121,7 +121,7 @@ export function audioStoreContract(name: string, open: OpenAudioStore): void {
       expect(store.usedShare()).toBe(1);
     });
 
-    it('takes exactly what its size says, within both limits, through random histories', async () => {
+    it('accepts exactly what fits both limits, in random histories', async () => {
       const { store } = await start({ maxBytes: 100, maxBytesPerJob: 40 });
       const step = fc.record({
         job: fc.nat(5),

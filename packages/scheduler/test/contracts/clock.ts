@@ -11,7 +11,7 @@ export function clockContract(name: string, open: () => Promise<ClockHarness>): 
   describe(`Clock: ${name}`, () => {
     const start = perTest(open);
 
-    it('tells whole milliseconds that pass and never go back', async () => {
+    it('has whole milliseconds that never go back', async () => {
       const { clock, advance } = await start();
       const before = clock.now();
       expect(Number.isInteger(before)).toBe(true);
@@ -24,7 +24,7 @@ export function clockContract(name: string, open: () => Promise<ClockHarness>): 
       }
     });
 
-    it('tells the same time with its fraction, which never goes back either', async () => {
+    it('has the same time with its fraction, which never goes back', async () => {
       const { clock, advance } = await start();
       const begun = clock.precise();
       for (let read = 0, last = begun; read < 1_000; read += 1) {
@@ -39,7 +39,7 @@ export function clockContract(name: string, open: () => Promise<ClockHarness>): 
       expect(clock.precise() - begun).toBeGreaterThanOrEqual(20);
     });
 
-    it('runs once, when the delay has passed and not before', async () => {
+    it('runs a callback once, not before the delay', async () => {
       const harness = await start();
       const { clock, advance } = harness;
       let runs = 0;
@@ -68,7 +68,7 @@ export function clockContract(name: string, open: () => Promise<ClockHarness>): 
       }
     });
 
-    it('does not run what was cancelled; cancelling again or too late is nothing', async () => {
+    it('does not run a cancelled callback; cancelling twice is harmless', async () => {
       const { clock, advance } = await start();
       const ran: string[] = [];
       const cancel = clock.after(20, () => ran.push('cancelled'));
@@ -80,7 +80,7 @@ export function clockContract(name: string, open: () => Promise<ClockHarness>): 
       expect(ran).toEqual(['late']);
     });
 
-    it('lets one run cancel another that is due at the same instant', async () => {
+    it('lets a callback cancel another of the same instant', async () => {
       const { clock, advance } = await start();
       const ran: number[] = [];
       const cancels = [0, 1].map((index) =>
@@ -93,7 +93,7 @@ export function clockContract(name: string, open: () => Promise<ClockHarness>): 
       expect(ran).toHaveLength(1);
     });
 
-    it('runs in the order of the instants, not of the calls', async () => {
+    it('runs callbacks in the order of their instants', async () => {
       const { clock, advance } = await start();
       const ran: number[] = [];
       for (const delayMs of [90, 10, 50]) clock.after(delayMs, () => ran.push(delayMs));
@@ -101,7 +101,7 @@ export function clockContract(name: string, open: () => Promise<ClockHarness>): 
       expect(ran).toEqual([10, 50, 90]);
     });
 
-    it('runs what a run has asked for, at its own time', async () => {
+    it('runs callbacks that a callback has scheduled, at their time', async () => {
       const { clock, advance } = await start();
       const begun = clock.now();
       let ranAt = 0;
@@ -120,7 +120,7 @@ export function clockContract(name: string, open: () => Promise<ClockHarness>): 
       expect(ranAt - begun).toBeGreaterThanOrEqual(60);
     });
 
-    it('goes on after a delay longer than timers can count', async () => {
+    it('supports delays longer than the timers of Node.js', async () => {
       const { clock, advance } = await start();
       let isRun = false;
       const cancel = clock.after(2 ** 31 + 1_000, () => {

@@ -59,7 +59,7 @@ export function deadLettersContract(
       return { ...harness, me, die, heads, idOf, arrived };
     }
 
-    it('lists what died, newest first, with what operators must know of it', async () => {
+    it('lists dead letters, newest first, with the data for operators', async () => {
       const { deadLetters, me, die } = await start({ maxDeliveries: 1 });
       await die('first', '{"text":"你好"}');
       const { letters, isLast } = await deadLetters.list(me, { max: 10 });
@@ -75,7 +75,7 @@ export function deadLettersContract(
       expect(letters[0]).not.toHaveProperty('body');
     });
 
-    it('has nothing of instances it never heard of', async () => {
+    it('has nothing of unknown instances', async () => {
       const { deadLetters } = await start();
       const nobody = fresh('nobody');
       expect(await deadLetters.list(nobody, { max: 10 })).toEqual({ letters: [], isLast: true });
@@ -86,7 +86,7 @@ export function deadLettersContract(
       expect(await deadLetters.orphaned()).toEqual([]);
     });
 
-    it('goes through all of them in pages, each letter once, the last page known as such', async () => {
+    it('has pages with each message once, and a known last page', async () => {
       const { deadLetters, me, die } = await start();
       await die('a', 'b', 'c', 'd');
       const pages: string[][] = [];
@@ -103,7 +103,7 @@ export function deadLettersContract(
       ]);
     });
 
-    it('I11 bounded: shows the beginning of a long letter, and ends a page before it gets too large', async () => {
+    it('I11 bounded: shortens a long message and ends a large page', async () => {
       const { deadLetters, me, die } = await start();
       const long = 'x'.repeat(PAGE_BYTES / 2);
       await die('old', long, long, 'new');
@@ -115,7 +115,7 @@ export function deadLettersContract(
       expect(rest).toMatchObject({ letters: [{ head: 'old' }], isLast: true });
     });
 
-    it('gives one letter whole, and nothing for an id it does not know', async () => {
+    it('returns a whole message, and nothing for an unknown id', async () => {
       const { deadLetters, me, die, idOf } = await start();
       const body = `{"text":"${'你'.repeat(HEAD_BYTES)}"}`;
       await die(body, 'other');
@@ -129,7 +129,7 @@ export function deadLettersContract(
       }
     });
 
-    it('replays a letter into the inbox it is told, where it is new again, and has it no more', async () => {
+    it('replays a message into an inbox and removes it', async () => {
       const { deadLetters, inbox, me, die, idOf, heads, arrived } = await start();
       const other = fresh('instance');
       await inbox.open(other);
@@ -143,7 +143,7 @@ export function deadLettersContract(
       expect(await heads()).toEqual(['stays']);
     });
 
-    it('keeps a letter that its inbox refuses', async () => {
+    it('keeps a message that the inbox refuses', async () => {
       const { deadLetters, inbox, me, die, idOf, heads } = await start({ maxMessages: 1 });
       await die('letter');
       const messageId = await idOf('letter');
@@ -153,7 +153,7 @@ export function deadLettersContract(
       expect(await heads()).toEqual(['letter']);
     });
 
-    it('loses no letter to replays at once: it arrives at least once and is gone', async () => {
+    it('loses no message when replays race', async () => {
       const { deadLetters, me, die, idOf, heads, arrived } = await start();
       await die('wanted');
       const messageId = await idOf('wanted');
@@ -164,7 +164,7 @@ export function deadLettersContract(
       expect(await heads()).toEqual([]);
     });
 
-    it('purges all of one instance and nothing of another, and then counts none', async () => {
+    it('purges all messages of one instance only', async () => {
       const { deadLetters, inbox, me, die, heads } = await start();
       await die('a', 'b');
       expect(await deadLetters.purge(fresh('another'), { max: 10 })).toEqual({ purged: 0, isDone: true });
@@ -176,7 +176,7 @@ export function deadLettersContract(
       expect(await heads()).toEqual(['c']);
     });
 
-    it('purges those that died before a time, not those that died at it', async () => {
+    it('purges messages before a time, not at it', async () => {
       const { deadLetters, me, die, heads, advance } = await start();
       await die('old', 'older than asked');
       await advance(5);
@@ -188,7 +188,7 @@ export function deadLettersContract(
       expect(await deadLetters.purge(me, { diedBefore: 0, max: 10 })).toEqual({ purged: 0, isDone: true });
     });
 
-    it('I11 bounded: purges no more than it is told at once, and says that there is more', async () => {
+    it('I11 bounded: purges a bounded number and reports the rest', async () => {
       const { deadLetters, me, die, heads } = await start();
       await die('a', 'b', 'c');
       expect(await deadLetters.purge(me, { max: 2 })).toEqual({ purged: 2, isDone: false });
@@ -196,7 +196,7 @@ export function deadLettersContract(
       expect(await deadLetters.purge(me, { max: 2 })).toEqual({ purged: 1, isDone: true });
     });
 
-    it('still finds the letters of an instance that is gone, for a time', async () => {
+    it('keeps the messages of a removed instance for a time', async () => {
       const { deadLetters, me, die, idOf, heads, ...timed } = await start({ orphanedForMs: SHORT_MS });
       await die('left behind');
       await deadLetters.orphan(me);
@@ -211,7 +211,7 @@ export function deadLettersContract(
       expect(await deadLetters.purge(me, { max: 10 })).toEqual({ purged: 0, isDone: true });
     });
 
-    it('keeps letters for good again when their instance is back and another dies there', async () => {
+    it('keeps messages for good when their instance is back', async () => {
       const { deadLetters, me, die, heads, ...timed } = await start({ orphanedForMs: SHORT_MS });
       await die('before');
       await deadLetters.orphan(me);

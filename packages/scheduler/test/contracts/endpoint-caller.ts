@@ -43,7 +43,7 @@ export function endpointCallerContract(name: string, open: OpenEndpointCaller): 
         expect(caller.permits(url)).toBe(isPermitted);
       });
 
-      it('is given to nobody when no network is on the list', async () => {
+      it('is refused when no network is permitted', async () => {
         const { caller } = await start({ networks: [] });
         expect(caller.permits('http://gpu-box.internal/jobs')).toBe(false);
         expect(await caller.post('http://gpu-box.internal/jobs', '{}', LONG_MS)).toMatchObject({
@@ -52,14 +52,14 @@ export function endpointCallerContract(name: string, open: OpenEndpointCaller): 
       });
 
       it.each(['not a url', '', 'file:///etc/passwd'])(
-        'refused to "%s" is an answer of post, not a fault',
+        'refused to "%s" is a result of post, not an exception',
         async (url) => {
           const { caller } = await start(LOOPBACK);
           expect(await caller.post(url, '{}', LONG_MS)).toMatchObject({ kind: 'forbidden' });
         },
       );
 
-      it('is judged by the address really connected to, whatever a name resolves to', async () => {
+      it('is judged by the resolved address, not by the name', async () => {
         const { port, url, bodies } = await endpoint(status(200));
         const { caller } = await start({ networks: ['10.0.0.0/8'], addresses: ['127.0.0.1', '::1'] });
         const rebound = `http://rebound.example:${port}/`;
@@ -69,7 +69,7 @@ export function endpointCallerContract(name: string, open: OpenEndpointCaller): 
         expect(bodies).toEqual([]);
       });
 
-      it('leads to the permitted one of several addresses', async () => {
+      it('uses the permitted one of several addresses', async () => {
         const { port, bodies } = await endpoint(status(200));
         const { caller } = await start({ ...LOOPBACK, addresses: ['10.9.9.9', '127.0.0.1'] });
         const result = await caller.post(`http://node.example:${port}/`, '{}', LONG_MS);
@@ -79,7 +79,7 @@ export function endpointCallerContract(name: string, open: OpenEndpointCaller): 
     });
 
     describe('answers', () => {
-      it('hands the body over as it is', async () => {
+      it('sends the body unchanged', async () => {
         const { url, bodies } = await endpoint(status(202));
         const { caller } = await start(LOOPBACK);
         expect(await caller.post(url, '{"text":"你好"}', LONG_MS)).toEqual({ kind: 'taken' });
@@ -104,7 +104,7 @@ export function endpointCallerContract(name: string, open: OpenEndpointCaller): 
         [502, 'unreachable'],
         [503, 'overloaded'],
         [504, 'unreachable'],
-      ])('takes %i as %s', async (code, kind) => {
+      ])('returns %i as %s', async (code, kind) => {
         const { url } = await endpoint(status(code));
         const { caller } = await start(LOOPBACK);
         const result = await caller.post(url, '{}', LONG_MS);
@@ -112,7 +112,7 @@ export function endpointCallerContract(name: string, open: OpenEndpointCaller): 
         if (result.kind !== 'taken') expect(result.reason).not.toBe('');
       });
 
-      it.each([301, 302, 303, 307, 308])('follows no redirect by %i', async (code) => {
+      it.each([301, 302, 303, 307, 308])('does not follow a redirect by %i', async (code) => {
         const target = await endpoint(status(200));
         const { url } = await endpoint(status(code, { location: target.url }));
         const { caller } = await start(LOOPBACK);
@@ -122,7 +122,7 @@ export function endpointCallerContract(name: string, open: OpenEndpointCaller): 
     });
 
     describe('silence', () => {
-      it('has certainly not been sent anything when nobody listens', async () => {
+      it('is declined when no server listens', async () => {
         const { caller } = await start(LOOPBACK);
         expect(await caller.post(await nobody(), '{}', LONG_MS)).toMatchObject({ kind: 'declined' });
       });
@@ -154,14 +154,14 @@ export function endpointCallerContract(name: string, open: OpenEndpointCaller): 
     });
 
     describe('limits', () => {
-      it('ends in time though the answer never does, and does not say that the node has no room', async () => {
+      it('ends in time if the answer never ends', async () => {
         const { url } = await endpoint((_request, response) => void response.writeHead(200).write('{'));
         const { caller } = await start(LOOPBACK);
         const { kind } = await caller.post(url, '{}', 200);
         expect(['taken', 'unreachable']).toContain(kind);
       });
 
-      it('reads no more than a little of an endless answer', async () => {
+      it('reads a bounded part of an endless answer', async () => {
         let written = 0;
         const { url } = await endpoint((_request, response) => {
           response.writeHead(200);
@@ -179,7 +179,7 @@ export function endpointCallerContract(name: string, open: OpenEndpointCaller): 
         expect(written).toBeLessThan(64 * 1024 * 1024);
       });
 
-      it('serves others while one endpoint is silent', async () => {
+      it('serves other endpoints while one does not answer', async () => {
         const [silent, prompt] = [await endpoint(() => {}), await endpoint(status(200))];
         const { caller } = await start(LOOPBACK);
         const waiting = caller.post(silent.url, '{}', 300);

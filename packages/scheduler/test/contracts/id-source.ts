@@ -20,7 +20,7 @@ export function idSourceContract(name: string, open: () => Promise<IdSourceHarne
   describe(`IdSource: ${name}`, () => {
     const start = perTest(open);
 
-    it('never repeats a name, within a process or across two', async () => {
+    it('never repeats an id, in one process or in two', async () => {
       const { ids, restart } = await start();
       const other = restart();
       const names = [ids, other].flatMap((source) =>
@@ -35,14 +35,14 @@ export function idSourceContract(name: string, open: () => Promise<IdSourceHarne
       expect(new Set(names).size).toBe(names.length);
     });
 
-    it('makes names that pass for ids from outside', async () => {
+    it('makes ids that are valid as outside ids', async () => {
       const { ids } = await start();
       const odd = `request ${'漢'.repeat(100)} {slot}`;
       for (const id of [ids.jobId('a b', odd), ids.jobId('t', undefined), ids.nodeId(), ids.sessionId()])
         expect(isOutsideId(id)).toBe(true);
     });
 
-    it('begins the jobs of one request alike, in every process, and those of others differently', async () => {
+    it('begins the job ids of one request alike, in every process', async () => {
       const { ids, restart } = await start();
       const [tenant, request] = [fresh('tenant'), fresh('request')];
       const first = ids.jobId(tenant, request);
@@ -59,7 +59,7 @@ export function idSourceContract(name: string, open: () => Promise<IdSourceHarne
         expect(commonPrefix(first, ids.jobId(otherTenant, otherRequest))).toBeLessThan(shared);
     });
 
-    it('counts utterances strictly upwards, and later processes begin later', async () => {
+    it('counts utterances upwards, and later processes begin later', async () => {
       const { ids, restart, advance } = await start();
       const indexes = times(5_000, () => ids.utteranceIndex());
       expect(indexes.every((index, at) => at === 0 || index > (indexes[at - 1] as number))).toBe(true);
@@ -68,7 +68,7 @@ export function idSourceContract(name: string, open: () => Promise<IdSourceHarne
       expect(restart().utteranceIndex()).toBeGreaterThan(indexes.at(-1) as number);
     });
 
-    it('digests equal texts alike everywhere, and different ones differently', async () => {
+    it('hashes equal texts alike in every process', async () => {
       const { ids, restart } = await start();
       const text = fresh('text');
       expect(ids.digest(text)).toBe(restart().digest(text));

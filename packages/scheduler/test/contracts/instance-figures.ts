@@ -14,7 +14,7 @@ export function instanceFiguresContract(name: string, open: () => Promise<Instan
   describe(`InstanceFigures: ${name}`, () => {
     const start = perTest(open);
 
-    it('gives back what an instance wrote last, and keeps instances apart', async () => {
+    it('returns the last figures of each instance', async () => {
       const { figures } = await start();
       const [one, other] = [fresh('instance'), fresh('instance')];
       await figures.write(one, { nodes: 1, sessions: 2, jobs: 3 }, LONG_MS);
@@ -25,7 +25,7 @@ export function instanceFiguresContract(name: string, open: () => Promise<Instan
       expect(await figures.read(fresh('nobody'))).toBeUndefined();
     });
 
-    it('tells the pools of an instance that has some', async () => {
+    it('returns the pools of an instance that has some', async () => {
       const { figures } = await start();
       const one = fresh('instance');
       const divided = { nodes: 1, sessions: 2, jobs: 3, pools: '00c0ffee' };
@@ -33,7 +33,7 @@ export function instanceFiguresContract(name: string, open: () => Promise<Instan
       expect(await figures.read(one)).toEqual(divided);
     });
 
-    it('forgets what was not said again in time, and counts the time from the last word', async () => {
+    it('drops figures that were not renewed in time', async () => {
       const { figures, ...timed } = await start();
       const [silent, talking] = [fresh('instance'), fresh('instance')];
       const some = { nodes: 1, sessions: 1, jobs: 1 };

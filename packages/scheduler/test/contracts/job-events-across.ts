@@ -62,7 +62,7 @@ export function jobEventsAcrossContract(name: string, open: () => Promise<JobEve
       return { ...harness, admit, listen, settle };
     }
 
-    it('tells a subscriber here how a job goes on there, as the store has it', async () => {
+    it('sends moves on another instance to a subscriber here', async () => {
       const { here, there, admit, listen, settle, advance } = await start();
       const job = await admit();
       const { heard } = listen(job.jobId);
@@ -74,7 +74,7 @@ export function jobEventsAcrossContract(name: string, open: () => Promise<JobEve
       expect(await here.store.get(job.jobId)).toEqual(failed);
     });
 
-    it('tells moves in order, each at most once, and always the last', async () => {
+    it('sends moves in order, each at most once, and always the last', async () => {
       const { there, admit, listen, settle, advance } = await start();
       const job = await admit();
       const { heard } = listen(job.jobId);
@@ -86,7 +86,7 @@ export function jobEventsAcrossContract(name: string, open: () => Promise<JobEve
       expect(lengths).toEqual([...new Set(lengths)].sort((a, b) => a - b));
     });
 
-    it('lets no waiter miss the end, whenever it begins to wait', async () => {
+    it('sends the end to every subscriber, whenever it subscribes', async () => {
       const { clock, here, there, admit, advance } = await start();
       const reader = createJobReader({ clock, ...here });
       await Promise.all(
@@ -101,7 +101,7 @@ export function jobEventsAcrossContract(name: string, open: () => Promise<JobEve
       );
     });
 
-    it('tells waiters on both instances, and nothing to who has stopped', async () => {
+    it('sends moves to subscribers on both instances until they stop', async () => {
       const { there, admit, listen, settle, advance } = await start();
       const job = await admit();
       const [mine, stopped, theirs] = [
@@ -120,7 +120,7 @@ export function jobEventsAcrossContract(name: string, open: () => Promise<JobEve
       expect(stopped.heard).toHaveLength(told);
     });
 
-    it('tells of a job whose request has another one by now', async () => {
+    it('sends moves of a job whose request is bound to another one', async () => {
       const { clock, there, admit, listen, settle, advance } = await start();
       const draft = draftRequest(clock.now());
       const job = await admit(draft);
@@ -132,7 +132,7 @@ export function jobEventsAcrossContract(name: string, open: () => Promise<JobEve
       await settle(() => expect(heard.at(-1)).toEqual(released));
     });
 
-    it('tells who begins to wait again after nobody did', async () => {
+    it('sends moves to a subscriber after a time without subscribers', async () => {
       const { there, admit, listen, settle, advance } = await start();
       const job = await admit();
       for (let round = 0; round < 3; round += 1) {

@@ -39,7 +39,7 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       return { ...harness, job, publish, listen, settle, rest };
     }
 
-    it('tells every subscriber every move since it subscribed, in order', async () => {
+    it('sends every move since the subscription to every subscriber, in order', async () => {
       const { publish, listen, settle } = await start();
       const early = listen();
       publish('CREATED');
@@ -52,7 +52,7 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       });
     });
 
-    it('passes the record as it was published', async () => {
+    it('passes the published record', async () => {
       const { events, job, settle } = await start();
       let seen: JobRecord | undefined;
       events.subscribe(job.jobId, (moved) => {
@@ -62,7 +62,7 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       await settle(() => expect(seen).toEqual(job));
     });
 
-    it('tells nothing of other jobs, and nobody is needed to listen', async () => {
+    it('sends nothing of other jobs, and works without subscribers', async () => {
       const { publish, listen, settle, rest } = await start();
       publish('CREATED');
       const other = listen(fresh('job'));
@@ -73,7 +73,7 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       expect(other.heard).toEqual([]);
     });
 
-    it('tells nothing after the subscriber has stopped, and stopping again is nothing', async () => {
+    it('sends nothing after unsubscribe, which may be repeated', async () => {
       const { publish, listen, settle, rest } = await start();
       const stopped = listen();
       const other = listen();
@@ -87,7 +87,7 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       expect(stopped.heard).toEqual(['RESERVED']);
     });
 
-    it('tells a subscriber nothing once another has stopped it, even of the move being told', async () => {
+    it('sends nothing to a subscriber that another has just stopped', async () => {
       const { publish, listen, settle, rest } = await start();
       const pair: { heard: JobState[]; stop: () => void }[] = [];
       pair.push(listen(undefined, () => pair[1]?.stop()));
@@ -98,7 +98,7 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       expect(pair.filter(({ heard }) => heard.length > 0)).toHaveLength(1);
     });
 
-    it('lets a subscriber stop itself while it is told, and harms nobody after it', async () => {
+    it('lets a subscriber unsubscribe during a notification', async () => {
       const { publish, listen, settle, rest } = await start();
       const all = times(3, () => {
         const each: ReturnType<typeof listen> = listen(undefined, () => each.stop());
@@ -111,7 +111,7 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       expect(all.map(({ heard }) => heard)).toEqual([['RESERVED'], ['RESERVED'], ['RESERVED']]);
     });
 
-    it('is not harmed by a throwing subscriber: neither the others, nor the publisher, nor its own next move', async () => {
+    it('isolates a subscriber that throws', async () => {
       const { publish, listen, settle } = await start();
       const before = listen();
       const throwing = listen(undefined, () => {
@@ -124,7 +124,7 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       });
     });
 
-    it('keeps the order for everyone when a subscriber publishes the next move while it is told', async () => {
+    it('keeps the order when a subscriber publishes the next move', async () => {
       const { publish, listen, settle } = await start();
       const before = listen();
       const driver = listen(undefined, (moved) => {
@@ -139,7 +139,7 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       });
     });
 
-    it('begins with the next move for who subscribes while one is told', async () => {
+    it('begins with the next move for a subscription during a notification', async () => {
       const { publish, listen, settle, rest } = await start();
       const late: ReturnType<typeof listen>[] = [];
       const first = listen(undefined, () => late.push(listen()));
@@ -151,7 +151,7 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       await settle(() => expect(late[0]?.heard).toEqual(['DISPATCHED']));
     });
 
-    it('takes one function subscribed twice for two subscribers', async () => {
+    it('treats one function subscribed twice as two subscribers', async () => {
       const { events, job, publish, settle, rest } = await start();
       let calls = 0;
       const listen = () => {
@@ -168,7 +168,7 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       expect(calls).toBe(3);
     });
 
-    it('I11 bounded: is full at its limit, tells the refused nothing, and one stop makes room for one', async () => {
+    it('I11 bounded: is full at its limit, and one unsubscribe makes room', async () => {
       const { events, job, publish, listen, settle, rest } = await start(3);
       const held = times(3, () => listen());
       let isRefusedTold = false;
@@ -186,7 +186,7 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       expect(events.subscribe(job.jobId, refuse)).toEqual({ kind: 'full' });
     });
 
-    it('gives the room of stopped subscribers away however often jobs come and go', async () => {
+    it('frees the room of ended subscriptions', async () => {
       const { events } = await start(2);
       for (let round = 0; round < 50; round += 1) {
         const subscription = events.subscribe(fresh('job'), () => undefined);

@@ -16,7 +16,7 @@ export function locksContract(name: string, open: () => Promise<LocksHarness>): 
   describe(`Locks: ${name}`, () => {
     const start = perTest(open);
 
-    it('gives a name to exactly one of many who ask at once', async () => {
+    it('gives a name to exactly one of many concurrent callers', async () => {
       const { locks } = await start();
       const task = fresh('task');
       const answers = await Promise.all(times(50, () => locks.take(task, LONG_MS)));
@@ -31,7 +31,7 @@ export function locksContract(name: string, open: () => Promise<LocksHarness>): 
       expect(await locks.take(task, LONG_MS)).toBe(false);
     });
 
-    it('keeps names apart, whatever characters they have', async () => {
+    it('separates names with any characters', async () => {
       const { locks } = await start();
       const base = fresh('service');
       for (const each of [base, `${base}@1`, `${base}@{2}`, `${base}@ ü:*`, `${base}}{`])
@@ -39,7 +39,7 @@ export function locksContract(name: string, open: () => Promise<LocksHarness>): 
       expect(await locks.take(`${base}@{2}`, LONG_MS)).toBe(false);
     });
 
-    it('keeps name spaces apart', async () => {
+    it('separates name spaces', async () => {
       const { locks, others } = await start();
       const task = fresh('task');
       expect(await locks.take(task, LONG_MS)).toBe(true);
@@ -47,7 +47,7 @@ export function locksContract(name: string, open: () => Promise<LocksHarness>): 
       expect(await others.take(task, LONG_MS)).toBe(false);
     });
 
-    it('can be taken again when its time is over, counted from who took it and not from who was refused', async () => {
+    it('can be taken again after its time, counted from the take', async () => {
       const { locks, ...timed } = await start();
       const task = fresh('task');
       const begunAt = performance.now();

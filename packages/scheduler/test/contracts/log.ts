@@ -39,7 +39,7 @@ export function logContract(name: string, open: (level: Level) => Promise<LogHar
       }
     });
 
-    it('writes the fields beside the message, in one line whatever they hold', async () => {
+    it('writes message and fields in one line', async () => {
       const { log, lines } = await start('info');
       log.info({ job_id: 'job-7', attempt_id: 2, reason: 'two\nlines', nothing: undefined }, 'a job failed');
       const [line = ''] = lines();
@@ -49,13 +49,13 @@ export function logContract(name: string, open: (level: Level) => Promise<LogHar
       expect(line).toMatch(/\n$/);
     });
 
-    it('writes a fault with its message', async () => {
+    it('writes an error with its message', async () => {
       const { log, lines } = await start('info');
       log.error({ err: new Error('the store is down') }, 'a move failed');
       expect(lines().join('')).toContain('the store is down');
     });
 
-    it('takes no harm from fields that cannot be written down', async () => {
+    it('accepts fields that cannot be serialised', async () => {
       const { log, lines } = await start('info');
       const circle: Record<string, unknown> = { name: 'circle' };
       circle.self = circle;
@@ -64,7 +64,7 @@ export function logContract(name: string, open: (level: Level) => Promise<LogHar
       expect(lines()).toHaveLength(2);
     });
 
-    it.each(SECRET_FIELDS)('never shows %s, also one level down, at any level', async (field) => {
+    it.each(SECRET_FIELDS)('never shows %s, also nested one level, at any level', async (field) => {
       const { log, lines } = await start('debug');
       const secret = fresh('secret');
       for (const level of LEVELS) log[level]({ [field]: secret, peer: { [field]: secret } }, 'x');
@@ -72,7 +72,7 @@ export function logContract(name: string, open: (level: Level) => Promise<LogHar
       expect(lines().join('')).not.toContain(secret);
     });
 
-    it('hides the value only: what stands beside a secret is still there, and the caller keeps its own', async () => {
+    it('hides only the secret and does not change the given object', async () => {
       const { log, lines } = await start('info');
       const fields = { token: 'do-not-show', node_id: 'node-a' };
       log.info(fields, 'a node came');

@@ -33,7 +33,7 @@ export function meterContract(name: string, open: () => Promise<MeterHarness>): 
   describe(`Meter: ${name}`, () => {
     const start = perTest(open);
 
-    it('adds counts up, one by one unless told', async () => {
+    it('adds counts, by one unless given', async () => {
       const { meter, read } = await start();
       meter.count(PLAIN_COUNTER);
       meter.count(PLAIN_COUNTER);
@@ -41,7 +41,7 @@ export function meterContract(name: string, open: () => Promise<MeterHarness>): 
       expect(await read(PLAIN_COUNTER)).toEqual([{ labels: {}, value: 7 }]);
     });
 
-    it('keeps counts apart by each of their labels', async () => {
+    it('separates counts by each label', async () => {
       const { meter, read } = await start();
       meter.count(WIDE_COUNTER, { outcome: 'finished', code: '' });
       meter.count(WIDE_COUNTER, { outcome: 'failed', code: 'JOB_TIMEOUT' });
@@ -58,7 +58,7 @@ export function meterContract(name: string, open: () => Promise<MeterHarness>): 
       );
     });
 
-    it('neither doubles nor loses a count by being read', async () => {
+    it('keeps counts unchanged when they are read', async () => {
       const { meter, read } = await start();
       meter.count(COUNTER, { code: 'RATE_LIMITED' });
       for (let reads = 0; reads < 3; reads += 1)
@@ -67,7 +67,7 @@ export function meterContract(name: string, open: () => Promise<MeterHarness>): 
       expect(await read(COUNTER)).toEqual([{ labels: { code: 'RATE_LIMITED' }, value: 2 }]);
     });
 
-    it('shows the last value of a gauge, also when it goes down', async () => {
+    it('shows the last value of a gauge', async () => {
       const { meter, read } = await start();
       for (const value of [3, 12, 0.5]) {
         meter.gauge(GAUGE, value);
@@ -75,14 +75,14 @@ export function meterContract(name: string, open: () => Promise<MeterHarness>): 
       }
     });
 
-    it('counts observations and adds them up', async () => {
+    it('counts and sums observations', async () => {
       const { meter, read } = await start();
       for (const seconds of [0.25, 0.5, 60]) meter.observe(HISTOGRAM, seconds);
       expect(await read(HISTOGRAM)).toEqual([{ labels: {}, value: 3, sum: 60.75 }]);
       expect(await read(HISTOGRAM)).toEqual([{ labels: {}, value: 3, sum: 60.75 }]);
     });
 
-    it('I11 bounded: invented label values end under other, none is lost, and known ones stay themselves', async () => {
+    it('I11 bounded: counts invented label values under other', async () => {
       const { meter, read } = await start();
       meter.count(COUNTER, { code: 'RATE_LIMITED' });
       for (const code of times(INVENTED, (index) => `INVENTED_${index}`)) meter.count(COUNTER, { code });
@@ -95,7 +95,7 @@ export function meterContract(name: string, open: () => Promise<MeterHarness>): 
       expect(other?.value).toBe(INVENTED - (readings.length - 2));
     });
 
-    it('I11 bounded: metrics with several labels too, whichever of them is invented', async () => {
+    it('I11 bounded: also with several labels', async () => {
       const { meter, read } = await start();
       for (const word of times(INVENTED, (index) => `invented-${index}`)) {
         meter.count(WIDE_COUNTER, { outcome: word, code: 'x' });
@@ -107,7 +107,7 @@ export function meterContract(name: string, open: () => Promise<MeterHarness>): 
       expect(readings.some(({ labels }) => labels.outcome === 'other' && labels.code === 'other')).toBe(true);
     });
 
-    it('bounds each metric by itself: a flood of one leaves the labels of another alone', async () => {
+    it('bounds each metric separately', async () => {
       const { meter, read } = await start();
       for (const code of times(INVENTED, String)) meter.count(COUNTER, { code });
       meter.count(WIDE_COUNTER, { outcome: 'failed', code: 'JOB_TIMEOUT' });
@@ -116,7 +116,7 @@ export function meterContract(name: string, open: () => Promise<MeterHarness>): 
       ]);
     });
 
-    it('takes no harm from labels that are missing, or given where there are none', async () => {
+    it('accepts missing and unknown labels', async () => {
       const { meter, read } = await start();
       meter.count(PLAIN_COUNTER, { invented: 'x' });
       meter.gauge(GAUGE, 4, { invented: 'x' });
@@ -128,7 +128,7 @@ export function meterContract(name: string, open: () => Promise<MeterHarness>): 
       expect(total(await read(GAUGE))).toBe(4);
     });
 
-    it('takes no harm from a metric used as another kind', async () => {
+    it('ignores a metric used as another kind', async () => {
       const { meter, read } = await start();
       meter.count(PLAIN_COUNTER);
       meter.gauge(PLAIN_COUNTER, 99);

@@ -13,10 +13,10 @@ export type OpenDirectory = (limits: { maxNodes: number }) => Promise<DirectoryH
 const generationOf = (result: ClaimResult): number => (result.kind === 'claimed' ? result.generation : NaN);
 
 export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
-  describe(`NodeDirectory: ${name}`, () => {
+  describe(`NodeIdClaims: ${name}`, () => {
     const start = perTest(open);
 
-    it('gives a new id to whoever claims it, and knows its current generation', async () => {
+    it('gives a new id to its first claimant, with a generation', async () => {
       const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
       expect(await nodeIdClaims.current(node)).toBeUndefined();
@@ -40,7 +40,7 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
       }
     });
 
-    it('gives concurrent claims distinct generations, and the newest of them wins', async () => {
+    it('gives concurrent claims distinct generations; the newest wins', async () => {
       const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
       const claims = await Promise.all(times(200, () => nodeIdClaims.claim(node, 'mine')));
@@ -52,7 +52,7 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
       expect(isNew).toHaveLength(1);
     });
 
-    it('refuses a living id to another credential, and nothing changes', async () => {
+    it('refuses an id in use to another credential', async () => {
       const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
       const mine = generationOf(await nodeIdClaims.claim(node, 'mine'));
@@ -62,7 +62,7 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
       expect(await nodeIdClaims.claim(node, '')).toEqual({ kind: 'conflict' });
     });
 
-    it('gives an id claimed by several credentials at once to exactly one of them', async () => {
+    it('gives an id claimed by several credentials at once to one', async () => {
       const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
       const claims = await Promise.all(
@@ -86,7 +86,7 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
       expect(await nodeIdClaims.claim(node, 'theirs')).toEqual({ kind: 'conflict' });
     });
 
-    it('ignores the release of a generation that was never given, and of an unknown id', async () => {
+    it('ignores the release of an unknown generation or id', async () => {
       const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
       const mine = generationOf(await nodeIdClaims.claim(node, 'mine'));
@@ -95,7 +95,7 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
       expect(await nodeIdClaims.release(fresh('node'), 1)).toBe(false);
     });
 
-    it('forgets the id when its newest generation is released, once, and another credential may have it', async () => {
+    it('removes the id when its newest generation is released', async () => {
       const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
       const mine = generationOf(await nodeIdClaims.claim(node, 'mine'));
@@ -106,7 +106,7 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
       expect(await nodeIdClaims.claim(node, 'mine')).toEqual({ kind: 'conflict' });
     });
 
-    it('never gives a generation again, not even after the id was forgotten', async () => {
+    it('never repeats a generation, even after the id was removed', async () => {
       const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
       let newest = 0;
@@ -120,7 +120,7 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
       }
     });
 
-    it('knows a claim again that it has lost, and gives the id to nobody else after that', async () => {
+    it('restores a lost claim and protects the id again', async () => {
       const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
       const mine = generationOf(await nodeIdClaims.claim(node, 'mine'));
@@ -134,7 +134,7 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
       expect(generationOf(next)).toBeGreaterThan(mine);
     });
 
-    it('takes the later generation of a claim whose last steps it has lost, and gives none again', async () => {
+    it('restores the later generation of a partly lost claim', async () => {
       const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
       const kept = generationOf(await nodeIdClaims.claim(node, 'mine'));
@@ -143,7 +143,7 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
       expect(generationOf(await nodeIdClaims.claim(node, 'mine'))).toBeGreaterThan(kept + 5);
     });
 
-    it('restores neither an older generation nor a claim on what is another’s by now', async () => {
+    it('restores no older generation and no claim of another credential', async () => {
       const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
       const old = generationOf(await nodeIdClaims.claim(node, 'mine'));
@@ -157,7 +157,7 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
       expect(await nodeIdClaims.claim(node, 'mine')).toEqual({ kind: 'conflict' });
     });
 
-    it('keeps ids apart', async () => {
+    it('separates ids', async () => {
       const { nodeIdClaims } = await start({ maxNodes: 100 });
       const [a, b] = [fresh('node'), fresh('node')];
       const first = generationOf(await nodeIdClaims.claim(a, 'mine'));
@@ -166,7 +166,7 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
       expect(await nodeIdClaims.current(b)).toBeGreaterThan(0);
     });
 
-    it('I11 bounded: is full for new ids at its limit, not for known ones, and has room after a release', async () => {
+    it('I11 bounded: refuses new ids at its limit, not known ones', async () => {
       const { nodeIdClaims } = await start({ maxNodes: 3 });
       const nodes = times(20, () => fresh('node'));
       const claims = await Promise.all(nodes.map((node) => nodeIdClaims.claim(node, 'mine')));

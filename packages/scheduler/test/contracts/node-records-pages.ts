@@ -28,7 +28,7 @@ export function nodeBoardPagesContract(
       return found;
     }
 
-    it('name every posted id once in a round, a bounded number at a time, to whoever heard no notice', async () => {
+    it('contain every posted id once per round, in bounded pages', async () => {
       const { here, there } = await start({ forgetAfterMs: LONG_MS });
       const records = times(60, () => sheetFor());
       await Promise.all(records.map((record) => here.post(record, LONG_MS)));
@@ -37,7 +37,7 @@ export function nodeBoardPagesContract(
       }
     });
 
-    it('leave nobody out who is enlisted anew meanwhile', async () => {
+    it('include ids that are enlisted again meanwhile', async () => {
       const { here, there } = await start({ forgetAfterMs: LONG_MS });
       const ids = times(40, () => sheetFor().nodeId);
       await here.enlist(ids);
@@ -49,13 +49,13 @@ export function nodeBoardPagesContract(
       expect([...new Set(found)].sort()).toEqual([...ids].sort());
     });
 
-    it('name nobody on an empty board', async () => {
+    it('are empty without records', async () => {
       const { here } = await start({ forgetAfterMs: LONG_MS });
       await here.enlist([]);
       expect(await round(here, 10)).toEqual([]);
     });
 
-    it('forget whoever is neither posted nor enlisted for a while, though not its node record', async () => {
+    it('drop ids that are neither posted nor enlisted, not their records', async () => {
       const { here, there, ...timed } = await start({ forgetAfterMs: 2 * SHORT_MS });
       const [silent, enlisted] = [sheetFor(), sheetFor()];
       await here.post(silent, LONG_MS);

@@ -30,7 +30,7 @@ export function nodeRecordsContract(
   name: string,
   open: (limits: { forgetAfterMs: number }) => Promise<NodeBoardHarness>,
 ): void {
-  describe(`NodeBoard: ${name}`, () => {
+  describe(`NodeRecords: ${name}`, () => {
     const start = perTest(() => open({ forgetAfterMs: LONG_MS }));
     const status = async (
       board: NodeRecords,
@@ -38,7 +38,7 @@ export function nodeRecordsContract(
     ) => (await board.read([asked])).get(asked.nodeId);
 
     describe('sheets', () => {
-      it('are read elsewhere with everything that was said', async () => {
+      it('are read by other instances completely', async () => {
         const { here, there } = await start();
         const plain = sheetFor();
         const full = sheetFor(
@@ -79,7 +79,7 @@ export function nodeRecordsContract(
         }
       });
 
-      it('share one profile among nodes that say the same', async () => {
+      it('share one profile among nodes with equal reports', async () => {
         const { here, there } = await start();
         const records = times(3, () => sheetFor());
         for (const record of records) await here.post(record, LONG_MS);
@@ -88,7 +88,7 @@ export function nodeRecordsContract(
         expect(new Set(profiles).size).toBe(1);
       });
 
-      it('give way to later ones only, in whatever order they arrive', async () => {
+      it('are replaced by later ones only, in any order of arrival', async () => {
         const { here, there } = await start();
         const record = sheetFor({ version: 5 });
         const stale = { kind: 'stale', generation: record.generation, version: 5 };
@@ -108,7 +108,7 @@ export function nodeRecordsContract(
         expect(await status(here, { nodeId: record.nodeId })).toMatchObject({ record: newer });
       });
 
-      it('end as the latest of many that are posted at once', async () => {
+      it('end as the latest of many concurrent posts', async () => {
         const { here, there } = await start();
         const { nodeId } = sheetFor();
         const records = times(40, (n) =>
@@ -130,7 +130,7 @@ export function nodeRecordsContract(
         expect(await status(here, { nodeId: record.nodeId })).toMatchObject({ record });
       });
 
-      it('are absent for ids nobody posted, in the company of others', async () => {
+      it('are absent for unknown ids', async () => {
         const { here } = await start();
         const record = sheetFor();
         await here.post(record, LONG_MS);
@@ -143,7 +143,7 @@ export function nodeRecordsContract(
     });
 
     describe('presence', () => {
-      it('lasts its time to the edge, and leaves the node record to be told from one that is lost', async () => {
+      it('lasts exactly its time, and the record stays as expired', async () => {
         const { here, there, ...timed } = await start();
         const record = sheetFor();
         const begunAt = performance.now();
@@ -158,7 +158,7 @@ export function nodeRecordsContract(
         expect(await status(there, record)).toEqual({ kind: 'expired', generation: record.generation });
       });
 
-      it('is renewed by being seen, and says when', async () => {
+      it('is renewed when the node is seen, with the time', async () => {
         const { here, there, ...timed } = await start();
         const record = sheetFor();
         await here.post(record, SHORT_MS);
@@ -167,7 +167,7 @@ export function nodeRecordsContract(
         expect(await status(there, record)).toMatchObject({ kind: 'present', seenAt: AT + 5 });
       });
 
-      it('is changed by no older news, be it seen or posted', async () => {
+      it('is not changed by older information', async () => {
         const { here, ...timed } = await start();
         const record = sheetFor();
         await here.post(record, LONG_MS);
@@ -178,7 +178,7 @@ export function nodeRecordsContract(
         expect(await status(here, record)).toMatchObject({ kind: 'present', version: 2, seenAt: AT + 10 });
       });
 
-      it('returns when the node is seen again after its time', async () => {
+      it('returns when the node is seen again', async () => {
         const { here, there, ...timed } = await start();
         const record = sheetFor();
         await here.post(record, SHORT_MS);
@@ -187,7 +187,7 @@ export function nodeRecordsContract(
         expect(await status(there, { nodeId: record.nodeId })).toMatchObject({ kind: 'present', record });
       });
 
-      it('is not made of nothing: what was never posted, or was lost, is missing', async () => {
+      it('is missing without a record', async () => {
         const { here } = await start();
         const record = sheetFor();
         expect(await here.seen(record, LONG_MS, AT)).toEqual({ kind: 'missing' });
@@ -198,7 +198,7 @@ export function nodeRecordsContract(
         expect(await here.seen(next, LONG_MS, AT)).toEqual({ kind: 'missing' });
       });
 
-      it('outlasted by its node record for an hour, not for ever', async () => {
+      it('ends before its record, which is kept for an hour', async () => {
         const { here, ...timed } = await start();
         if (!isStepped(timed)) return;
         const record = sheetFor();
@@ -211,7 +211,7 @@ export function nodeRecordsContract(
     });
 
     describe('withdrawal', () => {
-      it('is final for its generation, whatever arrives of it late', async () => {
+      it('is final for its generation, whatever arrives late', async () => {
         const { here, there } = await start();
         const record = sheetFor();
         const stale = { kind: 'stale', generation: record.generation, version: WITHDRAWN_VERSION };
@@ -227,7 +227,7 @@ export function nodeRecordsContract(
         expect(await status(here, record)).toMatchObject({ kind: 'present', record: next });
       });
 
-      it('holds also for a post it overtook', async () => {
+      it('also holds for a post that it overtook', async () => {
         const { here } = await start();
         const record = sheetFor();
         await here.withdraw(record.nodeId, record.generation);
@@ -242,7 +242,7 @@ export function nodeRecordsContract(
         return { heard, stop };
       };
 
-      it('tell another instance of posts, withdrawals and returns, and of nothing else', async () => {
+      it('report posts, withdrawals and returns, and nothing else', async () => {
         const { here, there, ...timed } = await start();
         const { heard } = await listen(there);
         const record = sheetFor();
@@ -265,7 +265,7 @@ export function nodeRecordsContract(
         await expectLast(WITHDRAWN_VERSION);
       });
 
-      it('come together for changes in quick succession', async () => {
+      it('merge changes in quick succession', async () => {
         const { here, there, ...timed } = await start();
         const batches: number[] = [];
         const named = new Set<string>();
@@ -278,7 +278,7 @@ export function nodeRecordsContract(
         expect(batches.length).toBeLessThan(100);
       });
 
-      it('reach every listener though one of them throws, and none that has stopped', async () => {
+      it('reach every subscriber although one throws, and none that stopped', async () => {
         const { here, there, ...timed } = await start();
         await there.subscribe(() => {
           throw new Error('a listener of this test throws');

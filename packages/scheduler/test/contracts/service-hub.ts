@@ -16,7 +16,7 @@ export function serviceHubContract(name: string, open: () => Promise<ServiceHubH
   describe(`ServiceHub: ${name}`, () => {
     const start = perTest(open);
 
-    it('brings what is there, unchecked, and what is there the next time', async () => {
+    it('returns the current content, unchecked', async () => {
       const { hub, offer } = await start();
       await offer('{"services":[{"service_id":"größe"},7,null]}');
       expect(await hub.list()).toEqual({ services: [{ service_id: 'größe' }, 7, null] });
@@ -25,7 +25,7 @@ export function serviceHubContract(name: string, open: () => Promise<ServiceHubH
       expect(await hub.list()).toEqual([]);
     });
 
-    it('throws in words when there is no JSON', async () => {
+    it('throws a clear error when the answer is not JSON', async () => {
       const { hub, offer } = await start();
       for (const text of ['', '<html>', '{"services":[', 'nul']) {
         await offer(text);
@@ -33,7 +33,7 @@ export function serviceHubContract(name: string, open: () => Promise<ServiceHubH
       }
     });
 
-    it('reads as many bytes as it may, and throws at one more', async () => {
+    it('reads up to its limit of bytes, and throws beyond it', async () => {
       const { hub, offer, maxBytes } = await start();
       const filling = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`;
       await offer(filling(maxBytes));
@@ -42,7 +42,7 @@ export function serviceHubContract(name: string, open: () => Promise<ServiceHubH
       await expect(hub.list()).rejects.toThrow(String(maxBytes));
     });
 
-    it('throws when nobody is there, and answers again when somebody is', async () => {
+    it('throws without a server, and works again with one', async () => {
       const { hub, offer, vanish } = await start();
       await vanish();
       await expect(hub.list()).rejects.toThrow(/could not be/);

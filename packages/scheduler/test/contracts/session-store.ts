@@ -51,7 +51,7 @@ export function sessionStoreContract(name: string, open: () => Promise<SessionSt
     const loaded = async (store: SessionStore, { sessionId }: SavedSession) =>
       plain((await store.load(sessionId)) ?? null);
 
-    it('gives back what was saved, and whose it is', async () => {
+    it('returns the saved state and its owner', async () => {
       const { store } = await start();
       const [one, other] = [make(), make({ lastSeq: -1, utterances: [], groups: [] })];
       expect(await store.save(one, A, LONG_MS)).toBe('saved');
@@ -61,7 +61,7 @@ export function sessionStoreContract(name: string, open: () => Promise<SessionSt
       expect(await store.load(fresh('s'))).toBeUndefined();
     });
 
-    it('keeps what was saved last, and is not changed by what its owner does next', async () => {
+    it('keeps the last save, unaffected by later changes of the object', async () => {
       const { store } = await start();
       const groups = [{ groupId: 'g', parts: 1, context: '' }];
       const one = make({ groups });
@@ -73,7 +73,7 @@ export function sessionStoreContract(name: string, open: () => Promise<SessionSt
       expect(await loaded(store, one)).toEqual(plain({ owner: A, state: later }));
     });
 
-    it('does not go back to an earlier save that arrives late', async () => {
+    it('ignores an earlier save that arrives late', async () => {
       const { store } = await start();
       const one = make({ revision: 10 });
       await store.save(one, A, LONG_MS);
@@ -82,7 +82,7 @@ export function sessionStoreContract(name: string, open: () => Promise<SessionSt
       expect(await loaded(store, one)).toEqual(plain({ owner: A, state: one }));
     });
 
-    it('lets nobody but the owner write, renew or remove', async () => {
+    it('lets only the owner write, renew or remove', async () => {
       const { store } = await start();
       const one = make();
       await store.save(one, A, LONG_MS);
@@ -93,7 +93,7 @@ export function sessionStoreContract(name: string, open: () => Promise<SessionSt
       expect(await loaded(store, one)).toEqual(plain({ owner: A, state: one }));
     });
 
-    it('passes a session on, with what was saved last; the owner before finds out', async () => {
+    it('moves a session with its last state; the former owner gets lost', async () => {
       const { store } = await start();
       const one = make();
       await store.save(one, A, LONG_MS);
@@ -107,7 +107,7 @@ export function sessionStoreContract(name: string, open: () => Promise<SessionSt
       expect(await store.save({ ...one, revision: 3 }, B, LONG_MS)).toBe('saved');
     });
 
-    it('gives it to the taker again, and to nobody who saw another owner', async () => {
+    it('repeats a takeover of the same owner, and refuses an outdated one', async () => {
       const { store } = await start();
       const one = make();
       await store.save(one, A, LONG_MS);
@@ -118,7 +118,7 @@ export function sessionStoreContract(name: string, open: () => Promise<SessionSt
       expect(await store.take(fresh('s'), B, A, LONG_MS)).toEqual({ kind: 'absent' });
     });
 
-    it('gives it to one of many who take it at once', async () => {
+    it('gives a session to one of many concurrent takers', async () => {
       const { store } = await start();
       const one = make();
       await store.save(one, A, LONG_MS);
@@ -140,7 +140,7 @@ export function sessionStoreContract(name: string, open: () => Promise<SessionSt
       expect(await store.take(saved.sessionId, B, A, LONG_MS)).toEqual({ kind: 'absent' });
     });
 
-    it('counts the time from the last save, taking or touch', async () => {
+    it('counts the time from the last save, take or touch', async () => {
       const { store, ...timed } = await start();
       const [saved, taken, touched] = [make(), make(), make()];
       for (const one of [saved, taken, touched]) await store.save(one, A, SHORT_MS);
@@ -156,7 +156,7 @@ export function sessionStoreContract(name: string, open: () => Promise<SessionSt
         expect(await store.load(one.sessionId)).toMatchObject({ owner });
     });
 
-    it('says of many at once which are lost and which have to be saved again', async () => {
+    it('reports which of many are lost and which must be saved again', async () => {
       const { store } = await start();
       const own = times(30, () => make({ revision: 5 }));
       const [others, behind, gone] = [make(), make({ revision: 3 }), make()];
@@ -170,7 +170,7 @@ export function sessionStoreContract(name: string, open: () => Promise<SessionSt
       expect(await store.touch([], A, LONG_MS)).toEqual({ lost: [], stale: [] });
     });
 
-    it('forgets a session that is over, and takes a save after that for the first', async () => {
+    it('removes an ended session, and a later save is the first', async () => {
       const { store } = await start();
       const one = make({ revision: 8 });
       await store.save(one, A, LONG_MS);

@@ -19,7 +19,7 @@ function loopbackCaller() {
   return caller;
 }
 
-it('uses a connection to an endpoint again', async () => {
+it('reuses the connection to an endpoint', async () => {
   const { url, server } = await endpoint(status(200));
   let connections = 0;
   server.on('connection', () => {
@@ -33,14 +33,14 @@ it('uses a connection to an endpoint again', async () => {
 it.each([
   ['cannot be found', (done: (error: Error) => void) => done(new Error('ENOTFOUND'))],
   ['is not found in time', () => {}],
-])('a name that %s was certainly not sent anything', async (_, answer) => {
+])('sends nothing to a host name that %s', async (_, answer) => {
   const resolve = ((_host: string, _options: unknown, done: (error: Error) => void) => answer(done)) as never;
   const { post, close } = createEndpointCaller({ networks: createNetworks(['127.0.0.0/8']), resolve });
   onTestFinished(close);
   expect(await post('http://gpu-box.internal/', '{}', 200)).toMatchObject({ kind: 'declined' });
 });
 
-it('names the status, the fault or the lack of time as the reason', async () => {
+it('reports the status, the fault or the timeout as the reason', async () => {
   const { post } = loopbackCaller();
   const reasonOf = async (url: string, timeoutMs = 5_000) => {
     const result = await post(url, '{}', timeoutMs);

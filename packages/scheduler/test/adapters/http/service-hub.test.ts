@@ -51,7 +51,7 @@ describe('a hub over HTTP', () => {
     return createServiceHub({ baseUrl: `http://127.0.0.1:${port}${path}`, timeoutMs, maxBytes: MAX_BYTES });
   }
 
-  it('is told the password in its address, and nobody else is', async () => {
+  it('gets the password of its address, which appears nowhere else', async () => {
     const asked: unknown[] = [];
     const server = createServer(({ url, headers }, response) => {
       asked.push([url, headers.authorization]);
@@ -71,7 +71,7 @@ describe('a hub over HTTP', () => {
     await expect(withPassword('ann:geheim').list()).rejects.toThrow(/^(?!.*geheim)/);
   });
 
-  it('is asked for /api/services below its address', async () => {
+  it('is called at /api/services below its address', async () => {
     const asked: (string | undefined)[] = [];
     const answer: ReportedAttempt = (request, response) => {
       asked.push(`${request.method} ${request.url}`);
@@ -82,22 +82,22 @@ describe('a hub over HTTP', () => {
     expect(asked).toEqual(['GET /api/services', 'GET /hub/api/services']);
   });
 
-  it('that never answers is given up at the limit', async () => {
+  it('that never answers is abandoned at the limit', async () => {
     const hub = await hubThat(() => undefined, 50);
     await expect(hub.list()).rejects.toThrow('within 50 ms');
   });
 
-  it('that begins to answer and never ends is given up at the limit', async () => {
+  it('whose answer never ends is abandoned at the limit', async () => {
     const hub = await hubThat((_, response) => void response.write('[1,'), 100);
     await expect(hub.list()).rejects.toThrow('within 100 ms');
   });
 
-  it('is not believed when it answers with an error', async () => {
+  it('that answers with an error is a failure', async () => {
     const hub = await hubThat((_, response) => void response.writeHead(500).end('{"services":[]}'));
     await expect(hub.list()).rejects.toThrow('status 500');
   });
 
-  it('that leads elsewhere is not followed', async () => {
+  it('that redirects is a failure', async () => {
     const visits: string[] = [];
     const hub = await hubThat((request, response) => {
       visits.push(request.url ?? '');
@@ -107,7 +107,7 @@ describe('a hub over HTTP', () => {
     expect(visits).toEqual(['/api/services']);
   });
 
-  it('that sends without end is cut off', async () => {
+  it('that sends too much is cut off', async () => {
     const hub = await hubThat((_, response) => {
       const send = () => {
         while (!response.destroyed && response.write('x'.repeat(1_000)));

@@ -23,7 +23,7 @@ function startClock() {
 }
 
 describe('a clock that counts sleep', () => {
-  it('goes on by what the machine slept, at the first look after it', () => {
+  it('adds the sleep at the first reading after it', () => {
     const { signs, clock, passed } = startClock();
     signs.slept += 9_000;
     expect(passed()).toBe(9_000);
@@ -32,7 +32,7 @@ describe('a clock that counts sleep', () => {
     expect(passed()).toBe(9_500);
   });
 
-  it.each([3_600_000, -3_600_000])('does not move when somebody sets the wall clock by %i ms', (by) => {
+  it.each([3_600_000, -3_600_000])('ignores a change of the wall clock by %i ms', (by) => {
     const { signs, passed } = startClock();
     signs.set += by;
     expect(passed()).toBe(0);
@@ -40,14 +40,14 @@ describe('a clock that counts sleep', () => {
     expect(passed()).toBe(4_000);
   });
 
-  it('counts sleep after which the wall clock was set, back too', () => {
+  it('adds the sleep even if the wall clock was set back', () => {
     const { signs, passed } = startClock();
     signs.slept += 20_000;
     signs.set -= 5_000;
     expect(passed()).toBe(20_000);
   });
 
-  it('counts each sleep once, and the time awake as ever', async () => {
+  it('adds each sleep once', async () => {
     const { base, signs, passed } = startClock();
     signs.slept += 1_000;
     expect(passed()).toBe(1_000);
@@ -55,7 +55,7 @@ describe('a clock that counts sleep', () => {
     expect([passed(), passed()]).toEqual([1_250, 1_250]);
   });
 
-  it('takes a process that is held up while it looks for no sleeper', () => {
+  it('does not count an interrupted process as sleep', () => {
     const { base, signs, heldUp, passed } = startClock();
     signs.set += 1_000;
     heldUp.push(500, 500);
@@ -65,7 +65,7 @@ describe('a clock that counts sleep', () => {
     expect(passed()).toBe(base.now() - BEGUN);
   });
 
-  it('asks for what is dear only in doubt', async () => {
+  it('reads the expensive source only on suspicion', async () => {
     const { base, signs, asked, clock } = startClock();
     for (let times = 0; times < 100; times += 1) {
       await base.advance(10);
@@ -79,7 +79,7 @@ describe('a clock that counts sleep', () => {
     expect(asked.uptime).toBe(2);
   });
 
-  it('leaves timers to those who wait: they do not count it', async () => {
+  it('does not add sleep to timers', async () => {
     const { base, signs, clock } = startClock();
     let isDue = false;
     clock.after(100, () => {
