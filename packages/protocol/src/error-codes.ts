@@ -1,4 +1,4 @@
-/** Every error code the scheduler answers with, on sockets and over HTTP; what each means is in the scheduler's error table. */
+/** Every error code that the scheduler sends, on sockets and over HTTP; the scheduler's error table explains each. */
 
 export const ERROR_CODES = [
   'INVALID_MESSAGE',
@@ -42,5 +42,5 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 
 const KNOWN: ReadonlySet<string> = new Set(ERROR_CODES);
 
-/** Nodes send codes of their own, so a code from outside must be asked about first. */
+/** Nodes send codes of their own, so a received code must be checked first. */
 export const isErrorCode = (code: string): code is ErrorCode => KNOWN.has(code);

@@ -1,12 +1,11 @@
 /**
- * Cold path: the first thing that is wrong with a value that did not match its schema.
- *
- * TypeBox can list errors too, but visits the whole value to do so: five megabytes of junk would stop the process for
- * seconds. This stops at the first, and looks at the size of a list or map before it looks inside.
+ * Cold path: the first problem of a value that did not match its schema. TypeBox can list errors, too, but visits the
+ * whole value: five megabytes of invalid input would block the process for seconds. This stops at the first problem,
+ * and checks the size of a list or map before its contents.
  */
 import { kindOf, nameOf, type Problem, pointerSegment, problem } from './problem.ts';
 
-/** The part of JSON Schema that the schemas of this package use. */
+/** The part of JSON Schema that this package uses. */
 type Rule = {
   type?: string;
   const?: unknown;
@@ -24,7 +23,7 @@ type Rule = {
   propertyNames?: Rule;
   additionalProperties?: Rule | boolean;
   anyOf?: Rule[];
-  /** Says in words what a pattern or an alternative asks for. */
+  /** Describes a pattern or an alternative in words. */
   expects?: string;
 };
 
@@ -95,7 +94,7 @@ function outOfBounds(rule: Rule, value: string | number): string | undefined {
   return undefined;
 }
 
-/** JSON Schema counts characters, not UTF-16 units: at most two of those make one character. */
+/** JSON Schema counts characters, not UTF-16 units; a character has at most two units. */
 const isLonger = (text: string, limit: number): boolean =>
   text.length > 2 * limit || (text.length > limit && [...text].length > limit);
 
@@ -134,7 +133,7 @@ function inFields(rule: Rule, fields: Record<string, unknown>, path: string): Pr
   return undefined;
 }
 
-/** The alternative that matched furthest says most; if none got anywhere, what is expected in general. */
+/** Reports the alternative that matched furthest; if none matched at all, the general expectation. */
 function inAlternatives(
   rules: Rule[],
   expects: string | undefined,
@@ -151,7 +150,7 @@ function inAlternatives(
     else if (found.path.length > deepest.path.length) deepest = found;
   }
   const [first] = asked;
-  // Where one field of several is enough, the first of them stands for all.
+  // Where one of several fields is enough, the first one represents all.
   return first === undefined || deepest.path !== path
     ? deepest
     : problem(

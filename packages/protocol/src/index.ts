@@ -1,4 +1,4 @@
-/** Everything the protocol offers: schemas with their types, parsing at the edges, published JSON Schema and documentation. */
+/** The public API of the protocol: schemas with their types, parsers, published JSON Schema and documentation. */
 export { ERROR_CODES, type ErrorCode, isErrorCode } from './error-codes.ts';
 export {
   ClusterInstance,
@@ -109,7 +109,7 @@ export {
   parseSchedulerToSession,
   parseSessionMessage,
 } from './parse.ts';
-export { DEEPEST_NESTING, MOST_VALUES, type ParsedJson, parseJson, WIDEST_OBJECT } from './parse-json.ts';
+export { MAX_FIELDS, MAX_NESTING, MAX_VALUES, type ParsedJson, parseJson } from './parse-json.ts';
 export { printJsonSchema } from './print-json-schema.ts';
 export { printProtocol } from './print-protocol.ts';
 export type { Problem } from './problem.ts';

@@ -18,7 +18,7 @@ export const DIRECTIONS: readonly Direction[] = [
   { name: 'scheduler_to_node', heading: 'Scheduler → node', messages: SCHEDULER_TO_NODE },
 ];
 
-/** Values that no message or body names by itself, but that a reader of one needs. */
+/** Values that are not a message or body themselves, but part of one. */
 export const DETAILS: readonly TSchema[] = [ModelNotAvailableDetails, NodeOverloadedDetails];
 
 /** Messages are named `direction/type`, HTTP bodies by their title. */

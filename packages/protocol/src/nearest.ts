@@ -1,10 +1,10 @@
-/** Cold path: the known word a peer most likely meant. Pure. */
+/** Cold path: the known word that a peer most likely meant. Pure. */
 
 const LONGEST_COMPARED = 64;
-/** Of its messages, how many may be wrong before it is another word. */
+/** The share of characters that may differ. */
 const TOLERANCE = 0.35;
 
-/** Undefined: nothing is near enough to have been meant. */
+/** Undefined: no known word is near enough. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const given = word.slice(0, LONGEST_COMPARED);
   let best: string | undefined;
@@ -19,7 +19,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** Levenshtein's distance, one row at a time. */
+/** Levenshtein distance, one row at a time. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i++) {

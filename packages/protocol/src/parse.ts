@@ -1,4 +1,7 @@
-/** Hot path: text of a WebSocket frame to a message of one direction, or what is wrong with it. Never throws. */
+/**
+ * Hot path: parses the text of a WebSocket frame to a message of one direction, or returns its first problem. Never
+ * throws.
+ */
 import type { Static } from 'typebox';
 import { nearest } from './nearest.ts';
 import { NODE_TO_SCHEDULER, SCHEDULER_TO_NODE } from './node/messages.ts';
@@ -8,22 +11,22 @@ import { SCHEDULER_TO_SESSION, SESSION_TO_SCHEDULER } from './session/messages.t
 import type { MessageSchema } from './shared/message.ts';
 import { type Validate, validator } from './validator.ts';
 
-/** `type` is given only if it is one of the protocol's, so it is safe as a metric label. */
+/** `type` is set only if the protocol has it, so it is safe as a metric label. */
 export type ParsedMessage<Message> =
   | { kind: 'message'; message: Message }
   | { kind: 'invalid'; problem: Problem; type?: string };
 
 export type ParseMessage<Message> = (text: string) => ParsedMessage<Message>;
 
-/** Where else a type is known, so that whoever is at the wrong place is told the right one. */
-type Elsewhere = readonly (readonly [messages: readonly MessageSchema[], advice: string])[];
+/** Other directions or sockets that know a type, so that the error can name the right one. */
+type OtherDirections = readonly (readonly [messages: readonly MessageSchema[], advice: string])[];
 
 function parser<const Schemas extends readonly MessageSchema[]>(
   schemas: Schemas,
-  elsewhere: Elsewhere = [],
+  otherDirections: OtherDirections = [],
 ): ParseMessage<Static<Schemas[number]>> {
   type Message = Static<Schemas[number]>;
-  // A Map, because a lookup in a plain object would find "constructor" and its kin.
+  // A Map, because a lookup in a plain object would find "constructor" and other inherited names.
   const byType = new Map<string, Validate<unknown>>();
   for (const schema of schemas) byType.set(typeOf(schema), validator(schema));
 
@@ -42,7 +45,7 @@ function parser<const Schemas extends readonly MessageSchema[]>(
     }
     const validate = byType.get(type);
     if (validate === undefined) {
-      return { kind: 'invalid', problem: unknownType(type, [...byType.keys()], elsewhere) };
+      return { kind: 'invalid', problem: unknownType(type, [...byType.keys()], otherDirections) };
     }
     const validated = validate(value);
     return validated.ok
@@ -51,8 +54,8 @@ function parser<const Schemas extends readonly MessageSchema[]>(
   };
 }
 
-function unknownType(type: string, known: readonly string[], elsewhere: Elsewhere): Problem {
-  const place = elsewhere.find(([messages]) => messages.some((schema) => typeOf(schema) === type));
+function unknownType(type: string, known: readonly string[], otherDirections: OtherDirections): Problem {
+  const place = otherDirections.find(([messages]) => messages.some((schema) => typeOf(schema) === type));
   if (place !== undefined) return problem('/type', `"type" ${shown(type)} ${place[1]}`);
   const near = nearest(type, known);
   const advice =
@@ -62,23 +65,23 @@ function unknownType(type: string, known: readonly string[], elsewhere: Elsewher
 
 const typeOf = (schema: MessageSchema): string => schema.properties.type.const;
 
-/** What does not look like a name may be anything, speech included, and does not belong in logs. */
+/** Text that does not look like a name may be anything, speech included, and must not reach logs. */
 const shown = (type: string): string =>
   /^\w{1,64}$/.test(type) ? JSON.stringify(type) : `(${type.length} characters)`;
 
-const OURS = 'is what the scheduler sends, not what it is sent';
+const OURS = 'is a message that the scheduler sends, not one that it receives';
 
-/** What the scheduler receives on /ws/node. */
+/** Messages that the scheduler receives on /ws/node. */
 export const parseNodeMessage = parser(NODE_TO_SCHEDULER, [
   [SESSION_TO_SCHEDULER, 'is a message of sessions: it belongs on /ws/session, this is /ws/node'],
   [SCHEDULER_TO_NODE, OURS],
 ]);
-/** What the scheduler receives on /ws/session. */
+/** Messages that the scheduler receives on /ws/session. */
 export const parseSessionMessage = parser(SESSION_TO_SCHEDULER, [
   [NODE_TO_SCHEDULER, 'is a message of nodes: it belongs on /ws/node, this is /ws/session'],
   [SCHEDULER_TO_SESSION, OURS],
 ]);
-/** What a node receives. */
+/** Messages that a node receives. */
 export const parseSchedulerToNode = parser(SCHEDULER_TO_NODE);
-/** What a session client receives. */
+/** Messages that a session client receives. */
 export const parseSchedulerToSession = parser(SCHEDULER_TO_SESSION);

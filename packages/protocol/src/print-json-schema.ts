@@ -6,7 +6,7 @@ export function printJsonSchema(): string {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Wire protocol of Lingua Scheduler',
     description:
-      'Printed from the schemas in packages/protocol. Messages are named direction/type, HTTP bodies by their title. What has the $comment "extension" is optional and negotiated.',
+      'Printed from the schemas in packages/protocol. Messages are named direction/type, HTTP bodies by their title. Parts with the $comment "extension" are optional and negotiated.',
     $defs: jsonSchemas(),
   };
   return `${JSON.stringify(document, undefined, 2)}\n`;

@@ -1,28 +1,28 @@
-/** Prints docs/protocol.md from the schemas, so that the page cannot disagree with what is validated. */
+/** Prints docs/protocol.md from the schemas, so that the page always agrees with the validation. */
 import { ERROR_CODES } from './error-codes.ts';
 import { HTTP_ENDPOINTS, type HttpEndpoint } from './http/endpoints.ts';
 import { ErrorReply } from './http/error-reply.ts';
 import { DETAILS, DIRECTIONS } from './json-schemas.ts';
-import { DEEPEST_NESTING, MOST_VALUES, WIDEST_OBJECT } from './parse-json.ts';
+import { MAX_FIELDS, MAX_NESTING, MAX_VALUES } from './parse-json.ts';
 import type { JsonSchema } from './publish-schema.ts';
 
 const INTRODUCTION = `# Wire protocol
 
-This page is printed from the schemas in \`packages/protocol\`; do not edit it. The same for machines, as JSON Schema:
+This page is printed from the schemas in \`packages/protocol\`; do not edit it. The same as JSON Schema:
 [protocol.schema.json](protocol.schema.json).
 
-- WebSockets \`/ws/session\` and \`/ws/node\` carry JSON text frames, one object per frame, told apart by \`type\`.
-- Of the messages below, those of rooms (\`room_…\`, \`webrtc_…\`) are not served yet: they get UNSUPPORTED_FEATURE.
-- After a \`session_init\` that cannot be served, or a \`node_register\` that is refused, comes the \`error\` that says why, and the end of the socket.
+- WebSockets \`/ws/session\` and \`/ws/node\` carry JSON text frames, one object per frame, identified by \`type\`.
+- Room messages (\`room_…\`, \`webrtc_…\`) are not supported yet and get UNSUPPORTED_FEATURE.
+- When a \`session_init\` or a \`node_register\` is refused, the scheduler sends an \`error\` with the reason and closes the socket.
 - On input, null means absent, at any depth. Absent optional fields are omitted on output. Unknown fields are ignored.
-- ⊕ marks extensions: optional, and ignored by programs that do not know them.
-- Where a type reads "a, b, …", other words are accepted too; "a or b" admits no others.
+- ⊕ marks extensions: optional, and ignored by programs that do not support them.
+- Where a type reads "a, b, …", other words are accepted, too; "a or b" allows no others.
 - An id is 1 to 128 letters, digits or \`. _ : -\`; a language is a tag such as \`en\` or \`zh-CN\`, in any case.
-- Values are nested at most ${DEEPEST_NESTING} levels deep, an object has at most ${WIDEST_OBJECT} fields, a message at most ${MOST_VALUES}
+- Values are nested at most ${MAX_NESTING} levels deep, an object has at most ${MAX_FIELDS} fields, a message at most ${MAX_VALUES}
   values; numbers are finite and within ±(2^53 − 1).`;
 
 /** Longer vocabularies have a section of their own. */
-const MOST_WORDS_SHOWN = 12;
+const MAX_WORDS_SHOWN = 12;
 
 export function printProtocol(): string {
   const shared = new Map<string, JsonSchema>();
@@ -55,7 +55,7 @@ function printEndpoint(endpoint: HttpEndpoint, shared: Map<string, JsonSchema>):
   return parts.join('\n\n');
 }
 
-/** Printing a shared value may meet further ones, so the map grows while it is walked: a Map visits those too. */
+/** Printing a shared value may add further ones to the map during the walk; a Map visits those, too. */
 function printShared(shared: Map<string, JsonSchema>): string[] {
   const printed = new Map<string, string>();
   for (const [title, schema] of shared) printed.set(title, printObject(schema, `### ${title}`, shared));
@@ -90,7 +90,7 @@ function typeOf(schema: JsonSchema, shared: Map<string, JsonSchema>): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (Array.isArray(schema.enum)) return schema.enum.join(' or ');
   if (Array.isArray(schema.examples)) {
-    return schema.examples.length > MOST_WORDS_SHOWN
+    return schema.examples.length > MAX_WORDS_SHOWN
       ? '[error code](#error-codes), …'
       : `${schema.examples.join(', ')}, …`;
   }

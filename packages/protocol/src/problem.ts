@@ -1,8 +1,8 @@
-/** Cold path: how what is wrong with an input is said. */
+/** Cold path: describes the problems of an input. */
 
-/** One thing that is wrong. Never holds the offending value: it may be long, private or both. */
+/** One problem. Never contains the invalid value: it may be long, private or both. */
 export type Problem = {
-  /** JSON pointer of the field at fault; empty for the whole value. */
+  /** JSON pointer of the invalid field; empty for the whole value. */
   path: string;
   message: string;
 };
@@ -19,7 +19,7 @@ export const problem = (path: string, message: string): Problem => ({
 export const pointerSegment = (key: string | number): string =>
   `/${String(key).slice(0, LONGEST_PATH).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
-/** How a sentence calls the field that a JSON pointer names. */
+/** The name of a JSON pointer's field for a sentence. */
 export function nameOf(path: string): string {
   const [last = '', owner] = path.split('/').slice(1).reverse();
   if (last === '') return 'the value';
@@ -30,7 +30,7 @@ export function nameOf(path: string): string {
 const quoted = (segment: string): string =>
   `"${segment.slice(0, LONGEST_NAME).replaceAll('~1', '/').replaceAll('~0', '~')}"`;
 
-/** Says what kind of value was found, without repeating it. */
+/** The kind of a value, without the value itself. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'nothing';

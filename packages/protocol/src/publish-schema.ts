@@ -1,18 +1,18 @@
-/** A schema as others may read it: in keywords of JSON Schema only, so that validators in strict mode take it. Pure. */
+/** Reduces a schema to the keywords of JSON Schema, so that validators in strict mode accept it. Pure. */
 
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** Ours, for error texts and the protocol page. */
+/** Our own keywords, for error texts and the protocol page. */
 const OWN: ReadonlySet<string> = new Set(['named', 'expects', 'extension']);
-/** Their keys are names and no keywords. */
+/** Their keys are names, not keywords. */
 const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs']);
-/** Their values are no schemas. */
+/** Their values are not schemas. */
 const VALUES: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required']);
 
-/** The comment of what only programs that negotiated it send or receive. */
+/** The comment of parts that only programs use which negotiated them. */
 export const EXTENSION_COMMENT = 'extension';
 
-/** A copy; TypeBox' own marks, which are in hidden properties, are not in it. */
+/** A copy without TypeBox's hidden properties. */
 export const publishSchema = (schema: object): JsonSchema =>
   published(JSON.parse(JSON.stringify(schema))) as JsonSchema;
 

@@ -1,4 +1,4 @@
-/** Queries arrive as text; this reads numbers, booleans and lists out of it, as the schema expects, and validates. */
+/** Reads numbers, booleans and lists from a text query as the schema expects, and validates them. */
 import type { Static, TSchema } from 'typebox';
 import { type Validate, validator } from './validator.ts';
 
@@ -20,7 +20,7 @@ export function queryValidator<Schema extends TSchema & { properties: object }>(
   };
 }
 
-/** What cannot be read stays text, so that validation names the field. */
+/** Unreadable values stay text, so that validation names the field. */
 function fromText(given: unknown, type: string | undefined): unknown {
   if (type === 'array') return Array.isArray(given) ? given : [given];
   if (typeof given !== 'string') return given;

@@ -1,4 +1,4 @@
-/** Compiled validation of one schema, for every edge where a value comes from outside. */
+/** Compiled validation of one schema, for every value from outside. */
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { findProblem } from './find-problem.ts';
@@ -8,8 +8,8 @@ export type Validated<Value> = { ok: true; value: Value } | { ok: false; problem
 export type Validate<Value> = (value: unknown) => Validated<Value>;
 
 /**
- * Compiles at the first call, so that importing costs nothing and a program pays only for what it receives.
- * Where code may not be made from strings (a browser's content security policy), TypeBox interprets the schema instead.
+ * Compiles at the first call, so that importing costs nothing and a program pays only for what it receives. Where
+ * code generation is forbidden (a browser's content security policy), TypeBox interprets the schema instead.
  */
 export function validator<Schema extends TSchema>(schema: Schema): Validate<Static<Schema>> {
   let compiled: ReturnType<typeof Compile<Schema>> | undefined;
@@ -20,7 +20,7 @@ export function validator<Schema extends TSchema>(schema: Schema): Validate<Stat
   };
 }
 
-/** Schemas from elsewhere may use keywords that findProblem does not know. */
+/** Schemas of other packages may use keywords that findProblem does not know. */
 const reported = (error: { instancePath: string; message: string } | undefined): Problem =>
   error === undefined
     ? problem('', 'the value is not as expected')

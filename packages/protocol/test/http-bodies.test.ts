@@ -80,7 +80,7 @@ describe('a dispatch', () => {
       ok: false,
       problem: {
         path: '/audio_ref',
-        message: '"audio_ref" or "audio" is missing: say where the audio is, or send it in base64',
+        message: '"audio_ref" or "audio" is missing: send the address of the audio, or the audio itself in base64',
       },
     });
   });

@@ -121,7 +121,7 @@ describe('a problem', () => {
     [
       '{"type":"session_init_ack"}',
       '/type',
-      '"type" "session_init_ack" is what the scheduler sends, not what it is sent',
+      '"type" "session_init_ack" is a message that the scheduler sends, not one that it receives',
     ],
     ['{"type":"client_heartbeat","session_id":"s"}', '/timestamp', '"timestamp" is missing'],
     [

@@ -1,4 +1,7 @@
-/** What operators see of many instances, and what they do with letters between them that nobody could handle. */
+/**
+ * Operators' view of the instances, and their commands for dead letters: messages between instances that could not be
+ * handled.
+ */
 import { type Static, Type } from 'typebox';
 import {
   anything,
@@ -17,10 +20,10 @@ import { nextCursor, pageFields } from './path.ts';
 export const ClusterStore = Type.Object(
   {
     mode: oneOf(['embedded', 'single', 'sentinel', 'cluster'], 'embedded: one process without Redis'),
-    ok: flag('Whether it answers'),
+    ok: flag('Whether it responds'),
     detail: optional(text('What is wrong with it', 4096)),
   },
-  { title: 'ClusterStore', description: 'What the instances share' },
+  { title: 'ClusterStore', description: 'The store that the instances share' },
 );
 export type ClusterStore = Static<typeof ClusterStore>;
 
@@ -29,38 +32,34 @@ export const ClusterInstance = Type.Object(
     instance_id: id('Instance'),
     state: oneOf(
       ['self', 'living', 'dead', 'unknown'],
-      'self: the one that answers; dead: not yet adopted; unknown: its presence could not be read in time',
+      'self: the instance that answers; dead: not yet taken over; unknown: its presence could not be read in time',
     ),
-    incarnation: optional(label('New with every start, and after it was taken for dead')),
+    incarnation: optional(label('New with every start, and after it was declared dead')),
     started_at_ms: optional(quantity('When its process started (epoch ms)')),
     uptime_ms: optional(quantity('Time since then')),
     hostname: optional(label('Machine')),
     pid: optional(count('Process')),
     version: optional(label('Version of the scheduler')),
-    advertise_url: optional(text('Where others reach it', 2048)),
-    nodes: optional(
-      count('Nodes it holds that are not offline, whether by a socket or over HTTP; absent: unknown'),
-    ),
+    advertise_url: optional(text('Address for other instances', 2048)),
+    nodes: optional(count('Nodes it holds that are not offline, over a socket or HTTP; absent: unknown')),
     sessions: optional(count('Sessions it holds; absent: unknown')),
     jobs_in_flight: optional(count('Jobs it drives; absent: unknown')),
-    pools_digest: optional(
-      label('The same for the same pools; absent: unknown, or the fleet is not divided'),
-    ),
-    inbox_messages: optional(count('Letters in its inbox, pending ones included; absent: unknown')),
+    pools_digest: optional(label('Equal for equal pools; absent: unknown, or the fleet has no pools')),
+    inbox_messages: optional(count('Messages in its inbox, including pending ones; absent: unknown')),
     inbox_pending: optional(
       count(
-        'Letters handed out to it and not confirmed, which those it has handled are within ten seconds; absent: unknown',
+        'Messages delivered to it and not confirmed; it confirms handled ones within ten seconds; absent: unknown',
       ),
     ),
-    dead_letters: optional(count('Letters it could not handle; absent: unknown')),
+    dead_letters: optional(count('Messages that it could not handle; absent: unknown')),
   },
-  { title: 'ClusterInstance', description: 'An instance; what could not be learned in time is absent' },
+  { title: 'ClusterInstance', description: 'An instance; values that could not be read in time are absent' },
 );
 export type ClusterInstance = Static<typeof ClusterInstance>;
 
 export const OrphanedLetters = Type.Object(
-  { instance_id: id('Instance that is gone'), dead_letters: count('Letters it could not handle') },
-  { title: 'OrphanedLetters', description: 'What an instance that is gone left behind' },
+  { instance_id: id('Instance that is gone'), dead_letters: count('Messages that it could not handle') },
+  { title: 'OrphanedLetters', description: 'Dead letters of an instance that is gone' },
 );
 export type OrphanedLetters = Static<typeof OrphanedLetters>;
 
@@ -70,7 +69,7 @@ export const ClusterReply = Type.Object(
     store: ClusterStore,
     instances: list(ClusterInstance, 1_000, 'All instances: the one that answers, then by name'),
     orphaned: list(OrphanedLetters, 1_000, 'Dead letters of instances that are gone'),
-    warnings: list(text('What to look at', 4096), 10_000, 'What an operator should look at'),
+    warnings: list(text('What needs attention', 4096), 10_000, 'What an operator should check'),
   },
   { title: 'ClusterReply', description: 'All instances and their store' },
 );
@@ -78,9 +77,9 @@ export type ClusterReply = Static<typeof ClusterReply>;
 
 const letterId = Type.String({
   pattern: '^[A-Za-z0-9._:-]{1,128}:[0-9]{1,16}-[0-9]{1,16}$',
-  named: 'letter id',
+  named: 'dead letter id',
   expects: 'an id as the list of dead letters shows it',
-  description: 'Dead letter: its instance and its place there',
+  description: 'Dead letter: its instance and its message id',
 });
 
 export const DeadLetterPath = Type.Object(
@@ -98,27 +97,27 @@ export type DeadLettersQuery = Static<typeof DeadLettersQuery>;
 const deadLetter = {
   id: letterId,
   instance_id: id('Instance it was for'),
-  kind: optional(label('What it is about')),
+  kind: optional(label('Topic of the message')),
   from: optional(label('Instance that sent it')),
   job_id: optional(id('Job it is about')),
   node_id: optional(id('Node it is about')),
   bytes: count('Size'),
-  deliveries: count('How often it was handed out in vain'),
-  reason: oneOf(['too_many_deliveries'], 'Why it is dead'),
-  died_at_ms: quantity('When it was given up (epoch ms)'),
+  deliveries: count('How often it was delivered without success'),
+  reason: oneOf(['too_many_deliveries'], 'Why it is a dead letter'),
+  died_at_ms: quantity('When it became a dead letter (epoch ms)'),
   age_ms: quantity('Time since then'),
 };
 
 export const DeadLetterSummary = Type.Object(deadLetter, {
   title: 'DeadLetterSummary',
-  description: 'A dead letter in a list; never what was said in it',
+  description: 'A dead letter in a list, without its body',
 });
 export type DeadLetterSummary = Static<typeof DeadLetterSummary>;
 
 export const DeadLettersReply = Type.Object(
   {
-    letters: list(DeadLetterSummary, 1_000, 'Dead letters by instance, of each the newest first'),
-    unreachable: list(id('Instance'), 10_000, 'Instances whose letters could not be read in time'),
+    letters: list(DeadLetterSummary, 1_000, 'Dead letters by instance, the newest of each first'),
+    unreachable: list(id('Instance'), 10_000, 'Instances whose dead letters could not be read in time'),
     next_cursor: nextCursor,
   },
   { title: 'DeadLettersReply', description: 'A page of dead letters' },
@@ -126,45 +125,45 @@ export const DeadLettersReply = Type.Object(
 export type DeadLettersReply = Static<typeof DeadLettersReply>;
 
 export const DeadLetterQuery = Type.Object(
-  { raw: optional(flag('Audio too, instead of its length')) },
+  { raw: optional(flag('Include audio instead of its length')) },
   { title: 'DeadLetterQuery', description: 'How to show a dead letter' },
 );
 export type DeadLetterQuery = Static<typeof DeadLetterQuery>;
 
 export const DeadLetterView = Type.Object(
-  { ...deadLetter, body: anything('What it says; audio is replaced by its length') },
-  { title: 'DeadLetterView', description: 'A dead letter with what it says' },
+  { ...deadLetter, body: anything('Body of the message; audio is replaced by its length') },
+  { title: 'DeadLetterView', description: 'A dead letter with its body' },
 );
 export type DeadLetterView = Static<typeof DeadLetterView>;
 
 export const DeadLetterReplay = Type.Object(
   {},
-  { title: 'DeadLetterReplay', description: 'Puts a dead letter into an inbox again' },
+  { title: 'DeadLetterReplay', description: 'Puts a dead letter back into an inbox' },
 );
 export type DeadLetterReplay = Static<typeof DeadLetterReplay>;
 
 export const DeadLetterReplayReply = Type.Object(
-  { ok: Type.Literal(true), id: letterId, to: id('Instance into whose inbox it was put') },
-  { title: 'DeadLetterReplayReply', description: 'Where the letter is now' },
+  { ok: Type.Literal(true), id: letterId, to: id('Instance whose inbox received it') },
+  { title: 'DeadLetterReplayReply', description: 'Where the message is now' },
 );
 export type DeadLetterReplayReply = Static<typeof DeadLetterReplayReply>;
 
 export const DeadLettersPurge = Type.Object(
   {
     instance_id: optional(id('Only dead letters of this instance')),
-    older_than_ms: optional(count('Only those that died longer ago than this')),
-    all: optional(flag('All of them: must be said if nothing else is')),
+    older_than_ms: optional(count('Only those older than this')),
+    all: optional(flag('All of them; required if no other filter is given')),
   },
-  { title: 'DeadLettersPurge', description: 'Which dead letters to remove for good' },
+  { title: 'DeadLettersPurge', description: 'Which dead letters to remove permanently' },
 );
 export type DeadLettersPurge = Static<typeof DeadLettersPurge>;
 
 export const DeadLettersPurgeReply = Type.Object(
   {
     ok: Type.Literal(true),
-    purged: count('Letters that were removed'),
-    done: flag('False: there are more, ask again'),
-    unreachable: list(id('Instance'), 10_000, 'Instances whose letters could not be removed'),
+    purged: count('Removed dead letters'),
+    done: flag('False: there are more, repeat the request'),
+    unreachable: list(id('Instance'), 10_000, 'Instances whose dead letters could not be removed'),
   },
   { title: 'DeadLettersPurgeReply', description: 'What was removed' },
 );

@@ -1,4 +1,4 @@
-/** Handing in an utterance over HTTP. */
+/** Submits an utterance over HTTP. */
 import { type Static, Type } from 'typebox';
 import { AudioFormat, SampleRate } from '../shared/audio.ts';
 import {
@@ -24,13 +24,13 @@ import { LONGEST_WAIT_MS } from './path.ts';
 
 export const DispatchOptions = Type.Object(
   {
-    require_tts: optional(flag('The translation is to be spoken')),
+    require_tts: optional(flag('Speech output is required')),
     preferred_node_id: optional(id('Node to try first')),
-    strict: extension(flag('Refuse rather than use another node than the preferred one')),
+    strict: extension(flag('Refuse instead of using another node than the preferred one')),
     priority: extension(
       oneOf(
         ['high', 'normal', 'low'],
-        'Which jobs go first while they wait for a node; the priority configured for the tenant unless given, and never above it',
+        'Priority while the job waits for a node; default and upper limit is the priority configured for the tenant',
       ),
     ),
   },
@@ -41,15 +41,15 @@ export type DispatchOptions = Static<typeof DispatchOptions>;
 const requiredServices = list(
   serviceName('Type of service (asr, nmt, tts, tone, semantic, phonetic, punctuation), or id of a service'),
   16,
-  'Services that the node must have ready, besides those of the pipeline',
+  'Services that must be ready on the node, in addition to those of the pipeline',
 );
 
 export const DispatchRequest = Type.Object(
   {
-    session_id: id('Conversation the utterance belongs to'),
+    session_id: id('Session of the utterance'),
     src_lang: language('Source language, or `auto`'),
     tgt_lang: language('Target language'),
-    audio_ref: optional(text('Where the audio is; opaque to the scheduler', 4096)),
+    audio_ref: optional(text('Address of the audio; opaque to the scheduler', 4096)),
     options: optional(DispatchOptions),
     request_id: extension(id('Makes a repeat harmless; also the Idempotency-Key header')),
     tenant_id: extension(id('Tenant; must agree with the credential')),
@@ -71,7 +71,7 @@ export const DispatchRequest = Type.Object(
     title: 'DispatchRequest',
     description: 'An utterance to translate; it needs `audio_ref` or `audio`',
     anyOf: [{ required: ['audio_ref'] }, { required: ['audio'] }],
-    expects: 'say where the audio is, or send it in base64',
+    expects: 'send the address of the audio, or the audio itself in base64',
   },
 );
 export type DispatchRequest = Static<typeof DispatchRequest>;
@@ -79,12 +79,12 @@ export type DispatchRequest = Static<typeof DispatchRequest>;
 export const DispatchReply = Type.Object(
   {
     job_id: id('Job'),
-    node_id: id('Node that has it'),
+    node_id: id('Node of the job'),
     attempt_id: count('Attempt, from 1', { minimum: 1 }),
-    request_id: extension(id('As given')),
+    request_id: extension(id('As sent')),
     utterance_index: extension(count('Position allocated in the session')),
     state: extension(JobState),
   },
-  { title: 'DispatchReply', description: 'The utterance is with a node' },
+  { title: 'DispatchReply', description: 'The utterance was sent to a node' },
 );
 export type DispatchReply = Static<typeof DispatchReply>;

@@ -1,4 +1,4 @@
-/** The HTTP API as a table: routes, documentation and OpenAPI are read from it. */
+/** The HTTP API as a table, from which routes, documentation and OpenAPI are built. */
 import type { TSchema } from 'typebox';
 import {
   ClusterReply,
@@ -54,10 +54,10 @@ export type HttpEndpoint = {
   params?: TSchema;
   query?: TSchema;
   body?: TSchema;
-  /** Absent: the answer is no JSON, and `mediaType` says what it is. */
+  /** Absent: the reply is not JSON, and `mediaType` names its type. */
   reply?: TSchema;
   mediaType?: string;
-  /** Answered by server-sent events, each of which carries a `reply`. */
+  /** The reply is a stream of server-sent events, each with a `reply`. */
   isStream?: true;
 };
 
@@ -117,7 +117,7 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
   {
     method: 'POST',
     path: '/v1/dispatch/f2f',
-    summary: 'Hand in an utterance',
+    summary: 'Submit an utterance',
     extension: false,
     body: DispatchRequest,
     reply: DispatchReply,
@@ -125,12 +125,12 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
   {
     method: 'POST',
     path: '/v1/explain',
-    summary: 'Say where an utterance would go now, and why; nothing is handed in',
+    summary: 'Explain where an utterance would be placed now, and why; submits nothing',
     extension: true,
     body: ExplainRequest,
     reply: ExplainReply,
   },
-  report('ack', 'The node has taken a job', JobAckReport),
+  report('ack', 'The node has accepted a job', JobAckReport),
   report('done', 'The node has finished a job', JobDoneReport),
   report('fail', 'The node has failed a job', JobFailReport),
   {
@@ -145,7 +145,7 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
   {
     method: 'GET',
     path: '/v1/job/:id',
-    summary: 'Look at a job, or wait for its end',
+    summary: 'Read a job, or wait for its end',
     extension: true,
     params: JobPath,
     query: WaitQuery,
@@ -192,14 +192,14 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
     query: SessionsQuery,
     reply: SessionsReply,
   },
-  nodeOrder('cordon', 'Give a node no new jobs'),
-  nodeOrder('uncordon', 'Give a node jobs again'),
-  nodeOrder('drain', 'Give a node no new jobs and let it finish'),
+  nodeOrder('cordon', 'Stop giving a node new jobs'),
+  nodeOrder('uncordon', 'Resume giving a node new jobs'),
+  nodeOrder('drain', 'Stop giving a node new jobs and let it finish the running ones'),
   {
     method: 'GET',
     path: '/api/v1/stats',
     summary:
-      'Statistics of all instances: sessions, languages, nodes, services, free computing power. Always answered at once, from a snapshot of the last seconds',
+      'Statistics of all instances: sessions, languages, nodes, services, free computing power. Answered immediately, from a snapshot of the last seconds',
     extension: false,
     reply: StatsReply,
   },
@@ -207,35 +207,35 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
     method: 'GET',
     path: '/api/v1/metrics',
     summary:
-      'What this instance measures, as JSON: the same figures as GET /metrics, with the most frequent of each kind',
+      'The metrics of this instance as JSON: the same figures as GET /metrics, with the most frequent of each kind',
     extension: false,
     reply: MetricsReply,
   },
   {
     method: 'POST',
     path: '/api/v1/phase3/reload',
-    summary: 'Take over what the configuration file says of pools by now, on this instance',
+    summary: 'Reload the pools from the configuration file, on this instance',
     extension: true,
     reply: PoolReloadReply,
   },
   {
     method: 'GET',
     path: '/api/v1/cluster',
-    summary: 'List instances, and how their store is',
+    summary: 'List the instances and the state of their store',
     extension: true,
     reply: ClusterReply,
   },
   {
     method: 'GET',
     path: '/api/v1/phase3/pools',
-    summary: 'List pools and what their nodes can do',
+    summary: 'List pools and the capabilities of their nodes',
     extension: false,
     reply: PoolsReply,
   },
   {
     method: 'GET',
     path: '/api/v1/phase3/simulate',
-    summary: 'Say where a job would go now',
+    summary: 'Explain where a job would be placed now',
     extension: false,
     query: SimulateQuery,
     reply: SimulateReply,
@@ -251,7 +251,7 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
   {
     method: 'GET',
     path: '/api/v1/dead-letters/:id',
-    summary: 'Look at a dead letter',
+    summary: 'Read a dead letter',
     extension: true,
     params: DeadLetterPath,
     query: DeadLetterQuery,
@@ -261,7 +261,7 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
     method: 'POST',
     path: '/api/v1/dead-letters/:id/replay',
     summary:
-      'Put a dead letter into the inbox of its instance again, or of the answering one if that is gone. It is then handled like any other: what it says of a job counts only if it names the current node and attempt',
+      'Put a dead letter back into the inbox of its instance, or of the answering one if that is gone. It is handled like any other message: it changes a job only if it names the current node and attempt',
     extension: true,
     params: DeadLetterPath,
     body: DeadLetterReplay,
@@ -270,12 +270,12 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
   {
     method: 'DELETE',
     path: '/api/v1/dead-letters',
-    summary: 'Remove dead letters for good',
+    summary: 'Remove dead letters permanently',
     extension: true,
     query: DeadLettersPurge,
     reply: DeadLettersPurgeReply,
   },
-  health('/health/live', 'The process runs'),
+  health('/health/live', 'The process is running'),
   health('/health/ready', 'The instance is ready for work'),
-  health('/health', 'The same as /health/ready'),
+  health('/health', 'Same as /health/ready'),
 ];

@@ -5,20 +5,20 @@ import { anyOf, count, extension, id, label, list, text } from '../shared/bounde
 
 export const RejectionCount = Type.Object(
   {
-    reason: label('Why nodes were passed over'),
+    reason: label('Why nodes were rejected'),
     count: count('How many nodes'),
     sample_node_ids: list(id('Node'), 16, 'Some of them'),
   },
-  { title: 'RejectionCount', description: 'How many nodes were passed over for one reason' },
+  { title: 'RejectionCount', description: 'Number of nodes rejected for one reason' },
 );
 export type RejectionCount = Static<typeof RejectionCount>;
 
 export const ErrorReply = Type.Object(
   {
     error: anyOf(ERROR_CODES, 'Error code'),
-    detail: text('What is wrong, for a person'),
-    hint: extension(text('What a person can do about it')),
-    field: extension(text('JSON pointer of the field at fault', 1024)),
+    detail: text('What is wrong, as text for people'),
+    hint: extension(text('Advice for people')),
+    field: extension(text('JSON pointer of the invalid field', 1024)),
     reasons: extension(list(RejectionCount, 64, 'Why no node was found')),
     retry_after_ms: extension(count('When to try again')),
   },

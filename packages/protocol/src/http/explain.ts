@@ -1,4 +1,4 @@
-/** Why a node is chosen, or none: the decision that a dispatch would get now, and the pools it is made of. */
+/** Why a node is chosen, or none: the decision for a dispatch at this moment, and the pools behind it. */
 import { type Static, Type } from 'typebox';
 import { ERROR_CODES } from '../error-codes.ts';
 import {
@@ -22,30 +22,30 @@ import { DispatchRequest } from './dispatch.ts';
 export const ExplainRequest = Type.Object(
   {
     ...DispatchRequest.properties,
-    node_id: extension(id('Say of this node what speaks against it; for operators')),
-    exclude_node_id: extension(id('Decide as if this node were not there')),
+    node_id: extension(id('List every reason against this node; for operators')),
+    exclude_node_id: extension(id('Decide as if this node did not exist')),
   },
   {
     title: 'ExplainRequest',
-    description: 'A dispatch as it would be handed in; nothing is dispatched, reserved or kept',
+    description: 'A dispatch as it would be submitted; nothing is dispatched, reserved or stored',
     anyOf: [{ required: ['audio_ref'] }, { required: ['audio'] }],
-    expects: 'say where the audio is, or send it in base64',
+    expects: 'send the address of the audio, or the audio itself in base64',
   },
 );
 export type ExplainRequest = Static<typeof ExplainRequest>;
 
-const poolId = () => count('Pool; −1: nodes that no pool takes', { minimum: -1, maximum: 65_535 });
+const poolId = () => count('Pool; −1: nodes outside all pools', { minimum: -1, maximum: 65_535 });
 
 export const PoolAttempt = Type.Object(
   {
     pool_id: poolId(),
     pool_name: optional(label('Its name')),
     reason: label(
-      'ok; or why it has no candidate: no_nodes, missing_core_{asr,nmt,tts}_{installed,not_ready}, or the reason that took out most of its nodes',
+      'ok; or why it has no candidate: no_nodes, missing_core_{asr,nmt,tts}_{installed,not_ready}, or the reason that rejected most of its nodes',
     ),
     candidates: count('Nodes in it that could take the job now'),
   },
-  { title: 'PoolAttempt', description: 'A pool that is looked into' },
+  { title: 'PoolAttempt', description: 'A pool that was considered' },
 );
 export type PoolAttempt = Static<typeof PoolAttempt>;
 
@@ -53,29 +53,29 @@ export const ExplainedRequirements = Type.Object(
   {
     directions: list(
       Type.Object({
-        source: language('Source language; any: whatever is spoken'),
+        source: language('Source language; any: every language'),
         target: language('Target'),
       }),
       2048,
-      'Translations that the one node must be able to do',
+      'Translations that one node must support',
     ),
     types: list(label('Type'), 64, 'Types of services that must be ready'),
     services: list(serviceName('Service'), 64, 'Services that must be ready'),
     features: list(label('Feature'), 64, 'Features, with those they depend on'),
     audio_by_reference: flag('The node must fetch the audio itself'),
-    public_node: flag('The node must take jobs of everybody'),
+    public_node: flag('The node must accept jobs of all tenants'),
   },
-  { title: 'ExplainedRequirements', description: 'What the job requires of a node, as it was understood' },
+  { title: 'ExplainedRequirements', description: 'The requirements of the job for a node, as understood' },
 );
 export type ExplainedRequirements = Static<typeof ExplainedRequirements>;
 
 export const ExplainedReason = Type.Object(
   {
-    reason: label('Why nodes are passed over'),
+    reason: label('Why nodes are rejected'),
     count: count('How many nodes; each is counted once, under its first reason'),
     sample_node_ids: optional(list(id('Node'), 5, 'Some of them; only for operators')),
   },
-  { title: 'ExplainedReason', description: 'How many nodes are passed over for one reason' },
+  { title: 'ExplainedReason', description: 'Number of nodes rejected for one reason' },
 );
 export type ExplainedReason = Static<typeof ExplainedReason>;
 
@@ -86,12 +86,12 @@ export const ExplainedNode = Type.Object(
     candidate: flag('It could be chosen now'),
     pool_ids: list(poolId(), 16, 'Pools it is in'),
     failed: list(
-      Type.Object({ reason: label('Reason'), fact: text('What is not so, for a person', 4096) }),
+      Type.Object({ reason: label('Reason'), fact: text('The failed condition, as text for people', 4096) }),
       4096,
-      'All that speaks against it',
+      'Every reason against it',
     ),
   },
-  { title: 'ExplainedNode', description: 'What speaks against one node' },
+  { title: 'ExplainedNode', description: 'The reasons against one node' },
 );
 export type ExplainedNode = Static<typeof ExplainedNode>;
 
@@ -99,30 +99,31 @@ export const ExplainReply = Type.Object(
   {
     outcome: oneOf(
       ['dispatch', 'wait', 'refuse'],
-      'dispatch: somebody could take it now; wait: it would wait for at most wait_ms',
+      'dispatch: a node could take it now; wait: it would wait for at most wait_ms',
     ),
     refusal: optional(
       Type.Object(
-        { code: anyOf(ERROR_CODES, 'Error code'), message: text('What the refusal would say') },
-        { title: 'ExplainedRefusal', description: 'What a dispatch would be answered now, without waiting' },
+        { code: anyOf(ERROR_CODES, 'Error code'), message: text('Text of the refusal') },
+        {
+          title: 'ExplainedRefusal',
+          description: 'The refusal that a dispatch would get now, without waiting',
+        },
       ),
     ),
-    candidate_node_id: optional(
-      id('A node that could be chosen; which one is decided by chance. Only for operators'),
-    ),
-    tenant_id: id('Tenant whose job it would be'),
+    candidate_node_id: optional(id('A node that could be chosen; the choice is random. Only for operators')),
+    tenant_id: id('Tenant of the job'),
     requirements: ExplainedRequirements,
     total_nodes: count('All nodes'),
-    eligible_nodes: count('Nodes nothing speaks against'),
-    reasons: list(ExplainedReason, 64, 'Why the others are passed over'),
-    pools: list(PoolAttempt, 2048, 'Pools in the order they are looked into, up to the one that has a node'),
+    eligible_nodes: count('Nodes without a reason against them'),
+    reasons: list(ExplainedReason, 64, 'Why the other nodes are rejected'),
+    pools: list(PoolAttempt, 2048, 'Pools in the order they are tried, up to the one that has a node'),
     preferred_pool: optional(poolId()),
     selected_pool: optional(poolId()),
-    fallback_used: flag('The preferred pool had nobody, a later one has'),
+    fallback_used: flag('The preferred pool had no node, a later one has'),
     confinement: optional(
       oneOf(
         ['tenant_pool', 'tenant_pool_not_eligible', 'no_fallback', 'no_eligible_pool'],
-        'Why the job may not go to other pools',
+        'Why the job may not use other pools',
       ),
     ),
     node: optional(ExplainedNode),
@@ -133,7 +134,7 @@ export type ExplainReply = Static<typeof ExplainReply>;
 
 export const SimulateQuery = Type.Object(
   {
-    routing_key: optional(id('What pools are chosen by; absent: tenant_id, else session_id')),
+    routing_key: optional(id('Key that selects the pool; absent: tenant_id, else session_id')),
     tenant_id: optional(id('Tenant')),
     session_id: optional(id('Session')),
     required: optional(
@@ -141,14 +142,14 @@ export const SimulateQuery = Type.Object(
     ),
     src_lang: optional(language('Source language; zh if absent')),
     tgt_lang: optional(language('Target language; en if absent')),
-    accept_public: optional(flag('Only nodes that take jobs of everybody; true if absent')),
-    exclude_node_id: optional(id('Decide as if this node were not there')),
+    accept_public: optional(flag('Only nodes that accept jobs of all tenants; true if absent')),
+    exclude_node_id: optional(id('Decide as if this node did not exist')),
   },
   { title: 'SimulateQuery', description: 'Which job to find a node for' },
 );
 export type SimulateQuery = Static<typeof SimulateQuery>;
 
-/** Written as an array of three, which every JSON Schema dialect spells alike. */
+/** An array of three, which every JSON Schema dialect expresses alike. */
 const attempt = Type.Unsafe<[pool_id: number, reason: string, candidates: number]>({
   type: 'array',
   items: anything('Number of the pool, then reason, then number of candidates'),
@@ -159,26 +160,26 @@ const attempt = Type.Unsafe<[pool_id: number, reason: string, candidates: number
 
 export const SimulateReply = Type.Object(
   {
-    routing_key: text('What pools are chosen by', 256),
-    required: list(label('Service'), 16, 'As asked for'),
-    selected_node_id: optional(id('A node that could be chosen; which one is decided by chance')),
+    routing_key: text('Key that selects the pool', 256),
+    required: list(label('Service'), 16, 'As requested'),
+    selected_node_id: optional(id('A node that could be chosen; the choice is random')),
     debug: Type.Object(
       {
-        pool_count: count('Pools there are; 0: the nodes are not divided'),
+        pool_count: count('Number of pools; 0: the fleet has no pools'),
         preferred_pool: optional(poolId()),
         selected_pool: optional(poolId()),
-        fallback_used: flag('The preferred pool had nobody, a later one has'),
-        attempts: list(attempt, 2048, 'Pools in the order they are looked into'),
+        fallback_used: flag('The preferred pool had no node, a later one has'),
+        attempts: list(attempt, 2048, 'Pools in the order they are tried'),
       },
       { title: 'SimulateDebug', description: 'How the pool was found' },
     ),
     breakdown: map<number>(
       count('Nodes'),
       128,
-      'total_nodes, eligible, and for each reason how many nodes are passed over for it',
+      'total_nodes, eligible, and for each reason the number of nodes it rejected',
     ),
   },
-  { title: 'SimulateReply', description: 'Where such a job would go' },
+  { title: 'SimulateReply', description: 'Where such a job would be placed' },
 );
 export type SimulateReply = Static<typeof SimulateReply>;
 
@@ -190,13 +191,13 @@ export const PoolView = Type.Object(
     pool_id: poolId(),
     pool_name: optional(label('Its name')),
     pool_required_services: optional(
-      list(label('Service'), 1024, 'What its nodes have installed; absent: divided by hash'),
+      list(label('Service'), 1024, 'Services that its nodes have installed; absent: divided by hash'),
     ),
     total_nodes: count('Nodes in it'),
     online_nodes: count('Nodes that are not offline'),
     ready_nodes: count('Nodes whose health is ready'),
     core_services_installed: services(
-      'Core service, or its type where none is configured → nodes that have it',
+      'Core service, or its type where none is configured → nodes that have it installed',
     ),
     core_services_ready: services('The same → nodes on which it is ready and not marked unavailable'),
     sample_node_ids: samples,
@@ -210,16 +211,16 @@ export const PoolsReply = Type.Object(
     config: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
       additionalProperties: anything('Setting'),
-      description: 'scheduler.phase3 as it is in force',
+      description: 'scheduler.phase3 as in force',
     }),
     pools: list(PoolView, 2048, 'All pools by number, also those without nodes'),
     unpooled: extension(
       Type.Object(
         { total_nodes: count('Nodes'), sample_node_ids: samples },
-        { title: 'UnpooledNodes', description: 'Nodes that no pool takes' },
+        { title: 'UnpooledNodes', description: 'Nodes outside all pools' },
       ),
     ),
   },
-  { title: 'PoolsReply', description: 'Pools as they are in force on this instance' },
+  { title: 'PoolsReply', description: 'Pools in force on this instance' },
 );
 export type PoolsReply = Static<typeof PoolsReply>;

@@ -1,4 +1,4 @@
-/** Jobs over HTTP: reports of nodes (ack, done, fail), cancelling, and looking at one. */
+/** Jobs over HTTP: reports of nodes (ack, done, fail), cancelling, and reading. */
 import { type Static, Type } from 'typebox';
 import {
   anyOf,
@@ -39,7 +39,7 @@ const attempt = {
 
 export const JobAckReport = Type.Object(attempt, {
   title: 'JobAckReport',
-  description: 'The node has taken the job',
+  description: 'The node has accepted the job',
 });
 export type JobAckReport = Static<typeof JobAckReport>;
 
@@ -70,7 +70,7 @@ export const JobFailReport = Type.Object(
     status: optional(oneOf(['error'], 'Always "error"')),
     reason: label('Error code, from the list or of the node’s own'),
     message: extension(text('What went wrong')),
-    details: extension(anything('More, depending on the reason')),
+    details: extension(anything('Further data, depending on the reason')),
   },
   { title: 'JobFailReport', description: 'The job failed on this node' },
 );
@@ -79,7 +79,7 @@ export type JobFailReport = Static<typeof JobFailReport>;
 export const JobReportReply = Type.Object(
   {
     ok: Type.Literal(true),
-    accepted: extension(flag('False if the report came too late to count')),
+    accepted: extension(flag('False if the report arrived too late to count')),
     reason: extension(label('Why it did not count')),
   },
   { title: 'JobReportReply', description: 'The report was received' },
@@ -88,7 +88,7 @@ export type JobReportReply = Static<typeof JobReportReply>;
 
 export const JobCancelRequest = Type.Object(
   { reason: optional(text('Why', 4096)) },
-  { title: 'JobCancelRequest', description: 'The job is not wanted any more' },
+  { title: 'JobCancelRequest', description: 'The job is no longer needed' },
 );
 export type JobCancelRequest = Static<typeof JobCancelRequest>;
 
@@ -99,7 +99,7 @@ export const JobCancelReply = Type.Object(
     state: JobState,
     reason: optional(label('Why it was not cancelled')),
   },
-  { title: 'JobCancelReply', description: 'What became of the job' },
+  { title: 'JobCancelReply', description: 'Effect of the cancellation' },
 );
 export type JobCancelReply = Static<typeof JobCancelReply>;
 
@@ -111,17 +111,17 @@ export const JobStep = Type.Object(
     attempt_id: optional(count('Attempt')),
     reason: optional(text('Why', 4096)),
   },
-  { title: 'JobStep', description: 'One step in the life of a job' },
+  { title: 'JobStep', description: 'One state change of a job' },
 );
 export type JobStep = Static<typeof JobStep>;
 
 export const JobOutcome = Type.Object(
   { success: flag('Whether the job succeeded'), ...resultFields, error: optional(JobError) },
-  { title: 'JobOutcome', description: 'What the job yielded' },
+  { title: 'JobOutcome', description: 'Result of the job' },
 );
 export type JobOutcome = Static<typeof JobOutcome>;
 
-/** What a list of jobs shows of each. */
+/** The fields of a job in a list. */
 export const jobSummary = {
   job_id: id('Job'),
   state: JobState,
@@ -130,7 +130,7 @@ export const jobSummary = {
   attempt_id: count('Attempt; 0 before the first'),
   session_id: id('Session'),
   utterance_index: count('Position of the utterance in the session'),
-  request_id: optional(id('As given by the caller')),
+  request_id: optional(id('As sent by the caller')),
   tenant_id: optional(id('Tenant')),
   trace_id: optional(traceId()),
   src_lang: optional(label('Source language')),
@@ -142,10 +142,10 @@ export const jobSummary = {
 export const JobView = Type.Object(
   {
     ...jobSummary,
-    deadline_at_ms: optional(quantity('When it fails at the latest (epoch ms)')),
-    timeline: list(JobStep, 1024, 'Its steps, oldest first'),
+    deadline_at_ms: optional(quantity('Deadline (epoch ms)')),
+    timeline: list(JobStep, 1024, 'Its state changes, oldest first'),
     result: optional(JobOutcome),
   },
-  { title: 'JobView', description: 'A job and its life' },
+  { title: 'JobView', description: 'A job and its history' },
 );
 export type JobView = Static<typeof JobView>;

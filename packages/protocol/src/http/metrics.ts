@@ -1,8 +1,8 @@
-/** What is measured, as JSON: the same series as GET /metrics, added up for people and dashboards legacy. */
+/** Metrics as JSON: the same series as GET /metrics, summed for people and legacy dashboards. */
 import { type Static, Type } from 'typebox';
 import { count, extension, label, list, map, measure, optional, quantity, text } from '../shared/bounded.ts';
 
-/** Most used first. */
+/** Most frequent first. */
 const TOP = 20;
 /** A label has at most 200 values and `other`. */
 const MOST = 201;
@@ -32,34 +32,34 @@ export const MetricsReply = Type.Object(
     stats: Type.Object(
       {
         requests_total: count('Requests for the statistics'),
-        stale_total: count('Of these, how many found none or only old ones'),
-        stale_ratio: extension(quantity('One by the other; 0 before the first')),
-        snapshot_updated_at_ms: optional(count('When they were last counted; absent before the first')),
+        stale_total: count('Requests that found no statistics or outdated ones'),
+        stale_ratio: extension(quantity('stale_total divided by requests_total; 0 before the first request')),
+        snapshot_updated_at_ms: optional(count('When they were last updated; absent before the first time')),
       },
       { description: 'Requests for the statistics' },
     ),
     service_catalog: Type.Object(
       {
-        fetched_at_ms: optional(count('When the hub was last asked')),
+        fetched_at_ms: optional(count('When the hub was last requested')),
         last_success_at_ms: optional(count('When it last answered')),
         fail_count: count('Failures since then'),
-        last_error: optional(text('What the last of them was', 2_048)),
+        last_error: optional(text('The last failure', 2_048)),
       },
-      { description: 'How the service catalogue is kept fresh' },
+      { description: 'Refresh of the service catalogue' },
     ),
     model_not_available: Type.Object(
       {
         received_total: count('Reports of missing models'),
-        rate_limited_total: count('Of these, dropped because the node sent too many'),
+        rate_limited_total: count('Reports dropped because the node sent too many'),
         marked_total: count('Times a service was marked unavailable on a node'),
         by_service_top: top('By service'),
         by_reason_top: top('By reason'),
         rate_limited_by_node_top: top('Dropped, by node'),
         marked_by_node_top: top('Marked, by node'),
-        other_service_total: count('Of services beyond those that are counted by name'),
-        other_reason_total: count('For reasons beyond those'),
-        other_rate_limited_node_total: count('Dropped, of nodes beyond those'),
-        other_marked_node_total: count('Marked, of nodes beyond those'),
+        other_service_total: count('Services beyond those counted by name'),
+        other_reason_total: count('Reasons beyond those counted by name'),
+        other_rate_limited_node_total: count('Dropped, for nodes beyond those counted by name'),
+        other_marked_node_total: count('Marked, for nodes beyond those counted by name'),
       },
       { description: 'Reports of models that nodes lack' },
     ),
@@ -68,8 +68,8 @@ export const MetricsReply = Type.Object(
         by_reason: list(
           Type.Object({
             reason: label('Why a node could not take a refused request'),
-            total: count('Nodes, added up over all refusals'),
-            sample_node_ids: list(label('Node'), 5, 'Some of the last time'),
+            total: count('Nodes, summed over all refusals'),
+            sample_node_ids: list(label('Node'), 5, 'Some nodes of the last refusal'),
           }),
           MOST,
           'Most often first',
@@ -82,7 +82,7 @@ export const MetricsReply = Type.Object(
         finalized_total: count('Utterances cut out of a stream of audio_chunk'),
         finalized_by_send_total: count('By is_final'),
         finalized_by_pause_total: count('By a pause'),
-        finalized_by_reason: extension(totals('By what ended them')),
+        finalized_by_reason: extension(totals('By the reason for the cut')),
         pause_ms: quantity('Silence that ends an utterance'),
       },
       { description: 'How streams are cut into utterances' },
@@ -106,10 +106,10 @@ export const MetricsReply = Type.Object(
           refused_by_code: totals('By error code'),
           requests_per_second: quantity('Accepted and refused, over the last ten seconds'),
           reserve_first_try_ratio: quantity(
-            'Part of new jobs that had a slot where they looked first; last minute',
+            'Share of new jobs that got a slot on the first candidate; last minute',
           ),
           hub_down_success_ratio: quantity(
-            'Part of requests that were accepted while the ModelHub was down; 1 if there were none',
+            'Share of requests accepted while the ModelHub was down; 1 if there were none',
           ),
           latency: StageFigures,
           stages: map<StageFigures>(StageFigures, 16, 'By stage'),
@@ -120,30 +120,30 @@ export const MetricsReply = Type.Object(
     tenants: extension(
       Type.Object(
         {
-          refused_by_limit: totals('Requests refused because of what their tenant may have, by limit'),
+          refused_by_limit: totals('Requests refused because of a limit of their tenant, by limit'),
           waiting_served_by_class: totals('Jobs that waited and got a slot, by class'),
         },
-        { description: 'What tenants were refused, and who waited' },
+        { description: 'Refusals by tenant limits, and waiting jobs' },
       ),
     ),
     cluster: optional(
       extension(
         Type.Object(
           {
-            inbox_pending: measure('Messages to this instance, handed out and not confirmed'),
-            dlq_moved_total: count('Messages put aside after too many deliveries'),
-            reclaimed_total: count('Messages handed out again'),
+            inbox_pending: measure('Messages delivered to this instance and not confirmed'),
+            dlq_moved_total: count('Messages moved to the dead letters after too many deliveries'),
+            reclaimed_total: count('Messages delivered again'),
             redis_ops: list(
-              Type.Object({ op: label('Command or script'), ok: count('Went well'), err: count('Did not') }),
+              Type.Object({ op: label('Command or script'), ok: count('Succeeded'), err: count('Failed') }),
               MOST,
               'Most often first',
             ),
           },
-          { description: 'Messages between instances and their store; absent where there is one process' },
+          { description: 'Messages between instances and their store; absent with a single process' },
         ),
       ),
     ),
   },
-  { title: 'MetricsReply', description: 'Since this instance was started; of this instance alone' },
+  { title: 'MetricsReply', description: 'Since the start of this instance; of this instance only' },
 );
 export type MetricsReply = Static<typeof MetricsReply>;

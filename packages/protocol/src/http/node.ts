@@ -1,4 +1,4 @@
-/** Nodes that speak HTTP: they register, heartbeat and fetch their jobs. */
+/** HTTP nodes: register, heartbeat and fetch jobs. */
 import { type Static, Type } from 'typebox';
 import { JobAssign } from '../node/job-assign.ts';
 import { nodeExtensions, runningJobIds } from '../node/registration.ts';
@@ -14,9 +14,9 @@ import {
   quantity,
 } from '../shared/bounded.ts';
 import { NodeHealth, nodeStatus } from '../shared/node-status.ts';
-import { MOST_JOBS_FETCHED } from './path.ts';
+import { MAX_JOBS_FETCHED } from './path.ts';
 
-/** Written as a two-item array of strings, which every JSON Schema dialect spells alike. */
+/** An array of two strings, which every JSON Schema dialect expresses alike. */
 const LanguageDirection = Type.Unsafe<[source: string, target: string]>({
   type: 'array',
   items: label('Language'),
@@ -50,7 +50,7 @@ export const HttpNodeRegister = Type.Object(
         pattern: '^https?://[^\\s]+$',
         maxLength: 2048,
         expects: 'an http or https URL',
-        description: 'URL that takes its jobs by POST; without it they are fetched or come by socket',
+        description: 'URL that receives its jobs by POST; absent: they are fetched or sent over a socket',
       }),
     ),
     supports: nodeExtensions.supports,
@@ -68,14 +68,14 @@ export const HttpNodeRegisterReply = Type.Object(
     node_id: extension(id('Id of the node')),
     status: extension(nodeStatus()),
     heartbeat_interval_ms: extension(count('How often to heartbeat')),
-    generation: extension(count('Number of this registration; the newest wins')),
-    delivery: extension(oneOf(['socket', 'endpoint', 'pull'], 'How its jobs reach the node')),
+    generation: extension(count('Number of this registration; the highest wins')),
+    delivery: extension(oneOf(['socket', 'endpoint', 'pull'], 'How jobs reach the node')),
   },
   { title: 'HttpNodeRegisterReply', description: 'The node is registered' },
 );
 export type HttpNodeRegisterReply = Static<typeof HttpNodeRegisterReply>;
 
-/** Above 1 by a meter's error is fine; a percentage is a mistake worth naming. */
+/** Slightly above 1 is a meter's error; a percentage is a mistake that the error should name. */
 const share = (of: string) => quantity(`${of} from 0 to 1; -1 if unknown`, { minimum: -1, maximum: 10 });
 
 export const HttpNodeHeartbeat = Type.Object(
@@ -89,7 +89,7 @@ export const HttpNodeHeartbeat = Type.Object(
           cpu: optional(share('CPU use')),
           mem: extension(share('Memory use')),
         },
-        { description: 'How busy the node is' },
+        { description: 'Load of the node' },
       ),
     ),
     ...languages,
@@ -99,22 +99,22 @@ export const HttpNodeHeartbeat = Type.Object(
   },
   {
     title: 'HttpNodeHeartbeat',
-    description: 'Heartbeat of a node; languages, slots and health that it leaves out stay as they were',
+    description: 'Heartbeat of a node; absent languages, slots and health stay unchanged',
   },
 );
 export type HttpNodeHeartbeat = Static<typeof HttpNodeHeartbeat>;
 
 export const HttpNodeHeartbeatReply = Type.Object(
   { ok: Type.Literal(true), status: extension(nodeStatus()) },
-  { title: 'HttpNodeHeartbeatReply', description: 'The heartbeat counts' },
+  { title: 'HttpNodeHeartbeatReply', description: 'The heartbeat was accepted' },
 );
 export type HttpNodeHeartbeatReply = Static<typeof HttpNodeHeartbeatReply>;
 
 export const NodeJobsReply = Type.Object(
   {
     jobs: list(
-      described(JobAssign, 'Work for the node'),
-      MOST_JOBS_FETCHED,
+      described(JobAssign, 'A job for the node'),
+      MAX_JOBS_FETCHED,
       'Jobs for the node, oldest first; may be empty',
     ),
   },

@@ -1,4 +1,4 @@
-/** What operators see and do: lists of nodes, jobs and sessions; cordon, uncordon, drain. */
+/** Operators' lists of nodes, jobs and sessions; and cordon, uncordon, drain. */
 import { type Static, Type } from 'typebox';
 import {
   count,
@@ -26,27 +26,31 @@ export const NodeView = Type.Object(
   {
     node_id: id('Node'),
     status: nodeStatus(),
-    cordoned: flag('Gets no new jobs because an operator said so'),
+    cordoned: flag("Gets no new jobs because of an operator's command"),
     reason: optional(text('Why it is in this state', 4096)),
     version: optional(label('Version of the node program')),
     platform: optional(label('Operating system')),
     region: optional(label('Region')),
     zone: optional(label('Zone')),
-    delivery: oneOf(['socket', 'endpoint', 'pull'], 'How its jobs reach the node'),
+    delivery: oneOf(['socket', 'endpoint', 'pull'], 'How jobs reach the node'),
     instance_id: optional(label('Instance that holds its connection')),
     generation: optional(count('Number of its registration')),
     used_slots: count('Slots taken'),
     max_concurrent_jobs: count('Slots it has'),
     ready_types: list(label('Service type'), 64, 'Service types that are ready'),
     unavailable_services: optional(
-      list(label('Service'), 64, 'Services it said it lacks: for a while it gets no jobs that need them'),
+      list(
+        label('Service'),
+        64,
+        'Services it reported as missing: for some time it gets no jobs that need them',
+      ),
     ),
-    accept_public_jobs: optional(flag('Takes jobs of everyone')),
+    accept_public_jobs: optional(flag('Accepts jobs of all tenants')),
     cpu_percent: optional(quantity('CPU use', { minimum: -1 })),
     gpu_percent: optional(quantity('GPU use', { minimum: -1 })),
     mem_percent: optional(quantity('Main memory use', { minimum: -1 })),
     registered_at_ms: optional(quantity('When it registered (epoch ms)')),
-    last_heartbeat_at_ms: optional(quantity('When it was last heard (epoch ms)')),
+    last_heartbeat_at_ms: optional(quantity('When its last heartbeat arrived (epoch ms)')),
   },
   { title: 'NodeView', description: 'A node as the scheduler sees it' },
 );
@@ -91,26 +95,26 @@ export const SessionView = Type.Object(
     tenant_id: id('Tenant'),
     state: oneOf(
       ['open', 'draining', 'closing'],
-      'draining: told to move to another instance; closing: ends with its last outcome',
+      'draining: ordered to move to another instance; closing: ends with its last outcome',
     ),
     connected: flag('A client is connected'),
     resumable_until_ms: optional(quantity('Without a client: until when one may resume it (epoch ms)')),
-    legacy: flag('The client named no extensions'),
+    legacy: flag('A legacy client: it named no extensions'),
     platform: label('Platform of the client'),
     src_lang: language('Source language, or `auto`'),
     tgt_lang: language('Target language'),
     mode: optional(label('How the languages are chosen')),
     lang_a: optional(language('First language of a two-way conversation')),
     lang_b: optional(language('Second language of a two-way conversation')),
-    next_utterance_index: count('Position that the next utterance gets'),
-    last_delivery_seq: count('Number of the last outcome that left; 0 before the first'),
+    next_utterance_index: count('Position of the next utterance'),
+    last_delivery_seq: count('Number of the last sent outcome; 0 before the first'),
     running_utterances: count('Utterances without outcome'),
-    pending_results: count('Outcomes held back until an earlier one is there'),
-    kept_results: count('Outcomes that left and are not acknowledged'),
+    pending_results: count('Outcomes held back until an earlier one arrives'),
+    kept_results: count('Outcomes that were sent and not acknowledged'),
     audio_bytes: count('Audio held for it'),
     opened_at_ms: quantity('When it was opened (epoch ms)'),
   },
-  { title: 'SessionView', description: 'A session as the scheduler sees it; never what was said in it' },
+  { title: 'SessionView', description: 'A session as the scheduler sees it, without its texts' },
 );
 export type SessionView = Static<typeof SessionView>;
 
@@ -121,8 +125,8 @@ export const SessionsReply = Type.Object(
 export type SessionsReply = Static<typeof SessionsReply>;
 
 export const NodeOrder = Type.Object(
-  { reason: optional(text('Why, for others to read', 4096)) },
-  { title: 'NodeOrder', description: 'An order of an operator to one node' },
+  { reason: optional(text('Reason, for other operators', 4096)) },
+  { title: 'NodeOrder', description: "An operator's command for one node" },
 );
 export type NodeOrder = Static<typeof NodeOrder>;
 
@@ -132,8 +136,8 @@ export const NodeOrderReply = Type.Object(
     node_id: id('Node'),
     status: nodeStatus(),
     cordoned: flag('Gets no new jobs'),
-    running_jobs: optional(count('Jobs still with the node')),
+    running_jobs: optional(count('Jobs still on the node')),
   },
-  { title: 'NodeOrderReply', description: 'State of the node after the order' },
+  { title: 'NodeOrderReply', description: 'State of the node after the command' },
 );
 export type NodeOrderReply = Static<typeof NodeOrderReply>;

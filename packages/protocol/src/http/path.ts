@@ -1,4 +1,4 @@
-/** Path parameters and the queries that several endpoints share. */
+/** Path parameters and queries that several endpoints share. */
 import { type Static, Type } from 'typebox';
 import { count, id, optional, text } from '../shared/bounded.ts';
 
@@ -18,18 +18,18 @@ export const AudioPath = Type.Object(
 export type AudioPath = Static<typeof AudioPath>;
 
 export const WaitQuery = Type.Object(
-  { wait_ms: optional(count('How long the answer may be held back', { maximum: LONGEST_WAIT_MS })) },
+  { wait_ms: optional(count('How long the reply may be delayed', { maximum: LONGEST_WAIT_MS })) },
   { title: 'WaitQuery', description: 'Long polling' },
 );
 export type WaitQuery = Static<typeof WaitQuery>;
 
-/** Jobs that one answer to a fetching node holds at the most. */
-export const MOST_JOBS_FETCHED = 1_000;
+/** The most jobs in one reply to a fetching node. */
+export const MAX_JOBS_FETCHED = 1_000;
 
 export const FetchQuery = Type.Object(
   {
     ...WaitQuery.properties,
-    max: optional(count('Jobs at once; 16 if absent', { minimum: 1, maximum: MOST_JOBS_FETCHED })),
+    max: optional(count('Jobs at once; 16 if absent', { minimum: 1, maximum: MAX_JOBS_FETCHED })),
   },
   { title: 'FetchQuery', description: 'Long polling for jobs' },
 );
@@ -37,7 +37,7 @@ export type FetchQuery = Static<typeof FetchQuery>;
 
 export const pageFields = {
   limit: optional(count('Entries per page', { minimum: 1, maximum: LARGEST_PAGE })),
-  cursor: optional(text('next_cursor of the page before', 1024)),
+  cursor: optional(text('next_cursor of the previous page', 1024)),
 };
 
-export const nextCursor = optional(text('Ask for the next page with it; absent on the last', 1024));
+export const nextCursor = optional(text('Cursor of the next page; absent on the last', 1024));

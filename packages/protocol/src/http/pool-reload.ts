@@ -1,12 +1,12 @@
-/** HTTP body: what came of reading the pools anew. */
+/** HTTP body: the result of reloading the pools. */
 import { type Static, Type } from 'typebox';
 import { count, flag, list, text } from '../shared/bounded.ts';
 
 export const PoolReloadReply = Type.Object(
   {
     ok: Type.Literal(true),
-    changed: flag('The pools are others than before'),
-    pool_count: count('Pools in force; 0 if the fleet is not divided'),
+    changed: flag('The pools have changed'),
+    pool_count: count('Pools in force; 0 if the fleet has no pools'),
     needs_restart: list(
       text('Key of a setting', 256),
       1_000,

@@ -1,34 +1,34 @@
-/** Statistics of all instances, as dashboards legacy read them. */
+/** Statistics of all instances, in the format that legacy dashboards read. */
 import { type Static, Type } from 'typebox';
 import { count, flag, label, list, map, measure, optional, quantity, text } from '../shared/bounded.ts';
 
 const nodeCounts = (description: string) =>
-  map<number>(count('Nodes'), 501, `${description}; beyond 500 the rest is together under "other"`);
+  map<number>(count('Nodes'), 501, `${description}; beyond 500 the rest is summed under "other"`);
 
 export const LanguageUsage = Type.Object(
   {
-    as_source: count('Connected sessions that speak it; a source of "auto" is not counted'),
-    as_target: count('Connected sessions that hear it'),
-    total: count('Both together'),
+    as_source: count('Connected sessions with it as source; "auto" is not counted'),
+    as_target: count('Connected sessions with it as target'),
+    total: count('Sum of both'),
   },
-  { title: 'LanguageUsage', description: 'A two_way_auto session has both of its languages as both' },
+  { title: 'LanguageUsage', description: 'A two_way_auto session counts both of its languages as both' },
 );
 export type LanguageUsage = Static<typeof LanguageUsage>;
 
 export const CatalogueArtifact = Type.Object(
   {
     type: optional(label('Kind of file')),
-    url: optional(text('Where it is', 2048)),
+    url: optional(text('Address of the file', 2048)),
     sha256: optional(label('Checksum')),
     size_bytes: optional(quantity('Size')),
   },
-  { title: 'CatalogueArtifact', description: 'What is to be installed' },
+  { title: 'CatalogueArtifact', description: 'The file to install' },
 );
 
 export const CatalogueService = Type.Object(
   {
     service_id: label('Service'),
-    name: label('Name for people'),
+    name: label('Display name'),
     latest_version: label('Newest version; may be empty'),
     variants: list(
       Type.Object({
@@ -37,7 +37,7 @@ export const CatalogueService = Type.Object(
         artifact: optional(CatalogueArtifact),
       }),
       64,
-      'What there is of it',
+      'Its available variants',
     ),
   },
   { title: 'CatalogueService', description: 'A service of the ModelHub' },
@@ -47,7 +47,7 @@ export type CatalogueService = Static<typeof CatalogueService>;
 export const NodePowerDetail = Type.Object(
   {
     node_id: label('Node'),
-    node_name: label('The same: nodes have no other name'),
+    node_name: label('The same as node_id: nodes have no other name'),
     cpu_power: measure('max(0, 50 − CPU %) × cores ÷ 100'),
     gpu_power: measure('max(0, 75 − GPU %) × GB of each GPU ÷ 100, together'),
     memory_power: measure('max(0, 75 − memory %) × GB ÷ 100'),
@@ -55,7 +55,7 @@ export const NodePowerDetail = Type.Object(
       map<number>(measure('Efficiency'), 8, 'service_id to efficiency, as the node last reported it'),
     ),
   },
-  { title: 'NodePowerDetail', description: 'What a node has free' },
+  { title: 'NodePowerDetail', description: 'Free computing power of a node' },
 );
 export type NodePowerDetail = Static<typeof NodePowerDetail>;
 
@@ -72,7 +72,7 @@ export const StatsReply = Type.Object(
         language_usage: map<LanguageUsage>(
           LanguageUsage,
           201,
-          'By language; beyond 200 the rest is together under "other"',
+          'By language; beyond 200 the rest is summed under "other"',
         ),
       },
       { description: 'Sessions and their languages' },
@@ -83,32 +83,36 @@ export const StatsReply = Type.Object(
         model_node_counts: nodeCounts('Nodes that can use a model, by model'),
         service_node_counts: nodeCounts('Nodes on which a service is ready, by service'),
         type_node_counts: nodeCounts('Nodes on which a type of service is ready, by type'),
-        type_in_use_counts: nodeCounts('Of those, nodes that work on a job, by type'),
+        type_in_use_counts: nodeCounts('Of those, nodes that are running a job, by type'),
         available_services: list(
           CatalogueService,
           2_000,
-          'Services of the ModelHub, as the answering instance knew them when it took the snapshot',
+          'Services of the ModelHub, as known to the answering instance at the snapshot',
         ),
-        total_services: count('Of them'),
+        total_services: count('Number of these services'),
         compute_power: Type.Object(
           {
-            total_cpu_power: measure('Of all nodes that are online'),
-            total_gpu_power: measure('Of all nodes that are online'),
-            total_memory_power: measure('Of all nodes that are online'),
-            node_power_details: list(NodePowerDetail, 500, 'The 500 nodes that have most; totals are of all'),
+            total_cpu_power: measure('Sum over all online nodes'),
+            total_gpu_power: measure('Sum over all online nodes'),
+            total_memory_power: measure('Sum over all online nodes'),
+            node_power_details: list(
+              NodePowerDetail,
+              500,
+              'The 500 nodes with the most power; totals cover all nodes',
+            ),
           },
-          { description: 'What nodes have free' },
+          { description: 'Free computing power' },
         ),
       },
-      { description: 'Nodes and what they can do' },
+      { description: 'Nodes and their capabilities' },
     ),
     snapshot: Type.Object(
       {
-        updated_at_ms: quantity('When these figures were put together (epoch ms)'),
+        updated_at_ms: quantity('When the snapshot was taken (epoch ms)'),
         age_ms: quantity('Time since then'),
-        stale: flag('Older than 10 s: counting is delayed, or the store of the instances is away'),
+        stale: flag('Older than 10 s: counting is delayed, or the shared store is unavailable'),
       },
-      { description: 'How old these figures are' },
+      { description: 'Age of these figures' },
     ),
   },
   {

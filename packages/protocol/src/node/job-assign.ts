@@ -1,4 +1,4 @@
-/** The job as a node receives it, over its socket, its endpoint or the mailbox. */
+/** A job as the node receives it, over its socket, its endpoint or the mailbox. */
 import { type Static, Type } from 'typebox';
 import { AudioFormat, AudioRef, SampleRate } from '../shared/audio.ts';
 import {
@@ -20,8 +20,8 @@ import { languageMode, streamingAsr } from '../shared/language-mode.ts';
 import { message } from '../shared/message.ts';
 import { Pipeline } from '../shared/pipeline.ts';
 
-export const JobAssign = message('job_assign', 'Work for the node', {
-  job_id: id('Job; never used twice'),
+export const JobAssign = message('job_assign', 'A job for the node', {
+  job_id: id('Id of the job; never reused'),
   attempt_id: count('Attempt of the job, from 1', { minimum: 1 }),
   session_id: id('Session of the job'),
   utterance_index: count('Utterance of the session'),
@@ -37,22 +37,22 @@ export const JobAssign = message('job_assign', 'Work for the node', {
   ...languageMode,
   ...streamingAsr,
   trace_id: traceId(),
-  group_id: optional(id('Group the utterance belongs to')),
+  group_id: optional(id('Group of the utterance')),
   part_index: optional(count('Position in the group')),
   context_text: optional(text('Text before this utterance')),
   padding_ms: optional(quantity('Silence to append')),
   is_manual_cut: optional(flag('The speaker ended the utterance; always true for legacy nodes')),
   is_pause_triggered: optional(flag('A pause ended the utterance')),
   is_timeout_triggered: optional(flag('A timeout ended the utterance')),
-  is_max_duration_triggered: optional(flag('The utterance was cut because it was long')),
-  turn_id: optional(id('Pieces of one long utterance share it')),
+  is_max_duration_triggered: optional(flag('The utterance was cut because of its length')),
+  turn_id: optional(id('Shared by the parts of one long utterance')),
   lid: optional(
     Type.Object(
-      { candidates: list(language('Language'), 64, 'Languages to choose from') },
+      { candidates: list(language('Language'), 64, 'Candidate languages') },
       { description: 'Language identification' },
     ),
   ),
   room_id: optional(id('Room of the session')),
-  deadline_ms: extension(quantity('When the result is of no more use (epoch ms)')),
+  deadline_ms: extension(quantity('When the result becomes useless (epoch ms)')),
 });
 export type JobAssign = Static<typeof JobAssign>;

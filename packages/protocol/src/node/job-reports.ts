@@ -1,4 +1,4 @@
-/** What a node says about a job: job_ack, job_started, asr_partial, job_result. */
+/** Messages of a node about a job: job_ack, job_started, asr_partial, job_result. */
 import { type Static, Type } from 'typebox';
 import { count, flag, id, label, optional, text, traceId } from '../shared/bounded.ts';
 import { message } from '../shared/message.ts';
@@ -14,12 +14,12 @@ const attempt = {
 
 export const JobAck = message(
   'job_ack',
-  'The node has taken the job; sent only by nodes that support job_ack',
+  'The node has accepted the job; sent only by nodes that support job_ack',
   attempt,
 );
 export type JobAck = Static<typeof JobAck>;
 
-export const JobStarted = message('job_started', 'The node works on the job', attempt);
+export const JobStarted = message('job_started', 'The node is working on the job', attempt);
 export type JobStarted = Static<typeof JobStarted>;
 
 export const NodeAsrPartial = message('asr_partial', 'Text recognised so far', {
@@ -28,7 +28,7 @@ export const NodeAsrPartial = message('asr_partial', 'Text recognised so far', {
   session_id: id('Session of the job'),
   utterance_index: count('Utterance of the session'),
   text: text('Recognised text'),
-  is_final: flag('The text will not change any more'),
+  is_final: flag('The text is final'),
   trace_id: traceId(),
 });
 export type NodeAsrPartial = Static<typeof NodeAsrPartial>;
@@ -39,19 +39,19 @@ export const JobResult = message('job_result', 'The outcome of an attempt', {
   success: flag('Whether the job succeeded'),
   ...resultFields,
   error: optional(JobError),
-  group_id: optional(id('Group the utterance belongs to')),
+  group_id: optional(id('Group of the utterance')),
   part_index: optional(count('Position in the group')),
 });
 export type JobResult = Static<typeof JobResult>;
 
-/** `error.details` of MODEL_NOT_AVAILABLE; `model_id` and `version` are its old spellings. */
+/** `error.details` of MODEL_NOT_AVAILABLE; `model_id` and `version` are the old names. */
 export const ModelNotAvailableDetails = Type.Object(
   {
     service_id: optional(label('Service that is missing')),
     service_version: optional(label('Version that is missing')),
     reason: optional(text('Why', 4096)),
-    model_id: optional(label('Old spelling of service_id')),
-    version: optional(label('Old spelling of service_version')),
+    model_id: optional(label('Old name of service_id')),
+    version: optional(label('Old name of service_version')),
   },
   { title: 'ModelNotAvailableDetails', description: '`error.details` of MODEL_NOT_AVAILABLE' },
 );

@@ -1,4 +1,4 @@
-/** How a node introduces itself and stays known: node_register, node_heartbeat, node_error. */
+/** How a node registers and stays registered: node_register, node_heartbeat, node_error. */
 import type { Static } from 'typebox';
 import {
   anything,
@@ -23,23 +23,23 @@ import { AsrMetrics, ProcessingMetrics, RerunMetrics } from '../shared/node-metr
 import { NodeHealth } from '../shared/node-status.ts';
 import { ResourceUsage } from '../shared/resource-usage.ts';
 
-/** What a node that connects may add to its registration, over the socket or HTTP. */
+/** Optional fields of a registration, over the socket or HTTP. */
 export const nodeExtensions = {
   max_concurrent_jobs: extension(
-    count('Slots: jobs the node takes at once', { minimum: 1, maximum: 10_000 }),
+    count('Slots: jobs that the node runs at once', { minimum: 1, maximum: 10_000 }),
   ),
   supports: extension(
-    list(id('Ability'), 64, 'Extensions it understands: job_ack, audio_ref, drain, cancel_ack'),
+    list(id('Ability'), 64, 'Extensions that the node supports: job_ack, audio_ref, drain, cancel_ack'),
   ),
-  region: extension(id('Region the node is in')),
-  zone: extension(id('Zone the node is in')),
+  region: extension(id('Region of the node')),
+  zone: extension(id('Zone of the node')),
 };
 
 export const runningJobIds = extension(
   list(
     id('Job id'),
     10_000,
-    'Jobs the node has acknowledged and not answered yet: all of them, for one that is left out is taken to be over',
+    'All jobs that the node has acknowledged and not answered yet; a job that is missing here counts as ended',
   ),
 );
 
@@ -64,7 +64,7 @@ export const NodeRegister = message(
     ...installed,
     features_supported: FeatureFlags,
     advanced_features: optional(list(label('Feature'), 256, 'Further features, informational')),
-    accept_public_jobs: flag('Takes jobs of everyone, not only of paired sessions'),
+    accept_public_jobs: flag('Accepts jobs of all tenants, not only of paired sessions'),
     ...nodeExtensions,
     running_job_ids: runningJobIds,
   },
@@ -89,10 +89,10 @@ export const NodeHeartbeat = message(
 );
 export type NodeHeartbeat = Static<typeof NodeHeartbeat>;
 
-export const NodeError = message('node_error', 'Trouble on the node that belongs to no job', {
+export const NodeError = message('node_error', 'A problem of the node that concerns no job', {
   node_id: id('Id of the node'),
   code: label('Error code'),
   message: text('What went wrong'),
-  details: optional(anything('More, depending on the code')),
+  details: optional(anything('Further data, depending on the code')),
 });
 export type NodeError = Static<typeof NodeError>;

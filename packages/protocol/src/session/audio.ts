@@ -1,4 +1,4 @@
-/** Audio on its way in: audio_chunk (hot path), utterance, and what the scheduler says about taking it. */
+/** Incoming audio: audio_chunk (hot path), utterance, and the scheduler's replies to them. */
 import type { Static } from 'typebox';
 import { AudioFormat, AudioRef, SampleRate } from '../shared/audio.ts';
 import {
@@ -26,14 +26,14 @@ export const AudioChunk = message(
   {
     session_id: id('Session'),
     seq: count(
-      'Grows with each chunk; the first value is arbitrary. From clients that support utterance_accepted, one that is not higher than the last is a repeat and ignored; one that was refused (RATE_LIMITED with its `seq` in the details) is to be sent again, and what came after it behind it',
+      'Grows with each chunk; the first value is arbitrary. From clients that support utterance_accepted, a value that is not higher than the last one is a repeat and ignored; a refused one (RATE_LIMITED with its `seq` in the details) must be sent again, followed by the chunks after it',
     ),
-    is_final: flag('The utterance ends here; with an empty payload: send now'),
+    is_final: flag('The utterance ends here; with an empty payload: translate now'),
     payload: optional(base64('Audio')),
     client_timestamp_ms: optional(measure('When it was recorded (epoch ms)')),
     request_id: extension(
       id(
-        'Names the utterance it belongs to: another name begins the next utterance, and a final that has one ends it at once. Makes a repeat harmless, also in another session',
+        'Id of the utterance: a different id begins the next utterance, and a final with an id ends it immediately. Makes a repeat harmless, also in another session',
       ),
     ),
   },
@@ -43,7 +43,7 @@ export type AudioChunk = Static<typeof AudioChunk>;
 export const Utterance = message('utterance', 'A whole utterance, cut by the client', {
   session_id: id('Session'),
   utterance_index: count(
-    'Position of the utterance in the session; raised if it was used already, and utterance_accepted says to what',
+    'Position of the utterance in the session; if it was used already, utterance_accepted returns a higher one',
   ),
   manual_cut: flag('The speaker ended it'),
   src_lang: language('Source language, or `auto`'),
@@ -58,9 +58,7 @@ export const Utterance = message('utterance', 'A whole utterance, cut by the cli
   trace_id: optional(traceId()),
   pipeline: optional(Pipeline),
   request_id: extension(
-    id(
-      'Makes a repeat of this utterance harmless, also in another session; after a failure it is another try',
-    ),
+    id('Makes a repeat of this utterance harmless, also in another session; after a failure it is a retry'),
   ),
   audio_ref: extension(AudioRef),
 });
@@ -68,11 +66,11 @@ export type Utterance = Static<typeof Utterance>;
 
 export const UtteranceAccepted = extensionMessage(
   'utterance_accepted',
-  'For clients that support utterance_accepted. The audio is the responsibility of the scheduler from here; told again after a resume as long as the outcome is not acknowledged; chunks repeated by seq are ignored',
+  'For clients that support utterance_accepted. The scheduler is responsible for the audio from now on. Sent again after a resume as long as the outcome is not acknowledged; chunks repeated by seq are ignored',
   {
-    utterance_index: count('Position of the utterance in the session, as its outcome will have it'),
+    utterance_index: count('Position of the utterance in the session, as in its outcome'),
     job_id: id('Its job'),
-    request_id: optional(id('As given by the client')),
+    request_id: optional(id('As sent by the client')),
     first_seq: optional(count('First chunk of the utterance')),
     last_seq: optional(count('Last chunk of the utterance')),
   },
@@ -82,9 +80,9 @@ export type UtteranceAccepted = Static<typeof UtteranceAccepted>;
 export const Backpressure = message('backpressure', 'Send less audio for a while', {
   action: oneOf(
     ['BUSY', 'PAUSE', 'SLOW_DOWN'],
-    'SLOW_DOWN: this session sends too much; BUSY: everybody does; PAUSE: send nothing. Clients that do not support backpressure get only PAUSE, at least 500 ms apart',
+    'SLOW_DOWN: this session sends too much; BUSY: all sessions do; PAUSE: send nothing. Clients that do not support backpressure get only PAUSE, at least 500 ms apart',
   ),
-  resume_after_ms: optional(count('When to go on')),
-  message: optional(text('For a person')),
+  resume_after_ms: optional(count('When to continue')),
+  message: optional(text('Text for people')),
 });
 export type Backpressure = Static<typeof Backpressure>;

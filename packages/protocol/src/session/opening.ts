@@ -1,4 +1,4 @@
-/** How a session begins, stays alive and ends. */
+/** The beginning, heartbeats and end of a session. */
 import type { Static } from 'typebox';
 import { AudioFormat, SampleRate } from '../shared/audio.ts';
 import {
@@ -28,25 +28,27 @@ export const SessionInit = message(
     tgt_lang: language('Target language'),
     dialect: optional(label('Dialect of the speaker')),
     features: optional(FeatureFlags),
-    pairing_code: optional(label('Not issued by anyone: answered by a warning, the session goes on')),
+    pairing_code: optional(
+      label('Pairing codes are not issued: the answer has a warning, and the session opens without one'),
+    ),
     tenant_id: optional(id('Tenant; must agree with the credential')),
     ...languageMode,
     ...streamingAsr,
     trace_id: optional(traceId()),
     resume_session_id: extension(
-      id('Session to continue; if that cannot be, a new one is opened and the answer has no `resumed`'),
+      id('Session to resume; if that is impossible, a new one is opened and the answer has no `resumed`'),
     ),
-    resume_token: extension(text('Token of its session_init_ack', 4096)),
+    resume_token: extension(text('Token from its session_init_ack', 4096)),
     resume_delivery_seq: extension(
       count(
-        'Highest delivery_seq it has received: no other outcome gets a number up to it, even if all that the scheduler knew of them is lost',
+        'Highest delivery_seq received: no other outcome gets a number up to it, even if the scheduler lost its record of them',
       ),
     ),
     supports: extension(
       list(
         id('Ability'),
         64,
-        'Extensions it understands: result_ack, utterance_accepted, backpressure, server_draining. Whoever gives it, even empty, can resume the session; absent: a legacy client, whose session ends with its connection',
+        'Extensions that the client supports: result_ack, utterance_accepted, backpressure, server_draining. A client that sends it, even empty, can resume the session; absent: a legacy client, whose session ends with its connection',
       ),
     ),
     audio_format: extension(AudioFormat),
@@ -58,7 +60,7 @@ export type SessionInit = Static<typeof SessionInit>;
 export const SessionInitAck = message('session_init_ack', 'The session is open', {
   session_id: id('Id of the session'),
   assigned_node_id: optional(id('Node the session is paired with')),
-  message: text('For a person'),
+  message: text('Text for people'),
   trace_id: traceId(),
   protocol_version: label('"1.0"'),
   use_binary_frame: flag('Always false: frames are JSON text'),
@@ -67,16 +69,16 @@ export const SessionInitAck = message('session_init_ack', 'The session is open',
   negotiated_sample_rate: optional(SampleRate),
   negotiated_channel_count: count('Channels; 1'),
   resume_token: extension(
-    text('Proves the right to resume this session; given once, at its first opening', 4096),
+    text('Proves the right to resume this session; sent once, when it is first opened', 4096),
   ),
   resumed: extension(
     flag(
-      'The session continues: numbers go on, running utterances too, and outcomes that were not acknowledged come again',
+      'The session continues: numbering and running utterances continue, and unacknowledged outcomes are sent again',
     ),
   ),
   moved: extension(
     flag(
-      'The session continues on another instance: whoever still has the audio of an utterance without an outcome sends it again as it was, accepted or not; a repeat never makes a second job',
+      'The session continues on another instance: the client sends the audio of each utterance without an outcome again, unchanged, accepted or not; a repeat never creates a second job',
     ),
   ),
 });
@@ -96,7 +98,7 @@ export type ServerHeartbeat = Static<typeof ServerHeartbeat>;
 
 export const SessionClose = message(
   'session_close',
-  'Ends the session; audio received so far is still translated, and session_close_ack comes after the last outcome',
+  'Ends the session; received audio is still translated, and session_close_ack follows the last outcome',
   {
     session_id: id('Session'),
     reason: text('Why', 4096),
@@ -111,9 +113,9 @@ export type SessionCloseAck = Static<typeof SessionCloseAck>;
 
 export const ServerDraining = extensionMessage(
   'server_draining',
-  'For clients that support server_draining: this instance is going away; audio that was not accepted is to be sent where you go. Others get PAUSE',
+  'For clients that support server_draining: this instance shuts down; send unaccepted audio to the next one. Other clients get PAUSE',
   {
-    reconnect_after_ms: count('How long to wait before'),
+    reconnect_after_ms: count('How long to wait before reconnecting'),
   },
 );
 export type ServerDraining = Static<typeof ServerDraining>;

@@ -1,4 +1,4 @@
-/** What a session learns about its utterances, in their order: asr_partial, translation_result, missing_result, ui_event. */
+/** Messages about a session's utterances, in their order: asr_partial, translation_result, missing_result, ui_event. */
 import type { Static } from 'typebox';
 import {
   anyOf,
@@ -29,7 +29,7 @@ export const SessionAsrPartial = message('asr_partial', 'Text recognised so far'
   ...utterance,
   job_id: id('Job'),
   text: text('Recognised text'),
-  is_final: flag('The text will not change any more'),
+  is_final: flag('The text is final'),
   trace_id: traceId(),
 });
 export type SessionAsrPartial = Static<typeof SessionAsrPartial>;
@@ -43,7 +43,7 @@ export const TranslationResult = message('translation_result', 'The outcome of a
   tts_format: label('`opus`: length-prefixed, 16 kHz mono; anything else: pcm16 at 16 kHz'),
   extra: optional(Extra),
   trace_id: traceId(),
-  group_id: optional(id('Group the utterance belongs to; name it when reporting playback')),
+  group_id: optional(id('Group of the utterance; send it when reporting playback')),
   part_index: optional(count('Position in the group')),
   service_timings: optional(ServiceTimings),
   network_timings: optional(NetworkTimings),
@@ -51,7 +51,7 @@ export const TranslationResult = message('translation_result', 'The outcome of a
   ...recognitionQuality,
   delivery_seq: extension(
     count(
-      'Number of the outcome in the session, without holes; for clients that support result_ack, which answer with it',
+      'Number of the outcome in the session, without gaps; for clients that support result_ack, which acknowledge it',
     ),
   ),
 });
@@ -64,13 +64,13 @@ export const MissingResult = message(
     ...utterance,
     reason: anyOf(
       ['gap_timeout', 'pending_overflow_evict', 'silence_detected', 'job_failed'],
-      'gap_timeout: later outcomes waited too long for it; pending_overflow_evict: too many did; silence_detected: nothing was said; job_failed: an `error` says why, to legacy clients only the ui_event',
+      'gap_timeout: later outcomes waited too long for it; pending_overflow_evict: too many outcomes waited for it; silence_detected: there was no speech; job_failed: an `error` has the reason, for legacy clients only the ui_event',
     ),
     created_at_ms: quantity('When (epoch ms)'),
     trace_id: optional(traceId()),
     delivery_seq: extension(
       count(
-        'Number of the outcome in the session, without holes; for clients that support result_ack, which answer with it',
+        'Number of the outcome in the session, without gaps; for clients that support result_ack, which acknowledge it',
       ),
     ),
   },
@@ -96,8 +96,8 @@ export const UiEvent = message('ui_event', 'Progress of an utterance, for displa
   job_id: id('Job'),
   event: anyOf(UI_EVENTS, 'What happened'),
   elapsed_ms: optional(measure('Time since the utterance was accepted')),
-  status: oneOf(['ok', 'error'], 'Whether it went well'),
+  status: oneOf(['ok', 'error'], 'Whether it succeeded'),
   error_code: optional(label('Error code')),
-  hint: optional(text('What a person can do about it')),
+  hint: optional(text('Advice for people')),
 });
 export type UiEvent = Static<typeof UiEvent>;

@@ -1,9 +1,9 @@
-/** What a client says about results: it has begun or ended to play one, or has received it. */
+/** A client's messages about results: playback began or ended, or a result has arrived. */
 import type { Static } from 'typebox';
 import { count, id, measure, traceId } from '../shared/bounded.ts';
 import { extensionMessage, message } from '../shared/message.ts';
 
-export const TtsStarted = message('tts_started', 'Playback began: pauses do not end utterances meanwhile', {
+export const TtsStarted = message('tts_started', 'Playback began: meanwhile pauses do not end utterances', {
   session_id: id('Session'),
   trace_id: traceId(),
   group_id: id('Group of the result'),
@@ -21,7 +21,7 @@ export type TtsPlayEnded = Static<typeof TtsPlayEnded>;
 
 export const ResultAck = extensionMessage(
   'result_ack',
-  'All outcomes up to this one have arrived; those that were not acknowledged come again after a resume',
+  'All outcomes up to this one have arrived; unacknowledged ones are sent again after a resume',
   {
     session_id: id('Session'),
     delivery_seq: count('Highest delivery_seq received'),

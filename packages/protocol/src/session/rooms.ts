@@ -1,11 +1,14 @@
-/** Room mode: several sessions that hear one another. Declared, so that legacy clients are understood; not served yet. */
+/**
+ * Room mode: several sessions that hear one another. Declared, so that messages of legacy clients are recognised; not
+ * supported yet.
+ */
 import { type Static, Type } from 'typebox';
 import { anyOf, anything, flag, id, label, list, map, measure, optional, text } from '../shared/bounded.ts';
 import { message } from '../shared/message.ts';
 
 const roomCode = label('Code of the room');
 const member = {
-  display_name: optional(label('Name others see')),
+  display_name: optional(label('Name shown to others')),
   preferred_lang: optional(label('Language the member wants to hear')),
 };
 
@@ -46,7 +49,7 @@ export const WebrtcAnswer = message('webrtc_answer', 'Relayed to a member', {
 });
 export type WebrtcAnswer = Static<typeof WebrtcAnswer>;
 
-/** The end of candidates is announced by a null candidate, which on input means absent. */
+/** A null candidate ends the candidates; on input null means absent. */
 export const WebrtcIce = message('webrtc_ice', 'Relayed to a member', {
   ...peer,
   candidate: optional(anything('ICE candidate; absent at the end of candidates')),
@@ -88,12 +91,12 @@ export const RoomError = message('room_error', 'A room message could not be serv
     ['ROOM_NOT_FOUND', 'ALREADY_IN_ROOM', 'ROOM_FULL', 'INVALID_ROOM_CODE', 'INTERNAL_ERROR'],
     'Error code',
   ),
-  message: optional(text('For a person')),
+  message: optional(text('Text for people')),
 });
 export type RoomError = Static<typeof RoomError>;
 
-export const RoomExpired = message('room_expired', 'The room was closed because nobody spoke', {
+export const RoomExpired = message('room_expired', 'The room was closed because no member spoke', {
   room_code: roomCode,
-  message: text('For a person'),
+  message: text('Text for people'),
 });
 export type RoomExpired = Static<typeof RoomExpired>;

@@ -1,10 +1,13 @@
-/** The building blocks of all schemas: every string, number, list and map has a bound, so no peer can make us hold more. */
+/**
+ * The building blocks of all schemas: every string, number, list and map has a bound, so that no peer can exhaust the
+ * memory.
+ */
 import { type TSchema, type TUnsafe, Type } from 'typebox';
 
 /** Ids become keys, labels and path segments; this alphabet is safe in all of them. */
 export const ID_PATTERN = '^[A-Za-z0-9._:-]{1,128}$';
 export const LONGEST_TEXT = 65_536;
-/** A number in JSON beyond this is not the number that was written. */
+/** JSON numbers beyond this lose precision. */
 export const LARGEST_NUMBER = Number.MAX_SAFE_INTEGER;
 
 export const id = (description: string) =>
@@ -15,7 +18,7 @@ export const id = (description: string) =>
     description,
   });
 
-/** A trace id may be empty: legacy programs echo what they were given, even if that was nothing. */
+/** A trace id may be empty: legacy programs echo the one they received, also an empty one. */
 export const traceId = (description = 'Correlates everything that belongs to one utterance') =>
   Type.String({
     pattern: '^[A-Za-z0-9._:-]{0,128}$',
@@ -24,7 +27,7 @@ export const traceId = (description = 'Correlates everything that belongs to one
     description,
   });
 
-/** A tag of a language as a session or caller names it; case and aliases are folded later. */
+/** A language tag as a client sends it; case and aliases are normalised later. */
 export const language = (description: string) =>
   Type.String({
     pattern: '^[A-Za-z0-9_-]{1,35}$',
@@ -33,10 +36,10 @@ export const language = (description: string) =>
     description,
   });
 
-/** A short word in anyone's own vocabulary: versions, platforms, engines, models. */
+/** A short word of an open vocabulary: versions, platforms, engines, models. */
 export const label = (description: string) => Type.String({ maxLength: 256, description });
 
-/** Names a service where one is asked for; what a node reports may be any label. */
+/** Names a required service; a node may report any label. */
 export const serviceName = (description: string) =>
   Type.String({
     pattern: '^[A-Za-z0-9._:@/-]{1,128}$',
@@ -59,13 +62,16 @@ export const count = (description: string, { minimum = 0, maximum = LARGEST_NUMB
 export const quantity = (description: string, { minimum = 0, maximum = LARGEST_NUMBER } = {}) =>
   Type.Number({ minimum, maximum, description });
 
-/** A figure that is shown or averaged but decides nothing: a clock that jumped back may not cost the message. */
+/**
+ * A figure that is only shown or averaged: a negative one, from a clock that was set back, must not invalidate the
+ * message.
+ */
 export const measure = (description: string) => quantity(description, { minimum: -LARGEST_NUMBER });
 
 export const list = <Item extends TSchema>(items: Item, maxItems: number, description: string) =>
   Type.Array(items, { maxItems, description });
 
-/** Keys are data of others (service ids, languages), hence bounded in length and number only. */
+/** Keys are data of others (service ids, languages), so only their length and number are bounded. */
 export const map = <Value>(value: TSchema, maxProperties: number, description: string) =>
   Type.Unsafe<Record<string, Value>>({
     type: 'object',
@@ -79,22 +85,22 @@ export const map = <Value>(value: TSchema, maxProperties: number, description: s
 export const oneOf = <const Words extends string[]>(words: readonly [...Words], description: string) =>
   Type.Enum<Words>(words, { type: 'string', description });
 
-/** These words are known today; others are accepted, because the other side may be newer or speak of its own parts. */
+/** These words are known today; others are accepted, because the other side may be newer or have its own. */
 export const anyOf = <const Word extends string>(
   words: readonly Word[],
   description: string,
 ): TUnsafe<Word | (string & {})> =>
   Type.Unsafe<Word | (string & {})>({ type: 'string', maxLength: 256, examples: [...words], description });
 
-/** Any JSON value; it is passed on or shown, never interpreted. */
+/** Any JSON value; passed on or shown, never interpreted. */
 export const anything = (description: string) => Type.Unknown({ description });
 
 export const optional = Type.Optional;
 
-/** An optional field that the legacy programs do not know. */
+/** An optional field that legacy programs do not know. */
 export const extension = <Field extends TSchema>(field: Field) =>
   Type.Optional(Type.With(field, { extension: true }) as unknown as Field);
 
-/** The same value in another role. */
+/** The same schema with another description. */
 export const described = <Field extends TSchema>(field: Field, description: string) =>
   Type.With(field, { description }) as unknown as Field;

@@ -1,4 +1,4 @@
-/** What a node says it is ready for, in both generations of the capability schema. */
+/** The services for which a node reports itself ready, in both generations of the capability schema. */
 import { type Static, Type } from 'typebox';
 import { anyOf, flag, label, list, map, optional, text } from './bounded.ts';
 import { ServiceType } from './installed-service.ts';
@@ -19,7 +19,7 @@ export const TypeCapability = Type.Object(
     ready: flag('Some implementation of this type is ready'),
     reason: optional(text('Why it is not ready')),
     ready_impl_ids: optional(list(label('Service id'), 1024, 'Implementations that are ready')),
-    devices: optional(Type.Unknown({ description: 'Devices that serve the type, in the words of the node' })),
+    devices: optional(Type.Unknown({ description: 'Devices that serve the type, as the node names them' })),
   },
   { title: 'TypeCapability', description: 'Readiness of one service type' },
 );

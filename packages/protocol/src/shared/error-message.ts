@@ -4,10 +4,10 @@ import { ERROR_CODES } from '../error-codes.ts';
 import { anyOf, anything, optional, text, traceId } from './bounded.ts';
 import { message } from './message.ts';
 
-export const ErrorMessage = message('error', 'Something this side sent could not be served', {
+export const ErrorMessage = message('error', 'A message of this peer could not be served', {
   code: anyOf(ERROR_CODES, 'Error code'),
-  message: text('What is wrong, for a person'),
-  details: optional(anything('More, depending on the code')),
+  message: text('What is wrong, as text for people'),
+  details: optional(anything('Further data, depending on the code')),
   trace_id: optional(traceId()),
 });
 export type ErrorMessage = Static<typeof ErrorMessage>;

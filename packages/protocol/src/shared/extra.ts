@@ -1,4 +1,4 @@
-/** What a node adds to a result: a few known keys, and free ones that are passed through untouched. */
+/** Additional data of a result: a few known keys, and free ones that are passed through unchanged. */
 import { type Static, Type } from 'typebox';
 import { anyOf, label, map, measure, optional } from './bounded.ts';
 import { ServiceTimings } from './timings.ts';

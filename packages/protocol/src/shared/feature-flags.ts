@@ -1,4 +1,4 @@
-/** Optional analyses a session may ask for and a node may offer. */
+/** Optional analyses that a session may request and a node may offer. */
 import { type Static, Type } from 'typebox';
 import { flag, optional } from './bounded.ts';
 
@@ -8,7 +8,7 @@ export const FeatureFlags = Type.Object(
     voice_style_detection: optional(flag('Recognise the style of the voice')),
     speech_rate_detection: optional(flag('Measure the speech rate')),
     speech_rate_control: optional(flag('Speak at the measured rate')),
-    speaker_identification: optional(flag('Tell speakers apart')),
+    speaker_identification: optional(flag('Distinguish speakers')),
     persona_adaptation: optional(flag('Adapt the translation to the speaker')),
   },
   { title: 'FeatureFlags', description: 'Optional analyses' },

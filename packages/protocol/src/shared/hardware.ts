@@ -1,4 +1,4 @@
-/** What a node runs on. */
+/** The hardware of a node. */
 import { type Static, Type } from 'typebox';
 import { label, list, optional, quantity } from './bounded.ts';
 
@@ -14,6 +14,6 @@ export const Hardware = Type.Object(
       ),
     ),
   },
-  { title: 'Hardware', description: 'What the node runs on' },
+  { title: 'Hardware', description: 'Hardware of the node' },
 );
 export type Hardware = Static<typeof Hardware>;

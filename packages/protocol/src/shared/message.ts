@@ -1,7 +1,7 @@
-/** How every WebSocket message is declared: an object told apart by its `type`. */
+/** Declares a WebSocket message: an object identified by its `type`. */
 import { type TProperties, type TSchema, Type } from 'typebox';
 
-/** What any of the declared messages is, seen as a schema. */
+/** Any declared message as a schema. */
 export type MessageSchema = TSchema & { properties: { type: { const: string } } };
 
 export const message = <const Name extends string, Fields extends TProperties>(
@@ -10,7 +10,7 @@ export const message = <const Name extends string, Fields extends TProperties>(
   fields: Fields,
 ) => Type.Object({ type: Type.Literal(type), ...fields }, { title: type, description });
 
-/** A message that only programs which negotiated it send or receive. */
+/** A message that only programs use which negotiated it. */
 export const extensionMessage = <const Name extends string, Fields extends TProperties>(
   type: Name,
   description: string,

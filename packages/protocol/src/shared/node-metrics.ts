@@ -1,4 +1,4 @@
-/** Figures a node reports with its heartbeat; camelCase on the wire, as the legacy nodes spell them. */
+/** Figures of a node's heartbeat; camelCase on the wire, as in legacy nodes. */
 import { type Static, Type } from 'typebox';
 import { map, measure, optional } from './bounded.ts';
 
@@ -15,7 +15,7 @@ export const RerunMetrics = Type.Object(
 export type RerunMetrics = Static<typeof RerunMetrics>;
 
 export const AsrMetrics = Type.Object(
-  { processingEfficiency: optional(measure('Audio time over processing time')) },
+  { processingEfficiency: optional(measure('Audio time divided by processing time')) },
   { title: 'AsrMetrics', description: 'Superseded by processing_metrics' },
 );
 export type AsrMetrics = Static<typeof AsrMetrics>;
@@ -26,10 +26,10 @@ export const ProcessingMetrics = Type.Object(
       map<number>(
         measure('Efficiency'),
         1024,
-        'service_id to efficiency since the last heartbeat: audio time over processing time, or characters per second',
+        'service_id to efficiency since the last heartbeat: audio time divided by processing time, or characters per second',
       ),
     ),
   },
-  { title: 'ProcessingMetrics', description: 'How fast the services worked' },
+  { title: 'ProcessingMetrics', description: 'Speed of the services' },
 );
 export type ProcessingMetrics = Static<typeof ProcessingMetrics>;

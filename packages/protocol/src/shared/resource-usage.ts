@@ -1,8 +1,8 @@
-/** How busy a node is, as it says itself. */
+/** The load of a node, as it reports it. */
 import { type Static, Type } from 'typebox';
 import { count, optional, quantity } from './bounded.ts';
 
-/** Meters report −1 for "unknown", and sums over cores exceed 100: neither may cost a node its heartbeat. */
+/** Meters report −1 for "unknown", and sums over cores exceed 100: neither may invalidate the heartbeat. */
 const percent = (of: string) =>
   quantity(`${of} in percent, 0 to 100; -1 if unknown`, { minimum: -1, maximum: 1_000_000 });
 
@@ -15,6 +15,6 @@ export const ResourceUsage = Type.Object(
     running_jobs: count('Jobs the node is working on'),
     gpu_queue_length: optional(count('Work waiting for the GPU; above 0 the node is chosen last')),
   },
-  { title: 'ResourceUsage', description: 'How busy the node is' },
+  { title: 'ResourceUsage', description: 'Load of the node' },
 );
 export type ResourceUsage = Static<typeof ResourceUsage>;

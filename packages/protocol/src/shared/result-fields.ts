@@ -1,4 +1,4 @@
-/** What a finished job yields, the same in a job_result, in POST /v1/job/done and in the view of a job. */
+/** The result of a job, the same in a job_result, in POST /v1/job/done and in the view of a job. */
 import { type Static, Type } from 'typebox';
 import { anyOf, anything, base64, count, label, list, measure, optional, text } from './bounded.ts';
 import { Extra } from './extra.ts';
@@ -13,10 +13,10 @@ export const SegmentsMeta = Type.Object(
 );
 export type SegmentsMeta = Static<typeof SegmentsMeta>;
 
-/** How good the recognition was; passed from the node to the session as it is. */
+/** The quality of the recognition; passed from the node to the session unchanged. */
 export const recognitionQuality = {
   asr_quality_level: optional(anyOf(['good', 'suspect', 'bad'], 'Quality of the recognition')),
-  reason_codes: optional(list(label('Reason'), 64, 'Why the quality is what it is')),
+  reason_codes: optional(list(label('Reason'), 64, 'Reasons for the quality')),
   quality_score: optional(measure('Quality from 0 to 1')),
   rerun_count: optional(count('How often recognition was repeated')),
   segments_meta: optional(SegmentsMeta),
@@ -37,7 +37,7 @@ export const JobError = Type.Object(
   {
     code: label('Error code, from the list or of the node’s own'),
     message: text('What went wrong'),
-    details: optional(anything('More, depending on the code')),
+    details: optional(anything('Further data, depending on the code')),
   },
   { title: 'JobError', description: 'Why a job failed' },
 );

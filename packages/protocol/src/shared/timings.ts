@@ -1,4 +1,4 @@
-/** Where the time of an utterance went. */
+/** Where the time of an utterance was spent. */
 import { type Static, Type } from 'typebox';
 import { measure, optional } from './bounded.ts';
 

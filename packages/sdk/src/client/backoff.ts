@@ -1,12 +1,12 @@
-/** When to try again after a connection was lost or refused. Pure; chance comes in as an argument. */
+/** Delay before the next try after a connection was lost or refused. Pure; randomness is an argument. */
 
 export interface BackoffSettings {
-  /** The longest wait before the first try: most losses are short, and somebody is speaking. */
+  /** Upper limit of the delay before the first try: most losses are short, and a user may be speaking. */
   readonly quickMs: number;
-  /** The longest wait before the second try; it doubles with each further one. */
+  /** Upper limit of the delay before the second try; it doubles with each further one. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** A session that was open this long was good: the next loss starts from the beginning. */
+  /** After a session was open this long, the next loss starts from the first delay. */
   readonly stableAfterMs: number;
 }
 
@@ -17,18 +17,19 @@ export const BACKOFF: BackoffSettings = {
   stableAfterMs: 5_000,
 };
 
-/** The close code by which a scheduler says that it restarts. */
+/** The close code of a scheduler that restarts. */
 export const SERVICE_RESTART = 1012;
 
 export interface NextTry {
   readonly delayMs: number;
-  /** To be given back at the next loss. */
+  /** Pass it to the next call. */
   readonly failures: number;
 }
 
 /**
- * Full jitter: anything from nothing to the ceiling, so that all clients of a lost scheduler do not return as one wave.
- * A restart is no failure. A session that is cut right after it opened is one, or such a loop would never slow down.
+ * Full jitter: a random delay up to the limit, so that the clients of a lost scheduler do not all return at once. A
+ * restart does not count as a failure. A session that is cut right after it opened does, otherwise such a loop would
+ * never slow down.
  */
 export function nextTry(
   failures: number,

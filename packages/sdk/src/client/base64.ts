@@ -1,6 +1,6 @@
-/** Base64 with nothing but what browsers and Node.js share. */
+/** Base64 with functions that both browsers and Node.js have. */
 
-/** Arguments of one call; far below what any engine allows. */
+/** Arguments of one call; far below every engine's limit. */
 const SLICE = 8_192;
 
 export function encodeBase64(bytes: Uint8Array): string {
@@ -15,7 +15,7 @@ const INVALID = 255;
 const VALUES = new Uint8Array(128).fill(INVALID);
 for (let value = 0; value < ALPHABET.length; value += 1) VALUES[ALPHABET.charCodeAt(value)] = value;
 
-/** Undefined if it is not base64. By hand, because atob() is slow in Node.js. */
+/** Undefined: not base64. Own code, because atob() is slow in Node.js. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   const end = text.endsWith('==') ? text.length - 2 : text.endsWith('=') ? text.length - 1 : text.length;
   if (end % 4 === 1) return undefined;

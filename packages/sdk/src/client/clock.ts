@@ -1,4 +1,4 @@
-/** Time as a session sees it: it never goes back, and a timer can be called off. Tests bring their own. */
+/** The clock of a session: monotonic, with cancellable timers. Tests pass their own. */
 
 export type Cancel = () => void;
 
@@ -9,7 +9,7 @@ export interface SessionClock {
 }
 
 export const systemClock: SessionClock = {
-  // Date.now() follows whoever sets the clock of the machine; a pause must not last an hour because of that.
+  // Date.now() jumps when the machine's clock is set; a pause must not last an hour because of that.
   now: () => Math.round(performance.timeOrigin + performance.now()),
   after(delayMs, run) {
     const timer = setTimeout(run, delayMs);

@@ -1,4 +1,4 @@
-/** The SDK for clients: speech in, translations out, over connections that come and go. For browsers and Node.js. */
+/** The client SDK: sends speech and receives translations over connections that may break. For browsers and Node.js. */
 export type {
   FeatureFlags,
   MissingResult,

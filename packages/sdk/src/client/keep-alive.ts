@@ -1,17 +1,17 @@
-/** Shows the scheduler that the client lives, and finds out that a connection is dead although nobody closed it. */
+/** Sends heartbeats, and detects a connection that is dead although no side closed it. */
 import type { Cancel, SessionClock } from './clock.ts';
 
 export interface KeepAlive {
   start(): void;
-  /** A message came: any is a sign of life. */
-  heard(): void;
+  /** A message arrived: any of them proves that the scheduler lives. */
+  received(): void;
   stop(): void;
 }
 
-/** A timer that is this late ran on a machine that slept. */
-const ASLEEP_MS = 5_000;
-/** How long the answer may take after it woke up. */
-const AWAKE_MS = 10_000;
+/** A timer that fires this late shows that the machine slept. */
+const SLEPT_MS = 5_000;
+/** How long an answer may take after the machine woke up. */
+const AFTER_WAKE_MS = 10_000;
 
 export function createKeepAlive(deps: {
   readonly clock: SessionClock;
@@ -38,10 +38,10 @@ export function createKeepAlive(deps: {
       const now = clock.now();
       const leftMs = heardAt + deps.silenceMs - now;
       if (leftMs > 0) checkLater(leftMs);
-      else if (now - dueAt < ASLEEP_MS) deps.onDead();
+      else if (now - dueAt < SLEPT_MS) deps.onDead();
       else {
-        // Answers may wait unread in the socket: ask once more before giving up.
-        checkLater(AWAKE_MS);
+        // Answers may wait unread in the socket: check once more before closing it.
+        checkLater(AFTER_WAKE_MS);
         deps.beat();
       }
     });
@@ -59,7 +59,7 @@ export function createKeepAlive(deps: {
       beatLater();
       checkLater(deps.silenceMs);
     },
-    heard() {
+    received() {
       heardAt = clock.now();
     },
     stop,

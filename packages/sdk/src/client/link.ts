@@ -1,4 +1,4 @@
-/** A session's connection together with its opening: says who it is after every connect, and comes back after every loss. */
+/** A session's connection: sends session_init after every connect, and reconnects after every loss. */
 import { nextTry, SERVICE_RESTART } from './backoff.ts';
 import type { Cancel, SessionClock } from './clock.ts';
 import { createKeepAlive } from './keep-alive.ts';
@@ -12,10 +12,10 @@ export interface Link {
   /** False: the session is not open, and nothing was sent. */
   send(message: Outgoing): boolean;
   isOpen(): boolean;
-  /** Of the session that is open, or was last. */
+  /** The id of the open session, or of the last one. */
   sessionId(): string | undefined;
   bufferedBytes(): number;
-  /** For good. */
+  /** Permanently. */
   end(reason: string): void;
 }
 
@@ -27,25 +27,25 @@ export interface LinkDeps {
   readonly timings: SessionTimings;
   readonly introduce: (resume: Resume | undefined) => Outgoing;
   readonly onOpened: (sessionId: string, isResumed: boolean, hasMoved: boolean) => void;
-  /** Everything but what the link itself understands. Before the session is open only errors. */
+  /** Receives every frame that the link does not handle itself. Before the session is open, only errors. */
   readonly onFrame: (frame: ServerFrame) => void;
   readonly onDraining: (reconnectAfterMs: number) => void;
   readonly onLost: (loss: Loss) => void;
   readonly onRetry: (attempt: number, delayMs: number) => void;
-  /** The scheduler will never serve this; the link has ended. */
+  /** The scheduler refuses this session permanently; the link has ended. */
   readonly onRefused: (frame: ServerFrame) => void;
 }
 
-/** Answers to session_init that another try would only get again. */
+/** Errors after session_init that would occur again at every retry. */
 const UNRECOVERABLE = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'INVALID_MESSAGE']);
-/** There is nothing to go on with any more. */
+/** Errors after which the session cannot be resumed. */
 const NOT_RESUMABLE = new Set(['INVALID_SESSION', 'SESSION_CLOSED']);
-/** The scheduler does not take a message of this length, and never will. */
+/** The scheduler never accepts a message of this length. */
 const MESSAGE_TOO_BIG = 1009;
 const LONGEST_DRAIN_MS = 60_000;
-/** Sessions of one instance leave one after the other. */
+/** Spreads the reconnects of one instance's sessions. */
 const DRAIN_JITTER_MS = 1_000;
-/** Closed by this side, which browsers allow only with such a code. */
+/** Closed by this side; browsers allow only codes from 4000. */
 const CUT = 4000;
 
 export function createLink(deps: LinkDeps): Link {
@@ -57,7 +57,7 @@ export function createLink(deps: LinkDeps): Link {
   let failures = 0;
   let drainAt: number | undefined;
   let isEnded = false;
-  /** The one wait that is under way besides those of the keep-alive: for the opening, for the next try, for the move. */
+  /** The only pending timer apart from the keep-alive's: opening timeout, next try, or move to another instance. */
   let cancelOpening: Cancel | undefined;
   let cancelRetry: Cancel | undefined;
   let cancelMove: Cancel | undefined;
@@ -84,19 +84,19 @@ export function createLink(deps: LinkDeps): Link {
   }
 
   function receive(text: string): void {
-    keepAlive.heard();
+    keepAlive.received();
     const frame = readFrame(text);
     if (frame === undefined) return;
     if (openedAt === undefined) answered(frame);
     else if (frame.type === 'server_draining') drain(asCount(frame.reconnect_after_ms) ?? 0);
     else if (frame.type !== 'session_init_ack') {
       deps.onFrame(frame);
-      if (frame.type === 'error' && NOT_RESUMABLE.has(asText(frame.code) ?? '')) forsaken();
+      if (frame.type === 'error' && NOT_RESUMABLE.has(asText(frame.code) ?? '')) onSessionGone();
     }
   }
 
-  /** The connection is there, but its session is not: nothing sent here would be heard. */
-  function forsaken(): void {
+  /** The connection is open, but the scheduler does not have its session. */
+  function onSessionGone(): void {
     if (openedAt === undefined) return;
     resume = undefined;
     cut('the session is gone');
@@ -140,7 +140,7 @@ export function createLink(deps: LinkDeps): Link {
     deps.onDraining(afterMs);
   }
 
-  /** Does not wait for the other side to agree: it may be gone. */
+  /** Does not wait for the scheduler's close frame: the scheduler may be gone. */
   function cut(reason: string): void {
     socket?.leave(CUT, reason);
     lost({ code: CUT, reason });
@@ -150,12 +150,12 @@ export function createLink(deps: LinkDeps): Link {
     const now = clock.now();
     const openMs = openedAt === undefined ? 0 : now - openedAt;
     const drainMs = Math.max(0, (drainAt ?? now) - now);
-    rest();
+    stopAll();
     if (loss.code === MESSAGE_TOO_BIG) {
       refused({
         type: 'error',
         code: 'PAYLOAD_TOO_LARGE',
-        message: 'the scheduler finds a message too long',
+        message: 'the scheduler rejects a message as too long',
       });
       return;
     }
@@ -176,8 +176,8 @@ export function createLink(deps: LinkDeps): Link {
     }
   }
 
-  /** No socket, no session, nothing under way. */
-  function rest(): void {
+  /** Closes the socket and cancels all timers. */
+  function stopAll(): void {
     cancelOpening?.();
     cancelMove?.();
     cancelRetry?.();
@@ -191,11 +191,11 @@ export function createLink(deps: LinkDeps): Link {
     if (isEnded) return;
     isEnded = true;
     socket?.leave(1000, reason);
-    rest();
+    stopAll();
   }
 
   return {
-    // Not caught: if the first one throws, the address or the page does not allow it.
+    // Not caught: if the first connect throws, the URL is invalid or the page does not allow it.
     open: connect,
     send,
     isOpen: () => openedAt !== undefined,

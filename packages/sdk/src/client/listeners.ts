@@ -1,10 +1,10 @@
-/** Who listens to a session. A listener that throws harms neither the session nor the other listeners. */
+/** The listeners of a session. A listener that throws affects neither the session nor the other listeners. */
 import type { SessionEvent, SessionEventName } from './session-events.ts';
 
 export type Listener<Name extends SessionEventName> = (event: SessionEvent<Name>) => void;
 
 export interface Listeners {
-  /** Returns what ends the listening. */
+  /** Returns a function that removes the listener. */
   on<Name extends SessionEventName>(name: Name, listener: Listener<Name>): () => void;
   emit(event: SessionEvent): void;
 }
@@ -16,7 +16,7 @@ export function createListeners(onListenerError: (error: unknown, event: Session
     try {
       onListenerError(error, event);
     } catch {
-      // There is nowhere left to say it.
+      // There is no other place to report it.
     }
   }
 
@@ -31,7 +31,7 @@ export function createListeners(onListenerError: (error: unknown, event: Session
       };
     },
     emit(event) {
-      // A copy: listeners may come and go while they are told.
+      // A copy: listeners may be added or removed during the calls.
       for (const listener of [...(byName.get(event.type) ?? [])]) {
         try {
           const answer: unknown = (listener as (event: SessionEvent) => unknown)(event);

@@ -1,6 +1,5 @@
-/** Puts a session together: outbox, sender, link, receipts and listeners, and what passes between them. */
+/** Composes a session of outbox, sender, link, receipts and listeners. */
 import type { Cancel } from './clock.ts';
-import { eventOfFrame } from './event-of-frame.ts';
 import { createLink } from './link.ts';
 import { createListeners } from './listeners.ts';
 import { createOutbox } from './outbox.ts';
@@ -11,11 +10,12 @@ import type { Session, SessionState } from './session.ts';
 import type { SessionEnd, SessionEvent } from './session-events.ts';
 import { sessionInit } from './session-messages.ts';
 import { readOptions, type SessionOptions } from './session-options.ts';
+import { toSessionEvent } from './to-session-event.ts';
 
-/** When audio is sent again for which the scheduler had no room. */
+/** Delay before audio is sent again that the scheduler refused for lack of space. */
 const REFUSED_MS = 1_000;
 
-/** Connects at once, and again for as long as it takes. Throws only if the options make no sense. */
+/** Connects immediately and retries without limit. Throws only if the options are invalid. */
 export function openSession(options: SessionOptions): Session {
   const settings = readOptions(options);
   const { clock, limits, timings } = settings;
@@ -36,7 +36,7 @@ export function openSession(options: SessionOptions): Session {
     onOpened(sessionId, isResumed, hasMoved) {
       if (state !== 'closing') state = 'open';
       receipts.opened(isResumed);
-      // Before anybody is told: what they send then comes after what was kept.
+      // Before the listeners are called: audio that they send must follow the kept audio.
       sender.opened(isResumed, hasMoved);
       emit({ type: 'open', sessionId, resumed: isResumed });
     },
@@ -46,12 +46,12 @@ export function openSession(options: SessionOptions): Session {
       hasTakenLeave = false;
       if (state === 'open') state = 'reconnecting';
       emit({ type: 'disconnected', code, reason });
-      // Nothing is lost with this connection but the confirmation.
+      // Only the confirmation is lost with this connection.
       if (state === 'closing' && outbox.isEmpty()) finish('closed', false);
     },
     onRetry: (attempt, delayMs) => emit({ type: 'reconnecting', attempt, delayMs }),
     onRefused(frame) {
-      const event = eventOfFrame(frame, outbox.requestIdOf) as SessionEvent<'error'>;
+      const event = toSessionEvent(frame, outbox.requestIdOf) as SessionEvent<'error'>;
       state = 'failed';
       emit({ ...event, isFatal: true });
       closeReason = event.code;
@@ -84,18 +84,18 @@ export function openSession(options: SessionOptions): Session {
     } else if (type === 'utterance_accepted') accepted(frame);
     else if (type === 'translation_result' || type === 'missing_result') outcome(frame);
     else {
-      const event = eventOfFrame(frame, outbox.requestIdOf);
+      const event = toSessionEvent(frame, outbox.requestIdOf);
       if (event === undefined) return;
       emit(event);
-      if (event.type === 'backpressure') sender.press(event.action, event.resumeAfterMs);
+      if (event.type === 'backpressure') sender.applyBackpressure(event.action, event.resumeAfterMs);
       else if (event.type === 'error' && event.code === 'RATE_LIMITED') limited(event.details);
     }
   }
 
   function limited(details: unknown): void {
     const { seq, request_id } = Object(details) as { seq?: unknown; request_id?: unknown };
-    if (outbox.refused(asCount(seq), asText(request_id))) sender.press('PAUSE', REFUSED_MS);
-    else sender.press('SLOW_DOWN', undefined);
+    if (outbox.refused(asCount(seq), asText(request_id))) sender.applyBackpressure('PAUSE', REFUSED_MS);
+    else sender.applyBackpressure('SLOW_DOWN', undefined);
   }
 
   function accepted(frame: ServerFrame): void {
@@ -112,7 +112,7 @@ export function openSession(options: SessionOptions): Session {
   }
 
   function outcome(frame: ServerFrame): void {
-    const event = eventOfFrame(frame, outbox.requestIdOf);
+    const event = toSessionEvent(frame, outbox.requestIdOf);
     if (event?.type !== 'result' && event?.type !== 'missing') return;
     if (receipts.isNew(asCount(frame.delivery_seq))) {
       outbox.settled(event.utteranceIndex);
@@ -122,7 +122,7 @@ export function openSession(options: SessionOptions): Session {
     receipts.arrived();
   }
 
-  /** Something left the outbox, or counts no longer as on its way. */
+  /** An entry left the outbox, or no longer counts as in flight. */
   function moved(): void {
     sender.pump();
     if (!outbox.isEmpty()) return;
@@ -151,7 +151,7 @@ export function openSession(options: SessionOptions): Session {
     closeReason = reason;
     outbox.endUtterance();
     state = 'closing';
-    // Nobody knows of this session, and nothing was said.
+    // The scheduler has no such session, and no audio was sent.
     if (!link.isOpen() && outbox.isEmpty()) finish('closed', false);
     else {
       cancelClosing = clock.after(timings.closeTimeoutMs, () => finish('closed', false));
@@ -202,7 +202,7 @@ export function openSession(options: SessionOptions): Session {
     },
     sendUtterance(bytes, how = {}) {
       check(bytes, limits.maxUtteranceBytes);
-      if (bytes.length === 0) throw new RangeError('an utterance without audio');
+      if (bytes.length === 0) throw new RangeError('an utterance must have audio');
       if (isOver()) return undefined;
       const requestId = how.requestId ?? settings.newRequestId();
       const isTaken = outbox.addUtterance(requestId, bytes, how);
@@ -240,9 +240,9 @@ export function openSession(options: SessionOptions): Session {
   };
 }
 
-/** Refused by an exception and not by `false`: it would never be taken. */
+/** Throws instead of returning false, because a retry would never succeed. */
 function check(bytes: Uint8Array, maxBytes: number): void {
-  if (!(bytes instanceof Uint8Array)) throw new TypeError('audio is given as a Uint8Array');
+  if (!(bytes instanceof Uint8Array)) throw new TypeError('audio must be a Uint8Array');
   if (bytes.length > maxBytes)
-    throw new RangeError(`${bytes.length} bytes of audio at once; at most ${maxBytes} are taken`);
+    throw new RangeError(`${bytes.length} bytes of audio at once; at most ${maxBytes} are accepted`);
 }

@@ -2,23 +2,22 @@
 import type { UtteranceOptions } from './session-options.ts';
 
 export interface Entry {
-  /** Undefined: a whole utterance and no chunk. */
+  /** Undefined: a whole utterance instead of a chunk. */
   readonly seq: number | undefined;
   readonly requestId: string;
   readonly options: UtteranceOptions | undefined;
   bytes: Uint8Array;
-  /** The utterance ends with it. */
+  /** The utterance ends with this entry. */
   isFinal: boolean;
-  /** The utterance of this session that it was accepted as. */
+  /** The index with which this session accepted it. */
   index: number | undefined;
-  /** The index a whole utterance was sent with. */
+  /** The index with which a whole utterance was sent. */
   proposedIndex: number | undefined;
   /** In any session. */
   wasSent: boolean;
-  /** Sent in this session. */
-  isGiven: boolean;
-  /** The session moved to another instance, which may need what the one before was sent. */
-  isOwed: boolean;
+  isSentInSession: boolean;
+  /** The session moved to another instance, which may lack the audio sent to the previous one. */
+  mustBeResent: boolean;
   sentAt: number;
 }
 
@@ -38,7 +37,7 @@ export type Frame =
       readonly options: UtteranceOptions;
     };
 
-/** Counted for each entry besides its audio, so that their number is bounded too. */
+/** Counted for each entry in addition to its audio, so that their number is bounded, too. */
 export const ENTRY_BYTES = 64;
 
 export const createEntry = (
@@ -49,19 +48,19 @@ export const createEntry = (
   index: undefined,
   proposedIndex: undefined,
   wasSent: false,
-  isGiven: false,
-  isOwed: false,
+  isSentInSession: false,
+  mustBeResent: false,
   sentAt: 0,
 });
 
-/** Only what was never sent, and with it nothing after it: the scheduler may have a sent one by its own seq, from any session. */
+/** Joins only entries that were never sent: the scheduler may know a sent one by its seq, from any session. */
 export const isJoinable = (entry: Entry | undefined, next: Entry): boolean =>
   entry?.seq !== undefined && next.seq !== undefined && entry.requestId === next.requestId && !entry.wasSent;
 
 export const isWhole = (entry: Entry, requestId: string): boolean =>
   entry.seq === undefined && entry.requestId === requestId;
 
-/** An end without audio, and nobody has said which utterance it ends. */
+/** An end without audio, of an utterance whose index is unknown. */
 export const isOpenEnd = ({ index, bytes }: Entry): boolean => index === undefined && bytes.length === 0;
 
 export function concatenate(entries: readonly Entry[]): Uint8Array {
@@ -81,17 +80,18 @@ export function frameOf({ seq, requestId, isFinal, bytes, proposedIndex = 0, opt
 }
 
 /**
- * What a session has to be sent: first what it accepted and does not have, with what was said before that and waits to be accepted,
- * then the rest. Its order is that of the outcomes, so what was said first must come first; but a whole utterance overtakes chunks.
+ * The order of sending: first entries that the session accepted but lacks, together with earlier unaccepted ones,
+ * then the rest. Outcomes come in this order, so earlier speech must be sent first; but a whole utterance overtakes
+ * chunks.
  */
-export function inOrderOfNeed(entries: readonly Entry[]): Entry[] {
+export function toSendOrder(entries: readonly Entry[]): Entry[] {
   const [first, rest]: [Entry[], Entry[]] = [[], []];
   let [isBeforeChunk, isBeforeAny] = [false, false];
   for (let at = entries.length - 1; at >= 0; at -= 1) {
     const entry = entries[at] as Entry;
-    const { seq, index, isOwed } = entry;
+    const { seq, index, mustBeResent } = entry;
     if (index === undefined) (isBeforeChunk || (isBeforeAny && seq === undefined) ? first : rest).push(entry);
-    else if (isOwed) {
+    else if (mustBeResent) {
       first.push(entry);
       isBeforeAny = true;
       isBeforeChunk ||= seq !== undefined;

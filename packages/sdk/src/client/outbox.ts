@@ -1,4 +1,7 @@
-/** Audio until its outcome: what is kept, what has to be sent, and what again after a loss. Pure: no clock, no socket. */
+/**
+ * Keeps audio until its outcome, and decides what to send and what to send again after a loss. Pure: no clock, no
+ * socket.
+ */
 import {
   concatenate,
   createEntry,
@@ -6,19 +9,19 @@ import {
   type Entry,
   type Frame,
   frameOf,
-  inOrderOfNeed,
   isJoinable,
   isOpenEnd,
   isWhole,
+  toSendOrder,
 } from './outbox-entry.ts';
 import type { UtteranceOptions } from './session-options.ts';
 
 export interface OutboxLimits {
   /** Audio kept until its outcome. */
   readonly maxKeptBytes: number;
-  /** Chunks that wait are joined up to this. */
+  /** Waiting chunks are joined up to this size. */
   readonly maxJoinedBytes: number;
-  /** Utterances without outcome that the scheduler may have at once: it fails those that are too many. */
+  /** Utterances in flight at once: the scheduler fails the ones above its own limit. */
   readonly maxUtterancesInFlight: number;
 }
 
@@ -30,58 +33,61 @@ export interface Acceptance {
 }
 
 export interface Outbox {
-  /** False: there is no room, and nothing was taken. */
+  /** False: the outbox is full, and the chunk was not added. */
   addChunk(bytes: Uint8Array): boolean;
   /** The id of the utterance that ends here; undefined if none had begun. */
   endUtterance(): string | undefined;
   addUtterance(requestId: string, bytes: Uint8Array, options: UtteranceOptions): boolean;
   /**
-   * A session is there. Resumed: the scheduler still has what it accepted; moved: its audio is perhaps lost with another instance.
-   * Otherwise it has nothing.
+   * A session has opened. Resumed: the scheduler still has what it accepted. Moved: its audio may be lost with
+   * another instance. Otherwise the scheduler has nothing.
    */
   opened(isResumed: boolean, hasMoved?: boolean): void;
   hasFrames(): boolean;
-  /** How long the next frame has to wait for the fate of earlier ones; Infinity: until something is heard of them. */
+  /** How long the next frame must wait for the outcome of earlier ones; Infinity: until the scheduler reports on them. */
   blockedMs(now: number): number;
-  /** The next frame, which counts as sent from now on. */
+  /** The next frame; it counts as sent from now on. */
   take(now: number): Frame | undefined;
-  /** Returns the request it is about, if known. */
+  /** Returns the request id of the utterance, if known. */
   accepted(acceptance: Acceptance): string | undefined;
-  /** The scheduler had no room for a chunk or a whole utterance: it has to be sent again. False: it is not known. */
+  /** The scheduler had no space for a chunk or utterance: it must be sent again. False: the entry is unknown. */
   refused(seq: number | undefined, requestId: string | undefined): boolean;
-  /** The outcome is there: the audio of the utterance is not needed any more. Returns the request it was about, if known. */
+  /** The outcome has arrived, so the audio of the utterance is dropped. Returns its request id, if known. */
   settled(utteranceIndex: number): string | undefined;
   requestIdOf(utteranceIndex: number): string | undefined;
   isEmpty(): boolean;
-  /** Against the limit; a little is counted for each piece besides its audio. */
+  /** Counted against the limit: audio plus a constant per entry. */
   keptBytes(): number;
   audioBytes(): number;
 }
 
-/** Utterances that the scheduler has: those it accepted, and when the ends of those that it may have were sent. */
+/** Utterances in flight: the accepted ones, and the send times of the ends that may be accepted. */
 interface InFlight {
   readonly accepted: number;
   readonly ends: readonly number[];
 }
 
-/** An end that was sent and not accepted stops to count as in flight: it may have been refused, or have ended nothing. */
+/**
+ * After this time an end that was sent but not accepted no longer counts as in flight: it may have been refused, or
+ * have ended no utterance.
+ */
 export const ACCEPTED_WITHIN_MS = 5_000;
-/** Outcomes without a known acceptance that are remembered. */
-const MOST_EARLY = 64;
+/** Remembered outcomes whose acceptance is unknown. */
+const MAX_EARLY = 64;
 
 export function createOutbox(limits: OutboxLimits, newRequestId: () => string): Outbox {
-  /** In the order in which they were given; nothing leaves before its outcome. */
+  /** In the order in which they were added; an entry stays until its outcome. */
   let entries: Entry[] = [];
-  /** Those to be sent on this connection. */
+  /** Entries to be sent on this connection. */
   let queue: Entry[] = [];
   let lastSeq = 0;
   let requestId = newRequestId();
   let hasBegun = false;
-  /** Something that was accepted may be among those to be sent. */
-  let hasOwed = false;
+  /** The queue may contain accepted entries. */
+  let hasToResend = false;
   let highestIndex = -1;
   let keptBytes = 0;
-  /** Undefined: it has changed since it was counted. It does not with every piece of audio. */
+  /** Undefined: it must be counted again. Most chunks do not change it. */
   let inFlight: InFlight | undefined;
   const early = new Set<number>();
 
@@ -105,7 +111,7 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     const ends: number[] = [];
     for (const entry of entries) {
       if (entry.index !== undefined) accepted.add(entry.index);
-      else if (entry.isFinal && entry.isGiven && !waiting.has(entry)) ends.push(entry.sentAt);
+      else if (entry.isFinal && entry.isSentInSession && !waiting.has(entry)) ends.push(entry.sentAt);
     }
     return { accepted: accepted.size, ends };
   }
@@ -119,8 +125,8 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
   };
 
   function covered({ utteranceIndex, requestId, firstSeq, lastSeq }: Acceptance): Entry[] {
-    // What this session was never given, it cannot have accepted.
-    const given = entries.filter((entry) => entry.isGiven);
+    // The session cannot have accepted an entry that was not sent in it.
+    const given = entries.filter((entry) => entry.isSentInSession);
     if (firstSeq !== undefined && lastSeq !== undefined)
       return given.filter(({ seq }) => seq !== undefined && firstSeq <= seq && seq <= lastSeq);
     const whole = given.find((entry) =>
@@ -128,12 +134,12 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     );
     if (whole !== undefined) return [whole];
     const chunks = given.filter((entry) => entry.requestId === requestId && entry.index === undefined);
-    // Without its end we cannot know how much of the utterance was meant: to send too much again is the lesser evil.
+    // Without its end we cannot know how much of the utterance was accepted: sending too much again does less harm.
     return chunks.some(({ isFinal }) => isFinal) ? chunks : [];
   }
 
-  /** Ends without audio of which all audio before was accepted: the cut is made, nobody will answer them. */
-  function idleEnds(): ReadonlySet<Entry> {
+  /** Ends without audio whose preceding audio was accepted: the scheduler has made the cut and will not answer them. */
+  function redundantEnds(): ReadonlySet<Entry> {
     if (!entries.some(isOpenEnd)) return NONE;
     const open = new Set<string>();
     const idle = new Set<Entry>();
@@ -146,11 +152,11 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
   }
 
   /**
-   * The cuts are made again where the scheduler made them: the same audio under the same request must be the same utterance.
-   * All is sent in its old order, so that accepted utterances come before what was not.
+   * The same audio under the same request must be the same utterance, so the cuts are repeated where the scheduler
+   * made them. Everything is sent in its original order, so that accepted utterances come before unaccepted audio.
    */
   function forgetSession(): void {
-    // Ends without audio are not needed where a cut is known: it goes with the last audio before it.
+    // An end without audio is redundant where the cut is known: the cut is marked on the last audio before it.
     remove(new Set(entries.filter(({ index, bytes }) => index !== undefined && bytes.length === 0)));
     const chunks = entries.filter(({ seq }) => seq !== undefined);
     for (const [at, chunk] of chunks.entries()) {
@@ -162,7 +168,7 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     for (const entry of entries) {
       entry.index = undefined;
       entry.proposedIndex = undefined;
-      entry.isGiven = false;
+      entry.isSentInSession = false;
     }
     early.clear();
     highestIndex = -1;
@@ -173,17 +179,18 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     const at = entries.findIndex(({ index }) => index === utteranceIndex);
     if (at < 0) {
       early.add(utteranceIndex);
-      if (early.size > MOST_EARLY) early.delete(early.values().next().value as number);
+      if (early.size > MAX_EARLY) early.delete(early.values().next().value as number);
       return undefined;
     }
     const first = entries[at] as Entry;
-    // Outcomes come in the order of utterances. What this session was given before, and never heard of, had its own
-    // outcome or was refused with an error; only the acceptance was lost. A whole utterance overtakes chunks, though.
+    // Outcomes come in the order of utterances. Earlier entries of this session without an acceptance had their own
+    // outcome or were refused with an error; only the acceptance was lost. A whole utterance overtakes chunks,
+    // though.
     const isDone = (entry: Entry, position: number): boolean =>
       entry.index === utteranceIndex ||
       (position < at &&
         entry.index === undefined &&
-        entry.isGiven &&
+        entry.isSentInSession &&
         (first.seq !== undefined || entry.seq === undefined));
     remove(new Set(entries.filter(isDone)));
     return first.requestId;
@@ -193,7 +200,7 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     addChunk(bytes) {
       if (!hasRoomFor(bytes)) return false;
       hasBegun = true;
-      // A copy: recorders use their buffers again. slice() of a Buffer would be none.
+      // A copy, because recorders reuse their buffers. slice() of a Buffer would not copy.
       addChunk(new Uint8Array(bytes), false);
       return true;
     },
@@ -202,8 +209,8 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       const ended = requestId;
       const open = entries.filter((entry) => entry.requestId === ended && entry.index === undefined);
       const last = open.at(-1);
-      // The scheduler ignores a chunk that it has seen, and so would it an end on it.
-      if (last !== undefined && !last.isGiven) last.isFinal = true;
+      // The scheduler ignores a repeated chunk, and would ignore an end on it.
+      if (last !== undefined && !last.isSentInSession) last.isFinal = true;
       else if (last !== undefined) addChunk(new Uint8Array(0), true);
       hasBegun = false;
       requestId = newRequestId();
@@ -219,15 +226,15 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     opened(isResumed, hasMoved = false) {
       inFlight = undefined;
       if (!isResumed) forgetSession();
-      for (const entry of entries) entry.isOwed = hasMoved && entry.wasSent && entry.bytes.length > 0;
-      queue = inOrderOfNeed(entries);
-      hasOwed = hasMoved;
+      for (const entry of entries) entry.mustBeResent = hasMoved && entry.wasSent && entry.bytes.length > 0;
+      queue = toSendOrder(entries);
+      hasToResend = hasMoved;
     },
     hasFrames: () => queue.length > 0,
     blockedMs(now) {
-      // What was accepted waits for no outcome, nor does what has to go before it.
-      hasOwed &&= queue.some(({ index }) => index !== undefined);
-      if (hasOwed) return 0;
+      // Accepted entries, and those that must precede them, wait for no outcome.
+      hasToResend &&= queue.some(({ index }) => index !== undefined);
+      if (hasToResend) return 0;
       inFlight ??= countInFlight();
       const { accepted, ends } = inFlight;
       if (accepted + ends.length < limits.maxUtterancesInFlight) return 0;
@@ -257,8 +264,8 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
         entry.proposedIndex = highestIndex;
       }
       entry.wasSent = true;
-      entry.isGiven = true;
-      entry.isOwed = false;
+      entry.isSentInSession = true;
+      entry.mustBeResent = false;
       entry.sentAt = now;
       if (entry.isFinal) inFlight = undefined;
       return frameOf(entry);
@@ -269,8 +276,8 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       const taken = covered(acceptance);
       inFlight = undefined;
       for (const entry of taken) entry.index = utteranceIndex;
-      queue = queue.filter(({ index, isOwed }) => index === undefined || isOwed);
-      remove(idleEnds());
+      queue = queue.filter(({ index, mustBeResent }) => index === undefined || mustBeResent);
+      remove(redundantEnds());
       const found = taken[0]?.requestId ?? acceptance.requestId;
       if (taken.length > 0 && early.delete(utteranceIndex)) settled(utteranceIndex);
       return found;
@@ -278,12 +285,12 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     refused(seq, requestId) {
       const entry = entries.find(
         (each) =>
-          each.isGiven &&
+          each.isSentInSession &&
           each.index === undefined &&
           (each.seq === undefined ? each.requestId === requestId : each.seq === seq),
       );
       if (entry === undefined) return false;
-      entry.isGiven = false;
+      entry.isSentInSession = false;
       inFlight = undefined;
       const again = new Set([...queue, entry]);
       queue = entries.filter((each) => again.has(each));

@@ -1,12 +1,15 @@
-/** How fast audio may leave: what the scheduler asked for by backpressure, and a rate it never has to ask for. Pure. */
+/**
+ * The rate at which audio may be sent: limited by the scheduler's backpressure, and by a rate below the scheduler's
+ * limit. Pure.
+ */
 
 export interface Pace {
-  /** Nothing leaves before. */
+  /** Nothing is sent before. */
   readonly pausedUntil: number;
-  /** Until then at most one frame per SLOW_FRAME_MS. */
+  /** Until then, at most one frame per SLOW_FRAME_MS. */
   readonly slowUntil: number;
   readonly lastFrameAt: number;
-  /** Frames that may leave at once, as of `filledAt`. */
+  /** Frames that may be sent immediately, as of `filledAt`. */
   readonly tokens: number;
   readonly filledAt: number;
 }
@@ -14,11 +17,11 @@ export interface Pace {
 export type BackpressureAction = 'BUSY' | 'PAUSE' | 'SLOW_DOWN';
 
 export const SLOW_FRAME_MS = 500;
-/** If the scheduler does not say how long. */
+/** Used if the scheduler names no duration. */
 export const DEFAULT_RESUME_MS = 5_000;
-/** A mistake of the scheduler must not silence a client for good. */
+/** A wrong value from the scheduler must not stop a client permanently. */
 export const LONGEST_RESUME_MS = 60_000;
-/** The scheduler reads more slowly what exceeds its rate (200 a second, 400 at once, by default); stay well below. */
+/** The scheduler slows down reading above its rate (by default 200 per second, 400 in a burst); this is well below. */
 export const FRAMES_PER_SECOND = 100;
 export const FRAMES_AT_ONCE = 100;
 
@@ -32,8 +35,8 @@ export const freely = (now: number): Pace => ({
   filledAt: now,
 });
 
-/** The scheduler asked for less. Its last word about pausing counts, and so does its last word about slowing down. */
-export function press(
+/** Applies a backpressure message. The last message about pausing counts, and the last one about slowing down. */
+export function applyBackpressure(
   pace: Pace,
   action: BackpressureAction,
   resumeAfterMs: number | undefined,
@@ -43,17 +46,17 @@ export function press(
   return action === 'PAUSE' ? { ...pace, pausedUntil: until } : { ...pace, slowUntil: until };
 }
 
-/** How long the next frame has to wait; 0 if it may leave now. */
+/** How long the next frame must wait; 0: it may be sent now. */
 export function waitMs(pace: Pace, now: number): number {
   const paused = pace.pausedUntil - now;
-  // A slow frame is due at its time, or when the time to be slow is over.
+  // A slow frame is due after its interval, or when the slow period ends.
   const slowed = Math.min(pace.lastFrameAt + SLOW_FRAME_MS, pace.slowUntil) - now;
   const tokens = tokensAt(pace, now);
   const empty = tokens >= 1 ? 0 : ((1 - tokens) * 1_000) / FRAMES_PER_SECOND;
   return Math.ceil(Math.max(0, paused, slowed, empty));
 }
 
-/** A frame has left. */
+/** A frame was sent. */
 export const sent = (pace: Pace, now: number): Pace => ({
   ...pace,
   lastFrameAt: now,
@@ -61,8 +64,8 @@ export const sent = (pace: Pace, now: number): Pace => ({
   filledAt: now,
 });
 
-/** The same rate, but nothing asked for any more: another instance never asked. */
-export const eased = (pace: Pace): Pace => ({ ...pace, pausedUntil: NEVER, slowUntil: NEVER });
+/** Keeps the rate but drops the backpressure, which came from another instance. */
+export const withoutBackpressure = (pace: Pace): Pace => ({ ...pace, pausedUntil: NEVER, slowUntil: NEVER });
 
 const tokensAt = (pace: Pace, now: number): number =>
   Math.min(FRAMES_AT_ONCE, pace.tokens + ((now - pace.filledAt) * FRAMES_PER_SECOND) / 1_000);

@@ -1,12 +1,12 @@
-/** Frames of the scheduler, looked at lightly: what they are, and that a field is of the kind that is read from it. */
+/** Reads frames of the scheduler: their type, and single fields with a type check. */
 
-/** An object with a type; everything else in it is yet to be looked at. */
+/** An object with a type; its other fields are unchecked. */
 export interface ServerFrame {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** Undefined: no message. */
+/** Undefined: not a message. */
 export function readFrame(text: string): ServerFrame | undefined {
   try {
     const value: unknown = JSON.parse(text);

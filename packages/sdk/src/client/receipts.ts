@@ -1,15 +1,15 @@
-/** Which outcomes have arrived: tells repeats apart, and acknowledges the rest, several at once. */
+/** Records which outcomes have arrived: detects repeats, and acknowledges several outcomes with one message. */
 import type { Cancel, SessionClock } from './clock.ts';
 
 export interface Receipts {
-  /** The highest number so far; undefined: none has come in this session. */
+  /** The highest number so far; undefined: no outcome has arrived in this session. */
   highest(): number | undefined;
-  /** False: it was here before. Without a number there are no repeats. */
+  /** False: a repeat. Outcomes without a number never repeat. */
   isNew(deliverySeq: number | undefined): boolean;
-  /** It was handed to the application, or had been before: to be acknowledged soon. */
+  /** The application has received the outcome, now or before: acknowledge it soon. */
   arrived(): void;
   opened(isResumed: boolean): void;
-  /** Acknowledges now what is still due. */
+  /** Acknowledges immediately. */
   flush(): void;
   stop(): void;
 }
@@ -46,7 +46,8 @@ export function createReceipts(deps: {
     },
     arrived,
     opened(isResumed) {
-      // What was sent before the loss may never have arrived: the scheduler would repeat what is here.
+      // Acknowledgements sent before the loss may not have arrived: without a new one the scheduler would repeat the
+      // outcomes.
       if (isResumed) arrived();
       else {
         highest = undefined;

@@ -1,19 +1,26 @@
-/** Brings audio from the outbox to the scheduler, as fast as it may go. */
+/** Sends audio from the outbox to the scheduler, as fast as the pacing allows. */
 import type { Cancel, SessionClock } from './clock.ts';
 import type { Link } from './link.ts';
 import type { Outbox } from './outbox.ts';
-import { type BackpressureAction, eased, freely, press, sent, waitMs } from './pacing.ts';
+import {
+  applyBackpressure,
+  type BackpressureAction,
+  freely,
+  sent,
+  waitMs,
+  withoutBackpressure,
+} from './pacing.ts';
 import { type AudioSettings, audioMessage } from './session-messages.ts';
 
 export interface Sender {
-  /** Something has changed: sends what may be sent now, and later what may be sent later. */
+  /** Call it after any change: sends what may be sent now, and sets a timer for the rest. */
   pump(): void;
-  press(action: BackpressureAction, resumeAfterMs: number | undefined): void;
+  applyBackpressure(action: BackpressureAction, resumeAfterMs: number | undefined): void;
   opened(isResumed: boolean, hasMoved: boolean): void;
   stop(): void;
 }
 
-/** How often a full socket is looked at: it does not tell when it has room again. */
+/** How often a full socket is checked: it has no event for free space. */
 const FULL_SOCKET_MS = 50;
 
 export function createSender(deps: {
@@ -22,7 +29,7 @@ export function createSender(deps: {
   readonly outbox: Outbox;
   readonly audio: AudioSettings;
   readonly maxSocketBytes: number;
-  /** Everything was sent. */
+  /** The outbox has nothing to send. */
   readonly onIdle: () => void;
 }): Sender {
   const { clock, link, outbox } = deps;
@@ -41,13 +48,13 @@ export function createSender(deps: {
       const now = clock.now();
       const delay = delayMs(now);
       if (delay > 0) {
-        // What waits for an outcome is woken by it.
+        // An entry that waits for an outcome is sent when the outcome arrives.
         if (delay < Number.POSITIVE_INFINITY) cancel = clock.after(delay, pump);
         return;
       }
       const frame = outbox.take(now);
       if (frame === undefined) return;
-      // If the socket is closing, this is lost and sent again: 'close' comes next.
+      // If the socket is closing, the frame is lost and sent again: 'close' comes next.
       link.send(audioMessage(frame, link.sessionId() ?? '', deps.audio));
       pace = sent(pace, now);
     }
@@ -56,12 +63,12 @@ export function createSender(deps: {
 
   return {
     pump,
-    press(action, resumeAfterMs) {
-      pace = press(pace, action, resumeAfterMs, clock.now());
+    applyBackpressure(action, resumeAfterMs) {
+      pace = applyBackpressure(pace, action, resumeAfterMs, clock.now());
       pump();
     },
     opened(isResumed, hasMoved) {
-      if (!isResumed || hasMoved) pace = eased(pace);
+      if (!isResumed || hasMoved) pace = withoutBackpressure(pace);
       outbox.opened(isResumed, hasMoved);
       pump();
     },

@@ -1,19 +1,25 @@
-/** What a session tells its application. Every event carries its name as `type`. */
+/** The events of a session. Every event carries its name as `type`. */
 import type { MissingResult, SessionAsrPartial, TranslationResult, UiEvent } from '@lingua/protocol';
 import type { BackpressureAction } from './pacing.ts';
 
-/** Which utterance an event is about. */
+/** The utterance that an event is about. */
 export interface OfUtterance {
-  /** Position in the session; starts anew when a session could not be resumed. */
+  /** Position in the session; restarts when a session could not be resumed. */
   readonly utteranceIndex: number;
-  /** As returned by endUtterance() or sendUtterance(). Several utterances share it if the scheduler cut more often than you did. */
+  /**
+   * As returned by endUtterance() or sendUtterance(). Several utterances share it if the scheduler made more cuts
+   * than you did.
+   */
   readonly requestId: string | undefined;
 }
 
 export interface SessionEvents {
-  /** The scheduler serves this session. Not resumed: its numbering starts anew, and everything without outcome is sent again. */
+  /**
+   * The scheduler serves this session. Not resumed: its numbering restarts, and everything without an outcome is sent
+   * again.
+   */
   open: { readonly sessionId: string; readonly resumed: boolean };
-  /** The scheduler has the audio of an utterance and answers for it from here on. */
+  /** The scheduler has the audio of an utterance and is responsible for it from now on. */
   accepted: OfUtterance & { readonly jobId: string };
   /** Text recognised so far. */
   partial: OfUtterance & {
@@ -21,21 +27,21 @@ export interface SessionEvents {
     readonly isFinal: boolean;
     readonly message: SessionAsrPartial;
   };
-  /** An outcome: the translation. Each utterance has exactly one outcome, told once and in order. */
+  /** An outcome: the translation. Each utterance has exactly one outcome, delivered once and in order. */
   result: OfUtterance & {
     readonly textAsr: string;
     readonly textTranslated: string;
-    /** Empty if nothing was spoken. */
+    /** Empty if there is no speech. */
     readonly ttsAudio: Uint8Array;
-    /** `opus`: a run of [u16 LE length][packet], 16 kHz mono; anything else: pcm16 at 16 kHz. */
+    /** `opus`: a sequence of [u16 LE length][packet], 16 kHz mono; anything else: pcm16 at 16 kHz. */
     readonly ttsFormat: string;
-    /** To be named in playbackStarted() and playbackEnded(). */
+    /** Pass it to playbackStarted() and playbackEnded(). */
     readonly groupId: string | undefined;
     readonly traceId: string;
-    /** As it came, with timings and quality; only looked at lightly. */
+    /** The message as received, with timings and quality; mostly unchecked. */
     readonly message: TranslationResult;
   };
-  /** An outcome: there is no translation, and why. */
+  /** An outcome: there is no translation, with the reason. */
   missing: OfUtterance & {
     readonly reason: MissingResult['reason'];
     readonly message: MissingResult;
@@ -48,21 +54,21 @@ export interface SessionEvents {
     readonly hint: string | undefined;
     readonly message: UiEvent;
   };
-  /** The scheduler asks for less audio; the SDK obeys, you need not. */
+  /** The scheduler requests less audio. The SDK complies; the application need not. */
   backpressure: { readonly action: BackpressureAction; readonly resumeAfterMs: number | undefined };
-  /** The scheduler complains. After a fatal one the session has failed and will not come back. */
+  /** The scheduler reports an error. After a fatal one the session has failed permanently. */
   error: {
     readonly code: string;
     readonly message: string;
     readonly details: unknown;
     readonly isFatal: boolean;
   };
-  /** The connection is gone. Go on sending: audio is kept. */
+  /** The connection is lost. Keep sending: audio is kept. */
   disconnected: { readonly code: number; readonly reason: string };
   reconnecting: { readonly attempt: number; readonly delayMs: number };
-  /** Audio was refused, because too much of it waits for its outcome. */
+  /** Audio was refused, because too much audio waits for its outcome. */
   overflow: { readonly refusedBytes: number; readonly keptBytes: number; readonly limitBytes: number };
-  /** The instance is going away; the session moves on by itself. */
+  /** The instance shuts down; the session moves to another one automatically. */
   draining: { readonly reconnectAfterMs: number };
   /** The last event. */
   closed: SessionEnd;
@@ -72,7 +78,7 @@ export interface SessionEnd {
   readonly reason: string;
   /** The scheduler confirmed it. */
   readonly isAcknowledged: boolean;
-  /** Audio whose outcome never came. */
+  /** Audio without an outcome. */
   readonly unsettledBytes: number;
 }
 

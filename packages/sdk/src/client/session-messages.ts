@@ -1,10 +1,10 @@
-/** The messages of a session, in the words of the wire. */
+/** Builds the messages of a session. */
 import type { AudioChunk, SessionInit, SessionToScheduler, Utterance } from '@lingua/protocol';
 import { encodeBase64 } from './base64.ts';
 import type { Frame } from './outbox-entry.ts';
 import { CLIENT_VERSION, SESSION_EXTENSIONS, type SessionOptions, type Speech } from './session-options.ts';
 
-/** Fields that may be absent may be undefined as well: they do not reach the wire. */
+/** Optional fields may be undefined: JSON omits them. */
 type Loose<Message> = Message extends unknown
   ? { [Key in keyof Message]: object extends Pick<Message, Key> ? Message[Key] | undefined : Message[Key] }
   : never;
@@ -15,7 +15,7 @@ export interface AudioSettings extends Speech {
   readonly sampleRate: number;
 }
 
-/** The session to go on with, if the scheduler still has it. */
+/** The session to resume, if the scheduler still has it. */
 export interface Resume {
   readonly sessionId: string;
   readonly token: string;
@@ -82,7 +82,7 @@ const speechFields = (speech: Speech) => ({
   trace_id: speech.traceId,
 });
 
-/** Undefined means absent, and must not hide what the session says. */
+/** Drops undefined options, so that they do not replace those of the session. */
 const present = <Given extends object>(
   given: Given,
 ): { [Key in keyof Given]: Exclude<Given[Key], undefined> } =>

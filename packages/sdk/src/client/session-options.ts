@@ -1,14 +1,12 @@
-/** What an application says when it opens a session, and the defaults of what it leaves out. */
+/** The options of a session, and their defaults. */
 import type { AudioFormat, FeatureFlags, Pipeline } from '@lingua/protocol';
 import { BACKOFF, type BackoffSettings } from './backoff.ts';
 import { type SessionClock, systemClock } from './clock.ts';
 import type { OutboxLimits } from './outbox.ts';
-import { newRequestId } from './request-id.ts';
 import type { SessionEvent } from './session-events.ts';
-import { sessionUrl } from './session-url.ts';
 import type { WebSocketConstructor } from './socket.ts';
 
-/** The languages of what is said, and what is wanted of it. */
+/** The languages and features of the speech. */
 export interface Speech {
   /** Such as `en`, or `auto`. */
   readonly srcLang: string;
@@ -19,7 +17,7 @@ export interface Speech {
   readonly mode?: 'one_way' | 'two_way_auto' | undefined;
   readonly langA?: string | undefined;
   readonly langB?: string | undefined;
-  /** Languages to choose from when the source is `auto`. */
+  /** Candidate languages when the source is `auto`. */
   readonly autoLangs?: readonly string[] | undefined;
   readonly enableStreamingAsr?: boolean | undefined;
   readonly partialUpdateIntervalMs?: number | undefined;
@@ -29,45 +27,45 @@ export interface Speech {
 export interface SessionOptions extends Speech {
   /** ws://host/ws/session, or the http address of the scheduler. In a page it may be relative to that page. */
   readonly url: string;
-  /** Travels in the address, because browsers cannot set headers. */
+  /** Sent in the URL, because browsers cannot set headers. */
   readonly token?: string | undefined;
   readonly tenantId?: string | undefined;
   /** `web`, `android`, `ios` or `api-gateway`; default `web`. */
   readonly platform?: string | undefined;
   readonly clientVersion?: string | undefined;
-  /** pcm16: 16-bit mono (default). opus: a run of [u16 LE length][packet], whole packets per chunk. */
+  /** pcm16: 16-bit mono (default). opus: a sequence of [u16 LE length][packet], with whole packets per chunk. */
   readonly audioFormat?: 'pcm16' | 'opus' | undefined;
   /** Default 16000. */
   readonly sampleRate?: number | undefined;
-  /** Where there is no global one, as in Node.js 20: that of the `ws` package. */
+  /** Required where there is no global WebSocket, as in Node.js 20: pass the one of the `ws` package. */
   readonly WebSocket?: WebSocketConstructor | undefined;
   readonly limits?: Partial<SessionLimits> | undefined;
   readonly timings?: Partial<SessionTimings> | undefined;
-  /** What a listener throws ends here; default `console.error`. */
+  /** Receives what a listener throws; default `console.error`. */
   readonly onListenerError?: ((error: unknown, event: SessionEvent) => void) | undefined;
   /** For tests. */
   readonly clock?: SessionClock | undefined;
   /** For tests: from 0 to below 1. */
   readonly chance?: (() => number) | undefined;
-  /** For tests: names for utterances, never the same again. */
+  /** For tests: unique request ids. */
   readonly newRequestId?: (() => string) | undefined;
 }
 
-/** One whole utterance; what is absent is as in the session. */
+/** One whole utterance; absent options are those of the session. */
 export interface UtteranceOptions extends Partial<Speech> {
   readonly audioFormat?: AudioFormat | undefined;
   readonly sampleRate?: number | undefined;
   readonly pipeline?: Pipeline | undefined;
   /** The speaker ended it; default true. */
   readonly manualCut?: boolean | undefined;
-  /** Makes a repeat harmless, also one from another session; default: a fresh one. */
+  /** Makes a repeat harmless, also one from another session; default: a new id. */
   readonly requestId?: string | undefined;
 }
 
 export interface SessionLimits extends OutboxLimits {
   readonly maxChunkBytes: number;
   readonly maxUtteranceBytes: number;
-  /** No more is written to a socket that has this much unsent. */
+  /** Nothing is written to a socket with this much unsent data. */
   readonly maxSocketBytes: number;
 }
 
@@ -75,21 +73,21 @@ export interface SessionTimings extends BackoffSettings {
   /** From the first packet to session_init_ack. */
   readonly openTimeoutMs: number;
   readonly heartbeatMs: number;
-  /** Without any message from the scheduler for this long the connection is given up. */
+  /** The connection is closed after this long without any message from the scheduler. */
   readonly silenceMs: number;
-  /** Acknowledgements of results wait this long for more of them. */
+  /** How long an acknowledgement waits for further outcomes. */
   readonly ackDelayMs: number;
-  /** How long close() takes at most. */
+  /** The longest duration of close(). */
   readonly closeTimeoutMs: number;
 }
 
 export const SESSION_LIMITS: SessionLimits = {
   maxKeptBytes: 8 * 1024 * 1024,
   maxJoinedBytes: 64 * 1024,
-  // The scheduler takes 32 by default, and asks for less from the half of it on.
+  // The scheduler accepts 32 by default, and applies backpressure from half of that.
   maxUtterancesInFlight: 12,
   maxChunkBytes: 256 * 1024,
-  // In base64 below the 2 MB that the scheduler takes in one message.
+  // As base64 it stays below the 2 MB that the scheduler accepts per message.
   maxUtteranceBytes: 1024 * 1024,
   maxSocketBytes: 1024 * 1024,
 };
@@ -103,16 +101,16 @@ export const SESSION_TIMINGS: SessionTimings = {
   closeTimeoutMs: 10_000,
 };
 
-/** Extensions of the protocol that this SDK speaks. */
+/** Protocol extensions that this SDK supports. */
 export const SESSION_EXTENSIONS = ['result_ack', 'utterance_accepted', 'backpressure', 'server_draining'];
 export const CLIENT_VERSION = 'lingua-sdk/0.1.0';
 
-/** A mistake in the options is a fault of the program, so it is told at once and not by an event. */
+/** Invalid options are a programming error, so they throw instead of causing an event. */
 export function readOptions(options: SessionOptions) {
   const WebSocket =
     options.WebSocket ?? (globalThis as { WebSocket?: WebSocketConstructor | undefined }).WebSocket;
   if (WebSocket === undefined)
-    throw new TypeError('there is no WebSocket here: give one, such as that of the ws package');
+    throw new TypeError('no global WebSocket: pass one, such as that of the ws package');
   for (const name of ['srcLang', 'tgtLang'] as const) {
     if (typeof options[name] !== 'string' || options[name] === '')
       throw new TypeError(`${name} must be a language, such as "en"`);
@@ -130,4 +128,40 @@ export function readOptions(options: SessionOptions) {
     limits: { ...SESSION_LIMITS, ...options.limits },
     timings: { ...SESSION_TIMINGS, ...options.timings },
   };
+}
+
+const REQUEST_ID_BYTES = 16;
+
+/** Random and unguessable. Uses getRandomValues, because pages without https have no randomUUID. */
+export function newRequestId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(REQUEST_ID_BYTES));
+  return `req-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+const PATH = '/ws/session';
+const SCHEMES: Readonly<Record<string, string>> = {
+  'http:': 'ws:',
+  'https:': 'wss:',
+  'ws:': 'ws:',
+  'wss:': 'wss:',
+};
+
+export function sessionUrl(given: string, token: string | undefined): string {
+  const page = (globalThis as { location?: { href?: string } }).location?.href;
+  let url: URL;
+  try {
+    url = new URL(given, page);
+  } catch {
+    throw new TypeError('url must be an address, such as ws://127.0.0.1:5010/ws/session');
+  }
+  const scheme = SCHEMES[url.protocol];
+  if (scheme === undefined) throw new TypeError('url must begin with ws, wss, http or https');
+  const path = url.pathname.replace(/\/+$/, '');
+  // An http URL names the scheduler; a ws URL is used as it is, unless it has no path.
+  const isBase = path === '' || (url.protocol.startsWith('http') && !path.endsWith(PATH));
+  url.pathname = isBase ? path + PATH : path;
+  url.protocol = scheme;
+  url.hash = '';
+  if (token !== undefined) url.searchParams.set('token', token);
+  return url.href;
 }

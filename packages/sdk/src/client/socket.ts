@@ -1,6 +1,6 @@
-/** One WebSocket of whoever provides it, reduced to what both browsers and `ws` do. */
+/** A WebSocket, reduced to what browsers and `ws` have in common. */
 
-/** What the SDK needs of a WebSocket; those of browsers, Node.js 22 and the `ws` package have it. */
+/** The part of a WebSocket that the SDK uses; those of browsers, Node.js 22 and the `ws` package have it. */
 export interface WebSocketLike {
   readonly readyState: number;
   readonly bufferedAmount: number;
@@ -14,7 +14,7 @@ export interface WebSocketLike {
 export type WebSocketConstructor = new (url: string) => WebSocketLike;
 
 export interface Loss {
-  /** 1006 if the socket broke or never opened. */
+  /** 1006 if the socket failed or never opened. */
   readonly code: number;
   readonly reason: string;
 }
@@ -23,7 +23,7 @@ export interface Socket {
   /** False: it is not open, and nothing was sent. */
   send(text: string): boolean;
   bufferedBytes(): number;
-  /** Closes it; nothing is heard of it any more, even if the other side never answers. */
+  /** Closes the socket and ignores its further events, even if the other side never answers. */
   leave(code: number, reason: string): void;
 }
 
@@ -46,7 +46,7 @@ export function openSocket(
   socket.onmessage = ({ data }: { data: unknown }) => {
     if (isHeard && typeof data === 'string') on.text(data);
   };
-  // Always followed by 'close', which does the rest.
+  // 'close' always follows and does the rest.
   socket.onerror = () => {};
   socket.onclose = ({ code, reason }: Loss) => {
     if (!isHeard) return;

@@ -3,7 +3,7 @@ import type { JobAssign } from '@lingua/protocol';
 import { JobError } from './job-error.ts';
 
 export interface AudioRules {
-  /** The scheduler's socket; a reference without a host is meant relative to it. */
+  /** The scheduler's socket URL; a reference without a host is relative to it. */
   readonly schedulerUrl: string;
   readonly maxBytes: number;
   readonly timeoutMs: number;
@@ -17,7 +17,8 @@ export async function jobAudio(
   signal.throwIfAborted();
   const ref = job.audio_ref;
   if (ref === undefined) return Buffer.from(job.audio, 'base64');
-  // A reference from outside may point anywhere, also into our own network: fetching it is a decision of the node's author.
+  // An external reference may point anywhere, also into this network: the author of the node decides whether to fetch
+  // it.
   if (ref.token === undefined)
     throw new JobError(
       'PROCESSING_ERROR',
@@ -48,7 +49,7 @@ async function download(
   try {
     const response = await fetch(url, {
       headers: { authorization: `Bearer ${token}` },
-      // The token is for this address only.
+      // The token is valid for this address only.
       redirect: 'error',
       signal: AbortSignal.any([signal, timeout]),
     });
@@ -70,7 +71,7 @@ async function download(
   } catch (error) {
     if (error instanceof JobError) throw error;
     if (signal.aborted) throw signal.reason;
-    const why = timeout.aborted ? `it took more than ${timeoutMs} ms` : causeOf(error);
+    const why = timeout.aborted ? `timed out after ${timeoutMs} ms` : causeOf(error);
     throw new JobError('PROCESSING_ERROR', `the audio could not be fetched: ${why}`, undefined, {
       cause: error,
     });
@@ -81,14 +82,14 @@ function httpUrl(address: string, schedulerUrl: string): URL {
   const base = schedulerUrl.replace(/^ws/, 'http');
   const url = URL.canParse(address, base) ? new URL(address, base) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new JobError('PROCESSING_ERROR', 'the audio is at an address that is not http or https');
+    throw new JobError('PROCESSING_ERROR', 'the audio reference is not an http or https URL');
   return url;
 }
 
 const tooLong = (limit: number): JobError =>
   new JobError('PROCESSING_ERROR', `the audio is longer than ${limit} bytes`);
 
-/** fetch hides why it failed in the cause. */
+/** fetch puts the reason of a failure into its cause. */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;

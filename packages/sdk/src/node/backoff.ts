@@ -1,32 +1,33 @@
-/** When to try again after a connection was lost or refused. Pure; chance comes in as an argument. */
+/** Delay before the next try after a connection was lost or refused. Pure; randomness is an argument. */
 
 export interface BackoffLimits {
   readonly firstMs: number;
   readonly longestMs: number;
-  /** A connection that was registered this long was good: the next loss starts from the beginning. */
+  /** After a connection was registered this long, the next loss starts from the first delay. */
   readonly stableAfterMs: number;
 }
 
 export const BACKOFF_LIMITS: BackoffLimits = { firstMs: 250, longestMs: 15_000, stableAfterMs: 5_000 };
 
-/** The close code by which a scheduler says that it restarts. */
+/** The close code of a scheduler that restarts. */
 export const SERVICE_RESTART = 1012;
 
 export interface Loss {
   readonly code: number;
-  /** How long the node had been registered; 0 if it never was. */
+  /** How long the node was registered; 0 if it never was. */
   readonly registeredMs: number;
 }
 
 export interface NextTry {
   readonly delayMs: number;
-  /** To be given back at the next loss. */
+  /** Pass it to the next call. */
   readonly failures: number;
 }
 
 /**
- * Full jitter: anything from nothing to the ceiling, so that a fleet that lost its scheduler does not return as one wave.
- * A restart is not a failure. A connection that is cut right after it opened is one, or such a loop would never slow down.
+ * Full jitter: a random delay up to the limit, so that the nodes of a lost scheduler do not all return at once. A
+ * restart does not count as a failure. A connection that is cut right after it opened does, otherwise such a loop
+ * would never slow down.
  */
 export function nextTry(
   failures: number,

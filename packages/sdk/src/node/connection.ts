@@ -1,10 +1,10 @@
-/** A WebSocket that comes back after every loss, for as long as the retry policy gives a delay. */
+/** A WebSocket that reconnects after every loss, as long as the retry policy returns a delay. */
 import type { Socket } from 'node:net';
 import WebSocket from 'ws';
 import { createLiveness } from './liveness.ts';
 
 export interface ConnectionLoss {
-  /** 1006 if the socket broke or never opened. */
+  /** 1006 if the socket failed or never opened. */
   readonly code: number;
   readonly reason: string;
 }
@@ -13,17 +13,17 @@ export interface ConnectionOptions {
   readonly url: string;
   readonly token?: string | undefined;
   readonly connectTimeoutMs?: number;
-  /** Without any traffic for two of these, the socket is taken for dead. */
+  /** After two intervals without any traffic the socket is considered dead. */
   readonly pingIntervalMs?: number;
   /** A longer message from the server closes the socket. */
   readonly maxMessageBytes?: number;
-  /** Undefined means: give up. */
+  /** Undefined: stop trying. */
   readonly retryDelayMs: (loss: ConnectionLoss) => number | undefined;
   readonly onOpen: () => void;
   readonly onText: (text: string) => void;
-  /** Not called when this side closed the connection for good. */
+  /** Not called when this side closed the connection permanently. */
   readonly onLost?: (loss: ConnectionLoss) => void;
-  /** The answer to a ping: the other side has read everything that was sent before it. */
+  /** The answer to a ping: the other side has read everything sent before it. */
   readonly onPong?: (data: string) => void;
   /** An error of the socket; a loss follows. */
   readonly onError?: (error: Error) => void;
@@ -31,15 +31,15 @@ export interface ConnectionOptions {
 
 export interface Connection {
   open(): void;
-  /** False if there is no open socket: then nothing was sent. */
+  /** False: there is no open socket, and nothing was sent. */
   send(text: string): boolean;
   ping(data: string): void;
   bufferedBytes(): number;
-  /** Drops the socket without a farewell; the retry policy decides what follows. */
+  /** Drops the socket without a close frame; the retry policy decides what follows. */
   cut(): void;
-  /** Says farewell, but lets the retry policy decide what follows. */
+  /** Sends a close frame; the retry policy decides what follows. */
   leave(code: number, reason: string): void;
-  /** Ends the connection for good. */
+  /** Ends the connection permanently. */
   close(code?: number, reason?: string): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       if (!isBinary && socket === opened) options.onText(data.toString());
     });
     opened.on('pong', (data) => options.onPong?.(data.toString()));
-    // Always followed by 'close', which does the rest.
+    // 'close' always follows and does the rest.
     opened.on('error', (error) => {
       if (!isClosed) options.onError?.(error);
     });
@@ -102,7 +102,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
     send(text) {
       if (socket?.readyState !== WebSocket.OPEN) return false;
-      // A write that fails breaks the socket, and that is told by 'close'.
+      // A failed write breaks the socket, which 'close' reports.
       socket.send(text, () => {});
       return true;
     },
@@ -127,11 +127,11 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 }
 
-/** How long the other side may take to answer our farewell. */
-const FAREWELL_MS = 1_000;
+/** How long the other side may take to answer the close frame. */
+const CLOSE_TIMEOUT_MS = 1_000;
 
 function end(socket: WebSocket, code: number, reason: string): void {
   socket.close(code, reason);
-  const timer = setTimeout(() => socket.terminate(), FAREWELL_MS);
+  const timer = setTimeout(() => socket.terminate(), CLOSE_TIMEOUT_MS);
   socket.once('close', () => clearTimeout(timer));
 }

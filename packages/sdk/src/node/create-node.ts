@@ -1,6 +1,6 @@
-/** A GPU node: registers with the scheduler, takes jobs, and keeps its word across lost connections. */
+/** A GPU node: registers with the scheduler, runs jobs, and delivers results across lost connections. */
 import type { JobResult, NodeToScheduler, SchedulerToNode } from '@lingua/protocol';
-import { createAnswers } from './answers.ts';
+import { deferred, waitAtMost } from './deferred.ts';
 import { createHeartbeat, heartbeatInterval } from './heartbeat.ts';
 import { createHeartbeatMessage } from './heartbeat-message.ts';
 import { JobError } from './job-error.ts';
@@ -14,41 +14,41 @@ import {
   type NodeOptions,
 } from './node-options.ts';
 import { createOutbox, type OutboxCounts } from './outbox.ts';
+import { createRecentResults } from './recent-results.ts';
 import { registration } from './registration.ts';
 import { createSafeLog, guard } from './safe-log.ts';
-import { deferred, within } from './waiting.ts';
 
 export interface NodeMetrics extends JobCounts, OutboxCounts {
   readonly isRegistered: boolean;
   readonly isDraining: boolean;
   /** Registrations after the first. */
   readonly reconnects: number;
-  /** Frames of the scheduler that made no sense. */
+  /** Invalid frames from the scheduler. */
   readonly invalidFrames: number;
   /** Acknowledgements, partial texts and heartbeats that could not be sent. */
   readonly unsentReports: number;
 }
 
 export interface GpuNode {
-  /** Resolves when the scheduler has registered the node; until then it tries for ever. */
+  /** Resolves when the scheduler has registered the node; retries without limit. */
   start(): Promise<void>;
-  /** The id the scheduler knows the node by, once it does. */
+  /** The id of the node at the scheduler, once it is registered. */
   nodeId(): string | undefined;
   metrics(): NodeMetrics;
-  /** A heartbeat now, such as after a model was loaded. */
+  /** Sends a heartbeat now, for example after a model was loaded. */
   beat(): void;
-  /** Takes no more jobs; resolves when the running ones are done and their results delivered. */
+  /** Accepts no more jobs; resolves when the running ones are done and their results are delivered. */
   drain(): Promise<void>;
-  /** Waits for running jobs as long as told (5 s), aborts the rest, and closes the connection. */
+  /** Waits for running jobs (default 5 s), aborts the rest, and closes the connection. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
-  /** Ends as a crash would: nothing is answered, the connection is cut. For tests and simulations. */
+  /** Ends like a crash: no job is answered, the connection is cut. For tests and simulations. */
   kill(): void;
 }
 
 const DEFAULT_GRACE_MS = 5_000;
-/** How long a stopping node waits for its aborted jobs to end, and then for its last results to arrive. */
-const LAST_WORDS_MS = 1_000;
-/** How long no result is sent after the scheduler said that it drops messages; it forgets the excess after a second. */
+/** How long a stopping node waits for its aborted jobs, and then for the delivery of its last results. */
+const FINAL_RESULTS_MS = 1_000;
+/** How long no result is sent after the scheduler reported dropped messages; it resets its count after a second. */
 const SLOW_DOWN_MS = 1_500;
 
 export function createNode(options: NodeOptions): GpuNode {
@@ -58,7 +58,7 @@ export function createNode(options: NodeOptions): GpuNode {
   const { supports = NODE_EXTENSIONS, chance = Math.random, tamper = (message) => [message] } = options;
   const log = createSafeLog(options.log);
   const first = deferred();
-  // Whoever does not await start() must not be punished for stopping early.
+  // A caller that does not await start() must not get an unhandled rejection when it stops early.
   first.promise.catch(() => {});
   let phase: 'new' | 'started' | 'stopping' | 'stopped' = 'new';
   let isDraining = false;
@@ -82,7 +82,7 @@ export function createNode(options: NodeOptions): GpuNode {
         capabilities: heartbeatMessage.capabilities(),
         maxConcurrentJobs: options.maxConcurrentJobs,
         supports,
-        // A result that is kept is as good as a running job: the job must not go to another node now.
+        // A job with an undelivered result counts as running, so that the scheduler does not give it to another node.
         runningJobIds: [...new Set([...runner.runningJobIds(), ...outbox.keptJobIds()])],
       }),
     onConnected: () => status('registering', undefined),
@@ -117,7 +117,10 @@ export function createNode(options: NodeOptions): GpuNode {
     nodeId,
     report: (message) => tamper(message).forEach(report),
     post,
-    answers: createAnswers({ maxResults: limits.maxRememberedResults, maxBytes: limits.maxRememberedBytes }),
+    recentResults: createRecentResults({
+      maxResults: limits.maxRememberedResults,
+      maxBytes: limits.maxRememberedBytes,
+    }),
     log,
   });
   const heartbeat = createHeartbeat({
@@ -133,7 +136,7 @@ export function createNode(options: NodeOptions): GpuNode {
       ),
   });
 
-  /** Only asked for once there is a registration, and with it an id. */
+  /** Called only after a registration, which sets the id. */
   function nodeId(): string {
     return link.nodeId() ?? '';
   }
@@ -159,7 +162,7 @@ export function createNode(options: NodeOptions): GpuNode {
     else if (message.type === 'node_status') status(message.status, message.reason);
     else if (message.type === 'node_control') obey(message.command, message.reason);
     else if (message.type === 'error') {
-      log.warn({ code: message.code, reason: message.message }, 'the scheduler reports an error');
+      log.warn({ code: message.code, reason: message.message }, 'the scheduler reported an error');
       if (message.code === 'RATE_LIMITED') slowDown();
     }
   }
@@ -171,7 +174,7 @@ export function createNode(options: NodeOptions): GpuNode {
   }
 
   function obey(command: string, reason: string | undefined): void {
-    log.info({ command, reason }, 'a command of the scheduler');
+    log.info({ command, reason }, 'received a command of the scheduler');
     const pass = (): void => guard(log, 'onCommand', () => options.onCommand?.(command, reason));
     if (command === 'drain') void drain(reason);
     else if (command === 'resume') resume();
@@ -219,10 +222,10 @@ export function createNode(options: NodeOptions): GpuNode {
     isDraining = true;
     runner.close();
     heartbeat.beat();
-    await within(graceMs, runner.idle());
+    await waitAtMost(graceMs, runner.idle());
     runner.abortAll(new JobError('NODE_UNAVAILABLE', 'the node is stopping'));
-    await within(LAST_WORDS_MS, runner.idle());
-    if (link.isRegistered()) await within(LAST_WORDS_MS, outbox.settled());
+    await waitAtMost(FINAL_RESULTS_MS, runner.idle());
+    if (link.isRegistered()) await waitAtMost(FINAL_RESULTS_MS, outbox.settled());
     end();
     await link.close(1000, 'the node stops');
   }

@@ -1,4 +1,4 @@
-/** The node_heartbeat message: how busy the node is, and which of its abilities have changed. */
+/** Builds the node_heartbeat message: the load of the node, and its changed capabilities. */
 import type { NodeHeartbeat, ResourceUsage } from '@lingua/protocol';
 import { createMachineMeter, type MachineUsage } from './machine-usage.ts';
 import type { NodeCapabilities, NodeLog, NodeOptions } from './node-options.ts';
@@ -7,17 +7,17 @@ export interface HeartbeatFacts {
   readonly nodeId: string;
   readonly isDraining: boolean;
   readonly running: readonly string[];
-  /** Finished, but the result has not been sent: the scheduler must not give these jobs away. */
+  /** Finished jobs with unsent results: the scheduler must not give them to another node. */
   readonly unsent: readonly string[];
 }
 
 export interface HeartbeatMessage {
-  /** For a registration: what it tells need not be told again. */
+  /** For a registration; heartbeats then send only changes to it. */
   capabilities(): NodeCapabilities;
   next(facts: HeartbeatFacts): NodeHeartbeat;
 }
 
-/** The part of the abilities that heartbeats may change. */
+/** The capabilities that heartbeats may change. */
 type Report = Pick<
   NodeHeartbeat,
   | 'installed_models'
@@ -40,7 +40,7 @@ export function createHeartbeatMessage(
       capabilities =
         typeof options.capabilities === 'function' ? options.capabilities() : options.capabilities;
     } catch (error) {
-      log.error({ error }, 'the node could not tell its capabilities; the last ones stand');
+      log.error({ error }, 'the capabilities callback failed; the last values remain');
     }
   }
 
@@ -58,9 +58,9 @@ export function createHeartbeatMessage(
     try {
       if (options.resources !== undefined) return { running_jobs: running, ...options.resources() };
     } catch (error) {
-      log.error({ error }, 'the node could not tell its resources; those of the machine are sent');
+      log.error({ error }, 'the resources callback failed; those of the machine are sent');
     }
-    // Reading all processors is not free, so it is not done for nodes that measure for themselves.
+    // Reading all processors has a cost, so nodes with their own meter skip it.
     meter ??= createMachineMeter();
     return { running_jobs: running, ...meter() };
   }
@@ -86,7 +86,7 @@ export function createHeartbeatMessage(
   };
 }
 
-/** Copies what is there; an absent part keeps its last value at the scheduler. */
+/** Copies the present parts; an absent part keeps its last value at the scheduler. */
 function reportOf(capabilities: NodeCapabilities): Report {
   const report: Report = {};
   const {

@@ -1,9 +1,9 @@
-/** Sends a heartbeat at the interval the scheduler asked for. */
+/** Sends heartbeats at the interval that the scheduler requested. */
 
 export interface Heartbeat {
-  /** The first beat is at once. */
+  /** The first heartbeat is sent immediately. */
   start(intervalMs: number): void;
-  /** One more, now. */
+  /** Sends one more now. */
   beat(): void;
   stop(): void;
 }
@@ -16,7 +16,7 @@ export function createHeartbeat(deps: {
   let isBeating = false;
 
   function next(intervalMs: number): void {
-    // Early, never late: the scheduler counts the intervals that were missed.
+    // Early rather than late: the scheduler counts missed intervals.
     timer = setTimeout(
       () => {
         deps.send();
@@ -46,6 +46,6 @@ export function createHeartbeat(deps: {
 const SHORTEST_MS = 20;
 const LONGEST_MS = 600_000;
 
-/** What the scheduler asked for, within reason; the default if it asked for nothing. */
+/** The requested interval within limits, or the default if none was requested. */
 export const heartbeatInterval = (asked: number | undefined, usualMs: number): number =>
   asked === undefined || asked <= 0 ? usualMs : Math.min(LONGEST_MS, Math.max(SHORTEST_MS, asked));

@@ -1,7 +1,7 @@
-/** The error a job handler throws to say why a job failed, with a code the scheduler understands. */
+/** The error that a job handler throws to fail a job with a code that the scheduler understands. */
 
 export class JobError extends Error {
-  /** Such as MODEL_NOT_AVAILABLE or PROCESSING_ERROR; a code of the node's own is passed through. */
+  /** Such as MODEL_NOT_AVAILABLE or PROCESSING_ERROR; the scheduler passes other codes through. */
   readonly code: string;
   readonly details: unknown;
 

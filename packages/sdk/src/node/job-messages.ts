@@ -1,4 +1,4 @@
-/** The messages a node sends about a job. Pure. */
+/** Builds the messages that a node sends about a job. Pure. */
 import {
   type JobAck,
   type JobAssign,
@@ -42,7 +42,10 @@ export interface Worked {
   readonly endedAt: number;
 }
 
-/** What the handler returned is checked here, where its author sees it: the scheduler would drop it, and the job time out. */
+/**
+ * The handler's result is validated here, where its author sees the error: the scheduler would drop the message, and
+ * the job would time out.
+ */
 export function succeeded(job: JobAssign, worked: Worked, output: JobOutput): JobResult {
   if (typeof output !== 'object' || output === null)
     throw new JobError('PROCESSING_ERROR', 'the job handler returned no result');
@@ -72,7 +75,7 @@ export const failed = (job: JobAssign, worked: Worked, error: JobError): JobResu
   },
 });
 
-/** Why an attempt failed: its own word, or the reason it was told to end, or that it just did. */
+/** Why an attempt failed: the handler's own JobError, the reason of the abort, or PROCESSING_ERROR. */
 export function failureOf(thrown: unknown, signal: AbortSignal): JobError {
   if (thrown instanceof JobError) return thrown;
   if (signal.aborted && signal.reason instanceof JobError) return signal.reason;
@@ -85,14 +88,14 @@ const LONGEST_MESSAGE = 4_096;
 
 const isJobResult = validator(JobResult);
 
-/** As it will look on the wire; throws if it cannot be written. */
+/** As JSON will represent it; throws if it cannot be serialised. */
 const plain = (value: object): object => JSON.parse(JSON.stringify(value));
 
 function detailsOf(error: JobError): unknown {
   try {
     return JSON.parse(JSON.stringify(error.details) ?? 'null');
   } catch {
-    // A cycle or the like; the code and the message matter more.
+    // It cannot be serialised (a cycle, for example); code and message matter more.
     return undefined;
   }
 }

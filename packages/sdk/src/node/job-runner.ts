@@ -1,20 +1,20 @@
-/** Runs the jobs of a node: never too many, none twice, and every one of them ends in one result. */
+/** Runs the jobs of a node: within its slots, each only once, and each ends with one result. */
 import type { JobAssign, JobResult, NodeToScheduler } from '@lingua/protocol';
-import type { Answers } from './answers.ts';
 import { type AudioRules, jobAudio } from './audio.ts';
 import { JobError } from './job-error.ts';
 import { asrPartial, failed, failureOf, jobAck, jobStarted, succeeded } from './job-messages.ts';
 import type { JobHandler, NodeExtension, NodeLog } from './node-options.ts';
+import type { RecentResults } from './recent-results.ts';
 
 export interface JobCounts {
-  /** Jobs taken. */
+  /** Accepted jobs. */
   readonly jobs: number;
   readonly succeeded: number;
   readonly failed: number;
   readonly cancelled: number;
-  /** Jobs there was no room for. */
+  /** Jobs refused for lack of a free slot. */
   readonly refused: number;
-  /** Jobs sent again that were not done again. */
+  /** Repeated jobs that did not run again. */
   readonly duplicates: number;
   readonly running: number;
 }
@@ -22,13 +22,13 @@ export interface JobCounts {
 export interface JobRunner {
   assign(job: JobAssign): void;
   cancel(jobId: string, reason: string | undefined): void;
-  /** Takes no more. */
+  /** Accepts no more jobs. */
   close(): void;
-  /** Takes jobs again. */
+  /** Accepts jobs again. */
   reopen(): void;
   abortAll(error: JobError): void;
   runningJobIds(): string[];
-  /** When no job is running. */
+  /** Resolves when no job is running. */
   idle(): Promise<void>;
   counts(): JobCounts;
 }
@@ -41,7 +41,7 @@ interface Run {
   cancelled?: JobError;
 }
 
-/** The longest delay that a timer of the runtime can have. */
+/** The longest delay of a Node.js timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export function createJobRunner(deps: {
@@ -52,12 +52,12 @@ export function createJobRunner(deps: {
   readonly nodeId: () => string;
   /** May be lost. */
   readonly report: (message: NodeToScheduler) => void;
-  /** Must arrive; answers how many bytes it has. */
+  /** Must be delivered; returns its size in bytes. */
   readonly post: (result: JobResult) => number;
-  readonly answers: Answers;
+  readonly recentResults: RecentResults;
   readonly log: NodeLog;
 }): JobRunner {
-  const { maxConcurrentJobs: max, answers, log } = deps;
+  const { maxConcurrentJobs: max, recentResults, log } = deps;
   const isAcknowledging = deps.supports.includes('job_ack');
   const runs = new Map<string, Run>();
   const counts = { jobs: 0, succeeded: 0, failed: 0, cancelled: 0, refused: 0, duplicates: 0 };
@@ -76,18 +76,18 @@ export function createJobRunner(deps: {
       running,
       max: isOpen ? max : Math.min(running, max),
     });
-    // Not remembered: the same job may come again when there is room.
+    // Not remembered: the same job may arrive again when a slot is free.
     deps.post(failed(job, { nodeId: deps.nodeId(), startedAt: now, endedAt: now }, error));
   }
 
-  /** True if the job was taken before. */
+  /** True if the job was received before. */
   function repeats(job: JobAssign): boolean {
     const run = runs.get(job.job_id);
-    const answer = run === undefined ? answers.recall(job.job_id, job.attempt_id) : undefined;
+    const answer = run === undefined ? recentResults.recall(job.job_id, job.attempt_id) : undefined;
     if (run === undefined && answer === undefined) return false;
     counts.duplicates += 1;
     if (run?.cancelled !== undefined && job.attempt_id > run.job.attempt_id) {
-      // The old attempt still ends; its cancellation must not be taken for the outcome of the new one.
+      // The old attempt is still ending; its cancellation must not become the outcome of the new one.
       refuse(job);
       return true;
     }
@@ -114,7 +114,7 @@ export function createJobRunner(deps: {
         },
         audio: () => {
           audio ??= jobAudio(job, deps.audio, signal);
-          // A handler that asks and does not wait must not end the process when the fetch fails.
+          // A handler that does not await the audio must not end the process when the fetch fails.
           audio.catch(() => {});
           return audio;
         },
@@ -138,7 +138,7 @@ export function createJobRunner(deps: {
     } else if (result.success) counts.succeeded += 1;
     else counts.failed += 1;
     if (run.cancelled === undefined || deps.supports.includes('cancel_ack'))
-      answers.remember(answer, deps.post(answer));
+      recentResults.remember(answer, deps.post(answer));
     if (runs.size > 0) return;
     const told = waiters;
     waiters = [];
@@ -180,10 +180,10 @@ function armDeadline(job: JobAssign, controller: AbortController, log: NodeLog):
   if (job.deadline_ms === undefined) return undefined;
   const leftMs = job.deadline_ms - Date.now();
   if (leftMs <= 0) {
-    // Schedulers do not send expired work, so it is the clocks that differ; failing every job for it would be worse.
+    // Schedulers do not send expired jobs, so the clocks differ; failing every job would be worse.
     log.warn(
       { job_id: job.job_id, late_ms: -leftMs },
-      'a deadline had passed on arrival: check the clock of this machine',
+      "a deadline had passed on arrival: check this machine's clock",
     );
     return undefined;
   }

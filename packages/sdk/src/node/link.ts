@@ -1,4 +1,4 @@
-/** A node's connection together with its registration: registers after every opening, and comes back after every loss. */
+/** A node's connection: registers after every connect, and reconnects after every loss. */
 import {
   type NodeRegister,
   type NodeRegisterAck,
@@ -10,12 +10,12 @@ import { type Connection, type ConnectionLoss, createConnection } from './connec
 import type { NodeLimits, NodeLog, NodeTimings } from './node-options.ts';
 
 export interface Link extends Pick<Connection, 'open' | 'ping' | 'bufferedBytes' | 'close' | 'cut'> {
-  /** False if the node is not registered now. */
+  /** False: the node is not registered now. */
   send(text: string): boolean;
   isRegistered(): boolean;
-  /** As told in the last acknowledgement, or as wished. */
+  /** The id of the last registration, or the configured one. */
   nodeId(): string | undefined;
-  /** Leaves and comes back at once. */
+  /** Disconnects and reconnects immediately. */
   rejoin(): void;
   counts(): { readonly reconnects: number; readonly invalidFrames: number };
 }
@@ -31,7 +31,7 @@ export function createLink(deps: {
   readonly introduce: (nodeId: string | undefined) => NodeRegister;
   readonly onConnected: () => void;
   readonly onRegistered: (ack: NodeRegisterAck) => void;
-  /** Only while registered. */
+  /** Called only while registered. */
   readonly onMessage: (message: SchedulerToNode) => void;
   readonly onPong: (data: string) => void;
   readonly onLost: (loss: ConnectionLoss) => void;
@@ -72,22 +72,22 @@ export function createLink(deps: {
     const parsed = parseSchedulerToNode(text);
     if (parsed.kind === 'invalid') {
       invalidFrames += 1;
-      // A type we do not know is a newer scheduler, not a mistake.
+      // An unknown type means a newer scheduler, not an error.
       if (parsed.problem.path === '/type')
         log.debug({ problem: parsed.problem }, 'an unknown message was ignored');
-      else log.warn({ problem: parsed.problem }, 'a message of the scheduler makes no sense and was ignored');
+      else log.warn({ problem: parsed.problem }, 'ignored an invalid message of the scheduler');
     } else if (parsed.message.type === 'node_register_ack') registered(parsed.message);
     else if (registeredAt !== undefined) deps.onMessage(parsed.message);
     else if (parsed.message.type === 'error') {
       const { code, message: reason } = parsed.message;
-      log.error({ code, reason }, 'the scheduler refuses the registration');
-    } else log.warn({ type: parsed.message.type }, 'a message came before the registration and was ignored');
+      log.error({ code, reason }, 'the scheduler refused the registration');
+    } else log.warn({ type: parsed.message.type }, 'ignored a message that arrived before the registration');
   }
 
   function registered(ack: NodeRegisterAck): void {
     clearTimeout(timer);
     if (nodeId !== undefined && nodeId !== ack.node_id)
-      log.warn({ asked: nodeId, node_id: ack.node_id }, 'the scheduler gave the node another id');
+      log.warn({ asked: nodeId, node_id: ack.node_id }, 'the scheduler assigned the node another id');
     nodeId = ack.node_id;
     if (registeredAt === undefined) registrations += 1;
     registeredAt = Date.now();
@@ -102,7 +102,7 @@ export function createLink(deps: {
     const next = nextTry(failures, { code: loss.code, registeredMs }, deps.chance(), timings);
     failures = next.failures;
     delayMs = next.delayMs;
-    log.warn({ code: loss.code, reason: loss.reason, retry_in_ms: delayMs }, 'there is no connection');
+    log.warn({ code: loss.code, reason: loss.reason, retry_in_ms: delayMs }, 'not connected');
     deps.onLost(loss);
   }
 

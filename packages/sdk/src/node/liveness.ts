@@ -1,4 +1,4 @@
-/** Finds out that a connection is dead although nobody closed it: asks, and counts the silences. */
+/** Detects a connection that is dead although no side closed it: sends pings and counts checks without received bytes. */
 
 export interface Liveness {
   start(): void;
@@ -7,7 +7,7 @@ export interface Liveness {
 
 export function createLiveness(deps: {
   readonly intervalMs: number;
-  /** Any byte counts as a sign of life, also those of a long message that is not complete yet. */
+  /** Any received byte proves life, also part of an incomplete message. */
   readonly bytesRead: () => number;
   readonly ping: () => void;
   readonly onDead: () => void;
@@ -16,7 +16,7 @@ export function createLiveness(deps: {
   let seen = 0;
   let silences = 0;
 
-  // Silent ticks are counted, not time: after a long pause of our own, the answers still wait in the socket.
+  // Checks are counted instead of time: after a long pause of this process the answers still wait in the socket.
   function check(): void {
     const read = deps.bytesRead();
     silences = read === seen ? silences + 1 : 0;

@@ -1,4 +1,4 @@
-/** CPU and memory use of this machine, for nodes that do not measure their own. */
+/** CPU and memory use of this machine, for nodes without their own meter. */
 import os from 'node:os';
 
 export interface MachineUsage {
@@ -6,14 +6,14 @@ export interface MachineUsage {
   readonly mem_percent: number;
 }
 
-/** Each call tells the use since the one before; the first one, since the start of the meter. */
+/** Each call returns the use since the previous one; the first call, since the start of the meter. */
 export function createMachineMeter(): () => MachineUsage {
   let before = cpuTimes();
   let percent = 0;
   return () => {
     const now = cpuTimes();
     const total = now.total - before.total;
-    // The counters move in ticks of 10 ms: two calls in one tick would divide by nothing.
+    // The counters advance every 10 ms: two calls within that time would divide by zero.
     if (total > 0) {
       percent = 100 * (1 - (now.idle - before.idle) / total);
       before = now;

@@ -1,12 +1,12 @@
-/** What a GPU node says when it is created, and the defaults of what it leaves out. */
+/** The options of a GPU node, and their defaults. */
 import type { JobAssign, JobResult, NodeRegister, NodeToScheduler, ResourceUsage } from '@lingua/protocol';
 import { BACKOFF_LIMITS, type BackoffLimits } from './backoff.ts';
 
-/** Extensions of the protocol that this SDK speaks. */
+/** Protocol extensions that this SDK supports. */
 export const NODE_EXTENSIONS = ['job_ack', 'audio_ref', 'drain', 'cancel_ack'] as const;
 export type NodeExtension = (typeof NODE_EXTENSIONS)[number];
 
-/** What the node can do, in the words of node_register; what is absent gets a default or is not said. */
+/** The capabilities of the node, with the field names of node_register; absent fields get a default or are omitted. */
 export type NodeCapabilities = Partial<
   Pick<
     NodeRegister,
@@ -27,7 +27,7 @@ export type NodeCapabilities = Partial<
   >
 >;
 
-/** What a job yields; the SDK adds the ids and times. */
+/** The result of a job; the SDK adds ids and times. */
 export type JobOutput = Omit<
   JobResult,
   | 'type'
@@ -54,14 +54,14 @@ export interface JobContext {
   readonly partial: (text: string, isFinal?: boolean) => void;
   /** Aborted when the job is cancelled, its deadline passes, or the node stops; the reason is a JobError. */
   readonly signal: AbortSignal;
-  /** The bytes of the utterance, wherever they are; fetched at most once. */
+  /** The audio of the utterance, inline or fetched; fetched at most once. */
   readonly audio: () => Promise<Buffer>;
 }
 
 export type JobHandler = (job: JobAssign, context: JobContext) => JobOutput | Promise<JobOutput>;
 
 export type LogLine = (fields: Readonly<Record<string, unknown>>, message: string) => void;
-/** Fits pino. */
+/** Compatible with pino. */
 export interface NodeLog {
   readonly debug: LogLine;
   readonly info: LogLine;
@@ -72,7 +72,7 @@ export interface NodeLog {
 export interface NodeTimings extends BackoffLimits {
   readonly connectTimeoutMs: number;
   readonly registerTimeoutMs: number;
-  /** Two of these without any sign of life, and the connection is given up. */
+  /** After two intervals without any traffic the connection is closed. */
   readonly pingIntervalMs: number;
   /** Used when the scheduler does not name an interval. */
   readonly heartbeatIntervalMs: number;
@@ -92,31 +92,34 @@ export interface NodeLimits {
 }
 
 export interface NodeOptions {
-  /** Such as ws://127.0.0.1:5010/ws/node. */
+  /** For example ws://127.0.0.1:5010/ws/node. */
   readonly url: string;
   readonly token?: string | undefined;
-  /** Absent: the scheduler gives one, and the node keeps it while it lives. */
+  /** Absent: the scheduler assigns one, and the node keeps it until it stops. */
   readonly nodeId?: string | undefined;
-  /** More jobs than this at once are refused. */
+  /** Further jobs are refused. */
   readonly maxConcurrentJobs: number;
-  /** A function is asked again at each heartbeat, and the scheduler told what has changed. */
+  /** A function is called at each heartbeat, and changes are sent to the scheduler. */
   readonly capabilities: NodeCapabilities | (() => NodeCapabilities);
   readonly supports?: readonly NodeExtension[];
   /** Absent: CPU and memory of this machine. */
   readonly resources?: () => Omit<ResourceUsage, 'running_jobs'> & { running_jobs?: number };
   readonly onJob: JobHandler;
-  /** Someone asked the node to drain; it takes no more jobs. */
+  /** The node was ordered to drain; it accepts no more jobs. */
   readonly onDrain?: (reason: string | undefined) => void | Promise<void>;
-  /** How the scheduler sees the node; `offline` while there is no connection. */
+  /** The state of the node at the scheduler; `offline` while there is no connection. */
   readonly onStatus?: (status: string, reason: string | undefined) => void;
-  /** Commands of the scheduler that the SDK does not carry out itself: `reload_config`, and `shutdown` once it is done. */
+  /**
+   * Commands of the scheduler that the SDK does not execute itself: `reload_config`, and `shutdown` after it was
+   * executed.
+   */
   readonly onCommand?: (command: string, reason: string | undefined) => void | Promise<void>;
   readonly log?: NodeLog | undefined;
   readonly timings?: Partial<NodeTimings>;
   readonly limits?: Partial<NodeLimits>;
   /** For tests and simulations. */
   readonly chance?: () => number;
-  /** For tests and simulations: what is sent in place of each message about a job. */
+  /** For tests and simulations: replaces each message about a job. */
   readonly tamper?: (message: NodeToScheduler) => readonly NodeToScheduler[];
 }
 
@@ -124,7 +127,7 @@ export const NODE_TIMINGS: NodeTimings = {
   ...BACKOFF_LIMITS,
   connectTimeoutMs: 10_000,
   registerTimeoutMs: 10_000,
-  // The scheduler waits two seconds for a lost node; finding out ourselves is for connections nobody closed.
+  // The scheduler waits two seconds for a lost node; pings are for connections that no side closed.
   pingIntervalMs: 5_000,
   heartbeatIntervalMs: 15_000,
   audioTimeoutMs: 10_000,
@@ -140,13 +143,13 @@ export const NODE_LIMITS: NodeLimits = {
   maxRememberedBytes: 16 * 1024 * 1024,
 };
 
-/** A mistake in the options is a fault of the program, so it is told at once and not from a timer. */
+/** Invalid options are a programming error, so they throw immediately. */
 export function checkOptions(options: NodeOptions): void {
   const scheme = URL.canParse(options.url) ? new URL(options.url).protocol : undefined;
   if (scheme !== 'ws:' && scheme !== 'wss:')
     throw new TypeError('url must start with ws:// or wss://, such as ws://127.0.0.1:5010/ws/node');
   if (options.token !== undefined && !/^[\x21-\x7e]+$/.test(options.token))
-    throw new TypeError('token may have only visible ASCII characters: it travels in a header');
+    throw new TypeError('token must have only visible ASCII characters: it is sent in a header');
   const max = options.maxConcurrentJobs;
   if (!Number.isInteger(max) || max < 1 || max > 10_000)
     throw new TypeError('maxConcurrentJobs must be a whole number from 1 to 10000');

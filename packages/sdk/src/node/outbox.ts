@@ -1,42 +1,42 @@
-/** Results on their way: kept until the scheduler is known to have read them, within bounds of number and bytes. */
+/** Keeps results until the scheduler has read them. Bounded in number and bytes. */
 import type { Link } from './link.ts';
 
 export interface OutboxLimits {
   readonly maxResults: number;
   readonly maxBytes: number;
-  /** No more is written to a socket that has this much unsent. */
+  /** Nothing is written to a socket with this much unsent data. */
   readonly maxBufferedBytes: number;
 }
 
 export interface OutboxCounts {
-  /** Results not yet known to have arrived. */
+  /** Results whose delivery is unconfirmed. */
   readonly kept: number;
-  /** Results that were never sent, or were given up. */
+  /** Results that were dropped, sent or not. */
   readonly dropped: number;
   /** Sent again after a loss of the connection. */
   readonly resent: number;
 }
 
 export interface Outbox {
-  /** Takes a serialised result of a job, and sends it when it can. */
+  /** Adds a serialised result, and sends it as soon as possible. */
   post(jobId: string, text: string): void;
-  /** The node is registered, maybe under a new id: everything kept goes out. */
+  /** The node is registered, perhaps under a new id: sends all kept results. */
   connected(nodeId: string): void;
-  /** The connection is gone, and with it whatever was not confirmed. */
+  /** The connection is lost; unconfirmed results must be sent again. */
   lost(closeCode: number): void;
-  /** A pong came. */
+  /** A pong arrived. */
   confirmed(data: string): void;
-  /** The scheduler drops messages: what it has not proved to have read is kept for later, and nothing is sent until then. */
+  /** The scheduler drops messages: unconfirmed results are kept, and nothing is sent until `goOn`. */
   hold(): void;
-  /** The time to hold back is over. */
+  /** Sends again after `hold`. */
   goOn(): void;
   /** Jobs whose result was not sent on this connection. */
   unsentJobIds(): string[];
-  /** Jobs whose result may not have arrived. */
+  /** Jobs whose result may be undelivered. */
   keptJobIds(): string[];
-  /** When nothing is kept any more, or the outbox is closed. */
+  /** Resolves when no result is kept, or the outbox is closed. */
   settled(): Promise<void>;
-  /** Nothing more will be sent. */
+  /** Sends no more. */
   close(): void;
   counts(): OutboxCounts;
 }
@@ -50,7 +50,7 @@ interface Entry {
 }
 
 const MESSAGE_TOO_BIG = 1009;
-/** A result that breaks the connection each time it is sent must not break it for ever. */
+/** A result that breaks the connection each time it is sent is dropped after this many sends. */
 const MAX_SENDS = 5;
 
 export function createOutbox(deps: {
@@ -65,8 +65,8 @@ export function createOutbox(deps: {
   let isConnected = false;
   let isHeld = false;
   let isAsking = false;
-  /** A pong that was not ours came while ours is due; a second one means that ours is lost. */
-  let isOvertaken = false;
+  /** A foreign pong arrived while ours is pending; after a second one ours is considered lost. */
+  let hasForeignPong = false;
   let mark = 0;
   let bytes = 0;
   let dropped = 0;
@@ -85,11 +85,11 @@ export function createOutbox(deps: {
       unconfirmed.push(entry);
     }
     if (unsent.length + unconfirmed.length === 0) settle();
-    // The protocol has no receipt for results. Frames are read in order, so a pong is one for all sent before its ping;
-    // and when the socket was full, it says that there is room again.
+    // The protocol does not confirm results. Frames are read in order, so a pong confirms everything sent before its
+    // ping; after a full socket it also shows that there is space again.
     else if (isConnected && !isHeld && !isAsking) {
       isAsking = true;
-      isOvertaken = false;
+      hasForeignPong = false;
       link.ping(String(mark));
     }
   }
@@ -109,7 +109,7 @@ export function createOutbox(deps: {
   function trim(): void {
     while (unsent.length + unconfirmed.length > limits.maxResults || bytes > limits.maxBytes) {
       const sent = unconfirmed.shift();
-      // What was sent has most probably arrived: forgetting it loses the second try only.
+      // A sent result has probably arrived: dropping it only loses the second try.
       if (sent !== undefined) bytes -= sent.bytes;
       else {
         const oldest = unsent.shift();
@@ -143,21 +143,21 @@ export function createOutbox(deps: {
       if (closeCode === MESSAGE_TOO_BIG && unconfirmed.length > 0) {
         const largest = unconfirmed.reduce((most, entry) => (entry.bytes > most.bytes ? entry : most));
         unconfirmed = unconfirmed.filter((entry) => entry !== largest);
-        drop(largest, 'the scheduler finds it too long');
+        drop(largest, 'the scheduler rejects it as too long');
       }
       const again = unconfirmed.filter((entry) => entry.sends < MAX_SENDS);
       for (const entry of unconfirmed) {
-        if (entry.sends >= MAX_SENDS) drop(entry, `it was sent ${entry.sends} times in vain`);
+        if (entry.sends >= MAX_SENDS) drop(entry, `it was sent ${entry.sends} times without success`);
       }
       unconfirmed = [];
       unsent = [...again, ...unsent];
       if (unsent.length === 0) settle();
     },
     confirmed(data) {
-      // Pings of the liveness check carry nothing.
+      // Pings of the liveness check carry no data.
       const upTo = data === '' ? Number.NaN : Number(data);
-      if (!(upTo >= 0) && !(isAsking && isOvertaken)) {
-        isOvertaken = isAsking;
+      if (!(upTo >= 0) && !(isAsking && hasForeignPong)) {
+        hasForeignPong = isAsking;
         return;
       }
       isAsking = false;

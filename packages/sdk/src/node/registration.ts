@@ -1,4 +1,4 @@
-/** The node_register message of a node. */
+/** Builds the node_register message. */
 import os from 'node:os';
 import type { NodeRegister } from '@lingua/protocol';
 import type { NodeCapabilities, NodeExtension } from './node-options.ts';
@@ -9,7 +9,7 @@ export interface RegistrationFacts {
   readonly capabilities: NodeCapabilities;
   readonly maxConcurrentJobs: number;
   readonly supports: readonly NodeExtension[];
-  /** Empty at the start: a process that begins anew under its id must say that the jobs of the last one are gone. */
+  /** Empty at the start: a new process under the same id must report that the jobs of the previous one are gone. */
   readonly runningJobIds: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export function registration(facts: RegistrationFacts): NodeRegister {
     installed_models: [],
     features_supported: {},
     accept_public_jobs: true,
-    // Who reports by type speaks the second generation; saying so spares the scheduler a guess.
+    // A node that reports by type uses the second generation; naming it saves the scheduler a guess.
     ...(capabilities.capability_by_type === undefined ? {} : { capability_schema_version: '2.0' }),
     ...capabilities,
     ...(facts.nodeId === undefined ? {} : { node_id: facts.nodeId }),

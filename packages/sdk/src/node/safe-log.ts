@@ -1,7 +1,10 @@
-/** Keeps faults of the node's own callbacks out of timers and socket events: they end in the log, and a fault of that nowhere. */
+/**
+ * Catches errors of the node's callbacks, so that they do not reach timers and socket events: they are logged, and
+ * errors of the log are dropped.
+ */
 import type { LogLine, NodeLog } from './node-options.ts';
 
-/** Silent without a log: a library does not write to the console of its user. */
+/** Without a log there is no output: a library does not write to the console. */
 export function createSafeLog(log: NodeLog | undefined): NodeLog {
   const line =
     (level: keyof NodeLog): LogLine =>
@@ -9,7 +12,7 @@ export function createSafeLog(log: NodeLog | undefined): NodeLog {
       try {
         log?.[level](fields, message);
       } catch {
-        // There is nowhere left to say it.
+        // There is no other place to report it.
       }
     };
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };

@@ -1,9 +1,9 @@
-/** Where a node's own spans belong in the trace of the job it was given. */
+/** The parent span of a node's own spans in the trace of a job. */
 import { createHash } from 'node:crypto';
 import type { JobAssign } from '@lingua/protocol';
 
 export interface TraceContext {
-  /** As OpenTelemetry spells it: 32 hexadecimal digits. */
+  /** In the format of OpenTelemetry: 32 hexadecimal digits. */
   readonly traceId: string;
   /** The span of this attempt. */
   readonly parentSpanId: string;
@@ -13,7 +13,7 @@ export interface TraceContext {
 
 const TRACE_ID = /^(?!0+$)[0-9a-f]{32}$/i;
 
-/** The scheduler sends spans only if it is told where to (`scheduler.observability.otlp_endpoint`); this holds either way. */
+/** The scheduler exports spans only if `scheduler.observability.otlp_endpoint` is set; the ids are the same either way. */
 export function traceContext(job: Pick<JobAssign, 'trace_id' | 'job_id' | 'attempt_id'>): TraceContext {
   const { trace_id, job_id, attempt_id } = job;
   const traceId = TRACE_ID.test(trace_id) ? trace_id.toLowerCase() : digest(trace_id, 32);

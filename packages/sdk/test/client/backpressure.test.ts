@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { neverResumes } from './support/scripted-scheduler.ts';
 import { accepted, bytes, result, type Started, startSession } from './support/start-session.ts';
 
-async function press(
+async function applyBackpressure(
   { scheduler }: Started,
   action: 'BUSY' | 'PAUSE' | 'SLOW_DOWN',
   resumeAfterMs?: number,
@@ -34,7 +34,7 @@ describe('PAUSE', () => {
     ['a minute at most', 10_000_000_000, 60_000],
   ])('holds audio back %s', async (_, resumeAfterMs, expectedMs) => {
     const started = await startSession({ timings: { silenceMs: 1_000_000 } });
-    await press(started, 'PAUSE', resumeAfterMs);
+    await applyBackpressure(started, 'PAUSE', resumeAfterMs);
     say(started, 'a', 'b');
     expect(await after(started, expectedMs - 1)).toEqual([]);
     expect(await after(started, 1)).toEqual(['2ab']);
@@ -43,16 +43,16 @@ describe('PAUSE', () => {
 
   it('is shortened or lengthened by the next one', async () => {
     const started = await startSession();
-    await press(started, 'PAUSE', 5_000);
+    await applyBackpressure(started, 'PAUSE', 5_000);
     say(started, 'a');
-    await press(started, 'PAUSE', 0);
+    await applyBackpressure(started, 'PAUSE', 0);
     expect(await after(started, 0)).toEqual(['1a']);
   });
 
   it('holds whole utterances back as well, but no heartbeats, receipts or playback', async () => {
     const started = await startSession({ timings: { heartbeatMs: 1_000 } });
     const { scheduler, session, clock } = started;
-    await press(started, 'PAUSE', 5_000);
+    await applyBackpressure(started, 'PAUSE', 5_000);
     session.sendUtterance(bytes('a'));
     session.playbackStarted('group-1', 'trace-1');
     scheduler.send(result(9));
@@ -74,7 +74,7 @@ describe('PAUSE', () => {
           count === 2 ? { ...neverResumes(init, 1), resumed: true } : neverResumes(init, count),
       },
     );
-    await press(started, 'PAUSE', 5_000);
+    await applyBackpressure(started, 'PAUSE', 5_000);
     say(started, 'a');
     await started.reconnect();
     expect(started.of('open').at(-1)?.resumed).toBe(true);
@@ -88,7 +88,7 @@ describe('PAUSE', () => {
 describe.each(['SLOW_DOWN', 'BUSY'] as const)('%s', (action) => {
   it('lets one frame pass every half second, with everything that waits of the utterance in it', async () => {
     const started = await startSession();
-    await press(started, action, 2_000);
+    await applyBackpressure(started, action, 2_000);
     say(started, 'a');
     expect(await after(started, 0)).toEqual(['1a']);
     say(started, 'b', 'c');
@@ -107,7 +107,7 @@ describe.each(['SLOW_DOWN', 'BUSY'] as const)('%s', (action) => {
 
   it('lasts five seconds if it does not say how long', async () => {
     const started = await startSession();
-    await press(started, action);
+    await applyBackpressure(started, action);
     say(started, 'a', 'b');
     started.clock.advance(500);
     await after(started, 4_499);
@@ -119,7 +119,7 @@ describe.each(['SLOW_DOWN', 'BUSY'] as const)('%s', (action) => {
 
 it('what was joined is accepted and sent again as one', async () => {
   const started = await startSession({}, { answer: neverResumes });
-  await press(started, 'PAUSE', 100);
+  await applyBackpressure(started, 'PAUSE', 100);
   say(started, 'a', 'b', 'c');
   expect(await after(started, 100)).toEqual(['3abc']);
   say(started, 'd');
@@ -132,7 +132,7 @@ it('what was joined is accepted and sent again as one', async () => {
 
 it('joined frames stay within their limit', async () => {
   const started = await startSession({ limits: { maxJoinedBytes: 4 } });
-  await press(started, 'PAUSE', 100);
+  await applyBackpressure(started, 'PAUSE', 100);
   say(started, 'aaa', 'b', 'ccc', 'ddddd', 'e');
   expect(await after(started, 100)).toEqual(['2aaab', '3ccc', '4ddddd', '5e']);
 });

@@ -3,9 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBase64, encodeBase64 } from '../../src/client/base64.ts';
-import { newRequestId } from '../../src/client/request-id.ts';
-import { CLIENT_VERSION } from '../../src/client/session-options.ts';
-import { sessionUrl } from '../../src/client/session-url.ts';
+import { CLIENT_VERSION, newRequestId, sessionUrl } from '../../src/client/session-options.ts';
 
 describe('base64', () => {
   it('is what everybody else writes, and reads it back', () => {

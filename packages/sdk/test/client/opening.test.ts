@@ -127,7 +127,7 @@ describe('a session that is refused', () => {
     ]);
   });
 
-  it('fails for good when the scheduler finds a message too long', async () => {
+  it('fails for good when the scheduler rejects a message as too long', async () => {
     const { scheduler, session, of } = await startSession();
     scheduler.hangUp(1009);
     await until(() => session.state === 'failed');
@@ -190,6 +190,6 @@ describe('options that make no sense', () => {
   it('include a runtime without WebSocket', () => {
     const { WebSocket: _, ...rest } = good;
     if ('WebSocket' in globalThis) return;
-    expect(() => openSession(rest)).toThrow(/there is no WebSocket here/);
+    expect(() => openSession(rest)).toThrow(/no global WebSocket/);
   });
 });

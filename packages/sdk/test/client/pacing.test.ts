@@ -2,17 +2,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  applyBackpressure,
   type BackpressureAction,
   DEFAULT_RESUME_MS,
-  eased,
   FRAMES_AT_ONCE,
   FRAMES_PER_SECOND,
   freely,
   LONGEST_RESUME_MS,
-  press,
   SLOW_FRAME_MS,
   sent,
   waitMs,
+  withoutBackpressure,
 } from '../../src/client/pacing.ts';
 
 interface Asked {
@@ -43,7 +43,7 @@ function sendGreedily(requests: readonly Asked[]): { times: number[]; pressed: (
   };
   for (const each of requests) {
     pressed.push({ ...each, at: now });
-    pace = press(pace, each.action, each.resumeAfterMs, now);
+    pace = applyBackpressure(pace, each.action, each.resumeAfterMs, now);
     spend(now + each.passMs);
   }
   spend(now + 5_000);
@@ -96,7 +96,8 @@ describe('pacing', () => {
     fc.assert(
       fc.property(fc.array(asked, { maxLength: 8 }), fc.nat(10_000), (requests, start) => {
         let pace = freely(start);
-        for (const { action, resumeAfterMs } of requests) pace = press(pace, action, resumeAfterMs, start);
+        for (const { action, resumeAfterMs } of requests)
+          pace = applyBackpressure(pace, action, resumeAfterMs, start);
         for (let frames = 0; frames < FRAMES_AT_ONCE; frames += 1) pace = sent(pace, start);
         let now = start;
         for (let tries = 0; waitMs(pace, now) > 0; tries += 1) {
@@ -109,6 +110,6 @@ describe('pacing', () => {
   });
 
   it('forgets with the session what was asked of it', () => {
-    expect(waitMs(eased(press(freely(0), 'PAUSE', 1_000, 0)), 0)).toBe(0);
+    expect(waitMs(withoutBackpressure(applyBackpressure(freely(0), 'PAUSE', 1_000, 0)), 0)).toBe(0);
   });
 });

@@ -80,7 +80,7 @@ it('ignores frames that make no sense, and messages it does not know', async () 
   scheduler.assign();
   await until(() => scheduler.results().length === 1);
   expect(node.metrics().invalidFrames).toBe(3);
-  expect(logged.filter(({ message }) => message.includes('makes no sense'))).toHaveLength(2);
+  expect(logged.filter(({ message }) => message.includes('invalid message'))).toHaveLength(2);
   expect(logged.filter(({ fields }) => fields.code === 'INVALID_MESSAGE')).toHaveLength(1);
   expect(scheduler.connections()).toBe(1);
 });

@@ -1,11 +1,11 @@
-/** What a frame of the scheduler means to the application. Pure. */
+/** Translates a frame of the scheduler to an event for the application. Pure. */
 import type { MissingResult, SessionAsrPartial, TranslationResult, UiEvent } from '@lingua/protocol';
 import { decodeBase64 } from './base64.ts';
 import { asCount, asText, type ServerFrame } from './read-frame.ts';
 import type { OfUtterance, SessionEvent } from './session-events.ts';
 
-/** Undefined: nothing, or nothing that makes sense. */
-export function eventOfFrame(
+/** Undefined: the frame is no event, or is invalid. */
+export function toSessionEvent(
   frame: ServerFrame,
   requestIdOf: (utteranceIndex: number) => string | undefined,
 ): SessionEvent | undefined {

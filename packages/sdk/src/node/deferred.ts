@@ -1,4 +1,4 @@
-/** Two small promises: one that is settled from outside, and one that waits no longer than it may. */
+/** A promise that is settled from outside, and a wait with a time limit. */
 
 export interface Deferred {
   readonly promise: Promise<void>;
@@ -16,8 +16,8 @@ export function deferred(): Deferred {
   return { promise, resolve, reject };
 }
 
-/** Resolves when the promise does, or when the time is up. */
-export async function within(timeMs: number, promise: Promise<void>): Promise<void> {
+/** Resolves when the promise does, or at the time limit. */
+export async function waitAtMost(timeMs: number, promise: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, timeMs);
