@@ -1,4 +1,4 @@
-/** Makes fast-check arbitraries out of schemas: values that match, and values that are wrong in one known place. */
+/** Builds fast-check arbitraries from schemas: matching values, and values that are wrong in one known place. */
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
 
@@ -19,7 +19,7 @@ export type Rule = {
   anyOf?: Rule[];
 };
 
-/** Values that match the schema; full ones have every optional field and nothing empty. */
+/** Values that match the schema; full ones have every optional field and no empty list. */
 export function arbitraryOf(schema: TSchema, { full = false } = {}): fc.Arbitrary<unknown> {
   const rule = schema as Rule;
   if ('const' in rule) return fc.constant(rule.const);
@@ -66,10 +66,10 @@ function dictionary(rule: Rule, full: boolean): fc.Arbitrary<unknown> {
 const within = (drawn: number, { minimum = -(2 ** 53) + 1, maximum = 2 ** 53 - 1 }: Rule): number =>
   Math.min(maximum, Math.max(minimum, drawn));
 
-/** A place in a schema that can be given a wrong value: its JSON pointer segments and what belongs there. */
+/** A place in a schema that can get a wrong value: its JSON pointer segments and its rule. */
 export type Place = { segments: (string | number)[]; rule: Rule };
 
-/** Every field at any depth; list items and map entries are represented by one. */
+/** Every field at any depth; one item represents a list or map. */
 export function places(schema: TSchema, segments: (string | number)[] = []): Place[] {
   const rule = schema as Rule;
   const here: Place[] = segments.length === 0 ? [] : [{ segments, rule }];
@@ -81,7 +81,7 @@ export function places(schema: TSchema, segments: (string | number)[] = []): Pla
   return here;
 }
 
-/** Values of another kind than the rule asks for; none if it takes anything. */
+/** Values of another type than the rule expects; none if it accepts anything. */
 export function wrongValues(rule: Rule): unknown[] {
   const candidates = ['text', 7, 1.5, true, {}, [], 1e300];
   const right = new Map<string | undefined, (value: unknown) => boolean>([
@@ -97,7 +97,7 @@ export function wrongValues(rule: Rule): unknown[] {
     : candidates.filter((value) => !right(value)).concat(rule.enum ? ['no such word'] : []);
 }
 
-/** A copy with another value at a place that exists. */
+/** A copy with another value at an existing place. */
 export function put(root: unknown, segments: (string | number)[], value: unknown): unknown {
   const copy = structuredClone(root) as Record<string | number, unknown>;
   const [last] = segments.slice(-1);

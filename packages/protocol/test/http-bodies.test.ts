@@ -1,4 +1,4 @@
-/** The HTTP bodies of the face-to-face design, verbatim, and what is refused. */
+/** The HTTP bodies of the face-to-face design, verbatim, and invalid ones. */
 import { describe, expect, it } from 'vitest';
 import * as protocol from '../src/index.ts';
 
@@ -42,7 +42,7 @@ const DONE = '{"job_id":"job-abc","attempt_id":1,"node_id":"node-123","status":"
 const FAIL =
   '{"job_id":"job-abc","attempt_id":1,"node_id":"node-123","status":"error","reason":"MODEL_LOAD_FAILED"}';
 
-describe('the bodies of the design', () => {
+describe('bodies of the design', () => {
   it.each([
     ['register', protocol.HttpNodeRegister, REGISTER],
     ['register reply', protocol.HttpNodeRegisterReply, '{"ok": true}'],
@@ -59,12 +59,12 @@ describe('the bodies of the design', () => {
       protocol.JobReportReply,
       '{"ok": true, "accepted": false, "reason": "stale_attempt"}',
     ],
-  ])('are accepted as written: %s', (_, schema, text) => {
+  ])('%s is accepted verbatim', (_, schema, text) => {
     expect(accepts(schema, text)).toMatchObject({ ok: true });
   });
 });
 
-describe('a dispatch', () => {
+describe('dispatch body', () => {
   const dispatch = (fields: object) =>
     protocol.validator(protocol.DispatchRequest)({
       session_id: 'room-888',
@@ -73,19 +73,20 @@ describe('a dispatch', () => {
       ...fields,
     });
 
-  it('carries its audio itself or a reference', () => {
+  it('a dispatch needs audio or a reference', () => {
     expect(dispatch({ audio: 'AAEC' }).ok).toBe(true);
     expect(dispatch({ audio_ref: 'blob://x' }).ok).toBe(true);
     expect(dispatch({})).toEqual({
       ok: false,
       problem: {
         path: '/audio_ref',
-        message: '"audio_ref" or "audio" is missing: send the address of the audio, or the audio itself in base64',
+        message:
+          '"audio_ref" or "audio" is missing: send the address of the audio, or the audio itself in base64',
       },
     });
   });
 
-  it('waits a minute at most', () => {
+  it('wait_ms is at most a minute', () => {
     expect(dispatch({ audio: '', wait_ms: 60_000 }).ok).toBe(true);
     expect(dispatch({ audio: '', wait_ms: 60_001 })).toEqual({
       ok: false,
@@ -93,7 +94,7 @@ describe('a dispatch', () => {
     });
   });
 
-  it('names the nested field that is wrong', () => {
+  it('a wrong nested field is named', () => {
     expect(dispatch({ audio: '', options: { preferred_node_id: 'a node' } })).toEqual({
       ok: false,
       problem: {
@@ -104,18 +105,18 @@ describe('a dispatch', () => {
   });
 });
 
-describe('a registration', () => {
+describe('registration body', () => {
   const register = (fields: object) =>
     protocol.validator(protocol.HttpNodeRegister)({ node_id: 'node-1', ...fields });
 
-  it('names an endpoint by an http or https URL', () => {
+  it('an endpoint is an http or https URL', () => {
     expect(register({ endpoint: 'http://10.0.0.7:8080/jobs' }).ok).toBe(true);
     for (const endpoint of ['ftp://x/', 'http://a b/', '10.0.0.7', `http://${'x'.repeat(3000)}`]) {
       expect(register({ endpoint })).toMatchObject({ ok: false, problem: { path: '/endpoint' } });
     }
   });
 
-  it('names the pair that has no target', () => {
+  it('a pair without a target is named', () => {
     expect(register({ nmt_pairs: [['en', 'zh'], ['en']] })).toEqual({
       ok: false,
       problem: { path: '/nmt_pairs/1', message: 'item 1 of "nmt_pairs" must have at least 2 items, not 1' },
@@ -123,23 +124,23 @@ describe('a registration', () => {
   });
 });
 
-describe('a query', () => {
+describe('text query', () => {
   const page = protocol.queryValidator(protocol.JobsQuery);
 
-  it('reads numbers out of text', () => {
+  it('numbers are read from text', () => {
     expect(page({ limit: '50', state: 'RUNNING' })).toEqual({
       ok: true,
       value: { limit: 50, state: 'RUNNING' },
     });
   });
 
-  it('names the field that is no number, or too large a one', () => {
+  it('a field that is no number, or too large, is named', () => {
     for (const limit of ['many', '', '1e3', '0x10', '-1', '1001', '5.5', ['5', '6']]) {
       expect(page({ limit })).toMatchObject({ ok: false, problem: { path: '/limit' } });
     }
   });
 
-  it('leaves out what the endpoint does not know', () => {
+  it('unknown query fields are dropped', () => {
     expect(page(JSON.parse('{"__proto__":"x","constructor":"y","cursor":"c"}'))).toEqual({
       ok: true,
       value: { cursor: 'c' },

@@ -1,4 +1,4 @@
-/** The legacy node's own messages, nulls and omissions included, are understood. */
+/** The messages of the legacy node, including nulls and omissions, are accepted. */
 import { describe, expect, it } from 'vitest';
 import { parseNodeMessage } from '../src/index.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -177,15 +177,15 @@ const fromNode = {
   },
 };
 
-describe('a legacy node', () => {
-  it.each(Object.entries(fromNode))('is understood: %s', (_, message) => {
+describe('legacy node', () => {
+  it.each(Object.entries(fromNode))('%s of a legacy node is accepted', (_, message) => {
     expect(parseNodeMessage(JSON.stringify(message))).toStrictEqual({
       kind: 'message',
       message: withoutNulls(message),
     });
   });
 
-  it('may name parts nobody has heard of', () => {
+  it('unknown service types and engines are accepted', () => {
     const message = structuredClone(fromNode['node_register, capability schema 2.0']);
     Object.assign(message.installed_services[0] as object, {
       type: 'lip-sync',

@@ -1,4 +1,4 @@
-/** The legacy web client's own messages, nulls and omissions included, are understood. */
+/** The messages of the legacy web client, including nulls and omissions, are accepted. */
 import { describe, expect, it } from 'vitest';
 import { parseSessionMessage } from '../src/index.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -113,8 +113,8 @@ const fromSession = {
   },
 };
 
-describe('a legacy session', () => {
-  it.each(Object.entries(fromSession))('is understood: %s', (_, message) => {
+describe('legacy web client', () => {
+  it.each(Object.entries(fromSession))('%s of a legacy client is accepted', (_, message) => {
     expect(parseSessionMessage(JSON.stringify(message))).toStrictEqual({
       kind: 'message',
       message: withoutNulls(message),

@@ -1,4 +1,4 @@
-/** Frames become messages or problems; nothing a peer sends makes parsing throw. */
+/** Frames become messages or problems; no input makes parsing throw. */
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
 import { describe, expect, expectTypeOf, it } from 'vitest';
@@ -26,7 +26,7 @@ const directions = DIRECTIONS.map(({ name, messages }) => {
 });
 
 describe.each(directions)('$name', ({ parse, anyMessage }) => {
-  it('understands every message of its direction', () => {
+  it('every message of the direction is parsed', () => {
     fc.assert(
       fc.property(anyMessage, (message) => {
         expect(parse(JSON.stringify(message)).kind).toBe('message');
@@ -35,7 +35,7 @@ describe.each(directions)('$name', ({ parse, anyMessage }) => {
     );
   });
 
-  it('refuses every truncated frame', () => {
+  it('every truncated frame is refused', () => {
     fc.assert(
       fc.property(
         anyMessage,
@@ -49,7 +49,7 @@ describe.each(directions)('$name', ({ parse, anyMessage }) => {
     );
   });
 
-  it('survives a frame with one character changed', () => {
+  it('a frame with one changed character never throws', () => {
     fc.assert(
       fc.property(
         anyMessage,
@@ -67,7 +67,7 @@ describe.each(directions)('$name', ({ parse, anyMessage }) => {
     );
   });
 
-  it('survives arbitrary JSON', () => {
+  it('arbitrary JSON never throws', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(parse(text).kind).toBe('invalid');
@@ -76,13 +76,13 @@ describe.each(directions)('$name', ({ parse, anyMessage }) => {
   });
 
   it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', ''])(
-    'knows no type %j',
+    'type %j is unknown',
     (type) => {
       expect(parse(JSON.stringify({ type }))).toMatchObject({ kind: 'invalid', problem: { path: '/type' } });
     },
   );
 
-  it('drops __proto__ and keeps prototypes clean', () => {
+  it('__proto__ is dropped and prototypes stay unchanged', () => {
     fc.assert(
       fc.property(anyMessage, (message) => {
         const text = JSON.stringify(message).replace(
@@ -100,7 +100,7 @@ describe.each(directions)('$name', ({ parse, anyMessage }) => {
   });
 });
 
-describe('a problem', () => {
+describe('problem of a frame', () => {
   it.each([
     ['[]', '', 'a message must be an object, not an array'],
     ['"text"', '', 'a message must be an object, not a string'],
@@ -134,11 +134,11 @@ describe('a problem', () => {
       '/seq',
       '"seq" must be at most 9007199254740991',
     ],
-  ])('of %s is at "%s"', (text, path, message) => {
+  ])('the problem of %s is at "%s"', (text, path, message) => {
     expect(parseSessionMessage(text)).toMatchObject({ kind: 'invalid', problem: { path, message } });
   });
 
-  it('of a session on the socket of nodes names the right socket', () => {
+  it('a session message on the node socket names the right socket', () => {
     for (const type of ['session_init', 'audio_chunk', 'room_join']) {
       expect(parseNodeMessage(JSON.stringify({ type }))).toMatchObject({
         problem: {
@@ -148,7 +148,7 @@ describe('a problem', () => {
     }
   });
 
-  it('names a null inside an array', () => {
+  it('a null inside an array is named', () => {
     const init = {
       type: 'session_init',
       client_version: '1',
@@ -163,12 +163,12 @@ describe('a problem', () => {
     });
   });
 
-  it('tells the type only if the protocol has it', () => {
+  it('the problem has the type only if the protocol has it', () => {
     expect(parseNodeMessage('{"type":"job_ack"}')).toHaveProperty('type', 'job_ack');
     expect(parseNodeMessage('{"type":"job_acks"}')).not.toHaveProperty('type');
   });
 
-  it('is found in a list far beyond its bound before its items are checked', () => {
+  it('a list far beyond its limit is refused before its items are checked', () => {
     const frame = JSON.stringify({ type: 'node_register', advanced_features: [] }).replace(
       '[]',
       JSON.stringify(Array.from({ length: 200_000 }, () => 0)),
@@ -179,13 +179,13 @@ describe('a problem', () => {
     });
   });
 
-  it('stays short for an endless type', () => {
+  it('the problem of an endless type stays short', () => {
     const parsed = parseNodeMessage(JSON.stringify({ type: 'x'.repeat(1_000_000) }));
     expect(parsed.kind === 'invalid' ? parsed.problem.message.length : 0).toBeLessThan(200);
   });
 });
 
-it('narrows a message by its type', () => {
+it('the type narrows a message', () => {
   const parsed = parseNodeMessage('{}');
   if (parsed.kind === 'message') {
     expectTypeOf(parsed.message).toEqualTypeOf<NodeToScheduler>();

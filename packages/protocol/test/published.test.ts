@@ -1,4 +1,4 @@
-/** What is published from the schemas: the protocol page, JSON Schema, and validation without code generation. */
+/** Documents published from the schemas: the protocol page and JSON Schema, and validation without code generation. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
@@ -8,12 +8,12 @@ import * as protocol from '../src/index.ts';
 import { arbitraryOf } from './arbitrary-of.ts';
 
 describe('docs/protocol.md', () => {
-  it('is what printProtocol prints (npm run docs writes it)', () => {
+  it('docs/protocol.md equals the output of printProtocol (run npm run docs)', () => {
     const page = readFileSync(new URL('../../../docs/protocol.md', import.meta.url), 'utf8');
     expect(page).toBe(protocol.printProtocol());
   });
 
-  it('links only to headings it has', () => {
+  it('the page links only to its own headings', () => {
     const page = protocol.printProtocol();
     const anchors = new Set(
       [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
@@ -31,11 +31,11 @@ describe('docs/protocol.schema.json', () => {
   const text = readFileSync(new URL('../../../docs/protocol.schema.json', import.meta.url), 'utf8');
   const document = JSON.parse(text) as { $schema: string; $defs: Record<string, protocol.JsonSchema> };
 
-  it('is what printJsonSchema prints (npm run docs writes it)', () => {
+  it('the schema file equals the output of printJsonSchema (run npm run docs)', () => {
     expect(text).toBe(protocol.printJsonSchema());
   });
 
-  it('defines every message and body, each with a title and a description', () => {
+  it('every message and body has a title and a description', () => {
     expect(document.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
     expect(document.$defs).toEqual(protocol.jsonSchemas());
     const silent = Object.entries(document.$defs).filter(
@@ -44,16 +44,16 @@ describe('docs/protocol.schema.json', () => {
     expect(silent.map(([name]) => name)).toEqual([]);
   });
 
-  it('refers to nothing outside itself', () => {
+  it('the schema document has no external references', () => {
     expect(text).not.toMatch(/"\$(ref|id|dynamicRef)"/);
   });
 
-  it('is taken by a validator in strict mode, every definition of it', () => {
+  it('a strict validator accepts every definition', () => {
     const ajv = new Ajv2020({ strict: true, strictRequired: false });
     for (const schema of Object.values(document.$defs)) expect(() => ajv.compile(schema)).not.toThrow();
   });
 
-  it('keeps fields that are called like our own keywords', () => {
+  it('fields named like our own keywords are kept', () => {
     const field = { type: 'string', expects: 'a word', extension: true };
     expect(protocol.publishSchema({ properties: { named: field }, const: { named: 1 } })).toEqual({
       properties: { named: { type: 'string', $comment: 'extension' } },
@@ -61,15 +61,15 @@ describe('docs/protocol.schema.json', () => {
     });
   });
 
-  it('is linked from the protocol page', () => {
+  it('the protocol page links the schema document', () => {
     expect(protocol.printProtocol()).toContain('](protocol.schema.json)');
   });
 });
 
-describe('JSON Schema', () => {
+describe('published JSON Schema', () => {
   const schemas = protocol.jsonSchemas();
 
-  it('is published for every message and body', () => {
+  it('every message and body is published', () => {
     for (const { name, messages } of protocol.DIRECTIONS) {
       for (const message of messages) {
         expect(schemas).toHaveProperty([`${name}/${message.properties.type.const}`]);
@@ -80,22 +80,22 @@ describe('JSON Schema', () => {
     }
   });
 
-  it('marks extensions and leaves unknown fields alone', () => {
+  it('extensions are marked, and unknown fields are allowed', () => {
     expect(schemas).toHaveProperty(['DispatchRequest', 'properties', 'request_id', '$comment'], 'extension');
     expect(JSON.stringify(schemas)).not.toContain('"additionalProperties":false');
   });
 
-  it('is a copy that can be changed without changing validation', () => {
+  it('the published schema is a copy', () => {
     const { ErrorReply } = protocol.jsonSchemas();
     (ErrorReply as { required: string[] }).required.length = 0;
     expect(protocol.jsonSchemas()).toHaveProperty(['ErrorReply', 'required', 'length'], 2);
   });
 });
 
-describe('where code may not be made from strings', () => {
+describe('without code generation', () => {
   afterEach(() => Settings.Reset());
 
-  it('validation gives the same answers', () => {
+  it('interpreted validation gives the same results', () => {
     for (const { messages } of protocol.DIRECTIONS) {
       for (const schema of messages) {
         const compiled = protocol.validator(schema);
@@ -115,7 +115,7 @@ describe('where code may not be made from strings', () => {
   });
 });
 
-it('lists each error code once', () => {
+it('each error code is listed once', () => {
   expect(new Set(protocol.ERROR_CODES).size).toBe(protocol.ERROR_CODES.length);
   expect(protocol.isErrorCode('NO_CAPABLE_NODE')).toBe(true);
   expect(protocol.isErrorCode('constructor')).toBe(false);

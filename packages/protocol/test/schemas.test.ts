@@ -18,7 +18,7 @@ for (const { params, query, body, reply } of HTTP_ENDPOINTS) {
   }
 }
 
-/** Properties of plain objects and of list items that must hold everywhere in a schema. */
+/** Rules for objects and list items that must hold everywhere in a schema. */
 function* rules(
   rule: Rule,
   path: string,
@@ -32,7 +32,7 @@ function* rules(
 describe.each([...named])('%s', (name, schema) => {
   const validate = validator(schema);
 
-  it('accepts every value made to match it', () => {
+  it('generated values are accepted', () => {
     fc.assert(
       fc.property(arbitraryOf(schema), (value) => {
         expect(validate(value)).toEqual({ ok: true, value });
@@ -41,7 +41,7 @@ describe.each([...named])('%s', (name, schema) => {
     );
   });
 
-  it('names the place of a wrong value in any field at any depth', () => {
+  it('the place of a wrong value is named at any depth', () => {
     fc.assert(
       fc.property(arbitraryOf(schema, { full: true }), (value) => {
         for (const { segments, rule } of places(schema)) {
@@ -57,7 +57,7 @@ describe.each([...named])('%s', (name, schema) => {
     );
   });
 
-  it('names a required field that is missing', () => {
+  it('a missing required field is named', () => {
     for (const field of (schema as Rule).required ?? []) {
       const [value] = fc.sample(arbitraryOf(schema), 1);
       const { [field]: _, ...rest } = value as Record<string, unknown>;
@@ -68,7 +68,7 @@ describe.each([...named])('%s', (name, schema) => {
     }
   });
 
-  it('ignores unknown fields', () => {
+  it('unknown fields are ignored', () => {
     fc.assert(
       fc.property(arbitraryOf(schema), fc.jsonValue(), (value, unknown) => {
         expect(validate({ ...(value as object), zzz_unknown: unknown }).ok).toBe(true);
@@ -77,7 +77,7 @@ describe.each([...named])('%s', (name, schema) => {
     );
   });
 
-  it('bounds every string, number and list', () => {
+  it('every string, number and list is bounded', () => {
     for (const [path, rule] of rules(schema as Rule, name)) {
       if ('const' in rule || rule.enum !== undefined) continue;
       if (rule.type === 'string' && !('contentEncoding' in rule)) {
@@ -91,13 +91,13 @@ describe.each([...named])('%s', (name, schema) => {
     }
   });
 
-  it('describes itself and its fields', () => {
+  it('the schema and its fields are described', () => {
     for (const [path, rule] of rules(schema as Rule, name)) {
       if (!('const' in rule) && !path.endsWith('/0')) expect(rule.description, path).toBeTruthy();
     }
   });
 
-  it('refuses infinite numbers wherever a number belongs', () => {
+  it('infinite numbers are refused', () => {
     const [value] = fc.sample(arbitraryOf(schema, { full: true }), 1);
     for (const { segments, rule } of places(schema)) {
       if (rule.type !== 'number' && rule.type !== 'integer') continue;
@@ -110,7 +110,7 @@ describe.each([...named])('%s', (name, schema) => {
     }
   });
 
-  it('never throws on arbitrary JSON', () => {
+  it('arbitrary JSON never throws', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         validate(value);

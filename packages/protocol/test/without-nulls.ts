@@ -1,3 +1,3 @@
-/** What the scheduler makes of a message: null means absent. */
+/** The parsed form of a message: null means absent. */
 export const withoutNulls = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_, field) => (field === null ? undefined : field));

@@ -1,4 +1,4 @@
-/** What the documents point to exists. */
+/** Links and paths in the documents exist. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,11 +7,11 @@ import { anchorsOf, linksOf, markdownFiles, pathsOf } from './markdown-files.ts'
 
 const isElsewhere = (target: string): boolean => /^[a-z]+:/.test(target);
 
-/** Where a path in a document may begin. */
+/** Folders from which a path in a document may start. */
 const BASES = ['', 'packages/scheduler', 'packages/scheduler/src', 'packages/scheduler/test'];
 
-describe('the documents', () => {
-  it('are there', () => {
+describe('documents', () => {
+  it('there are Markdown documents', () => {
     const names = markdownFiles.map(({ path }) => path);
     for (const name of [
       'README.md',
@@ -25,7 +25,7 @@ describe('the documents', () => {
     }
   });
 
-  it('link to files that exist', () => {
+  it('documents link to existing files', () => {
     const dead = markdownFiles.flatMap(({ path, text }) =>
       linksOf(text)
         .filter((target) => !isElsewhere(target) && !target.startsWith('#'))
@@ -36,7 +36,7 @@ describe('the documents', () => {
     expect(dead).toEqual([]);
   });
 
-  it('link to headings that exist in other documents', () => {
+  it('documents link to existing headings', () => {
     const dead = markdownFiles.flatMap(({ path, text }) =>
       linksOf(text)
         .map((target) => target.split('#'))
@@ -50,7 +50,7 @@ describe('the documents', () => {
     expect(dead).toEqual([]);
   });
 
-  it('name files that exist', () => {
+  it('documents name existing files', () => {
     const lost = markdownFiles.flatMap(({ path, text }) =>
       pathsOf(text)
         .filter((named) => !BASES.some((base) => existsSync(join(ROOT, base, named))))
@@ -59,7 +59,7 @@ describe('the documents', () => {
     expect(lost).toEqual([]);
   });
 
-  it('list every decision in the index', () => {
+  it('the index lists every decision record', () => {
     const index = markdownFiles.find(({ path }) => path === 'docs/adr/README.md');
     const listed = new Set(linksOf(index?.text ?? ''));
     const decisions = markdownFiles

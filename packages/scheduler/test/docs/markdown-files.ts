@@ -1,4 +1,4 @@
-/** The Markdown files of the repository, and what they refer to. */
+/** The Markdown files of the repository, and their links and paths. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,10 +14,10 @@ export const markdownFiles: readonly SourceFile[] = [
   ...filesUnder('packages', '.md'),
 ];
 
-/** Prose only: what stands in code blocks is shown, not meant. */
+/** Prose only: code blocks are examples. */
 const withoutBlocks = (text: string): string => text.replaceAll(/^```.*?^```$/gms, '');
 
-/** Targets of links and pictures. */
+/** Targets of links and images. */
 export const linksOf = (text: string): string[] =>
   [
     ...withoutBlocks(text)
@@ -25,13 +25,13 @@ export const linksOf = (text: string): string[] =>
       .matchAll(/\]\(([^)\s]+)\)/g),
   ].map(([, target = '']) => target);
 
-/** Words in code style that look like a file of ours: with a folder, and an ending of source or script. */
+/** Inline code that looks like a path of ours: with a folder, and the extension of a source or script. */
 export const pathsOf = (text: string): string[] =>
   [...withoutBlocks(text).matchAll(/`([\w.@-]+(?:\/[\w.@-]+)+\.(?:ts|mjs|js|md|toml|json))`/g)].map(
     ([, path = '']) => path,
   );
 
-/** The names GitHub gives to headings. */
+/** The anchors that GitHub gives to headings. */
 export const anchorsOf = (text: string): Set<string> =>
   new Set(
     [...withoutBlocks(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>

@@ -1,4 +1,4 @@
-/** Documents printed from the code are what the code prints. */
+/** Printed documents equal the output of the code. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { NODE_NEXT } from '../../src/domain/node.ts';
 import { ACCEPTANCE_NEXT, WATCH_NEXT } from '../../src/session/utterance-state.ts';
 import { ROOT } from '../architecture/source-files.ts';
 
-/** Compared by the tests beside their tables. */
+/** Compared by the tests next to their tables. */
 const COMPARED_ELSEWHERE = [
   'config.example.toml',
   'docs/config.md',
@@ -19,16 +19,13 @@ const COMPARED_ELSEWHERE = [
 const documents = PRINTED_DOCUMENTS.filter(({ path }) => !COMPARED_ELSEWHERE.includes(path));
 
 describe('printed documents', () => {
-  it.each(documents)(
-    '$path is what is printed (npm run build && npm run docs writes it)',
-    async (document) => {
-      const file = join(ROOT, document.path);
-      expect(existsSync(file), `${document.path} exists`).toBe(true);
-      expect(readFileSync(file, 'utf8')).toBe(await document.print());
-    },
-  );
+  it.each(documents)('$path equals its printed form (npm run build && npm run docs)', async (document) => {
+    const file = join(ROOT, document.path);
+    expect(existsSync(file), `${document.path} exists`).toBe(true);
+    expect(readFileSync(file, 'utf8')).toBe(await document.print());
+  });
 
-  it('show exactly the arrows of the state tables', async () => {
+  it('the diagrams show exactly the arrows of the state tables', async () => {
     const page = await documents.find(({ path }) => path === 'docs/state-machines.md')?.print();
     const drawn = [...(page ?? '').matchAll(/^ {2}(\w+) --> (\w+): (\w+)$/gm)].map((arrow) =>
       arrow.slice(1).join(' '),

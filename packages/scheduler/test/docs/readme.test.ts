@@ -17,17 +17,17 @@ const BUILT_IN = new Set(['ci', 'install']);
 describe.each(['README.md', 'README.zh-CN.md'])('%s', (path) => {
   const text = read(path);
 
-  it('has at most 150 lines', () => {
+  it('the README has at most 150 lines', () => {
     expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   });
 
-  it('begins with the two commands', () => {
+  it('the README begins with the two commands', () => {
     const [, first = ''] = /^```sh\n(.*?)^```/ms.exec(text) ?? [];
     expect(first).toMatch(/^npm ci && npm start\b/m);
     expect(first).toMatch(/^npm ci && npm test\b/m);
   });
 
-  it('shows the id of a job as jobs have it', () => {
+  it('the README shows a job id in the real format', () => {
     const [, shown = ''] = /"job_id":"([^"]*)"/.exec(text) ?? [];
     const ids = createIdSource({ clock: createManualClock(), digestsRequests: false });
     const real = ids.jobId('default', undefined);
@@ -35,12 +35,12 @@ describe.each(['README.md', 'README.zh-CN.md'])('%s', (path) => {
     expect(form(shown)).toBe(form(real));
   });
 
-  it('names only npm scripts that exist', () => {
+  it('the README names only existing npm scripts', () => {
     const named = [...text.matchAll(/\bnpm (?:run )?([a-z][\w:-]*)/g)].map(([, name = '']) => name);
     expect(named.filter((name) => !BUILT_IN.has(name) && scripts[name] === undefined)).toEqual([]);
   });
 
-  it('names only commands of lingua that exist', () => {
+  it('the README names only existing lingua commands', () => {
     const known = commandNames(read('docs/cli.md'));
     const named = [...text.matchAll(/\b(?:npx )?lingua ([a-z]+)\b/g)].map(([, name = '']) => name);
     expect(named).toContain('serve');
@@ -49,7 +49,7 @@ describe.each(['README.md', 'README.zh-CN.md'])('%s', (path) => {
 });
 
 describe('docs/operations.md', () => {
-  it('shows settings for legacy nodes that can be used, and outlast the 60 s of their queue', () => {
+  it('the settings for legacy nodes are valid and outlast their 60 s queue', () => {
     const [, text = ''] = /## Legacy nodes.*?```toml\n(.*?)```/s.exec(read('docs/operations.md')) ?? [];
     const { config } = loaded({ toml: { path: 'config.toml', text } });
     expect(config.scheduler.job_timeout_seconds).toBeGreaterThan(60);
@@ -59,18 +59,21 @@ describe('docs/operations.md', () => {
 describe('ARCHITECTURE.md', () => {
   const text = read('ARCHITECTURE.md');
 
-  it.each(['protocol', 'sdk', 'scheduler'])('names everything that packages/%s depends on', (name) => {
-    const row = text.split('\n').find((line) => line.startsWith(`| \`packages/${name}\``)) ?? '';
-    const { dependencies } = JSON.parse(read(`packages/${name}/package.json`)) as {
-      dependencies: Record<string, string>;
-    };
-    const named = row.split(/[\s,;|]+/);
-    expect(Object.keys(dependencies).filter((each) => !named.includes(each.replace('@lingua/', '')))).toEqual(
-      [],
-    );
-  });
+  it.each(['protocol', 'sdk', 'scheduler'])(
+    'ARCHITECTURE.md names every dependency of packages/%s',
+    (name) => {
+      const row = text.split('\n').find((line) => line.startsWith(`| \`packages/${name}\``)) ?? '';
+      const { dependencies } = JSON.parse(read(`packages/${name}/package.json`)) as {
+        dependencies: Record<string, string>;
+      };
+      const named = row.split(/[\s,;|]+/);
+      expect(
+        Object.keys(dependencies).filter((each) => !named.includes(each.replace('@lingua/', ''))),
+      ).toEqual([]);
+    },
+  );
 
-  it('says in which file the domains meet', () => {
+  it('ARCHITECTURE.md names the file that composes the domains', () => {
     const [, file = ''] = /They meet in `([^`]+)`/.exec(text) ?? [];
     const source = read(`packages/scheduler/src/${file}`);
     for (const part of ['createNodeSide', 'createJobService', 'createSessionService', 'alone(']) {

@@ -1,4 +1,4 @@
-/** Requests over HTTP: repeats, waiting, preferred nodes, and answers that come too late. */
+/** Dispatch over HTTP: repeats, waiting, preferred nodes, and late reports. */
 import type { JobAssign } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -31,15 +31,15 @@ describe('scheduler.candidate_shuffle', () => {
     return chosen.join();
   };
 
-  it('off makes the same fleet give the same choices; on, it does not', async () => {
+  it('without shuffle a fleet gives the same choices, with it not', async () => {
     expect(await choices(false)).toBe(await choices(false));
     const shuffled = new Set([await choices(true), await choices(true), await choices(true)]);
     expect(shuffled.size).toBeGreaterThan(1);
   });
 });
 
-describe('a request_id', () => {
-  it('makes a repeat the same job, before and after it has its result', async () => {
+describe('request_id', () => {
+  it('a repeat returns the same job, before and after its result', async () => {
     const app = await startWith(['node-a']);
     const first = await app.dispatch({ request_id: 'req-1' });
     expect(await app.dispatch({ request_id: 'req-1' })).toMatchObject({ job_id: first.job_id });
@@ -48,21 +48,21 @@ describe('a request_id', () => {
     expect(app.app.jobs.inFlight()).toBe(0);
   });
 
-  it('with another body is a conflict', async () => {
+  it('another body under the same request_id is a conflict', async () => {
     const app = await startWith(['node-a']);
     await app.dispatch({ request_id: 'req-1' });
     const { status, body } = await app.tryDispatch({ request_id: 'req-1', tgt_lang: 'en', src_lang: 'zh' });
     expect([status, body.error]).toEqual([409, 'IDEMPOTENCY_CONFLICT']);
   });
 
-  it('of a refused request is free: the next try is a new one', async () => {
+  it('a refused request frees its request_id', async () => {
     const app = await startWith([]);
     expect((await app.tryDispatch({ request_id: 'req-1' })).body.error).toBe('NO_CAPABLE_NODE');
     await app.post('/v1/node/register', { node_id: 'node-a', health: 'ready', semantic_langs: ['en', 'zh'] });
     expect(await app.dispatch({ request_id: 'req-1' })).toMatchObject({ node_id: 'node-a' });
   });
 
-  it('of a failed job is free: the next try is a new job', async () => {
+  it('a failed job frees its request_id', async () => {
     const app = await startWith(['node-a'], { 'scheduler.max_retry': 0 });
     const { job_id } = await app.dispatch({ request_id: 'req-1' });
     await report(app, 'fail', { job_id, attempt_id: 1, node_id: 'node-a' });
@@ -72,7 +72,7 @@ describe('a request_id', () => {
 });
 
 describe('wait_ms', () => {
-  it('waits for a slot and takes the first that becomes free', async () => {
+  it('wait_ms waits for the first free slot', async () => {
     const app = await startWith(['node-a']);
     const { job_id } = await app.dispatch();
     const waiting = app.dispatch({ wait_ms: 10_000 });
@@ -81,7 +81,7 @@ describe('wait_ms', () => {
     expect(await waiting).toMatchObject({ node_id: 'node-a', attempt_id: 1 });
   });
 
-  it('ends with ALL_CANDIDATES_FULL_OR_FAILED and Retry-After, and leaves nothing behind', async () => {
+  it('an expired wait gives ALL_CANDIDATES_FULL_OR_FAILED and leaves nothing behind', async () => {
     const app = await startWith(['node-a']);
     await app.dispatch();
     const { status, body, headers } = await app.tryDispatch({ wait_ms: 50 });
@@ -90,7 +90,7 @@ describe('wait_ms', () => {
     expect([app.app.jobs.waiting(), app.app.jobs.inFlight()]).toEqual([0, 1]);
   });
 
-  it('is not used where nobody could ever take the job', async () => {
+  it('wait_ms is not used when no node could ever take the job', async () => {
     const app = await startWith(['node-a']);
     const { body } = await app.tryDispatch({ tgt_lang: 'fr', wait_ms: 60_000 });
     expect(body.error).toBe('NO_CAPABLE_NODE');
@@ -98,14 +98,14 @@ describe('wait_ms', () => {
 });
 
 describe('preferred_node_id', () => {
-  it('is used when that node can, and another when it cannot', async () => {
+  it('the preferred node is used if possible, else another one', async () => {
     const app = await startWith(['node-a', 'node-b', 'node-c']);
     expect(await app.dispatch(prefer('node-b'))).toMatchObject({ node_id: 'node-b' });
     expect((await app.dispatch(prefer('node-b'))).node_id).not.toBe('node-b');
     expect((await app.dispatch(prefer('node-nobody'))).node_id).not.toBe('node-b');
   });
 
-  it('with strict is that node or an error', async () => {
+  it('with strict the preferred node is used, or the request fails', async () => {
     const app = await startWith(['node-a', 'node-b']);
     expect(await app.dispatch(prefer('node-b', { strict: true }))).toMatchObject({ node_id: 'node-b' });
     const { status, body } = await app.tryDispatch(prefer('node-b', { strict: true }));
@@ -113,8 +113,8 @@ describe('preferred_node_id', () => {
   });
 });
 
-describe('an answer that comes too late (I4)', () => {
-  it('still wins while no other node has the job', async () => {
+describe('late report (I4)', () => {
+  it('a late result counts while no other node has the job', async () => {
     const app = await startWith(['node-a'], SHORT_TIMES);
     const { job_id } = await app.dispatch();
     await eventually(async () => (await app.job(job_id)).state === 'RETRYING');
@@ -123,7 +123,7 @@ describe('an answer that comes too late (I4)', () => {
     expect(await app.settled(job_id)).toMatchObject({ attempt_id: 1, result: { success: true } });
   });
 
-  it('changes nothing once another node has the job', async () => {
+  it('a late result changes nothing after another node has the job', async () => {
     const app = await startWith(['node-a', 'node-b'], SHORT_TIMES);
     const { job_id } = await app.dispatch(prefer('node-a'));
     const { body } = await app.get<{ jobs: JobAssign[] }>('/v1/node/node-b/jobs?wait_ms=20000');
@@ -133,13 +133,13 @@ describe('an answer that comes too late (I4)', () => {
     const right = { job_id, attempt_id: 2, node_id: 'node-b', text_asr: 'right', text_translated: 'right' };
     expect((await report(app, 'done', right)).body).toMatchObject({ accepted: true });
     expect((await app.settled(job_id)).result).toMatchObject({ text_translated: 'right' });
-    // The late answer said that the first node is free again.
+    // The late report showed that the first node is free again.
     expect(await app.dispatch(prefer('node-a'))).toMatchObject({ node_id: 'node-a' });
   });
 });
 
-describe('a slot', () => {
-  it('whose lease ended without a word is given to the next job, although the node sends no heartbeat', async () => {
+describe('slot of a silent node', () => {
+  it('a slot is free after its lease expired, without a heartbeat', async () => {
     const app = await startWith(['node-a'], SHORT_TIMES);
     await app.dispatch();
     expect((await app.tryDispatch()).body.error).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
@@ -147,8 +147,8 @@ describe('a slot', () => {
   });
 });
 
-describe('a job', () => {
-  it('ends within its deadline although every node takes it and none answers', async () => {
+describe('lifetime of a job', () => {
+  it('a job ends at its deadline although no node answers', async () => {
     const app = await startWith(['node-a', 'node-b', 'node-c', 'node-d'], {
       ...SHORT_TIMES,
       'scheduler.job_deadline_ms': 6_000,
@@ -162,7 +162,7 @@ describe('a job', () => {
     expect(new Set(nodesOf(job)).size).toBe(nodesOf(job).length);
   });
 
-  it('is counted once as admitted and once as settled', async () => {
+  it('a job is counted once as admitted and once as settled', async () => {
     const app = await startWith(['node-a']);
     const { job_id } = await app.dispatch();
     await report(app, 'done', { job_id, attempt_id: 1, node_id: 'node-a' });
@@ -173,8 +173,8 @@ describe('a job', () => {
   });
 });
 
-describe('the documentation', () => {
-  it('is served, and lists every path of the story', async () => {
+describe('OpenAPI documentation', () => {
+  it('the documentation lists every path of the curl story', async () => {
     const app = await startApp();
     expect((await app.get('/docs')).status).toBe(200);
     const { body } = await app.get<{ paths: Record<string, unknown> }>('/docs/json');

@@ -1,4 +1,4 @@
-/** Point 2, explain: over real HTTP, why a node would be chosen, or none. */
+/** Explain over real HTTP: why a node would be chosen, or none. */
 import type { ErrorReply, ExplainReply } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { FOUR_POOLS, startFourPools } from './support/four-pools.ts';
@@ -13,7 +13,7 @@ const explain = async (app: RunningApp, fields = {}, token?: string) =>
   (await app.post<ExplainReply>('/v1/explain', { ...UTTERANCE, ...fields }, token)).body;
 
 describe('POST /v1/explain', () => {
-  it('says where a job would go, by which pools, and what it requires', async () => {
+  it('explain shows the target, the pools and the requirements', async () => {
     const { app } = await startFourPools();
     const reply = await explain(app, {
       tenant_id: 'acme',
@@ -45,7 +45,7 @@ describe('POST /v1/explain', () => {
     });
   });
 
-  it('says of a tenant that is confined to an empty pool what dispatch says, and takes nothing', async () => {
+  it('a tenant in an empty pool gets the dispatch refusal, without effects', async () => {
     const { app } = await startFourPools();
     const reply = await explain(app, { tenant_id: 'globex' });
     expect(reply).toMatchObject({
@@ -59,7 +59,7 @@ describe('POST /v1/explain', () => {
     expect((await app.nodes()).map(({ used_slots }) => used_slots)).toEqual([0, 0, 0]);
   });
 
-  it('names all that speaks against a node', async () => {
+  it('every reason against a node is listed', async () => {
     const { app, gold } = await startFourPools();
     await app.dispatch({ tenant_id: 'acme' });
     await app.post('/api/v1/nodes/node-gold/cordon');
@@ -93,7 +93,7 @@ describe('POST /v1/explain', () => {
     expect((await explain(app, { node_id: 'ghost' })).node).toMatchObject({ known: false, candidate: false });
   });
 
-  it('goes on to the next pool, and says that it did', async () => {
+  it('the fallback to the next pool is shown', async () => {
     const app = await startApp({}, poolsToml(FOUR_POOLS, { acme: 1 }));
     await joinPooledNode(app.nodeUrl, 'silver');
     await app.readyNodes(1);
@@ -107,7 +107,7 @@ describe('POST /v1/explain', () => {
     });
   });
 
-  it('tells clients counts and no names, of their own tenant only', async () => {
+  it('clients see counts of their own tenant, without node names', async () => {
     const app = await startApp(
       { 'scheduler.phase3.enabled': true, 'scheduler.phase3.pool_count': 4 },
       TOKEN_TOML,
@@ -155,7 +155,7 @@ describe('POST /v1/explain', () => {
     [{ required_services: 'asr' }, '/required_services'],
     [{ required_services: ['no spaces'] }, '/required_services/0'],
     [{ required_services: Array(17).fill('a') }, '/required_services'],
-  ])('refuses what dispatch refuses, naming the field: %j', async (fields, field) => {
+  ])('explain refuses what dispatch refuses, with the field: %j', async (fields, field) => {
     const app = await startApp();
     const body = { ...UTTERANCE, ...fields };
     const refused = await app.post<ErrorReply>('/v1/explain', body);

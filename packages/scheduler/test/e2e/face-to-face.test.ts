@@ -1,4 +1,4 @@
-/** Two people talk face to face through the client SDK, on nodes made with the node SDK, while everything around them fails. */
+/** Two people talk through the client SDK, on nodes of the node SDK, while nodes, connections and the scheduler fail. */
 import type { GpuNode } from '@lingua/sdk/node';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -9,13 +9,16 @@ import { figure } from './support/session-metrics.ts';
 import { startTalker, type Talker, understand } from './support/session-talk.ts';
 import { type RunningApp, type Settings, startApp } from './support/start-app.ts';
 
-/** As legacy, but for a node that is lost: its jobs go elsewhere sooner. Who is back before the nodes waits for them. */
+/**
+ * Default settings, except that jobs of a lost node are retried sooner, and sessions that return before the nodes
+ * wait for them.
+ */
 const SETTINGS: Settings = {
   'scheduler.node_reconnect_grace_ms': 50,
   'scheduler.fleet_warmup_ms': 10_000,
 };
 
-/** The numbers are no chance: the same run each time. */
+/** Fixed numbers: each run is the same. */
 function workTimes(): () => number {
   let count = 0;
   return () => 5 + ((count++ * 7) % 25);
@@ -24,7 +27,7 @@ function workTimes(): () => number {
 const joinNode = (app: Pick<RunningApp, 'nodeUrl'>, nodeId: string): Promise<GpuNode> =>
   joinSdkNode({ url: app.nodeUrl, nodeId, onJob: understand(workTimes()) });
 
-/** Each utterance has exactly one outcome, its own translation, in the order in which they were said. */
+/** Each utterance has exactly one outcome, its own translation, in the order of speaking. */
 function expectAllHeard({ said, heard, errors }: Talker): void {
   expect(heard.map(({ requestId, text, reason }) => [requestId, text ?? reason])).toEqual([...said]);
   expect(heard.every(({ text, translated }) => translated === `übersetzt ${text}`)).toBe(true);
@@ -32,7 +35,7 @@ function expectAllHeard({ said, heard, errors }: Talker): void {
 }
 
 async function expectNothingLeft(app: RunningApp): Promise<void> {
-  // Of the dead nobody knows what they still do: their slots are given up with their leases.
+  // It is unknown what dead nodes still do: their slots are freed when their leases expire.
   await eventually(async () =>
     (await app.nodes()).every(({ status, used_slots: used }) => status !== 'ready' || used === 0),
   );
@@ -54,12 +57,12 @@ const sayMany = async (
   }
 };
 
-/** Until each has heard so many: they talk at speed, and do not shout everything at once. */
+/** Waits until each talker received so many: they talk fast, but not everything at once. */
 const until = (talkers: readonly Talker[], heard: number) =>
   eventually(() => talkers.every((talker) => talker.heard.length >= heard));
 
-describe('two people who talk face to face', () => {
-  it('each get all translations in order, though a node is killed and a connection cut, again and again', async () => {
+describe('conversation of two people', () => {
+  it('all translations arrive in order despite killed nodes and cut connections', async () => {
     const app = await startApp(SETTINGS);
     const nodes = [await joinNode(app, 'node-a'), await joinNode(app, 'node-b')];
     await app.readyNodes(2);
@@ -70,7 +73,7 @@ describe('two people who talk face to face', () => {
       if (number === 12) nodes[0]?.kill();
       if (number === 26) nodes[0] = await joinNode(app, 'node-c');
       if (number === 33) nodes[1]?.kill();
-      // In the middle of what was just said.
+      // In the middle of the last utterance.
       if (cuts.includes(number)) wire.cut();
       await until(talkers, number - 6);
     });
@@ -86,7 +89,7 @@ describe('two people who talk face to face', () => {
     expect(app.app.sessions.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
   });
 
-  it('get all translations though they are away longer than they can resume', async () => {
+  it('all translations arrive after an absence beyond the resume time', async () => {
     const app = await startApp({ ...SETTINGS, 'scheduler.session_resume_ttl_ms': 100 });
     await joinNode(app, 'node-a');
     await app.readyNodes(1);
@@ -108,7 +111,7 @@ describe('two people who talk face to face', () => {
     await expectNothingLeft(app);
   });
 
-  it('get all translations though the scheduler is started anew on its port, in a new session', async () => {
+  it('all translations arrive in a new session after a scheduler restart', async () => {
     const first = await startApp(SETTINGS);
     await joinNode(first, 'node-a');
     await joinNode(first, 'node-b');
@@ -119,7 +122,7 @@ describe('two people who talk face to face', () => {
       if (number === 15) {
         await first.app.stop();
         app = await startApp({ ...SETTINGS, 'server.port': Number(new URL(first.url).port) });
-        // The nodes come back by themselves.
+        // The nodes reconnect by themselves.
         await app.readyNodes(2);
       }
       await until(talkers, number - 6);
@@ -132,7 +135,7 @@ describe('two people who talk face to face', () => {
     await expectNothingLeft(app);
   });
 
-  it('lose nothing to a scheduler that drains: what it has is translated, the rest goes to its successor', async () => {
+  it('a draining scheduler loses nothing; its successor gets the rest', async () => {
     const first = await startApp({ ...SETTINGS, 'server.drain_timeout_ms': 5_000 });
     await joinNode(first, 'node-a');
     await first.readyNodes(1);
@@ -158,7 +161,7 @@ describe('two people who talk face to face', () => {
     await expectNothingLeft(app);
   });
 
-  it('take leave in the middle of an utterance, and it is translated', async () => {
+  it('closing during an utterance still translates it', async () => {
     const app = await startApp(SETTINGS);
     await joinNode(app, 'node-a');
     await app.readyNodes(1);

@@ -1,4 +1,4 @@
-/** Two tenants on one narrow fleet: one floods, and the other is served in its turn; each has its caps. */
+/** Two tenants on a small fleet: one floods, and the other is served in its turn; each has its caps. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { joinSdkNode } from './support/sdk-node.ts';
@@ -30,7 +30,7 @@ async function startNarrow(toml = '', slots = 1, settings: Settings = {}) {
 const hasWaiting = (app: RunningApp, count: number) =>
   eventually(() => app.app.jobs.waiting() === count || undefined);
 
-/** Of whom the jobs were that the node began, the first of which was there before anybody waited. */
+/** The tenants of the jobs that the node began; the first job was there before any other waited. */
 async function servedOf({ each }: Awaited<ReturnType<typeof startNarrow>>, count: number) {
   for (let at = 1; at <= count; at += 1) {
     each.finish(at);
@@ -45,8 +45,8 @@ const handIn = (app: RunningApp, tenant: string, count: number, options = {}) =>
     app.tryDispatch({ session_id: tenant, tenant_id: tenant, wait_ms: 20_000, options }),
   );
 
-describe('a tenant that floods over HTTP', () => {
-  it('does not keep another from being served every second time', async () => {
+describe('tenant that floods over HTTP', () => {
+  it('another tenant is served every second time', async () => {
     const narrow = await startNarrow();
     const { app } = narrow;
     await app.dispatch();
@@ -61,7 +61,7 @@ describe('a tenant that floods over HTTP', () => {
     expect(await figure(app, 'scheduler_waiting_served_total{class="normal"}')).toBe(15);
   });
 
-  it('gets as much more as its weight says', async () => {
+  it('a tenant is served in proportion to its weight', async () => {
     const narrow = await startNarrow(tenantRow('tenant_id = "big"', 'weight = 3'));
     const { app } = narrow;
     await app.dispatch();
@@ -74,7 +74,7 @@ describe('a tenant that floods over HTTP', () => {
     await Promise.all(all);
   });
 
-  it('comes after those of a higher class; nobody gets more than its tenant may ask for', async () => {
+  it("a higher class goes first, limited by the tenant's own priority", async () => {
     const narrow = await startNarrow(tenantRow('tenant_id = "vip"', 'priority = "high"'));
     const { app } = narrow;
     await app.dispatch();
@@ -89,7 +89,7 @@ describe('a tenant that floods over HTTP', () => {
     expect(refused).toMatchObject({ status: 400, body: { field: '/options/priority' } });
   });
 
-  it('is refused at its cap of jobs with 429, which cap it is and when to come back', async () => {
+  it('the cap of jobs gives 429 with the limit and retry_after_ms', async () => {
     const { app, each } = await startNarrow('', 10, { 'scheduler.tenant_limits.max_inflight_jobs': 2 });
     for (const request_id of ['r1', 'r2']) await app.dispatch({ tenant_id: 'flood', request_id });
     const refused = await app.tryDispatch({ tenant_id: 'flood' });
@@ -110,7 +110,7 @@ describe('a tenant that floods over HTTP', () => {
     expect(await figure(app, 'scheduler_tenants_known{of="inflight"}')).toBe(2);
   });
 
-  it('is refused by its own request rate, not by that of others', async () => {
+  it('a tenant is limited by its own request rate only', async () => {
     const { app } = await startNarrow(tenantRow('tenant_id = "flood"', 'requests_per_second = 1'));
     const statuses = (await Promise.all(handIn(app, 'flood', 5))).map(({ status }) => status);
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
@@ -119,8 +119,8 @@ describe('a tenant that floods over HTTP', () => {
   });
 });
 
-describe('a tenant that floods with sessions', () => {
-  it('does not keep an utterance of another waiting behind its own', async () => {
+describe('tenant that floods with sessions', () => {
+  it("another tenant's utterance does not wait behind the flood", async () => {
     const narrow = await startNarrow();
     const { app, each } = narrow;
     const url = sessionUrl(app);
@@ -137,7 +137,7 @@ describe('a tenant that floods with sessions', () => {
     expect(each.cancelled).toEqual([]);
   });
 
-  it('at its cap of jobs has its utterances wait, each with its one outcome in order', async () => {
+  it('at the cap of jobs utterances wait and keep their order', async () => {
     const { app, each } = await startNarrow('', 10, { 'scheduler.tenant_limits.max_inflight_jobs': 1 });
     const session = await openSession({ url: sessionUrl(app) }, { tenant_id: 'flood' });
     for (const seq of [1, 2, 3]) session.send(spoken(session, seq));
@@ -151,7 +151,7 @@ describe('a tenant that floods with sessions', () => {
     expect(session.outcomes().map(({ type }) => type)).toEqual(Array(3).fill('translation_result'));
   });
 
-  it('is refused another at its cap: at the upgrade with a token, else told and closed', async () => {
+  it('at the cap of sessions a new one is refused', async () => {
     const settings = {
       'scheduler.tenant_limits.max_sessions': 1,
       'server.anonymous': 'session,node,operator',

@@ -1,4 +1,4 @@
-/** I6: a dispatch reads one snapshot and never waits for the cold path. Asserted by structure, not by stopwatch. */
+/** I6: a dispatch reads one snapshot and never waits for the cold path. Checked by structure, not by time. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DispatchRequest } from '../../src/domain/dispatch.ts';
@@ -10,7 +10,7 @@ import { composeCore } from './support/compose-core.ts';
 import { AUDIO, configOf, startApp } from './support/start-app.ts';
 
 const NODES = 3_000;
-/** Nodes that one uninterrupted piece of the scan may look at. */
+/** Nodes that one uninterrupted slice of the scan may check. */
 const BATCH = 500;
 
 const registration = (number: number): Registration => ({
@@ -38,8 +38,8 @@ function request(): DispatchRequest {
   return built.request;
 }
 
-describe('I6: a dispatch', () => {
-  it('is decided while a scan of thousands of nodes is under way, and no slice of it exceeds its batch', async () => {
+describe('I6: dispatch during cold work', () => {
+  it('I6: a dispatch is decided during a scan of thousands of nodes', async () => {
     const clock = createManualClock();
     let lost = 0;
     const { registry, jobs } = composeCore({
@@ -58,12 +58,12 @@ describe('I6: a dispatch', () => {
     const last = NODES - 1;
     await registry.heartbeat(beat(last));
 
-    // The scan begins: all but one node have been silent for too long.
+    // The scan begins: all nodes but one have missed their heartbeats.
     await clock.advance(100);
     expect(lost).toBe(BATCH);
     const outcome = await jobs.dispatch(request());
     expect(outcome.kind).toBe('dispatched');
-    // Time stood still: the scan has not gone on, and the dispatch did not need it to.
+    // The clock did not advance: the scan has not continued, and the dispatch did not need it.
     expect(lost).toBe(BATCH);
 
     const slices: number[] = [];
@@ -80,7 +80,7 @@ describe('I6: a dispatch', () => {
     jobs.stop();
   });
 
-  it('is decided although no heartbeat gets an answer from the ledger', async () => {
+  it('I6: a dispatch is decided although heartbeats wait for the ledger', async () => {
     const clock = createManualClock();
     let asked = 0;
     let answered = 0;
@@ -107,8 +107,8 @@ describe('I6: a dispatch', () => {
     jobs.stop();
   });
 
-  it('over HTTP finds its node while thousands of nodes beat without a pause', async () => {
-    // However slow the machine is, no node falls silent meanwhile.
+  it('I6: a dispatch over HTTP succeeds while thousands of nodes send heartbeats', async () => {
+    // However slow the machine is, no heartbeat becomes stale.
     const app = await startApp({
       'scheduler.heartbeat_stale_ms': 600_000,
       'scheduler.node_health.heartbeat_timeout_seconds': 600,

@@ -1,4 +1,4 @@
-/** Nodes that registered over HTTP and get their jobs at an endpoint, from the mailbox, or over a socket they open later. */
+/** Nodes that registered over HTTP and get their jobs at an endpoint, from the mailbox, or over a socket opened later. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JobAssign } from '@lingua/protocol';
@@ -23,7 +23,7 @@ interface Endpoint {
   readonly jobs: readonly JobAssign[];
 }
 
-/** A node's own little server: takes what is posted, and answers with one status after the other, the last for good. */
+/** A node's HTTP server: accepts posted jobs and answers with one status after the other; the last one repeats. */
 async function openEndpoint(statuses = [200], headers: Record<string, string> = {}): Promise<Endpoint> {
   const jobs: JobAssign[] = [];
   const server = createServer((request, response) => {
@@ -56,8 +56,8 @@ const done = (app: RunningApp, nodeId: string, { job_id, attempt_id }: JobAssign
 const take = async (app: RunningApp, nodeId: string, waitMs = 5_000): Promise<JobAssign[]> =>
   (await app.get<{ jobs: JobAssign[] }>(`/v1/node/${nodeId}/jobs?wait_ms=${waitMs}`)).body.jobs;
 
-describe('a node with an endpoint', () => {
-  it('gets its jobs by POST when its network is allowed', async () => {
+describe('node with an endpoint', () => {
+  it('a node in an allowed network gets its jobs by POST', async () => {
     const app = await startApp(LOOPBACK);
     const endpoint = await openEndpoint();
     const { body } = await app.post('/v1/node/register', registration('node-a', { endpoint: endpoint.url }));
@@ -70,7 +70,7 @@ describe('a node with an endpoint', () => {
     expect((await app.settled(job_id)).result).toMatchObject({ success: true, text_translated: '你好' });
   });
 
-  it('is refused when its network is not allowed, with a hint what to configure', async () => {
+  it('an endpoint is refused with a hint if no network is allowed', async () => {
     const app = await startApp();
     const { status, body } = await app.post(
       '/v1/node/register',
@@ -85,7 +85,7 @@ describe('a node with an endpoint', () => {
     expect(await app.nodes()).toEqual([]);
   });
 
-  it('outside the allowed networks is refused although others are allowed', async () => {
+  it('an endpoint outside the allowed networks is refused', async () => {
     const app = await startApp({ 'server.endpoint_networks': '127.0.0.1/32' });
     const register = (endpoint: string) =>
       app.post('/v1/node/register', registration('node-a', { endpoint }));
@@ -97,7 +97,7 @@ describe('a node with an endpoint', () => {
   it.each([
     ['answers 503', 503, {}],
     ['answers with a redirect, which is not followed', 302, { location: 'http://127.0.0.1:9/elsewhere' }],
-  ] as const)('that %s loses the job to the next node', async (_name, status, headers) => {
+  ] as const)('the job moves to the next node when an endpoint %s', async (_name, status, headers) => {
     const app = await startApp(LOOPBACK);
     const bad = await openEndpoint([status], headers);
     const good = await openEndpoint();
@@ -111,23 +111,23 @@ describe('a node with an endpoint', () => {
   });
 });
 
-describe('an endpoint that failed', () => {
-  it('is tried again once the lease of the lost job has ended, without a heartbeat', async () => {
+describe('endpoint that failed', () => {
+  it("an endpoint is used again after the lost job's lease expired", async () => {
     const app = await startApp({ ...LOOPBACK, ...SHORT_TIMES });
     const endpoint = await openEndpoint([500, 200]);
     await app.post(
       '/v1/node/register',
       registration('node-a', { endpoint: endpoint.url, max_concurrent_jobs: 1 }),
     );
-    // It may have the job all the same: its word is waited for.
+    // The endpoint may have the job: the scheduler waits for its report.
     expect(await app.dispatch()).toMatchObject({ node_id: 'node-a', state: 'RESERVED' });
     expect(await app.dispatch({ wait_ms: 30_000 })).toMatchObject({ node_id: 'node-a' });
     expect(endpoint.jobs).toHaveLength(2);
   });
 });
 
-describe('a node that fetches its jobs', () => {
-  it('is woken from its long poll by a job, and gets each job once', async () => {
+describe('node that fetches its jobs', () => {
+  it('a long poll is woken by a job, and each job is returned once', async () => {
     const app = await startApp();
     await app.post('/v1/node/register', registration('node-a'));
     const poll = take(app, 'node-a', 20_000);
@@ -139,13 +139,13 @@ describe('a node that fetches its jobs', () => {
     expect((await app.settled(job_id)).result).toMatchObject({ success: true });
   });
 
-  it('gets an empty list when its wait is over', async () => {
+  it('a long poll returns an empty list at its end', async () => {
     const app = await startApp();
     await app.post('/v1/node/register', registration('node-a'));
     expect(await take(app, 'node-a', 20)).toEqual([]);
   });
 
-  it('that does not fetch in time loses the job, also from its mailbox', async () => {
+  it('an unfetched job moves to another node and leaves the mailbox', async () => {
     const app = await startApp(SHORT_TIMES);
     await app.post('/v1/node/register', registration('node-lazy'));
     await app.post('/v1/node/register', registration('node-b'));
@@ -159,7 +159,7 @@ describe('a node that fetches its jobs', () => {
     expect(await take(app, 'node-lazy', 0)).toEqual([]);
   });
 
-  it('that is not registered is told to register', async () => {
+  it('an unregistered node must register', async () => {
     const app = await startApp();
     expect(await app.get('/v1/node/node-nobody/jobs')).toMatchObject({
       status: 404,
@@ -167,7 +167,7 @@ describe('a node that fetches its jobs', () => {
     });
   });
 
-  it('gets no job that was cancelled before it fetched', async () => {
+  it('a job cancelled before the fetch is not returned', async () => {
     const app = await startApp();
     await app.post('/v1/node/register', registration('node-a'));
     const { job_id } = await app.dispatch();
@@ -177,8 +177,8 @@ describe('a node that fetches its jobs', () => {
   });
 });
 
-describe('a node registered over HTTP', () => {
-  it('gets its jobs over the socket it then opens under the same id', async () => {
+describe('HTTP node with a socket', () => {
+  it('an HTTP node gets its jobs over the socket that it opens', async () => {
     const app = await startApp();
     await app.post('/v1/node/register', registration('node-a'));
     const held = holdJobs();
@@ -192,7 +192,7 @@ describe('a node registered over HTTP', () => {
     expect(await take(app, 'node-a', 0)).toEqual([]);
   });
 
-  it('fetches again, after its next heartbeat, when that socket is gone', async () => {
+  it('an HTTP node fetches again after its socket is gone', async () => {
     const app = await startApp({ 'scheduler.node_reconnect_grace_ms': 0 });
     await app.post('/v1/node/register', registration('node-a'));
     const node = await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-a', onJob: holdJobs().onJob });

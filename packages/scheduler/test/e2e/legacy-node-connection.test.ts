@@ -1,10 +1,10 @@
-/** A legacy node comes back once in its life: its connection is not closed for anything that can be borne. */
+/** A legacy node reconnects only once, so the scheduler closes its connection only when it must. */
 import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type Assigned, connectLegacyNode, TRANSLATED } from './support/legacy-node.ts';
 import { type Settings, SHORT_TIMES, startApp } from './support/start-app.ts';
 
-/** A node that answers only when the test does, and would not come back in time. */
+/** A node that answers only on the test's request, and would not reconnect in time. */
 async function startWithNode(settings: Settings = {}) {
   const app = await startApp(settings);
   const node = connectLegacyNode({
@@ -16,7 +16,7 @@ async function startWithNode(settings: Settings = {}) {
   await node.registered();
   await app.readyNodes(1);
   const isReady = async () => (await app.nodes())[0]?.status === 'ready';
-  /** The first connection is the one that still serves. */
+  /** The first connection still serves. */
   async function expectServed(): Promise<void> {
     const beating = setInterval(node.beat, 50);
     onTestFinished(() => clearInterval(beating));
@@ -30,7 +30,7 @@ async function startWithNode(settings: Settings = {}) {
   return { app, node, expectServed };
 }
 
-it('stays open whatever comes of its jobs: failures, silence, late answers and those to jobs nobody knows', async () => {
+it('the connection survives failures, silence, late and unknown reports', async () => {
   const { app, node, expectServed } = await startWithNode(SHORT_TIMES);
   async function begin(): Promise<{ jobId: string; job: Assigned }> {
     const before = node.jobs.length;
@@ -52,7 +52,7 @@ it('stays open whatever comes of its jobs: failures, silence, late answers and t
   await expectServed();
 });
 
-it('stays open for messages nobody knows, and for a registration that comes again', async () => {
+it('the connection survives unknown messages and a second registration', async () => {
   const { node, expectServed } = await startWithNode();
   node.send({ type: 'node_mood', node_id: 'node-7' });
   node.send({ type: 'node_error', node_id: 'node-7' });
@@ -62,7 +62,7 @@ it('stays open for messages nobody knows, and for a registration that comes agai
   await expectServed();
 });
 
-it('stays open while its node is cordoned, and when heartbeats stop: the next one makes it ready again', async () => {
+it('the connection survives a cordon and missed heartbeats', async () => {
   const { app, node, expectServed } = await startWithNode({
     'scheduler.node_health.heartbeat_interval_seconds': 0.1,
     'scheduler.node_health.heartbeat_timeout_seconds': 3,

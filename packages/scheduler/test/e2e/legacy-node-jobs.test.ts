@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode, type FieldNodeOptions, failure, TRANSLATED } from './support/legacy-node.ts';
 import { nodesOf, type RunningApp, type Settings, SHORT_TIMES, startApp } from './support/start-app.ts';
 
-/** An app with two nodes; what they answer is decided per test. */
+/** An app with two nodes; the test decides their answers. */
 async function startPair(
   answers: readonly FieldNodeOptions['answer'][],
   settings: Settings = {},
@@ -19,7 +19,7 @@ async function startPair(
 
 const SILENT = (): undefined => undefined;
 
-/** The first to get the job gives one answer, whoever gets it next another. */
+/** The first node that gets the job gives one answer, the next node another. */
 function inTurn(
   ...turns: (Record<string, unknown> | undefined)[]
 ): () => Record<string, unknown> | undefined {
@@ -27,8 +27,8 @@ function inTurn(
   return () => turns[at++];
 }
 
-describe('a job on a legacy node', () => {
-  it('is not stopped by job_cancel, and the late full result is harmless', async () => {
+describe('job on a legacy node', () => {
+  it('job_cancel does not stop the job, and its late result is harmless', async () => {
     const { app, nodes } = await startPair([SILENT]);
     const { job_id } = await app.dispatch();
     const job = await nodes[0]?.job();
@@ -45,7 +45,7 @@ describe('a job on a legacy node', () => {
     expect(nodes[0]?.frames.some(({ type }) => type === 'error')).toBe(false);
   });
 
-  it('is retried on nodes that never had it, until none is left', async () => {
+  it('a job is retried only on nodes that never had it', async () => {
     const { app, nodes } = await startPair(
       [1, 2, 3].map(() => () => failure('SEM_REPAIR_TIMEOUT')),
       { 'scheduler.max_retry': 5, 'scheduler.pending_timeout_ms': 100 },
@@ -56,7 +56,7 @@ describe('a job on a legacy node', () => {
     expect(job.result).toMatchObject({ success: false, error: { code: 'PROCESSING_ERROR' } });
   });
 
-  it('with text but an empty translation is retried elsewhere', async () => {
+  it('text with an empty translation is retried on another node', async () => {
     const turns = inTurn({ ...TRANSLATED, text_translated: '' }, TRANSLATED);
     const { app } = await startPair([turns, turns]);
     const job = await app.settled((await app.dispatch()).job_id);
@@ -64,7 +64,7 @@ describe('a job on a legacy node', () => {
     expect(job.result).toMatchObject({ success: true, text_translated: '你好' });
   });
 
-  it('with an empty translation everywhere ends with the text that was recognised', async () => {
+  it('empty translations on all nodes end with the recognised text', async () => {
     const { app } = await startPair([() => ({ ...TRANSLATED, text_translated: '' })], {
       'scheduler.pending_timeout_ms': 100,
     });
@@ -72,7 +72,7 @@ describe('a job on a legacy node', () => {
     expect(job.result).toMatchObject({ success: true, text_asr: 'hello', text_translated: '' });
   });
 
-  it('is not retried on a node that has seen a later utterance of its session', async () => {
+  it('a job is not retried on a node with a later utterance', async () => {
     const { app, nodes } = await startPair([SILENT, SILENT, SILENT]);
     const first = await app.dispatch();
     const holder = nodes.find((node) => node.nodeId() === first.node_id);
@@ -86,7 +86,7 @@ describe('a job on a legacy node', () => {
     expect(nodesOf(await app.job(first.job_id))).not.toContain(later.node_id);
   });
 
-  it('that found no text is accepted by node and job although it names another attempt and trace', async () => {
+  it('NO_TEXT_ASSIGNED counts by node and job, whatever attempt it names', async () => {
     const { app } = await startPair([
       () => ({
         success: true,
@@ -102,7 +102,7 @@ describe('a job on a legacy node', () => {
     await eventually(async () => (await app.nodes())[0]?.used_slots === 0);
   });
 
-  it('with any other result that names another attempt changes nothing', async () => {
+  it('any other result of another attempt changes nothing', async () => {
     const { app, nodes } = await startPair([() => ({ ...TRANSLATED, attempt_id: 41 })]);
     const { job_id } = await app.dispatch();
     const job = await nodes[0]?.job();
@@ -112,7 +112,7 @@ describe('a job on a legacy node', () => {
   });
 
   it.each(['DUPLICATE_JOB_ID', 'DUPLICATE_UTTERANCE_INDEX'])(
-    'that the node refuses as %s goes elsewhere and does not count as a failure',
+    'a refusal as %s moves the job and is no failure',
     async (message) => {
       const turns = inTurn(failure(message), TRANSLATED);
       const { app } = await startPair([turns, turns], { 'scheduler.max_retry': 0 });
@@ -126,14 +126,14 @@ describe('a job on a legacy node', () => {
     'ASR_STEP_INVALID_LANG_CONTRACT: auto needs lang_a and lang_b',
     'Unsupported audio format: mp3',
     'Opus decoding failed: corrupted stream',
-  ])('that fails with "%s" is not retried', async (message) => {
+  ])('a job that fails with "%s" is not retried', async (message) => {
     const { app, nodes } = await startPair([() => failure(message), () => failure(message)]);
     const job = await app.settled((await app.dispatch()).job_id);
     expect(job.result).toMatchObject({ success: false, error: { message } });
     expect(nodes.map((node) => node.jobs.length).sort()).toEqual([0, 1]);
   });
 
-  it('ends at the job timeout without a retry when the node stays silent', async () => {
+  it('a silent node fails the job at its timeout without a retry', async () => {
     const { app, nodes } = await startPair([SILENT, SILENT], SHORT_TIMES);
     const job = await app.settled((await app.dispatch()).job_id);
     expect(job.result).toMatchObject({ success: false, error: { code: 'JOB_TIMEOUT' } });
@@ -142,7 +142,7 @@ describe('a job on a legacy node', () => {
     expect(nodes.every((node) => node.isOpen())).toBe(true);
   });
 
-  it('goes elsewhere at once when its node disconnects', async () => {
+  it('the job moves immediately when its node disconnects', async () => {
     const { app, nodes } = await startPair([SILENT, SILENT]);
     const { job_id, node_id } = await app.dispatch();
     const first = nodes[indexOf(node_id)];
@@ -157,14 +157,14 @@ describe('a job on a legacy node', () => {
     );
   });
 
-  it('that lost two nodes is taken for what kills them, and not tried again', async () => {
+  it('a job that lost two nodes is not retried', async () => {
     const { app, nodes } = await startPair([1, 2, 3].map(() => (_job, node) => void node.drop()));
     const job = await app.settled((await app.dispatch()).job_id);
     expect(job.result).toMatchObject({ success: false, error: { code: 'NODE_UNAVAILABLE' } });
     expect(nodes.map((node) => node.jobs.length).sort()).toEqual([0, 1, 1]);
   });
 
-  it('has its timing built from processing_time_ms', async () => {
+  it('timings are built from processing_time_ms', async () => {
     const { app } = await startPair([undefined]);
     const job = await app.settled((await app.dispatch()).job_id);
     expect(job.result).toMatchObject({ processing_time_ms: 12 });

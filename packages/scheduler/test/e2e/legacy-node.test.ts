@@ -1,4 +1,4 @@
-/** What a legacy node is sent and how it is known: one test per habit that docs/protocol.md measures. */
+/** Messages to a legacy node, and its registration: one test per habit that docs/protocol.md documents. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode, type FieldNodeOptions, type Frame } from './support/legacy-node.ts';
@@ -25,8 +25,8 @@ function wav(samples: Buffer): string {
   return Buffer.concat([head, samples]).toString('base64');
 }
 
-describe('a job for a legacy node', () => {
-  it('carries is_manual_cut true and never is_pause_triggered, a turn_id or a deadline', async () => {
+describe('assignment to a legacy node', () => {
+  it('jobs have is_manual_cut, and no is_pause_triggered, turn_id or deadline', async () => {
     const app = await startApp();
     const node = await join(app);
     await app.readyNodes(1);
@@ -38,7 +38,7 @@ describe('a job for a legacy node', () => {
     }
   });
 
-  it('has its audio inline and not empty', async () => {
+  it('the audio is inline and not empty', async () => {
     const app = await startApp();
     const node = await join(app);
     await app.readyNodes(1);
@@ -46,7 +46,7 @@ describe('a job for a legacy node', () => {
     expect(await node.job()).toMatchObject({ audio: AUDIO, audio_format: 'pcm16', sample_rate: 16_000 });
   });
 
-  it('is refused rather than sent when its audio is only a reference', async () => {
+  it('a job with external audio is refused', async () => {
     const app = await startApp();
     await join(app);
     await app.readyNodes(1);
@@ -55,7 +55,7 @@ describe('a job for a legacy node', () => {
     expect(body.reasons).toMatchObject([{ reason: 'audio_ref_unsupported', count: 1 }]);
   });
 
-  it('has wav unwrapped to pcm16 with the rate of its header', async () => {
+  it('wav is unwrapped to pcm16 with the rate of its header', async () => {
     const app = await startApp();
     const node = await join(app);
     await app.readyNodes(1);
@@ -68,7 +68,7 @@ describe('a job for a legacy node', () => {
     });
   });
 
-  it('never repeats a job_id or an utterance_index of its session', async () => {
+  it('job_id and utterance_index never repeat in a session', async () => {
     const app = await startApp();
     const node = await join(app);
     await app.readyNodes(1);
@@ -78,7 +78,7 @@ describe('a job for a legacy node', () => {
     expect(utterances).toEqual([...new Set(utterances)].sort((a, b) => a - b));
   });
 
-  it('with source auto names lang_a and lang_b, and is refused without them', async () => {
+  it('source auto requires lang_a and lang_b', async () => {
     const app = await startApp();
     const node = await join(app);
     await app.readyNodes(1);
@@ -90,8 +90,8 @@ describe('a job for a legacy node', () => {
   });
 });
 
-describe('the registration of a legacy node', () => {
-  it('makes it selectable with the default of 4 slots although it declares neither slots nor NMT', async () => {
+describe('registration of a legacy node', () => {
+  it('a node without slots and NMT gets 4 slots and jobs', async () => {
     const app = await startApp();
     const node = await join(app, { answer: () => undefined });
     await app.readyNodes(1);
@@ -107,7 +107,7 @@ describe('the registration of a legacy node', () => {
     });
   });
 
-  it('does not count on running_jobs, which falls when recognition ends: a slot is free when its job is', async () => {
+  it('a slot is free when its job ends, whatever running_jobs says', async () => {
     const app = await startApp();
     const node = await join(app, { answer: () => undefined });
     await app.readyNodes(1);
@@ -123,7 +123,7 @@ describe('the registration of a legacy node', () => {
     expect((await app.tryDispatch()).body.error).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
   });
 
-  it('makes it unfit for every language while its lists are empty', async () => {
+  it('a node with empty language lists gets no jobs', async () => {
     const app = await startApp();
     const node = await join(app, { languages: [] });
     await eventually(async () => (await app.nodes()).length === 1);
@@ -132,7 +132,7 @@ describe('the registration of a legacy node', () => {
     expect(body).toMatchObject({ error: 'NO_CAPABLE_NODE' });
   });
 
-  it('takes the id from the acknowledgement when it sends null', async () => {
+  it('a null id is replaced by the id of the acknowledgement', async () => {
     const app = await startApp();
     const node = await join(app);
     expect(node.nodeId()).toMatch(/^node-/);
@@ -140,7 +140,7 @@ describe('the registration of a legacy node', () => {
     expect(await app.nodes()).toMatchObject([{ node_id: node.nodeId() }]);
   });
 
-  it('with a known node_id replaces the old socket: the newest wins', async () => {
+  it('a known node_id replaces the old socket', async () => {
     const app = await startApp();
     const old = await join(app, { nodeId: 'node-7', reconnectMs: 60_000 });
     await app.readyNodes(1);
@@ -153,7 +153,7 @@ describe('the registration of a legacy node', () => {
     expect(await app.nodes()).toHaveLength(1);
   });
 
-  it('of an id that another credential holds gets a fresh id, which the node adopts', async () => {
+  it('an id of another credential is replaced by a new one', async () => {
     const token = (name: string) => `${name}-token-of-16-characters`;
     const rows = ['first', 'second'].map(
       (name) => `[[server.tokens]]\ntoken = "${token(name)}"\nrole = "node"\n`,
@@ -170,7 +170,7 @@ describe('the registration of a legacy node', () => {
     await eventually(() => app.app.registry.get(other.nodeId() ?? '')?.view.health === 'ready');
   });
 
-  it('that is refused closes the socket', async () => {
+  it('a refused registration closes the socket', async () => {
     const app = await startApp();
     const node = connectLegacyNode({
       url: app.nodeUrl,
@@ -182,8 +182,8 @@ describe('the registration of a legacy node', () => {
   });
 });
 
-describe('the connection of a legacy node', () => {
-  it('gives no job before node_register_ack, also when work is waiting for the node', async () => {
+describe('connection of a legacy node', () => {
+  it('no job is sent before node_register_ack', async () => {
     const app = await startApp();
     const node = await join(app, { nodeId: 'node-7', answer: () => undefined });
     await app.readyNodes(1);
@@ -203,7 +203,7 @@ describe('the connection of a legacy node', () => {
     await Promise.allSettled(waiting);
   });
 
-  it('takes a heartbeat before the registration on a reconnect without error or strike', async () => {
+  it('a heartbeat before the registration is accepted on a reconnect', async () => {
     const app = await startApp({ 'server.limits.max_invalid_messages': 0 });
     const node = await join(app, { nodeId: 'node-7' });
     await app.readyNodes(1);
@@ -216,7 +216,7 @@ describe('the connection of a legacy node', () => {
     await app.settled((await app.dispatch()).job_id);
   });
 
-  it('is made again, once, to a scheduler that was restarted, under the same id', async () => {
+  it('a node reconnects once to a restarted scheduler, under its id', async () => {
     const app = await startApp();
     const { port } = new URL(app.url);
     const node = await join(app, { reconnectMs: 1_000 });
@@ -231,7 +231,7 @@ describe('the connection of a legacy node', () => {
     expect(node.connections()).toBe(2);
   });
 
-  it('is never used again by a node whose second connection breaks', async () => {
+  it('a node whose second connection breaks does not return', async () => {
     const app = await startApp();
     const node = await join(app);
     for (const count of [1, 2]) {
@@ -244,7 +244,7 @@ describe('the connection of a legacy node', () => {
     expect(node.connections()).toBe(2);
   });
 
-  it('stays open while the node is drained: drain works by withholding jobs', async () => {
+  it('the connection stays open during a drain, which withholds jobs', async () => {
     const app = await startApp();
     const node = await join(app, { nodeId: 'node-7', answer: () => undefined });
     await app.readyNodes(1);

@@ -1,4 +1,7 @@
-/** The web client and the GPU legacy nodes, together: what the last section of docs/protocol.md says of nodes, seen from a session. */
+/**
+ * The legacy web client and legacy nodes together: the last section of docs/protocol.md about nodes, seen from a
+ * session.
+ */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode, type FieldNodeOptions, failure, TRANSLATED } from './support/legacy-node.ts';
@@ -28,13 +31,13 @@ async function say(web: WebClient, sound = 1): Promise<void> {
 const translate: ReportedAttempt = () => TRANSLATED;
 const silent: ReportedAttempt = () => undefined;
 
-describe('a job of a session for a legacy node', () => {
-  it('carries is_manual_cut however it was sealed, never is_pause_triggered, and no turn_id', async () => {
+describe('session job on a legacy node', () => {
+  it('jobs have is_manual_cut for every cut, and no turn_id', async () => {
     const { nodes, web } = await startFleet([translate], { ...SHORT_PAUSE, [MAX_BYTES]: 4_096 });
     await say(web);
     web.speak(2);
     await web.outcome(2);
-    // More than one utterance may hold: 546 bytes a piece.
+    // More than one utterance may hold: 546 bytes per chunk.
     for (let pieces = 0; pieces < 9; pieces += 1) web.speak(3);
     await web.outcome(4);
     expect(nodes[0]?.jobs).toHaveLength(4);
@@ -47,7 +50,7 @@ describe('a job of a session for a legacy node', () => {
     }
   });
 
-  it('has its audio inline and never empty, split between packets only where chunks end', async () => {
+  it('audio is inline, not empty, and split only between chunks', async () => {
     const { nodes, web } = await startFleet([translate], { [MAX_BYTES]: 4_096 });
     const sent = Buffer.concat(Array.from({ length: 9 }, (_, sound) => web.speak(sound)));
     web.letGo();
@@ -57,7 +60,7 @@ describe('a job of a session for a legacy node', () => {
     for (const part of parts) expect(part.length % opus(1).length).toBe(0);
   });
 
-  it('has an utterance_index that never restarts within a session, also after resume', async () => {
+  it('utterance_index never restarts in a session, also after a resume', async () => {
     const { app, nodes } = await startFleet([translate]);
     const url = sessionUrl(app);
     const before = await openSession({ url });
@@ -75,7 +78,7 @@ describe('a job of a session for a legacy node', () => {
     expect(after.outcomes().map(({ type }) => type)).toEqual(['translation_result', 'translation_result']);
   });
 
-  it('with source auto needs lang_a and lang_b: without them no legacy node is asked', async () => {
+  it('source auto without lang_a and lang_b is sent to no legacy node', async () => {
     const { app, nodes } = await startFleet([translate]);
     const init = { lang_a: null, lang_b: null, mode: 'one_way' };
     const web = await openWebClient({ url: sessionUrl(app), init });
@@ -85,8 +88,8 @@ describe('a job of a session for a legacy node', () => {
   });
 });
 
-describe('an utterance on legacy nodes', () => {
-  it('that comes after a later one is retried on a node that has seen no later one', async () => {
+describe('utterance on legacy nodes', () => {
+  it('an utterance after a later one is retried on another node', async () => {
     const { nodes, join, web, app } = await startFleet([silent, silent], {
       'scheduler.max_concurrent_jobs_per_node': 1,
     });
@@ -104,7 +107,7 @@ describe('an utterance on legacy nodes', () => {
     expect(other.jobs).toHaveLength(1);
   });
 
-  it('whose translation is empty is tried elsewhere, and the client sees only the translation', async () => {
+  it('an empty translation is retried, and the client sees one result', async () => {
     let tries = 0;
     const answer: ReportedAttempt = () =>
       ++tries === 1 ? { ...TRANSLATED, text_translated: '' } : TRANSLATED;
@@ -130,7 +133,7 @@ describe('an utterance on legacy nodes', () => {
       { attempt_id: 9, trace_id: 'x' },
     ],
     ['ASR_EMPTY', 'ASR_EMPTY', {}],
-  ])('that comes back as %s is missing_result silence_detected', async (_, reason, fields) => {
+  ])('%s gives missing_result silence_detected', async (_, reason, fields) => {
     const empty = { success: true, text_asr: '', text_translated: '', extra: { reason }, ...fields };
     const { web } = await startFleet([() => empty]);
     await say(web);
@@ -139,7 +142,7 @@ describe('an utterance on legacy nodes', () => {
     expect(web.alerts()).toEqual([]);
   });
 
-  it('that the node finds repeated goes elsewhere', async () => {
+  it('a job that the node finds repeated moves to another node', async () => {
     let tries = 0;
     const answer: ReportedAttempt = () => (++tries === 1 ? failure('DUPLICATE_UTTERANCE_INDEX') : TRANSLATED);
     const { web } = await startFleet([answer, answer]);
@@ -147,7 +150,7 @@ describe('an utterance on legacy nodes', () => {
     expect((await web.outcome()).type).toBe('translation_result');
   });
 
-  it('that was given up is not heard of again when its full result comes late', async () => {
+  it('a late result of an abandoned utterance is not delivered', async () => {
     const { nodes, web } = await startFleet([(job) => (job.utterance_index === 0 ? undefined : TRANSLATED)], {
       'scheduler.result_gap_timeout_ms': 50,
     });
@@ -166,7 +169,7 @@ describe('an utterance on legacy nodes', () => {
     ]);
   });
 
-  it('goes elsewhere at once when its node drops, and the client sees nothing but the translation', async () => {
+  it('a dropped node only delays the translation', async () => {
     const { nodes, web } = await startFleet([silent, silent]);
     await say(web);
     const holder = await eventually(() => nodes.find(({ jobs }) => jobs.length > 0));

@@ -1,4 +1,4 @@
-/** The web legacy client connects: several sockets at once, refusals it backs off from, pages of any origin. */
+/** Connections of the legacy web client: several sockets at once, refusals with back-off, pages of any origin. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode } from './support/legacy-node.ts';
@@ -17,8 +17,8 @@ async function startWithNode(settings: Settings = {}) {
   return { app, node, url: sessionUrl(app) };
 }
 
-describe('a second socket of the legacy web client', () => {
-  it('leaves the first open and silent: liveness is by ping, never by missing client_heartbeat', async () => {
+describe('second socket of the legacy web client', () => {
+  it('the first socket stays open without client_heartbeat', async () => {
     const { url } = await startWithNode({ 'server.ping_interval_ms': 1_000 });
     const first = await openWebClient({ url });
     let pings = 0;
@@ -36,7 +36,7 @@ describe('a second socket of the legacy web client', () => {
     expect(first.frames.every(({ session_id: id }) => id === first.sessionId())).toBe(true);
   });
 
-  it('may bring audio for the session of the first, whose own socket gets the result', async () => {
+  it("the second socket may send audio for the first socket's session", async () => {
     const { url, node } = await startWithNode();
     const [first, second] = [await openWebClient({ url }), await openWebClient({ url })];
     first.speak(1);
@@ -50,7 +50,7 @@ describe('a second socket of the legacy web client', () => {
     expect(second.outcomes()).toEqual([]);
   });
 
-  it('that ends does not end the session of the first', async () => {
+  it("the end of the second socket does not end the first one's session", async () => {
     const { url } = await startWithNode();
     const [first, second] = [await openWebClient({ url }), await openWebClient({ url })];
     second.cut();
@@ -60,7 +60,7 @@ describe('a second socket of the legacy web client', () => {
     expect((await first.outcome()).type).toBe('translation_result');
   });
 
-  it('with another credential gets nowhere near the session, and is dropped without a word', async () => {
+  it('another credential cannot reach the session, and gets no error', async () => {
     const app = await startApp(QUICK, TOKEN_TOML);
     const url = sessionUrl(app);
     const acme = await openWebClient({ url, token: TOKENS.client });
@@ -78,8 +78,8 @@ describe('a second socket of the legacy web client', () => {
   });
 });
 
-describe('a legacy web client that cannot be served', () => {
-  it('is refused at the HTTP upgrade with 503 when all sessions are taken', async () => {
+describe('legacy web client that cannot be served', () => {
+  it('the upgrade gets 503 when all sessions are in use', async () => {
     const { app, url } = await startWithNode({ 'session.max_sessions': 1 });
     const web = await openWebClient({ url });
     expect(await refusedUpgrade(url)).toMatchObject({ status: 503, body: { error: 'RATE_LIMITED' } });
@@ -89,14 +89,14 @@ describe('a legacy web client that cannot be served', () => {
     expect((await openWebClient({ url })).frames).toHaveLength(1);
   });
 
-  it('is refused at the HTTP upgrade with 503 when there are too many connections', async () => {
+  it('the upgrade gets 503 at the connection limit', async () => {
     const app = await startApp({ ...QUICK, 'server.limits.max_connections': 1 });
     const url = sessionUrl(app);
     await openWebClient({ url });
     expect((await refusedUpgrade(url)).status).toBe(503);
   });
 
-  it('is refused at the HTTP upgrade with 503 by an instance that drains, which serves the others to the end', async () => {
+  it('a draining instance refuses with 503 and serves open sessions', async () => {
     const app = await startApp({ ...QUICK, 'server.drain_timeout_ms': 10_000 });
     const held = holdJobs();
     await joinSdkNode({ url: app.nodeUrl, onJob: held.onJob });
@@ -108,7 +108,7 @@ describe('a legacy web client that cannot be served', () => {
     await held.job();
     const stopped = app.app.stop();
     expect(await refusedUpgrade(url)).toMatchObject({ status: 503, headers: { 'retry-after': '2' } });
-    // It does not know server_draining, so it is asked to hold its audio back.
+    // The client does not support server_draining, so it gets PAUSE.
     expect(await web.next('backpressure')).toMatchObject({ action: 'PAUSE', resume_after_ms: 10_000 });
     held.finish();
     expect((await web.outcome()).type).toBe('translation_result');
@@ -118,22 +118,19 @@ describe('a legacy web client that cannot be served', () => {
   });
 
   it.each([
-    ['a target that is no language', { tgt_lang: 'auto' }, 'INVALID_MESSAGE', 1008],
+    ['an invalid target language', { tgt_lang: 'auto' }, 'INVALID_MESSAGE', 1008],
     ['half a pair', { lang_b: null }, 'INVALID_MESSAGE', 1008],
-    ['a tenant that needs its token', { tenant_id: 'acme' }, 'FORBIDDEN', 1008],
-  ])(
-    'because its session_init names %s is told once, and its socket closed',
-    async (_, fields, code, closed) => {
-      const app = await startApp(QUICK, `${TOKEN_TOML}\n[server]\nanonymous = ["session"]\n`);
-      const web = connectSession({ url: sessionUrl(app) });
-      await web.opened();
-      web.send({ ...WEB_INIT, ...fields });
-      expect((await web.closed).code).toBe(closed);
-      expect(web.frames).toMatchObject([{ type: 'error', code }]);
-    },
-  );
+    ['a tenant that requires a token', { tenant_id: 'acme' }, 'FORBIDDEN', 1008],
+  ])('a session_init with %s gets one error and a closed socket', async (_, fields, code, closed) => {
+    const app = await startApp(QUICK, `${TOKEN_TOML}\n[server]\nanonymous = ["session"]\n`);
+    const web = connectSession({ url: sessionUrl(app) });
+    await web.opened();
+    web.send({ ...WEB_INIT, ...fields });
+    expect((await web.closed).code).toBe(closed);
+    expect(web.frames).toMatchObject([{ type: 'error', code }]);
+  });
 
-  it('because the last session went to another socket meanwhile is closed too', async () => {
+  it('a socket is closed when the last session slot was just taken', async () => {
     const { url } = await startWithNode({ 'session.max_sessions': 1 });
     const sockets = [connectSession({ url }), connectSession({ url })];
     for (const socket of sockets) await socket.opened();
@@ -144,8 +141,8 @@ describe('a legacy web client that cannot be served', () => {
   });
 });
 
-describe('the origin of the page of a legacy web client', () => {
-  it('is not checked: it is on another port, or anywhere, and there is no query, token or subprotocol', async () => {
+describe('origin of the legacy web client', () => {
+  it('any origin is accepted without query, token and subprotocol', async () => {
     const { url } = await startWithNode();
     for (const origin of ['http://localhost:9001', 'https://elsewhere.example', 'null']) {
       const web = await openWebClient({ url, socket: { origin } });
@@ -154,7 +151,7 @@ describe('the origin of the page of a legacy web client', () => {
     expect(new URL(url)).toMatchObject({ search: '', hostname: '127.0.0.1' });
   });
 
-  it('is checked if that is configured', async () => {
+  it('origins are checked if configured', async () => {
     const app = await startApp(QUICK, '[server]\nallowed_origins = ["http://localhost:9001"]\n');
     const url = sessionUrl(app);
     await openWebClient({ url, socket: { origin: 'http://localhost:9001' } });

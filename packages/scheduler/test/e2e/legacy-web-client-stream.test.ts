@@ -1,4 +1,4 @@
-/** The web legacy client streams: its chunks, its ends that overtake them, its numbers, and how it is slowed down. */
+/** Streaming by the legacy web client: chunks, finals that overtake them, sequence numbers, and backpressure. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode, type FieldNodeOptions, TRANSLATED } from './support/legacy-node.ts';
@@ -18,8 +18,8 @@ async function startStream(settings: Settings, answer?: FieldNodeOptions['answer
 const audioOf = ({ audio }: { readonly audio: string }): Buffer => Buffer.from(audio, 'base64');
 
 describe('is_final of the legacy web client', () => {
-  it('can overtake the last audio: what comes within 300 ms joins the utterance just sealed', async () => {
-    // As legacy: nothing is shortened.
+  it('audio within 300 ms after a final joins the sealed utterance', async () => {
+    // Default settings, nothing is shortened.
     const { node, web } = await startStream({});
     web.speak(1);
     web.letGo();
@@ -32,7 +32,7 @@ describe('is_final of the legacy web client', () => {
     ).toBeGreaterThanOrEqual(300);
   });
 
-  it('leaves what comes later to the next utterance', async () => {
+  it('later audio belongs to the next utterance', async () => {
     const { node, web } = await startStream(QUICK);
     web.speak(1);
     web.letGo();
@@ -43,7 +43,7 @@ describe('is_final of the legacy web client', () => {
     expect(node.jobs.map((job) => audioOf(job)[2])).toEqual([1, 2]);
   });
 
-  it('that overtakes the only chunk ends nothing; the pause does', async () => {
+  it('a final before the only chunk ends nothing; the pause does', async () => {
     const { node, web } = await startStream(SHORT_PAUSE);
     web.letGo();
     web.speak(1);
@@ -51,7 +51,7 @@ describe('is_final of the legacy web client', () => {
     expect((await web.outcome()).utterance_index).toBe(0);
   });
 
-  it('is not queued by a paused client and overtakes its audio, which becomes the next utterance', async () => {
+  it('a final during a PAUSE overtakes audio, which becomes the next utterance', async () => {
     const { node, web } = await startStream(SHORT_PAUSE);
     web.speak(1);
     web.letGo();
@@ -63,7 +63,7 @@ describe('is_final of the legacy web client', () => {
 });
 
 describe('seq of the legacy web client', () => {
-  it.each([0, 1, 4_711, Number.MAX_SAFE_INTEGER - 3])('may begin with %d', async (seq) => {
+  it.each([0, 1, 4_711, Number.MAX_SAFE_INTEGER - 3])('seq may begin with %d', async (seq) => {
     const { url } = await startStream(QUICK);
     const web = await openWebClient({ url, seq });
     web.speak();
@@ -71,7 +71,7 @@ describe('seq of the legacy web client', () => {
     expect(await web.outcome()).toMatchObject({ type: 'translation_result', utterance_index: 0 });
   });
 
-  it('continues across a reconnect, which is a new session', async () => {
+  it('seq continues across a reconnect, which is a new session', async () => {
     const { url, web } = await startStream(QUICK);
     web.speak();
     web.letGo();
@@ -84,7 +84,7 @@ describe('seq of the legacy web client', () => {
     expect(await again.outcome()).toMatchObject({ session_id: again.sessionId(), utterance_index: 0 });
   });
 
-  it('is a hint: audio whose numbers go back or repeat is audio', async () => {
+  it('audio with repeated or decreasing seq is accepted', async () => {
     const { node, web } = await startStream(QUICK);
     for (const seq of [5, 5, 3]) {
       const payload = opus(seq).toString('base64');
@@ -95,8 +95,8 @@ describe('seq of the legacy web client', () => {
   });
 });
 
-describe('what the legacy web client is shown', () => {
-  it('has an utterance_index that a session before it did not have, if the base is random', async () => {
+describe('results for the legacy web client', () => {
+  it('a random base avoids the utterance_index of an earlier session', async () => {
     const { url } = await startStream({ ...QUICK, 'session.utterance_index_base': 'random' });
     const first = [];
     for (const _ of [1, 2]) {
@@ -114,7 +114,7 @@ describe('what the legacy web client is shown', () => {
     expect(Math.abs((first[0] ?? 0) - (first[1] ?? 0))).toBeGreaterThan(1);
   });
 
-  it('comes exactly once, though the node says it twice', async () => {
+  it('a result that the node sends twice arrives once', async () => {
     const { node, web } = await startStream(QUICK, (job, self) => {
       self.reply(job, TRANSLATED);
       return TRANSLATED;
@@ -129,7 +129,7 @@ describe('what the legacy web client is shown', () => {
     expect(web.outcomes().map(({ utterance_index }) => utterance_index)).toEqual([0, 1, 2]);
   });
 
-  it('is never what was meant for its lost connection', async () => {
+  it('results of a lost connection are not delivered to the next one', async () => {
     const { node, url, web } = await startStream(QUICK, () => undefined);
     web.speak();
     web.letGo();
@@ -148,7 +148,7 @@ describe('what the legacy web client is shown', () => {
 });
 
 describe('backpressure for the legacy web client', () => {
-  it('is PAUSE with resume_after_ms and nothing else, at least 500 ms apart', async () => {
+  it('the client gets only PAUSE, at least 500 ms apart', async () => {
     const { web } = await startStream(
       {
         ...QUICK,
@@ -161,7 +161,7 @@ describe('backpressure for the legacy web client', () => {
       () => undefined,
     );
     const startedAt = performance.now();
-    // It does not obey, so there is reason to tell it at every step.
+    // The client ignores PAUSE, so each step is a reason for another one.
     await eventually(() => {
       web.speak();
       web.letGo();
@@ -169,7 +169,7 @@ describe('backpressure for the legacy web client', () => {
     });
     for (const told of web.of('backpressure'))
       expect(told).toMatchObject({ action: 'PAUSE', resume_after_ms: 100 });
-    // What counts is when they were sent; a busy machine may hear two at once, but never more than time has passed for.
+    // The send times count; a busy machine may receive two at once, but never more than the time allows.
     const mostByNow = 1 + (performance.now() - startedAt) / 480;
     expect(web.of('backpressure').length).toBeLessThanOrEqual(mostByNow);
     expect(web.alerts()).toEqual([]);

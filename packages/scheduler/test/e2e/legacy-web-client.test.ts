@@ -1,4 +1,4 @@
-/** The web legacy client talks: every line of the last section of docs/protocol.md about what it says and hears. */
+/** A conversation of the legacy web client: every line of the last section of docs/protocol.md about its messages. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { HEALTHY } from '../../src/cli/simulated-node/behaviour.ts';
 import { createLegacyNode } from '../../src/cli/simulated-node/legacy-node.ts';
@@ -21,8 +21,8 @@ async function startTalk(answer?: FieldNodeOptions['answer'], settings: Settings
   return { app, node, url, web };
 }
 
-describe('the legacy web client', () => {
-  it('is served by SDK nodes and legacy nodes alike, in its default two-way mode', async () => {
+describe('legacy web client', () => {
+  it('SDK nodes and legacy nodes serve it in two-way mode', async () => {
     const app = await startApp(QUICK);
     const options = { url: app.nodeUrl, languages: ['zh', 'en'], slots: 4, seed: 7 };
     const behaviour = { ...HEALTHY, latency: { kind: 'constant', ms: 5 }, ttsMs: 10 } as const;
@@ -43,13 +43,13 @@ describe('the legacy web client', () => {
         text_translated: expect.stringMatching(/./),
         tts_format: 'pcm16',
       });
-      // Chance decides; that one of two is never chosen in so many is not chance.
+      // The choice is random; that one of two nodes is never chosen in so many tries is not.
       expect(count).toBeLessThan(60);
     }
     expect(web.alerts()).toEqual([]);
   });
 
-  it('sends opus whatever is negotiated, and the node gets its packets as they were, joined', async () => {
+  it('opus packets reach the node unchanged, whatever was negotiated', async () => {
     const { node, web } = await startTalk();
     const sent = Buffer.concat([web.speak(1), web.speak(2), web.speak(3)]);
     web.letGo();
@@ -59,7 +59,7 @@ describe('the legacy web client', () => {
     expect(Buffer.from(job.audio, 'base64').equals(sent)).toBe(true);
   });
 
-  it('finds a group_id on every translation_result, and reports playback by it', async () => {
+  it('every translation_result has a group_id, used to report playback', async () => {
     const { web } = await startTalk();
     for (const count of [1, 2]) {
       web.speak();
@@ -75,7 +75,7 @@ describe('the legacy web client', () => {
   });
 
   it.each(['opus', 'pcm16', 'wav', ''])(
-    'gets tts_audio and tts_format "%s" as the node gave them',
+    'tts_audio and tts_format "%s" are passed on unchanged',
     async (tts_format) => {
       const spoken = { tts_audio: opus(9).toString('base64'), tts_format };
       const { web } = await startTalk(() => ({ ...TRANSLATED, ...spoken }));
@@ -85,7 +85,7 @@ describe('the legacy web client', () => {
     },
   );
 
-  it('is told nothing that it does not know: no extension in any frame', async () => {
+  it('no frame contains an extension', async () => {
     const { web } = await startTalk((job) => (job.utterance_index === 0 ? TRANSLATED : failure('no')), {
       'scheduler.pending_timeout_ms': 50,
     });
@@ -100,7 +100,7 @@ describe('the legacy web client', () => {
     for (const field of ['delivery_seq', 'resume_token', 'resumed']) expect(fields).not.toContain(field);
   });
 
-  it('never sends client_timestamp_ms, so no time from web to scheduler is made up', async () => {
+  it('without client_timestamp_ms there is no web_to_scheduler_ms', async () => {
     const { web } = await startTalk();
     web.speak();
     web.letGo();
@@ -109,7 +109,7 @@ describe('the legacy web client', () => {
     expect(service).toEqual({ total_ms: 12 });
   });
 
-  it('with a pairing code is warned, and served', async () => {
+  it('a pairing code gives a warning, and the session opens', async () => {
     const { url } = await startTalk();
     const web = await openWebClient({ url, init: { pairing_code: '123456' } });
     expect(web.frames[0]?.message).toContain('pairing codes are not issued');
@@ -119,8 +119,8 @@ describe('the legacy web client', () => {
   });
 });
 
-describe('what the legacy web client would show as an alert', () => {
-  it('is not a failed job: that is missing_result and ui_event, never error', async () => {
+describe('errors shown as alerts by the legacy web client', () => {
+  it('a failed job gives missing_result and ui_event, no error', async () => {
     const { web } = await startTalk(() => failure('Opus decoding failed: corrupted stream'));
     web.speak();
     web.letGo();
@@ -134,7 +134,7 @@ describe('what the legacy web client would show as an alert', () => {
     expect(web.alerts()).toEqual([]);
   });
 
-  it('is not the lack of a node', async () => {
+  it('a missing node gives no error', async () => {
     const app = await startApp(QUICK);
     const web = await openWebClient({ url: sessionUrl(app) });
     web.speak();
@@ -144,7 +144,7 @@ describe('what the legacy web client would show as an alert', () => {
     expect(web.alerts()).toEqual([]);
   });
 
-  it('is not a closed gap', async () => {
+  it('a closed gap gives no error', async () => {
     const { web } = await startTalk((job) => (job.utterance_index === 0 ? undefined : TRANSLATED), {
       'scheduler.result_gap_timeout_ms': 50,
     });
@@ -161,7 +161,7 @@ describe('what the legacy web client would show as an alert', () => {
     expect(web.alerts()).toEqual([]);
   });
 
-  it('comes at most once in 10 s on one connection, however much is wrong', async () => {
+  it('a connection gets at most one error per 10 s', async () => {
     const { app, url, web } = await startTalk();
     for (const text of ['nonsense', '{}', '[]', '{"type":"audio_chunk"}']) web.sendText(text);
     web.send({ type: 'room_leave', room_code: '1234', session_id: web.sessionId() });
@@ -175,7 +175,7 @@ describe('what the legacy web client would show as an alert', () => {
     expect(await figure(app, 'scheduler_invalid_messages_total{edge="ws_session"}')).toBe(6);
   });
 
-  it('is not a stray or empty is_final: on an empty buffer it is a no-op, without index or job', async () => {
+  it('a final without audio is ignored, without index or job', async () => {
     const { node, web } = await startTalk();
     for (let times = 0; times < 3; times += 1) web.letGo();
     web.send({ type: 'audio_chunk', session_id: web.sessionId(), seq: 77, is_final: true, payload: null });
@@ -189,7 +189,7 @@ describe('what the legacy web client would show as an alert', () => {
     expect(web.alerts()).toEqual([]);
   });
 
-  it('is not a late frame of any kind', async () => {
+  it('late frames give no error', async () => {
     const { app, web } = await startTalk();
     const late = { session_id: 's-of-yesterday', trace_id: '', group_id: 'g-1' };
     web.speak(1, late.session_id);
@@ -204,7 +204,7 @@ describe('what the legacy web client would show as an alert', () => {
     expect(await figure(app, dropped)).toBe(5);
   });
 
-  it('is not a silent node: the job times out, and missing_result says so', async () => {
+  it('a silent node gives missing_result after the job timeout', async () => {
     const { node, web } = await startTalk(() => undefined, SHORT_TIMES);
     web.speak();
     web.letGo();

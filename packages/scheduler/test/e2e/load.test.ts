@@ -1,4 +1,4 @@
-/** A fleet with every fault there is, more work than it has room for, and the invariants that must hold all the same. */
+/** A fleet with every simulated fault and more work than it can take: the invariants must hold. */
 import type { DispatchReply, JobView } from '@lingua/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/adapters/system/log.ts';
@@ -12,7 +12,7 @@ import { createTappedWire, type TappedWire } from './support/tapped-wire.ts';
 const NODES = 20;
 const SLOTS = 2;
 const JOBS = 500;
-/** Twice what the fleet has room for. */
+/** Twice the capacity of the fleet. */
 const AT_ONCE = 80;
 
 const QUICK: Behaviour = { ...HEALTHY, latency: { kind: 'uniform', minMs: 20, maxMs: 100 }, ttsMs: 0 };
@@ -40,7 +40,7 @@ const SETTINGS = {
   'scheduler.selection.policy': 'least_loaded',
 };
 
-/** Which of the fleet are of that kind: it deals them out in a fixed order. */
+/** The legacy nodes of the fleet: behaviours are assigned in a fixed order. */
 const LEGACY = new Set(
   spread(MIX, NODES).flatMap(({ isLegacy }, index) => (isLegacy ? [`node-sim-${index + 1}`] : [])),
 );
@@ -91,7 +91,7 @@ async function runLoad(): Promise<Run> {
       request_id: requestId,
       wait_ms: 60_000,
     };
-    // Every tenth caller is impatient and sends the same request twice.
+    // Every tenth caller sends the same request twice.
     const calls = Array.from({ length: number % 10 === 0 ? 2 : 1 }, () =>
       client.post<DispatchReply & { error?: string }>('/v1/dispatch/f2f', body),
     );
@@ -120,7 +120,7 @@ async function runLoad(): Promise<Run> {
   const run = {
     accepted,
     refused,
-    // As they are when all is quiet: a late second outcome would show.
+    // Read when all work has ended: a late second outcome would show.
     jobs: await Promise.all(jobs.map(({ job_id }) => client.job(job_id))),
     wire,
     crashes: fleet.counts().crashes,
@@ -143,13 +143,13 @@ describe(`${JOBS} jobs on ${NODES} nodes of which most misbehave`, () => {
     const busiest = [...run.wire.traffic.values()].filter(({ most }) => most >= SLOTS);
     expect(busiest.length).toBeGreaterThan(NODES / 2);
     for (const [nodeId, { overflows }] of run.wire.traffic) expect([nodeId, overflows]).toEqual([nodeId, 0]);
-    // Legacy nodes queue what is too much instead of refusing it; there the wire itself is counted.
+    // Legacy nodes queue excess jobs instead of refusing them, so the frames themselves are counted.
     const legacy = [...run.wire.traffic].filter(([nodeId]) => LEGACY.has(nodeId));
     expect(legacy).toHaveLength(3);
     for (const [nodeId, { most }] of legacy) expect([nodeId, most > SLOTS]).toEqual([nodeId, false]);
   });
 
-  it('I2: no lease is left when everything is quiet', () => {
+  it('I2: no lease remains after all work has ended', () => {
     expect(run.usedAtTheEnd).toEqual(Array.from({ length: NODES }, () => 0));
     expect(run.inFlightAtTheEnd).toBe(0);
   });
@@ -171,7 +171,7 @@ describe(`${JOBS} jobs on ${NODES} nodes of which most misbehave`, () => {
     }
   });
 
-  it('loses little work to all these faults', () => {
+  it('most jobs succeed despite the faults', () => {
     expect(run.crashes).toBeGreaterThan(0);
     expect(run.refused).toEqual([]);
     const finished = run.jobs.filter(({ result }) => result?.success === true);

@@ -1,4 +1,4 @@
-/** /api/v1/metrics and /metrics tell the same, also while requests run. */
+/** /api/v1/metrics and /metrics agree, also while requests run. */
 import { MetricsReply, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import type { MetricsView } from '../../src/transport/http/views/metrics-view.ts';
@@ -10,7 +10,7 @@ import { TOKEN_TOML, TOKENS } from './support/tokens.ts';
 
 const json = async (app: RunningApp) => (await app.get<MetricsView>('/api/v1/metrics')).body;
 
-/** Every count of the JSON beside the one it is made of. */
+/** Every count of the JSON next to its series. */
 const pairs = (reply: MetricsView, page: MetricsPage): Record<string, [number, number]> => ({
   admitted: [reply.dispatch.admitted_total, page.total('scheduler_jobs_admitted_total')],
   refused: [reply.dispatch.refused_total, page.total('scheduler_jobs_refused_total')],
@@ -38,14 +38,14 @@ const pairs = (reply: MetricsView, page: MetricsPage): Record<string, [number, n
 });
 
 describe('GET /api/v1/metrics', () => {
-  it('agrees with /metrics while requests run, and exactly when all is quiet', async () => {
+  it('the JSON agrees with /metrics under load, and exactly afterwards', async () => {
     const app = await startApp({ 'scheduler.queue.max_waiting': 0 });
     await joinSdkNode({ url: app.nodeUrl, maxConcurrentJobs: 3, onJob: async () => OUTPUT });
     await app.readyNodes(1);
     let isOver = false;
     const busy = Array.from({ length: 12 }, async (_, worker) => {
       for (let at = 0; at < 60; at += 1) {
-        // One in four nobody can do.
+        // No node can take one job in four.
         await app.tryDispatch(worker % 4 === 0 ? { src_lang: 'fr', tgt_lang: 'de' } : {});
         if (at % 10 === 0) await app.get('/api/v1/stats');
       }
@@ -85,7 +85,7 @@ describe('GET /api/v1/metrics', () => {
     expect(reply.cluster).toBeUndefined();
   });
 
-  it('has the groups and names that dashboards legacy read, before anything has happened', async () => {
+  it('all groups of legacy dashboards exist before the first request', async () => {
     const app = await startApp();
     const reply = await json(app);
     expect(validator(MetricsReply)(reply)).toMatchObject({ ok: true });
@@ -116,7 +116,7 @@ describe('GET /api/v1/metrics', () => {
     });
   });
 
-  it('is for operators alone', async () => {
+  it('only operators may read the metrics', async () => {
     const app = await startApp({}, TOKEN_TOML);
     expect((await app.get('/api/v1/metrics')).status).toBe(401);
     expect((await app.get('/api/v1/metrics', TOKENS.operator)).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Point 2, explain: the pages of pools and of simulated choices, as legacy tools read them. */
+/** Pools and simulated choices over HTTP, in the format of legacy tools. */
 import type { PoolsReply, SimulateReply } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { simulatedCapabilities } from '../../src/cli/simulated-node/simulated-capabilities.ts';
@@ -11,7 +11,7 @@ import { TOKEN_TOML, TOKENS } from './support/tokens.ts';
 const NODE = { health: 'ready', semantic_langs: ['en', 'zh'], tts_langs: ['zh'] };
 
 describe('GET /api/v1/phase3/pools', () => {
-  it('shows every pool, by number, with its nodes and their core services', async () => {
+  it('every pool is listed with its nodes and core services', async () => {
     const { app } = await startFourPools();
     const { body } = await app.get<PoolsReply>('/api/v1/phase3/pools');
     expect(body.pools.map(({ pool_id, total_nodes }) => [pool_id, total_nodes])).toEqual([
@@ -35,7 +35,7 @@ describe('GET /api/v1/phase3/pools', () => {
     expect(body.unpooled).toEqual({ total_nodes: 0, sample_node_ids: [] });
   });
 
-  it('shows nodes that no pool takes, and core services by the ids that are configured', async () => {
+  it('nodes outside all pools and configured core services are listed', async () => {
     const app = await startApp(
       { 'scheduler.core_services.asr_service_id': 'silver' },
       poolsToml(FOUR_POOLS.slice(1, 2), {}),
@@ -47,7 +47,7 @@ describe('GET /api/v1/phase3/pools', () => {
     expect(body.pools[0]?.core_services_installed).toEqual({ silver: 0, nmt: 0, tts: 0 });
   });
 
-  it('shows no pools where there are none, and is for operators', async () => {
+  it('without pools the list is empty; only operators may read it', async () => {
     const app = await startApp({}, TOKEN_TOML);
     await app.post('/v1/node/register', { ...NODE, node_id: 'node-a' }, TOKENS.node);
     const { body } = await app.get<PoolsReply>('/api/v1/phase3/pools', TOKENS.operator);
@@ -66,7 +66,7 @@ describe('GET /api/v1/phase3/simulate', () => {
   const simulate = async (app: RunningApp, query = '') =>
     (await app.get<SimulateReply>(`/api/v1/phase3/simulate${query}`)).body;
 
-  it('takes `required` never, once or many times', async () => {
+  it('`required` may be given never, once or many times', async () => {
     const { app } = await startFourPools();
     expect(await simulate(app, '?tenant_id=acme')).toMatchObject({
       routing_key: 'acme',
@@ -93,7 +93,7 @@ describe('GET /api/v1/phase3/simulate', () => {
     expect(twice.debug).not.toHaveProperty('selected_pool');
   });
 
-  it('chooses by routing_key, then tenant, then session, and is the same each time', async () => {
+  it('routing_key, tenant, then session determine a stable choice', async () => {
     const app = await startApp({ 'scheduler.phase3.enabled': true, 'scheduler.phase3.pool_count': 64 });
     const preferred = async (query: string) => (await simulate(app, query)).debug.preferred_pool;
     expect(await preferred('?routing_key=k&tenant_id=t&session_id=s')).toBe(
@@ -106,7 +106,7 @@ describe('GET /api/v1/phase3/simulate', () => {
     expect(new Set(await Promise.all(keys)).size).toBeGreaterThan(1);
   });
 
-  it('works where the fleet is not divided', async () => {
+  it('simulate works without pools', async () => {
     const app = await startApp();
     await joinPooledNode(app.nodeUrl, 'gold');
     await app.readyNodes(1);
@@ -134,7 +134,7 @@ describe('GET /api/v1/phase3/simulate', () => {
     ['?required=', '/required/0'],
     [`?${'required=a&'.repeat(17)}`, '/required'],
     ['?exclude_node_id=no%20spaces', '/exclude_node_id'],
-  ])('names the field that is wrong in %s', async (query, field) => {
+  ])('the invalid field of %s is named', async (query, field) => {
     const app = await startApp();
     const answer = await app.get(`/api/v1/phase3/simulate${query}`);
     expect(answer).toMatchObject({ status: 400, body: { error: 'INVALID_MESSAGE', field } });

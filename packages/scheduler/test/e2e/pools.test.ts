@@ -1,4 +1,4 @@
-/** Capability pools over real HTTP and sockets: tenants stay in theirs, and pools change while jobs run. */
+/** Capability pools over real HTTP and sockets: tenants stay in their pools, and pools change while jobs run. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { joinPooledNode, poolsToml } from './support/pooled-nodes.ts';
@@ -11,7 +11,7 @@ const POOLS = [
 const STRICT = { strict_pool_eligibility: true };
 
 describe('capability pools', () => {
-  it('keep the jobs of a tenant on the nodes of its pool, and say so when that is full', async () => {
+  it("a tenant's jobs stay in its pool, and a full pool is reported", async () => {
     const app = await startApp({}, poolsToml(POOLS, { acme: 1, globex: 2 }, STRICT));
     const gold = await joinPooledNode(app.nodeUrl, 'gold', { isHeld: true });
     const silver = await joinPooledNode(app.nodeUrl, 'silver', { slots: 4 });
@@ -37,7 +37,7 @@ describe('capability pools', () => {
     expect(metrics).toMatch(/scheduler_phase3_pools 2/);
   });
 
-  it('let a job go on to another pool where that is not strict', async () => {
+  it('a job may use another pool where pools are not strict', async () => {
     const app = await startApp({}, poolsToml(POOLS, { acme: 1 }));
     const gold = await joinPooledNode(app.nodeUrl, 'gold', { isHeld: true });
     await joinPooledNode(app.nodeUrl, 'silver');
@@ -47,7 +47,7 @@ describe('capability pools', () => {
     gold.finish();
   });
 
-  it('that are dedicated take nobody else’s jobs', async () => {
+  it("a dedicated pool takes no other tenant's jobs", async () => {
     const dedicated = [POOLS[0], { id: 2, service: 'silver', isDedicated: true }] as typeof POOLS;
     const app = await startApp({}, poolsToml(dedicated, { globex: 2 }));
     await joinPooledNode(app.nodeUrl, 'silver');
@@ -58,7 +58,7 @@ describe('capability pools', () => {
     expect(await app.dispatch({ tenant_id: 'globex' })).toMatchObject({ node_id: 'node-silver' });
   });
 
-  it('are read anew while a job runs and another waits: the one goes on, the other goes to its new pool', async () => {
+  it('a reload moves waiting jobs to their new pool, running ones stay', async () => {
     let file = poolsToml(POOLS, { acme: 1 }, STRICT);
     const app = await startApp({}, file, () => file);
     const gold = await joinPooledNode(app.nodeUrl, 'gold', { isHeld: true });
@@ -85,7 +85,7 @@ describe('capability pools', () => {
     expect(await app.post('/api/v1/phase3/reload')).toMatchObject({ body: { changed: false } });
   });
 
-  it('stay as they are when the configuration cannot be used, and the answer names the field', async () => {
+  it('an invalid configuration changes no pool, and the field is named', async () => {
     let file = poolsToml(POOLS, { acme: 1 }, STRICT);
     const app = await startApp({}, file, () => file);
     await joinPooledNode(app.nodeUrl, 'gold');
@@ -97,7 +97,7 @@ describe('capability pools', () => {
     expect(await app.dispatch({ tenant_id: 'acme' })).toMatchObject({ node_id: 'node-gold' });
   });
 
-  it('can be switched off and on, and what needs a restart is said each time', async () => {
+  it('pools can be disabled and enabled, and restart-only settings are named', async () => {
     let file = poolsToml(POOLS, {}, STRICT);
     const app = await startApp({}, file, () => file);
     file = '[scheduler]\nmax_retry = 5\n';
@@ -112,7 +112,7 @@ describe('capability pools', () => {
     });
   });
 
-  it('cannot be read anew where nobody knows from where', async () => {
+  it('pools cannot be reloaded without a configuration file', async () => {
     const app = await startApp();
     expect(await app.post('/api/v1/phase3/reload')).toMatchObject({ body: { error: 'UNSUPPORTED_FEATURE' } });
   });

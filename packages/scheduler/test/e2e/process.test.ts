@@ -1,4 +1,4 @@
-/** The command as a process: start, signals, exit codes, and what it says when it cannot start. */
+/** The command as a process: start, signals, exit codes, and errors at the start. */
 import { execFile } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
@@ -38,13 +38,13 @@ const shutdownLines = (server: LinguaProcess): string[] =>
   server.messages().filter((message) => SHUTDOWN.includes(message));
 
 describe('lingua serve', () => {
-  it('is ready once it listens', async () => {
+  it('the server is ready once it listens', async () => {
     const url = await lingua(['serve', '--port', '0']).url();
     const { status, body } = await createClient(url).get('/health/ready');
     expect([status, body.status]).toEqual([200, 'ok']);
   });
 
-  it('drains on SIGTERM: the job in flight finishes, then everything closes in order, with exit code 0', async () => {
+  it('SIGTERM drains: the job finishes, everything closes, exit code 0', async () => {
     const { server, client, held, jobId } = await serveOneJob();
     const waiting = client.get<JobView>(`/v1/job/${jobId}?wait_ms=20000`);
     server.signal('SIGTERM');
@@ -63,7 +63,7 @@ describe('lingua serve', () => {
     expect(held.begun).toHaveLength(1);
   });
 
-  it('stops waiting for jobs when the drain time is over, says how many were left, and ends with 0', async () => {
+  it('at the end of the drain time remaining jobs are logged, exit code 0', async () => {
     const { server } = await serveOneJob('server.drain_timeout_ms=100');
     server.signal('SIGTERM');
     expect(await server.ended).toEqual({ code: 0, signal: null });
@@ -73,7 +73,7 @@ describe('lingua serve', () => {
     expect(server.out()).toContain('"jobs":1');
   });
 
-  it('does not wait for long polls and event streams, nor says anything on standard error', async () => {
+  it('draining does not wait for long polls, and stderr stays empty', async () => {
     const { server, client, held, jobId, url } = await serveOneJob();
     const events = fetch(`${url}/v1/job/${jobId}/events`).then((answer) => answer.text());
     await client.post('/v1/node/register', { node_id: 'node-pull', health: 'degraded' });
@@ -87,7 +87,7 @@ describe('lingua serve', () => {
     expect(server.err()).toBe('');
   });
 
-  it('takes the Ctrl-C of a terminal for one, although npm hands it on a second time', async () => {
+  it('Ctrl-C counts once, although npm forwards it a second time', async () => {
     const { server, held } = await serveOneJob();
     server.signal('SIGINT');
     server.signal('SIGINT');
@@ -97,7 +97,7 @@ describe('lingua serve', () => {
     expect(shutdownLines(server)).toEqual(SHUTDOWN);
   });
 
-  it('ends at once on a second SIGTERM', async () => {
+  it('a second SIGTERM ends the process immediately', async () => {
     const { server } = await serveOneJob();
     server.signal('SIGTERM');
     await eventually(() => shutdownLines(server).length > 0);
@@ -105,7 +105,7 @@ describe('lingua serve', () => {
     expect(await server.ended).toEqual({ code: null, signal: 'SIGTERM' });
   });
 
-  it('says that its port is in use, and what to do, and ends with 1', async () => {
+  it('a used port is reported with advice, exit code 1', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;
@@ -118,7 +118,7 @@ describe('lingua serve', () => {
     other.close();
   });
 
-  it('names a setting that does not exist and the nearest that does, and ends with 2', async () => {
+  it('an unknown setting is reported with the nearest name, exit code 2', async () => {
     const server = lingua(['serve', '--set', 'server.prot=1', '--set', 'scheduler.max_retry=many']);
     expect(await server.ended).toEqual({ code: 2, signal: null });
     expect(server.err()).toContain('server.prot');
@@ -126,7 +126,7 @@ describe('lingua serve', () => {
     expect(server.err()).toContain('scheduler.max_retry');
   });
 
-  it('names the variable of the environment that is wrong', async () => {
+  it('an invalid environment variable is named', async () => {
     const server = lingua(['serve'], { LINGUA_SERVER__PROT: '1' });
     expect(await server.ended).toEqual({ code: 2, signal: null });
     expect(server.err()).toMatch(/LINGUA_SERVER__PROT.*LINGUA_SERVER__PORT/);
@@ -134,7 +134,7 @@ describe('lingua serve', () => {
 });
 
 describe('lingua config print', () => {
-  it('prints every setting with its origin and no secret', async () => {
+  it('config print shows every setting with its origin and no secret', async () => {
     const tokens = 'server.tokens=[{"token":"a-secret-of-16-chars","role":"operator"}]';
     const print = lingua(['config', 'print', '--set', tokens, '--set', 'scheduler.max_retry=3']);
     expect(await print.ended).toEqual({ code: 0, signal: null });
@@ -142,7 +142,7 @@ describe('lingua config print', () => {
     expect(print.out()).not.toContain('a-secret-of-16-chars');
   });
 
-  it('prints JSON for machines', async () => {
+  it('config print has JSON output', async () => {
     const print = lingua(['config', 'print', '--json', '--port', '7000']);
     expect(await print.ended).toEqual({ code: 0, signal: null });
     expect(print.out()).toContain('7000');
@@ -151,7 +151,7 @@ describe('lingua config print', () => {
 });
 
 describe('lingua demo', () => {
-  it('prints a curl line that works as it stands, and the result comes', async () => {
+  it('the printed curl line of the demo works and returns a result', async () => {
     const demo = lingua(['demo', '--port', '0']);
     const line = await eventually(() => /^ *(curl -s http\S+\/v1\/dispatch.*)$/m.exec(demo.out())?.[1]);
     const { stdout } = await promisify(execFile)('bash', ['-c', line]);

@@ -1,4 +1,4 @@
-/** SIGHUP has the pools of the configuration file read anew, in a real process, while a job runs. */
+/** SIGHUP reloads the pools of the configuration file in a real process, while a job runs. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const POOLS = [
 const STRICT = { strict_pool_eligibility: true };
 
 describe('SIGHUP', () => {
-  it('moves a tenant to another pool without dropping a job, and a broken file changes nothing', async () => {
+  it('SIGHUP moves a tenant without losing jobs; a broken file changes nothing', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lingua-pools-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const path = join(folder, 'config.toml');

@@ -1,4 +1,4 @@
-/** Point 1, requirements: services by id and by type, core services, features with what they depend on, over real HTTP and sockets. */
+/** Requirements over real HTTP and sockets: services by id and type, core services, features with their dependencies. */
 import type { NodeOptions } from '@lingua/sdk/node';
 import { describe, expect, it } from 'vitest';
 import { simulatedCapabilities } from '../../src/cli/simulated-node/simulated-capabilities.ts';
@@ -28,7 +28,7 @@ const withServices = (...more: ReturnType<typeof service>[]): Capabilities => ({
   installed_services: [...(BASE.installed_services ?? []), ...more],
 });
 
-/** Five tries: chance must not make a rule that does not hold look as if it did. */
+/** Five tries: a wrong rule must not pass by chance. */
 async function placesOf(app: RunningApp, fields: Record<string, unknown>): Promise<Set<string>> {
   const places = new Set<string>();
   for (let n = 0; n < 5; n++) places.add((await app.dispatch(fields)).node_id);
@@ -36,7 +36,7 @@ async function placesOf(app: RunningApp, fields: Record<string, unknown>): Promi
 }
 
 describe('required services', () => {
-  it('by id go to the node that has it ready', async () => {
+  it('a service id selects the node that has it ready', async () => {
     const app = await startApp();
     await join(app, 'node-plain');
     await join(app, 'node-large', withServices(service('whisper-large', 'asr')));
@@ -49,7 +49,7 @@ describe('required services', () => {
     expect(refused.body.reasons).toMatchObject([{ reason: 'service_not_installed', count: 3 }]);
   });
 
-  it('by type go to the node that has one of the type ready', async () => {
+  it('a service type selects a node that has one ready', async () => {
     const app = await startApp();
     await join(app, 'node-plain');
     await join(app, 'node-toned', {
@@ -60,7 +60,7 @@ describe('required services', () => {
     expect(await placesOf(app, { required_services: ['tone'] })).toEqual(new Set(['node-toned']));
   });
 
-  it('belong to what a request_id means', async () => {
+  it("required services are part of the request's fingerprint", async () => {
     const app = await startApp();
     await join(app, 'node-large', withServices(service('whisper-large', 'asr')));
     await app.readyNodes(1);
@@ -73,19 +73,19 @@ describe('required services', () => {
 });
 
 describe('core services', () => {
-  it('are required by id, beside the type, of jobs that use their stage', async () => {
+  it('core services are required of jobs that use their stage', async () => {
     const app = await startApp({ 'scheduler.core_services.tts_service_id': 'piper-tts' });
     await join(app, 'node-other');
     await join(app, 'node-piper', withServices(service('piper-tts', 'tts')));
     await app.readyNodes(2);
     expect(await placesOf(app, { options: { require_tts: true } })).toEqual(new Set(['node-piper']));
-    // Without speech nobody needs it.
+    // Without speech the service is not needed.
     await expect.poll(async () => (await app.dispatch()).node_id).toBe('node-other');
   });
 });
 
 describe('features', () => {
-  it('go to the node that offers them and all they depend on', async () => {
+  it('features select the node that offers them and their dependencies', async () => {
     const app = await startApp();
     await join(app, 'node-plain');
     await join(app, 'node-half', { features_supported: { voice_style_detection: true } });
@@ -101,7 +101,7 @@ describe('features', () => {
     expect(refused.body.reasons).toMatchObject([{ reason: 'feature_unsupported', count: 3 }]);
   });
 
-  it('that are not known ask for nothing', async () => {
+  it('unknown features require nothing', async () => {
     const app = await startApp();
     await join(app, 'node-plain');
     await app.readyNodes(1);

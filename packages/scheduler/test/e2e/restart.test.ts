@@ -1,4 +1,4 @@
-/** Where a scheduler listens, and that it does again after a restart. */
+/** The listening address of a scheduler, and its restart. */
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -9,8 +9,8 @@ import { createClient } from './support/start-app.ts';
 
 beforeAll(ensureBuilt, 150_000);
 
-describe('a scheduler that is restarted', () => {
-  it('listens again on its port, and is ready', async () => {
+describe('restarted scheduler', () => {
+  it('a restarted scheduler listens on its port and is ready', async () => {
     const before = lingua(['serve', '--port', '0']);
     const url = await before.url();
     const { port } = new URL(url);
@@ -24,7 +24,7 @@ describe('a scheduler that is restarted', () => {
     expect((await createClient(again).get('/health/ready')).status).toBe(200);
   });
 
-  it('takes its port although connections of the one before are not over yet', async () => {
+  it('the port can be bound while old connections are still closing', async () => {
     const before = lingua(['serve', '--port', '0']);
     const { port } = new URL(await before.url());
     const client = connect(Number(port), '127.0.0.1');

@@ -1,4 +1,4 @@
-/** Nodes made with the SDK against the whole scheduler: work, loss, return, refusal, drain, ejection. */
+/** SDK nodes with the whole scheduler: jobs, losses, reconnects, refusals, drain, ejection. */
 import type { JobView } from '@lingua/protocol';
 import { JobError } from '@lingua/sdk/node';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const times = (job: JobView, state: string): number =>
 const usedSlots = async (app: RunningApp): Promise<number> =>
   (await app.nodes()).reduce((sum, node) => sum + node.used_slots, 0);
 
-/** Two nodes that hold their jobs; which of them has the first one is known once it is dispatched. */
+/** Two nodes that hold their jobs; the dispatch shows which one has the first. */
 async function startPair(settings = {}) {
   const app = await startApp(settings);
   const held = { 'node-a': holdJobs(), 'node-b': holdJobs() };
@@ -29,8 +29,8 @@ async function startPair(settings = {}) {
   return { app, jobId: dispatched.job_id, first, second, held, nodes } as const;
 }
 
-describe('a node made with the SDK', () => {
-  it('takes a job, reads its audio, and its whole result comes back', async () => {
+describe('SDK node', () => {
+  it('a job reaches the node with its audio, and its result returns', async () => {
     const app = await startApp();
     const audio: number[] = [];
     await joinSdkNode({
@@ -56,7 +56,7 @@ describe('a node made with the SDK', () => {
     await eventually(async () => (await usedSlots(app)) === 0);
   });
 
-  it('that is killed in the middle of a job loses it to another node, and the result comes once', async () => {
+  it('the job of a killed node moves, with one result', async () => {
     const { app, jobId, first, second, held, nodes } = await startPair({
       'scheduler.node_reconnect_grace_ms': 50,
     });
@@ -70,7 +70,7 @@ describe('a node made with the SDK', () => {
     expect(job).toMatchObject({ node_id: second, attempt_id: 2, result: { success: true } });
   });
 
-  it('that comes back within the grace delivers its result, and the job is not run twice', async () => {
+  it('a node back within the grace period delivers its result', async () => {
     const app = await startApp({ 'scheduler.node_reconnect_grace_ms': 10_000 });
     const wire = await createBreakableWire(app.nodeUrl);
     const held = holdJobs();
@@ -83,7 +83,7 @@ describe('a node made with the SDK', () => {
     await eventually(async () => (await app.job(job_id)).state === 'RUNNING');
     wire.cut({ isKept: true });
     await eventually(() => app.app.registry.get('node-a')?.isConnected === false);
-    // It ends while there is nobody to tell.
+    // The job ends while there is no connection.
     held.finish();
     await eventually(() => node.metrics().kept === 1);
     expect((await app.job(job_id)).state).toBe('RUNNING');
@@ -94,7 +94,7 @@ describe('a node made with the SDK', () => {
     expect(node.metrics().reconnects).toBe(1);
   });
 
-  it('that comes back within the grace goes on with a job that still runs', async () => {
+  it('a node back within the grace period continues its running job', async () => {
     const app = await startApp({ 'scheduler.node_reconnect_grace_ms': 10_000 });
     const wire = await createBreakableWire(app.nodeUrl);
     const held = holdJobs();
@@ -110,7 +110,7 @@ describe('a node made with the SDK', () => {
     expect(held.begun).toHaveLength(1);
   });
 
-  it('that names a job when it comes back has acknowledged it, although its acknowledgement was lost', async () => {
+  it('a job named at the reconnect counts as acknowledged', async () => {
     const app = await startApp();
     const wire = await createBreakableWire(app.nodeUrl);
     const held = holdJobs();
@@ -130,7 +130,7 @@ describe('a node made with the SDK', () => {
     expect(await app.settled(job_id)).toMatchObject({ attempt_id: 1, result: { success: true } });
   });
 
-  it('that is started anew under its id within the grace loses its jobs to other nodes at once', async () => {
+  it('a node restarted under its id loses its jobs to other nodes', async () => {
     const { app, jobId, first, second, held, nodes } = await startPair({
       'scheduler.node_reconnect_grace_ms': 10_000,
     });
@@ -144,12 +144,12 @@ describe('a node made with the SDK', () => {
     expect([job.result?.success, anew.begun.length]).toEqual([true, 0]);
   });
 
-  it('that is fuller than the scheduler thinks refuses with NODE_OVERLOADED, and the next node is tried', async () => {
+  it('NODE_OVERLOADED moves the job to the next node', async () => {
     const { app, second, first, held } = await startPair({ 'scheduler.max_retry': 0 });
     held[first].finish();
     const full = holdJobs();
     await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-c', maxConcurrentJobs: 1, onJob: full.onJob });
-    // The scheduler is told of more slots than the node has.
+    // The scheduler gets a higher slot count than the node has.
     await app.post('/v1/node/register', {
       node_id: 'node-c',
       health: 'ready',
@@ -172,7 +172,7 @@ describe('a node made with the SDK', () => {
     full.finish();
   });
 
-  it('that drains finishes what it has and gets nothing new', async () => {
+  it('a draining node finishes its jobs and gets no new ones', async () => {
     const { app, jobId, first, second, held, nodes } = await startPair();
     const drained = nodes[first].drain();
     await eventually(
@@ -188,7 +188,7 @@ describe('a node made with the SDK', () => {
     held[second].finish();
   });
 
-  it('that an operator drains hears of it, finishes, and works again after uncordon', async () => {
+  it('a node drained by an operator works again after uncordon', async () => {
     const { app, jobId, first, second, held, nodes } = await startPair();
     const statusOf = async () => (await app.nodes()).find((node) => node.node_id === first)?.status;
     await app.post(`/api/v1/nodes/${first}/drain`, {});
@@ -204,7 +204,7 @@ describe('a node made with the SDK', () => {
     held[second].finish();
   });
 
-  it('that does not acknowledge loses the job to the next node', async () => {
+  it('an unacknowledged job moves to the next node', async () => {
     const app = await startApp(SHORT_TIMES);
     const mute = holdJobs();
     await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-mute', onJob: mute.onJob, tamper: () => [] });
@@ -224,8 +224,8 @@ describe('a node made with the SDK', () => {
   });
 });
 
-describe('a node that fails fast', () => {
-  it('is ejected, its jobs flow to the others, and a probe brings it back', async () => {
+describe('node that fails fast', () => {
+  it('a failing node is ejected, and a probe brings it back', async () => {
     const app = await startApp({
       'scheduler.ejection.min_samples': 3,
       'scheduler.ejection.base_ms': 3_000,

@@ -1,4 +1,4 @@
-/** Who gets in, as what, how often, and what is never told. */
+/** Credentials, roles, limits, and secrets. */
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 import { eventually } from '../support/eventually.ts';
@@ -10,7 +10,7 @@ import { TOKEN_TOML, TOKENS } from './support/tokens.ts';
 const UTTERANCE = { session_id: 'room-1', src_lang: 'en', tgt_lang: 'zh', audio: AUDIO };
 const NODE = { node_id: 'node-a', health: 'ready', semantic_langs: ['en', 'zh'], max_concurrent_jobs: 50 };
 
-/** What became of an upgrade: open, or the status of its refusal. */
+/** The result of an upgrade: open, or the status of its refusal. */
 function knock(
   app: RunningApp,
   token?: string,
@@ -38,10 +38,10 @@ function dial(url: string, headers: Record<string, string> = {}) {
   return { ws, outcome, frames, closeCode: () => closeCode };
 }
 
-describe('a server that others can reach', () => {
+describe('server that is reachable from outside', () => {
   beforeAll(ensureBuilt, 150_000);
 
-  it('refuses to start without credentials, and says how to fix it', async () => {
+  it('the server refuses to start without credentials, with advice', async () => {
     const server = lingua(['serve', '--host', '0.0.0.0', '--port', '0']);
     expect(await server.ended).toEqual({ code: 2, signal: null });
     for (const word of [
@@ -55,7 +55,7 @@ describe('a server that others can reach', () => {
     }
   });
 
-  it('starts once it has a token', async () => {
+  it('the server starts with a token', async () => {
     const server = lingua(['serve', '--port', '0'], {
       LINGUA_SERVER__HOST: '0.0.0.0',
       LINGUA_SERVER__TOKENS: JSON.stringify([{ token: TOKENS.operator, role: 'operator' }]),
@@ -71,7 +71,7 @@ describe('tokens', () => {
     ['a node', TOKENS.node, [200, 403, 403, 200]],
     ['a client', TOKENS.client, [403, 200, 403, 200]],
     ['an operator', TOKENS.operator, [200, 200, 200, 200]],
-  ] as const)('let %s do over HTTP only what its role may', async (_who, token, expected) => {
+  ] as const)('over HTTP %s may use only its role', async (_who, token, expected) => {
     const app = await startApp({}, TOKEN_TOML);
     await app.post('/v1/node/register', { ...NODE, node_id: 'node-z' }, TOKENS.node);
     const answers = [
@@ -85,7 +85,7 @@ describe('tokens', () => {
     if (first?.status === 401) expect(first.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('let nodes and operators open /ws/node, by header or query, and nobody else', async () => {
+  it('only nodes and operators may open /ws/node, by header or query', async () => {
     const app = await startApp({}, TOKEN_TOML);
     expect(await knock(app)).toBe(401);
     expect(await knock(app, 'wrong-token-0123456789')).toBe(401);
@@ -95,7 +95,7 @@ describe('tokens', () => {
     expect(await knock(app, TOKENS.operator)).toBe('open');
   });
 
-  it('keep the metrics and the lists for operators', async () => {
+  it('metrics and lists are for operators only', async () => {
     const app = await startApp({}, TOKEN_TOML);
     for (const path of ['/metrics', '/api/v1/nodes', '/api/v1/jobs']) {
       expect((await app.get(path, TOKENS.client)).status).toBe(403);
@@ -103,7 +103,7 @@ describe('tokens', () => {
     }
   });
 
-  it('pin a node to its ids', async () => {
+  it('a pinned token may use only its node ids', async () => {
     const app = await startApp({}, TOKEN_TOML);
     expect((await app.post('/v1/node/register', NODE, TOKENS.pinned)).status).toBe(403);
     const own = { ...NODE, node_id: 'node-pinned' };
@@ -115,7 +115,7 @@ describe('tokens', () => {
     expect((await app.get('/v1/node/node-pinned/jobs', TOKENS.node)).status).toBe(403);
   });
 
-  it('are both valid while one replaces the other', async () => {
+  it('old and new token are both valid during a rotation', async () => {
     const app = await startApp({}, TOKEN_TOML);
     await app.post('/v1/node/register', NODE, TOKENS.node);
     const jobs = await Promise.all(
@@ -126,7 +126,7 @@ describe('tokens', () => {
     expect((await app.get(path, TOKENS.rotated)).status).toBe(200);
   });
 
-  it('never appear in the log, whatever they were used for', async () => {
+  it('tokens never appear in the log', async () => {
     const app = await startApp({ 'log.level': 'debug' }, TOKEN_TOML);
     await app.post('/v1/node/register', NODE, TOKENS.node);
     await app.post('/v1/dispatch/f2f', UTTERANCE, TOKENS.client);
@@ -142,7 +142,7 @@ describe('tokens', () => {
 });
 
 describe('tenants (I10)', () => {
-  it('never see one another’s jobs, by any way of asking', async () => {
+  it("I10: a tenant never sees another tenant's jobs", async () => {
     const app = await startApp({}, TOKEN_TOML);
     await app.post('/v1/node/register', NODE, TOKENS.node);
     const { body } = await app.post('/v1/dispatch/f2f', { ...UTTERANCE, request_id: 'req-1' }, TOKENS.client);
@@ -167,7 +167,7 @@ describe('tenants (I10)', () => {
     expect((await app.get(path, TOKENS.operator)).status).toBe(200);
   });
 
-  it('are named by the token: a request for another is forbidden', async () => {
+  it("I10: a token's tenant cannot name another one", async () => {
     const app = await startApp({}, TOKEN_TOML);
     await app.post('/v1/node/register', NODE, TOKENS.node);
     const wish = { ...UTTERANCE, tenant_id: 'globex' };
@@ -178,8 +178,8 @@ describe('tenants (I10)', () => {
   });
 });
 
-describe('a web page', () => {
-  it('of another origin can neither be a node nor act over HTTP without a token', async () => {
+describe('web page of another origin', () => {
+  it('a page of another origin may not act without a token', async () => {
     const app = await startApp();
     const page = { origin: 'https://evil.example' };
     expect(await dial(app.nodeUrl, page).outcome).toBe(403);
@@ -187,21 +187,21 @@ describe('a web page', () => {
     expect(response.status).toBe(403);
   });
 
-  it('that has its own name point to this machine is refused by the name', async () => {
+  it('a page with a rebound host name is refused', async () => {
     const app = await startApp();
     expect(await dial(app.nodeUrl, { host: 'evil.example' }).outcome).toBe(403);
   });
 });
 
 describe('limits', () => {
-  it('refuse the socket above max_connections with 503 at the upgrade, while HTTP still answers', async () => {
+  it('a socket above max_connections gets 503, while HTTP still works', async () => {
     const app = await startApp({ 'server.limits.max_connections': 2 });
     expect([await knock(app), await knock(app)]).toEqual(['open', 'open']);
     expect(await knock(app)).toBe(503);
     expect((await app.get('/health/live')).status).toBe(200);
   });
 
-  it('close a socket whose message is too long, and say why', async () => {
+  it('a message that is too long closes the socket with a reason', async () => {
     const app = await startApp({ 'server.limits.max_node_message_bytes': 2_048 });
     const { ws, outcome, frames, closeCode } = dial(app.nodeUrl);
     await outcome;
@@ -210,13 +210,13 @@ describe('limits', () => {
     expect(frames).toMatchObject([{ type: 'error', code: 'PAYLOAD_TOO_LARGE' }]);
   });
 
-  it('refuse a body that is too long with 413', async () => {
+  it('a body that is too long gets 413', async () => {
     const app = await startApp({ 'server.limits.max_message_bytes': 2_048 });
     const { status, body } = await app.tryDispatch({ audio: 'A'.repeat(4_096) });
     expect([status, body.error]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 
-  it('drop messages above the rate of a connection, tell it once, and close it if it goes on', async () => {
+  it('messages above the rate are dropped, then the socket is closed', async () => {
     const app = await startApp({ 'server.limits.messages_per_second': 1, 'server.limits.messages_burst': 5 });
     const { ws, outcome, frames, closeCode } = dial(app.nodeUrl);
     await outcome;
@@ -226,7 +226,7 @@ describe('limits', () => {
     expect(frames.filter(({ code }) => code === 'RATE_LIMITED')).toHaveLength(1);
   });
 
-  it('answer 429 with Retry-After above the request rate of a tenant, and leave the others alone', async () => {
+  it('a tenant above its request rate gets 429, others are served', async () => {
     const app = await startApp({ 'server.limits.requests_per_second_per_tenant': 3 }, TOKEN_TOML);
     await app.post('/v1/node/register', NODE, TOKENS.node);
     const burst = await Promise.all(

@@ -1,4 +1,4 @@
-/** GET /api/v1/stats and the service catalogue, over HTTP: shape, counting rules, and what may never happen. */
+/** GET /api/v1/stats and the service catalogue over HTTP: format, counting rules, and independence of the ModelHub. */
 import { StatsReply, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -23,7 +23,7 @@ const HARDWARE = { cpu_cores: 16, memory_gb: 64, gpus: [{ name: 'gpu', memory_gb
 
 describe('GET /api/v1/stats', () => {
   it(
-    'shows sessions, languages, nodes and their power in the shape dashboards read',
+    'sessions, languages, nodes and power have the documented format',
     async () => {
       const hub = await startModelHub();
       const app = await startApp({ ...OFTEN, 'model_hub.base_url': hub.url });
@@ -87,7 +87,7 @@ describe('GET /api/v1/stats', () => {
     TEST_MS,
   );
 
-  it('is for operators, like the metrics', async () => {
+  it('statistics are for operators only', async () => {
     const app = await startApp(OFTEN, TOKEN_TOML);
     const statusWith = async (token?: string) => (await app.get('/api/v1/stats', token)).status;
     expect(await statusWith()).toBe(401);
@@ -95,7 +95,7 @@ describe('GET /api/v1/stats', () => {
     expect([200, 503]).toContain(await statusWith(TOKENS.operator));
   });
 
-  it('never asks the hub, however often it is read', async () => {
+  it('reading statistics sends no request to the hub', async () => {
     const hub = await startModelHub();
     const app = await startApp({
       ...OFTEN,
@@ -109,7 +109,7 @@ describe('GET /api/v1/stats', () => {
     expect(hub.asked).toBe(asked);
   });
 
-  it('is answered, and dispatch goes on, while the hub is silent', async () => {
+  it('statistics and dispatch work while the hub does not answer', async () => {
     const hub = await startModelHub();
     hub.mood = 'is silent';
     const app = await startApp({
@@ -129,7 +129,7 @@ describe('GET /api/v1/stats', () => {
     expect(await metric(app, 'scheduler_service_catalog_fail_count')).toBeGreaterThan(0);
   });
 
-  it('keeps showing the services of a hub that fails, then those it has when it is back', async () => {
+  it('the services stay listed while the hub fails, then are refreshed', async () => {
     const hub = await startModelHub();
     const app = await startApp({
       ...OFTEN,
@@ -152,7 +152,7 @@ describe('GET /api/v1/stats', () => {
     expect(await metric(app, 'scheduler_hub_up')).toBe(1);
   });
 
-  it('shows what the hub has soon after nodes lack a model, not only at the next refresh', async () => {
+  it('a missing model refreshes the catalogue soon', async () => {
     const hub = await startModelHub();
     const app = await startApp({ ...OFTEN, 'model_hub.base_url': hub.url });
     await connectLegacyNode({
@@ -166,11 +166,11 @@ describe('GET /api/v1/stats', () => {
     await app.readyNodes(1);
     await eventually(() => hub.asked === 1);
     await app.settled((await app.dispatch()).job_id);
-    // Every 30 s otherwise.
+    // Otherwise every 30 s.
     await eventually(() => hub.asked === 2);
   });
 
-  it('says once that without an address of a hub there is no catalogue', async () => {
+  it('a missing hub address is logged once', async () => {
     const app = await startApp(OFTEN);
     await eventually(async () => (await stats(app)).status === 200);
     expect((await stats(app)).body.nodes).toMatchObject({ available_services: [], total_services: 0 });

@@ -1,4 +1,7 @@
-/** Without an endpoint for traces there is no tracer, and OpenTelemetry is not loaded. In its own file, because loaded modules stay loaded. */
+/**
+ * Without a trace endpoint there is no tracer, and OpenTelemetry is not loaded. In its own file, because modules stay
+ * loaded.
+ */
 import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
 import { startOtlpReceiver } from './support/otlp-receiver.ts';
@@ -19,7 +22,7 @@ async function talk(app: Awaited<ReturnType<typeof startApp>>): Promise<void> {
   await session.outcome();
 }
 
-it('loads OpenTelemetry only when traces are on', async () => {
+it('OpenTelemetry is loaded only when traces are enabled', async () => {
   await talk(await startApp());
   expect(isLoaded()).toBe(false);
   const receiver = await startOtlpReceiver();

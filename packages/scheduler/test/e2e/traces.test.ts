@@ -1,4 +1,4 @@
-/** Traces of a whole conversation over real sockets: one tree per utterance, and nothing harmed when nobody takes them. */
+/** Traces of a conversation over real sockets: one tree per utterance, and no effect of a failing collector. */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';
 import type { NodeOptions } from '@lingua/sdk/node';
@@ -17,9 +17,9 @@ const GIVEN = '4BF92F3577B34DA6A3CE929D0E0E4736';
 const ONE_TREE = ['utterance', '  job', '    attempt', '      send', '      ack', '      run', '  deliver'];
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
-/** What docs/operations.md tells others to do. */
+/** As docs/operations.md describes it. */
 const traceIdFor = (given: string): string => digest(given).slice(0, 32);
-/** Waits are a matter of milliseconds, and equal times have no order. */
+/** Waits take milliseconds, and equal times have no order. */
 const withoutWaits = (tree: readonly string[]): readonly string[] =>
   tree.filter((line) => !line.includes('wait')).sort();
 
@@ -35,8 +35,8 @@ async function startTraced(onJob: NodeOptions['onJob'] = async () => OUTPUT, set
   return { app, receiver, tree };
 }
 
-describe('the trace of an utterance', () => {
-  it('is one tree from its first sound to its delivery, under the id the client or the scheduler gave it', async () => {
+describe('trace of an utterance', () => {
+  it('an utterance is one tree from first chunk to delivery', async () => {
     const { app, receiver, tree } = await startTraced();
     const session = await openSession({ url: sessionUrl(app) });
     session.send(utterance(session, 0, { trace_id: GIVEN }));
@@ -69,7 +69,7 @@ describe('the trace of an utterance', () => {
     }
   });
 
-  it('begins with the first chunk, not with the cut', async () => {
+  it('the trace begins with the first chunk, not with the cut', async () => {
     const { app, receiver } = await startTraced(undefined, {
       'scheduler.web_task_segmentation.pause_ms': 300,
     });
@@ -80,7 +80,7 @@ describe('the trace of an utterance', () => {
     expect(root.endMs - root.startMs).toBeGreaterThanOrEqual(300);
   });
 
-  it('shows every attempt with its node, and which of them failed', async () => {
+  it('every attempt has its node and its failure', async () => {
     let tries = 0;
     const onJob: NodeOptions['onJob'] = async () => {
       tries += 1;
@@ -104,7 +104,7 @@ describe('the trace of an utterance', () => {
     expect(receiver.bodies.join()).not.toMatch(/你好|hello|secret words/);
   });
 
-  it('says of an utterance that was not heard that nobody heard it, so that its job has somebody above it', async () => {
+  it('an undelivered utterance has a root span that says so', async () => {
     const { app, receiver } = await startTraced(() => new Promise(() => {}));
     const session = await openSession({ url: sessionUrl(app) }, { supports: undefined });
     session.send(utterance(session, 0));
@@ -116,7 +116,7 @@ describe('the trace of an utterance', () => {
     expect(job.parentSpanId).toBe(root.spanId);
   });
 
-  it('is the trace that the node sees: it can put its own spans below the attempt', async () => {
+  it('the node sees the same trace and attempt span', async () => {
     let seen: ReturnType<typeof traceContext> | undefined;
     const { app, receiver } = await startTraced(async (job) => {
       seen = traceContext(job);
@@ -134,15 +134,15 @@ describe('the trace of an utterance', () => {
   });
 });
 
-describe('the trace of a job by HTTP', () => {
-  it('begins with the job: nobody is above it', async () => {
+describe('trace of an HTTP job', () => {
+  it('the trace of an HTTP job begins with the job', async () => {
     const { app, tree } = await startTraced();
     const { job_id } = await app.dispatch({ trace_id: 'http-1' });
     await app.settled(job_id);
     await tree(traceIdFor('http-1'), ['job', '  attempt', '    send', '    ack', '    run']);
   });
 
-  it('is not sent if it does not fall into the sample', async () => {
+  it('a trace outside the sample is not exported', async () => {
     const { app, receiver } = await startTraced(undefined, {
       'scheduler.observability.trace_sample_ratio': 0.5,
     });
@@ -154,8 +154,8 @@ describe('the trace of a job by HTTP', () => {
   });
 });
 
-describe('several instances', () => {
-  it('tell one trace: of a job its driver, of an utterance whoever has the session by then', async () => {
+describe('traces of several instances', () => {
+  it('driver and session holder export spans of one trace', async () => {
     const receiver = await startOtlpReceiver();
     const { instances } = await startInstances(2, { ...QUICK, [ENDPOINT]: receiver.url });
     const [here, there] = instances as [Instance, Instance];
@@ -179,14 +179,14 @@ describe('several instances', () => {
   });
 });
 
-describe('a collector that is not there', () => {
+describe('unavailable collector', () => {
   const spansOf = async (app: Awaited<ReturnType<typeof startApp>>, name: string): Promise<number> => {
     const { body } = await app.get<string>('/metrics');
     const found = [...body.matchAll(new RegExp(`^scheduler_trace_spans_${name}_total\\S* (\\d+)$`, 'gm'))];
     return found.reduce((sum, [, value]) => sum + Number(value), 0);
   };
 
-  it('harms nothing, and is counted', async () => {
+  it('a failing collector has no effect and is counted', async () => {
     const { app, receiver } = await startTraced();
     receiver.answer(400);
     for (let at = 0; at < 40; at += 1) await app.settled((await app.dispatch()).job_id);
@@ -199,8 +199,8 @@ describe('a collector that is not there', () => {
     expect(app.log.some((line) => line.includes('accepts spans again'))).toBe(true);
   });
 
-  it('that never answers does not keep the program from its end', async () => {
-    // Takes connections and never answers.
+  it('a hanging collector does not prevent the end of the program', async () => {
+    // Accepts connections and never answers.
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };

@@ -1,9 +1,9 @@
-/** Audio on its way out: numbers, requests, ends, whole utterances, and what happens when there is too much. */
+/** Outgoing audio: numbers, request ids, ends, whole utterances, and the limit. */
 import { describe, expect, it } from 'vitest';
 import { accepted, bytes, result, startSession } from './support/start-session.ts';
 
-describe('chunks', () => {
-  it('are numbered from 1, and those of one utterance share an id that nobody can guess', async () => {
+describe('audio chunks', () => {
+  it('chunks are numbered from 1, and an utterance has one random id', async () => {
     const { scheduler, session } = await startSession();
     for (const text of ['one', 'two']) session.sendAudio(bytes(text));
     const first = session.endUtterance();
@@ -31,20 +31,20 @@ describe('chunks', () => {
     expect(scheduler.refused).toEqual([]);
   });
 
-  it('carry the end of the utterance themselves while they wait', async () => {
+  it('a waiting chunk carries the end of its utterance', async () => {
     const { scheduler, session, reconnect } = await startSession();
     scheduler.cut();
     session.sendAudio(bytes('one'));
     session.endUtterance();
     await reconnect();
-    // Sent into a connection that was dying already, or not: the end is there once.
+    // Sent before or after the connection broke: the end arrives once.
     expect(scheduler.heardHere().join('').match(/!/g)).toHaveLength(1);
   });
 
   it.each([
     ['bytes', bytes('good')],
     ['a Buffer', Buffer.from('good')],
-  ])('are copied: a recorder may use %s again', async (_, buffer) => {
+  ])('chunks are copied, so that a recorder may reuse %s', async (_, buffer) => {
     const { scheduler, session, clock } = await startSession();
     scheduler.send({ type: 'backpressure', action: 'PAUSE', resume_after_ms: 100 });
     await scheduler.caughtUp();
@@ -57,7 +57,7 @@ describe('chunks', () => {
     expect(scheduler.ofType('utterance')[0]?.audio).toBe(Buffer.from('good').toString('base64'));
   });
 
-  it('may be empty, which means nothing', async () => {
+  it('an empty chunk is ignored', async () => {
     const { scheduler, session } = await startSession();
     expect(session.sendAudio(new Uint8Array(0))).toBe(true);
     expect(session.endUtterance()).toBeUndefined();
@@ -65,7 +65,7 @@ describe('chunks', () => {
     expect(scheduler.heardHere()).toEqual([]);
   });
 
-  it('survive every byte value', async () => {
+  it('every byte value is preserved', async () => {
     const { scheduler, session } = await startSession();
     const all = Uint8Array.from({ length: 100_000 }, (_, at) => at % 256);
     session.sendAudio(all);
@@ -73,7 +73,7 @@ describe('chunks', () => {
     expect(Buffer.from(scheduler.ofType('audio_chunk')[0]?.payload ?? '', 'base64').equals(all)).toBe(true);
   });
 
-  it('need no end where the scheduler has cut already', async () => {
+  it('no end is sent where the scheduler has cut already', async () => {
     const { scheduler, session } = await startSession();
     session.sendAudio(bytes('one'));
     scheduler.send(accepted(0, 1, 1));
@@ -85,7 +85,7 @@ describe('chunks', () => {
 });
 
 describe('whole utterances', () => {
-  it('are as the session, unless told otherwise', async () => {
+  it('an utterance has the options of its session unless overridden', async () => {
     const { scheduler, session } = await startSession({ dialect: 'swiss', mode: 'one_way' });
     const first = session.sendUtterance(bytes('one'));
     session.sendUtterance(bytes('two'), {
@@ -133,7 +133,7 @@ describe('whole utterances', () => {
     expect(scheduler.refused).toEqual([]);
   });
 
-  it('are numbered after the highest number that is known', async () => {
+  it('utterances are numbered after the highest known number', async () => {
     const { scheduler, session } = await startSession();
     session.sendAudio(bytes('x'));
     session.endUtterance();
@@ -144,7 +144,7 @@ describe('whole utterances', () => {
     expect(scheduler.ofType('utterance')[0]?.utterance_index).toBe(42);
   });
 
-  it('are known by their request, whatever number the scheduler gives them', async () => {
+  it('utterances are matched by request id, whatever number they get', async () => {
     const { scheduler, session, of } = await startSession();
     const id = session.sendUtterance(bytes('one')) ?? '';
     await scheduler.caughtUp();
@@ -156,7 +156,7 @@ describe('whole utterances', () => {
     expect(session.unsettledBytes).toBe(0);
   });
 
-  it('without audio, or too long, are mistakes', async () => {
+  it('an utterance without audio, or too long, throws', async () => {
     const { session } = await startSession({ limits: { maxUtteranceBytes: 10, maxChunkBytes: 5 } });
     expect(() => session.sendUtterance(new Uint8Array(0))).toThrow(RangeError);
     expect(() => session.sendUtterance(new Uint8Array(11))).toThrow(/11 bytes of audio at once/);
@@ -165,8 +165,8 @@ describe('whole utterances', () => {
   });
 });
 
-describe('at the limit', () => {
-  it('audio is refused and an event says so; nothing that was taken is dropped', async () => {
+describe('limits of kept audio', () => {
+  it('audio beyond the limit is refused with an event; accepted audio stays', async () => {
     const limits = { maxKeptBytes: 300 };
     const { scheduler, session, events, of } = await startSession({ limits });
     expect(session.sendAudio(new Uint8Array(100).fill(65))).toBe(true);
@@ -187,7 +187,7 @@ describe('at the limit', () => {
     expect(of('overflow')).toHaveLength(2);
   });
 
-  it('no more utterances are sent than the scheduler takes at once; the next one goes when one is done', async () => {
+  it('the next utterance waits until fewer than the maximum are in flight', async () => {
     const { scheduler, session, clock } = await startSession({ limits: { maxUtterancesInFlight: 2 } });
     for (const text of ['one', 'two', 'three', 'four'])
       session.sendUtterance(bytes(text), { requestId: text });
@@ -202,14 +202,14 @@ describe('at the limit', () => {
     scheduler.send(result(0));
     await scheduler.caughtUp();
     expect(sent()).toEqual(['one', 'two', 'three']);
-    // Never heard of again: it must not hold up the others for ever.
+    // The scheduler never reports on it: it must not block the others for ever.
     clock.advance(5_000);
     await scheduler.caughtUp();
     expect(sent()).toEqual(['one', 'two', 'three', 'four']);
   });
 });
 
-it('reports playback while there is a connection', async () => {
+it('playback is reported while there is a connection', async () => {
   const { scheduler, session, clock } = await startSession();
   expect(session.playbackStarted('group-1', 'trace-1')).toBe(true);
   clock.advance(10);

@@ -1,4 +1,4 @@
-/** When to try again. */
+/** Delays between tries to connect. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BACKOFF, nextTry, SERVICE_RESTART } from '../../src/client/backoff.ts';
@@ -6,15 +6,15 @@ import { BACKOFF, nextTry, SERVICE_RESTART } from '../../src/client/backoff.ts';
 const LOST = { code: 1006, openMs: 0 };
 const ALMOST_ONE = 0.999_999;
 
-describe('back-off', () => {
-  it('is quick at first, then doubles from half a second to half a minute', () => {
+describe('client back-off', () => {
+  it('the first delay is short, then it doubles up to half a minute', () => {
     const delays: number[] = [];
     for (let failures = 0; failures < 9; failures += 1)
       delays.push(nextTry(failures, LOST, ALMOST_ONE).delayMs + 1);
     expect(delays).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
   });
 
-  it('takes any time from nothing to the ceiling', () => {
+  it('the delay is random, from zero to the limit', () => {
     fc.assert(
       fc.property(fc.nat(10_000), fc.double({ min: 0, max: ALMOST_ONE, noNaN: true }), (failures, chance) => {
         const { delayMs } = nextTry(failures, LOST, chance);
@@ -30,7 +30,7 @@ describe('back-off', () => {
   it.each([
     ['a restart of the scheduler', { code: SERVICE_RESTART, openMs: 0 }],
     ['a session that was open for a while', { code: 1006, openMs: BACKOFF.stableAfterMs }],
-  ])('begins anew after %s', (_, loss) => {
+  ])('delays restart after %s', (_, loss) => {
     expect(nextTry(7, loss, ALMOST_ONE)).toEqual({ delayMs: BACKOFF.quickMs - 1, failures: 1 });
     expect(nextTry(7, { ...loss, code: 1006, openMs: BACKOFF.stableAfterMs - 1 }, 0).failures).toBe(8);
   });

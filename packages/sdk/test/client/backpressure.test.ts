@@ -1,4 +1,4 @@
-/** A scheduler that asks for less gets less, and nothing is lost by it. */
+/** The client sends less when the scheduler requests it, and loses nothing. */
 import { describe, expect, it } from 'vitest';
 import { neverResumes } from './support/scripted-scheduler.ts';
 import { accepted, bytes, result, type Started, startSession } from './support/start-session.ts';
@@ -16,7 +16,7 @@ async function applyBackpressure(
   await scheduler.caughtUp();
 }
 
-/** What has arrived after so much time. */
+/** What has arrived after this time. */
 async function after({ clock, scheduler }: Started, ms: number): Promise<string[]> {
   clock.advance(ms);
   await scheduler.caughtUp();
@@ -29,10 +29,10 @@ const say = ({ session }: Started, ...texts: string[]): void => {
 
 describe('PAUSE', () => {
   it.each([
-    ['as long as it says', 700, 700],
-    ['five seconds if it does not say', undefined, 5_000],
-    ['a minute at most', 10_000_000_000, 60_000],
-  ])('holds audio back %s', async (_, resumeAfterMs, expectedMs) => {
+    ['for the requested time', 700, 700],
+    ['for five seconds by default', undefined, 5_000],
+    ['for a minute at most', 10_000_000_000, 60_000],
+  ])('PAUSE holds audio back %s', async (_, resumeAfterMs, expectedMs) => {
     const started = await startSession({ timings: { silenceMs: 1_000_000 } });
     await applyBackpressure(started, 'PAUSE', resumeAfterMs);
     say(started, 'a', 'b');
@@ -41,7 +41,7 @@ describe('PAUSE', () => {
     expect(started.of('backpressure')).toEqual([{ type: 'backpressure', action: 'PAUSE', resumeAfterMs }]);
   });
 
-  it('is shortened or lengthened by the next one', async () => {
+  it('a later PAUSE replaces an earlier one', async () => {
     const started = await startSession();
     await applyBackpressure(started, 'PAUSE', 5_000);
     say(started, 'a');
@@ -49,7 +49,7 @@ describe('PAUSE', () => {
     expect(await after(started, 0)).toEqual(['1a']);
   });
 
-  it('holds whole utterances back as well, but no heartbeats, receipts or playback', async () => {
+  it('PAUSE also holds utterances, but not heartbeats, receipts or playback', async () => {
     const started = await startSession({ timings: { heartbeatMs: 1_000 } });
     const { scheduler, session, clock } = started;
     await applyBackpressure(started, 'PAUSE', 5_000);
@@ -66,7 +66,7 @@ describe('PAUSE', () => {
     ]);
   });
 
-  it('outlasts a resumed connection, but not the session', async () => {
+  it('PAUSE survives a resume, but not a new session', async () => {
     const started = await startSession(
       {},
       {
@@ -86,7 +86,7 @@ describe('PAUSE', () => {
 });
 
 describe.each(['SLOW_DOWN', 'BUSY'] as const)('%s', (action) => {
-  it('lets one frame pass every half second, with everything that waits of the utterance in it', async () => {
+  it('one frame per half second carries all waiting chunks of the utterance', async () => {
     const started = await startSession();
     await applyBackpressure(started, action, 2_000);
     say(started, 'a');
@@ -99,13 +99,13 @@ describe.each(['SLOW_DOWN', 'BUSY'] as const)('%s', (action) => {
     say(started, 'e');
     expect(await after(started, 500)).toEqual(['1a', '3bc', '4d!']);
     expect(await after(started, 500)).toEqual(['1a', '3bc', '4d!', '5e']);
-    // Two seconds are over.
+    // Two seconds have passed.
     await after(started, 500);
     say(started, 'f', 'g');
     expect(await after(started, 0)).toEqual(['1a', '3bc', '4d!', '5e', '6f', '7g']);
   });
 
-  it('lasts five seconds if it does not say how long', async () => {
+  it('slowing down lasts five seconds by default', async () => {
     const started = await startSession();
     await applyBackpressure(started, action);
     say(started, 'a', 'b');
@@ -117,7 +117,7 @@ describe.each(['SLOW_DOWN', 'BUSY'] as const)('%s', (action) => {
   });
 });
 
-it('what was joined is accepted and sent again as one', async () => {
+it('joined chunks are accepted and resent as one', async () => {
   const started = await startSession({}, { answer: neverResumes });
   await applyBackpressure(started, 'PAUSE', 100);
   say(started, 'a', 'b', 'c');
@@ -137,19 +137,19 @@ it('joined frames stay within their limit', async () => {
   expect(await after(started, 100)).toEqual(['2aaab', '3ccc', '4ddddd', '5e']);
 });
 
-it('sends again what the scheduler had no room for', async () => {
+it('chunks that the scheduler refused for lack of space are sent again', async () => {
   const started = await startSession();
   const { scheduler, session } = started;
   say(started, 'a', 'b', 'c');
   session.sendUtterance(bytes('whole'), { requestId: 'req-1' });
   await scheduler.caughtUp();
   const refuse = (details: object): void =>
-    scheduler.send({ type: 'error', code: 'RATE_LIMITED', message: 'no room', details });
+    scheduler.send({ type: 'error', code: 'RATE_LIMITED', message: 'no space', details });
   for (const details of [{ seq: 3 }, { seq: 2 }, { request_id: 'req-1' }, { seq: 9 }]) refuse(details);
   await scheduler.caughtUp();
   say(started, 'd');
   expect(await after(started, 999)).toEqual(['1a', '2b', '3c']);
-  // The last refusal was of something unknown, and only slows down.
+  // The last refusal was for an unknown chunk and only slows down.
   expect(await after(started, 1)).toEqual(['1a', '2b', '3c', '2b']);
   expect(await after(started, 1_500)).toEqual(['1a', '2b', '3c', '2b', '3c', '4d']);
   expect(scheduler.ofType('utterance').map((each) => each.request_id)).toEqual(['req-1', 'req-1']);
@@ -159,7 +159,7 @@ it('sends again what the scheduler had no room for', async () => {
   await session.settled();
 });
 
-it('RATE_LIMITED slows down as well', async () => {
+it('RATE_LIMITED slows sending down', async () => {
   const started = await startSession();
   started.scheduler.send({ type: 'error', code: 'RATE_LIMITED', message: 'too many messages' });
   await started.scheduler.caughtUp();
@@ -168,7 +168,7 @@ it('RATE_LIMITED slows down as well', async () => {
   expect(await after(started, 1)).toEqual(['1a', '2b']);
 });
 
-it('never sends faster than a scheduler takes by default, however much is to be sent again', async () => {
+it("resending stays below the scheduler's default rate", async () => {
   const started = await startSession();
   const { session, scheduler, clock } = started;
   for (let index = 0; index < 60; index += 1) {
@@ -194,13 +194,13 @@ it('never sends faster than a scheduler takes by default, however much is to be 
   expect(session.unsettledBytes).toBe(260);
 });
 
-it('waits while the socket is full', async () => {
+it('sending waits while the socket is full', async () => {
   const started = await startSession({ limits: { maxSocketBytes: 1_000_000 } });
   const { session, scheduler, clock } = started;
   scheduler.freeze();
   const piece = new Uint8Array(200_000);
   for (let index = 0; index < 40; index += 1) session.sendAudio(piece);
-  // The kernel takes some, the socket one more after its limit, the rest stays here.
+  // The kernel takes some frames, the socket one more above its limit; the rest stays in the outbox.
   expect(clock.waiting()).toContain(50);
   expect(session.unsettledBytes).toBe(8_000_000);
 });

@@ -1,4 +1,4 @@
-/** A long talk over a network that breaks all the time, to a scheduler that is restarted now and then. */
+/** A long conversation over a failing network, with a scheduler that restarts at times. */
 import { afterEach, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { openSession } from '../../src/client/index.ts';
@@ -8,7 +8,7 @@ import { type ScriptedScheduler, startScriptedScheduler, until } from './support
 let scheduler: ScriptedScheduler | undefined;
 afterEach(() => scheduler?.stop());
 
-/** The same numbers at each run (mulberry32). */
+/** The same numbers in each run (mulberry32). */
 function createChance(seed: number): () => number {
   let state = seed;
   return () => {
@@ -19,9 +19,9 @@ function createChance(seed: number): () => number {
   };
 }
 
-it.each([1, 2, 3, 4])('loses, doubles and reorders nothing (%i)', async (seed) => {
+it.each([1, 2, 3, 4])('nothing is lost, repeated or reordered over a failing network (%i)', async (seed) => {
   const chance = createChance(seed);
-  // Of its own, and drawn once per message: when the first cut comes does not depend on the speed of the machine.
+  // Its own generator, drawn once per message: the time of the first cut does not depend on the speed of the machine.
   const fate = createChance(seed + 1_000);
   const script = createAnsweringScript();
   let cuts = 0;
@@ -29,7 +29,7 @@ it.each([1, 2, 3, 4])('loses, doubles and reorders nothing (%i)', async (seed) =
     ...script,
     onMessage(message, reply) {
       const luck = fate();
-      // Before it was understood, after it was answered, or with everything that was known.
+      // Before the message was handled, after it was answered, or together with all sessions.
       if (luck < 0.1) {
         cuts += 1;
         if (luck < 0.02) script.forget();

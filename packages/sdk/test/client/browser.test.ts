@@ -1,4 +1,4 @@
-/** The SDK as a page loads it, in a real browser: its own WebSocket, its own clock, and a connection that is cut. */
+/** The SDK in a real browser, as a page loads it: native WebSocket, native clock, and a connection that is cut. */
 import { spawnSync } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { createAnsweringScript } from './support/answering-scheduler.ts';
 import { bundleClient } from './support/bundle-client.ts';
 import { startScriptedScheduler } from './support/scripted-scheduler.ts';
 
-/** Hands the SDK to the test. */
+/** Exposes the SDK to the test. */
 const PAGE = `<!doctype html><title>client</title><script type="module">
   import { openSession } from '/client.js';
   window.begin = (url) => {
@@ -62,7 +62,7 @@ const told = (page: Page): Promise<Told> => page.evaluate('told');
 const eventually = <K extends keyof Told>(page: Page, what: K, expected: Told[K]): Promise<void> =>
   expect.poll(async () => (await told(page))[what], { timeout: 60_000, interval: 20 }).toEqual(expected);
 
-it('in a browser a session is cut off, resumed, begun anew, and gets each result once', async () => {
+it('a session in a browser is resumed, restarted, and gets each result once', async () => {
   const script = createAnsweringScript();
   const scheduler = await startScriptedScheduler(script);
   onTestFinished(scheduler.stop);

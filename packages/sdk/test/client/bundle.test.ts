@@ -1,10 +1,10 @@
-/** What a page has to load. */
+/** The bundle that a page loads. */
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { bundleClient } from './support/bundle-client.ts';
 
-it('is less than 20 KB in all, and nothing of a server or of Node.js', async () => {
+it('the bundle is below 20 KB and has no server or Node.js code', async () => {
   const { code, modules } = await bundleClient();
   expect(code).toContain('session_init');
   expect(gzipSync(code).length).toBeLessThan(20 * 1024);
@@ -14,7 +14,7 @@ it('is less than 20 KB in all, and nothing of a server or of Node.js', async () 
   expect(code).not.toMatch(/\b(Buffer|process|__dirname)\b/);
 });
 
-it('exports what is promised, and no more', async () => {
+it('the bundle exports exactly the documented names', async () => {
   const api = await import('../../src/client/index.ts');
   expect(Object.keys(api).sort()).toEqual(['BACKOFF', 'SESSION_LIMITS', 'SESSION_TIMINGS', 'openSession']);
 });

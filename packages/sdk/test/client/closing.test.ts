@@ -1,9 +1,9 @@
-/** How a session ends. */
+/** Closing a session. */
 import { expect, it } from 'vitest';
 import { until } from './support/scripted-scheduler.ts';
 import { accepted, beginSession, bytes, result, startSession } from './support/start-session.ts';
 
-it('ends the utterance, sends what waits, acknowledges, takes leave, and waits for the answer', async () => {
+it('close() ends the utterance, sends everything, and waits for the confirmation', async () => {
   const { scheduler, session, events, of } = await startSession();
   scheduler.send(result(0));
   scheduler.send({ type: 'backpressure', action: 'PAUSE', resume_after_ms: 0 });
@@ -40,7 +40,7 @@ it('ends the utterance, sends what waits, acknowledges, takes leave, and waits f
   expect(scheduler.ofType('result_ack').at(-1)?.delivery_seq).toBe(2);
 });
 
-it('waits until a pause is over, so that nothing said is lost', async () => {
+it('close() waits for the end of a pause, so that no audio is lost', async () => {
   const { scheduler, session, clock } = await startSession();
   scheduler.send({ type: 'backpressure', action: 'PAUSE', resume_after_ms: 3_000 });
   await scheduler.caughtUp();
@@ -55,7 +55,7 @@ it('waits until a pause is over, so that nothing said is lost', async () => {
   expect(scheduler.ofType('session_close')).toHaveLength(1);
 });
 
-it('does not wait for ever, and says what remained without outcome', async () => {
+it('close() ends at its time limit and reports unsettled audio', async () => {
   const { session, clock, scheduler } = await startSession();
   session.sendAudio(bytes('one'));
   const closed = session.close();
@@ -67,7 +67,7 @@ it('does not wait for ever, and says what remained without outcome', async () =>
   expect(clock.waiting()).toEqual([]);
 });
 
-it('comes back for what has no outcome, and takes leave again', async () => {
+it('a closing session reconnects for missing outcomes and closes again', async () => {
   const { scheduler, session, clock, of } = await startSession();
   session.sendAudio(bytes('one'));
   const closed = session.close();
@@ -84,7 +84,7 @@ it('comes back for what has no outcome, and takes leave again', async () => {
   expect(await closed).toMatchObject({ isAcknowledged: true, unsettledBytes: 3 });
 });
 
-it('is done when the connection breaks and nothing waits', async () => {
+it('close() resolves when the connection breaks and nothing is waiting', async () => {
   const { scheduler, session, clock } = await startSession();
   const closed = session.close();
   await until(() => scheduler.ofType('session_close').length === 1);
@@ -93,7 +93,7 @@ it('is done when the connection breaks and nothing waits', async () => {
   expect(clock.waiting()).toEqual([]);
 });
 
-it('is done at once if it never began', async () => {
+it('close() resolves immediately if the session never opened', async () => {
   const { scheduler, session, clock } = await beginSession({}, { refuseUpgrade: () => 503 });
   expect(await session.close()).toMatchObject({ isAcknowledged: false });
   expect(session.state).toBe('closed');
@@ -101,17 +101,17 @@ it('is done at once if it never began', async () => {
   expect(scheduler.connections()).toBe(0);
 });
 
-it('is the same for everyone who asks, and may be asked by a listener', async () => {
+it('repeated close() calls share one result, also inside a listener', async () => {
   const { scheduler, session, of } = await startSession();
-  session.on('disconnected', () => void session.close('by a listener'));
+  session.on('disconnected', () => void session.close('inside a listener'));
   scheduler.cut();
   await until(() => session.state === 'closed');
-  expect(await session.close('again')).toMatchObject({ reason: 'by a listener' });
+  expect(await session.close('again')).toMatchObject({ reason: 'inside a listener' });
   expect(of('closed')).toHaveLength(1);
   expect(of('reconnecting')).toEqual([]);
 });
 
-it('lets those go who wait for outcomes', async () => {
+it('close() resolves pending settled() calls', async () => {
   const { session, clock } = await startSession();
   session.sendAudio(bytes('one'));
   const settled = session.settled();
@@ -120,7 +120,7 @@ it('lets those go who wait for outcomes', async () => {
   await settled;
 });
 
-it('does not end because the scheduler says so unasked', async () => {
+it('an unexpected session_close_ack does not end the session', async () => {
   const { scheduler, session } = await startSession();
   scheduler.send({ type: 'session_close_ack', session_id: 's-1' });
   await scheduler.caughtUp();

@@ -1,4 +1,4 @@
-/** Bytes, ids and addresses as they appear on the wire. */
+/** Bytes, ids and URLs as they appear on the wire. */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { decodeBase64, encodeBase64 } from '../../src/client/base64.ts';
 import { CLIENT_VERSION, newRequestId, sessionUrl } from '../../src/client/session-options.ts';
 
 describe('base64', () => {
-  it('is what everybody else writes, and reads it back', () => {
+  it('base64 equals the standard encoding, and decodes it', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 20_000, size: 'max' }), (bytes) => {
         const text = Buffer.from(bytes).toString('base64');
@@ -17,11 +17,11 @@ describe('base64', () => {
     );
   });
 
-  it.each(['*', 'a', 'abc*', 'abcde', 'ab=c', 'a b=', 'äöü=', '====='])('does not read %j', (text) => {
+  it.each(['*', 'a', 'abc*', 'abcde', 'ab=c', 'a b=', 'äöü=', '====='])('%j is not base64', (text) => {
     expect(decodeBase64(text)).toBeUndefined();
   });
 
-  it('reads any text without a fault', () => {
+  it('decoding any text never throws', () => {
     fc.assert(fc.property(fc.string(), (text) => void decodeBase64(text)));
   });
 });
@@ -32,7 +32,7 @@ it('request ids never repeat', () => {
   for (const id of ids) expect(id).toMatch(/^req-[0-9a-f]{32}$/);
 });
 
-describe('the address of a session', () => {
+describe('session URL', () => {
   it.each([
     ['ws://host:5010/ws/session', 'ws://host:5010/ws/session'],
     ['ws://host:5010', 'ws://host:5010/ws/session'],
@@ -46,7 +46,7 @@ describe('the address of a session', () => {
     expect(sessionUrl(given, undefined)).toBe(expected);
   });
 
-  it('carries the token, whatever is in it', () => {
+  it('the URL carries any token', () => {
     const url = new URL(sessionUrl('http://host?room=1', 'a&b=c d+é'));
     expect(url.searchParams.get('token')).toBe('a&b=c d+é');
     expect(url.searchParams.get('room')).toBe('1');

@@ -1,4 +1,4 @@
-/** Frames that no scheduler would send: a session lives through all of them. */
+/** Invalid frames from the scheduler: a session survives all of them. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { accepted, bytes, result, startSession } from './support/start-session.ts';
@@ -39,7 +39,7 @@ const FIELDS = [
 ];
 const NASTY = [null, -1, 1.5, 1e300, '', '\u0000', 'PAUSE', 'not base64 *', [], {}, true, 2 ** 53];
 
-it('goes on after frames that make no sense', async () => {
+it('invalid frames are ignored', async () => {
   const { scheduler, session, of } = await startSession();
   session.sendAudio(bytes('one'));
   for (const text of [
@@ -66,7 +66,7 @@ it('goes on after frames that make no sense', async () => {
   expect(of('result')).toHaveLength(1);
 });
 
-it('understands fields of the wrong kind as absent', async () => {
+it('fields of the wrong type count as absent', async () => {
   const { scheduler, of } = await startSession();
   const odd = { text_asr: 7, text_translated: null, tts_audio: '***', tts_format: {}, group_id: null };
   scheduler.sendText(JSON.stringify({ ...result(0), ...odd, delivery_seq: 'x' }));
@@ -82,7 +82,7 @@ it('understands fields of the wrong kind as absent', async () => {
   expect(of('backpressure')).toEqual([]);
 });
 
-it('believes no acceptance of what it never sent', async () => {
+it('an acceptance of unsent audio is ignored', async () => {
   const { scheduler, session, clock } = await startSession();
   scheduler.send({ type: 'backpressure', action: 'PAUSE', resume_after_ms: 100 });
   await scheduler.caughtUp();
@@ -96,7 +96,7 @@ it('believes no acceptance of what it never sent', async () => {
   expect(scheduler.heardHere()).toEqual(['1one']);
 });
 
-it('does not take a second session_init_ack for anything', async () => {
+it('a second session_init_ack is ignored', async () => {
   const { scheduler, session, of } = await startSession();
   scheduler.sendText(
     JSON.stringify({ type: 'session_init_ack', session_id: 's-other', resume_token: 'stolen' }),
@@ -106,7 +106,7 @@ it('does not take a second session_init_ack for anything', async () => {
   expect(of('open')).toHaveLength(1);
 });
 
-it('does not open on an acknowledgement without a session', async () => {
+it('an acknowledgement without a session id does not open the session', async () => {
   const { scheduler, session } = await startSession();
   expect(session.state).toBe('open');
   scheduler.sendText(JSON.stringify({ type: 'session_close_ack' }));
@@ -114,7 +114,7 @@ it('does not open on an acknowledgement without a session', async () => {
   expect(session.state).toBe('open');
 });
 
-it('survives any message, and still sends what it is given', async () => {
+it('after any message the session still sends audio', async () => {
   const { scheduler, session, clock } = await startSession();
   const value = fc.oneof(fc.constantFrom(...NASTY), fc.jsonValue({ maxDepth: 2 }));
   const frame = fc

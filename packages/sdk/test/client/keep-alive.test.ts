@@ -1,10 +1,10 @@
-/** Heartbeats, dead connections, and instances that go away. */
+/** Heartbeats, dead connections, and instances that shut down. */
 import { describe, expect, it } from 'vitest';
 import { until } from './support/scripted-scheduler.ts';
 import { bytes, result, startSession } from './support/start-session.ts';
 
-describe('a heartbeat', () => {
-  it('is sent every 25 seconds', async () => {
+describe('client heartbeat', () => {
+  it('a heartbeat is sent every 25 seconds', async () => {
     const { scheduler, clock } = await startSession();
     const answers = async (): Promise<number> => {
       scheduler.send({ type: 'server_heartbeat', session_id: 's-1', timestamp: 1 });
@@ -22,7 +22,7 @@ describe('a heartbeat', () => {
     expect(await answers()).toBe(2);
   });
 
-  it('keeps a quiet connection for as long as it is answered', async () => {
+  it('an idle connection stays open while heartbeats are answered', async () => {
     const { scheduler, clock, of } = await startSession(
       {},
       {
@@ -40,8 +40,8 @@ describe('a heartbeat', () => {
   });
 });
 
-describe('a connection that is silent for a minute', () => {
-  it('is given up, and the session resumed on another', async () => {
+describe('connection without messages for a minute', () => {
+  it('a silent connection is closed, and the session is resumed', async () => {
     const { scheduler, session, clock, of } = await startSession();
     session.sendAudio(bytes('one'));
     await scheduler.caughtUp();
@@ -56,17 +56,17 @@ describe('a connection that is silent for a minute', () => {
     expect(scheduler.heardHere()).toEqual(['1one']);
   });
 
-  it('is not listened to any more', async () => {
+  it('late messages of a closed connection are ignored', async () => {
     const { scheduler, clock, of } = await startSession();
     scheduler.send(result(0));
     clock.advance(60_000);
     await until(() => of('open').length === 2);
     await scheduler.caughtUp();
-    // It was not acknowledged, so a scheduler sends it again on the new connection.
+    // The result was not acknowledged, so a scheduler sends it again on the new connection.
     expect(of('result')).toEqual([]);
   });
 
-  it('is alive again with any message', async () => {
+  it('any message keeps the connection', async () => {
     const { scheduler, session, clock } = await startSession();
     clock.advance(59_999);
     scheduler.sendText('what is this');
@@ -75,7 +75,7 @@ describe('a connection that is silent for a minute', () => {
     expect(session.state).toBe('open');
   });
 
-  it('gets a last chance after the machine slept: the answers may lie unread', async () => {
+  it('after the machine slept, unread answers get another chance', async () => {
     const { scheduler, session, clock } = await startSession();
     clock.sleep(3_600_000);
     expect(session.state).toBe('open');
@@ -86,14 +86,14 @@ describe('a connection that is silent for a minute', () => {
   });
 });
 
-describe('an instance that goes away', () => {
-  it('is left after the time it names, and the session resumed elsewhere', async () => {
+describe('instance that shuts down', () => {
+  it('the session moves after the announced delay', async () => {
     const { scheduler, session, clock, of } = await startSession({ chance: () => 0.5 });
     session.sendAudio(bytes('one'));
     scheduler.send({ type: 'server_draining', reconnect_after_ms: 3_000 });
     await scheduler.caughtUp();
     expect(of('draining')).toEqual([{ type: 'draining', reconnectAfterMs: 3_000 }]);
-    // Half of a second of jitter.
+    // Half a second of jitter.
     clock.advance(3_499);
     session.sendAudio(bytes('two'));
     await scheduler.caughtUp();
@@ -108,7 +108,7 @@ describe('an instance that goes away', () => {
     expect(scheduler.heardHere()).toEqual(['1one', '2two']);
   });
 
-  it('is not called before that time if it hangs up earlier', async () => {
+  it('a connection that ends early is not reopened before the delay', async () => {
     const { scheduler, clock, of } = await startSession();
     scheduler.send({ type: 'server_draining', reconnect_after_ms: 3_000 });
     await scheduler.caughtUp();
@@ -121,7 +121,7 @@ describe('an instance that goes away', () => {
     expect(of('disconnected')).toHaveLength(1);
   });
 
-  it('cannot put the move off for ever', async () => {
+  it('an excessive delay is limited', async () => {
     const { scheduler, session, clock } = await startSession({ timings: { silenceMs: 10_000_000 } });
     scheduler.send({ type: 'server_draining', reconnect_after_ms: Number.MAX_SAFE_INTEGER });
     await scheduler.caughtUp();

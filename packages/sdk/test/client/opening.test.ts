@@ -1,4 +1,4 @@
-/** How a session opens: what it says, where, and what it does when it is refused. */
+/** Opening a session: session_init, its URL, and refusals. */
 import type { SchedulerToSession } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -10,7 +10,7 @@ const SUPPORTS = ['result_ack', 'utterance_accepted', 'backpressure', 'server_dr
 const complaint = (code: string): SchedulerToSession => ({ type: 'error', code, message: 'no' });
 
 describe('session_init', () => {
-  it('says no more than it has to', async () => {
+  it('session_init contains only the required fields by default', async () => {
     const { scheduler, session, of } = await startSession();
     expect(scheduler.received).toEqual([
       {
@@ -28,7 +28,7 @@ describe('session_init', () => {
     expect(session.sessionId).toBe('s-1');
   });
 
-  it('says everything it was told', async () => {
+  it('session_init contains every given option', async () => {
     const { scheduler } = await startSession({
       srcLang: 'auto',
       tgtLang: 'fr',
@@ -71,29 +71,32 @@ describe('session_init', () => {
     ]);
   });
 
-  it('goes to /ws/session, with the token in the address', async () => {
+  it('the URL is /ws/session with the token as a parameter', async () => {
     const { scheduler } = await startSession({ token: 'a secret+1' });
     expect(scheduler.requests).toEqual(['/ws/session?token=a+secret%2B1']);
   });
 });
 
-describe('a session that is refused', () => {
-  it.each(['UNAUTHORIZED', 'FORBIDDEN', 'INVALID_MESSAGE'])('fails for good on %s', async (code) => {
-    const { scheduler, session, clock, events } = await beginSession({}, { answer: () => complaint(code) });
-    session.sendAudio(bytes('kept'));
-    await until(() => session.state === 'failed');
-    expect(events).toEqual([
-      { type: 'error', code, message: 'no', details: undefined, isFatal: true },
-      { type: 'closed', reason: code, isAcknowledged: false, unsettledBytes: 4 },
-    ]);
-    expect(clock.waiting()).toEqual([]);
-    expect(scheduler.connections()).toBe(1);
-    expect(session.sendAudio(bytes('late'))).toBe(false);
-    expect(await session.close()).toMatchObject({ reason: code });
-    await session.settled();
-  });
+describe('refused session', () => {
+  it.each(['UNAUTHORIZED', 'FORBIDDEN', 'INVALID_MESSAGE'])(
+    '%s fails the session permanently',
+    async (code) => {
+      const { scheduler, session, clock, events } = await beginSession({}, { answer: () => complaint(code) });
+      session.sendAudio(bytes('kept'));
+      await until(() => session.state === 'failed');
+      expect(events).toEqual([
+        { type: 'error', code, message: 'no', details: undefined, isFatal: true },
+        { type: 'closed', reason: code, isAcknowledged: false, unsettledBytes: 4 },
+      ]);
+      expect(clock.waiting()).toEqual([]);
+      expect(scheduler.connections()).toBe(1);
+      expect(session.sendAudio(bytes('late'))).toBe(false);
+      expect(await session.close()).toMatchObject({ reason: code });
+      await session.settled();
+    },
+  );
 
-  it('tries again after any other error', async () => {
+  it('any other error is retried', async () => {
     const { scheduler, of, reconnect } = await beginSession(
       {},
       {
@@ -107,7 +110,7 @@ describe('a session that is refused', () => {
     expect(of('open')).toEqual([{ type: 'open', sessionId: 's-2', resumed: false }]);
   });
 
-  it('lets go of a session that cannot be resumed', async () => {
+  it('a session that cannot be resumed is dropped', async () => {
     const { scheduler, clock, of } = await startSession(
       {},
       { answer: (_, count) => (count === 2 ? complaint('INVALID_SESSION') : ackOf(`s-${count}`)) },
@@ -127,7 +130,7 @@ describe('a session that is refused', () => {
     ]);
   });
 
-  it('fails for good when the scheduler rejects a message as too long', async () => {
+  it('a message that is too long fails the session permanently', async () => {
     const { scheduler, session, of } = await startSession();
     scheduler.hangUp(1009);
     await until(() => session.state === 'failed');
@@ -135,8 +138,8 @@ describe('a session that is refused', () => {
   });
 });
 
-describe('a scheduler that cannot be reached', () => {
-  it('is tried again for ever, quickly at first, then more and more slowly', async () => {
+describe('unreachable scheduler', () => {
+  it('connecting is retried for ever, with growing delays', async () => {
     const { scheduler, session, clock, of } = await beginSession(
       { chance: () => 0.999_999 },
       { refuseUpgrade: () => 503 },
@@ -152,7 +155,7 @@ describe('a scheduler that cannot be reached', () => {
     expect(scheduler.connections()).toBe(0);
   });
 
-  it('is given up and tried again when it does not answer', async () => {
+  it('an unanswered session_init is retried', async () => {
     const { scheduler, clock, of, reconnect } = await beginSession(
       {},
       { answer: (_, count) => (count === 1 ? undefined : ackOf('s-2')) },
@@ -166,7 +169,7 @@ describe('a scheduler that cannot be reached', () => {
     expect(of('disconnected')).toMatchObject([{ reason: 'the scheduler does not answer' }]);
   });
 
-  it('does not make an application wait: audio is kept from the first moment', async () => {
+  it('audio is accepted before the session is open', async () => {
     const { scheduler, session } = await beginSession();
     expect(session.state).toBe('connecting');
     expect(session.sendAudio(bytes('early'))).toBe(true);
@@ -175,19 +178,19 @@ describe('a scheduler that cannot be reached', () => {
   });
 });
 
-describe('options that make no sense', () => {
+describe('invalid options', () => {
   const good = { url: 'ws://127.0.0.1:1', srcLang: 'en', tgtLang: 'de', WebSocket };
 
   it.each([
-    ['an address that is none', { url: 'nowhere' }, /url must be an address/],
-    ['another scheme', { url: 'ftp://127.0.0.1' }, /url must begin with/],
+    ['invalid URL', { url: 'nowhere' }, /url must be an address/],
+    ['unsupported scheme', { url: 'ftp://127.0.0.1' }, /url must begin with/],
     ['no source', { srcLang: '' }, /srcLang must be/],
     ['no target', { tgtLang: undefined as never }, /tgtLang must be/],
-  ])('are told at once: %s', (_, wrong, message) => {
+  ])('%s throws immediately', (_, wrong, message) => {
     expect(() => openSession({ ...good, ...wrong })).toThrow(message);
   });
 
-  it('include a runtime without WebSocket', () => {
+  it('a runtime without WebSocket throws immediately', () => {
     const { WebSocket: _, ...rest } = good;
     if ('WebSocket' in globalThis) return;
     expect(() => openSession(rest)).toThrow(/no global WebSocket/);

@@ -1,4 +1,4 @@
-/** The outbox against a model of the scheduler: nothing is lost, doubled or sent in vain, whatever happens in whatever order. */
+/** The outbox against a model of the scheduler: nothing is lost, repeated or sent needlessly, in any order of events. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createOutbox, type Outbox } from '../../src/client/outbox.ts';
@@ -13,7 +13,7 @@ const weighted = <const Name extends string>(weight: number, name: Name) => ({
   weight,
   arbitrary: fc.constant(name),
 });
-/** Long enough for several losses in each; the default size would give a dozen steps. */
+/** Long enough for several losses each; the default size would give a dozen steps. */
 const steps = (losses: readonly (typeof LOSSES)[number][]) =>
   fc.array(
     fc.oneof(
@@ -34,13 +34,13 @@ type Step = ReturnType<typeof steps> extends fc.Arbitrary<(infer Each)[]> ? Each
 interface World {
   readonly outbox: Outbox;
   readonly scheduler: ModelScheduler;
-  /** Tokens given as chunks, and those given as whole utterances. */
+  /** Tokens sent as chunks, and those sent as whole utterances. */
   readonly said: number[];
   readonly whole: number[];
   act(step: Step): void;
 }
 
-/** Ids that can be told apart. */
+/** Distinct ids. */
 function createNumbers(): () => number {
   let last = 0;
   return () => {
@@ -81,8 +81,8 @@ function createWorld(repeatsAcceptances: boolean): World {
 
 const sorted = (numbers: readonly number[]): number[] => [...numbers].sort((a, b) => a - b);
 
-describe('an outbox', () => {
-  it('gives every piece of audio exactly one outcome, in order, and forgets none before it', () => {
+describe('outbox with a model scheduler', () => {
+  it('each piece of audio has exactly one outcome, in order', () => {
     fc.assert(
       fc.property(steps(LOSSES), (all) => {
         const { outbox, scheduler, said, whole, act } = createWorld(true);
@@ -100,16 +100,16 @@ describe('an outbox', () => {
     );
   });
 
-  it('comes to rest although a scheduler never repeats an acceptance that was lost', () => {
+  it('lost acceptances that are never repeated do not block the outbox', () => {
     fc.assert(
       fc.property(steps(['resume']), (all) => {
         const { outbox, scheduler, said, whole, act } = createWorld(false);
         for (const each of all) act(each);
         scheduler.drain();
-        // What was never heard of is known to be done when something later is.
+        // Unreported audio is known to be done when later audio is.
         for (const each of ['say', 'end'] as const) act(each);
         scheduler.drain();
-        // It cannot know that the outcome it heard was that of what it sends again; the scheduler ignores it.
+        // The client cannot know that a received outcome belongs to resent audio; the scheduler ignores the repeat.
         expect(scheduler.complaints.filter((each) => !each.endsWith('after its outcome'))).toEqual([]);
         expect(sorted(scheduler.heard)).toEqual(sorted([...said, ...whole]));
         expect(outbox.isEmpty()).toBe(true);
@@ -118,7 +118,7 @@ describe('an outbox', () => {
     );
   });
 
-  it('joins chunks that wait without changing a byte, and never across the end of an utterance', () => {
+  it('waiting chunks are joined unchanged, and never across an utterance end', () => {
     const part = fc.record({ ends: fc.boolean(), takes: fc.boolean() });
     fc.assert(
       fc.property(fc.array(part, { maxLength: 60, size: 'max' }), (parts) => {

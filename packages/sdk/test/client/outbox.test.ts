@@ -1,4 +1,4 @@
-/** The corners of the outbox that a property would rarely reach. */
+/** Cases of the outbox that a property test rarely reaches. */
 import { describe, expect, it } from 'vitest';
 import { ACCEPTED_WITHIN_MS, createOutbox, type Outbox } from '../../src/client/outbox.ts';
 
@@ -34,8 +34,8 @@ const of = (utteranceIndex: number, firstSeq?: number, lastSeq?: number, request
   requestId,
 });
 
-describe('an acceptance without numbers', () => {
-  it('covers the whole request once its end was sent', () => {
+describe('acceptance without seq numbers', () => {
+  it('an acceptance covers the whole request after its end was sent', () => {
     const outbox = create();
     say(outbox, 2);
     outbox.endUtterance();
@@ -46,7 +46,7 @@ describe('an acceptance without numbers', () => {
     expect(outbox.audioBytes()).toBe(2);
   });
 
-  it('covers nothing before: who knows how much was meant', () => {
+  it('an acceptance before the end covers nothing', () => {
     const outbox = create();
     say(outbox, 2);
     outbox.accepted(of(0, undefined, undefined, 'req-1'));
@@ -54,7 +54,7 @@ describe('an acceptance without numbers', () => {
     expect(outbox.audioBytes()).toBe(4);
   });
 
-  it('finds a whole utterance by its request, or else by its number', () => {
+  it('a whole utterance is found by request id, else by index', () => {
     const outbox = create();
     for (const id of ['a', 'b']) outbox.addUtterance(id, piece(), {});
     takeAll(outbox);
@@ -64,8 +64,8 @@ describe('an acceptance without numbers', () => {
   });
 });
 
-describe('an end without audio', () => {
-  it('is dropped when the scheduler has cut before it came', () => {
+describe('end without audio', () => {
+  it('an end is dropped when the scheduler has cut before it', () => {
     const outbox = create();
     say(outbox, 1);
     outbox.endUtterance();
@@ -75,7 +75,7 @@ describe('an end without audio', () => {
     expect([outbox.isEmpty(), outbox.keptBytes()]).toEqual([true, 0]);
   });
 
-  it('is kept while audio before it has no utterance yet', () => {
+  it('an end is kept while earlier audio has no utterance', () => {
     const outbox = create();
     say(outbox, 2);
     outbox.endUtterance();
@@ -87,14 +87,14 @@ describe('an end without audio', () => {
   });
 });
 
-describe('a cut that the scheduler made', () => {
-  it('is made again before and after what it accepted, and nowhere within', () => {
+describe('cut made by the scheduler', () => {
+  it('known cuts are repeated around accepted audio, and only there', () => {
     const outbox = create();
     say(outbox, 3);
     outbox.endUtterance();
     takeAll(outbox);
     say(outbox, 1);
-    // What became of 1 and 2 was never heard; 3 and 5, with the end between them, are one utterance.
+    // The scheduler never reported on 1 and 2; 3 and 5, with the end between them, are one utterance.
     outbox.accepted(of(1, 3, 5));
     outbox.opened(false);
     expect(takeAll(outbox).map((frame) => frame.kind === 'chunk' && [frame.seq, frame.isFinal])).toEqual([
@@ -105,7 +105,7 @@ describe('a cut that the scheduler made', () => {
     ]);
   });
 
-  it('takes the place of an end that it went over', () => {
+  it('a known cut replaces an end that it covered', () => {
     const outbox = create();
     outbox.addChunk(piece());
     outbox.endUtterance();
@@ -122,7 +122,7 @@ describe('a cut that the scheduler made', () => {
     ]);
   });
 
-  it('is not disturbed by a whole utterance in the middle', () => {
+  it('a whole utterance in between does not disturb the cut', () => {
     const outbox = create();
     say(outbox, 1);
     outbox.addUtterance('whole', piece(), {});
@@ -139,8 +139,8 @@ describe('a cut that the scheduler made', () => {
   });
 });
 
-describe('a session that moved to another instance', () => {
-  it('is sent again what has no outcome, accepted or not, once and as it was', () => {
+describe('session that moved to another instance', () => {
+  it('audio without an outcome is resent once and unchanged', () => {
     const outbox = create();
     say(outbox, 3);
     outbox.addUtterance('whole', piece(), {});
@@ -165,7 +165,7 @@ describe('a session that moved to another instance', () => {
     expect(outbox.audioBytes()).toBe(4);
   });
 
-  it('is sent what it says it accepted all the same: it may not have the audio', () => {
+  it('accepted audio is resent, because the new instance may lack it', () => {
     const outbox = create();
     say(outbox, 1);
     outbox.opened(true, true);
@@ -175,7 +175,7 @@ describe('a session that moved to another instance', () => {
     expect(outbox.hasFrames()).toBe(false);
   });
 
-  it('is not sent again what got its outcome meanwhile, nor ends without audio', () => {
+  it('settled audio and ends without audio are not resent', () => {
     const outbox = create();
     say(outbox, 1);
     outbox.endUtterance();
@@ -187,7 +187,7 @@ describe('a session that moved to another instance', () => {
     expect(outbox.isEmpty()).toBe(true);
   });
 
-  it('is sent what was said before what was accepted in its place, though that was not accepted itself, and however much is in flight', () => {
+  it('audio before accepted audio is resent first, beyond the limit', () => {
     const outbox = create({ maxUtterancesInFlight: 3 });
     for (const id of ['a', 'b', 'c', 'd']) outbox.addUtterance(id, piece(), {});
     takeAll(outbox);
@@ -203,7 +203,7 @@ describe('a session that moved to another instance', () => {
     expect(takeAll(outbox)).toMatchObject([{ requestId: 'd' }, { requestId: 'e' }]);
   });
 
-  it('is sent it however many utterances are in flight: none of them may end without', () => {
+  it('accepted audio is resent beyond the limit of utterances in flight', () => {
     const outbox = create({ maxUtterancesInFlight: 1 });
     outbox.addUtterance('a', piece(), {});
     takeAll(outbox);
@@ -216,7 +216,7 @@ describe('a session that moved to another instance', () => {
   });
 });
 
-it('keeps what was refused, although something later has its outcome', () => {
+it('refused audio is kept although later audio has its outcome', () => {
   const outbox = create();
   for (const id of ['a', 'b']) outbox.addUtterance(id, piece(), {});
   takeAll(outbox);
@@ -227,7 +227,7 @@ it('keeps what was refused, although something later has its outcome', () => {
   expect(takeAll(outbox)).toMatchObject([{ requestId: 'a' }]);
 });
 
-it('believes a new session nothing about what it was not given yet', () => {
+it('a new session cannot accept audio that was not sent in it', () => {
   const outbox = create();
   say(outbox, 1);
   outbox.opened(false);
@@ -237,7 +237,7 @@ it('believes a new session nothing about what it was not given yet', () => {
 });
 
 describe('utterances in flight', () => {
-  it('are those accepted and those whose end was sent; the latter only for a while', () => {
+  it('accepted utterances count, and sent ends count for a limited time', () => {
     const outbox = create();
     for (const id of ['a', 'b', 'c', 'd']) outbox.addUtterance(id, piece(), {});
     for (const sentAt of [0, 10, 20]) {
@@ -252,7 +252,7 @@ describe('utterances in flight', () => {
     expect(outbox.blockedMs(1_000_000)).toBe(0);
   });
 
-  it('do not include what has to be sent again', () => {
+  it('utterances that must be resent do not count', () => {
     const outbox = create();
     for (const id of ['a', 'b', 'c']) outbox.addUtterance(id, piece(), {});
     takeAll(outbox);
@@ -262,7 +262,7 @@ describe('utterances in flight', () => {
   });
 });
 
-it('counts something for every entry, so that tiny ones are bounded too', () => {
+it('each entry has a minimum size, so that tiny ones are bounded', () => {
   const outbox = create();
   let taken = 0;
   while (outbox.addChunk(piece(1))) taken += 1;
@@ -270,7 +270,7 @@ it('counts something for every entry, so that tiny ones are bounded too', () => 
   expect(outbox.audioBytes()).toBe(15);
 });
 
-it('remembers only so many outcomes that came before their acceptance', () => {
+it('early outcomes are remembered up to a limit', () => {
   const outbox = create();
   outbox.addUtterance('a', piece(), {});
   takeAll(outbox);

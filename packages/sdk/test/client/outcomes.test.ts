@@ -1,11 +1,11 @@
-/** Outcomes on their way to the application: once each, in order, acknowledged; and the other things it is told. */
+/** Outcomes for the application: delivered once, in order, acknowledged; and the other events. */
 import { describe, expect, it } from 'vitest';
 import type { SessionEvent } from '../../src/client/index.ts';
 import { neverResumes } from './support/scripted-scheduler.ts';
 import { accepted, bytes, missing, result, startSession } from './support/start-session.ts';
 
 describe('outcomes', () => {
-  it('are told once, although the scheduler repeats them after a loss', async () => {
+  it('a repeated outcome is delivered once', async () => {
     const { scheduler, of, reconnect } = await startSession();
     scheduler.send(result(0));
     scheduler.send(missing(1));
@@ -19,7 +19,7 @@ describe('outcomes', () => {
     expect(of('missing').map(({ utteranceIndex }) => utteranceIndex)).toEqual([1]);
   });
 
-  it('are acknowledged together, after a moment', async () => {
+  it('several outcomes are acknowledged together after a delay', async () => {
     const { scheduler, clock } = await startSession();
     for (const index of [0, 1, 2]) scheduler.send(result(index));
     await scheduler.caughtUp();
@@ -36,7 +36,7 @@ describe('outcomes', () => {
     expect(scheduler.ofType('result_ack')).toHaveLength(1);
   });
 
-  it('are acknowledged again when a session is resumed, or repeats show that it was in vain', async () => {
+  it('outcomes are acknowledged again after a resume or a repeat', async () => {
     const { scheduler, clock, reconnect } = await startSession();
     scheduler.send(result(0));
     await scheduler.caughtUp();
@@ -52,7 +52,7 @@ describe('outcomes', () => {
     expect(scheduler.ofType('result_ack')).toHaveLength(2);
   });
 
-  it('of a session before are not acknowledged in a new one', async () => {
+  it('outcomes of the previous session are not acknowledged in a new one', async () => {
     const { scheduler, clock, of, reconnect } = await startSession({}, { answer: neverResumes });
     scheduler.send(result(4));
     await scheduler.caughtUp();
@@ -70,7 +70,7 @@ describe('outcomes', () => {
     expect(of('result')).toHaveLength(2);
   });
 
-  it('without a number are told and not acknowledged', async () => {
+  it('outcomes without a number are delivered, not acknowledged', async () => {
     const { scheduler, clock, of } = await startSession();
     const { delivery_seq: _, ...plain } = result(0);
     scheduler.send(plain);
@@ -81,7 +81,7 @@ describe('outcomes', () => {
     expect(scheduler.ofType('result_ack')).toEqual([]);
   });
 
-  it('that come before their acceptance are not waited for any more', async () => {
+  it('an outcome before its acceptance settles the utterance', async () => {
     const { scheduler, session } = await startSession();
     session.sendAudio(bytes('one'));
     await scheduler.caughtUp();
@@ -93,7 +93,7 @@ describe('outcomes', () => {
     expect(session.unsettledBytes).toBe(0);
   });
 
-  it('carry what an application needs', async () => {
+  it('a result has all fields that an application needs', async () => {
     const { scheduler, session, of } = await startSession();
     session.sendAudio(bytes('one'));
     const requestId = session.endUtterance();
@@ -124,8 +124,8 @@ describe('outcomes', () => {
   });
 });
 
-describe('on the way to an outcome', () => {
-  it('partial texts and progress are told with their request', async () => {
+describe('before the outcome', () => {
+  it('partial texts and progress carry the request id', async () => {
     const { scheduler, session, of } = await startSession();
     session.sendAudio(bytes('one'));
     const requestId = session.endUtterance();
@@ -155,19 +155,19 @@ describe('on the way to an outcome', () => {
     ]);
   });
 
-  it('errors are told and end nothing', async () => {
+  it('errors are delivered and end nothing', async () => {
     const { scheduler, session, of } = await startSession();
-    scheduler.send({ type: 'error', code: 'UNAUTHORIZED', message: 'not now', details: { why: 1 } });
+    scheduler.send({ type: 'error', code: 'UNAUTHORIZED', message: 'try later', details: { why: 1 } });
     await scheduler.caughtUp();
     expect(of('error')).toEqual([
-      { type: 'error', code: 'UNAUTHORIZED', message: 'not now', details: { why: 1 }, isFatal: false },
+      { type: 'error', code: 'UNAUTHORIZED', message: 'try later', details: { why: 1 }, isFatal: false },
     ]);
     expect(session.state).toBe('open');
   });
 });
 
 describe('listeners', () => {
-  it('that throw harm nobody', async () => {
+  it('a throwing listener affects no other', async () => {
     const faults: [unknown, SessionEvent][] = [];
     const { scheduler, session, clock, of } = await startSession({
       onListenerError(error, event) {
@@ -194,7 +194,7 @@ describe('listeners', () => {
     expect(of('result')).toHaveLength(1);
   });
 
-  it('stop to be told when they say so, also while they are told', async () => {
+  it('a removed listener is not called, also during an event', async () => {
     const { scheduler, session } = await startSession();
     const told: string[] = [];
     const listener = ({ textAsr }: SessionEvent<'result'>): void => {

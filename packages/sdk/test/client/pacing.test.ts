@@ -1,4 +1,4 @@
-/** How fast audio may leave, by property against the words of the protocol. */
+/** The sending rate, as properties of the protocol's rules. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -27,7 +27,7 @@ const asked: fc.Arbitrary<Asked> = fc.record({
   passMs: fc.integer({ min: 0, max: 10_000 }),
 });
 
-/** Sends as soon as it may, all the time, and notes when. */
+/** Sends as soon as allowed, all the time, and records when. */
 function sendGreedily(requests: readonly Asked[]): { times: number[]; pressed: (Asked & { at: number })[] } {
   let now = 0;
   let pace = freely(now);
@@ -53,19 +53,19 @@ function sendGreedily(requests: readonly Asked[]): { times: number[]; pressed: (
 const lengthOf = ({ resumeAfterMs }: Asked): number =>
   Math.min(resumeAfterMs ?? DEFAULT_RESUME_MS, LONGEST_RESUME_MS);
 
-/** Whether a kind of request is in force at a time: the last one of it counts. */
+/** Whether a kind of request is in force at a time: the last one of its kind counts. */
 const isInForce = (pressed: readonly (Asked & { at: number })[], isPause: boolean, time: number): boolean => {
   const last = pressed.filter(({ action, at }) => (action === 'PAUSE') === isPause && at <= time).at(-1);
   return last !== undefined && time < last.at + lengthOf(last);
 };
 
 describe('pacing', () => {
-  it('sends nothing in a pause, and one frame per half second while slow', () => {
+  it('no frame is sent in a pause, and one per half second when slow', () => {
     fc.assert(
       fc.property(fc.array(asked, { minLength: 1, maxLength: 8 }), (requests) => {
         const { times, pressed } = sendGreedily(requests);
         for (const [at, time] of times.entries()) {
-          // A frame that left in the very moment of a request left before it.
+          // A frame sent at the same time as a request was sent before it.
           const isAtRequest = pressed.some((each) => each.at === time);
           if (isAtRequest) continue;
           expect(isInForce(pressed, true, time)).toBe(false);
@@ -78,7 +78,7 @@ describe('pacing', () => {
     );
   });
 
-  it('never exceeds its own rate', () => {
+  it('the rate never exceeds its own limit', () => {
     fc.assert(
       fc.property(fc.array(asked, { maxLength: 6 }), (requests) => {
         const { times } = sendGreedily(requests);
@@ -92,7 +92,7 @@ describe('pacing', () => {
     );
   });
 
-  it('always ends a wait: what it names is enough', () => {
+  it('after the named wait a frame may always be sent', () => {
     fc.assert(
       fc.property(fc.array(asked, { maxLength: 8 }), fc.nat(10_000), (requests, start) => {
         let pace = freely(start);
@@ -109,7 +109,7 @@ describe('pacing', () => {
     );
   });
 
-  it('forgets with the session what was asked of it', () => {
+  it('backpressure ends with the session', () => {
     expect(waitMs(withoutBackpressure(applyBackpressure(freely(0), 'PAUSE', 1_000, 0)), 0)).toBe(0);
   });
 });

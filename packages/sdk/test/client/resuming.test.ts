@@ -1,10 +1,10 @@
-/** What is sent again after a loss, when the session is resumed and when it is not. */
+/** What is sent again after a loss, in a resumed session and in a new one. */
 import { describe, expect, it } from 'vitest';
 import { neverResumes, until } from './support/scripted-scheduler.ts';
 import { accepted, bytes, missing, result, startSession } from './support/start-session.ts';
 
-describe('a session that is resumed', () => {
-  it('names the session and proves its right to it', async () => {
+describe('resumed session', () => {
+  it('session_init has the session id and its resume token', async () => {
     const { scheduler, session, of, reconnect } = await startSession();
     await reconnect();
     expect(scheduler.ofType('session_init')[0]).toMatchObject({
@@ -19,7 +19,7 @@ describe('a session that is resumed', () => {
     expect(session.state).toBe('open');
   });
 
-  it('sends again what was not accepted, as it was, and goes on from there', async () => {
+  it('unaccepted audio is resent unchanged, then sending continues', async () => {
     const { scheduler, session, reconnect } = await startSession();
     for (const text of ['one', 'two', 'three']) session.sendAudio(bytes(text));
     scheduler.send(accepted(0, 1, 2));
@@ -37,7 +37,7 @@ describe('a session that is resumed', () => {
     );
   });
 
-  it('sends what was said while there was no connection, joined into few messages', async () => {
+  it('audio of the offline time is joined into few messages', async () => {
     const { scheduler, session, clock, of } = await startSession();
     session.sendAudio(bytes('one'));
     await scheduler.caughtUp();
@@ -52,7 +52,7 @@ describe('a session that is resumed', () => {
     expect(scheduler.heardHere()).toEqual(['1one', '3twothree!', '4four']);
   });
 
-  it('does not repeat what turns out to be accepted', async () => {
+  it('audio that turns out to be accepted is not repeated', async () => {
     const { scheduler, session, reconnect } = await startSession();
     session.sendAudio(bytes('one'));
     await reconnect();
@@ -65,7 +65,7 @@ describe('a session that is resumed', () => {
     await session.settled();
   });
 
-  it('sends a whole utterance again under its request and number, until it is accepted', async () => {
+  it('a whole utterance is resent under its id and index until accepted', async () => {
     const { scheduler, session, reconnect } = await startSession();
     const requestId = session.sendUtterance(bytes('one')) ?? '';
     await scheduler.caughtUp();
@@ -83,7 +83,7 @@ describe('a session that is resumed', () => {
     expect(scheduler.ofType('utterance')).toEqual([]);
   });
 
-  it('sends everything without outcome again to another instance, accepted or not', async () => {
+  it('everything without an outcome is resent to another instance', async () => {
     const { scheduler, session, reconnect } = await startSession(
       {},
       {
@@ -104,7 +104,7 @@ describe('a session that is resumed', () => {
     expect(scheduler.ofType('utterance')).toMatchObject([{ request_id: 'whole', utterance_index: 0 }]);
   });
 
-  it('keeps its token if it is not given another', async () => {
+  it('the token stays valid if no new one is sent', async () => {
     const { scheduler, reconnect } = await startSession(
       {},
       {
@@ -120,7 +120,7 @@ describe('a session that is resumed', () => {
     }
   });
 
-  it('is taken for a new one if it comes back under another name', async () => {
+  it('a different session id counts as a new session', async () => {
     const { of, reconnect } = await startSession(
       {},
       { answer: (init, count) => ({ ...neverResumes(init, count), resumed: true }) },
@@ -130,13 +130,13 @@ describe('a session that is resumed', () => {
   });
 });
 
-describe('a session that is not resumed', () => {
-  it('sends everything without outcome again, cut as it was, under the same numbers and requests', async () => {
+describe('session that is not resumed', () => {
+  it('everything without an outcome is resent with the same cuts and ids', async () => {
     const { scheduler, session, reconnect } = await startSession({}, { answer: neverResumes });
     for (const text of ['a', 'b', 'c', 'd', 'e', 'f']) session.sendAudio(bytes(text));
     const requestId = session.endUtterance();
     session.sendAudio(bytes('g'));
-    // The scheduler heard pauses after b and d; the first part is done.
+    // The scheduler detected pauses after b and d; the first utterance is done.
     scheduler.send(accepted(0, 1, 2));
     scheduler.send(accepted(1, 3, 4));
     scheduler.send(result(0));
@@ -155,7 +155,7 @@ describe('a session that is not resumed', () => {
     ]);
   });
 
-  it('starts its numbering anew, for utterances and for results', async () => {
+  it('numbering of utterances and results restarts', async () => {
     const { scheduler, session, of, reconnect } = await startSession({}, { answer: neverResumes });
     session.sendAudio(bytes('a'));
     const first = session.endUtterance();
@@ -175,7 +175,7 @@ describe('a session that is not resumed', () => {
     expect(of('missing')).toMatchObject([{ utteranceIndex: 0, requestId: second, reason: 'job_failed' }]);
   });
 
-  it('numbers whole utterances anew as well', async () => {
+  it('whole utterances are renumbered, too', async () => {
     const { scheduler, session, reconnect } = await startSession({}, { answer: neverResumes });
     for (const text of ['one', 'two']) session.sendUtterance(bytes(text), { requestId: text });
     await scheduler.caughtUp();
@@ -187,7 +187,7 @@ describe('a session that is not resumed', () => {
     expect(scheduler.ofType('utterance')).toMatchObject([{ request_id: 'two', utterance_index: 0 }]);
   });
 
-  it.each(['INVALID_SESSION', 'SESSION_CLOSED'])('begins when the scheduler says %s', async (code) => {
+  it.each(['INVALID_SESSION', 'SESSION_CLOSED'])('%s starts a new session', async (code) => {
     const { scheduler, session, events, clock, of } = await startSession();
     session.sendAudio(bytes('a'));
     scheduler.send({ type: 'error', code, message: 'who are you' });
@@ -205,7 +205,7 @@ describe('a session that is not resumed', () => {
     expect(scheduler.heardHere()).toEqual(['1a']);
   });
 
-  it('is asked for anew if the scheduler gave no token', async () => {
+  it('a session without a resume token is opened again as new', async () => {
     const { scheduler, reconnect } = await startSession(
       {},
       {
@@ -220,8 +220,8 @@ describe('a session that is not resumed', () => {
   });
 });
 
-describe('a lost connection', () => {
-  it('is told, and so is each try', async () => {
+describe('lost connection', () => {
+  it('the loss and each retry are reported', async () => {
     const { scheduler, events, reconnect } = await startSession();
     scheduler.hangUp(1012, 'restart');
     await reconnect();
@@ -232,7 +232,7 @@ describe('a lost connection', () => {
     ]);
   });
 
-  it('does not reorder: what a listener sends at the opening comes after what was kept', async () => {
+  it('audio that a listener sends on open follows the kept audio', async () => {
     const { scheduler, session, reconnect } = await startSession();
     session.on('open', () => session.sendAudio(bytes('new')));
     session.sendAudio(bytes('old'));
@@ -240,7 +240,7 @@ describe('a lost connection', () => {
     expect(scheduler.heardHere()).toEqual(['1old', '2new']);
   });
 
-  it('that comes at once after each opening slows the tries down', async () => {
+  it('connections that break right after opening slow the retries down', async () => {
     const { scheduler, clock, of } = await startSession({ chance: () => 0.999_999 });
     for (let attempt = 1; attempt <= 4; attempt += 1) {
       scheduler.cut();

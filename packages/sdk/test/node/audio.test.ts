@@ -1,11 +1,11 @@
-/** Where the audio of a job comes from. */
+/** The sources of a job's audio. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import type { JobHandler, NodeOptions } from '../../src/node/index.ts';
 import { until } from './support/scripted-scheduler.ts';
 import { startNode } from './support/start-node.ts';
 
-/** Answers with what it heard. */
+/** Returns the audio as text. */
 const listen: JobHandler = async (_, { audio }) => ({ text_asr: (await audio()).toString() });
 
 async function hear(
@@ -23,14 +23,14 @@ async function hear(
   return success ? text_asr : error;
 }
 
-it('decodes inline audio', async () => {
+it('inline audio is decoded', async () => {
   const { scheduler } = await startNode({ onJob: listen });
   scheduler.assign();
   await until(() => scheduler.results().length === 1);
   expect(scheduler.results()[0]?.text_asr).toBe('hello');
 });
 
-it('fetches referenced audio with its token, once', async () => {
+it('referenced audio is fetched once, with its token', async () => {
   const requests: (string | undefined)[] = [];
   const heard = await hear(
     { url: 'BASE/audio/1', token: 'one-job', bytes: 5 },
@@ -49,11 +49,11 @@ it('fetches referenced audio with its token, once', async () => {
   expect(requests).toEqual(['Bearer one-job']);
 });
 
-it('takes a reference without a host as one of the scheduler it is connected to', async () => {
+it('a reference without a host is relative to the scheduler', async () => {
   expect(await hear({ url: '/audio/1', token: 't' }, (_, response) => response.end('here'))).toBe('here');
 });
 
-it('leaves external references to the author of the node', async () => {
+it('external references are left to the author of the node', async () => {
   const error = await hear({ url: 'blob://store/1' }, (_, response) => response.end());
   expect(error).toMatchObject({
     code: 'PROCESSING_ERROR',
@@ -61,7 +61,7 @@ it('leaves external references to the author of the node', async () => {
   });
 });
 
-it('says AUDIO_LOST when the holder has it no more, or not all of it', async () => {
+it('AUDIO_LOST is reported when the holder lacks some or all audio', async () => {
   expect(
     await hear({ url: 'BASE/1', token: 't' }, (_, response) => response.writeHead(404).end()),
   ).toMatchObject({
@@ -74,7 +74,7 @@ it('says AUDIO_LOST when the holder has it no more, or not all of it', async () 
   });
 });
 
-it('refuses more than it was promised, more than it can take, and redirects', async () => {
+it('excess bytes, too large audio and redirects are refused', async () => {
   const flood = (_: IncomingMessage, response: ServerResponse) => response.end('x'.repeat(1_000));
   const limits = { maxAudioBytes: 100 };
   const tooLong = { message: expect.stringContaining('longer than') };
@@ -86,12 +86,12 @@ it('refuses more than it was promised, more than it can take, and redirects', as
   expect(await hear({ url: 'BASE/1', token: 't' }, away)).toMatchObject({ code: 'PROCESSING_ERROR' });
 });
 
-it('gives up when the holder does not answer in time', async () => {
+it('a fetch without an answer times out', async () => {
   const error = await hear({ url: 'BASE/1', token: 't' }, () => {}, { timings: { audioTimeoutMs: 30 } });
   expect(error).toMatchObject({ message: expect.stringContaining('after 30 ms') });
 });
 
-it('stops fetching when the job is cancelled', async () => {
+it('cancelling the job stops the fetch', async () => {
   let isAsked = false;
   const { scheduler } = await startNode(
     { onJob: listen },

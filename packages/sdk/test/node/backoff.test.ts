@@ -1,4 +1,4 @@
-/** When a lost node tries again. */
+/** Delays of a node between tries to connect. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { BACKOFF_LIMITS, nextTry, SERVICE_RESTART } from '../../src/node/backoff.ts';
@@ -7,7 +7,7 @@ const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const code = fc.constantFrom(1000, 1001, 1006, 1009, 1011);
 const BAD = { code: 1006, registeredMs: 0 };
 
-it('stays between nothing and the ceiling, which doubles up to its limit', () => {
+it('the delay is random up to a limit that doubles', () => {
   fc.assert(
     fc.property(fc.nat(100_000), chance, code, (failures, luck, why) => {
       const { delayMs } = nextTry(failures, { code: why, registeredMs: 0 }, luck);
@@ -18,7 +18,7 @@ it('stays between nothing and the ceiling, which doubles up to its limit', () =>
   );
 });
 
-it('waits longer after each failure, with the same luck', () => {
+it('the delay grows with each failure', () => {
   fc.assert(
     fc.property(fc.nat(50), chance, (failures, luck) => {
       const next = nextTry(failures, BAD, luck);
@@ -28,7 +28,7 @@ it('waits longer after each failure, with the same luck', () => {
   );
 });
 
-it('starts again from the beginning after a restart or a good connection', () => {
+it('delays restart after a scheduler restart or a stable connection', () => {
   fc.assert(
     fc.property(fc.nat(50), chance, fc.nat(10_000), (failures, luck, extraMs) => {
       const restarted = nextTry(failures, { code: SERVICE_RESTART, registeredMs: 0 }, luck);
@@ -45,7 +45,7 @@ it('starts again from the beginning after a restart or a good connection', () =>
   );
 });
 
-it('slows down when connections break right after they opened', () => {
+it('connections that break right after opening slow the retries down', () => {
   let failures = 0;
   const delays: number[] = [];
   for (let losses = 0; losses < 8; losses += 1) {

@@ -1,10 +1,10 @@
-/** The life of a node: registration, heartbeats, commands, draining, stopping. */
+/** The life cycle of a node: registration, heartbeats, commands, draining, stopping. */
 import { expect, it } from 'vitest';
 import { createNode, type NodeCapabilities } from '../../src/node/index.ts';
 import { until } from './support/scripted-scheduler.ts';
 import { createGate, prepareNode, startNode } from './support/start-node.ts';
 
-it('registers, says what it supports, and beats at once', async () => {
+it('a node registers with its extensions and sends a heartbeat', async () => {
   const { scheduler, node } = await startNode({
     token: 'secret',
     capabilities: { version: '1.2.3', region: 'eu' },
@@ -29,7 +29,7 @@ it('registers, says what it supports, and beats at once', async () => {
   expect(scheduler.refused).toEqual([]);
 });
 
-it('beats at the interval it is told, with the jobs it is running', async () => {
+it('heartbeats follow the requested interval and list running jobs', async () => {
   const gate = createGate();
   const { scheduler } = await startNode(
     { onJob: () => gate.passed.then(() => ({})), resources: () => ({ cpu_percent: 12, mem_percent: 34 }) },
@@ -46,7 +46,7 @@ it('beats at the interval it is told, with the jobs it is running', async () => 
   await until(() => scheduler.heartbeats().at(-1)?.running_job_ids?.length === 0);
 });
 
-it('tells changed capabilities once, with the next heartbeat', async () => {
+it('changed capabilities are sent once, with the next heartbeat', async () => {
   let capabilities: NodeCapabilities = { capability_by_type: [{ type: 'asr', ready: false }] };
   const { scheduler, node } = await startNode({ capabilities: () => capabilities });
   expect(scheduler.registrations()[0]).toMatchObject({ capability_schema_version: '2.0' });
@@ -61,7 +61,7 @@ it('tells changed capabilities once, with the next heartbeat', async () => {
   ]);
 });
 
-it('tells how the scheduler sees it', async () => {
+it("onStatus reports the node's state at the scheduler", async () => {
   const seen: string[] = [];
   const { scheduler } = await startNode({ onStatus: (status) => seen.push(status) });
   scheduler.send({ type: 'node_status', node_id: 'node-given', status: 'ready', timestamp: 1 });
@@ -71,7 +71,7 @@ it('tells how the scheduler sees it', async () => {
   expect(seen.slice(0, 4)).toEqual(['registering', 'registering', 'ready', 'offline']);
 });
 
-it('ignores frames that make no sense, and messages it does not know', async () => {
+it('invalid frames and unknown messages are ignored', async () => {
   const { scheduler, node, logged } = await startNode();
   scheduler.sendText('{');
   scheduler.sendText('{"type":"job_assign"}');
@@ -85,7 +85,7 @@ it('ignores frames that make no sense, and messages it does not know', async () 
   expect(scheduler.connections()).toBe(1);
 });
 
-it('drains: says so, takes nothing more, finishes, and says that too', async () => {
+it('a drained node reports draining, accepts no jobs, and finishes the running ones', async () => {
   const gate = createGate();
   const asked: unknown[] = [];
   const { scheduler, node } = await startNode({
@@ -113,7 +113,7 @@ it('drains: says so, takes nothing more, finishes, and says that too', async () 
   expect(node.metrics()).toMatchObject({ isDraining: true, refused: 1, kept: 0 });
 });
 
-it('may stop itself when it is asked to drain', async () => {
+it('a node may stop itself when it is ordered to drain', async () => {
   const gate = createGate();
   const { scheduler, node } = await startNode({
     onDrain: async () => {
@@ -127,7 +127,7 @@ it('may stop itself when it is asked to drain', async () => {
   expect(node.metrics().isRegistered).toBe(false);
 });
 
-it('shuts down when it is told to, and passes on commands it does not know', async () => {
+it('a node shuts down on command, and passes on unknown commands', async () => {
   const commands: string[] = [];
   const { scheduler, node } = await startNode({ onCommand: (command) => void commands.push(command) });
   scheduler.send({ type: 'node_control', command: 'reload_config' });
@@ -137,7 +137,7 @@ it('shuts down when it is told to, and passes on commands it does not know', asy
   expect(node.metrics().isRegistered).toBe(false);
 });
 
-it('aborts what is still running when it stops, and says why', async () => {
+it('a stopping node aborts running jobs with a reason', async () => {
   const { scheduler, node } = await startNode({
     onJob: (_, { signal }) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
@@ -150,7 +150,7 @@ it('aborts what is still running when it stops, and says why', async () => {
   await expect(node.start()).rejects.toThrow('stopped node');
 });
 
-it('waits for running jobs before it stops', async () => {
+it('a stopping node waits for running jobs', async () => {
   const gate = createGate();
   const { scheduler, node } = await startNode({
     onJob: () => gate.passed.then(() => ({ text_asr: 'late' })),
@@ -163,7 +163,7 @@ it('waits for running jobs before it stops', async () => {
   expect(scheduler.results()[0]).toMatchObject({ success: true, text_asr: 'late' });
 });
 
-it('rejects its start when it is stopped before it was registered', async () => {
+it('start() rejects when the node is stopped before it registered', async () => {
   const { node } = await prepareNode({}, { acknowledges: () => false });
   const started = node.start();
   const told = expect(started).rejects.toThrow('before it was registered');
@@ -171,7 +171,7 @@ it('rejects its start when it is stopped before it was registered', async () => 
   await told;
 });
 
-it('survives callbacks that throw', async () => {
+it('throwing callbacks do not affect the node', async () => {
   const broken = (): never => {
     throw new Error('broken');
   };
@@ -190,7 +190,7 @@ it('survives callbacks that throw', async () => {
   expect(scheduler.heartbeats()[0]?.resource_usage.mem_percent).toBeGreaterThan(0);
 });
 
-it('refuses options that cannot work, at once', () => {
+it('invalid options throw immediately', () => {
   const options = { url: 'ws://127.0.0.1:1/', maxConcurrentJobs: 1, capabilities: {}, onJob: () => ({}) };
   expect(() => createNode({ ...options, url: 'http://127.0.0.1/' })).toThrow('ws://');
   expect(() => createNode({ ...options, maxConcurrentJobs: 0 })).toThrow('maxConcurrentJobs');

@@ -1,4 +1,4 @@
-/** What a node does with its jobs: one answer each, never too many, none twice. */
+/** Jobs of a node: one result each, within the slots, none run twice. */
 import { expect, it } from 'vitest';
 import { JobError, type JobHandler, type JobOutput } from '../../src/node/index.ts';
 import { until } from './support/scripted-scheduler.ts';
@@ -7,7 +7,7 @@ import { createGate, startNode } from './support/start-node.ts';
 const untilAborted: JobHandler = (_, { signal }) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
 
-it('acknowledges, starts and answers a job with everything it was told', async () => {
+it('a job is acknowledged, started and answered with its fields', async () => {
   const { scheduler, node } = await startNode();
   scheduler.assign({ job_id: 'job-a', attempt_id: 3, group_id: 'g-1', part_index: 2, utterance_index: 7 });
   await until(() => scheduler.results().length > 0);
@@ -40,7 +40,7 @@ it('acknowledges, starts and answers a job with everything it was told', async (
   expect(scheduler.refused).toEqual([]);
 });
 
-it('acknowledges nothing when it does not say that it does', async () => {
+it('a node without job_ack acknowledges nothing', async () => {
   const { scheduler } = await startNode({ supports: [] });
   scheduler.assign();
   await until(() => scheduler.results().length === 1);
@@ -48,7 +48,7 @@ it('acknowledges nothing when it does not say that it does', async () => {
   expect(scheduler.ofType('job_started')).toEqual([]);
 });
 
-it('sends partial texts while it works, and none after', async () => {
+it('partial texts are sent during the job, and none after', async () => {
   let late: (text: string) => void = () => {};
   const { scheduler } = await startNode({
     onJob: (_, { partial }) => {
@@ -71,7 +71,7 @@ it('sends partial texts while it works, and none after', async () => {
   ]);
 });
 
-it('sends bytes as base64', async () => {
+it('bytes are sent as base64', async () => {
   const { scheduler } = await startNode({
     onJob: () => ({ tts_audio: Uint8Array.of(1, 2, 3), tts_format: 'pcm16' }),
   });
@@ -80,7 +80,7 @@ it('sends bytes as base64', async () => {
   expect(scheduler.results()[0]?.tts_audio).toBe('AQID');
 });
 
-it('refuses jobs beyond its slots, without an acknowledgement, and takes them when there is room', async () => {
+it('jobs beyond the slots are refused until a slot is free', async () => {
   const gate = createGate();
   const { scheduler, node } = await startNode({ onJob: () => gate.passed.then(() => ({})) });
   for (const job_id of ['job-a', 'job-b', 'job-c']) scheduler.assign({ job_id });
@@ -99,7 +99,7 @@ it('refuses jobs beyond its slots, without an acknowledgement, and takes them wh
   expect(scheduler.results()[3]).toMatchObject({ job_id: 'job-c', success: true });
 });
 
-it('says why a job failed', async () => {
+it('a failed job has its reason', async () => {
   const failures: Record<string, () => JobOutput> = {
     'job-plain': () => {
       throw new Error('no luck');
@@ -138,7 +138,7 @@ it('says why a job failed', async () => {
   expect(scheduler.refused).toEqual([]);
 });
 
-it('stops a cancelled job and confirms it when it has really ended', async () => {
+it('a cancelled job is confirmed when it has really ended', async () => {
   const { scheduler, node } = await startNode({ onJob: untilAborted });
   scheduler.assign({ job_id: 'job-a' });
   await until(() => node.metrics().running === 1);
@@ -153,7 +153,7 @@ it('stops a cancelled job and confirms it when it has really ended', async () =>
   expect(node.metrics()).toMatchObject({ cancelled: 1, failed: 0, running: 0 });
 });
 
-it('does not confirm a cancellation it did not promise to', async () => {
+it('a cancellation is not confirmed without cancel_ack', async () => {
   const { scheduler, node } = await startNode({ onJob: untilAborted, supports: ['job_ack'] });
   scheduler.assign({ job_id: 'job-a' });
   await until(() => node.metrics().running === 1);
@@ -163,7 +163,7 @@ it('does not confirm a cancellation it did not promise to', async () => {
   expect(scheduler.results()).toEqual([]);
 });
 
-it('refuses a new attempt of a job that is still being cancelled: its confirmation is not for that one', async () => {
+it('a new attempt is refused while the old one is still ending', async () => {
   const gate = createGate();
   const onJob = () => gate.passed.then(() => ({ text_asr: 'late', text_translated: 'spät' }));
   const { scheduler, node } = await startNode({ onJob });
@@ -180,14 +180,14 @@ it('refuses a new attempt of a job that is still being cancelled: its confirmati
   expect(node.metrics()).toMatchObject({ refused: 1, cancelled: 1, running: 0 });
 });
 
-it('aborts a job at its deadline', async () => {
+it('a job is aborted at its deadline', async () => {
   const { scheduler } = await startNode({ onJob: untilAborted });
   scheduler.assign({ deadline_ms: Date.now() + 40 });
   await until(() => scheduler.results().length === 1);
   expect(scheduler.results()[0]?.error?.code).toBe('JOB_TIMEOUT');
 });
 
-it('takes a deadline that has passed on arrival for a wrong clock, and does the job', async () => {
+it('a job whose deadline passed on arrival still runs', async () => {
   const { scheduler, logged } = await startNode();
   scheduler.assign({ deadline_ms: Date.now() - 60_000 });
   await until(() => scheduler.results().length === 1);
@@ -195,7 +195,7 @@ it('takes a deadline that has passed on arrival for a wrong clock, and does the 
   expect(logged.some(({ message }) => message.includes('clock'))).toBe(true);
 });
 
-it('does a job once, however often it is sent', async () => {
+it('a repeated job runs only once', async () => {
   const gate = createGate();
   let runs = 0;
   const { scheduler, node } = await startNode({
@@ -210,7 +210,7 @@ it('does a job once, however often it is sent', async () => {
   await until(() => scheduler.ofType('job_ack').length === 2);
   gate.open();
   await until(() => scheduler.results().length === 1);
-  // The answer belongs to the attempt that was asked for last.
+  // The answer carries the attempt id of the last request.
   expect(scheduler.results()[0]).toMatchObject({ attempt_id: 2, text_asr: 'run 1' });
   scheduler.assign({ job_id: 'job-a', attempt_id: 2 });
   scheduler.assign({ job_id: 'job-a', attempt_id: 3 });
@@ -224,7 +224,7 @@ it('does a job once, however often it is sent', async () => {
   expect(node.metrics()).toMatchObject({ jobs: 1, duplicates: 3 });
 });
 
-it('tries a failed job again for a later attempt, but not for the same', async () => {
+it('a later attempt of a failed job runs again, the same one does not', async () => {
   let runs = 0;
   const { scheduler } = await startNode({
     onJob: () => {
@@ -244,7 +244,7 @@ it('tries a failed job again for a later attempt, but not for the same', async (
   ]);
 });
 
-it('forgets old answers, so that its memory is bounded', async () => {
+it('old results are evicted, so that the memory is bounded', async () => {
   let runs = 0;
   const { scheduler } = await startNode({
     limits: { maxRememberedResults: 2 },

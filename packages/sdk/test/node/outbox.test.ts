@@ -1,4 +1,4 @@
-/** Results on their way: order, receipts and bounds. */
+/** Results in the outbox: order, confirmation and limits. */
 import { describe, expect, it } from 'vitest';
 import { createOutbox, type Outbox } from '../../src/node/outbox.ts';
 
@@ -11,7 +11,7 @@ interface Wire {
   isUp: boolean;
 }
 
-/** A wire in memory: what is sent arrives here, and a pong is what the test says. */
+/** A connection in memory: sent messages arrive here, and the test decides about pongs. */
 function createWire(limits: { maxResults?: number; maxBytes?: number } = {}): Wire {
   const sent: string[] = [];
   const pings: string[] = [];
@@ -35,8 +35,8 @@ function createWire(limits: { maxResults?: number; maxBytes?: number } = {}): Wi
 const post = ({ outbox }: Wire, id: string, length = 0): void =>
   outbox.post(id, JSON.stringify({ id, padding: 'x'.repeat(length) }));
 
-describe('outbox', () => {
-  it('keeps what it sent until a pong proves that it was read', () => {
+describe('result outbox', () => {
+  it('a sent result is kept until a pong confirms it', () => {
     const wire = createWire();
     wire.outbox.connected('node-1');
     post(wire, 'a');
@@ -52,7 +52,7 @@ describe('outbox', () => {
     expect(wire.outbox.counts()).toEqual({ kept: 0, dropped: 0, resent: 0 });
   });
 
-  it('asks again when its pong is lost: later ones overtook it', () => {
+  it('a new ping is sent when later pongs overtook ours', () => {
     const wire = createWire();
     wire.outbox.connected('node-1');
     post(wire, 'a');
@@ -67,7 +67,7 @@ describe('outbox', () => {
     expect(wire.pings).toEqual(['1', '1']);
   });
 
-  it('holds back while the scheduler drops messages, then sends again what was not proved', () => {
+  it('no result is sent while the scheduler drops messages, then unconfirmed ones are resent', () => {
     const wire = createWire();
     wire.outbox.connected('node-1');
     post(wire, 'a');
@@ -83,7 +83,7 @@ describe('outbox', () => {
     expect(wire.outbox.counts()).toEqual({ kept: 0, dropped: 0, resent: 1 });
   });
 
-  it('sends what was not proved again, before what is new', () => {
+  it('unconfirmed results are resent before new ones', () => {
     const wire = createWire();
     wire.outbox.connected('node-1');
     post(wire, 'a');
@@ -95,7 +95,7 @@ describe('outbox', () => {
     expect(wire.outbox.counts()).toMatchObject({ kept: 2, resent: 1 });
   });
 
-  it('waits while the socket is full, and goes on when it has room', () => {
+  it('sending waits while the socket is full', () => {
     const wire = createWire();
     wire.outbox.connected('node-1');
     wire.buffered = 2_000;
@@ -106,7 +106,7 @@ describe('outbox', () => {
     expect(wire.sent).toEqual(['a']);
   });
 
-  it('drops the oldest beyond its number', () => {
+  it('the oldest result beyond the count is dropped', () => {
     const wire = createWire({ maxResults: 2 });
     for (const id of ['a', 'b', 'c', 'd']) post(wire, id);
     expect(wire.dropped).toEqual(['a', 'b']);
@@ -114,7 +114,7 @@ describe('outbox', () => {
     expect(wire.outbox.counts()).toMatchObject({ kept: 2, dropped: 2 });
   });
 
-  it('drops the oldest beyond its bytes', () => {
+  it('the oldest result beyond the bytes is dropped', () => {
     const wire = createWire({ maxBytes: 200 });
     for (const id of ['a', 'b', 'c']) post(wire, id, 100);
     expect(wire.dropped).toEqual(['a', 'b']);
@@ -124,7 +124,7 @@ describe('outbox', () => {
     expect(wire.outbox.keptJobIds()).toEqual(['d']);
   });
 
-  it('forgets what was sent before it drops what was not, and does not call that a loss', () => {
+  it('sent results are evicted before unsent ones, and not counted as dropped', () => {
     const wire = createWire({ maxResults: 2 });
     wire.outbox.connected('node-1');
     post(wire, 'a');
@@ -134,7 +134,7 @@ describe('outbox', () => {
     expect(wire.outbox.counts()).toMatchObject({ kept: 2, dropped: 0 });
   });
 
-  it('gives up a result that was sent five times in vain', () => {
+  it('a result is dropped after five failed sends', () => {
     const wire = createWire();
     post(wire, 'a');
     for (let times = 0; times < 6; times += 1) {
@@ -145,7 +145,7 @@ describe('outbox', () => {
     expect(wire.dropped).toEqual(['a']);
   });
 
-  it('gives up the longest when the scheduler says that one was too long', () => {
+  it('the longest result is dropped when the scheduler rejects one as too long', () => {
     const wire = createWire();
     wire.outbox.connected('node-1');
     post(wire, 'short');
@@ -155,7 +155,7 @@ describe('outbox', () => {
     expect(wire.outbox.unsentJobIds()).toEqual(['short']);
   });
 
-  it('is settled when everything has arrived, or when it is closed', async () => {
+  it('settled() resolves when all results are confirmed or the outbox closes', async () => {
     const wire = createWire();
     await wire.outbox.settled();
     wire.outbox.connected('node-1');

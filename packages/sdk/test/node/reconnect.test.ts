@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { until } from './support/scripted-scheduler.ts';
 import { createGate, prepareNode, startNode } from './support/start-node.ts';
 
-it('comes back under its id, and says what it is still running', async () => {
+it('a node reconnects under its id with its running jobs', async () => {
   const gate = createGate();
   const { scheduler, node } = await startNode({
     onJob: () => gate.passed.then(() => ({ text_asr: 'kept' })),
@@ -18,7 +18,7 @@ it('comes back under its id, and says what it is still running', async () => {
   expect(scheduler.results()[0]).toMatchObject({ job_id: 'job-a', success: true, text_asr: 'kept' });
 });
 
-it('keeps a result that finished while nobody was there, and delivers it', async () => {
+it('a result finished while offline is kept and delivered', async () => {
   const gate = createGate();
   const { scheduler, node } = await startNode({
     onJob: () => gate.passed.then(() => ({ text_asr: 'kept' })),
@@ -31,14 +31,14 @@ it('keeps a result that finished while nobody was there, and delivers it', async
   await until(() => node.metrics().kept === 1);
   await scheduler.restart();
   await until(() => scheduler.results().length === 1);
-  // The scheduler must not give it to another node in the moment before the result comes.
+  // The scheduler must not give the job to another node before the result arrives.
   expect(scheduler.registrations()[1]?.running_job_ids).toEqual(['job-a']);
   expect(scheduler.heartbeats().at(-1)?.running_job_ids).toEqual(['job-a']);
   await until(() => node.metrics().kept === 0);
   expect(node.metrics()).toMatchObject({ dropped: 0, reconnects: 1 });
 });
 
-it('sends a result again when the connection died before the scheduler had read it', async () => {
+it('an unread result is sent again after the connection broke', async () => {
   const { scheduler, node } = await startNode();
   scheduler.assign({ job_id: 'job-a' });
   await until(() => scheduler.results().length === 1 && node.metrics().kept === 0);
@@ -52,7 +52,7 @@ it('sends a result again when the connection died before the scheduler had read 
   expect(node.metrics().dropped).toBe(0);
 });
 
-it('sends kept results under the new id when the scheduler gives it another', async () => {
+it('kept results are sent under a newly assigned id', async () => {
   const gate = createGate();
   const { scheduler, node } = await startNode(
     { onJob: () => gate.passed.then(() => ({})) },
@@ -69,7 +69,7 @@ it('sends kept results under the new id when the scheduler gives it another', as
   expect(node.nodeId()).toBe('node-2');
 });
 
-it('finds out that a scheduler is dead although the connection stands', async () => {
+it('a dead scheduler is detected on an open connection', async () => {
   const { scheduler, node, logged } = await startNode({ timings: { pingIntervalMs: 25 } });
   scheduler.freeze();
   await until(() => node.metrics().reconnects === 1);
@@ -77,7 +77,7 @@ it('finds out that a scheduler is dead although the connection stands', async ()
   expect(logged.some(({ fields }) => fields.code === 1006)).toBe(true);
 });
 
-it('stays when the scheduler is silent but alive', async () => {
+it('a silent but living scheduler is kept', async () => {
   const { scheduler, node } = await startNode({ timings: { pingIntervalMs: 10 } });
   let pings = 0;
   scheduler.onPing(() => {
@@ -87,15 +87,15 @@ it('stays when the scheduler is silent but alive', async () => {
   expect(node.metrics().reconnects).toBe(0);
 });
 
-it('leaves and returns when it is told to reconnect', async () => {
+it('a node reconnects on command', async () => {
   const { scheduler, node } = await startNode();
   scheduler.send({ type: 'node_control', command: 'reconnect' });
   await until(() => node.metrics().reconnects === 1);
   expect(scheduler.registrations()[1]?.node_id).toBe('node-given');
 });
 
-it('returns at once after a restart, however often that happens', async () => {
-  // Were these failures, the sixth delay would be 64 s.
+it('a node reconnects immediately after each scheduler restart', async () => {
+  // If these counted as failures, the sixth delay would be 64 s.
   const { scheduler, node } = await startNode({
     timings: { firstMs: 2, longestMs: 60_000 },
     chance: () => 0.999,
@@ -106,7 +106,7 @@ it('returns at once after a restart, however often that happens', async () => {
   }
 });
 
-it('tries for ever, and gives up a scheduler that does not answer its registration', async () => {
+it('an unanswered registration is retried for ever', async () => {
   let isAnswering = false;
   const { scheduler, node } = await prepareNode(
     { timings: { registerTimeoutMs: 20 } },
@@ -121,7 +121,7 @@ it('tries for ever, and gives up a scheduler that does not answer its registrati
   expect(node.metrics()).toMatchObject({ isRegistered: true, reconnects: 0 });
 });
 
-it('ignores jobs that come before its registration', async () => {
+it('jobs before the registration are ignored', async () => {
   let isAnswering = false;
   const { scheduler, node, logged } = await prepareNode({}, { acknowledges: () => isAnswering });
   const started = node.start();
@@ -137,7 +137,7 @@ it('ignores jobs that come before its registration', async () => {
   );
 });
 
-it('drops a result the scheduler finds too long, and goes on', async () => {
+it('a result that the scheduler rejects as too long is dropped', async () => {
   const { scheduler, node, logged } = await startNode(
     { onJob: (job) => (job.job_id === 'job-long' ? { tts_audio: Buffer.alloc(40_000) } : {}) },
     { maxPayload: 20_000 },
@@ -150,7 +150,7 @@ it('drops a result the scheduler finds too long, and goes on', async () => {
   expect(logged.find(({ level }) => level === 'error')?.fields).toMatchObject({ job_id: 'job-long' });
 });
 
-it('dies without a word when it is killed', async () => {
+it('a killed node sends no close frame', async () => {
   const gate = createGate();
   const { scheduler, node } = await startNode({ onJob: () => gate.passed.then(() => ({})) });
   scheduler.assign();

@@ -1,11 +1,11 @@
-/** A wire between a node and the scheduler that the test can cut, and keep cut. */
+/** A proxy between a node and the scheduler that the test can cut, and keep cut. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 export interface BreakableWire {
-  /** The scheduler's URL, by way of this wire. */
+  /** The scheduler's URL through this proxy. */
   readonly url: string;
-  /** Breaks every connection; new ones are let through, or not until `mend`. */
+  /** Breaks every connection; new ones are accepted, or with `isKept` only after `mend`. */
   cut(how?: { readonly isKept: boolean }): void;
   mend(): void;
 }

@@ -1,4 +1,4 @@
-/** The two paths wired to one another as in app.ts, without edges, on a clock that the test steps. */
+/** Hot and cold path composed as in the app, without servers, on a clock that the test steps. */
 import type { JobAssign } from '@lingua/protocol';
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';

@@ -1,4 +1,4 @@
-/** Real curl, because the promise is that the whole story works with it alone. */
+/** Real curl, because the API must be usable with it alone. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -9,7 +9,7 @@ export interface CurlAnswer<Body> {
   readonly body: Body;
 }
 
-/** Arguments as typed in a shell; the answer is JSON. */
+/** Arguments as in a shell; the reply is JSON. */
 export async function curl<Body = Record<string, unknown>>(...args: string[]): Promise<CurlAnswer<Body>> {
   const { text, status } = await curlText(...args);
   return { status, body: JSON.parse(text) as Body };

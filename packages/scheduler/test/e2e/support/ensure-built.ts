@@ -1,4 +1,4 @@
-/** The command as it is installed, and the benchmark, run from dist; builds it if the sources are newer. Once, whoever asks first. */
+/** Builds dist once if the sources are newer; the command and the benchmark run from dist. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
@@ -48,7 +48,7 @@ async function takeLock(lock: string): Promise<boolean> {
     await mkdir(lock);
     return true;
   } catch {
-    // Its owner was killed.
+    // The process that held the lock was killed.
     if (Date.now() - (await mtimeOf(lock)) > BUILD_MS) await rm(lock, { recursive: true, force: true });
     return false;
   }

@@ -1,4 +1,4 @@
-/** Four pools, three of them with a node; acme may not leave pool 1, globex not pool 4, which is empty. */
+/** Four pools, three of them with a node; acme may not leave pool 1, globex may not leave pool 4, which is empty. */
 import { joinPooledNode, poolsToml } from './pooled-nodes.ts';
 import { startApp } from './start-app.ts';
 

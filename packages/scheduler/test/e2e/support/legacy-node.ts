@@ -1,6 +1,6 @@
 /**
- * A GPU node as it is legacy: raw frames, and the habits that docs/protocol.md measures in its last section. It says
- * no more than it must; what it does with a job is up to the test.
+ * A legacy GPU node with raw frames and the habits that docs/protocol.md documents in its last section. It sends only
+ * required messages; the test decides how it handles a job.
  */
 
 import { onTestFinished } from 'vitest';
@@ -20,24 +20,24 @@ export interface Assigned extends Frame {
 
 export interface FieldNodeOptions {
   readonly url: string;
-  /** Absent: null on the wire, and the scheduler gives one. */
+  /** Absent: null on the wire, and the scheduler assigns one. */
   readonly nodeId?: string;
   readonly languages?: readonly string[];
-  /** Five seconds legacy. */
+  /** Legacy nodes wait five seconds. */
   readonly reconnectMs?: number;
-  /** What it answers; undefined: nothing. Absent: it translates. */
+  /** Its answer; undefined: none. Absent: it translates. */
   readonly answer?: (job: Assigned, node: LegacyNode) => Record<string, unknown> | undefined;
-  /** Put over the registration. */
+  /** Overrides fields of the registration. */
   readonly registration?: Record<string, unknown>;
   readonly socket?: ClientOptions;
 }
 
 export interface LegacyNode {
-  /** Everything the scheduler sent, oldest first. */
+  /** All frames of the scheduler, oldest first. */
   readonly frames: readonly Frame[];
-  /** Jobs it let in. */
+  /** Accepted jobs. */
   readonly jobs: readonly Assigned[];
-  /** Jobs it dropped because they came before the acknowledgement of its registration. */
+  /** Jobs dropped because they came before the acknowledgement of the registration. */
   readonly early: readonly Frame[];
   nodeId(): string | undefined;
   connections(): number;
@@ -45,9 +45,9 @@ export interface LegacyNode {
   isOpen(): boolean;
   send(frame: Record<string, unknown>): void;
   beat(): void;
-  /** A result for a job, now. */
+  /** Sends a result for a job now. */
   reply(job: Assigned, fields: Record<string, unknown>): void;
-  /** The network breaks. */
+  /** Breaks the connection. */
   drop(): void;
   registered(): Promise<LegacyNode>;
   next(type: string, after?: number): Promise<Frame>;
@@ -81,7 +81,7 @@ export function connectLegacyNode(options: FieldNodeOptions): LegacyNode {
     const ws = new WebSocket(options.url, options.socket);
     ws.on('open', () => {
       opened += 1;
-      // Its timer has not stopped for the loss of the connection.
+      // Its heartbeat timer keeps running after the loss of the connection.
       if (opened > 1) beat();
       register();
     });
@@ -90,7 +90,7 @@ export function connectLegacyNode(options: FieldNodeOptions): LegacyNode {
     ws.on('close', (code) => {
       closeCode = code;
       isRegistered = false;
-      // Once, and never again.
+      // It reconnects once, and never again.
       if (opened === 1 && !isEnded) setTimeout(reopen, reconnectMs);
     });
     return ws;
@@ -187,7 +187,7 @@ export function connectLegacyNode(options: FieldNodeOptions): LegacyNode {
     if (result !== undefined) node.reply(job, result);
   }
 
-  /** Remembers for as long as it lives. */
+  /** Remembers jobs until the process ends. */
   function repetition(job: Assigned): string | undefined {
     const utterance = `${job.session_id} ${job.utterance_index}`;
     if (seenJobs.has(job.job_id)) return 'DUPLICATE_JOB_ID';

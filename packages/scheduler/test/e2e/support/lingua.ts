@@ -1,4 +1,4 @@
-/** The `lingua` command as a process of its own. Killed with the test that started it, if it has not ended. */
+/** The `lingua` command as a process of its own. Killed at the end of the test that started it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { onTestFinished } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
@@ -9,7 +9,7 @@ export interface LinguaProcess {
   err(): string;
   /** The messages of its log, oldest first. */
   messages(): string[];
-  /** Where it listens, once it does. */
+  /** The listening URL, once it listens. */
   url(): Promise<string>;
   signal(name: NodeJS.Signals): void;
   ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
@@ -17,7 +17,7 @@ export interface LinguaProcess {
 
 export function lingua(args: readonly string[], env: Record<string, string> = {}): LinguaProcess {
   const child: ChildProcess = spawn(process.execPath, [LINGUA, ...args], {
-    // Neither a config.toml nor the settings of whoever runs the tests.
+    // Without a config.toml and the settings of the user who runs the tests.
     cwd: '/',
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

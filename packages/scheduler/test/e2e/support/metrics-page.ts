@@ -1,11 +1,11 @@
-/** What an instance says of itself on /metrics, as figures. */
+/** The figures of an instance's /metrics. */
 import type { RunningApp } from './start-app.ts';
 
 export interface MetricsPage {
   readonly text: string;
-  /** The first series whose labels are among those given, in any order; undefined: there is none. */
+  /** The first series with the given labels, in any order; undefined: there is none. */
   figure(name: string, labels?: Readonly<Record<string, string>>): number | undefined;
-  /** Of all label sets together. */
+  /** Sum over all label sets. */
   total(name: string): number;
   /** Label value → figure. */
   by(name: string, label: string): Record<string, number>;

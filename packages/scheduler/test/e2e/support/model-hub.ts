@@ -1,4 +1,4 @@
-/** A ModelHub that answers, refuses or is silent, as the test says. Ends with it. */
+/** A ModelHub that answers, refuses or stays silent, as the test sets it. Stopped with the test. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -9,7 +9,7 @@ export interface ModelHub {
   readonly url: string;
   mood: HubMood;
   services: readonly string[];
-  /** Requests it has got. */
+  /** Received requests. */
   asked: number;
 }
 

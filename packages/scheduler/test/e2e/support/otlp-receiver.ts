@@ -1,4 +1,4 @@
-/** A trace collector: takes spans by OTLP/HTTP as JSON, on a free port. Stops with the test that started it. */
+/** A trace collector that receives spans by OTLP/HTTP as JSON, on a free port. Stopped with the test that started it. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -14,14 +14,14 @@ export interface ReceivedSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly events: readonly { readonly name: string }[];
   readonly status: { readonly code?: number; readonly message?: string };
-  /** Of whoever sent it. */
+  /** Resource attributes of the sender. */
   readonly service: Readonly<Record<string, unknown>>;
 }
 
 export interface OtlpReceiver {
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
-  /** Everything that was received, as it came. */
+  /** All received bodies, unchanged. */
   readonly bodies: readonly string[];
   readonly paths: readonly string[];
   answer(status: number): void;
@@ -95,7 +95,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   };
 }
 
-/** The spans of a trace as lines, each below its parent and indented; those whose parent never came are marked. */
+/** The spans of a trace as lines, indented below their parents; spans without their parent are marked. */
 export function treeOf(spans: readonly ReceivedSpan[], traceId: string): readonly string[] {
   const own = spans.filter((span) => span.traceId === traceId);
   const ids = new Set(own.map(({ spanId }) => spanId));

@@ -3,7 +3,7 @@ import type { NodeCapabilities } from '@lingua/sdk/node';
 import { simulatedCapabilities } from '../../../src/cli/simulated-node/simulated-capabilities.ts';
 import { type HeldJobs, holdJobs, joinSdkNode, OUTPUT } from './sdk-node.ts';
 
-/** The whole pipeline, and the service that makes out the pool. */
+/** The whole pipeline, and the service that defines the pool. */
 export function poolCapabilities(service: string): NodeCapabilities {
   const capabilities = simulatedCapabilities(['en', 'zh'], false);
   return {
@@ -15,7 +15,7 @@ export function poolCapabilities(service: string): NodeCapabilities {
   };
 }
 
-/** A node that has `service` besides the pipeline; `isHeld`: its jobs wait for the test. */
+/** A node that has `service` in addition to the pipeline; `isHeld`: its jobs wait for the test. */
 export async function joinPooledNode(
   url: string,
   service: string,

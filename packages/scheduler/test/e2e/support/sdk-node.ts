@@ -1,4 +1,4 @@
-/** A node made with the SDK, and a handler that the test lets finish job by job. */
+/** An SDK node, and a job handler that the test completes job by job. */
 import { createNode, type GpuNode, type JobAssign, type JobOutput, type NodeOptions } from '@lingua/sdk/node';
 import { onTestFinished } from 'vitest';
 import { simulatedCapabilities } from '../../../src/cli/simulated-node/simulated-capabilities.ts';
@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 
 export const OUTPUT: JobOutput = { text_asr: 'hello', text_translated: '你好' };
 
-/** Fixed figures: the machine that runs the tests may be busier than the scheduler allows a node to be. */
+/** Fixed figures: the test machine may be busier than the scheduler allows for a node. */
 const CALM = { cpu_percent: 10, gpu_percent: 10, mem_percent: 10 };
 
 export type SdkNodeOptions = Partial<NodeOptions> & Pick<NodeOptions, 'url' | 'onJob'>;
@@ -26,11 +26,11 @@ export async function joinSdkNode(options: SdkNodeOptions): Promise<GpuNode> {
 
 export interface HeldJobs {
   readonly onJob: NodeOptions['onJob'];
-  /** Jobs that were begun, also those that have ended. */
+  /** Started jobs, including finished ones. */
   readonly begun: readonly JobAssign[];
-  /** The job of that number, from 1, once it has begun. */
+  /** The job of that number, from 1, once it has started. */
   job(count?: number): Promise<JobAssign>;
-  /** Lets every job end: those that run, and those to come. */
+  /** Completes every job: the running ones and all later ones. */
   finish(output?: JobOutput): void;
 }
 

@@ -1,4 +1,7 @@
-/** A session of raw frames. Whatever it is told must be a message of the protocol, and outcomes must come once and in order. */
+/**
+ * A session with raw frames. Every received frame must be a protocol message, and outcomes must arrive once and in
+ * order.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseSchedulerToSession } from '@lingua/protocol';
 import { expect, onTestFinished } from 'vitest';
@@ -8,7 +11,7 @@ import { eventually } from '../../support/eventually.ts';
 export type Told = Readonly<Record<string, unknown>> & { readonly type: string };
 
 export interface SessionClientOptions {
-  /** As `sessionUrl` gives it. */
+  /** As `sessionUrl` returns it. */
   readonly url: string;
   readonly token?: string | undefined;
   readonly socket?: ClientOptions;
@@ -16,26 +19,26 @@ export interface SessionClientOptions {
 
 export interface SessionClient {
   readonly ws: WebSocket;
-  /** Everything the scheduler sent, oldest first. */
+  /** All frames of the scheduler, oldest first. */
   readonly frames: readonly Told[];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
   opened(): Promise<void>;
   send(frame: Readonly<Record<string, unknown>>): void;
   sendText(text: string): void;
   of(type: string): readonly Told[];
-  /** The frame of that type and number, from 1, as soon as it is there. */
+  /** The frame of that type and number, from 1, as soon as it has arrived. */
   next(type: string, count?: number): Promise<Told>;
   /** The outcome of that number, from 1, in the order of arrival. */
   outcome(count?: number): Promise<Told>;
   outcomes(): readonly Told[];
-  /** Opens a session and answers its acknowledgement. */
+  /** Opens a session and returns its acknowledgement. */
   init(fields?: Readonly<Record<string, unknown>>): Promise<Told>;
   sessionId(): string;
-  /** Everything sent before this was handled. */
+  /** Resolves when everything sent before was handled. */
   handled(): Promise<void>;
   /** The names of the ui_events of one utterance. */
   uiEvents(utteranceIndex: number): readonly unknown[];
-  /** The network breaks. */
+  /** Breaks the connection. */
   cut(): void;
 }
 
@@ -44,7 +47,7 @@ export const sessionUrl = ({ url }: { readonly url: string }): string =>
 
 const ALL_EXTENSIONS = ['result_ack', 'utterance_accepted', 'backpressure', 'server_draining'];
 
-/** What a client of today says; an SDK would. */
+/** The session_init of a current client, such as the SDK. */
 export const INIT = {
   type: 'session_init',
   client_version: 'test/1',
@@ -148,7 +151,7 @@ export function connectSession(options: SessionClientOptions): SessionClient {
 const typesOf = (frames: readonly Told[]): string =>
   JSON.stringify(frames.map(({ type, event, code }) => event ?? code ?? type));
 
-/** Within what one connection was told of one session: no outcome twice, none before an earlier one. */
+/** Per connection and session: no outcome twice, none before an earlier one. */
 function expectOrder(frames: readonly Told[]): void {
   const last = new Map<unknown, number>();
   for (const frame of frames.filter(isOutcome)) {
@@ -158,7 +161,7 @@ function expectOrder(frames: readonly Told[]): void {
   }
 }
 
-/** A session that is open, as a client of today opens it. */
+/** An open session of a current client. */
 export async function openSession(
   options: SessionClientOptions,
   fields: Readonly<Record<string, unknown>> = {},
@@ -168,20 +171,20 @@ export async function openSession(
   return client;
 }
 
-/** What shows the right to go on with a session. */
+/** The fields that prove the right to resume a session. */
 export function proofOf(session: SessionClient): Readonly<Record<string, unknown>> {
   const opened = session.frames.find(({ type }) => type === 'session_init_ack');
   return { resume_session_id: opened?.session_id, resume_token: opened?.resume_token };
 }
 
-/** The same session on another connection, if it is still there. */
+/** The same session on another connection, if it still exists. */
 export const resume = (
   url: string,
   before: SessionClient,
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<SessionClient> => openSession({ url }, { ...proofOf(before), ...fields });
 
-/** What an upgrade is answered with that is refused. */
+/** The reply to a refused upgrade. */
 export function refusedUpgrade(
   url: string,
   options: ClientOptions = {},
@@ -207,7 +210,7 @@ export function refusedUpgrade(
   });
 }
 
-/** Some sound; each number gives another. */
+/** Audio that differs by number. */
 export const pcm = (number = 1, bytes = 64): string => Buffer.alloc(bytes, number).toString('base64');
 
 export const chunk = (
@@ -223,7 +226,7 @@ export const chunk = (
   ...fields,
 });
 
-/** One chunk that is an utterance, named as nobody else's. */
+/** One chunk that is a whole utterance, with a unique request id. */
 export const spoken = (client: SessionClient, seq: number, requestId = `req-${client.sessionId()}-${seq}`) =>
   chunk(client, seq, { is_final: true, request_id: requestId });
 

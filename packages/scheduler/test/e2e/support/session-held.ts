@@ -1,4 +1,4 @@
-/** One session, and one node whose jobs end when the test says so. */
+/** One session, and one node whose jobs the test ends. */
 import type { JobAssign } from '@lingua/sdk/node';
 import { eventually } from '../../support/eventually.ts';
 import { joinSdkNode } from './sdk-node.ts';
@@ -19,5 +19,5 @@ export async function startHeld(settings: Settings = {}) {
   return { app, each, url, gone, session: await openSession({ url }) };
 }
 
-/** Which bytes a job was given, each once. */
+/** The distinct bytes of a job's audio. */
 export const audioOf = ({ audio }: JobAssign): number[] => [...new Set(Buffer.from(audio, 'base64'))];

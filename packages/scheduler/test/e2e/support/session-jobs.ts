@@ -1,14 +1,14 @@
-/** Jobs of an SDK node that the test ends one by one; a cancelled one ends by itself, as it should. */
+/** Jobs of an SDK node that the test ends one by one; a cancelled one ends by itself. */
 import type { JobAssign, JobOutput, NodeOptions } from '@lingua/sdk/node';
 import { eventually } from '../../support/eventually.ts';
 import { OUTPUT } from './sdk-node.ts';
 
 export interface EachJob {
   readonly onJob: NodeOptions['onJob'];
-  /** Jobs that were begun, in that order. */
+  /** Started jobs, in order. */
   readonly begun: readonly JobAssign[];
   readonly cancelled: readonly string[];
-  /** The job of that number, from 1, once it has begun. */
+  /** The job of that number, from 1, once it has started. */
   job(count?: number): Promise<JobAssign>;
   /** Ends the job of that number. */
   finish(count: number, output?: JobOutput): void;
@@ -33,18 +33,18 @@ export function holdEachJob(): EachJob {
     job: (count = 1) =>
       eventually(() => {
         const job = begun[count - 1];
-        if (job === undefined) throw new Error(`${begun.length} jobs were begun, and not ${count}`);
+        if (job === undefined) throw new Error(`${begun.length} jobs have started, not ${count}`);
         return job;
       }),
     finish(count, output = OUTPUT) {
       const end = ends[count - 1];
-      if (end === undefined) throw new Error(`job ${count} has not begun`);
+      if (end === undefined) throw new Error(`job ${count} has not started`);
       end(output);
     },
   };
 }
 
-/** What a node makes of the audio it was given, so that a result can be told from another. */
+/** The result names the audio, so that results can be distinguished. */
 export const echo: NodeOptions['onJob'] = async (_job, { audio }) => {
   const heard = await audio();
   return { text_asr: `heard ${heard[0]}`, text_translated: `说 ${heard[0]}` };

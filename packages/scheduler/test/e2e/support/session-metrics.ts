@@ -1,7 +1,7 @@
 /** One figure of GET /metrics. */
 import type { RunningApp } from './start-app.ts';
 
-/** `series`: the name, with its labels as they are printed. A series that is not there counts nothing. */
+/** `series`: the name, with its labels as printed. An absent series counts as 0. */
 export async function figure(app: Pick<RunningApp, 'get'>, series: string): Promise<number> {
   const { body } = await app.get<string>('/metrics');
   const line = body.split('\n').find((text) => text.startsWith(`${series} `));

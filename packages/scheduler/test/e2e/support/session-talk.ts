@@ -1,4 +1,7 @@
-/** People who talk through the client SDK, as its user would write it, and nodes that understand them. Every utterance is followed to its outcome. */
+/**
+ * People who talk through the client SDK, as its user would write it, and nodes that recognise their audio. Every
+ * utterance is followed to its outcome.
+ */
 import { openSession, type Session, type SessionOptions } from '@lingua/sdk/client';
 import type { NodeOptions } from '@lingua/sdk/node';
 import { onTestFinished } from 'vitest';
@@ -6,7 +9,7 @@ import WebSocket from 'ws';
 
 export interface Heard {
   readonly requestId: string | undefined;
-  /** What the node understood; undefined: there is no translation. */
+  /** The recognised text; undefined: there is no translation. */
   readonly text: string | undefined;
   readonly translated: string | undefined;
   readonly reason: string | undefined;
@@ -14,29 +17,29 @@ export interface Heard {
 
 export interface Talker {
   readonly session: Session;
-  /** What was said, by the request it was said under, in order. */
+  /** Spoken texts by request id, in order. */
   readonly said: ReadonlyMap<string, string>;
   readonly heard: readonly Heard[];
   readonly opened: readonly { readonly sessionId: string; readonly resumed: boolean }[];
   readonly errors: readonly string[];
-  /** One utterance, in pieces or at once; the language is `a` or `b`. */
+  /** One utterance, in pieces or whole; the language is `a` or `b`. */
   say(language: 'a' | 'b', how: 'pieces' | 'whole'): void;
 }
 
 const PIECES = 4;
 const PIECE_BYTES = 512;
 
-/** Sound that tells who said what: speaker, language and number, over and over. */
+/** Audio that names its speaker, language and number, repeated. */
 const soundOf = (speaker: number, language: 'a' | 'b', number: number, bytes: number): Uint8Array =>
   Uint8Array.from(
     { length: bytes },
     (_, at) => [speaker, language === 'a' ? 10 : 11, number, 0][at % 4] ?? 0,
   );
 
-/** What was said, to whoever understands it. */
+/** The text of such audio. */
 export const textOf = (sound: Uint8Array): string => `${sound[0]}/${sound[1] === 10 ? 'a' : 'b'}/${sound[2]}`;
 
-/** Hears what was said, and whether all of it is of one utterance. */
+/** Recognises the audio, and checks that all of it is of one utterance. */
 export const understand =
   (workMs: () => number): NodeOptions['onJob'] =>
   async (_job, { audio, signal }) => {
@@ -102,11 +105,11 @@ export function startTalker(
       else {
         for (let at = 0; at < sound.length; at += PIECE_BYTES) {
           if (!session.sendAudio(sound.subarray(at, at + PIECE_BYTES)))
-            throw new Error('audio was not taken');
+            throw new Error('the audio was not accepted');
         }
         requestId = session.endUtterance();
       }
-      if (requestId === undefined) throw new Error('the utterance was not taken');
+      if (requestId === undefined) throw new Error('the utterance was not accepted');
       said.set(requestId, textOf(sound));
     },
   };

@@ -1,4 +1,4 @@
-/** The whole scheduler in this process, on a free port, and an HTTP client for it. Stops with the test that started it. */
+/** The whole scheduler in this process, on a free port, and an HTTP client for it. Stopped with the test that started it. */
 import type { DispatchReply, ErrorReply, JobView, NodeView } from '@lingua/protocol';
 import { onTestFinished } from 'vitest';
 import { createLog } from '../../../src/adapters/system/log.ts';
@@ -20,7 +20,7 @@ export interface RunningApp {
   readonly app: App;
   readonly url: string;
   readonly nodeUrl: string;
-  /** Everything logged so far, one line of JSON each. */
+  /** All log lines so far, as JSON. */
   readonly log: readonly string[];
   get<Body = Record<string, unknown>>(path: string, token?: string): Promise<ReportedAttempt<Body>>;
   post<Body = Record<string, unknown>>(
@@ -28,22 +28,22 @@ export interface RunningApp {
     body?: unknown,
     token?: string,
   ): Promise<ReportedAttempt<Body>>;
-  /** Hands in an utterance in English, to be spoken in Chinese; insists that it is taken. */
+  /** Submits an utterance from English to spoken Chinese; fails if it is refused. */
   dispatch(fields?: Record<string, unknown>): Promise<DispatchReply>;
-  /** The same, whatever comes of it. */
+  /** The same, but returns refusals. */
   tryDispatch(fields?: Record<string, unknown>): Promise<ReportedAttempt<DispatchReply & ErrorReply>>;
   job(jobId: string): Promise<JobView>;
   /** The job as soon as it has its outcome. */
   settled(jobId: string): Promise<JobView>;
   nodes(): Promise<readonly NodeView[]>;
-  /** Until that many nodes take jobs. */
+  /** Waits until that many nodes are ready. */
   readyNodes(count: number): Promise<void>;
 }
 
 /** Eight bytes of silence, pcm16. */
 export const AUDIO = 'AAAAAAAAAAA=';
 
-/** Times that nest, and are as short as a busy machine allows. */
+/** Consistent times, as short as a busy machine allows. */
 export const SHORT_TIMES: Settings = {
   'scheduler.heartbeat_interval_seconds': 0.1,
   'scheduler.phase2.redis.command_timeout_ms': 200,
@@ -55,7 +55,7 @@ export const SHORT_TIMES: Settings = {
   'scheduler.job_deadline_ms': 40_000,
 };
 
-/** Tests bring their fleet along, and do not wait for one that is on its way. */
+/** Tests start their own nodes, and do not wait for others. */
 const QUICK: Settings = {
   'server.port': 0,
   'server.drain_timeout_ms': 0,
@@ -76,7 +76,7 @@ export function configOf(settings: Settings, toml = ''): Config {
   return loaded.config;
 }
 
-/** `file`: the configuration file as it is now, each time it is read. */
+/** `file`: the content of the configuration file, read again each time. */
 export async function startApp(
   settings: Settings = {},
   toml?: string,
@@ -156,7 +156,7 @@ export function createClient(url: string): Omit<RunningApp, 'app' | 'log' | 'nod
   };
 }
 
-/** The nodes a job was given to, in order. */
+/** The nodes that received a job, in order. */
 export const nodesOf = (job: JobView): string[] =>
   job.timeline.flatMap(({ state, node_id }) =>
     state === 'DISPATCHED' && node_id !== undefined ? [node_id] : [],

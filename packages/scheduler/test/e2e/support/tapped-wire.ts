@@ -1,11 +1,14 @@
-/** A wire between nodes and the scheduler that counts, per node, the jobs under way and the refusals for lack of room. */
+/**
+ * A proxy between nodes and the scheduler that counts, per node, the jobs in progress and the refusals for lack of a
+ * slot.
+ */
 import type { AddressInfo } from 'node:net';
 import WebSocket, { WebSocketServer } from 'ws';
 
 export interface Traffic {
-  /** Jobs given and not answered yet: the most there were at once. */
+  /** The highest number of unanswered jobs at once. */
   most: number;
-  /** Jobs that the node itself had no room for. */
+  /** Jobs for which the node itself had no slot. */
   overflows: number;
   readonly underWay: Set<string>;
 }
@@ -17,7 +20,7 @@ export interface TappedWire {
   close(): void;
 }
 
-/** What nodes say that only pretend to be full. */
+/** The text of nodes that only simulate a refusal. */
 const SIMULATED = 'a simulated refusal';
 
 interface Frame {
@@ -74,7 +77,7 @@ export async function createTappedWire(target: string): Promise<TappedWire> {
       from.on('error', () => to.terminate());
       from.on('close', () => {
         to.terminate();
-        // What a dead process had in hand, it has no more.
+        // A dead process no longer has its jobs.
         of(nodeId).underWay.clear();
       });
     }

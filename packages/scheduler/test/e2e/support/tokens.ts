@@ -1,4 +1,4 @@
-/** Tokens of every role, and the configuration that knows them. */
+/** Tokens of every role, and their configuration. */
 
 export const TOKENS = {
   node: 'node-token-0123456789',

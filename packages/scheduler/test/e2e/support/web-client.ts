@@ -1,6 +1,7 @@
 /**
- * The web client as it is legacy: raw frames, and the habits that docs/protocol.md measures in its last section. It knows no
- * extension, sends null for what it does not have, and length-prefixed opus in pieces of 256 ms whatever was agreed upon.
+ * The legacy web client with raw frames and the habits that docs/protocol.md documents in its last section. It
+ * supports no extension, sends null for absent fields, and length-prefixed opus in chunks of 256 ms, whatever was
+ * negotiated.
  */
 import {
   connectSession,
@@ -10,17 +11,17 @@ import {
 } from './session-client.ts';
 
 export interface WebClientOptions extends SessionClientOptions {
-  /** Its counter of chunks outlives its connections. */
+  /** Its chunk counter survives its connections. */
   readonly seq?: number;
   readonly init?: Readonly<Record<string, unknown>>;
 }
 
 export interface WebClient extends SessionClient {
-  /** 256 ms of speech; the audio as it went out. Another session's id, as after a double click. */
+  /** Sends 256 ms of speech and returns the audio; may name another session, as after a double click. */
   speak(sound?: number, sessionId?: string): Buffer;
-  /** The button is let go of: an empty final, not queued behind the audio. */
+  /** The user releases the button: an empty final, not queued behind the audio. */
   letGo(sessionId?: string): void;
-  /** The next number of a chunk. */
+  /** The seq of the next chunk. */
   seq(): number;
   beat(): void;
   play(result: Told): void;
@@ -32,13 +33,13 @@ export interface WebClient extends SessionClient {
 const PACKETS = 13;
 const PACKET_BYTES = 40;
 
-/** 13 packets of 20 ms, each behind its length. */
+/** 13 packets of 20 ms, each after its length. */
 export function opus(sound: number): Buffer {
   const packet = Buffer.concat([Buffer.from([PACKET_BYTES, 0]), Buffer.alloc(PACKET_BYTES, sound)]);
   return Buffer.concat(Array<Buffer>(PACKETS).fill(packet));
 }
 
-/** In its default mode. */
+/** Its default mode. */
 export const WEB_INIT = {
   type: 'session_init',
   client_version: 'web-client-v1.0',

@@ -1,12 +1,12 @@
-/** A token opens the audio of one job, in one process. */
+/** An audio token gives access to the audio of one job, in one process. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAudioTokens } from '../../../src/transport/access/audio-tokens.ts';
 
 const tokens = createAudioTokens({ secret: Buffer.from('secret') });
 
-describe('a one-job token', () => {
-  it('opens its own job and no other', () => {
+describe('audio token', () => {
+  it('an audio token opens only its own job', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (one, other) => {
         expect(tokens.opens(one, tokens.issue(one))).toBe(true);
@@ -15,12 +15,12 @@ describe('a one-job token', () => {
     );
   });
 
-  it('is as good as the secret behind it: another process does not take it', () => {
+  it('another process does not accept an audio token', () => {
     const others = createAudioTokens({ secret: Buffer.from('another secret') });
     expect(others.opens('job-1', tokens.issue('job-1'))).toBe(false);
   });
 
-  it('has one spelling, of messages that need no escaping in a header', () => {
+  it('an audio token has one spelling and needs no escaping in headers', () => {
     const token = tokens.issue('job-1');
     expect(token).toMatch(/^[\w-]{43}$/);
     const last = token.at(-1) as string;
@@ -30,7 +30,7 @@ describe('a one-job token', () => {
     }
   });
 
-  it('is refused whatever it is made of', () => {
+  it('a malformed audio token is refused', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 40, maxLength: 46 }), (token) => {
         expect(tokens.opens('job-1', token)).toBe(false);

@@ -18,7 +18,7 @@ const LOCAL: Peer = { address: '127.0.0.1', host: 'localhost:5010' };
 const REMOTE: Peer = { address: '203.0.113.9', host: 'scheduler.example' };
 const ROLES: readonly Role[] = ['node', 'client', 'operator'];
 
-/** admitted, or the code, for each role. */
+/** `admitted`, or the error code, for each role. */
 const verdicts = (gate: Gate, peer: Peer) =>
   ROLES.map((role) => {
     const admission = gate.admit(peer, role);
@@ -35,7 +35,7 @@ const YES = 'admitted';
 const NO = 'UNAUTHORIZED';
 const NOT_THAT = 'FORBIDDEN';
 
-describe('with tokens', () => {
+describe('gate with tokens', () => {
   it.each([
     ['node-token', [YES, NOT_THAT, NOT_THAT]],
     ['pinned-token', [YES, NOT_THAT, NOT_THAT]],
@@ -43,19 +43,19 @@ describe('with tokens', () => {
     ['operator-token', [YES, YES, YES]],
     ['wrong-token', [NO, NO, NO]],
     ['', [NO, NO, NO]],
-  ])('%s is let in as node, client, operator: %s', (token, expected) => {
+  ])('%s as node, client, operator: %s', (token, expected) => {
     expect(verdicts(gateWith(), { ...REMOTE, token })).toEqual(expected);
     expect(verdicts(gateWith(), { ...LOCAL, token })).toEqual(expected);
   });
 
-  it('nobody comes in without one unless anonymous roles are named', () => {
+  it('a peer without a token is refused unless anonymous roles are configured', () => {
     expect(verdicts(gateWith(), LOCAL)).toEqual([NO, NO, NO]);
     expect(verdicts(gateWith({ anonymous: ['session'] }), LOCAL)).toEqual([NO, YES, NO]);
     expect(verdicts(gateWith({ anonymous: ['session', 'node'] }), LOCAL)).toEqual([YES, YES, NO]);
     expect(verdicts(gateWith({ anonymous: ['operator'] }), LOCAL)).toEqual([NO, NO, YES]);
   });
 
-  it('anonymous roles are for the trusted networks only', () => {
+  it('anonymous roles apply to trusted networks only', () => {
     const gate = gateWith({ anonymous: ['session', 'node', 'operator'], trustedNetworks: ['10.0.0.0/8'] });
     expect(verdicts(gate, { address: '10.1.2.3', host: 'scheduler.example' })).toEqual([YES, YES, YES]);
     expect(verdicts(gate, { address: '::ffff:10.1.2.3' })).toEqual([YES, YES, YES]);
@@ -68,7 +68,7 @@ describe('with tokens', () => {
     expect(verdicts(gate, { ...LOCAL, token: 'wrong' })).toEqual([NO, NO, NO]);
   });
 
-  it('a principal carries a digest and never the token', () => {
+  it('a principal holds the digest of its token, never the token', () => {
     const principal = admitted(gateWith(), { ...REMOTE, token: 'acme-token' }, 'client');
     expect(principal).toMatchObject({ role: 'client', tenantId: 'acme', isAnonymous: false });
     expect(JSON.stringify(principal)).not.toContain('acme-token');
@@ -76,20 +76,20 @@ describe('with tokens', () => {
   });
 });
 
-describe('without tokens and anonymous roles', () => {
+describe('gate without tokens and anonymous roles', () => {
   const open = gateWith({ tokens: [] });
 
-  it('everybody on this machine may do everything', () => {
+  it('a peer on this machine may act in every role', () => {
     expect(verdicts(open, LOCAL)).toEqual([YES, YES, YES]);
     expect(verdicts(open, { address: '::1', host: '[::1]:5010' })).toEqual([YES, YES, YES]);
   });
 
-  it('others may do nothing', () => {
+  it('a peer on another machine is refused', () => {
     expect(verdicts(open, REMOTE)).toEqual([NO, NO, NO]);
     expect(verdicts(open, { ...REMOTE, host: 'localhost' })).toEqual([NO, NO, NO]);
   });
 
-  it('a Host that is not this machine is refused: its page may have had its name point here', () => {
+  it('a foreign Host header is refused, against DNS rebinding', () => {
     expect(verdicts(open, { address: '127.0.0.1', host: 'evil.example' })).toEqual([
       NOT_THAT,
       NOT_THAT,
@@ -98,21 +98,21 @@ describe('without tokens and anonymous roles', () => {
     expect(verdicts(open, { address: '127.0.0.1' })).toEqual([NOT_THAT, NOT_THAT, NOT_THAT]);
   });
 
-  it('a token is a wrong one', () => {
+  it('any token is refused when none is configured', () => {
     expect(verdicts(open, { ...LOCAL, token: 'any' })).toEqual([NO, NO, NO]);
   });
 
-  it('named anonymous roles are the only ones, under any host name', () => {
+  it('configured anonymous roles are the only ones, for any host name', () => {
     const gate = gateWith({ tokens: [], anonymous: ['session', 'node'], trustedNetworks: ['10.0.0.0/8'] });
     expect(verdicts(gate, { address: '10.0.0.5', host: 'gpu-box' })).toEqual([YES, YES, NO]);
   });
 });
 
-describe('the origin', () => {
+describe('origin check', () => {
   const gate = gateWith({ allowedOrigins: ['https://app.example'] });
   const token = 'acme-token';
 
-  it('is checked only if origins are listed and one was sent', () => {
+  it('an origin is checked only if it was sent and origins are listed', () => {
     expect(gate.admit({ ...REMOTE, token }, 'client').kind).toBe('admitted');
     expect(gate.admit({ ...REMOTE, token, origin: 'https://app.example' }, 'client').kind).toBe('admitted');
     expect(gate.admit({ ...REMOTE, token, origin: 'https://evil.example' }, 'client')).toMatchObject({
@@ -126,10 +126,10 @@ describe('the origin', () => {
   });
 });
 
-describe('the tenant', () => {
+describe('tenant of a peer', () => {
   const gate = gateWith({ anonymous: ['session'] });
 
-  it("is the token's, and naming another is refused", () => {
+  it('a token fixes the tenant, and naming another one is refused', () => {
     const acme = admitted(gate, { ...REMOTE, token: 'acme-token' }, 'client');
     expect(gate.tenantOf(acme, undefined)).toEqual({ kind: 'tenant', tenantId: 'acme' });
     expect(gate.tenantOf(acme, 'acme')).toEqual({ kind: 'tenant', tenantId: 'acme' });
@@ -137,20 +137,20 @@ describe('the tenant', () => {
     expect(gate.tenantOf(acme, 'default').kind).toBe('forbidden');
   });
 
-  it('is chosen by anonymous peers, but never one that has tokens', () => {
+  it('an anonymous peer may name a tenant that has no tokens', () => {
     const peer_ = admitted(gate, LOCAL, 'client');
     expect(gate.tenantOf(peer_, undefined)).toEqual({ kind: 'tenant', tenantId: 'default' });
     expect(gate.tenantOf(peer_, 'club')).toEqual({ kind: 'tenant', tenantId: 'club' });
     expect(gate.tenantOf(peer_, 'acme').kind).toBe('forbidden');
   });
 
-  it('may be any for operators', () => {
+  it('an operator may name any tenant', () => {
     const operator = admitted(gate, { ...REMOTE, token: 'operator-token' }, 'client');
     expect(gate.tenantOf(operator, 'acme')).toEqual({ kind: 'tenant', tenantId: 'acme' });
   });
 });
 
-describe('node ids', () => {
+describe('node ids of a peer', () => {
   const gate = gateWith({ anonymous: ['node'] });
   it.each([
     ['pinned-token', 'node', 'node-1', true],
@@ -162,7 +162,7 @@ describe('node ids', () => {
     expect(gate.mayUseNode(admitted(gate, { ...REMOTE, token }, role), nodeId)).toBe(isAllowed);
   });
 
-  it('belong to the same anonymous peer whether it comes by 127.0.0.1 or ::1', () => {
+  it('127.0.0.1 and ::1 are the same anonymous peer', () => {
     const four = admitted(gate, { address: '127.0.0.1' }, 'node');
     const six = admitted(gate, { address: '::1' }, 'node');
     expect(four.credential).toBe(six.credential);
@@ -172,8 +172,8 @@ describe('node ids', () => {
   });
 });
 
-describe('budgets', () => {
-  it('of one connection are its own', () => {
+describe('budgets of the gate', () => {
+  it('each connection has its own message budget', () => {
     const gate = gateWith();
     const one = gate.openMeterFor();
     const spent = [1, 2, 3, 4, 5].map(() => one.spend());
@@ -181,14 +181,14 @@ describe('budgets', () => {
     expect(gate.openMeterFor().spend()).toBe(true);
   });
 
-  it('count nodes without a tenant', () => {
+  it('nodes are counted without a tenant', () => {
     const gate = gateWith();
     const node = admitted(gate, { ...REMOTE, token: 'node-token' }, 'node');
     const kinds = [1, 2, 3, 4].map(() => gate.enter(node, '203.0.113.9').kind);
     expect(kinds).toEqual(['entered', 'entered', 'entered', 'full']);
   });
 
-  it('of the tenant and of all are refused by name', () => {
+  it("a refusal names the tenant's or the global limit", () => {
     const gate = gateWith();
     const kinds = [1, 2, 3, 4].map(() => gate.spend('acme').kind);
     expect(kinds).toEqual(['ok', 'ok', 'ok', 'limited']);
@@ -196,8 +196,8 @@ describe('budgets', () => {
   });
 });
 
-describe('the token table', () => {
-  it('finds each of several tokens, and no other', () => {
+describe('token table', () => {
+  it('every configured token is found, and no other', () => {
     const tokens = ['a', 'b', 'c'];
     const entries = tokens.map((token) => ({
       sha256: digestToken(token),
@@ -209,7 +209,7 @@ describe('the token table', () => {
     for (const token of ['', 'd', 'aa', digestToken('a')]) expect(table.find(token)).toBeUndefined();
   });
 
-  it('refuses a digest that is none', () => {
+  it('an invalid digest is refused', () => {
     expect(() => createTokenTable([{ sha256: 'abc', role: 'node' }], () => 1)).toThrow('64 hexadecimal');
   });
 });

@@ -6,8 +6,8 @@ import { createRequestBudgets, MAX_TENANTS } from '../../../src/transport/access
 import { createTokenBucket } from '../../../src/transport/access/token-bucket.ts';
 import { LIMITS } from './settings.ts';
 
-describe('a token bucket', () => {
-  it('gives its burst at once and then its rate', () => {
+describe('token bucket', () => {
+  it('a full bucket gives its burst, then its rate', () => {
     const bucket = createTokenBucket({ perSecond: 2, burst: 3 }, 0);
     expect([0, 0, 0].map((now) => bucket.take(now))).toEqual([0, 0, 0]);
     expect(bucket.take(0)).toBe(500);
@@ -15,7 +15,7 @@ describe('a token bucket', () => {
     expect(bucket.take(500)).toBe(0);
   });
 
-  it('never gives more than its burst and what has flowed in', () => {
+  it('a bucket never gives more than its burst plus the refill', () => {
     fc.assert(
       fc.property(
         fc.record({ perSecond: fc.integer({ min: 1, max: 1_000 }), burst: fc.integer({ min: 1, max: 100 }) }),
@@ -34,7 +34,7 @@ describe('a token bucket', () => {
     );
   });
 
-  it('has one again after the time it names', () => {
+  it('a bucket has a token again after the announced delay', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10_000 }), (perSecond) => {
         const bucket = createTokenBucket({ perSecond, burst: 1 }, 0);
@@ -45,7 +45,7 @@ describe('a token bucket', () => {
     );
   });
 
-  it('goes on refilling after the clock was set back', () => {
+  it('a bucket refills after the clock was set back', () => {
     const bucket = createTokenBucket({ perSecond: 1, burst: 1 }, 1_000_000);
     expect(bucket.take(1_000_000)).toBe(0);
     expect(bucket.take(0)).toBe(1_000);
@@ -54,14 +54,14 @@ describe('a token bucket', () => {
 });
 
 describe('request budgets', () => {
-  it('limit one tenant without touching another', () => {
+  it('a tenant at its limit does not affect another tenant', () => {
     const budgets = createRequestBudgets(LIMITS, 0);
     for (let count = 0; count < 3; count += 1) expect(budgets.spend('acme', 0).kind).toBe('ok');
     expect(budgets.spend('acme', 0)).toEqual({ kind: 'limited', limit: 'tenant', retryAfterMs: 334 });
     expect(budgets.spend('globex', 0).kind).toBe('ok');
   });
 
-  it('limit all together, and a refusal by that limit costs the tenant nothing', () => {
+  it('a refusal by the global limit costs the tenant nothing', () => {
     const budgets = createRequestBudgets({ requestsPerSecond: 2, requestsPerSecondPerTenant: 2 }, 0);
     expect(budgets.spend('a', 0).kind).toBe('ok');
     expect(budgets.spend(undefined, 0).kind).toBe('ok');
@@ -70,20 +70,20 @@ describe('request budgets', () => {
     expect(budgets.spend('a', 500)).toMatchObject({ kind: 'limited', limit: 'global' });
   });
 
-  it('remember a bounded number of tenants, however many are named', () => {
+  it('the number of remembered tenants is bounded', () => {
     const budgets = createRequestBudgets({ requestsPerSecond: 1e9, requestsPerSecondPerTenant: 1 }, 0);
     for (let count = 0; count < MAX_TENANTS + 500; count += 1) budgets.spend(`t${count}`, 0);
     expect(budgets.size()).toBe(MAX_TENANTS);
-    // The 500 without room share one budget, which is used up.
+    // The 500 tenants beyond the limit share one budget, which is exhausted.
     expect(budgets.spend('newcomer', 0).kind).toBe('limited');
-    // A second later all are idle and make room.
+    // A second later all buckets are full again and can be evicted.
     expect(budgets.spend('newcomer', 1_000).kind).toBe('ok');
     expect(budgets.size()).toBe(1);
   });
 });
 
-describe('request budgets over several instances', () => {
-  it('grant each tenant this instance’s share of its own limit, anew when instances come and go', () => {
+describe('request budgets of several instances', () => {
+  it('a tenant gets this instance’s share, recomputed when instances change', () => {
     let instances = 2;
     const tenancy = {
       of: (tenantId: string) => equalTenancy({ requestsPerSecond: tenantId === 'big' ? 6 : 4 }).of(tenantId),
@@ -107,7 +107,7 @@ describe('request budgets over several instances', () => {
 });
 
 describe('connection counts', () => {
-  it('say which limit is reached', () => {
+  it('a refusal names the reached limit', () => {
     const counts = createConnectionCounts(LIMITS);
     counts.enter('acme', '10.0.0.1');
     counts.enter('acme', '10.0.0.1');
@@ -118,10 +118,10 @@ describe('connection counts', () => {
     expect(counts.enter(undefined, '10.0.0.3')).toEqual({ kind: 'full', limit: 'global' });
   });
 
-  it('give a place back once, however often it is left', () => {
+  it('leaving twice frees a connection only once', () => {
     const counts = createConnectionCounts({ ...LIMITS, maxConnections: 1 });
     const first = counts.enter('acme', '10.0.0.1');
-    if (first.kind !== 'entered') throw new Error('no place');
+    if (first.kind !== 'entered') throw new Error('no free connection');
     first.leave();
     first.leave();
     expect(counts.enter('acme', '10.0.0.1').kind).toBe('entered');

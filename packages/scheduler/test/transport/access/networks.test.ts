@@ -23,24 +23,24 @@ describe('networks', () => {
     expect(createNetworks([network]).includes(address)).toBe(isInside);
   });
 
-  it('refuse what is no network, at start', () => {
+  it('an invalid network is refused at start', () => {
     for (const bad of ['', 'localhost', '10.0.0.0/33', '10.0.0.0/8/9', '10.0.0.0/x', '::1/129', '10.0.0/8']) {
       expect(() => createNetworks([bad])).toThrow('is not a network');
     }
   });
 
-  it('include no text that is not an address', () => {
+  it('text that is not an address is in no network', () => {
     const all = createNetworks(['0.0.0.0/0', '::/0']);
     for (const text of ['', 'localhost', '10.0.0.1:80', '300.1.1.1']) expect(all.includes(text)).toBe(false);
   });
 
-  it('are empty without entries', () => {
+  it('a list without entries is empty', () => {
     const none = createNetworks([]);
     expect(none.isEmpty).toBe(true);
     fc.assert(fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => !none.includes(address)));
   });
 
-  it('agree for an IPv4 address and the same written as IPv6', () => {
+  it('an IPv4 address and its IPv6-mapped form are treated alike', () => {
     const networks = createNetworks(['10.0.0.0/8', '172.16.0.0/12', '127.0.0.1']);
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
@@ -50,9 +50,9 @@ describe('networks', () => {
   });
 });
 
-describe('a loopback host', () => {
+describe('loopback host', () => {
   it.each(['localhost', 'LOCALHOST:5010', '127.0.0.1', '127.0.0.1:5010', '127.9.9.9', '[::1]', '[::1]:5010'])(
-    'is named by %s',
+    '%s is a loopback host',
     (host) => expect(isLoopbackHost(host)).toBe(true),
   );
 
@@ -70,9 +70,9 @@ describe('a loopback host', () => {
     'localhost:5010:1',
     'localhost@evil.example',
     'localhost/evil.example',
-  ])('is not named by %s', (host) => expect(isLoopbackHost(host)).toBe(false));
+  ])('%s is not a loopback host', (host) => expect(isLoopbackHost(host)).toBe(false));
 
-  it('has both families of addresses', () => {
+  it('loopback addresses of both families are recognised', () => {
     expect(['127.0.0.1', '::1', '::ffff:127.0.0.1'].every(isLoopbackAddress)).toBe(true);
     expect(['128.0.0.1', '::2', 'localhost'].some(isLoopbackAddress)).toBe(false);
   });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { redactUrl } from '../../../src/transport/access/redact-url.ts';
 
-describe('a URL in a log', () => {
+describe('redacted URL', () => {
   it.each([
     ['/v1/job/job-1', '/v1/job/job-1'],
     ['/ws/node?token=abc', '/ws/node?token=(hidden)'],
@@ -12,9 +12,9 @@ describe('a URL in a log', () => {
     ['/ws/node?tok%65n=abc', '/ws/node?tok%65n=(hidden)'],
     ['/ws/node?resume_token=abc', '/ws/node?resume_token=(hidden)'],
     ['/ws/node?x?token=abc', '/ws/node?x?token=(hidden)'],
-  ])('%s is written %s', (url, written) => expect(redactUrl(url)).toBe(written));
+  ])('%s is logged as %s', (url, written) => expect(redactUrl(url)).toBe(written));
 
-  it('never holds the token, whatever is around it', () => {
+  it('a redacted URL never contains the token', () => {
     const word = fc.stringMatching(/^[a-z]{0,5}$/);
     fc.assert(
       fc.property(word, fc.array(fc.tuple(word, word), { maxLength: 4 }), (path, pairs) => {

@@ -1,4 +1,4 @@
-/** Tokens are found by their digest, and looking for one says nothing about the others. */
+/** Tokens are found by their digest in constant time. */
 import { describe, expect, it } from 'vitest';
 import { createTokenTable, digestToken, type TokenEntry } from '../../../src/transport/access/tokens.ts';
 
@@ -10,18 +10,18 @@ const entry = (token: string, name: string): TokenEntry => ({
 
 const table = (...entries: TokenEntry[]) => createTokenTable(entries, ({ name }) => name);
 
-describe('a token table', () => {
-  it('finds a token wherever it stands, and no other', () => {
+describe('token table', () => {
+  it('a token is found at any position, and no other token is', () => {
     const { find } = table(entry('a', 'first'), entry('b', 'second'), entry('c', 'third'));
     expect(['a', 'b', 'c', 'd', ''].map(find)).toEqual(['first', 'second', 'third', undefined, undefined]);
   });
 
-  it('compares every row, also after a match: of two that match, the later one is found', () => {
+  it('every row is compared, so the later of two matches is found', () => {
     const { find } = table(entry('a', 'early'), entry('b', 'other'), entry('a', 'late'));
     expect(find('a')).toBe('late');
   });
 
-  it('refuses a digest that is not one', () => {
+  it('an invalid digest is refused', () => {
     expect(() => table({ sha256: 'abc', role: 'node' })).toThrow('64 hexadecimal digits');
   });
 });

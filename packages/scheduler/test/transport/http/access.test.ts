@@ -3,7 +3,7 @@ import { digestToken } from '../../../src/transport/access/tokens.ts';
 import { TOKENS } from '../access/settings.ts';
 import { bearer, DISPATCH, OPEN, REGISTER, REPORT, startServer } from './start-server.ts';
 
-/** Every route, a request that is right but for the credential, and who may make it. */
+/** Every route, with a request that is valid apart from its credential, and the roles that may send it. */
 const ROUTES: readonly [method: string, path: string, body: unknown, roles: readonly string[]][] = [
   ['POST', '/v1/dispatch/f2f', DISPATCH, ['client']],
   ['GET', '/v1/job/job-1', undefined, ['client']],
@@ -29,11 +29,11 @@ const ROUTES: readonly [method: string, path: string, body: unknown, roles: read
   ['GET', '/metrics', undefined, []],
 ];
 
-/** Past the gate: whatever the route then says. */
+/** The gate admitted the request, whatever the route answers then. */
 const isInside = (status: number) => status !== 401 && status !== 403;
 
 describe.each(ROUTES)('%s %s', (method, path, body, roles) => {
-  it('lets in the right roles, and operators, and nobody else', async () => {
+  it('the right roles and operators are admitted, others are not', async () => {
     const { call } = await startServer({ access: { tokens: TOKENS } });
     const status = async (headers?: Record<string, string>) =>
       (await call(method, path, body, headers)).status;
@@ -46,14 +46,14 @@ describe.each(ROUTES)('%s %s', (method, path, body, roles) => {
     expect(await status({ authorization: '' })).toBe(401);
   });
 
-  it('lets in anonymous roles, but never with a wrong token', async () => {
+  it('anonymous roles are admitted, but never with a wrong token', async () => {
     const { call } = await startServer({ access: { tokens: TOKENS, anonymous: ['session', 'node'] } });
     const anonymous = await call(method, path, body);
     expect(isInside(anonymous.status)).toBe(roles.length > 0);
     expect((await call(method, path, body, bearer('wrong-token'))).status).toBe(401);
   });
 
-  it('lets in nobody from outside the trusted networks', async () => {
+  it('peers outside the trusted networks are refused', async () => {
     const trustedNetworks = ['10.0.0.0/8'];
     for (const anonymous of [[], ['session', 'node', 'operator']] as const) {
       const { call } = await startServer({ access: { anonymous, trustedNetworks } });
@@ -62,8 +62,8 @@ describe.each(ROUTES)('%s %s', (method, path, body, roles) => {
   });
 });
 
-describe('refusals', () => {
-  it('say how to come in', async () => {
+describe('refusals of the gate', () => {
+  it('a refusal says which credential is required', async () => {
     const { post } = await startServer({ access: { tokens: TOKENS } });
     const { headers, body } = await post('/v1/dispatch/f2f', DISPATCH);
     expect(headers.get('www-authenticate')).toBe('Bearer');
@@ -73,14 +73,14 @@ describe('refusals', () => {
     });
   });
 
-  it('come before the body is read', async () => {
+  it('a request is refused before its body is read', async () => {
     const { post } = await startServer({ access: { tokens: TOKENS } });
     expect((await post('/v1/dispatch/f2f', 'not json')).status).toBe(401);
   });
 });
 
-describe('an open server', () => {
-  it('serves whoever names this machine, and no page that had its own name point here', async () => {
+describe('open server without tokens', () => {
+  it('requests for this machine are served, rebound host names are refused', async () => {
     const { server } = await startServer();
     const inject = (host: string) =>
       server.app.inject({ method: 'POST', url: '/v1/dispatch/f2f', headers: { host }, payload: DISPATCH });
@@ -90,7 +90,7 @@ describe('an open server', () => {
     expect(rebound.json().detail).toContain('Host');
   });
 
-  it('refuses pages of other origins, which need no token here', async () => {
+  it('pages of other origins are refused without a token', async () => {
     const { url, post } = await startServer({ settings: { corsOrigins: ['https://app.example'] } });
     await post('/v1/node/register', REGISTER);
     const cordon = (origin: string) => post('/api/v1/nodes/node-123/cordon', undefined, { origin });
@@ -100,7 +100,7 @@ describe('an open server', () => {
     expect((await cordon('https://app.example')).status).toBe(200);
   });
 
-  it('refuses what a page of another site only loads, such as the jobs of a node', async () => {
+  it('cross-site loads, such as fetching jobs, are refused', async () => {
     const { call, post } = await startServer();
     await post('/v1/node/register', REGISTER);
     const load = (site: string) =>
@@ -111,7 +111,7 @@ describe('an open server', () => {
 });
 
 describe('pages of listed origins', () => {
-  it('may read answers, after asking', async () => {
+  it('a listed origin may read replies after a preflight', async () => {
     const { call } = await startServer({ settings: { corsOrigins: ['https://app.example'] } });
     const origin = 'https://app.example';
     const asked = await call('OPTIONS', '/v1/dispatch/f2f', undefined, { origin });
@@ -127,10 +127,10 @@ describe('pages of listed origins', () => {
   });
 });
 
-describe('request budgets', () => {
+describe('request budgets over HTTP', () => {
   const limits = { ...OPEN.limits, requestsPerSecondPerTenant: 3 };
 
-  it('stop one tenant and not another, and say for how long', async () => {
+  it('one tenant at its limit gets retry_after_ms, another is served', async () => {
     const { post, counts } = await startServer({ access: { tokens: TOKENS, limits } });
     const dispatch = (token: string) => post('/v1/dispatch/f2f', DISPATCH, bearer(token));
     for (let count = 0; count < 3; count += 1) expect((await dispatch('acme-token')).status).toBe(200);
@@ -142,7 +142,7 @@ describe('request budgets', () => {
     expect(counts.get('scheduler_rate_limited_total tenant')).toBe(1);
   });
 
-  it('of tenants that anonymous callers name are their own', async () => {
+  it('each tenant named by an anonymous caller has its own budget', async () => {
     const { post } = await startServer({ access: { limits } });
     const dispatch = (tenantId: string) => post('/v1/dispatch/f2f', { ...DISPATCH, tenant_id: tenantId });
     for (let count = 0; count < 3; count += 1) expect((await dispatch('one')).status).toBe(200);
@@ -150,14 +150,14 @@ describe('request budgets', () => {
     expect((await dispatch('two')).status).toBe(200);
   });
 
-  it('of all are also for requests that cannot be read', async () => {
+  it('unreadable requests also use the global budget', async () => {
     const { post } = await startServer({ access: { limits: { ...OPEN.limits, requestsPerSecond: 2 } } });
     const statuses: number[] = [];
     for (let count = 0; count < 4; count += 1) statuses.push((await post('/v1/dispatch/f2f', '{')).status);
     expect(statuses).toEqual([400, 400, 429, 429]);
   });
 
-  it('of all stop nodes too, which have no tenant', async () => {
+  it('the global budget also limits nodes, which have no tenant', async () => {
     const { post } = await startServer({ access: { limits: { ...OPEN.limits, requestsPerSecond: 2 } } });
     const statuses: number[] = [];
     for (let count = 0; count < 4; count += 1) statuses.push((await post('/v1/job/ack', REPORT)).status);
@@ -165,8 +165,8 @@ describe('request budgets', () => {
   });
 });
 
-describe('logs', () => {
-  it('never hold a token, whole or digested, nor any text of speech', async () => {
+describe('request log', () => {
+  it('the log never contains tokens, digests or recognised text', async () => {
     const token = 'a-token-nobody-may-see';
     const tokens = [...TOKENS, { sha256: digestToken(token), role: 'operator' as const }];
     const { call, post, lines } = await startServer({
@@ -179,7 +179,7 @@ describe('logs', () => {
         } as never,
       },
     });
-    const speech = 'words nobody may see';
+    const speech = 'secret words';
     for (const [method, path, body] of ROUTES) {
       await call(method, `${path}?token=${token}`, body, bearer(token));
       await call(method, path, body, bearer(`${token}x`));

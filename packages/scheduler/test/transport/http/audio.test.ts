@@ -1,4 +1,4 @@
-/** GET /v1/audio/:ref: who gets audio, in which form, and what happens to those who do not read it. */
+/** GET /v1/audio/:ref: credentials, format, and slow readers. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -18,8 +18,8 @@ async function startHolder(...options: Parameters<typeof startServer>) {
   return { ...server, store, tokens, token, fetch: (path = PATH) => server.get(path, bearer(token)) };
 }
 
-describe('audio', () => {
-  it('comes as it is held, with its exact length, to be kept by nobody on the way', async () => {
+describe('GET /v1/audio/:ref', () => {
+  it('audio is sent unchanged, with its length and no-store', async () => {
     const { url, token } = await startHolder();
     const response = await fetch(url + PATH, { headers: bearer(token) });
     expect(response.status).toBe(200);
@@ -29,7 +29,7 @@ describe('audio', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(AUDIO)).toBe(true);
   });
 
-  it('needs the token of its job; those of roles do not open it', async () => {
+  it('audio requires the token of its job; role tokens are refused', async () => {
     const { get, tokens, store } = await startHolder({ access: { tokens: TOKENS } });
     store.put('job-2', AUDIO);
     expect(await get(PATH)).toMatchObject({
@@ -46,12 +46,12 @@ describe('audio', () => {
     expect((await get(`${PATH}?token=${tokens.issue('job-1')}`)).status).toBe(401);
   });
 
-  it('needs nothing but that token, from outside the trusted networks too', async () => {
+  it('the job token suffices, also from outside the trusted networks', async () => {
     const { fetch } = await startHolder({ access: { tokens: TOKENS, trustedNetworks: ['10.0.0.0/8'] } });
     expect((await fetch()).status).toBe(200);
   });
 
-  it('that is gone is told to holders of its token, and to others the same as audio that is there', async () => {
+  it('lost audio gives 410 with its token, and 403 without', async () => {
     const { get, store, fetch } = await startHolder();
     const there = await get(PATH, bearer('wrong'));
     store.drop('job-1');
@@ -61,7 +61,7 @@ describe('audio', () => {
     expect((await get(PATH)).status).toBe(401);
   });
 
-  it('counts against the budget of all, once its token is right', async () => {
+  it('fetching audio uses the global budget once the token is valid', async () => {
     const limits = { ...OPEN.limits, requestsPerSecond: 1 };
     const { get, fetch, counts } = await startHolder({ access: { limits } });
     for (let round = 0; round < 3; round += 1) expect((await get(PATH, bearer('wrong'))).status).toBe(403);
@@ -70,14 +70,14 @@ describe('audio', () => {
     expect(counts.get('scheduler_rate_limited_total global')).toBe(1);
   });
 
-  it('is served while the server drains', async () => {
+  it('audio is served while the server drains', async () => {
     const { readiness, fetch } = await startHolder();
     readiness.isReady = false;
     readiness.reasons.push(DRAINING);
     expect((await fetch()).status).toBe(200);
   });
 
-  it('is refused by name when the reference is none', async () => {
+  it('an invalid reference is refused with the name of the field', async () => {
     const { fetch } = await startHolder();
     expect(await fetch('/v1/audio/a%20b')).toMatchObject({
       status: 400,
@@ -85,7 +85,7 @@ describe('audio', () => {
     });
   });
 
-  it('leaves no trace of itself or its token in the log', async () => {
+  it('neither audio nor token is logged', async () => {
     const { fetch, get, token, tokens, lines } = await startHolder();
     await fetch();
     await get(PATH, bearer(tokens.issue('job-2')));
@@ -96,7 +96,7 @@ describe('audio', () => {
     }
   });
 
-  it('is described as bytes behind a token', async () => {
+  it('the OpenAPI document describes audio as bytes with a token', async () => {
     const { get } = await startHolder();
     const { body } = await get('/docs/json');
     expect(body.paths['/v1/audio/{ref}'].get).toMatchObject({
@@ -106,18 +106,18 @@ describe('audio', () => {
   });
 });
 
-describe('a slow reader', () => {
-  /** More than the buffers of the system between two sockets hold. */
+describe('slow reader of audio', () => {
+  /** More than the system buffers between two sockets. */
   const LONG = Buffer.alloc(48 * 1024 * 1024, 1);
 
-  it('is cut off in the end, and with it goes the last hold on the audio', async () => {
+  it('a reader that stops reading is cut off and its audio freed', async () => {
     const { port, server, store, token } = await startHolder({ settings: { requestTimeoutMs: 300 } });
     store.put('job-1', LONG);
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
     const [peer] = (await once(server.app.server, 'connection')) as [Socket];
     socket.write(`GET ${PATH} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n\r\n`);
-    // The first bytes are there; nobody asks for more.
+    // The first bytes have arrived; the client reads no more.
     await once(socket, 'readable');
     await once(peer, 'close');
     let bytes = 0;
@@ -128,7 +128,7 @@ describe('a slow reader', () => {
     expect(bytes).toBeLessThan(LONG.length);
   });
 
-  it('that reads in time gets everything', async () => {
+  it('a reader that reads in time gets all audio', async () => {
     const { url, store, token } = await startHolder({ settings: { requestTimeoutMs: 10_000 } });
     store.put('job-1', LONG);
     const response = await fetch(url + PATH, { headers: bearer(token) });

@@ -1,4 +1,4 @@
-/** What operators see and order of many instances over HTTP. */
+/** Operators' view of several instances, and their commands, over HTTP. */
 import { ClusterReply, DeadLettersReply, DeadLetterView, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { summarizeDeadLetter } from '../../../src/transport/http/views/dead-letter-view.ts';
@@ -7,7 +7,7 @@ import { AUDIO, LETTER, SAID, startClusterServer as start } from './start-cluste
 import { startServer } from './start-server.ts';
 
 describe('GET /api/v1/cluster', () => {
-  it('shows instances with what is known of them, and leaves out what is not', async () => {
+  it('instances are shown with their known values only', async () => {
     const { get, join, figures, die } = await start();
     await join('b', { advertiseUrl: undefined, startedAt: Date.now() + 60_000 });
     await join('c');
@@ -48,7 +48,7 @@ describe('GET /api/v1/cluster', () => {
     expect(c).toMatchObject({ nodes: 4, sessions: 5, jobs_in_flight: 6, dead_letters: 1 });
   });
 
-  it('shows one process alone as embedded, with zeros', async () => {
+  it('a single process is shown as embedded, with zeros', async () => {
     const { get } = await startServer();
     expect((await get('/api/v1/cluster')).body).toMatchObject({
       store: { mode: 'embedded', ok: true },
@@ -57,7 +57,7 @@ describe('GET /api/v1/cluster', () => {
     });
   });
 
-  it('shows what instances that are gone left behind', async () => {
+  it('dead letters of removed instances are shown', async () => {
     const { get, join, die, goForGood } = await start();
     const gone = await join('gone');
     await die('gone', LETTER);
@@ -65,7 +65,7 @@ describe('GET /api/v1/cluster', () => {
     expect((await get('/api/v1/cluster')).body.orphaned).toEqual([{ instance_id: 'gone', dead_letters: 1 }]);
   });
 
-  it('is not there if nobody can tell', async () => {
+  it('the route does not exist without a cluster reader', async () => {
     const { get } = await startServer({ services: { cluster: undefined as never } });
     expect((await get('/api/v1/cluster')).status).toBe(404);
     expect((await get('/api/v1/dead-letters')).status).toBe(404);
@@ -73,7 +73,7 @@ describe('GET /api/v1/cluster', () => {
 });
 
 describe('GET /api/v1/dead-letters', () => {
-  it('says what each letter is about, never what was said in it', async () => {
+  it('the list shows the topic of a dead letter, never its body', async () => {
     const { get, die } = await start();
     await die('a', LETTER);
     const { status, body } = await get('/api/v1/dead-letters');
@@ -100,7 +100,7 @@ describe('GET /api/v1/dead-letters', () => {
     expect(JSON.stringify(body)).not.toContain('somebody');
   });
 
-  it('makes no letter younger than now, whatever two clocks say', () => {
+  it('the age of a dead letter is never negative', () => {
     const message = {
       instanceId: 'a',
       messageId: '5000-0',
@@ -113,7 +113,7 @@ describe('GET /api/v1/dead-letters', () => {
     expect(summarizeDeadLetter(message, 6_000)).toMatchObject({ age_ms: 1_000 });
   });
 
-  it('goes through all of them in pages', async () => {
+  it('paging returns every dead letter', async () => {
     const { get, join, die } = await start();
     await join('b');
     await die('a', 'one', 'two');
@@ -131,7 +131,7 @@ describe('GET /api/v1/dead-letters', () => {
     ['cursor=nowhere', '/cursor'],
     ['cursor=a:(1-1', '/cursor'],
     ['instance_id=a%20b', '/instance_id'],
-  ])('refuses ?%s and names the field', async (query, field) => {
+  ])('?%s is refused with the name of the field', async (query, field) => {
     const { get } = await start();
     expect(await get(`/api/v1/dead-letters?${query}`)).toMatchObject({ status: 400, body: { field } });
   });
@@ -148,18 +148,18 @@ describe('GET /api/v1/dead-letters/:id', () => {
     return body;
   }
 
-  it('shows what it says, and the length of its audio only', async () => {
+  it('a dead letter is shown with the length of its audio', async () => {
     const { body, ...rest } = await show(LETTER);
     expect(rest).toMatchObject({ instance_id: 'a', kind: 'job_result' });
     expect(body.body.result).toEqual({ textAsr: SAID, ttsAudio: '[16 characters]', ttsFormat: 'wav' });
   });
 
-  it('shows the audio too when asked for it', async () => {
+  it('raw=true shows the audio, too', async () => {
     const { body } = await show(LETTER, '?raw=true');
     expect(body.body.result.ttsAudio).toBe(AUDIO);
   });
 
-  it('finds audio by its name anywhere, and long base64 by any name', async () => {
+  it('audio is recognised by field name, and long base64 in any field', async () => {
     const long = 'QUJD'.repeat(200);
     const text = `${'word '.repeat(200)}`;
     const { body } = await show(
@@ -184,18 +184,18 @@ describe('GET /api/v1/dead-letters/:id', () => {
     });
   });
 
-  it('shows the length of what is no JSON, and the whole of it when asked', async () => {
+  it('a body that is not JSON is shown by length, raw in full', async () => {
     expect((await show('no json at all')).body).toBe('[14 characters]');
     expect((await show('no json at all', '?raw=true')).body).toBe('no json at all');
     expect((await show('')).body).toBe('[0 characters]');
   });
 
-  it('is not brought down by a letter that is nested without end', async () => {
+  it('a deeply nested body is cut at the maximum depth', async () => {
     const { body } = await show(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
     expect(JSON.stringify(body)).toContain('nested deeper than is shown');
   });
 
-  it('answers 404 to a letter that is not there, and 400 to what is no id', async () => {
+  it('an unknown id gives 404, an invalid one 400', async () => {
     const { get } = await start();
     expect(await get('/api/v1/dead-letters/a:1-1')).toMatchObject({
       status: 404,
@@ -206,7 +206,7 @@ describe('GET /api/v1/dead-letters/:id', () => {
 });
 
 describe('POST /api/v1/dead-letters/:id/replay', () => {
-  it('puts the letter into the inbox of its instance again, once', async () => {
+  it('a replay puts the message into its inbox once', async () => {
     const { get, post, die, arrived } = await start();
     await die('a', LETTER);
     const { id } = (await get('/api/v1/dead-letters')).body.letters[0];
@@ -218,10 +218,10 @@ describe('POST /api/v1/dead-letters/:id/replay', () => {
     expect(await arrived('a')).toEqual([LETTER]);
   });
 
-  it('answers 429 and keeps the letter when the inbox is full', async () => {
+  it('a full inbox gives 429 and keeps the dead letter', async () => {
     const { get, post, die, inbox } = await start({ maxMessages: 1 });
     await die('a', LETTER);
-    await inbox.send('a', 'fills it');
+    await inbox.send('a', 'filler');
     const { id } = (await get('/api/v1/dead-letters')).body.letters[0];
     expect(await post(`/api/v1/dead-letters/${id}/replay`, {})).toMatchObject({
       status: 429,
@@ -232,7 +232,7 @@ describe('POST /api/v1/dead-letters/:id/replay', () => {
 });
 
 describe('DELETE /api/v1/dead-letters', () => {
-  it('removes what it is told, of an instance, of an age, or all', async () => {
+  it('a purge removes by instance, by age, or all', async () => {
     const { join, die, remove } = await start();
     await join('b');
     for (const name of ['a', 'b']) await die(name, 'one', 'two');
@@ -244,7 +244,7 @@ describe('DELETE /api/v1/dead-letters', () => {
     expect((await remove('?all=true')).body).toMatchObject({ purged: 2 });
   });
 
-  it('removes nothing without being told which', async () => {
+  it('a purge without a filter is refused', async () => {
     const { die, remove, get } = await start();
     await die('a', 'one');
     for (const query of ['', '?all=false', '?all=true&instance_id=a', '?all=true&older_than_ms=0'])

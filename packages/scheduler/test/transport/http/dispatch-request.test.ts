@@ -22,8 +22,8 @@ function build(change: Partial<Body>, idempotencyKey?: string) {
 const problem = (change: Partial<Body>, idempotencyKey?: string) =>
   buildDispatch({ ...DISPATCH, ...change }, { ...CONTEXT, idempotencyKey });
 
-describe('a dispatch request', () => {
-  it('needs the services it names by type or id, and what its features depend on', () => {
+describe('dispatch request', () => {
+  it('required services and the dependencies of features are needed', () => {
     const { need } = build({
       required_services: ['whisper-large', 'tone', 'whisper-large', 'asr'],
       features: { speech_rate_control: true },
@@ -35,19 +35,19 @@ describe('a dispatch request', () => {
     });
   });
 
-  it('needs the core service of each stage it uses', () => {
+  it('the core service of each used stage is needed', () => {
     const require = createRequirements({ asr: 'node-inference', nmt: 'nmt-m2m100', tts: 'piper-tts' });
     const built = buildDispatch({ ...DISPATCH }, { ...CONTEXT, require });
     expect(built).toMatchObject({ request: { need: { services: ['nmt-m2m100', 'node-inference'] } } });
   });
 
-  it('is another request when it requires other services', () => {
+  it('other required services give another fingerprint', () => {
     const printed = (required_services: string[]) =>
       build({ request_id: 'r1', required_services }).fingerprint;
     expect(printed(['a'])).not.toBe(printed(['b']));
   });
 
-  it('becomes the whole pipeline without speech, by reference, answered at once', () => {
+  it('the default is the whole pipeline without speech, and no waiting', () => {
     expect(build({})).toEqual({
       tenantId: 'acme',
       sessionId: 'room-888',
@@ -81,7 +81,7 @@ describe('a dispatch request', () => {
     });
   });
 
-  it('passes on what it says about the node, the voice and the wait', () => {
+  it('options for node, speech and waiting are passed on', () => {
     const request = build({
       options: { require_tts: true, preferred_node_id: 'node-9', strict: true },
       pipeline: { use_asr: true, use_nmt: true, use_tts: false, use_tone: true },
@@ -106,9 +106,9 @@ describe('a dispatch request', () => {
   });
 
   it.each<[string, Partial<Body>, unknown, boolean]>([
-    ['folded tags', { src_lang: 'zh-CN', tgt_lang: 'pt_BR' }, [{ source: 'zh', target: 'pt' }], false],
+    ['normalised tags', { src_lang: 'zh-CN', tgt_lang: 'pt_BR' }, [{ source: 'zh', target: 'pt' }], false],
     [
-      'two ways',
+      'two-way',
       { mode: 'two_way_auto' },
       [
         { source: 'en', target: 'zh' },
@@ -134,15 +134,15 @@ describe('a dispatch request', () => {
       ],
       true,
     ],
-    ['auto with nothing', { src_lang: 'auto' }, [{ source: 'any', target: 'zh' }], true],
+    ['auto without languages', { src_lang: 'auto' }, [{ source: 'any', target: 'zh' }], true],
     [
-      'auto with the target only',
+      'auto with a target only',
       { src_lang: 'auto', auto_langs: ['zh'] },
       [{ source: 'any', target: 'zh' }],
       true,
     ],
-    ['one way with a pair', { lang_a: 'ja', lang_b: 'ko' }, [{ source: 'en', target: 'zh' }], false],
-  ])('needs the directions of %s', (_name, change, directions, isPairUnknown) => {
+    ['one-way with a pair', { lang_a: 'ja', lang_b: 'ko' }, [{ source: 'en', target: 'zh' }], false],
+  ])('%s determines the needed directions', (_name, change, directions, isPairUnknown) => {
     const { need } = build(change);
     expect(need.directions).toEqual(directions);
     expect(need.isPairUnknown).toBe(isPairUnknown);
@@ -156,7 +156,7 @@ describe('a dispatch request', () => {
     [{ lang_a: 'auto', lang_b: 'en' }, '/lang_a'],
     [{ audio: 'AAAA' }, '/audio_ref'],
     [{ audio_ref: '' }, '/audio_ref'],
-  ])('names the field that is wrong in %j', (change, field) => {
+  ])('the invalid field of %j is named', (change, field) => {
     expect(problem(change)).toMatchObject({ kind: 'invalid', field });
   });
 
@@ -164,7 +164,7 @@ describe('a dispatch request', () => {
     [{ audio: '' }],
     [{ audio: 'not base64!' }],
     [{ audio: 'AAAA', audio_format: 'wav' }],
-  ])('names the audio that is wrong in %j', (change) => {
+  ])('the invalid audio of %j is named', (change) => {
     const { audio_ref: _, ...rest } = DISPATCH;
     expect(buildDispatch({ ...rest, ...change }, CONTEXT)).toMatchObject({
       kind: 'invalid',
@@ -172,7 +172,7 @@ describe('a dispatch request', () => {
     });
   });
 
-  it('takes its id from the body or the header, quoted or not, and refuses two that differ', () => {
+  it('the request id comes from body or header, and two must agree', () => {
     expect(build({ request_id: 'r-1' }).requestId).toBe('r-1');
     expect(build({}, 'r-1').requestId).toBe('r-1');
     expect(build({}, '"r-1"').requestId).toBe('r-1');
@@ -183,11 +183,11 @@ describe('a dispatch request', () => {
     expect(build({ request_id: 'r-1' }).fingerprint).toMatch(/^digest of /);
   });
 
-  it('has one fingerprint however it is spelled, and another for another body', () => {
+  it('equal requests share a fingerprint, different ones do not', () => {
     const print = canonicalRequest;
     const same: Body = { tgt_lang: 'zh', audio_ref: 'blob://1', src_lang: 'en', session_id: 'room-888' };
     expect(print({ ...same, wait_ms: 5, trace_id: 't', request_id: 'r' })).toBe(print(DISPATCH));
-    // How urgent it is may change from one try to the next.
+    // The priority may change between retries.
     expect(print({ ...DISPATCH, options: { priority: 'high' } })).toBe(print(DISPATCH));
     expect(print({ ...DISPATCH, src_lang: 'de' })).not.toBe(print(DISPATCH));
     expect(print({ ...DISPATCH, options: { require_tts: true, strict: true } })).toBe(

@@ -6,7 +6,7 @@ import { bearer, DISPATCH, startServer } from './start-server.ts';
 const PATH = '/v1/dispatch/f2f';
 
 describe('POST /v1/dispatch/f2f', () => {
-  it('answers with the job, its node and attempt', async () => {
+  it('the reply has the job, its node and its attempt', async () => {
     const { post, engine } = await startServer();
     const { status, body } = await post(PATH, {
       ...DISPATCH,
@@ -23,7 +23,7 @@ describe('POST /v1/dispatch/f2f', () => {
     expect(engine.dispatched[0]?.requestId).toBeUndefined();
   });
 
-  it('binds a request by body or by header', async () => {
+  it('a request is bound by its body or header id', async () => {
     const { post, engine } = await startServer();
     const byBody = await post(PATH, { ...DISPATCH, request_id: 'r-1' });
     const byHeader = await post(PATH, DISPATCH, { 'idempotency-key': 'r-1' });
@@ -35,7 +35,7 @@ describe('POST /v1/dispatch/f2f', () => {
     expect(both).toMatchObject({ status: 400, body: { error: 'INVALID_MESSAGE', field: '/request_id' } });
   });
 
-  it('hands inline audio over as bytes', async () => {
+  it('inline audio is passed on as bytes', async () => {
     const { post, engine } = await startServer();
     const { audio_ref: _, ...rest } = DISPATCH;
     await post(PATH, { ...rest, audio: 'AQIDBA==', audio_format: 'opus', sample_rate: 48_000 });
@@ -56,7 +56,7 @@ describe('POST /v1/dispatch/f2f', () => {
     [{ ...DISPATCH, audio_ref: null, audio: 'AAAA', audio_format: 'wav' }, '/audio'],
     [{ ...DISPATCH, audio: 'AAAA' }, '/audio_ref'],
     [{ ...DISPATCH, audio_format: 'mp3' }, '/audio_format'],
-  ])('names the field that is wrong in %j', async (body, field) => {
+  ])('the invalid field of %j is named', async (body, field) => {
     const { post, engine, counts } = await startServer();
     const answer = await post(PATH, body);
     expect(answer).toMatchObject({ status: 400, body: { error: 'INVALID_MESSAGE', field } });
@@ -66,7 +66,7 @@ describe('POST /v1/dispatch/f2f', () => {
     expect([...counts.keys()].filter((key) => key.includes('5'))).toEqual([]);
   });
 
-  it('asks for audio or a reference', async () => {
+  it('a request without audio and reference is refused', async () => {
     const { post } = await startServer();
     const { status, body } = await post(PATH, { ...DISPATCH, audio_ref: null });
     expect(status).toBe(400);
@@ -74,7 +74,7 @@ describe('POST /v1/dispatch/f2f', () => {
     expect(body.field).toBe('/audio_ref');
   });
 
-  it('gives the reasons of a refusal, and says when to come back', async () => {
+  it('a refusal has its reasons and retry_after_ms', async () => {
     const { post, engine } = await startServer();
     engine.refuseWith({
       kind: 'refused',
@@ -94,7 +94,7 @@ describe('POST /v1/dispatch/f2f', () => {
     });
   });
 
-  it('does not ask to come back where that would not help', async () => {
+  it('a permanent refusal has no retry_after_ms', async () => {
     const { post, engine } = await startServer();
     engine.refuseWith({ kind: 'refused', code: 'IDEMPOTENCY_CONFLICT', message: 'another body' });
     const { status, headers, body } = await post(PATH, DISPATCH);
@@ -103,11 +103,11 @@ describe('POST /v1/dispatch/f2f', () => {
     expect(body).not.toHaveProperty('retry_after_ms');
   });
 
-  it('gives a known fault its code, and hides an unknown one', async () => {
+  it('a known fault keeps its code, an unknown one is hidden', async () => {
     const faults = [
-      new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'the store is away'),
-      new Error('secret of the inside'),
-      'not even an error',
+      new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'Redis is down'),
+      new Error('internal secret'),
+      'not an Error',
     ];
     const { post, lines } = await startServer({
       services: {
@@ -121,7 +121,7 @@ describe('POST /v1/dispatch/f2f', () => {
     const known = await post(PATH, DISPATCH);
     expect(known).toMatchObject({
       status: 503,
-      body: { error: 'SCHEDULER_DEPENDENCY_DOWN', detail: 'the store is away' },
+      body: { error: 'SCHEDULER_DEPENDENCY_DOWN', detail: 'Redis is down' },
     });
     expect(lines.filter((line) => line.includes('"error"'))).toEqual([]);
     for (let count = 0; count < 2; count += 1) {
@@ -130,10 +130,10 @@ describe('POST /v1/dispatch/f2f', () => {
       expect(JSON.stringify(unknown.body)).not.toMatch(/secret|not even/);
     }
     expect(lines.filter((line) => line.includes('request failed'))).toHaveLength(2);
-    expect(lines.join('')).toContain('secret of the inside');
+    expect(lines.join('')).toContain('internal secret');
   });
 
-  it('takes the tenant of the token and refuses another', async () => {
+  it("the token's tenant is used, and naming another is refused", async () => {
     const { post, engine } = await startServer({ access: { tokens: TOKENS } });
     const acme = bearer('acme-token');
     expect((await post(PATH, DISPATCH, acme)).status).toBe(200);
@@ -145,7 +145,7 @@ describe('POST /v1/dispatch/f2f', () => {
     });
   });
 
-  it('is refused while the server drains', async () => {
+  it('a draining server refuses dispatches', async () => {
     const { post, readiness, get } = await startServer();
     readiness.isReady = false;
     readiness.reasons.push('draining');

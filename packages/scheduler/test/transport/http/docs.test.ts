@@ -1,4 +1,4 @@
-/** The OpenAPI document says what is answered, in words that every reader of OpenAPI knows. */
+/** The OpenAPI document describes the replies with standard keywords only. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
 import { startApp } from '../../e2e/support/start-app.ts';
@@ -22,14 +22,14 @@ const operationsOf = (paths: Record<string, Record<string, Operation>>) =>
     Object.entries(operations).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
   );
 
-it('every operation says what it answers when all is well', async () => {
+it('every operation describes its successful reply', async () => {
   const { paths } = await startDocumented();
   for (const { name, operation } of operationsOf(paths)) {
     expect(Object.keys(operation.responses['200']?.content ?? {}), name).toHaveLength(1);
   }
 });
 
-it('measurements and events are declared as what they are sent as', async () => {
+it('metrics and events are declared with their media types', async () => {
   const { paths, url, dispatch, post } = await startDocumented();
   const declared = (path: string) => Object.keys(paths[path]?.get?.responses['200']?.content ?? {});
   expect(declared('/metrics')).toEqual(['text/plain']);
@@ -50,9 +50,9 @@ it('measurements and events are declared as what they are sent as', async () => 
   await events.body?.cancel();
 });
 
-it('every schema is taken by a validator in strict mode', async () => {
+it('a strict validator accepts every schema', async () => {
   const { paths } = await startDocumented();
-  // These two formats are OpenAPI's own.
+  // Two formats defined by OpenAPI.
   const ajv = new Ajv2020({ strict: true, strictRequired: false, formats: { binary: true, byte: true } });
   for (const { name, operation } of operationsOf(paths)) {
     const contents = [

@@ -1,4 +1,4 @@
-/** Jobs that are always on node-1, and move when a test says so. */
+/** A job engine whose jobs are always on node-1 and move when the test says so. */
 
 import type { DispatchOutcome, DispatchRequest } from '../../../src/domain/dispatch.ts';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';

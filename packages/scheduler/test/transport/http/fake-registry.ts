@@ -1,4 +1,4 @@
-/** Remembers who registered; every node is what it says it is. */
+/** A node registry that accepts every registration unchanged. */
 import type { NodeView } from '../../../src/domain/node.ts';
 import { nmtProduct } from '../../../src/domain/profile.ts';
 import type {

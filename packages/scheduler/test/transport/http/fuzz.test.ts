@@ -19,7 +19,7 @@ const POSTS: readonly [path: string, good: Record<string, unknown>][] = [
 
 const RUNS = 60;
 
-/** A refusal has the one shape and a 4xx status; what happens to be right is answered 200. */
+/** A refusal has the usual shape and a 4xx status; valid input gets 200. */
 function expectSound(status: number, text: string): void {
   const body = JSON.parse(text);
   if (status === 200) return;
@@ -31,7 +31,7 @@ function expectSound(status: number, text: string): void {
 }
 
 describe.each(POSTS)('POST %s', (path, good) => {
-  it('answers every body and lives on', async () => {
+  it('every body is answered, and the server keeps running', async () => {
     const { url, get } = await startServer();
     const spoiled = fc
       .dictionary(
@@ -52,8 +52,8 @@ describe.each(POSTS)('POST %s', (path, good) => {
   });
 });
 
-describe('paths and queries', () => {
-  it('are answered whatever they are, and the server lives on', async () => {
+describe('random paths and queries', () => {
+  it('every path and query is answered, and the server keeps running', async () => {
     const { server } = await startServer();
     const { app } = server;
     const part = fc.oneof(
@@ -82,7 +82,7 @@ describe('paths and queries', () => {
     );
   });
 
-  it('take any header value', async () => {
+  it('any header value is accepted', async () => {
     const { server } = await startServer();
     const names = fc.constantFrom('authorization', 'idempotency-key', 'origin', 'host', 'last-event-id');
     const values = fc.string({ unit: 'grapheme-ascii' });

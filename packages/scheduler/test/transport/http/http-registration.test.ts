@@ -13,8 +13,8 @@ function profileOf(change: Partial<HttpNodeRegister>) {
   return understand(report, traits, RULES);
 }
 
-describe('an HTTP registration', () => {
-  it('acknowledges, fetches audio, is public and polls unless it says otherwise', () => {
+describe('HTTP registration', () => {
+  it('by default an HTTP node acknowledges, fetches audio, and polls', () => {
     expect(readRegistration(body, 'credential')).toMatchObject({
       nodeId: 'node-123',
       credential: 'credential',
@@ -31,7 +31,7 @@ describe('an HTTP registration', () => {
     expect(readRegistration({ ...body, health: 'offline' }, 'c').health).toBe('draining');
   });
 
-  it('has the service types whose languages it names, and speech recognition', () => {
+  it('a node has the service types of its languages, and recognition', () => {
     expect(profileOf({}).readyTypes).toEqual(['asr', 'nmt', 'semantic', 'tts']);
     const { tts_langs: _, ...silent } = body;
     const { report, traits } = readRegistration(silent, 'c');
@@ -41,7 +41,7 @@ describe('an HTTP registration', () => {
     expect(understand(bare.report, bare.traits, RULES).readyTypes).toEqual(['asr']);
   });
 
-  it('translates exactly its pairs, or all among its semantic languages', () => {
+  it('a node translates its pairs, or all of its semantic languages', () => {
     const { nmt } = profileOf({ semantic_langs: ['en', 'zh', 'de'], nmt_pairs: [['en', 'zh-CN']] });
     expect(translates(nmt, 'en', 'zh')).toBe(true);
     expect(translates(nmt, 'zh', 'en')).toBe(false);
@@ -51,8 +51,8 @@ describe('an HTTP registration', () => {
   });
 });
 
-describe('an HTTP heartbeat', () => {
-  it('gives shares as percentages, and leaves unknown ones out', () => {
+describe('HTTP heartbeat', () => {
+  it('load shares become percentages, and unknown ones are omitted', () => {
     const { resources } = readHeartbeat(
       { node_id: 'n', current_load: { gpu: 0.52, cpu: -1 }, running_job_ids: ['a', 'b'] },
       undefined,
@@ -63,7 +63,7 @@ describe('an HTTP heartbeat', () => {
     );
   });
 
-  it('says nothing of languages it leaves out', () => {
+  it('absent languages are not reported', () => {
     expect(readHeartbeat({ node_id: 'n', health: 'degraded' }, undefined)).toEqual({
       nodeId: 'n',
       resources: { runningJobs: 0 },
@@ -77,7 +77,7 @@ describe('an HTTP heartbeat', () => {
     return understand({ ...report, ...news }, traits, RULES);
   };
 
-  it('that names some languages keeps the others', () => {
+  it('named languages leave the other ones unchanged', () => {
     const now = after(body, { tts_langs: ['en'] });
     expect(now.tts).toEqual(['en']);
     expect(now.semantic).toEqual(profileOf({}).semantic);
@@ -85,13 +85,13 @@ describe('an HTTP heartbeat', () => {
     expect(now.readyTypes).toEqual(['asr', 'nmt', 'semantic', 'tts']);
   });
 
-  it('of a node without pairs translates among the semantic languages it names now', () => {
+  it('without pairs, translation follows the semantic languages of the heartbeat', () => {
     const { nmt_pairs: _, ...undeclared } = body;
     const { nmt } = after(undeclared, { semantic_langs: ['en', 'zh', 'ja'] });
     expect(translates(nmt, 'ja', 'en') && translates(nmt, 'zh', 'ja')).toBe(true);
   });
 
-  it('of a node with pairs translates no more than those, however many languages it names', () => {
+  it('with pairs, translation stays limited to them', () => {
     const pairs: [string, string][] = [
       ['en', 'zh'],
       ['zh', 'en'],

@@ -16,7 +16,7 @@ async function withJob(
 const RESULT = { textAsr: 'hello', textTranslated: '你好', ttsAudio: '', ttsFormat: '' };
 
 describe('GET /v1/job/:id', () => {
-  it('shows the job, its life and its result', async () => {
+  it('a job is shown with its history and result', async () => {
     const { get, engine, jobId } = await withJob();
     engine.move(jobId, 'RUNNING');
     engine.move(jobId, 'FINISHED', {
@@ -46,16 +46,16 @@ describe('GET /v1/job/:id', () => {
     ]);
   });
 
-  it('shows why a job failed', async () => {
+  it('a failed job is shown with its error', async () => {
     const { get, engine, jobId } = await withJob();
-    engine.move(jobId, 'FAILED', { failure: { code: 'JOB_TIMEOUT', message: 'nobody answered' } });
+    engine.move(jobId, 'FAILED', { failure: { code: 'JOB_TIMEOUT', message: 'no node answered' } });
     expect((await get(`/v1/job/${jobId}`)).body).toMatchObject({
       reason: 'JOB_TIMEOUT',
-      result: { success: false, error: { code: 'JOB_TIMEOUT', message: 'nobody answered' } },
+      result: { success: false, error: { code: 'JOB_TIMEOUT', message: 'no node answered' } },
     });
   });
 
-  it('waits for the end, and no longer', async () => {
+  it('wait_ms waits for the end, and no longer', async () => {
     const { get, engine, jobId } = await withJob();
     const waiting = get(`/v1/job/${jobId}?wait_ms=20000`);
     setImmediate(() => {
@@ -66,12 +66,12 @@ describe('GET /v1/job/:id', () => {
     expect((await get(`/v1/job/${jobId}?wait_ms=20000`)).body.state).toBe('FINISHED');
   });
 
-  it('shows the job as it is when the wait ends', async () => {
+  it('the present state is returned when the wait ends', async () => {
     const { get, jobId } = await withJob();
     expect((await get(`/v1/job/${jobId}?wait_ms=5`)).body.state).toBe('DISPATCHED');
   });
 
-  it("is for the job's tenant and for operators; to others it is absent", async () => {
+  it('a job is visible to its tenant and operators only', async () => {
     const { get, post, jobId } = await withJob({ access: { tokens: TOKENS } }, bearer('acme-token'));
     const path = `/v1/job/${jobId}`;
     expect((await get(path, bearer('acme-token'))).status).toBe(200);
@@ -88,7 +88,7 @@ describe('GET /v1/job/:id', () => {
 });
 
 describe('POST /v1/job/:id/cancel', () => {
-  it('cancels once, with or without a body', async () => {
+  it('a job is cancelled once, with or without a body', async () => {
     const { post, jobId } = await withJob();
     expect((await post(`/v1/job/${jobId}/cancel`)).body).toEqual({
       ok: true,
@@ -103,7 +103,7 @@ describe('POST /v1/job/:id/cancel', () => {
     });
   });
 
-  it('names the field that is wrong', async () => {
+  it('an invalid cancel names the field', async () => {
     const { post, jobId } = await withJob();
     expect(await post(`/v1/job/${jobId}/cancel`, { reason: 1 })).toMatchObject({
       status: 400,
@@ -114,7 +114,7 @@ describe('POST /v1/job/:id/cancel', () => {
 });
 
 describe('GET /v1/job/:id/events', () => {
-  it('tells every move and ends when the job is settled', async () => {
+  it('every move is streamed until the job is settled', async () => {
     const { url, engine, jobId } = await withJob();
     const response = await fetch(`${url}/v1/job/${jobId}/events`);
     expect(response.headers.get('content-type')).toContain('text/event-stream');
@@ -127,14 +127,14 @@ describe('GET /v1/job/:id/events', () => {
     expect(events.at(-1)).toMatch(/^id: end\nevent: job\n/);
   });
 
-  it('of a settled job is one event, and nothing for who has seen the end', async () => {
+  it('a settled job gives one event, and 204 after the last event', async () => {
     const { get, engine, jobId } = await withJob();
     engine.move(jobId, 'FAILED', { failure: { code: 'JOB_TIMEOUT', message: '' } });
     expect((await get(`/v1/job/${jobId}/events`)).body.match(/event: job/g)).toHaveLength(1);
     expect((await get(`/v1/job/${jobId}/events`, { 'last-event-id': 'end' })).status).toBe(204);
   });
 
-  it('sends comments while nothing happens', async () => {
+  it('comments are sent while the job does not move', async () => {
     const { url, jobId, engine } = await withJob({ settings: { eventHeartbeatMs: 5 } });
     const response = await fetch(`${url}/v1/job/${jobId}/events`);
     const reader = response.body?.getReader();
@@ -147,13 +147,13 @@ describe('GET /v1/job/:id/events', () => {
     expect(text).toContain('"state":"DISPATCHED"');
   });
 
-  it('stops listening when the client goes away', async () => {
+  it('the subscription ends when the client disconnects', async () => {
     const { url, jobId, events, engine } = await withJob();
     const leaving = new AbortController();
     const response = await fetch(`${url}/v1/job/${jobId}/events`, { signal: leaving.signal });
     await response.body?.getReader().read();
     leaving.abort();
-    // The listeners are bounded: a hundred more fit only if this one is gone.
+    // Subscriptions are bounded: a hundred more fit only if this one has ended.
     await eventually(() => {
       const taken = Array.from({ length: 100 }, () => events.subscribe(jobId, () => {}));
       const fits = taken.every(({ kind }) => kind === 'subscribed');
@@ -163,7 +163,7 @@ describe('GET /v1/job/:id/events', () => {
     engine.move(jobId, 'RUNNING');
   });
 
-  it('ends when the server closes', async () => {
+  it('streams end when the server closes', async () => {
     const { url, jobId, server } = await withJob();
     const response = await fetch(`${url}/v1/job/${jobId}/events`);
     const text = response.text();
@@ -171,21 +171,21 @@ describe('GET /v1/job/:id/events', () => {
     expect(await text).toContain('"state":"DISPATCHED"');
   });
 
-  it('carries a result of any size', async () => {
+  it('a result of any size is streamed', async () => {
     const { get, engine, jobId } = await withJob();
     const ttsAudio = 'A'.repeat(6 * 1024 * 1024);
     engine.move(jobId, 'FINISHED', { result: { ...RESULT, ttsAudio } });
     expect((await get(`/v1/job/${jobId}/events`)).body.length).toBeGreaterThan(ttsAudio.length);
   });
 
-  it('gives its place back when the job cannot be read', async () => {
+  it('the subscription ends when the job cannot be read', async () => {
     let reads = 0;
     const { get, engine, jobId } = await withJob({ settings: { maxWaits: 1 } });
     const { get: read } = engine.store;
     engine.store.get = async (id) => {
       reads += 1;
-      // The first reading decides who may see the job, the second begins the stream.
-      if (reads === 2) throw new Error('the store is away');
+      // The first read decides whether the client may see the job, the second starts the stream.
+      if (reads === 2) throw new Error('Redis is down');
       return read(id);
     };
     expect((await get(`/v1/job/${jobId}/events`)).status).toBe(500);
@@ -193,7 +193,7 @@ describe('GET /v1/job/:id/events', () => {
     expect((await get(`/v1/job/${jobId}/events`)).status).toBe(200);
   });
 
-  it('is refused when too many listen already', async () => {
+  it('a stream beyond the limit is refused', async () => {
     const { get, jobId, events } = await withJob();
     for (let count = 0; count < 100; count += 1) events.subscribe('other', () => {});
     expect(await get(`/v1/job/${jobId}/events`)).toMatchObject({
@@ -203,14 +203,14 @@ describe('GET /v1/job/:id/events', () => {
   });
 });
 
-describe('a newer record', () => {
+describe('newer record', () => {
   const entry = (state: string, at: number) => ({ state, at, attempt: 1 });
   const job = (...timeline: unknown[]) => ({ timeline }) as never;
   const created = entry('CREATED', 1);
   const reserved = entry('RESERVED', 1);
   const running = entry('RUNNING', 2);
 
-  it('is told from an older one within the same millisecond, and with its middle dropped', () => {
+  it('records of the same millisecond or with dropped history are ordered', () => {
     expect(isNewer(job(created, reserved), job(created))).toBe(true);
     expect(isNewer(job(created), job(created, reserved))).toBe(false);
     expect(isNewer(job(created, running), job(created, reserved))).toBe(true);

@@ -1,4 +1,4 @@
-/** The JSON of the measurements: top K, overflow, and what is no number. */
+/** Metrics as JSON: top K, overflow, and values that are not numbers. */
 import { describe, expect, it } from 'vitest';
 import { createPrometheusMeter } from '../../../src/adapters/prometheus/meter.ts';
 import { type MeasuredFacts, metricsView } from '../../../src/transport/http/views/metrics-view.ts';
@@ -12,8 +12,8 @@ const FACTS: MeasuredFacts = {
   isShared: false,
 };
 
-describe('the JSON of the measurements', () => {
-  it('has the 20 most frequent of each kind, most frequent first, and what overflowed apart', () => {
+describe('metrics as JSON', () => {
+  it('the 20 most frequent entries are listed, the rest is summed', () => {
     const meter = createPrometheusMeter();
     for (let at = 0; at < 300; at += 1)
       meter.count(
@@ -29,7 +29,7 @@ describe('the JSON of the measurements', () => {
     expect(view.other_reason_total).toBe(0);
   });
 
-  it('orders equals by name, so that two answers can be compared', () => {
+  it('equal counts are ordered by name', () => {
     const meter = createPrometheusMeter();
     for (const node_id of ['b', 'c', 'a'])
       meter.count('scheduler_model_na_marked_by_node_total', { node_id }, 2);
@@ -37,7 +37,7 @@ describe('the JSON of the measurements', () => {
     expect(top.map(({ key }) => key)).toEqual(['a', 'b', 'c']);
   });
 
-  it('shows reasons with the nodes of the last time, slow names as totals, and cuts by their reason', () => {
+  it('reasons, slow paths and cuts are grouped as documented', () => {
     const meter = createPrometheusMeter();
     meter.count('scheduler_dispatch_excluded_total', { reason: 'offline' }, 3);
     meter.count('scheduler_dispatch_excluded_total', { reason: 'capacity_exceeded' }, 9);
@@ -63,7 +63,7 @@ describe('the JSON of the measurements', () => {
     });
   });
 
-  it('shows what the instances have to do with one another only where there are several', () => {
+  it('cluster metrics appear only with several instances', () => {
     const meter = createPrometheusMeter();
     meter.count('scheduler_phase2_redis_op_total', { op: 'reserve-slot', result: 'ok' }, 5);
     meter.count('scheduler_phase2_redis_op_total', { op: 'reserve-slot', result: 'err' });
@@ -75,7 +75,7 @@ describe('the JSON of the measurements', () => {
     ]);
   });
 
-  it('gives percentiles of the stages in milliseconds', () => {
+  it('stage percentiles are in milliseconds', () => {
     const meter = createPrometheusMeter();
     for (let at = 0; at < 100; at += 1)
       meter.observe('scheduler_stage_seconds', 0.000_015, { stage: 'select' });

@@ -7,7 +7,7 @@ const ASSIGN = { type: 'job_assign', job_id: 'job-1' } as never;
 const soon = () => Date.now() + 60_000;
 
 describe('POST /v1/node/register', () => {
-  it('answers ok, with the id, the state and how to go on', async () => {
+  it('a registration is answered with id, state and heartbeat interval', async () => {
     const { post, registry } = await startServer();
     const { status, body } = await post('/v1/node/register', REGISTER);
     expect(status).toBe(200);
@@ -22,7 +22,7 @@ describe('POST /v1/node/register', () => {
     expect(registry.registrations[0]).toMatchObject({ nodeId: 'node-123', channel: 'mailbox' });
   });
 
-  it('takes an endpoint in a permitted network only', async () => {
+  it('an endpoint must be in a permitted network', async () => {
     const { post } = await startServer();
     const good = await post('/v1/node/register', { ...REGISTER, endpoint: 'http://10.0.0.9/jobs' });
     expect(good.body.delivery).toBe('endpoint');
@@ -39,7 +39,7 @@ describe('POST /v1/node/register', () => {
     [{ ...REGISTER, semantic_langs: 'en' }, '/semantic_langs'],
     [{ ...REGISTER, max_concurrent_jobs: 0 }, '/max_concurrent_jobs'],
     [{ ...REGISTER, endpoint: 'ftp://10.0.0.1/' }, '/endpoint'],
-  ])('names the field that is wrong in %j', async (body, field) => {
+  ])('the invalid field of %j is named', async (body, field) => {
     const { post } = await startServer();
     expect(await post('/v1/node/register', body)).toMatchObject({
       status: 400,
@@ -47,7 +47,7 @@ describe('POST /v1/node/register', () => {
     });
   });
 
-  it('passes on a refusal of the registry', async () => {
+  it('a refusal of the registry is passed on', async () => {
     const { post, registry } = await startServer();
     registry.refuseWith({ kind: 'refused', code: 'NODE_ID_CONFLICT', message: 'taken' });
     expect(await post('/v1/node/register', REGISTER)).toMatchObject({
@@ -56,7 +56,7 @@ describe('POST /v1/node/register', () => {
     });
   });
 
-  it('is refused while the server drains', async () => {
+  it('a draining server refuses registrations', async () => {
     const { post, readiness } = await startServer();
     readiness.reasons.push('draining');
     expect((await post('/v1/node/register', REGISTER)).status).toBe(503);
@@ -64,7 +64,7 @@ describe('POST /v1/node/register', () => {
 });
 
 describe('POST /v1/node/heartbeat', () => {
-  it('keeps a registered node, and tells others to register again', async () => {
+  it('a heartbeat keeps a node registered; unknown nodes must register again', async () => {
     const { post, registry } = await startServer();
     const unknown = await post('/v1/node/heartbeat', { node_id: 'node-123' });
     expect(unknown).toMatchObject({ status: 404, body: { error: 'NOT_FOUND', field: '/node_id' } });
@@ -83,7 +83,7 @@ const waiting = (jobId: string) => ({
 });
 
 describe('GET /v1/node/:id/jobs', () => {
-  it('hands out what waits, at most as many as asked for', async () => {
+  it('waiting jobs are returned, at most as many as requested', async () => {
     const { get, post, mailbox } = await startServer();
     await post('/v1/node/register', REGISTER);
     for (const jobId of ['job-1', 'job-2', 'job-3']) {
@@ -96,7 +96,7 @@ describe('GET /v1/node/:id/jobs', () => {
     expect((await get('/v1/node/node-123/jobs')).body).toEqual({ jobs: [] });
   });
 
-  it('waits for a job', async () => {
+  it('a fetch waits for a job', async () => {
     const { get, post, mailbox } = await startServer();
     await post('/v1/node/register', REGISTER);
     const polled = get('/v1/node/node-123/jobs?wait_ms=20000');
@@ -104,7 +104,7 @@ describe('GET /v1/node/:id/jobs', () => {
     expect((await polled).body).toEqual({ jobs: [ASSIGN] });
   });
 
-  it('stops waiting when the client goes away, and the next poll gets the job', async () => {
+  it('a job is kept for the next fetch when the client disconnects', async () => {
     const taking: AbortSignal[] = [];
     const started = await startServer();
     const { url, post, get, mailbox, server } = started;
@@ -125,7 +125,7 @@ describe('GET /v1/node/:id/jobs', () => {
     expect(server.app.server.listening).toBe(true);
   });
 
-  it('is answered at once when the server closes', async () => {
+  it('a waiting fetch is answered when the server closes', async () => {
     const { get, post, server } = await startServer();
     await post('/v1/node/register', REGISTER);
     const polled = get('/v1/node/node-123/jobs?wait_ms=60000');
@@ -134,7 +134,7 @@ describe('GET /v1/node/:id/jobs', () => {
     expect((await polled).body).toEqual({ jobs: [] });
   });
 
-  it('has no mailbox for a node that is not registered', async () => {
+  it('an unregistered node has no mailbox', async () => {
     const { get } = await startServer();
     expect(await get('/v1/node/nobody/jobs?wait_ms=60000')).toMatchObject({
       status: 404,
@@ -150,7 +150,7 @@ describe('GET /v1/node/:id/jobs', () => {
     'max=0',
     'max=1.5',
     'max=1001',
-  ])('names the field that is wrong in ?%s', async (query) => {
+  ])('the invalid field of ?%s is named', async (query) => {
     const { get } = await startServer();
     const field = `/${query.split('=')[0]}`;
     expect(await get(`/v1/node/node-123/jobs?${query}`)).toMatchObject({
@@ -159,7 +159,7 @@ describe('GET /v1/node/:id/jobs', () => {
     });
   });
 
-  it('is refused when too many wait already', async () => {
+  it('a fetch beyond the limit of waiting requests is refused', async () => {
     const { get, post } = await startServer({ settings: { maxWaits: 0 } });
     await post('/v1/node/register', REGISTER);
     expect(await get('/v1/node/node-123/jobs')).toMatchObject({
@@ -170,7 +170,7 @@ describe('GET /v1/node/:id/jobs', () => {
 });
 
 describe('reports of nodes', () => {
-  it('are accepted, or answered as too late', async () => {
+  it('a report is accepted, or answered as too late', async () => {
     const { post, engine } = await startServer();
     expect((await post('/v1/job/ack', REPORT)).body).toEqual({
       ok: true,
@@ -193,7 +193,7 @@ describe('reports of nodes', () => {
     ]);
   });
 
-  it('carry the result, and what else the node added', async () => {
+  it('a report carries the result and additional fields', async () => {
     const { post, engine } = await startServer();
     await post('/v1/job/done', {
       ...REPORT,
@@ -223,7 +223,7 @@ describe('reports of nodes', () => {
     ['done', { ...REPORT, extra: 'x' }, '/extra'],
     ['fail', REPORT, '/reason'],
     ['fail', { ...REPORT, reason: 'X', node_id: '' }, '/node_id'],
-  ])('%s names the field that is wrong in %j', async (path, body, field) => {
+  ])('%s names the invalid field of %j', async (path, body, field) => {
     const { post } = await startServer();
     expect(await post(`/v1/job/${path}`, body)).toMatchObject({
       status: 400,
@@ -231,7 +231,7 @@ describe('reports of nodes', () => {
     });
   });
 
-  it('come only from who may use the node and registered it', async () => {
+  it('only the credential that registered a node may report for it', async () => {
     const { post, get } = await startServer({ access: { tokens: TOKENS } });
     const pinned = bearer('pinned-token');
     const other = bearer('node-token');

@@ -1,4 +1,4 @@
-/** The real session service without a job engine, and clients that open sessions at it. */
+/** The real session service without a job engine, and clients that open sessions. */
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
@@ -30,7 +30,7 @@ export function openSessions() {
     meter: NOTHING,
     log: createLog('silent'),
     jobs: {
-      // Nobody ever has a slot.
+      // No slot ever becomes free.
       dispatch: () => new Promise(() => {}),
       cancel: async () => undefined,
       waiting: () => 0,
@@ -57,7 +57,7 @@ export function openSessions() {
         },
         link,
       );
-      if (opened instanceof Promise || opened.kind !== 'opened') throw new Error('there is no room');
+      if (opened instanceof Promise || opened.kind !== 'opened') throw new Error('the session table is full');
       links.set(opened.sessionId, link);
       return opened.sessionId;
     },

@@ -4,10 +4,10 @@ import { expect, it } from 'vitest';
 import { printDispatched, printInteger } from '../../../src/transport/http/views/print-dispatched.ts';
 
 const maybe = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
-/** Mostly what ids look like, and anything else too. */
+/** Mostly typical ids, sometimes any string. */
 const ID = fc.oneof(fc.stringMatching(/^[A-Za-z0-9._:-]{1,40}$/), fc.string({ unit: 'binary' }));
 
-it('prints what JSON.stringify prints, in ASCII', () => {
+it('a printed dispatch reply equals JSON.stringify, in ASCII', () => {
   const answer = fc.record({
     job_id: ID,
     node_id: maybe(ID),
@@ -25,7 +25,7 @@ it('prints what JSON.stringify prints, in ASCII', () => {
   );
 });
 
-it('prints every whole number as the runtime does', () => {
+it('every whole number is printed as the runtime does', () => {
   const edges = [0, 999_999_999, 1_000_000_000, 1_000_000_001, 12_000_000_000, Number.MAX_SAFE_INTEGER];
   for (const number of edges) expect(printInteger(number)).toBe(String(number));
   fc.assert(

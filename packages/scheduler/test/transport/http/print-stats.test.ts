@@ -1,4 +1,4 @@
-/** Statistics as text: what dashboards read, printed once per snapshot. */
+/** Statistics as text in the format of dashboards, printed once per snapshot. */
 import { StatsReply, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import type { CatalogueService } from '../../../src/management/catalogue/read-services.ts';
@@ -47,7 +47,7 @@ function print(stats: StatsPart, services: readonly CatalogueService[] = SERVICE
 }
 
 describe('printed statistics', () => {
-  it('have the shape dashboards read', () => {
+  it('printed statistics have the documented shape', () => {
     const text = print(STATS);
     const body = JSON.parse(text) as StatsReply;
     expect(validator(StatsReply)(body)).toMatchObject({ ok: true });
@@ -96,7 +96,7 @@ describe('printed statistics', () => {
     expect(text).toContain('"service_node_counts":{"__proto__":2}');
   });
 
-  it('name ten languages at most as the top', () => {
+  it('at most ten languages are listed as top languages', () => {
     const languages = Array.from({ length: 30 }, (_, at) => [`l-${at}`, 30 - at, 0] as const);
     const text = print({ ...STATS, languages });
     const { top_languages: top } = (JSON.parse(text) as StatsReply).web_clients;
@@ -104,7 +104,7 @@ describe('printed statistics', () => {
     expect(top[0]).toEqual({ language: 'l-0', count: 30 });
   });
 
-  it('name every node and every service once, however many pieces they are printed in', () => {
+  it('every node and service is printed once, in any number of pieces', () => {
     const details = Array.from({ length: 350 }, (_, at) => ({
       nodeId: `n-${at}`,
       cpu: at,
@@ -129,7 +129,7 @@ describe('printed statistics', () => {
     });
   });
 
-  it('I6: are printed in pieces, and the catalogue only when it is another', () => {
+  it('I6: printing yields between pieces and reuses the printed catalogue', () => {
     const details = Array.from({ length: 500 }, (_, at) => ({
       nodeId: `n-${at}`,
       cpu: at,

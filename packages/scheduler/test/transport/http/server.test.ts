@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { startApp } from '../../e2e/support/start-app.ts';
 import { DISPATCH, REGISTER, REPORT, startServer } from './start-server.ts';
 
-/** What a server answers to bytes that need not be HTTP. */
+/** The server's replies to bytes that may not be HTTP. */
 function speak(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text));
@@ -17,8 +17,8 @@ function speak(port: number, text: string): Promise<string> {
   });
 }
 
-describe('the server', () => {
-  it('answers unknown paths and methods in the one shape', async () => {
+describe('HTTP server', () => {
+  it('unknown paths and methods get the usual error reply', async () => {
     const { get, call } = await startServer();
     expect(await get('/nowhere')).toMatchObject({ status: 404, body: { error: 'NOT_FOUND' } });
     const wrong = await get('/v1/dispatch/f2f');
@@ -28,7 +28,7 @@ describe('the server', () => {
     expect((await call('HEAD', '/v1/node/node-1/jobs')).status).toBe(405);
   });
 
-  it('answers what it cannot read in the one shape', async () => {
+  it('unreadable requests get the usual error reply', async () => {
     const { get, post, call, port } = await startServer();
     expect(await get('/%')).toMatchObject({ status: 400, body: { error: 'INVALID_MESSAGE' } });
     expect(await get(`/v1/job/${'x'.repeat(600)}`)).toMatchObject({
@@ -54,14 +54,14 @@ describe('the server', () => {
     expect(headers).toMatch(/^HTTP\/1\.1 431 /);
   });
 
-  it('names a missing body by its first missing field', async () => {
+  it('a missing body is reported by its first missing field', async () => {
     const { post } = await startServer();
     expect(await post('/v1/job/ack')).toMatchObject({ status: 400, body: { field: '/job_id' } });
     expect(await post('/v1/job/ack', '')).toMatchObject({ status: 400, body: { field: '/job_id' } });
     expect(await post('/v1/job/ack', 'null')).toMatchObject({ status: 400, body: { field: '/job_id' } });
   });
 
-  it('takes null as absent and drops prototype keys', async () => {
+  it('null counts as absent, and prototype keys are dropped', async () => {
     const { post, engine } = await startServer();
     const text = `{"session_id":"s","src_lang":"en","tgt_lang":"zh","audio_ref":"blob://1","dialect":null,
       "features":{"__proto__":{"emotion_detection":true}},"options":{"preferred_node_id":null}}`;
@@ -70,7 +70,7 @@ describe('the server', () => {
     expect(engine.dispatched[0]?.spec.features).toEqual({});
   });
 
-  it('refuses bodies that are too large, with more room for nodes', async () => {
+  it('bodies beyond the limit are refused; nodes have a higher limit', async () => {
     const { post } = await startServer({ settings: { maxBodyBytes: 1_000, maxNodeBodyBytes: 5_000 } });
     const audio = 'A'.repeat(2_000);
     const { audio_ref: _, ...rest } = DISPATCH;
@@ -82,7 +82,7 @@ describe('the server', () => {
     expect((await post('/v1/job/done', { ...REPORT, tts_audio: audio.repeat(3) })).status).toBe(413);
   });
 
-  it('has the time limits of its settings', async () => {
+  it('the time limits are those of the settings', async () => {
     const { server } = await startServer({
       settings: { headersTimeoutMs: 1_234, requestTimeoutMs: 5_678, keepAliveTimeoutMs: 4_321 },
     });
@@ -95,7 +95,7 @@ describe('the server', () => {
     });
   });
 
-  it('closes although connections are idle or have never said anything', async () => {
+  it('closing ends idle connections and those without a request', async () => {
     const { server, port, get } = await startServer();
     await get('/health');
     const silent = connect(port, '127.0.0.1');
@@ -107,8 +107,8 @@ describe('the server', () => {
   });
 });
 
-describe('health', () => {
-  it('is live while the process lives, and ready only when it is', async () => {
+describe('health routes', () => {
+  it('live while the process runs, ready only when it is', async () => {
     const { get, call, readiness } = await startServer({ settings: { version: '1.2.3', instanceId: 'i-1' } });
     for (const path of ['/health', '/health/ready', '/health/live']) {
       expect(await get(path)).toMatchObject({
@@ -130,14 +130,14 @@ describe('health', () => {
     expect((await get('/health/live')).status).toBe(200);
   });
 
-  it('needs no token', async () => {
+  it('health needs no token', async () => {
     const { get } = await startServer({ access: { trustedNetworks: ['10.0.0.0/8'] } });
     expect((await get('/health/live')).status).toBe(200);
   });
 });
 
-describe('operators', () => {
-  it('see nodes page by page', async () => {
+describe('operator routes', () => {
+  it('nodes are listed page by page', async () => {
     const { get, post } = await startServer({ services: { usedSlots: () => 2 } });
     for (const nodeId of ['node-1', 'node-2', 'node-3']) {
       await post('/v1/node/register', { ...REGISTER, node_id: nodeId });
@@ -165,7 +165,7 @@ describe('operators', () => {
     }
   });
 
-  it('see jobs by tenant, state, node and session', async () => {
+  it('jobs are filtered by tenant, state, node and session', async () => {
     const { get, post } = await startServer();
     await post('/v1/dispatch/f2f', { ...DISPATCH, tenant_id: 'one' });
     await post('/v1/dispatch/f2f', { ...DISPATCH, tenant_id: 'two', session_id: 'other' });
@@ -181,7 +181,7 @@ describe('operators', () => {
     expect(jobs[0]).not.toHaveProperty('timeline');
   });
 
-  it('cordon, uncordon and drain nodes that exist', async () => {
+  it('existing nodes can be cordoned, uncordoned and drained', async () => {
     const { post } = await startServer();
     await post('/v1/node/register', REGISTER);
     for (const [order, cordoned] of [
@@ -205,9 +205,9 @@ describe('operators', () => {
   });
 });
 
-describe('documents', () => {
-  it('describe every endpoint of the protocol, with a summary and a tag', async () => {
-    // Only the whole scheduler has everything that the endpoints show.
+describe('documentation routes', () => {
+  it('every endpoint is documented with a summary and a tag', async () => {
+    // Only the whole scheduler has all endpoints.
     const { get } = await startApp();
     const { body } = await get<{ openapi: string; paths: Record<string, Record<string, object>> }>(
       '/docs/json',
@@ -230,7 +230,7 @@ describe('documents', () => {
     }
   });
 
-  it('come with all their assets from here', async () => {
+  it('all assets of the documentation are served locally', async () => {
     const { get } = await startServer();
     const page = await get('/docs');
     expect(page.headers.get('content-type')).toContain('text/html');
@@ -242,7 +242,7 @@ describe('documents', () => {
     }
   });
 
-  it('are left out when not wanted, as are metrics', async () => {
+  it('documentation and metrics can be disabled', async () => {
     const { get } = await startServer({
       settings: { hasDocs: false },
       services: { metrics: undefined as never },
@@ -251,7 +251,7 @@ describe('documents', () => {
     expect((await get('/metrics')).status).toBe(404);
   });
 
-  it('print metrics', async () => {
+  it('metrics are printed', async () => {
     const { get } = await startServer();
     expect(await get('/metrics')).toMatchObject({ status: 200, body: 'scheduler_nodes 1\n' });
   });

@@ -12,7 +12,7 @@ async function start() {
   running.push(opened.sessions);
   const { get } = await startServer({ services: { sessions: opened.sessions } });
   const page = async (query = '') => (await get(`/api/v1/sessions${query}`)).body;
-  /** The ids of every page, asked for one after the other. */
+  /** The ids of every page, requested one after the other. */
   const walk = async (query: string, between: () => void = () => {}) => {
     const pages: string[][] = [];
     let cursor = '';
@@ -28,7 +28,7 @@ async function start() {
 }
 
 describe('GET /api/v1/sessions', () => {
-  it('shows how a session stands, and never what was said in it', async () => {
+  it('a session is shown without its texts', async () => {
     const { open, say, page } = await start();
     const sessionId = open('acme', { canResume: true });
     say(sessionId, Buffer.from('a secret sentence'), true);
@@ -60,7 +60,7 @@ describe('GET /api/v1/sessions', () => {
     });
   });
 
-  it('says until when a session without a client may be resumed, and forgets those that cannot be', async () => {
+  it('a disconnected session shows its resume deadline until it expires', async () => {
     const { open, leave, page } = await start();
     const patient = open('acme', { canResume: true });
     const legacy = open('acme');
@@ -72,25 +72,25 @@ describe('GET /api/v1/sessions', () => {
     ]);
   });
 
-  it('goes page by page, newest first, each session once', async () => {
+  it('pages list every session once, newest first', async () => {
     const { open, walk } = await start();
     const ids = Array.from({ length: 5 }, () => open('acme'));
     expect(await walk('limit=2')).toEqual([[ids[4], ids[3]], [ids[2], ids[1]], [ids[0]]]);
     expect((await walk('limit=5')).flat()).toHaveLength(5);
   });
 
-  it('goes on from a cursor whose session has ended meanwhile', async () => {
+  it('a cursor works after its session has ended', async () => {
     const { open, leave, walk } = await start();
     const ids = Array.from({ length: 200 }, () => open('acme'));
     const seen = await walk('limit=50', () => {
-      // The page that was just read, and some that were not.
+      // The page that was read, and some later ones.
       for (const id of ids.splice(100)) leave(id);
     });
     expect(seen.flat().slice(-ids.length)).toEqual([...ids].reverse());
     expect(new Set(seen.flat()).size).toBe(seen.flat().length);
   });
 
-  it('shows exactly those that are open, however many others have come and gone', async () => {
+  it('the list has exactly the open sessions after many changes', async () => {
     const { open, leave, walk } = await start();
     const ids = Array.from({ length: 2_000 }, () => open('acme'));
     const stays = (at: number) => at % 7 === 0 && (at < 300 || at > 900);
@@ -104,7 +104,7 @@ describe('GET /api/v1/sessions', () => {
     expect(await walk('limit=50')).toEqual([[last]]);
   });
 
-  it('is not held up by sessions that open while it is read', async () => {
+  it('sessions that open during paging do not delay its end', async () => {
     const { open, walk } = await start();
     for (let count = 0; count < 6; count += 1) open('acme');
     const pages = await walk('limit=2', () => {
@@ -113,7 +113,7 @@ describe('GET /api/v1/sessions', () => {
     expect(pages.flat()).toHaveLength(6);
   });
 
-  it('finds the sessions of one tenant behind many of others, in pages of bounded work', async () => {
+  it('a tenant filter pages with bounded work per request', async () => {
     const { open, walk, page } = await start();
     const wanted = open('rare');
     for (let count = 0; count < 12_000; count += 1) open('many');
@@ -123,7 +123,7 @@ describe('GET /api/v1/sessions', () => {
     expect((await page('?tenant_id=nobody&cursor=1')).sessions).toEqual([]);
   });
 
-  it('reads a cursor that makes no sense as the end', async () => {
+  it('an invalid cursor gives an empty page', async () => {
     const { open, page, get } = await start();
     open('acme');
     for (const cursor of ['x', '-1', 'NaN', '0']) {

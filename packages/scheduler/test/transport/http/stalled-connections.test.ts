@@ -39,7 +39,7 @@ async function ask(socket: Socket, text = ASK): Promise<void> {
   await once(socket, 'data');
 }
 
-it('ends a connection on which nothing has moved for so long, and no other', async () => {
+it('a connection without traffic for the limit is closed', async () => {
   const { clock, open } = await start();
   const [silent, busy] = [await open(), await open()];
   await ask(silent);
@@ -52,7 +52,7 @@ it('ends a connection on which nothing has moved for so long, and no other', asy
   await ask(busy);
 });
 
-it('keeps one that was silent for less', async () => {
+it('a connection that was idle for less stays open', async () => {
   const { clock, open } = await start();
   const socket = await open();
   await ask(socket);
@@ -61,7 +61,7 @@ it('keeps one that was silent for less', async () => {
   await ask(socket);
 });
 
-it('leaves a long answer that is under way to the timeout of the server, which sees how much of it was taken', async () => {
+it("a long reply in progress is left to the server's own timeout", async () => {
   const { clock, server, open } = await start(undefined, Buffer.alloc(32 * 1024 * 1024));
   const connected = once(server, 'connection');
   const socket = (await open()).pause();
@@ -74,7 +74,7 @@ it('leaves a long answer that is under way to the timeout of the server, which s
   expect(held.timeout).toBe(SILENT_MS);
 });
 
-it('leaves alone what has become a WebSocket', async () => {
+it('a connection that became a WebSocket is not closed', async () => {
   const { clock, open } = await start((server) =>
     server.on('upgrade', (_, socket) => {
       socket.on('data', () => socket.write('pong'));
@@ -87,7 +87,7 @@ it('leaves alone what has become a WebSocket', async () => {
   await ask(socket, 'ping');
 });
 
-it('does not make a server upgradable that is not', async () => {
+it('watching connections does not enable upgrades', async () => {
   const { server } = await start();
   expect(server.listenerCount('upgrade')).toBe(0);
 });

@@ -1,11 +1,11 @@
-/** A real server of the instance "a" among others, with messages that can die, for what operators see and order. */
+/** A real server of the instance "a" in a cluster with dead letters. */
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createClusterReader } from '../../../src/cluster/operators/cluster-reader.ts';
 import { createDeadLetterService } from '../../../src/cluster/recovery/dead-letter-service.ts';
 import { createInstancesInMemory } from '../../support/instances-in-memory.ts';
 import { type StartOptions, startServer } from './start-server.ts';
 
-export const SAID = 'what somebody said';
+export const SAID = 'secret words';
 export const AUDIO = 'UklGRiQAAABXQVZF';
 export const LETTER = `job-1 ${JSON.stringify({
   topic: 'job_result',

@@ -1,4 +1,4 @@
-/** A real server on a free port, with the smallest services that keep their contracts. */
+/** A real server on a free port, with minimal services. */
 
 import type { JobAssign } from '@lingua/protocol';
 import { afterEach } from 'vitest';
@@ -107,7 +107,7 @@ export async function startServer(options: StartOptions = {}) {
     },
     explainServices: {
       explain: () => {
-        throw new Error('there is no fleet here');
+        throw new Error('this test server has no fleet');
       },
       readPools: () => ({ plan: undefined, pools: [], unpooled: { total: 0, sampleNodeIds: [] } }),
       poolSettings: () => ({}),

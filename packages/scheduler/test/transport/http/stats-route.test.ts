@@ -1,4 +1,7 @@
-/** GET /api/v1/stats while building never ends: every request is answered at once, and one build is all they begin. */
+/**
+ * GET /api/v1/stats while a snapshot build never ends: every request is answered immediately, and only one build is
+ * started.
+ */
 import { expect, it } from 'vitest';
 import {
   createStatsService,
@@ -34,7 +37,7 @@ async function startStats() {
   return { clock, desk, rig, ...server };
 }
 
-it('answers a thousand requests at a cold start with 503, and one build is begun', async () => {
+it('a thousand requests at a cold start get 503 and start one build', async () => {
   const { get, rig } = await startStats();
   const answers = await Promise.all(Array.from({ length: 1_000 }, () => get('/api/v1/stats')));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
@@ -43,7 +46,7 @@ it('answers a thousand requests at a cold start with 503, and one build is begun
   expect(rig.builds).toBe(1);
 });
 
-it('answers with the old snapshot, and says that it is, while the next never comes', async () => {
+it('the old snapshot is served as stale while the next build hangs', async () => {
   const { get, desk, rig, clock } = await startStats();
   rig.isStuck = false;
   desk.start();

@@ -24,8 +24,8 @@ function assign(
 
 const CUTS: readonly CutReason[] = ['manual', 'pause', 'timeout', 'max_duration'];
 
-describe('a job for a legacy node', () => {
-  it('carries what such a node understands and nothing else', () => {
+describe('assignment for a legacy node', () => {
+  it('a legacy node gets only fields that it understands', () => {
     expect(assign({ turnId: 'turn-1', cut: 'pause' }, DEPLOYED)).toEqual({
       type: 'job_assign',
       job_id: 'job-1',
@@ -43,7 +43,7 @@ describe('a job for a legacy node', () => {
     });
   });
 
-  it('is always cut by hand, has its audio inline, no turn and no extension, however it came about', () => {
+  it('a legacy node gets manual cuts and inline audio, without extensions', () => {
     const extensions = Object.entries(JobAssign.properties)
       .filter(([, field]) => (field as { extension?: boolean }).extension === true)
       .map(([name]) => name);
@@ -67,7 +67,7 @@ describe('a job for a legacy node', () => {
     );
   });
 
-  it('has WAV unwrapped to bare samples, with the rate of the file', () => {
+  it('wav is unwrapped to samples with the rate of the file', () => {
     const samples = Buffer.from([1, 0, 2, 0]);
     expect(assign({ audioFormat: 'wav' }, DEPLOYED, wav(samples, 48_000))).toMatchObject({
       audio: samples.toString('base64'),
@@ -83,39 +83,39 @@ describe('a job for a legacy node', () => {
     ['audio_format_unsupported', { audioFormat: 'wav' }, wav(Buffer.alloc(0))],
     ['audio_ref_unsupported', { audio: { kind: 'reference', url: 'blob://x' } }, undefined],
     ['audio_format_unsupported', { audioFormat: 'wav' }, Buffer.from('no wav file')],
-  ] as const)('is unfit: %s', (reason, spec, audio) => {
+  ] as const)('a legacy node cannot take a job: %s', (reason, spec, audio) => {
     const made = assignMessage({ job: job(spec), attempt: 1, profile: DEPLOYED, audio, refer: inline });
     expect(made).toEqual({ kind: 'unfit', reason });
   });
 });
 
-describe('a job for a node that knows extensions', () => {
+describe('assignment for a node with extensions', () => {
   it.each([
     ['manual', 'is_manual_cut'],
     ['pause', 'is_pause_triggered'],
     ['timeout', 'is_timeout_triggered'],
     ['max_duration', 'is_max_duration_triggered'],
-  ] as const)('that ended by %s says %s and no other', (cut, flag) => {
+  ] as const)('a cut by %s sets only %s', (cut, flag) => {
     const message = assign({ cut }, MODERN);
     const flags = Object.keys(message).filter((field) => field.startsWith('is_'));
     expect(flags).toEqual([flag]);
   });
 
-  it('has its turn and its deadline in epoch milliseconds', () => {
+  it('turn id and deadline in epoch milliseconds are sent', () => {
     expect(assign({ turnId: 'turn-1' }, MODERN)).toMatchObject({
       turn_id: 'turn-1',
       deadline_ms: DEADLINE_AT,
     });
   });
 
-  it('refers to audio that is elsewhere', () => {
+  it('external audio is sent as a reference', () => {
     expect(assign({ audio: { kind: 'reference', url: 'blob://x' } }, MODERN)).toMatchObject({
       audio: '',
       audio_ref: { url: 'blob://x' },
     });
   });
 
-  it('refers to audio that is held here, with the token and the size, and still describes it', () => {
+  it('held audio is referenced with its token, size and format', () => {
     expect(assign({ audioFormat: 'opus' }, MODERN, AUDIO, byReference)).toMatchObject({
       audio: '',
       audio_ref: { url: 'http://here/1', token: 'token-1', bytes: AUDIO.length },
@@ -124,24 +124,24 @@ describe('a job for a node that knows extensions', () => {
     });
   });
 
-  it('carries held audio to nodes that do not fetch, whatever could be referred to', () => {
+  it('a node that does not fetch gets held audio inline', () => {
     const message = assign({}, PLAIN, AUDIO, byReference);
     expect(message).toMatchObject({ audio: AUDIO.toString('base64') });
     expect(message).not.toHaveProperty('audio_ref');
   });
 
-  it('carries audio that nobody could fetch, in its own format', () => {
+  it('audio without a reference is sent inline in its own format', () => {
     const file = wav(Buffer.from([1, 0]));
     const message = assign({ audioFormat: 'wav' }, MODERN, file);
     expect(message).toMatchObject({ audio: file.toString('base64'), audio_format: 'wav' });
     expect(message).not.toHaveProperty('audio_ref');
   });
 
-  it('may have no audio at all', () => {
+  it('a job may have no audio', () => {
     expect(assign({ audio: { kind: 'none' } }, MODERN)).toMatchObject({ audio: '' });
   });
 
-  it('is unfit when its audio was lost, or the node does not fetch', () => {
+  it('lost audio, or a reference the node cannot fetch, makes the job unfit', () => {
     expect(
       assignMessage({ job: job(), attempt: 1, profile: MODERN, audio: undefined, refer: inline }),
     ).toEqual({
@@ -152,7 +152,7 @@ describe('a job for a node that knows extensions', () => {
   });
 });
 
-it('is a message of the protocol, without anything absent, for every job and node', () => {
+it('every assignment is a valid protocol message without undefined fields', () => {
   fc.assert(
     fc.property(anySpec, fc.constantFrom(DEPLOYED, MODERN, PLAIN), fc.boolean(), (spec, profile, refers) => {
       const message = assign(spec, profile, AUDIO, refers ? byReference : inline);

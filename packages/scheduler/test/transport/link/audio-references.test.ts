@@ -1,4 +1,4 @@
-/** When audio goes by reference, and which address nodes are given for it. */
+/** When audio is sent by reference, and with which address. */
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { audioBaseUrl, createAudioReferences } from '../../../src/transport/link/audio-references.ts';
@@ -6,8 +6,8 @@ import { audioBaseUrl, createAudioReferences } from '../../../src/transport/link
 const open = (inlineMaxBytes: number) =>
   createAudioReferences({ tokens: { issue: (jobId) => `token of ${jobId}` }, inlineMaxBytes });
 
-describe('a reference to audio', () => {
-  it('names where the audio is, what opens it and how long it is', () => {
+describe('audio reference', () => {
+  it('a reference has the URL, token and length of the audio', () => {
     const references = open(0);
     references.serveAt('http://10.0.0.5:5010');
     expect(references.refer('job-1', Buffer.alloc(7))).toEqual({
@@ -17,18 +17,18 @@ describe('a reference to audio', () => {
     });
   });
 
-  it('is not given for audio up to the limit for inline audio', () => {
+  it('audio up to the inline limit gets no reference', () => {
     const references = open(100);
     references.serveAt('http://10.0.0.5:5010');
     expect(references.refer('job-1', Buffer.alloc(100))).toBeUndefined();
     expect(references.refer('job-1', Buffer.alloc(101))).toMatchObject({ bytes: 101 });
   });
 
-  it('is not given as long as nobody knows where we are reached', () => {
+  it("there are no references until this instance's address is known", () => {
     expect(open(0).refer('job-1', Buffer.alloc(7))).toBeUndefined();
   });
 
-  it('goes below the path of the advertised address', () => {
+  it('references extend the path of the advertised address', () => {
     const references = open(0);
     references.serveAt('https://lingua.example/scheduler//');
     expect(references.refer('job-1', Buffer.alloc(1))?.url).toBe(
@@ -37,7 +37,7 @@ describe('a reference to audio', () => {
   });
 });
 
-describe('the address for nodes', () => {
+describe('base URL for nodes', () => {
   const at = (address: string, family = 'IPv4'): AddressInfo => ({ address, family, port: 5010 });
 
   it.each([

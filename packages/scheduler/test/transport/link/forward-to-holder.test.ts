@@ -1,4 +1,4 @@
-/** Heartbeats over HTTP of nodes that another instance holds. */
+/** HTTP heartbeats and orders for nodes that another instance holds. */
 import { describe, expect, it } from 'vitest';
 import { type MessageBus, Unsent } from '../../../src/cluster/messaging/message-bus.ts';
 import { SchedulerError } from '../../../src/domain/errors.ts';

@@ -1,4 +1,4 @@
-/** A job as the engine hands it over. */
+/** Jobs as the engine passes them to the node link. */
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { JobSpec } from '../../../src/domain/job-spec.ts';
 

@@ -1,4 +1,4 @@
-/** A node link on the real adapters of one process, with the kinds of node it may have to reach. */
+/** A node link on the real adapters of one process, with nodes of each channel. */
 import type { JobAssign, SchedulerToNode } from '@lingua/protocol';
 import { onTestFinished } from 'vitest';
 import { createEndpointCaller } from '../../../src/adapters/http/endpoint-caller.ts';
@@ -19,7 +19,7 @@ import { createFakeLog } from '../ws/fakes.ts';
 const MAILBOX_ROOM = 2;
 const COMMITTED_MS = 65_000;
 
-/** `by`: how nodes that take a job at once are reached. */
+/** `by`: the channel of nodes that take a job immediately. */
 export async function openNodeLink(by: 'socket' | 'endpoint'): Promise<NodeLinkHarness> {
   const clock = createManualClock();
   const ledger = createCapacityLedger({ clock });
@@ -70,7 +70,7 @@ export async function openNodeLink(by: 'socket' | 'endpoint'): Promise<NodeLinkH
     );
   }
 
-  /** No socket is open; an endpoint that moved out of the permitted networks. */
+  /** The node has no open socket, or its endpoint left the permitted networks. */
   const goAway = (nodeId: string): void =>
     by === 'socket' ? know(nodeId, 'socket') : know(nodeId, 'endpoint', 'http://10.0.0.1/jobs');
 

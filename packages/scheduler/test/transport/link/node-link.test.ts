@@ -295,7 +295,7 @@ describe('a cancellation', () => {
 
   it('does not fail when the mailbox fails', async () => {
     const { nodeLink, mailbox, log } = link({ channel: 'mailbox' });
-    mailbox.drop = () => Promise.reject(new Error('store down'));
+    mailbox.drop = () => Promise.reject(new Error('Redis is down'));
     nodeLink.cancel('node-a', 'job-1', 'cancelled');
     nodeLink.cancel('node-b', 'job-1', 'cancelled');
     await new Promise(setImmediate);

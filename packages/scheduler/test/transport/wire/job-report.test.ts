@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { toFailure, toResult } from '../../../src/transport/wire/job-report.ts';
 import { jobResult } from '../ws/messages.ts';
 
-describe('a result', () => {
-  it('has empty texts where the node sent none', () => {
+describe('result of a job', () => {
+  it('absent texts become empty', () => {
     const { text_asr: _, text_translated: __, ...bare } = jobResult('n');
     expect(toResult(bare)).toEqual({ textAsr: '', textTranslated: '', ttsAudio: '', ttsFormat: '' });
   });
 
-  it('keeps quality, place and times apart from the free keys', () => {
+  it('quality, group and times are separated from free keys', () => {
     const result = toResult(
       jobResult('n', {
         processing_time_ms: 12,
@@ -45,7 +45,7 @@ describe('a result', () => {
     ['an object', { running: 4 }, { details: { running: 4 } }],
     ['text', 'full', {}],
     ['a list', [1], {}],
-  ])('that failed has details only if they are an object: %s', (_, details, expected) => {
+  ])('details of a failure are kept only if they are an object: %s', (_, details, expected) => {
     const error = { code: 'NODE_OVERLOADED', message: 'full', details };
     expect(toFailure(jobResult('n', { success: false, error }))).toEqual({
       code: 'NODE_OVERLOADED',

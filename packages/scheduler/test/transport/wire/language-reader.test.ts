@@ -6,7 +6,7 @@ import { createLanguageReader } from '../../../src/transport/wire/language-reade
 const TAG = fc.constantFrom('en', 'EN-us', 'zh', 'zh_CN', 'auto', 'de', ' de ');
 const maybe = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
 
-it('reads every request as it would be read alone, whatever it has read before', () => {
+it('a cached read equals an uncached one', () => {
   const named = fc.record({
     src_lang: TAG,
     tgt_lang: TAG,
@@ -23,7 +23,7 @@ it('reads every request as it would be read alone, whatever it has read before',
   );
 });
 
-it('I11 bounded: remembers a pair, and forgets it when too many others came', () => {
+it('I11 bounded: a pair is cached until too many others were read', () => {
   const read = createLanguageReader();
   const first = read({ src_lang: 'en', tgt_lang: 'zh' });
   expect(read({ src_lang: 'en', tgt_lang: 'zh' })).toBe(first);

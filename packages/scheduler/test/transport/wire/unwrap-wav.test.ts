@@ -40,8 +40,8 @@ const evenBytes = fc
   .uint8Array({ minLength: 2, maxLength: 200 })
   .map((bytes) => Buffer.from(bytes.slice(0, bytes.length - (bytes.length % 2))));
 
-describe('unwrapping a wav file', () => {
-  it('reads over the parts of real files, and not over a flood of empty ones', () => {
+describe('wav file', () => {
+  it('chunks of real files are skipped, a flood of empty ones is refused', () => {
     const samples = Buffer.from([1, 2]);
     expect(unwrapWav(wav({ samples, chunks: Array(200).fill(LIST) })).kind).toBe('pcm16');
     expect(unwrapWav(wav({ samples, chunks: Array(300).fill(LIST) }))).toEqual({
@@ -50,7 +50,7 @@ describe('unwrapping a wav file', () => {
     });
   });
 
-  it('gives back exactly the samples and the rate, whatever other chunks there are', () => {
+  it('exactly the samples and the rate are returned, whatever other chunks exist', () => {
     const other = fc
       .tuple(fc.constantFrom('LIST', 'fact', 'junk'), fc.uint8Array({ maxLength: 30 }))
       .map(([name, bytes]) => chunk(name, Buffer.from(bytes)));
@@ -71,7 +71,7 @@ describe('unwrapping a wav file', () => {
     );
   });
 
-  it('takes all that follows if the length was not known when it was written', () => {
+  it('all bytes are samples if the length was unknown at writing', () => {
     const samples = Buffer.from([1, 2, 3, 4]);
     for (const dataLength of [0, 0xffff_ffff]) {
       expect(unwrapWav(wav({ samples, dataLength }))).toMatchObject({ kind: 'pcm16', samples });
@@ -94,11 +94,11 @@ describe('unwrapping a wav file', () => {
       Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVE', 'latin1'), chunk('data', Buffer.alloc(2))]),
       'no format',
     ],
-  ])('says what is wrong with %s', (_name, file, reason) => {
+  ])('%s is refused with the reason', (_name, file, reason) => {
     expect(unwrapWav(file)).toMatchObject({ kind: 'invalid', reason: expect.stringContaining(reason) });
   });
 
-  it('never throws and never ends late, whatever the bytes', () => {
+  it('any bytes are handled without an exception and in bounded time', () => {
     const mangled = fc
       .tuple(evenBytes, fc.array(fc.tuple(fc.nat(60), fc.nat(255)), { maxLength: 8 }))
       .map(([samples, edits]) => {
@@ -114,8 +114,8 @@ describe('unwrapping a wav file', () => {
   });
 });
 
-describe('decoding base64', () => {
-  it('gives back every buffer, padded or not', () => {
+describe('base64 decoding', () => {
+  it('every buffer is decoded, padded or not', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         const text = Buffer.from(bytes).toString('base64');
@@ -125,7 +125,7 @@ describe('decoding base64', () => {
     );
   });
 
-  it('refuses every text with a character that is not base64', () => {
+  it('any character outside base64 is refused', () => {
     const stray = fc.constantFrom(' ', '\n', '!', '*', '.', 'é', '\0', '=');
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 3 }), stray, fc.nat(), (bytes, character, where) => {
@@ -137,7 +137,7 @@ describe('decoding base64', () => {
   });
 
   it.each(['A', 'AAAAA', 'A===', 'AA=', '====', 'AAAA=', 'data:audio/wav;base64,AAAA'])(
-    'refuses %s',
+    '%s is refused',
     (text) => {
       expect(decodeBase64(text)).toBeUndefined();
     },

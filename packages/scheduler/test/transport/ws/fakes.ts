@@ -1,4 +1,4 @@
-/** Small stand-ins for the services behind the sockets: they do the least that is right, and remember what they were asked. */
+/** Minimal services behind the sockets, which record their calls. */
 
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { JobResult } from '../../../src/domain/job-spec.ts';
@@ -21,9 +21,9 @@ export interface FakeRegistry extends Pick<NodeRegistry, 'register' | 'heartbeat
   readonly registrations: Registration[];
   readonly beats: Heartbeat[];
   readonly left: { nodeId: string; generation: number }[];
-  /** Ids that another credential holds. */
+  /** Ids that another credential registered. */
   readonly taken: Set<string>;
-  /** Runs inside `register`, before it answers. */
+  /** Runs inside `register`, before it returns. */
   during: (registration: Registration) => Promise<void> | void;
   refusal: Extract<RegisterOutcome, { kind: 'refused' }> | undefined;
   forget(nodeId: string): void;
@@ -81,7 +81,7 @@ export type JobCall =
 
 export interface FakeJobs extends Pick<JobService, 'acknowledge' | 'finish' | 'fail'> {
   readonly calls: JobCall[];
-  /** Runs before each call is noted. */
+  /** Runs before each call is recorded. */
   before: (kind: JobCall['kind']) => Promise<void> | void;
   outcome: ReportResult;
 }
@@ -110,7 +110,7 @@ export const ANONYMOUS: Principal = {
   isAnonymous: true,
 };
 
-/** Token `pinned` may only be node-pinned, `wrong` is nobody, `client` may not be a node; no token is anonymous. */
+/** Token `pinned` may only be node-pinned, `wrong` is unknown, `client` may not be a node; no token is anonymous. */
 export function createFakeGate(limits: {
   maxConnections: number;
   messages: number;
@@ -120,7 +120,7 @@ export function createFakeGate(limits: {
     admit({ token, origin }): Admission {
       if (token === 'wrong') return { kind: 'refused', code: 'UNAUTHORIZED', message: 'unknown token' };
       if (token === 'client' || origin === 'https://evil.example')
-        return { kind: 'refused', code: 'FORBIDDEN', message: 'not for you' };
+        return { kind: 'refused', code: 'FORBIDDEN', message: 'forbidden' };
       const pins = token === 'pinned' ? { nodeIds: ['node-pinned'] } : {};
       return {
         kind: 'admitted',

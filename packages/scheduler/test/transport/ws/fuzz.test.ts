@@ -13,7 +13,7 @@ const HANDSHAKE =
 
 const VALID = [register({ node_id: 'node-x' }), heartbeat('node-x'), jobResult('node-x')];
 
-/** A good message with one of its parts replaced by anything. */
+/** A valid message with one part replaced by any value. */
 const mutated = fc.tuple(fc.constantFrom(...VALID), fc.nat(), fc.jsonValue()).map(([message, at, value]) => {
   const keys = Object.keys(message);
   return JSON.stringify({ ...message, [keys[at % keys.length] ?? 'type']: value });
@@ -40,8 +40,8 @@ const frame: fc.Arbitrary<string | Uint8Array> = fc.oneof(
   ),
 );
 
-describe('whatever a peer sends', () => {
-  it('as messages, it harms neither the server nor the other connections', async () => {
+describe('arbitrary input of a peer', () => {
+  it('random messages harm neither the server nor other connections', async () => {
     harness = await startHarness({ settings: { maxInvalidMessages: 1_000 } });
     const witness = await harness.connect();
     witness.send(register({ node_id: 'node-witness' }));
@@ -52,7 +52,7 @@ describe('whatever a peer sends', () => {
         for (const data of frames) client.ws.send(data);
         const pong = new Promise((resolve) => client.ws.once('pong', resolve));
         client.ws.ping();
-        // A registration that cannot be read ends the connection.
+        // An unreadable registration ends the connection.
         await Promise.race([pong, client.closed]);
         client.ws.close();
         await client.closed;
@@ -69,7 +69,7 @@ describe('whatever a peer sends', () => {
     );
   });
 
-  it('as bytes, it harms neither the server nor the other connections', async () => {
+  it('random bytes harm neither the server nor other connections', async () => {
     harness = await startHarness();
     const witness = await harness.connect();
     witness.send(register({ node_id: 'node-witness' }));

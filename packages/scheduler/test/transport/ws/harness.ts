@@ -1,4 +1,4 @@
-/** A real server on a free port, with stand-ins behind it, and clients that remember what they were told. */
+/** A real server on a free port with fake services, and clients that record received messages. */
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { SchedulerToNode } from '@lingua/protocol';
@@ -32,7 +32,7 @@ export const SETTINGS: SocketSettings = {
   registrationDeadlineMs: 10_000,
 };
 
-/** Listens to nobody; those who test sessions bring their own. */
+/** Accepts no sessions; tests of sessions bring their own route. */
 const NO_SESSIONS: SocketRoute = {
   path: '/ws/session',
   kind: 'session',
@@ -44,7 +44,7 @@ const NO_SESSIONS: SocketRoute = {
 export interface HarnessOptions {
   readonly settings?: Partial<SocketSettings>;
   readonly maxConnections?: number;
-  /** Messages of one connection before it is over its rate. */
+  /** Messages of one connection before it exceeds its rate. */
   readonly messages?: number;
   readonly deps?: Partial<Pick<SocketServerDeps, 'isDraining' | 'onPartial' | 'session'>>;
 }
@@ -110,7 +110,7 @@ export async function startHarness(options: HarnessOptions = {}) {
       });
       return client;
     },
-    /** The HTTP answer to an upgrade that is refused. */
+    /** The HTTP reply to a refused upgrade. */
     refusal(path?: string, clientOptions?: ClientOptions): Promise<Refusal> {
       const ws = dial(path, clientOptions);
       return new Promise((resolve, reject) => {
@@ -153,7 +153,7 @@ export interface Client {
   readonly received: SchedulerToNode[];
   readonly closed: Promise<{ code: number; reason: string }>;
   send(message: unknown): void;
-  /** The message at that place in what was received, as soon as it is there. */
+  /** The received message at that position, as soon as it has arrived. */
   message(at: number): Promise<SchedulerToNode & Record<string, unknown>>;
 }
 
@@ -173,7 +173,7 @@ function createClient(ws: WebSocket): Client {
       vi.waitFor(
         () => {
           const found = received[at];
-          if (found === undefined) throw new Error(`message ${at} has not come`);
+          if (found === undefined) throw new Error(`message ${at} has not arrived`);
           return found as SchedulerToNode & Record<string, unknown>;
         },
         { timeout: 60_000, interval: 2 },
@@ -181,7 +181,7 @@ function createClient(ws: WebSocket): Client {
   };
 }
 
-/** Ends when it is true. */
+/** Resolves when the condition is true. */
 export const until = (isTrue: () => boolean): Promise<void> =>
   vi.waitFor(
     () => {

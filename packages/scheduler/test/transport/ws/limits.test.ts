@@ -7,8 +7,8 @@ afterEach(() => harness.stop());
 
 const cuts = (reason: string) => harness.meter.total('scheduler_connections_cut_total', { reason });
 
-describe('the limits of a socket', () => {
-  it('tell PAYLOAD_TOO_LARGE before closing with 1009', async () => {
+describe('limits of a socket', () => {
+  it('a message that is too long gets PAYLOAD_TOO_LARGE and close code 1009', async () => {
     harness = await startHarness();
     const client = await harness.connect();
     client.send({ ...register(), version: 'x'.repeat(SETTINGS.maxNodeMessageBytes) });
@@ -17,7 +17,7 @@ describe('the limits of a socket', () => {
     expect(cuts('payload_too_large')).toBe(1);
   });
 
-  it('name the field of an invalid message, and close after a number of them', async () => {
+  it('an invalid message names its field, and several close the socket', async () => {
     harness = await startHarness({ settings: { maxInvalidMessages: 3 } });
     const client = await harness.connect();
     client.send('{"type":');
@@ -38,7 +38,7 @@ describe('the limits of a socket', () => {
     expect(harness.meter.total('scheduler_invalid_messages_total', { edge: 'ws_node' })).toBe(4);
   });
 
-  it('forgive invalid messages with time: one with each heartbeat costs no node its connection', async () => {
+  it("one invalid message per heartbeat does not close a node's socket", async () => {
     harness = await startHarness({ settings: { maxInvalidMessages: 3, pingIntervalMs: 1e9 } });
     const client = await harness.connect();
     client.send(register({ node_id: 'node-a' }));
@@ -52,7 +52,7 @@ describe('the limits of a socket', () => {
     expect(client.ws.readyState).toBe(client.ws.OPEN);
   });
 
-  it('count binary frames as invalid', async () => {
+  it('binary frames count as invalid', async () => {
     harness = await startHarness();
     const client = await harness.connect();
     client.ws.send(Buffer.from(JSON.stringify(register())));
@@ -60,7 +60,7 @@ describe('the limits of a socket', () => {
     expect(harness.registry.registrations).toEqual([]);
   });
 
-  it('tell RATE_LIMITED once, drop the excess, and close a socket that goes on', async () => {
+  it('excess messages get one RATE_LIMITED, are dropped, then close the socket', async () => {
     harness = await startHarness({ messages: 2, settings: { maxDroppedMessages: 5 } });
     const client = await harness.connect();
     client.send(register({ node_id: 'node-a' }));
@@ -75,7 +75,7 @@ describe('the limits of a socket', () => {
     expect(harness.registry.beats).toHaveLength(1);
   });
 
-  it('slow a session down that is over its rate, and drop nothing of what it says', async () => {
+  it('a session over its rate is slowed down without losing messages', async () => {
     const heard: string[] = [];
     harness = await startHarness({
       messages: 3,
@@ -93,7 +93,7 @@ describe('the limits of a socket', () => {
     for (const word of ['1', '2', '3', '4']) client.ws.send(word);
     await until(() => heard.length === 4);
     client.ws.send('5');
-    // Whatever another connection is answered after this came after it.
+    // A reply to another connection after this was received after it.
     const other = await harness.connect();
     other.send(register({ node_id: 'node-a' }));
     await other.message(0);
@@ -104,7 +104,7 @@ describe('the limits of a socket', () => {
     expect(client.received).toMatchObject([{ type: 'error', code: 'RATE_LIMITED' }]);
   });
 
-  it('let pings count as messages, so that a flood of them ends the socket', async () => {
+  it('pings count as messages, so a flood closes the socket', async () => {
     harness = await startHarness({ messages: 3, settings: { maxDroppedMessages: 2 } });
     const client = await harness.connect();
     const pongs: string[] = [];
@@ -114,7 +114,7 @@ describe('the limits of a socket', () => {
     expect(pongs).toEqual(['1', '2', '3']);
   });
 
-  it('close a node that does not register in time', async () => {
+  it('a node that does not register in time is closed', async () => {
     harness = await startHarness();
     const [silent, prompt] = [await harness.connect(), await harness.connect()];
     prompt.send(register());
@@ -126,7 +126,7 @@ describe('the limits of a socket', () => {
     expect(cuts('registration_deadline')).toBe(1);
   });
 
-  it('drop a peer that has been silent for two ping intervals, and keep one that answers', async () => {
+  it('a peer that is silent for two ping intervals is dropped', async () => {
     harness = await startHarness({ settings: { registrationDeadlineMs: 1e9 } });
     const dead = await harness.connect('/ws/node', { autoPong: false });
     const alive = await harness.connect();
@@ -141,7 +141,7 @@ describe('the limits of a socket', () => {
     expect(alive.ws.readyState).toBe(alive.ws.OPEN);
   });
 
-  it('cut a reader that is too slow, with 1013', async () => {
+  it('a slow reader is closed with 1013', async () => {
     harness = await startHarness();
     const client = await harness.connect();
     client.send(register({ node_id: 'node-a' }));
@@ -159,7 +159,7 @@ describe('the limits of a socket', () => {
     expect(await client.closed).toEqual({ code: 1013, reason: 'too_slow' });
   });
 
-  it('terminate a cut peer that does not say goodbye', async () => {
+  it('a closed peer that sends no close frame is terminated', async () => {
     harness = await startHarness();
     const client = await harness.connect();
     client.ws.pause();
@@ -169,7 +169,7 @@ describe('the limits of a socket', () => {
     await until(() => harness.gate.open === 0);
   });
 
-  it('send a message longer than the buffer limit to a reader that keeps up', async () => {
+  it('a message above the buffer limit reaches a reader that keeps up', async () => {
     harness = await startHarness();
     const client = await harness.connect();
     client.send(register({ node_id: 'node-a' }));
@@ -179,7 +179,7 @@ describe('the limits of a socket', () => {
     expect((await client.message(1)).reason).toHaveLength(reason.length);
   });
 
-  it('stop reading while too much waits for its turn, lose nothing, and do not take it for a dead peer', async () => {
+  it('reading pauses while too much is queued, without loss or false death', async () => {
     const messages = 64;
     harness = await startHarness({
       settings: { maxNodeMessageBytes: 1024 * 1024, maxWaitingBytes: 256 * 1024 },
@@ -207,13 +207,13 @@ describe('the limits of a socket', () => {
     );
   });
 
-  it('answer no ping of a reader that is too slow, but cut it', async () => {
+  it('a slow reader gets no pongs and is closed', async () => {
     harness = await startHarness();
     const client = await harness.connect();
     client.send(register({ node_id: 'node-a' }));
     await client.message(0);
     client.ws.pause();
-    // More than the machine takes off our hands for a reader that does not read.
+    // More than the system buffers for a peer that does not read.
     const reason = 'x'.repeat(64 * 1024 * 1024);
     expect(harness.sockets.send('node-a', { type: 'node_control', command: 'noise', reason })).toBe(true);
     expect(cuts('too_slow')).toBe(0);
@@ -221,7 +221,7 @@ describe('the limits of a socket', () => {
     await until(() => cuts('too_slow') === 1);
   });
 
-  it('ask no sign of life of a reader that is too slow, but cut it', async () => {
+  it('a slow reader gets no pings and is closed', async () => {
     harness = await startHarness();
     const client = await harness.connect();
     client.send(register({ node_id: 'node-a' }));
@@ -234,7 +234,7 @@ describe('the limits of a socket', () => {
     expect(cuts('too_slow')).toBe(1);
   });
 
-  it('hear the farewell of a peer that is cut while nothing of it is read', async () => {
+  it('the close frame of a peer is read while reading is paused', async () => {
     harness = await startHarness({
       settings: { maxNodeMessageBytes: 1024 * 1024, maxWaitingBytes: 256 * 1024 },
     });
@@ -252,7 +252,7 @@ describe('the limits of a socket', () => {
     await until(() => harness.connections[0]?.isPaused() === true);
     const successor = await harness.connect();
     successor.send(register({ node_id: 'node-a' }));
-    // The clock stands still: nobody terminates the connection, it ends by both farewells.
+    // The clock does not advance, so no timeout terminates the connection: it ends by both close frames.
     await until(() => harness.connections[0]?.destroyed === true).finally(release);
     expect(await client.closed).toEqual({ code: 4000, reason: 'replaced' });
   });

@@ -21,7 +21,7 @@ describe('liveness', () => {
     return { clock, state, watcher };
   }
 
-  it('takes a peer for dead after two silent intervals, once', () => {
+  it('a peer counts as dead after two silent intervals, once', () => {
     const { clock, state } = watch();
     clock.advance(100);
     expect(state).toMatchObject({ pings: 1, deaths: 0 });
@@ -29,7 +29,7 @@ describe('liveness', () => {
     expect(state).toMatchObject({ pings: 1, deaths: 1 });
   });
 
-  it('takes any byte as a sign of life, also a part of a long message', () => {
+  it('any received byte counts as life, also part of a message', () => {
     const { clock, state } = watch();
     for (let interval = 0; interval < 10; interval += 1) {
       state.bytes += 1;
@@ -38,7 +38,7 @@ describe('liveness', () => {
     expect(state).toMatchObject({ pings: 10, deaths: 0 });
   });
 
-  it('proves nothing while we do not read, and after it was stopped', () => {
+  it('silence does not count while reading is paused or after stop', () => {
     const { clock, state, watcher } = watch();
     state.isPaused = true;
     clock.advance(1_000);

@@ -1,4 +1,4 @@
-/** Messages as legacy nodes send them. */
+/** Messages of legacy nodes. */
 import type { JobResult, NodeHeartbeat, NodeRegister } from '@lingua/protocol';
 
 export const register = (fields: Partial<NodeRegister> & Record<string, unknown> = {}): NodeRegister => ({

@@ -7,8 +7,8 @@ import { heartbeat, register } from './messages.ts';
 
 const as = { credential: 'token:abc', nodeId: 'node-a' };
 
-describe('a registration', () => {
-  it('of the second generation becomes ours', () => {
+describe('translation of node_register', () => {
+  it('a registration of capability schema 2.0 is translated', () => {
     const registration = toRegistration(
       register({
         installed_models: [
@@ -80,7 +80,7 @@ describe('a registration', () => {
     });
   });
 
-  it('of the first generation keeps the state of each service', () => {
+  it('a registration of schema 1.0 keeps the state of each service', () => {
     const { report } = toRegistration(
       register({
         capability_schema_version: '1.0',
@@ -97,17 +97,17 @@ describe('a registration', () => {
     ]);
   });
 
-  it('tells "says nothing of extensions" from "has none"', () => {
+  it('absent extensions differ from an empty list', () => {
     expect(toRegistration(register(), as).traits).not.toHaveProperty('supports');
     expect(toRegistration(register({ supports: [] }), as).traits.supports).toEqual([]);
   });
 
-  it('tells "declares no languages" from "has none right now"', () => {
+  it('undeclared languages differ from an empty list', () => {
     expect(toReport({ language_capabilities: { asr_languages: [] } }).languages).toEqual({ asr: [] });
     expect(toReport({})).toEqual({});
   });
 
-  it('leaves out what is absent, at any depth, whatever is sent', () => {
+  it('absent and null fields are omitted at any depth', () => {
     const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
     const word = fc.string({ maxLength: 8 });
     const message = fc.record({
@@ -142,8 +142,8 @@ describe('a registration', () => {
   });
 });
 
-describe('a heartbeat', () => {
-  it('carries unknown figures as they are: management knows what −1 means', () => {
+describe('translation of node_heartbeat', () => {
+  it('unknown figures such as −1 are passed on', () => {
     const usage = {
       cpu_percent: -1,
       gpu_percent: -1,
@@ -171,13 +171,13 @@ describe('a heartbeat', () => {
     ['degraded', 'degraded'],
     ['draining', 'draining'],
     ['offline', 'draining'],
-  ] as const)('with health %s means %s', (health, meaning) => {
+  ] as const)('health %s becomes %s', (health, meaning) => {
     expect(toHeartbeat(heartbeat('node-a', { health }), 1).health).toBe(meaning);
   });
 });
 
-it('knows every optional field of the messages it maps', () => {
-  // A new field in the protocol has to be mapped, or listed here as one the registry does not need.
+it('every optional field of the messages is translated or listed as ignored', () => {
+  // A new protocol field must be translated, or listed here as not needed by the registry.
   const ignored = [
     'type',
     'advanced_features',

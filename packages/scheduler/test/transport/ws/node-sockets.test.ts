@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createNodeSockets } from '../../../src/transport/ws/node-sockets.ts';
 import { createSteppedClock } from './stepped-clock.ts';
 
-describe('the sockets of nodes', () => {
+describe('node sockets', () => {
   const connection = (generation: number, events: string[]) => ({
     generation,
     supports: undefined,
@@ -12,7 +12,7 @@ describe('the sockets of nodes', () => {
     },
   });
 
-  it('ignore the end of an old generation', () => {
+  it('the end of an older generation is ignored', () => {
     const events: string[] = [];
     const sockets = createNodeSockets({ clock: createSteppedClock() });
     expect(sockets.adopt('n', connection(1, events))).toBe(true);
@@ -24,7 +24,7 @@ describe('the sockets of nodes', () => {
     expect(events).toEqual(['1 cut replaced']);
   });
 
-  it('keep the newest, whichever comes last', () => {
+  it('the newest generation stays, in any order of arrival', () => {
     const events: string[] = [];
     const sockets = createNodeSockets({ clock: createSteppedClock() });
     sockets.adopt('n', connection(2, events));
@@ -33,9 +33,9 @@ describe('the sockets of nodes', () => {
     expect(events).toEqual(['2 {"type":"job_cancel","job_id":"job-1"}']);
   });
 
-  it('say no for a node that is not here', () => {
+  it('sending to an unconnected node returns false', () => {
     const sockets = createNodeSockets({ clock: createSteppedClock() });
     expect(sockets.send('n', { type: 'job_cancel', job_id: 'job-1' })).toBe(false);
-    sockets.pushStatus('n', 'ready', 'nobody listens');
+    sockets.pushStatus('n', 'ready', 'not connected');
   });
 });

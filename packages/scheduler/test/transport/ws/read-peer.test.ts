@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readPeer } from '../../../src/transport/ws/read-peer.ts';
 
-describe('the peer of an upgrade request', () => {
+describe('peer of an upgrade request', () => {
   const read = (url: string | undefined, headers: Record<string, string> = {}) =>
     readPeer({ url, headers, socket: { remoteAddress: '10.0.0.1' } } as never);
 
@@ -16,7 +16,7 @@ describe('the peer of an upgrade request', () => {
     ['/ws/node', { authorization: '' }, '/ws/node', ''],
     ['%', {}, '%', undefined],
     [undefined, {}, '/', undefined],
-  ])('is read from %s and %o', (url, headers, path, token) => {
+  ])('the peer is read from %s and %o', (url, headers, path, token) => {
     const found = read(url, headers);
     expect(found.path).toBe(path);
     expect(found.peer.token).toBe(token);

@@ -1,4 +1,4 @@
-/** The socket of sessions before a stand-in for the sessions, on a clock that the test steps. */
+/** The session socket with fake sessions, on a clock that the test steps. */
 import type { MaybePromise } from '../../../src/domain/maybe-promise.ts';
 import type { ClientEvent } from '../../../src/session/event.ts';
 import type { SessionLink } from '../../../src/session/output.ts';
@@ -19,7 +19,7 @@ export const INIT = {
 };
 export const INIT_DEADLINE_MS = 60_000;
 
-/** Opens every session, and remembers what it was asked. */
+/** Opens every session and records its calls. */
 function createFakeSessions() {
   const links: SessionLink[] = [];
   const openings: Opening[] = [];
@@ -32,7 +32,7 @@ function createFakeSessions() {
     left,
     isFull: false,
     fullTenant: undefined as string | undefined,
-    /** What the next one waits for, if anything. */
+    /** What the next opening waits for, if anything. */
     fetching: undefined as Promise<'there' | 'unavailable'> | undefined,
     open(opening: Opening, link: SessionLink): MaybePromise<Opened> {
       if (this.isFull) return TENANT_FULL;
@@ -56,7 +56,7 @@ export const TENANT_FULL = { kind: 'full', limit: 'tenant', detail: 'max_session
 
 let harness: Harness | undefined;
 
-/** For after each test. */
+/** Call it after each test. */
 export const stopSessions = async (): Promise<void> => harness?.stop();
 
 export async function startSessions({ maxInvalidMessages = 100 } = {}) {

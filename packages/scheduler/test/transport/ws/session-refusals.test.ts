@@ -1,16 +1,16 @@
-/** What a session sends and cannot be served: who is closed for it, and who is only told. */
+/** Messages of a session that cannot be served: some close the socket, some only get an error. */
 import { SESSION_TO_SCHEDULER } from '@lingua/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { INIT, startSessions, stopSessions } from './session-harness.ts';
 
 afterEach(stopSessions);
 
-describe('a session_init', () => {
+describe('unusable session_init', () => {
   it.each([
-    ['misses a field', { tgt_lang: undefined }, '/tgt_lang'],
-    ['has a field of another kind', { auto_langs: 'zh' }, '/auto_langs'],
-    ['makes no sense', { src_lang: 'auto', mode: 'two_way_auto', lang_a: 'en' }, '/lang_b'],
-  ])('that %s closes the socket, and its client is not left to wait', async (_, fields, path) => {
+    ['lacks a field', { tgt_lang: undefined }, '/tgt_lang'],
+    ['has a field of the wrong type', { auto_langs: 'zh' }, '/auto_langs'],
+    ['is contradictory', { src_lang: 'auto', mode: 'two_way_auto', lang_a: 'en' }, '/lang_b'],
+  ])('a session_init that %s closes the socket', async (_, fields, path) => {
     const { sessions, connect } = await startSessions();
     const client = await connect();
     client.send({ ...INIT, ...fields });
@@ -20,12 +20,12 @@ describe('a session_init', () => {
   });
 });
 
-describe('a message of rooms', () => {
+describe('room message', () => {
   it.each(
     SESSION_TO_SCHEDULER.map(({ properties }) => properties.type.const).filter((type) =>
       /^(room|webrtc)_/.test(type),
     ),
-  )('%s is not supported whatever its fields are, and no strike', async (type) => {
+  )('%s is unsupported with any fields, and not counted as invalid', async (type) => {
     const { connect, cuts } = await startSessions({ maxInvalidMessages: 0 });
     const client = await connect();
     client.send({ ...INIT, supports: [] });

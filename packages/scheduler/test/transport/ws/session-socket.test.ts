@@ -1,4 +1,4 @@
-/** The socket of a session on a clock that the test steps: what it tells whom, how often, and when it gives up. */
+/** The session socket on a clock that the test steps: errors, deadlines and closing. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from './harness.ts';
 import {
@@ -11,8 +11,8 @@ import {
 
 afterEach(stopSessions);
 
-describe('errors', () => {
-  it('reach a legacy client once in 10 s, and others each time', async () => {
+describe('errors to session clients', () => {
+  it('a legacy client gets one error per 10 s, others get each', async () => {
     const { clock, sessions, connect } = await start();
     const [field, made] = [await connect(), await connect()];
     field.send(INIT);
@@ -20,11 +20,11 @@ describe('errors', () => {
     await until(() => sessions.links.length === 2);
     const failBoth = async (expected: readonly [number, number]) => {
       for (const link of sessions.links) {
-        link.send('s-1', { kind: 'error', code: 'RATE_LIMITED', message: 'no room' });
+        link.send('s-1', { kind: 'error', code: 'RATE_LIMITED', message: 'session is full' });
       }
       for (const client of [field, made]) client.send('nonsense');
       await made.message(expected[1] - 1);
-      // Answered in order, so whatever the other was to be told has been said by then.
+      // Messages are answered in order, so every earlier error has been sent by then.
       field.send({ type: 'client_heartbeat', session_id: 's-1', timestamp: 1 });
       await until(() => sessions.received.length > 0);
       sessions.received.length = 0;
@@ -37,7 +37,7 @@ describe('errors', () => {
     await failBoth([2, 6]);
   });
 
-  it('about late frames reach only those who would understand them', async () => {
+  it('late frames give an error to non-legacy clients only', async () => {
     const { meter, sessions, connect } = await start();
     const [field, made] = [await connect(), await connect()];
     field.send(INIT);
@@ -54,8 +54,8 @@ describe('errors', () => {
   });
 });
 
-describe('the socket of a session', () => {
-  it('that never says who it is, is closed after a minute; one that did is not', async () => {
+describe('session socket', () => {
+  it('a socket without session_init is closed after a minute', async () => {
     const { clock, sessions, connect } = await start();
     const [silent, known] = [await connect(), await connect()];
     known.send(INIT);
@@ -68,7 +68,7 @@ describe('the socket of a session', () => {
     expect(known.ws.readyState).toBe(known.ws.OPEN);
   });
 
-  it('speaks for its credential, and its session is left with it', async () => {
+  it('a socket sends for its credential, and leaves its session on close', async () => {
     const { sessions, connect } = await start();
     const client = await connect();
     client.send(INIT);
@@ -80,7 +80,7 @@ describe('the socket of a session', () => {
     expect(sessions.left).toEqual(['s-1']);
   });
 
-  it('that opens a second session leaves the first', async () => {
+  it('a second session_init leaves the first session', async () => {
     const { sessions, connect } = await start();
     const client = await connect();
     client.send(INIT);
@@ -89,7 +89,7 @@ describe('the socket of a session', () => {
     expect(sessions.left).toEqual(['s-1']);
   });
 
-  it('whose session went to a newer one is closed with 4000', async () => {
+  it('a socket whose session was resumed elsewhere is closed with 4000', async () => {
     const { sessions, connect } = await start();
     const client = await connect();
     client.send(INIT);
@@ -98,7 +98,7 @@ describe('the socket of a session', () => {
     expect(await client.closed).toEqual({ code: 4000, reason: 'replaced' });
   });
 
-  it('of an instance that serves nobody any more is closed with 1012', async () => {
+  it('sockets of a fenced instance are closed with 1012', async () => {
     const { sessions, connect } = await start();
     const client = await connect();
     client.send(INIT);
@@ -107,7 +107,7 @@ describe('the socket of a session', () => {
     expect(await client.closed).toEqual({ code: 1012, reason: 'fenced' });
   });
 
-  it('is refused at the upgrade when there is no room, and when the instance drains', async () => {
+  it('the upgrade is refused when sessions are full or the instance drains', async () => {
     const { sessions, refusal, drain } = await start();
     sessions.isFull = true;
     expect(await refusal()).toMatchObject({ status: 503, body: { error: 'RATE_LIMITED' } });
@@ -116,7 +116,7 @@ describe('the socket of a session', () => {
     expect(await refusal()).toMatchObject({ status: 503, headers: { 'retry-after': '2' } });
   });
 
-  it('whose session_init finds no room any more is told and closed', async () => {
+  it('a session_init without a free session slot is refused and closed', async () => {
     const { sessions, connect } = await start();
     const client = await connect();
     sessions.isFull = true;
@@ -127,7 +127,7 @@ describe('the socket of a session', () => {
     ]);
   });
 
-  it('hands every field of session_init on, and null as absent', async () => {
+  it('every field of session_init is passed on, and null counts as absent', async () => {
     const { sessions, connect } = await start();
     const client = await connect();
     client.send({ ...INIT, dialect: null, trace_id: '', supports: ['result_ack', 'of-tomorrow'] });
@@ -152,7 +152,7 @@ describe('while a session is fetched from another instance', () => {
     return { promise, end };
   }
 
-  it('what its client says waits, and comes in order', async () => {
+  it('messages wait for the fetched session and arrive in order', async () => {
     const { sessions, connect } = await start();
     const { promise, end } = fetching();
     sessions.fetching = promise;
@@ -173,7 +173,7 @@ describe('while a session is fetched from another instance', () => {
     ]);
   });
 
-  it('a client that leaves has left it when it comes', async () => {
+  it('a client that disconnects meanwhile leaves the fetched session', async () => {
     const { sessions, connect } = await start();
     const { promise, end } = fetching();
     sessions.fetching = promise;
@@ -190,7 +190,7 @@ describe('while a session is fetched from another instance', () => {
     expect(sessions.left).toEqual(['s-1']);
   });
 
-  it('a store that does not answer is told, and the client may try again', async () => {
+  it('the client may retry when Redis is down', async () => {
     const { sessions, connect } = await start();
     sessions.fetching = Promise.resolve('unavailable');
     const client = await connect();

@@ -1,4 +1,4 @@
-/** A clock that moves only when told to. */
+/** A clock that advances only on request. */
 import type { Clock } from '../../../src/ports/clock.ts';
 
 export interface SteppedClock extends Clock {

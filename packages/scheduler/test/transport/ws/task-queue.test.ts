@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTaskQueue } from '../../../src/transport/ws/task-queue.ts';
 
-describe('tasks in order', () => {
+describe('task queue', () => {
   function queue(limits = { maxWaiting: 4, maxWeight: 1_000 }) {
     const events: string[] = [];
     const inOrder = createTaskQueue({
@@ -13,14 +13,14 @@ describe('tasks in order', () => {
     return { inOrder, events };
   }
 
-  it('run at once when nothing is under way', () => {
+  it('a task runs immediately when no other is running', () => {
     const { inOrder, events } = queue();
     inOrder.push(() => void events.push('a'), 1);
     inOrder.push(() => void events.push('b'), 1);
     expect(events).toEqual(['a', 'b']);
   });
 
-  it('wait for the one before, also when it fails', async () => {
+  it('a task waits for the previous one, also when that fails', async () => {
     const { inOrder, events } = queue();
     let fail = (_: Error) => {};
     const first = new Promise<void>((_, reject) => {
@@ -45,7 +45,7 @@ describe('tasks in order', () => {
   it.each([
     ['too many', { maxWaiting: 4, maxWeight: 1_000 }, 1],
     ['too much', { maxWaiting: 1_000, maxWeight: 40 }, 10],
-  ])('say so when %s wait, and when half of them is done', async (_, limits, weight) => {
+  ])('the queue reports full when %s wait, and eased at half', async (_, limits, weight) => {
     const { inOrder, events } = queue(limits);
     let release = () => {};
     inOrder.push(

@@ -11,8 +11,8 @@ const start = async (options?: HarnessOptions) => {
 };
 afterEach(() => harness.stop());
 
-describe('the upgrade of a socket', () => {
-  it('takes a node with a token in the header, in the query, or anonymous', async () => {
+describe('socket upgrade', () => {
+  it('a node may send its token in the header or query, or be anonymous', async () => {
     await start();
     const byHeader = await harness.connect('/ws/node', { headers: { authorization: 'Bearer secret' } });
     const byQuery = await harness.connect('/ws/node?token=secret');
@@ -32,14 +32,14 @@ describe('the upgrade of a socket', () => {
     ['an origin that is not allowed', '/ws/node', { origin: 'https://evil.example' }, 403, 'FORBIDDEN'],
     ['an unknown path', '/ws/other', {}, 404, 'NOT_FOUND'],
     ['a malformed URL', '//%', {}, 404, 'NOT_FOUND'],
-  ])('refuses %s with an HTTP error', async (_, path, options, status, error) => {
+  ])('%s is refused with an HTTP error', async (_, path, options, status, error) => {
     await start();
     const refusal = await harness.refusal(path, options);
     expect(refusal).toMatchObject({ status, body: { error } });
     expect(harness.gate.open).toBe(0);
   });
 
-  it('keeps web pages from being nodes without a token, but not programs', async () => {
+  it('web pages may not be nodes without a token, programs may', async () => {
     await start({ settings: { allowedOrigins: ['https://console.example'] } });
     const page = { origin: 'https://page.example' };
     expect(await harness.refusal('/ws/node', page)).toMatchObject({
@@ -51,13 +51,13 @@ describe('the upgrade of a socket', () => {
     await harness.connect('/ws/node', { origin: 'https://console.example' });
     await harness.connect('/ws/node', { origin: `http://127.0.0.1:${harness.port}` });
     await harness.connect('/ws/node', { origin: 'file://' });
-    // Its own name made to point here: to the browser it is the same origin.
+    // Its name points here by DNS rebinding: for the browser it is the same origin.
     const rebound = { origin: 'http://evil.example:5010', headers: { host: 'evil.example:5010' } };
     expect((await harness.refusal('/ws/node', rebound)).status).toBe(403);
   });
 
   it.each(['/ws/node', '/ws/session'])(
-    'agrees to no permessage-deflate on %s: it costs ten times the memory',
+    '%s does not negotiate permessage-deflate, which needs ten times the memory',
     async (path) => {
       await start();
       const { ws } = await harness.connect(path, { perMessageDeflate: true });
@@ -65,13 +65,13 @@ describe('the upgrade of a socket', () => {
     },
   );
 
-  it('asks for a bearer token when it answers 401', async () => {
+  it('a 401 reply requests a bearer token', async () => {
     await start();
     const { headers } = await harness.refusal('/ws/node?token=wrong');
     expect(headers['www-authenticate']).toBe('Bearer');
   });
 
-  it('refuses with 503 and Retry-After while draining, and never accepts to close', async () => {
+  it('a draining server refuses with 503 and Retry-After', async () => {
     await start({ deps: { isDraining: () => true } });
     const { status, headers, body } = await harness.refusal();
     expect(status).toBe(503);
@@ -80,7 +80,7 @@ describe('the upgrade of a socket', () => {
     expect(harness.meter.total('scheduler_connections_refused_total', { reason: 'draining' })).toBe(1);
   });
 
-  it('refuses with 503 over the connection limit, and takes again when one has left', async () => {
+  it('the connection limit gives 503 until a connection ends', async () => {
     await start({ maxConnections: 1 });
     const first = await harness.connect();
     expect((await harness.refusal()).status).toBe(503);
@@ -89,13 +89,13 @@ describe('the upgrade of a socket', () => {
     await harness.connect();
   });
 
-  it('refuses after it was closed', async () => {
+  it('a closed server refuses upgrades', async () => {
     await start();
     await harness.server.close();
     expect((await harness.refusal()).status).toBe(503);
   });
 
-  it('gives the place back when the handshake is malformed', async () => {
+  it('a malformed handshake frees its place', async () => {
     await start();
     const status = await new Promise((resolve, reject) => {
       request({
@@ -111,7 +111,7 @@ describe('the upgrade of a socket', () => {
     expect(harness.gate.open).toBe(0);
   });
 
-  it('survives a peer that resets the connection instead of waiting for the answer', async () => {
+  it('a peer that resets the connection before the reply is tolerated', async () => {
     await start();
     for (const path of ['/ws/node', '/ws/node?token=wrong', '/ws/other']) {
       const raw = connect(harness.port, '127.0.0.1');
@@ -128,7 +128,7 @@ describe('the upgrade of a socket', () => {
     await harness.connect();
   });
 
-  it('never writes a token to the log', async () => {
+  it('tokens are never logged', async () => {
     await start();
     await harness.connect('/ws/node?token=secret-in-query');
     await harness.refusal('/ws/other?token=secret-in-query');
@@ -138,13 +138,13 @@ describe('the upgrade of a socket', () => {
     expect(written).not.toContain('token=');
   });
 
-  it('does not negotiate compression', async () => {
+  it('compression is not negotiated', async () => {
     await start();
     const { ws } = await harness.connect('/ws/node', { perMessageDeflate: true });
     expect(ws.extensions).toBe('');
   });
 
-  it('opens the session path when somebody serves it', async () => {
+  it('the session path accepts sockets when it is served', async () => {
     const received: string[] = [];
     await start({
       deps: {
@@ -170,7 +170,7 @@ describe('the upgrade of a socket', () => {
     expect(harness.meter.total('scheduler_connections', { kind: 'session' })).toBe(1);
   });
 
-  it('counts open sockets by kind', async () => {
+  it('open sockets are counted by kind', async () => {
     await start();
     const client = await harness.connect();
     expect(harness.meter.total('scheduler_connections', { kind: 'node' })).toBe(1);
@@ -178,7 +178,7 @@ describe('the upgrade of a socket', () => {
     await until(() => harness.meter.total('scheduler_connections', { kind: 'node' }) === 0);
   });
 
-  it('closes open sockets with 1012 at the end and waits until their nodes are gone', async () => {
+  it('closing ends sockets with 1012 and waits for their nodes', async () => {
     await start();
     const client = await harness.connect();
     client.send(register({ node_id: 'node-a' }));

@@ -1,4 +1,4 @@
-/** A script that answers: sessions that can be resumed, chunks known by seq, an outcome for each utterance, nothing lost. */
+/** A scheduler script with resumable sessions, chunks known by seq, and an outcome for each utterance. */
 import type {
   SchedulerToSession,
   SessionInit,
@@ -25,7 +25,7 @@ interface Kept {
 type Reply = (message: SchedulerToSession) => void;
 
 export interface AnsweringScript extends Script {
-  /** As a crash does it: all sessions are gone. */
+  /** Like a crash: all sessions are lost. */
   forget(): void;
 }
 
@@ -100,7 +100,7 @@ export function createAnsweringScript(): AnsweringScript {
       session.acknowledged = Math.max(session.acknowledged, message.delivery_seq);
     else if (message.type === 'session_close') reply({ type: 'session_close_ack', session_id: session.id });
     else if (message.type === 'audio_chunk') {
-      // It had been here before.
+      // A repeated chunk.
       if (message.seq <= session.highestSeq) return;
       session.highestSeq = message.seq;
       const audio = Buffer.from(message.payload ?? '', 'base64');

@@ -1,10 +1,10 @@
-/** The client half as one minified ES module, made as an application's bundler would make it. */
+/** The client SDK as one minified ES module, built as an application's bundler would. */
 import { fileURLToPath } from 'node:url';
 import { build, type Rolldown } from 'vite';
 
 export interface Bundle {
   readonly code: string;
-  /** Files that went into it. */
+  /** Source files in the bundle. */
   readonly modules: readonly string[];
 }
 

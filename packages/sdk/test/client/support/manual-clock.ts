@@ -2,11 +2,11 @@
 import type { SessionClock } from '../../../src/client/index.ts';
 
 export interface ManualClock extends SessionClock {
-  /** Lets time pass, running what falls due on the way. */
+  /** Advances the time and runs the timers that become due. */
   advance(ms: number): void;
-  /** Lets time pass as on a machine that sleeps: what fell due runs late. */
+  /** Advances the time as on a sleeping machine: due timers run late. */
   sleep(ms: number): void;
-  /** Delays of the timers that wait, shortest first. */
+  /** Delays of the pending timers, shortest first. */
   waiting(): number[];
 }
 

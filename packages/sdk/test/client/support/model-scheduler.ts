@@ -1,8 +1,11 @@
-/** The other side of an outbox, in memory: sessions that seal, accept and answer as the protocol says, over wires that lose. */
+/**
+ * The scheduler side of an outbox in memory: sessions that seal, accept and answer as in the protocol, over lossy
+ * connections.
+ */
 import type { Acceptance, Outbox } from '../../../src/client/outbox.ts';
 import type { Frame } from '../../../src/client/outbox-entry.ts';
 
-/** Two bytes of audio that can be told apart from all others. */
+/** Two bytes of audio, different for each id. */
 export const token = (id: number): Uint8Array => new Uint8Array([id >> 8, id & 255]);
 
 export const tokensOf = (bytes: Uint8Array): number[] =>
@@ -32,19 +35,19 @@ export interface ModelScheduler {
   take(): void;
   /** The scheduler reads one frame. */
   read(): void;
-  /** The scheduler cuts where it hears a pause. */
+  /** The scheduler cuts at a pause. */
   cut(): void;
-  /** The next utterance has its outcome. */
+  /** The next utterance gets its outcome. */
   answer(): void;
-  /** The client hears one message. */
+  /** The client receives one message. */
   hear(): void;
-  /** The connection breaks, and another opens; `hasMoved`: on an instance that has the session, but not its audio. */
+  /** The connection breaks and another one opens; `hasMoved`: on an instance that has the session, but not its audio. */
   reconnect(isResumed: boolean, hasMoved?: boolean): void;
-  /** Until nothing more happens. */
+  /** Runs until nothing more happens. */
   drain(): void;
-  /** Tokens whose outcome the client heard, in that order. */
+  /** Tokens whose outcome the client received, in that order. */
   readonly heard: number[];
-  /** What was wrong. */
+  /** Violations of the protocol. */
   readonly complaints: string[];
 }
 
@@ -59,12 +62,12 @@ export function createModelScheduler(
   let lastSeq = 0;
   let sentHere = new Set<number>();
   let knownHere = new Set<number>();
-  /** Accepted elsewhere and without outcome: to be sent again. */
+  /** Accepted by another instance and without an outcome: must be sent again. */
   const owed = new Set<number>();
   const sentEver = new Set<number>();
-  /** Sent to the instance before: this one may be sent it again, whatever is known of it. */
+  /** Sent to the previous instance: may be sent again in any case. */
   let sentElsewhere = new Set<number>();
-  /** Tokens after which this client knows a cut, and those in the middle of a known utterance. */
+  /** Tokens after which this client knows a cut, and those inside a known utterance. */
   let mustEnd = new Set<number>();
   let mustNotEnd = new Set<number>();
   const heard: number[] = [];
@@ -90,12 +93,12 @@ export function createModelScheduler(
   }
 
   function cut(): void {
-    // An end of nothing makes no utterance.
+    // An end without audio makes no utterance.
     if (session.buffer.some(({ bytes }) => bytes.length > 0)) seal(session.buffer);
     session.buffer = [];
   }
 
-  /** The last word counts: in another session the scheduler may have cut elsewhere. */
+  /** The last cut counts: in another session the scheduler may have cut at another place. */
   function noteCuts(tokens: readonly number[]): void {
     for (const each of tokens) {
       mustNotEnd.add(each);
@@ -197,7 +200,7 @@ export function createModelScheduler(
         knownHere = new Set();
       }
       outbox.opened(isResumed, hasMoved);
-      // Cuts are only looked at while everything is sent anew: later the scheduler may cut elsewhere.
+      // Cuts are checked only while everything is resent: later the scheduler may cut at other places.
       if (isResumed) {
         mustEnd = new Set();
         mustNotEnd = new Set();

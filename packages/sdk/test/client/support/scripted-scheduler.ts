@@ -1,4 +1,4 @@
-/** A small real scheduler for sessions: a WebSocket server that does what the test says, and remembers what it received. */
+/** A small real scheduler for sessions: a WebSocket server that follows the test's script and records received messages. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import {
@@ -14,9 +14,9 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 export interface ScriptedScheduler {
   readonly url: string;
-  /** Everything received, in order, over all connections. */
+  /** All received messages, in order, over all connections. */
   readonly received: SessionToScheduler[];
-  /** Frames a real scheduler would refuse. */
+  /** Frames that a real scheduler would refuse. */
   readonly refused: string[];
   /** Path and query of each connection. */
   readonly requests: string[];
@@ -26,28 +26,28 @@ export interface ScriptedScheduler {
     type: T,
     which?: 'here' | 'ever',
   ): Extract<SessionToScheduler, { type: T }>[];
-  /** The chunks of the present connection, briefly: seq, text, and ! where an utterance ends. */
+  /** The chunks of the present connection in short form: seq, text, and ! where an utterance ends. */
   heardHere(): string[];
   send(message: SchedulerToSession): void;
   sendText(text: string): void;
   sendBinary(bytes: Uint8Array): void;
   hangUp(code: number, reason?: string): void;
-  /** Breaks the connection without a word. */
+  /** Breaks the connection without a close frame. */
   cut(): void;
-  /** Stops reading, as a machine does that lost its network. */
+  /** Stops reading, like a machine that lost its network. */
   freeze(): void;
-  /** Resolves when the client has heard everything so far, and everything it sent upon that was read here. */
+  /** Resolves when the client has received everything so far, and its answers have been read here. */
   caughtUp(): Promise<void>;
   stop(): Promise<void>;
   restart(): Promise<void>;
 }
 
 export interface Script {
-  /** The answer to session_init; undefined: none. Default: a session of its own, resumed if it is asked for. */
+  /** The answer to session_init; undefined: none. Default: a session of its own, resumed on request. */
   readonly answer?: (init: SessionInit, count: number) => SchedulerToSession | undefined;
   /** An HTTP status that refuses the upgrade. */
   readonly refuseUpgrade?: () => number | undefined;
-  /** Told of each message after it was remembered. */
+  /** Called for each message after it was recorded. */
   readonly onMessage?: (message: SessionToScheduler, reply: (message: SchedulerToSession) => void) => void;
 }
 
@@ -93,7 +93,7 @@ export async function startScriptedScheduler(script: Script = {}): Promise<Scrip
     const reply = (message: SchedulerToSession): void => socket.send(JSON.stringify(message));
     socket.on('error', () => {});
     socket.on('message', (data) => {
-      // What still comes out of a connection that was broken would arrive without what came before it.
+      // A message left over from a broken connection would arrive without its predecessors.
       if (socket.readyState !== socket.OPEN) return;
       const parsed = parseSessionMessage(data.toString());
       if (parsed.kind === 'invalid') refused.push(`${parsed.problem.path} ${parsed.problem.message}`);
@@ -153,7 +153,7 @@ export async function startScriptedScheduler(script: Script = {}): Promise<Scrip
     freeze: () => current?.stream.pause(),
     caughtUp: () =>
       new Promise((resolve) => {
-        // Frames are read in order on both sides, and a socket answers pings by itself.
+        // Both sides read frames in order, and a WebSocket answers pings itself.
         current?.socket.once('pong', () => resolve());
         current?.socket.ping();
       }),
@@ -162,6 +162,6 @@ export async function startScriptedScheduler(script: Script = {}): Promise<Scrip
   };
 }
 
-/** Waits for a condition; generous, because test machines are slow when they are busy. */
+/** Waits for a condition; generous, because busy test machines are slow. */
 export const until = (condition: () => boolean): Promise<boolean> =>
   vi.waitUntil(condition, { timeout: 60_000, interval: 5 });

@@ -32,10 +32,10 @@ export interface Started {
   readonly scheduler: ScriptedScheduler;
   readonly session: Session;
   readonly clock: ManualClock;
-  /** Everything that was told, in order. */
+  /** All events, in order. */
   readonly events: SessionEvent[];
   of<Name extends SessionEventName>(name: Name): SessionEvent<Name>[];
-  /** Breaks the connection and waits until there is another. */
+  /** Breaks the connection and waits for the next one. */
   reconnect(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** The session is made; whether it opens is up to the script. */
+/** Creates the session; the script decides whether it opens. */
 export async function beginSession(
   options: Partial<SessionOptions> = {},
   script: Script = {},

@@ -1,4 +1,4 @@
-/** A small real scheduler for tests: a WebSocket server that does what the test says, and remembers what it received. */
+/** A small real scheduler for tests: a WebSocket server that follows the test's script and records received messages. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type {
@@ -16,9 +16,9 @@ import { type WebSocket, WebSocketServer } from 'ws';
 export interface ScriptedScheduler {
   readonly url: string;
   readonly httpUrl: string;
-  /** Everything received, in order, over all connections. */
+  /** All received messages, in order, over all connections. */
   readonly received: NodeToScheduler[];
-  /** Frames a real scheduler would refuse. */
+  /** Frames that a real scheduler would refuse. */
   readonly refused: string[];
   readonly authorizations: (string | undefined)[];
   connections(): number;
@@ -31,11 +31,11 @@ export interface ScriptedScheduler {
   assign(job?: Partial<JobAssign>): JobAssign;
   /** Closes the present connection. */
   hangUp(code: number, reason?: string): void;
-  /** Breaks it without a word. */
+  /** Breaks the connection without a close frame. */
   cut(): void;
-  /** Told of each ping on the present connection. */
+  /** Called for each ping on the present connection. */
   onPing(listener: () => void): void;
-  /** Stops reading, as a machine does that lost its network. */
+  /** Stops reading, like a machine that lost its network. */
   freeze(): void;
   stop(): Promise<void>;
   restart(): Promise<void>;
@@ -154,6 +154,6 @@ export const jobAssign = (job: Partial<JobAssign> = {}): JobAssign => ({
   ...job,
 });
 
-/** Waits for a condition; generous, because test machines are slow when they are busy. */
+/** Waits for a condition; generous, because busy test machines are slow. */
 export const until = (condition: () => boolean): Promise<boolean> =>
   vi.waitUntil(condition, { timeout: 60_000, interval: 5 });

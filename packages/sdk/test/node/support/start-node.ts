@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-/** The node is made, but not started. */
+/** Creates the node without starting it. */
 export async function prepareNode(options: Partial<NodeOptions> = {}, script: Script = {}): Promise<Started> {
   const scheduler = await startScriptedScheduler(script);
   const logged: LogEntry[] = [];
@@ -46,7 +46,7 @@ export async function startNode(options: Partial<NodeOptions> = {}, script: Scri
   return prepared;
 }
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test opens the gate. */
 export function createGate(): { readonly passed: Promise<void>; readonly open: () => void } {
   let open: () => void = () => {};
   const passed = new Promise<void>((resolve) => {

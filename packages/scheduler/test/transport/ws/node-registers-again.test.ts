@@ -17,8 +17,8 @@ async function registered(nodeId: string, fields = {}): Promise<Client> {
   return client;
 }
 
-describe('a node that was forgotten while connected', () => {
-  it('is registered anew by its next heartbeat', async () => {
+describe('connected node that the registry lost', () => {
+  it('the next heartbeat registers the node again', async () => {
     harness = await startHarness();
     const client = await registered('node-a', { running_job_ids: ['job-old'] });
     harness.registry.forget('node-a');
@@ -30,11 +30,15 @@ describe('a node that was forgotten while connected', () => {
     expect(harness.registry.beats[1]).toMatchObject({ generation: 2 });
   });
 
-  it('keeps its connection when the store cannot be asked: the heartbeat after tries again', async () => {
+  it('the node stays connected when Redis is down, and the next heartbeat retries', async () => {
     harness = await startHarness();
     const client = await registered('node-a');
     harness.registry.forget('node-a');
-    harness.registry.refusal = { kind: 'refused', code: 'SCHEDULER_DEPENDENCY_DOWN', message: 'not now' };
+    harness.registry.refusal = {
+      kind: 'refused',
+      code: 'SCHEDULER_DEPENDENCY_DOWN',
+      message: 'Redis is down',
+    };
     client.send(heartbeat('node-a'));
     await until(() => harness.registry.registrations.length === 2);
     harness.registry.forget('node-a');
@@ -45,7 +49,7 @@ describe('a node that was forgotten while connected', () => {
   });
 });
 
-describe('a node that was forgotten, and whose connection has ended', () => {
+describe('disconnected node that the registry lost', () => {
   async function opened() {
     const registry = createFakeRegistry();
     const clock = createSteppedClock();
@@ -69,7 +73,7 @@ describe('a node that was forgotten, and whose connection has ended', () => {
     return { registry, handler };
   }
 
-  it('is not registered anew by what lay here longer than that: it may be with another instance by now', async () => {
+  it('a queued heartbeat does not register a disconnected node again', async () => {
     const { registry, handler } = await opened();
     handler.left();
     await handler.receive(JSON.stringify(heartbeat('node-a', { running_job_ids: [] })));
@@ -77,7 +81,7 @@ describe('a node that was forgotten, and whose connection has ended', () => {
     expect([registry.registrations.length, registry.beats.length]).toEqual([1, 0]);
   });
 
-  it('is not registered anew by a heartbeat that was being handled', async () => {
+  it('a heartbeat in progress does not register a disconnected node again', async () => {
     const { registry, handler } = await opened();
     const beating = handler.receive(JSON.stringify(heartbeat('node-a')));
     handler.left();

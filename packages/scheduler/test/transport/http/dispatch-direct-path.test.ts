@@ -1,4 +1,4 @@
-/** A dispatch is handled without the framework's steps where it can be: nobody may notice, whatever the bytes look like. */
+/** A dispatch bypasses the framework's steps where possible. Clients must see no difference, whatever bytes they send. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -31,8 +31,8 @@ async function speak(port: number, text: string): Promise<string> {
 
 const bodyOf = (answer: string) => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
 
-describe('a dispatch handled directly', () => {
-  it('is answered alike with a length, in chunks, and whatever its type is written like', async () => {
+describe('dispatch on the direct path', () => {
+  it('content-length, chunked encoding and content types get the same reply', async () => {
     const { port, engine } = await startServer();
     const chunked = head(['Content-Type: application/json', 'Transfer-Encoding: chunked']);
     const texts = [
@@ -58,14 +58,14 @@ describe('a dispatch handled directly', () => {
     expect(engine.dispatched).toHaveLength(texts.length);
   });
 
-  it('names the field that is missing, also where there is nothing at all', async () => {
+  it('an absent or empty body gives an error with the missing field', async () => {
     const { port } = await startServer();
     for (const body of ['{}', 'null'])
       for (const type of ['application/json', 'Application/JSON'])
         expect(bodyOf(await speak(port, sized(body, 'close', type)))).toMatchObject({ field: '/session_id' });
   });
 
-  it('may come in pieces, cut within a message too', async () => {
+  it('a body may arrive in pieces, split inside a character', async () => {
     const { port, engine } = await startServer();
     const bytes = Buffer.from(sized(JSON.stringify({ ...DISPATCH, audio_ref: 'blob://日本' })));
     const { socket, ended } = await open(port);
@@ -73,14 +73,15 @@ describe('a dispatch handled directly', () => {
     const cut = bytes.indexOf(Buffer.from('日')) + 1;
     for (const piece of [bytes.subarray(0, 30), bytes.subarray(30, cut), bytes.subarray(cut)]) {
       socket.write(piece);
-      // Not sent together with the next: the server has read it once it has answered somebody else.
+      // The piece is not sent together with the next one: the server has read it when it has answered another
+      // request.
       await speak(port, 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     }
     expect(await ended).toMatch(/^HTTP\/1\.1 200 /);
     expect(engine.dispatched[0]?.spec.audio).toEqual({ kind: 'reference', url: 'blob://日本' });
   });
 
-  it('is answered in the order of requests that did not wait for one another', async () => {
+  it('pipelined requests are answered in order', async () => {
     const { port, engine } = await startServer();
     const answer = await speak(
       port,
@@ -90,7 +91,7 @@ describe('a dispatch handled directly', () => {
     expect(engine.dispatched).toHaveLength(2);
   });
 
-  it('ends the connection after what is no JSON, as the framework does', async () => {
+  it('invalid JSON ends the connection', async () => {
     const { port, counts } = await startServer();
     for (const type of ['application/json', 'application/json;charset=utf-8']) {
       const answer = await speak(port, sized('{', 'keep-alive', type));
@@ -101,7 +102,7 @@ describe('a dispatch handled directly', () => {
     expect(counts.get('scheduler_invalid_messages_total http')).toBe(2);
   });
 
-  it('harms nobody when its client leaves in the middle', async () => {
+  it('a client that leaves during its body affects no other client', async () => {
     const { port, post, engine, counts } = await startServer();
     const { socket, ended } = await open(port);
     socket.write(sized(BODY).slice(0, -10));
@@ -113,13 +114,13 @@ describe('a dispatch handled directly', () => {
     await expect.poll(() => counts.get('scheduler_invalid_messages_total http')).toBe(1);
   });
 
-  it('refuses a body beyond the limit, however small that is', async () => {
+  it('a body beyond the limit is refused, however small the limit', async () => {
     const { post, engine } = await startServer({ settings: { maxBodyBytes: 64 } });
     expect(await post(PATH, DISPATCH)).toMatchObject({ status: 413, body: { error: 'PAYLOAD_TOO_LARGE' } });
     expect(engine.dispatched).toEqual([]);
   });
 
-  it('answers a fault, thrown or promised, without its words', async () => {
+  it('a thrown or rejected fault is answered without its message', async () => {
     for (const dispatch of [
       () => {
         throw new Error('secret');
@@ -135,7 +136,7 @@ describe('a dispatch handled directly', () => {
     }
   });
 
-  it('has the headers for pages of listed origins, and is logged', async () => {
+  it('CORS headers and request logging work on the direct path', async () => {
     const { post, lines } = await startServer({ settings: { corsOrigins: ['https://app.example'] } });
     const answer = await post(PATH, DISPATCH, { origin: 'https://app.example' });
     expect(answer.status).toBe(200);

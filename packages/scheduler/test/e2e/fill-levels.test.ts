@@ -1,4 +1,4 @@
-/** How full everything is, as /metrics shows it (I11). */
+/** Fill levels of all bounded structures on /metrics (I11). */
 import { expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { startApp } from './support/start-app.ts';
@@ -12,7 +12,7 @@ const PULLS = {
   max_concurrent_jobs: 4,
 };
 
-it('shows the level of mailboxes, bindings, listeners, held answers and kept jobs', async () => {
+it('/metrics shows the levels of mailboxes, bindings, subscriptions and jobs', async () => {
   const app = await startApp();
   const level = async (series: string) => {
     const { body } = await app.get<string>('/metrics');

@@ -28,8 +28,8 @@ const partial = {
   trace_id: 't-1',
 };
 
-describe('what a node says of its jobs', () => {
-  it.each(['job_ack', 'job_started'])('acknowledges the attempt by %s', async (type) => {
+describe('messages of a node about its jobs', () => {
+  it.each(['job_ack', 'job_started'])('%s acknowledges the attempt', async (type) => {
     const client = await registered(undefined, { supports: ['job_ack'] });
     client.send({ type, ...attempt });
     await until(() => harness.jobs.calls.length === 1);
@@ -38,7 +38,7 @@ describe('what a node says of its jobs', () => {
     ]);
   });
 
-  it('says once that a job runs which is acknowledged and then started', async () => {
+  it('job_ack followed by job_started acknowledges once', async () => {
     const client = await registered(undefined, { supports: ['job_ack'] });
     for (const type of ['job_ack', 'job_started', 'job_started']) client.send({ type, ...attempt });
     client.send({ type: 'job_started', ...attempt, job_id: 'job-2' });
@@ -46,7 +46,7 @@ describe('what a node says of its jobs', () => {
     expect(harness.jobs.calls.map(({ answer }) => answer.jobId)).toEqual(['job-1', 'job-2']);
   });
 
-  it('finishes the job by a result; a node that never acknowledged included', async () => {
+  it('a result finishes the job, also without an acknowledgement', async () => {
     const client = await registered();
     client.send(
       jobResult('node-a', { extra: { emotion: 'calm' }, quality_score: 0.5, tts_audio: null as never }),
@@ -68,7 +68,7 @@ describe('what a node says of its jobs', () => {
     ]);
   });
 
-  it('fails the attempt by a result without success', async () => {
+  it('a result without success fails the attempt', async () => {
     const client = await registered();
     const details = { service_id: 'nmt-1', reason: 'gone' };
     client.send(
@@ -82,7 +82,7 @@ describe('what a node says of its jobs', () => {
     ]);
   });
 
-  it('fences NO_TEXT_ASSIGNED of a legacy node by (node, job) only', async () => {
+  it('NO_TEXT_ASSIGNED of a legacy node is matched by node and job only', async () => {
     const client = await registered();
     client.send(
       jobResult('node-a', { attempt_id: 77, trace_id: 'other', extra: { reason: 'NO_TEXT_ASSIGNED' } }),
@@ -92,14 +92,14 @@ describe('what a node says of its jobs', () => {
     expect(harness.jobs.calls.map(({ answer }) => answer.attempt)).toEqual([ANY_ATTEMPT, 77]);
   });
 
-  it('fences NO_TEXT_ASSIGNED of a node that knows its attempts as sent', async () => {
+  it('NO_TEXT_ASSIGNED of other nodes is matched by attempt', async () => {
     const client = await registered(undefined, { supports: [] });
     client.send(jobResult('node-a', { attempt_id: 3, extra: { reason: 'NO_TEXT_ASSIGNED' } }));
     await until(() => harness.jobs.calls.length === 1);
     expect(harness.jobs.calls[0]?.answer.attempt).toBe(3);
   });
 
-  it('takes growing text as proof that the job runs, once, and passes every piece on', async () => {
+  it('partial text acknowledges the job once, and every piece is passed on', async () => {
     const seen: NodeAsrPartial[] = [];
     const client = await registered({ deps: { onPartial: (_, message) => seen.push(message) } });
     for (const text of ['h', 'he', 'hel']) client.send({ ...partial, text });
@@ -110,7 +110,7 @@ describe('what a node says of its jobs', () => {
     expect(seen.map(({ text }) => text)).toEqual(['h', 'he', 'hel']);
   });
 
-  it('passes no text on from a job that does not run there', async () => {
+  it('partial text of a job that is not running is dropped', async () => {
     const seen: NodeAsrPartial[] = [];
     const client = await registered({ deps: { onPartial: (_, message) => seen.push(message) } });
     harness.jobs.outcome = { kind: 'ignored', reason: 'fenced' };
@@ -121,7 +121,7 @@ describe('what a node says of its jobs', () => {
     expect(seen).toEqual([]);
   });
 
-  it('handles the messages of one socket in the order they came', async () => {
+  it('the messages of one socket are handled in order', async () => {
     const client = await registered();
     let release: (() => void) | undefined;
     harness.jobs.before = (kind) =>
@@ -146,7 +146,7 @@ describe('what a node says of its jobs', () => {
     expect(harness.jobs.calls.map(({ kind }) => kind)).toEqual(['acknowledge', 'finish']);
   });
 
-  it('counts a result that came before the end of the connection as before it', async () => {
+  it('a result received before the connection ended is handled before its end', async () => {
     const client = await registered();
     const order: string[] = [];
     let release = () => {};
@@ -174,7 +174,7 @@ describe('what a node says of its jobs', () => {
     expect(order).toEqual(['finish', 'disconnected']);
   });
 
-  it('is refused with an error, and nothing done, when it names another node', async () => {
+  it('a message for another node is refused with an error', async () => {
     const client = await registered();
     client.send(jobResult('node-b'));
     expect(await client.message(1)).toMatchObject({
@@ -188,7 +188,7 @@ describe('what a node says of its jobs', () => {
     expect(harness.registry.beats).toEqual([]);
   });
 
-  it('is refused before the node has registered on this socket', async () => {
+  it('a message before the registration is refused', async () => {
     harness = await startHarness({ settings: { maxInvalidMessages: 0 } });
     const client = await harness.connect();
     client.send(jobResult('node-a'));
@@ -196,7 +196,7 @@ describe('what a node says of its jobs', () => {
     expect(harness.jobs.calls).toEqual([]);
   });
 
-  it('changes nothing when it is late; that is normal and no error', async () => {
+  it('a late report changes nothing and is no error', async () => {
     const client = await registered();
     harness.jobs.outcome = { kind: 'ignored', reason: 'settled' };
     client.send(jobResult('node-a'));
@@ -205,10 +205,10 @@ describe('what a node says of its jobs', () => {
     expect(harness.jobs.calls).toHaveLength(1);
   });
 
-  it('is answered with an error when it cannot be handled, and the socket survives', async () => {
+  it('a failing handler gives an error, and the socket stays open', async () => {
     const client = await registered();
     harness.jobs.before = () => {
-      throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'the store is down');
+      throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'Redis is down');
     };
     client.send(jobResult('node-a'));
     expect(await client.message(1)).toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
@@ -222,14 +222,14 @@ describe('what a node says of its jobs', () => {
     await until(() => harness.jobs.calls.length === 1);
   });
 
-  it('may be trouble of its own, which is logged', async () => {
+  it('a node_error is logged', async () => {
     const client = await registered();
     client.send({ type: 'node_error', node_id: 'node-a', code: 'GPU_LOST', message: 'x'.repeat(5_000) });
     await until(() => harness.log.lines.some(({ fields }) => fields.code === 'GPU_LOST'));
     expect(JSON.stringify(harness.log.lines)).not.toContain('x'.repeat(300));
   });
 
-  it('never writes recognised text to the log', async () => {
+  it('recognised text is never logged', async () => {
     const client = await registered({ deps: { onPartial: () => {} } });
     client.send({ ...partial, text: 'private words' });
     client.send(jobResult('node-a', { text_asr: 'private words' }));
@@ -239,8 +239,8 @@ describe('what a node says of its jobs', () => {
   });
 });
 
-describe('a heartbeat', () => {
-  it('is passed on with the generation of its connection and only what it carries', async () => {
+describe('heartbeat of a node', () => {
+  it("a heartbeat carries the connection's generation and only its own fields", async () => {
     const client = await registered();
     client.send(heartbeat('node-a', { health: 'offline', running_job_ids: ['job-1'] }));
     client.send(heartbeat('node-a', { capability_by_type: [{ type: 'tts', ready: false }] }));

@@ -14,8 +14,8 @@ async function registered(nodeId: string, fields = {}): Promise<Client> {
   return client;
 }
 
-describe('a node registers', () => {
-  it('is answered with its id, state, heartbeat interval and generation', async () => {
+describe('registration of a node', () => {
+  it('the ack has id, state, heartbeat interval and generation', async () => {
     harness = await startHarness();
     const client = await harness.connect();
     client.send(register({ node_id: 'node-a' }));
@@ -30,7 +30,7 @@ describe('a node registers', () => {
     expect(harness.sockets.isConnected('node-a')).toBe(true);
   });
 
-  it('may send null for everything optional', async () => {
+  it('every optional field may be null', async () => {
     harness = await startHarness();
     const client = await harness.connect();
     client.send({
@@ -66,7 +66,7 @@ describe('a node registers', () => {
     });
   });
 
-  it('may heartbeat before it registers: no error, no strike', async () => {
+  it('a heartbeat before the registration is ignored', async () => {
     harness = await startHarness({ settings: { maxInvalidMessages: 0 } });
     const client = await harness.connect();
     for (let beats = 0; beats < 5; beats += 1) client.send(heartbeat('node-a'));
@@ -75,7 +75,7 @@ describe('a node registers', () => {
     expect(harness.registry.beats).toEqual([]);
   });
 
-  it('is told nothing before its ack is written', async () => {
+  it('the ack is the first message that a node receives', async () => {
     harness = await startHarness();
     harness.registry.during = () => {
       expect(harness.sockets.send('node-a', { type: 'node_control', command: 'reload_config' })).toBe(false);
@@ -87,7 +87,7 @@ describe('a node registers', () => {
     expect(client.received.map(({ type }) => type)).toEqual(['node_register_ack', 'node_control']);
   });
 
-  it('has what it sends right behind the registration handled after it', async () => {
+  it('messages behind a registration are handled after it', async () => {
     harness = await startHarness();
     let finishRegistration = () => {};
     harness.registry.during = () =>
@@ -106,7 +106,7 @@ describe('a node registers', () => {
     expect(client.received.map(({ type }) => type)).toEqual(['node_register_ack']);
   });
 
-  it('replaces its own older socket: the newest wins, and only then the old one is closed', async () => {
+  it('a newer socket replaces the older one of the same node', async () => {
     harness = await startHarness();
     const old = await registered('node-a');
     const young = await registered('node-a');
@@ -124,7 +124,7 @@ describe('a node registers', () => {
     expect(harness.sockets.isConnected('node-a')).toBe(true);
   });
 
-  it('keeps its old socket when the new registration is refused', async () => {
+  it('the old socket stays when the new registration is refused', async () => {
     harness = await startHarness();
     const old = await registered('node-a');
     harness.registry.refusal = { kind: 'refused', code: 'NO_GPU_AVAILABLE', message: 'no GPU' };
@@ -135,7 +135,7 @@ describe('a node registers', () => {
     expect((await old.message(1)).type).toBe('node_control');
   });
 
-  it('loses to a newer registration that was answered first', async () => {
+  it('a registration that finishes after a newer one is replaced', async () => {
     harness = await startHarness();
     const turns: (() => void)[] = [];
     harness.registry.during = () => new Promise<void>((resolve) => turns.push(resolve));
@@ -153,7 +153,7 @@ describe('a node registers', () => {
     expect((await second.message(1)).type).toBe('node_control');
   });
 
-  it('gets a fresh id in a real conflict, and is that node from then on', async () => {
+  it('a conflicting id is replaced by a new one for the connection', async () => {
     harness = await startHarness();
     harness.registry.taken.add('node-a');
     const client = await harness.connect();
@@ -167,7 +167,7 @@ describe('a node registers', () => {
     expect(harness.sockets.isConnected('node-a')).toBe(false);
   });
 
-  it('is told why it is refused, and the socket is closed', async () => {
+  it('a refused node gets the reason and a closed socket', async () => {
     harness = await startHarness();
     harness.registry.refusal = { kind: 'refused', code: 'INVALID_CAPABILITY_SCHEMA', message: 'schema 9' };
     const client = await harness.connect();
@@ -177,10 +177,10 @@ describe('a node registers', () => {
     expect(harness.registry.left).toEqual([]);
   });
 
-  it('is told to come again when the store cannot be asked', async () => {
+  it('a node may retry when Redis is down', async () => {
     harness = await startHarness();
     harness.registry.during = () => {
-      throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'store down');
+      throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'Redis is down');
     };
     const client = await harness.connect();
     client.send(register());
@@ -188,7 +188,7 @@ describe('a node registers', () => {
     expect((await client.closed).code).toBe(1013);
   });
 
-  it('is told to come again when the refusal will pass', async () => {
+  it('a node may retry after a transient refusal', async () => {
     harness = await startHarness();
     harness.registry.refusal = { kind: 'refused', code: 'RATE_LIMITED', message: 'too many nodes' };
     const client = await harness.connect();
@@ -196,7 +196,7 @@ describe('a node registers', () => {
     expect(await client.closed).toEqual({ code: 1013, reason: 'unavailable' });
   });
 
-  it('is disconnected again when it left while it was being registered', async () => {
+  it('a node that disconnects while registering is unregistered', async () => {
     harness = await startHarness();
     let finishRegistration = () => {};
     harness.registry.during = () =>
@@ -216,7 +216,7 @@ describe('a node registers', () => {
     expect(harness.registry.left).toHaveLength(1);
   });
 
-  it('may register again on the same socket, which stays open', async () => {
+  it('a node may register again on the same socket', async () => {
     harness = await startHarness();
     const client = await registered('node-a');
     client.send(register({ max_concurrent_jobs: 8 }));
@@ -229,8 +229,8 @@ describe('a node registers', () => {
   });
 });
 
-describe('a token that is pinned to node ids', () => {
-  it('is that node, named or not', async () => {
+describe('token pinned to node ids', () => {
+  it('a pinned token is its node, named or not', async () => {
     harness = await startHarness();
     const named = await harness.connect('/ws/node?token=pinned');
     named.send(register({ node_id: 'node-pinned' }));
@@ -240,7 +240,7 @@ describe('a token that is pinned to node ids', () => {
     expect(await unnamed.message(0)).toMatchObject({ node_id: 'node-pinned' });
   });
 
-  it('cannot be another node: FORBIDDEN, and the socket is closed', async () => {
+  it('a pinned token is refused for another node', async () => {
     harness = await startHarness();
     const client = await harness.connect('/ws/node?token=pinned');
     client.send(register({ node_id: 'node-other' }));
@@ -249,7 +249,7 @@ describe('a token that is pinned to node ids', () => {
     expect(harness.registry.registrations).toEqual([]);
   });
 
-  it('does not accept a fresh id in a conflict', async () => {
+  it('a pinned token does not accept a new id in a conflict', async () => {
     harness = await startHarness();
     harness.registry.taken.add('node-pinned');
     const client = await harness.connect('/ws/node?token=pinned');
@@ -261,8 +261,8 @@ describe('a token that is pinned to node ids', () => {
   });
 });
 
-describe('a drain', () => {
-  it('asks the nodes that understand it to reconnect, and leaves legacy ones alone', async () => {
+describe('drain of node sockets', () => {
+  it('nodes that support drain are ordered to reconnect, legacy ones are not', async () => {
     harness = await startHarness();
     const modern = await registered('node-modern', { supports: ['job_ack', 'drain'] });
     const legacy = await registered('node-legacy');

@@ -1,4 +1,4 @@
-/** A node_register that cannot be read is a refusal like any other, and no node loses its connection for one it sends later. */
+/** An unreadable node_register is refused like any other, but a registered node keeps its connection. */
 import { afterEach, expect, it } from 'vitest';
 import { type Harness, startHarness, until } from './harness.ts';
 import { heartbeat, register } from './messages.ts';
@@ -7,9 +7,9 @@ let harness: Harness;
 afterEach(() => harness.stop());
 
 it.each([
-  ['misses a field', { version: undefined }, '/version'],
-  ['has a field of another kind', { hardware: { cpu_cores: 'four', memory_gb: 8 } }, '/hardware/cpu_cores'],
-])('a node whose registration %s is told what to mend, and closed at once', async (_, fields, path) => {
+  ['lacks a field', { version: undefined }, '/version'],
+  ['has a field of the wrong type', { hardware: { cpu_cores: 'four', memory_gb: 8 } }, '/hardware/cpu_cores'],
+])('a node_register that %s gets an error and a closed socket', async (_, fields, path) => {
   harness = await startHarness();
   const client = await harness.connect();
   client.send({ ...register({ node_id: 'node-a' }), ...fields });
@@ -19,7 +19,7 @@ it.each([
   expect(harness.registry.registrations).toEqual([]);
 });
 
-it('a node that registers again and is not understood stays the node it is', async () => {
+it('a registered node survives an unreadable second registration', async () => {
   harness = await startHarness();
   const client = await harness.connect();
   client.send(register({ node_id: 'node-a' }));

@@ -1,4 +1,4 @@
-/** Audio on its way to nodes over real sockets: by reference with a one-job token, inline to whoever cannot fetch. */
+/** Audio for nodes over real sockets: by reference with a token for one job, inline for nodes that cannot fetch. */
 import type { AudioRef, ErrorReply, JobAssign } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -7,7 +7,7 @@ import { holdJobs, joinSdkNode, OUTPUT } from './support/sdk-node.ts';
 import { nodesOf, type RunningApp, type Settings, startApp } from './support/start-app.ts';
 
 const BY_REFERENCE: Settings = { 'scheduler.audio.inline_max_bytes': 0 };
-/** Every value a byte can have, and a length that no group of base64 or hexadecimal digits divides. */
+/** Every byte value, and a length that is no multiple of a base64 or hexadecimal group. */
 const BYTES = Buffer.from(Array.from({ length: 5_003 }, (_, index) => (index * 7) % 256));
 const AUDIO = BYTES.toString('base64');
 
@@ -26,7 +26,7 @@ async function joinFetchingNode(app: RunningApp, nodeId = 'node-a') {
   return { assigned, heard };
 }
 
-/** An instance whose one node holds its jobs. */
+/** An instance whose only node holds its jobs. */
 async function startHeld(settings: Settings = BY_REFERENCE) {
   const app = await startApp(settings);
   const held = holdJobs();
@@ -46,7 +46,7 @@ const codeOf = ({ bytes }: { bytes: Buffer }): string =>
   (JSON.parse(bytes.toString()) as ErrorReply).error as string;
 
 describe('audio by reference', () => {
-  it('is fetched by an SDK node, byte for byte', async () => {
+  it('an SDK node fetches audio byte for byte', async () => {
     const app = await startApp(BY_REFERENCE);
     const { assigned, heard } = await joinFetchingNode(app);
     await app.readyNodes(1);
@@ -59,7 +59,7 @@ describe('audio by reference', () => {
     expect(heard[0]?.equals(BYTES)).toBe(true);
   });
 
-  it('is inline, the same bytes, for a legacy node', async () => {
+  it('a legacy node gets the same bytes inline', async () => {
     const app = await startApp(BY_REFERENCE);
     const node = await connectLegacyNode({ url: app.nodeUrl }).registered();
     await app.readyNodes(1);
@@ -69,7 +69,7 @@ describe('audio by reference', () => {
     expect(job).not.toHaveProperty('audio_ref');
   });
 
-  it('is what a node gets from its mailbox too, unless it says that it does not fetch', async () => {
+  it('a mailbox node gets references, unless it does not fetch', async () => {
     const app = await startApp(BY_REFERENCE);
     const take = async (nodeId: string, supports?: readonly string[]) => {
       const abilities = { semantic_langs: ['en', 'zh'], tts_langs: [], max_concurrent_jobs: 1 };
@@ -84,7 +84,7 @@ describe('audio by reference', () => {
     expect(await take('node-b', ['job_ack'])).toMatchObject({ audio: AUDIO });
   });
 
-  it('is left to audio that is longer than the limit for inline audio', async () => {
+  it('only audio above the inline limit is sent by reference', async () => {
     const { app, held } = await startHeld({ 'scheduler.audio.inline_max_bytes': BYTES.length });
     await app.dispatch({ audio: AUDIO });
     expect(await held.job(1)).toMatchObject({ audio: AUDIO });
@@ -92,7 +92,7 @@ describe('audio by reference', () => {
     expect(refOf(await held.job(2)).bytes).toBe(BYTES.length + 1);
   });
 
-  it('opens to the token of its own job only', async () => {
+  it("audio can be fetched with its own job's token only", async () => {
     const { app, held } = await startHeld();
     for (const session_id of ['room-1', 'room-2']) await app.dispatch({ audio: AUDIO, session_id });
     const [a, b] = [refOf(await held.job(1)), refOf(await held.job(2))];
@@ -103,7 +103,7 @@ describe('audio by reference', () => {
     expect(ofNobody).toEqual(stolen);
   });
 
-  it('is given free by the outcome of its job, whichever that is', async () => {
+  it('audio is freed by any outcome of its job', async () => {
     const { app, held } = await startHeld();
     const finished = await app.dispatch({ audio: AUDIO, session_id: 'room-1' });
     const cancelled = await app.dispatch({ audio: AUDIO, session_id: 'room-2' });
@@ -125,7 +125,7 @@ describe('audio by reference', () => {
     expect((await app.get<string>('/metrics')).body).toContain('scheduler_audio_store_bytes 0\n');
   });
 
-  it('is still there while the instance drains', async () => {
+  it('audio can be fetched while the instance drains', async () => {
     const { app, held } = await startHeld({ ...BY_REFERENCE, 'server.drain_timeout_ms': 10_000 });
     await app.dispatch({ audio: AUDIO });
     const ref = refOf(await held.job());
@@ -138,9 +138,9 @@ describe('audio by reference', () => {
   });
 });
 
-describe('a node that cannot reach the audio', () => {
-  it('loses the job to one that gets it inline', async () => {
-    // Nobody listens there.
+describe('node that cannot reach the audio', () => {
+  it('the job moves to a node that gets the audio inline', async () => {
+    // There is no server at this address.
     const app = await startApp({ ...BY_REFERENCE, 'server.advertise_url': 'http://127.0.0.1:1' });
     const { assigned, heard } = await joinFetchingNode(app);
     const field = await connectLegacyNode({ url: app.nodeUrl, nodeId: 'node-b' }).registered();
@@ -154,7 +154,7 @@ describe('a node that cannot reach the audio', () => {
     expect((await field.job()).audio).toBe(AUDIO);
   });
 
-  it('gets it inline from an instance that does not know its own address, which says so once', async () => {
+  it('an instance without a known address sends audio inline and logs it once', async () => {
     const app = await startApp(
       { ...BY_REFERENCE, 'server.host': '0.0.0.0' },
       '[server]\nanonymous = ["session", "node", "operator"]\ntrusted_networks = ["127.0.0.0/8", "10.0.0.0/8"]',
@@ -170,34 +170,31 @@ describe('a node that cannot reach the audio', () => {
   });
 });
 
-describe('what is in the audio', () => {
+describe('privacy of audio', () => {
   it.each([
     ['by reference', 0],
     ['inline', 1_000_000],
-  ])(
-    'appears in no log line, metric or view of a job, nor does a token, when it goes %s',
-    async (_, limit) => {
-      const app = await startApp({ 'scheduler.audio.inline_max_bytes': limit, 'log.level': 'debug' });
-      const { assigned } = await joinFetchingNode(app);
-      await app.readyNodes(1);
-      const pattern = Buffer.from('deadbeefcafef00ddeadbeefcafef00d'.repeat(3), 'hex');
-      const audio = Buffer.concat(Array<Buffer>(50).fill(pattern)).toString('base64');
-      const { job_id } = await app.dispatch({ audio });
-      const job = await app.settled(job_id);
-      await app.tryDispatch({ audio: `${audio}%` });
-      await app.tryDispatch({ audio, session_id: 'x'.repeat(1_000) });
-      const fetched = await fetch(`${app.url}/v1/audio/${job_id}`, {
-        headers: { authorization: 'Bearer no' },
-      });
-      expect(fetched.status).toBe(403);
-      const metrics = await app.get<string>('/metrics');
-      await eventually(() => app.log.filter((line) => line.includes('request answered')).length >= 5);
-      const seen = [...app.log, metrics.body, JSON.stringify(job)].join('\n').toLowerCase();
-      const { audio_ref: ref } = assigned[0] as JobAssign;
-      expect(ref === undefined).toBe(limit > 0);
-      // One period of the pattern is a multiple of three bytes, so its base64 repeats too.
-      const traces = [pattern.toString('base64'), pattern.toString('hex', 0, 8), ref?.token ?? 'bearer no'];
-      for (const trace of traces) expect(seen).not.toContain(trace.toLowerCase());
-    },
-  );
+  ])('neither audio nor tokens appear in logs, metrics or job views: %s', async (_, limit) => {
+    const app = await startApp({ 'scheduler.audio.inline_max_bytes': limit, 'log.level': 'debug' });
+    const { assigned } = await joinFetchingNode(app);
+    await app.readyNodes(1);
+    const pattern = Buffer.from('deadbeefcafef00ddeadbeefcafef00d'.repeat(3), 'hex');
+    const audio = Buffer.concat(Array<Buffer>(50).fill(pattern)).toString('base64');
+    const { job_id } = await app.dispatch({ audio });
+    const job = await app.settled(job_id);
+    await app.tryDispatch({ audio: `${audio}%` });
+    await app.tryDispatch({ audio, session_id: 'x'.repeat(1_000) });
+    const fetched = await fetch(`${app.url}/v1/audio/${job_id}`, {
+      headers: { authorization: 'Bearer no' },
+    });
+    expect(fetched.status).toBe(403);
+    const metrics = await app.get<string>('/metrics');
+    await eventually(() => app.log.filter((line) => line.includes('request answered')).length >= 5);
+    const seen = [...app.log, metrics.body, JSON.stringify(job)].join('\n').toLowerCase();
+    const { audio_ref: ref } = assigned[0] as JobAssign;
+    expect(ref === undefined).toBe(limit > 0);
+    // One period of the pattern is a multiple of three bytes, so its base64 repeats, too.
+    const traces = [pattern.toString('base64'), pattern.toString('hex', 0, 8), ref?.token ?? 'bearer no'];
+    for (const trace of traces) expect(seen).not.toContain(trace.toLowerCase());
+  });
 });

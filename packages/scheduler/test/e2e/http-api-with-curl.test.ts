@@ -1,4 +1,4 @@
-/** The HTTP story of the dispatch contract, from registration to result, with curl alone. */
+/** The HTTP story of the dispatch contract, from registration to result, with curl only. */
 import type { DispatchReply, ErrorReply, JobAssign, JobView } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -35,7 +35,7 @@ const DISPATCH = `{
   }
 }`;
 
-/** Starting a process per request takes its time. */
+/** Starting a process per request takes time. */
 const PATIENT = { 'scheduler.ack_timeout_ms': 15_000, 'scheduler.reservation_ttl_ms': 20_000 };
 
 async function startStory() {
@@ -52,8 +52,8 @@ async function startStory() {
   };
 }
 
-describe('the story with curl alone', () => {
-  it('goes from register to done, and the job shows its timeline and result', async () => {
+describe('HTTP API with curl only', () => {
+  it('a job runs from register to done, with timeline and result', async () => {
     const story = await startStory();
     expect(await story.register()).toMatchObject({
       status: 200,
@@ -104,7 +104,7 @@ describe('the story with curl alone', () => {
     expect(body).toMatchObject({ state: 'RELEASED', attempt_id: 1, result: { success: true } });
   });
 
-  it('returns the text that the node sent with done', async () => {
+  it('the job returns the text that the node sent with done', async () => {
     const story = await startStory();
     await story.register();
     const { job_id } = (await story.dispatch()).body;
@@ -114,7 +114,7 @@ describe('the story with curl alone', () => {
     expect((await story.job(job_id)).body.result).toMatchObject({ success: true, ...texts });
   });
 
-  it('retries a failed job on another node', async () => {
+  it('a failed job is retried on another node', async () => {
     const story = await startStory();
     await Promise.all([story.register('node-a'), story.register('node-b')]);
     const { job_id, node_id: first } = (await story.dispatch()).body;
@@ -141,7 +141,7 @@ describe('the story with curl alone', () => {
     );
   });
 
-  it('answers a stale ack, done or fail with 200 and accepted false', async () => {
+  it('a stale ack, done or fail gets 200 with accepted false', async () => {
     const story = await startStory();
     await story.register();
     const { job_id } = (await story.dispatch()).body;
@@ -161,7 +161,7 @@ describe('the story with curl alone', () => {
     });
   });
 
-  it('says why no node can do a job, with the number of nodes per reason', async () => {
+  it('a refusal has the number of nodes per reason', async () => {
     const story = await startStory();
     await Promise.all([story.register('node-a'), story.register('node-b')]);
     const wish = DISPATCH.replace('"zh"', '"fr"');
@@ -180,7 +180,7 @@ describe('the story with curl alone', () => {
     ]);
   });
 
-  it('cancels a job: it fails, and its late result changes nothing', async () => {
+  it('a cancelled job fails, and its late result changes nothing', async () => {
     const story = await startStory();
     await story.register();
     const { job_id } = (await story.dispatch()).body;
@@ -197,7 +197,7 @@ describe('the story with curl alone', () => {
     });
   });
 
-  it('follows a job as server-sent events until it ends', async () => {
+  it('server-sent events follow a job until it ends', async () => {
     const story = await startStory();
     await story.register();
     const { job_id } = (await story.dispatch()).body;

@@ -1,4 +1,4 @@
-/** Audio that another instance holds: nodes that fetch get its address, the others get the bytes. */
+/** Audio that another instance holds: nodes that fetch get its address, other nodes get the bytes. */
 import type { JobAssign } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
@@ -52,28 +52,28 @@ function linkTo(node: { supports: string[]; isLegacy?: boolean }, fetched: Buffe
   return { deliver, sent, asked };
 }
 
-describe('audio that another instance holds', () => {
-  it('is referred to by its address for a node that fetches', async () => {
+describe('audio held by another instance', () => {
+  it('a node that fetches gets the address', async () => {
     const { deliver, sent, asked } = linkTo({ supports: ['audio_ref'] }, undefined);
     expect(await deliver()).toEqual({ kind: 'written' });
     expect(sent[0]).toMatchObject({ audio: '', audio_ref: AT });
     expect(asked).toEqual([]);
   });
 
-  it('is fetched for a node that cannot fetch, before the assignment expires', async () => {
+  it('this instance fetches the audio for a node that does not', async () => {
     const { deliver, sent, asked } = linkTo({ supports: [], isLegacy: true }, Buffer.from('speech'));
     expect(await deliver()).toEqual({ kind: 'written' });
     expect(Buffer.from(sent[0]?.audio ?? '', 'base64').toString()).toBe('speech');
     expect(asked).toEqual([3_000]);
   });
 
-  it('makes the job undeliverable if it cannot be fetched', async () => {
+  it('the job is undeliverable if the audio cannot be fetched', async () => {
     const { deliver, sent } = linkTo({ supports: [] }, undefined);
     expect(await deliver()).toEqual({ kind: 'undeliverable', reason: 'audio_lost' });
     expect(sent).toEqual([]);
   });
 
-  it('is not sent if the assignment expired during the fetch', async () => {
+  it('audio that arrives after the assignment expired is not delivered', async () => {
     const { deliver, sent } = linkTo({ supports: [] }, 'late');
     expect(await deliver()).toEqual({ kind: 'undeliverable', reason: 'expired' });
     expect(sent).toEqual([]);
