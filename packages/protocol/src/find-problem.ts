@@ -141,20 +141,20 @@ function inAlternatives(
   path: string,
 ): Problem | undefined {
   const general = `${nameOf(path)} must be ${expects ?? 'one of the alternatives the protocol allows'}`;
-  const asked: string[] = [];
+  const requiredNames: string[] = [];
   let deepest = problem(path, general);
   for (const rule of rules) {
     const found = findProblem(rule, value, path);
     if (found === undefined) return undefined;
-    if (rule.type === undefined) asked.push(...(rule.required ?? []));
+    if (rule.type === undefined) requiredNames.push(...(rule.required ?? []));
     else if (found.path.length > deepest.path.length) deepest = found;
   }
-  const [first] = asked;
+  const [first] = requiredNames;
   // Where one of several fields is enough, the first one represents all.
   return first === undefined || deepest.path !== path
     ? deepest
     : problem(
         path + pointerSegment(first),
-        `${asked.map((name) => `"${name}"`).join(' or ')} is missing${expects === undefined ? '' : `: ${expects}`}`,
+        `${requiredNames.map((name) => `"${name}"`).join(' or ')} is missing${expects === undefined ? '' : `: ${expects}`}`,
       );
 }

@@ -23,7 +23,7 @@ export function createKeepAlive(deps: {
   const { clock } = deps;
   let cancelBeat: Cancel | undefined;
   let cancelCheck: Cancel | undefined;
-  let heardAt = 0;
+  let receivedAt = 0;
 
   function beatLater(): void {
     cancelBeat = clock.after(deps.heartbeatMs, () => {
@@ -36,7 +36,7 @@ export function createKeepAlive(deps: {
     const dueAt = clock.now() + delayMs;
     cancelCheck = clock.after(delayMs, () => {
       const now = clock.now();
-      const leftMs = heardAt + deps.silenceMs - now;
+      const leftMs = receivedAt + deps.silenceMs - now;
       if (leftMs > 0) checkLater(leftMs);
       else if (now - dueAt < SLEPT_MS) deps.onDead();
       else {
@@ -55,12 +55,12 @@ export function createKeepAlive(deps: {
   return {
     start() {
       stop();
-      heardAt = clock.now();
+      receivedAt = clock.now();
       beatLater();
       checkLater(deps.silenceMs);
     },
     received() {
-      heardAt = clock.now();
+      receivedAt = clock.now();
     },
     stop,
   };

@@ -25,7 +25,7 @@ export interface LinkDeps {
   readonly clock: SessionClock;
   readonly chance: () => number;
   readonly timings: SessionTimings;
-  readonly introduce: (resume: Resume | undefined) => Outgoing;
+  readonly buildFirstMessage: (resume: Resume | undefined) => Outgoing;
   readonly onOpened: (sessionId: string, isResumed: boolean, hasMoved: boolean) => void;
   /** Receives every frame that the link does not handle itself. Before the session is open, only errors. */
   readonly onFrame: (frame: ServerFrame) => void;
@@ -73,7 +73,7 @@ export function createLink(deps: LinkDeps): Link {
   function connect(): void {
     cancelOpening = clock.after(timings.openTimeoutMs, () => cut('the scheduler does not answer'));
     socket = openSocket(deps.WebSocket, deps.url, {
-      opened: () => socket?.send(JSON.stringify(deps.introduce(resume))),
+      opened: () => socket?.send(JSON.stringify(deps.buildFirstMessage(resume))),
       text: receive,
       lost,
     });

@@ -25,14 +25,15 @@ export function openSession(options: SessionOptions): Session {
   let state: SessionState = 'connecting';
   let end: SessionEnd | undefined;
   let closeReason = '';
-  let hasTakenLeave = false;
+  let hasSentClose = false;
   let cancelClosing: Cancel | undefined;
   const whenEnded: ((end: SessionEnd) => void)[] = [];
   const whenSettled: (() => void)[] = [];
 
   const link = createLink({
     ...settings,
-    introduce: (resume) => sessionInit(settings, resume && { ...resume, deliverySeq: receipts.highest() }),
+    buildFirstMessage: (resume) =>
+      sessionInit(settings, resume && { ...resume, deliverySeq: receipts.highest() }),
     onOpened(sessionId, isResumed, hasMoved) {
       if (state !== 'closing') state = 'open';
       receipts.opened(isResumed);
@@ -43,7 +44,7 @@ export function openSession(options: SessionOptions): Session {
     onFrame: receive,
     onDraining: (reconnectAfterMs) => emit({ type: 'draining', reconnectAfterMs }),
     onLost({ code, reason }) {
-      hasTakenLeave = false;
+      hasSentClose = false;
       if (state === 'open') state = 'reconnecting';
       emit({ type: 'disconnected', code, reason });
       // Only the confirmation is lost with this connection.
@@ -70,7 +71,7 @@ export function openSession(options: SessionOptions): Session {
     outbox,
     audio: settings,
     maxSocketBytes: limits.maxSocketBytes,
-    onIdle: takeLeave,
+    onIdle: sendClose,
   });
 
   function sessionId(): string {
@@ -140,9 +141,9 @@ export function openSession(options: SessionOptions): Session {
     });
   }
 
-  function takeLeave(): void {
-    if (state !== 'closing' || hasTakenLeave) return;
-    hasTakenLeave = true;
+  function sendClose(): void {
+    if (state !== 'closing' || hasSentClose) return;
+    hasSentClose = true;
     receipts.flush();
     link.send({ type: 'session_close', session_id: sessionId(), reason: closeReason });
   }

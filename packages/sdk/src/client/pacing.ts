@@ -27,7 +27,7 @@ export const FRAMES_AT_ONCE = 100;
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
-export const freely = (now: number): Pace => ({
+export const unlimitedPace = (now: number): Pace => ({
   pausedUntil: NEVER,
   slowUntil: NEVER,
   lastFrameAt: NEVER,

@@ -5,8 +5,8 @@ import type { Outbox } from './outbox.ts';
 import {
   applyBackpressure,
   type BackpressureAction,
-  freely,
   sent,
+  unlimitedPace,
   waitMs,
   withoutBackpressure,
 } from './pacing.ts';
@@ -33,7 +33,7 @@ export function createSender(deps: {
   readonly onIdle: () => void;
 }): Sender {
   const { clock, link, outbox } = deps;
-  let pace = freely(clock.now());
+  let pace = unlimitedPace(clock.now());
   let cancel: Cancel | undefined;
 
   function delayMs(now: number): number {

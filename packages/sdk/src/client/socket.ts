@@ -38,30 +38,30 @@ export function openSocket(
     readonly lost: (loss: Loss) => void;
   },
 ): Socket {
-  let isHeard = true;
+  let isActive = true;
   const socket = new WebSocket(url);
   socket.onopen = () => {
-    if (isHeard) on.opened();
+    if (isActive) on.opened();
   };
   socket.onmessage = ({ data }: { data: unknown }) => {
-    if (isHeard && typeof data === 'string') on.text(data);
+    if (isActive && typeof data === 'string') on.text(data);
   };
   // 'close' always follows and does the rest.
   socket.onerror = () => {};
   socket.onclose = ({ code, reason }: Loss) => {
-    if (!isHeard) return;
-    isHeard = false;
+    if (!isActive) return;
+    isActive = false;
     on.lost({ code, reason });
   };
   return {
     send(text) {
-      if (!isHeard || socket.readyState !== OPEN) return false;
+      if (!isActive || socket.readyState !== OPEN) return false;
       socket.send(text);
       return true;
     },
     bufferedBytes: () => socket.bufferedAmount,
     leave(code, reason) {
-      isHeard = false;
+      isActive = false;
       socket.close(code, reason);
     },
   };

@@ -76,7 +76,7 @@ export function createNode(options: NodeOptions): GpuNode {
     limits,
     chance,
     log,
-    introduce: (nodeId) =>
+    buildFirstMessage: (nodeId) =>
       registration({
         nodeId,
         capabilities: heartbeatMessage.capabilities(),
@@ -160,7 +160,7 @@ export function createNode(options: NodeOptions): GpuNode {
     if (message.type === 'job_assign') runner.assign(message);
     else if (message.type === 'job_cancel') runner.cancel(message.job_id, message.reason);
     else if (message.type === 'node_status') status(message.status, message.reason);
-    else if (message.type === 'node_control') obey(message.command, message.reason);
+    else if (message.type === 'node_control') execute(message.command, message.reason);
     else if (message.type === 'error') {
       log.warn({ code: message.code, reason: message.message }, 'the scheduler reported an error');
       if (message.code === 'RATE_LIMITED') slowDown();
@@ -168,12 +168,12 @@ export function createNode(options: NodeOptions): GpuNode {
   }
 
   function slowDown(): void {
-    outbox.hold();
+    outbox.pause();
     clearTimeout(slowed);
-    slowed = setTimeout(outbox.goOn, SLOW_DOWN_MS);
+    slowed = setTimeout(outbox.resume, SLOW_DOWN_MS);
   }
 
-  function obey(command: string, reason: string | undefined): void {
+  function execute(command: string, reason: string | undefined): void {
     log.info({ command, reason }, 'received a command of the scheduler');
     const pass = (): void => guard(log, 'onCommand', () => options.onCommand?.(command, reason));
     if (command === 'drain') void drain(reason);

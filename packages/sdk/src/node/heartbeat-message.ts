@@ -33,7 +33,7 @@ export function createHeartbeatMessage(
 ): HeartbeatMessage {
   let meter: (() => MachineUsage) | undefined;
   let capabilities: NodeCapabilities = {};
-  let told = '';
+  let lastSent = '';
 
   function ask(): void {
     try {
@@ -49,8 +49,8 @@ export function createHeartbeatMessage(
     ask();
     const report = reportOf(capabilities);
     const text = JSON.stringify(report);
-    if (text === told) return {};
-    told = text;
+    if (text === lastSent) return {};
+    lastSent = text;
     return report;
   }
 
@@ -68,7 +68,7 @@ export function createHeartbeatMessage(
   return {
     capabilities() {
       ask();
-      told = JSON.stringify(reportOf(capabilities));
+      lastSent = JSON.stringify(reportOf(capabilities));
       return capabilities;
     },
     next(facts) {

@@ -47,5 +47,7 @@ const SHORTEST_MS = 20;
 const LONGEST_MS = 600_000;
 
 /** The requested interval within limits, or the default if none was requested. */
-export const heartbeatInterval = (asked: number | undefined, usualMs: number): number =>
-  asked === undefined || asked <= 0 ? usualMs : Math.min(LONGEST_MS, Math.max(SHORTEST_MS, asked));
+export const heartbeatInterval = (requestedMs: number | undefined, usualMs: number): number =>
+  requestedMs === undefined || requestedMs <= 0
+    ? usualMs
+    : Math.min(LONGEST_MS, Math.max(SHORTEST_MS, requestedMs));

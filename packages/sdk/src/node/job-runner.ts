@@ -140,9 +140,9 @@ export function createJobRunner(deps: {
     if (run.cancelled === undefined || deps.supports.includes('cancel_ack'))
       recentResults.remember(answer, deps.post(answer));
     if (runs.size > 0) return;
-    const told = waiters;
+    const resolvers = waiters;
     waiters = [];
-    for (const tell of told) tell();
+    for (const resolve of resolvers) resolve();
   }
 
   return {

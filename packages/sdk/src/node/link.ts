@@ -28,7 +28,7 @@ export function createLink(deps: {
   readonly limits: NodeLimits;
   readonly chance: () => number;
   readonly log: NodeLog;
-  readonly introduce: (nodeId: string | undefined) => NodeRegister;
+  readonly buildFirstMessage: (nodeId: string | undefined) => NodeRegister;
   readonly onConnected: () => void;
   readonly onRegistered: (ack: NodeRegisterAck) => void;
   /** Called only while registered. */
@@ -64,7 +64,7 @@ export function createLink(deps: {
       log.warn({}, 'the scheduler does not answer the registration');
       connection.cut();
     }, timings.registerTimeoutMs);
-    connection.send(JSON.stringify(deps.introduce(nodeId)));
+    connection.send(JSON.stringify(deps.buildFirstMessage(nodeId)));
     deps.onConnected();
   }
 

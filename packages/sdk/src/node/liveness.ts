@@ -14,14 +14,14 @@ export function createLiveness(deps: {
 }): Liveness {
   let timer: NodeJS.Timeout | undefined;
   let seen = 0;
-  let silences = 0;
+  let silentChecks = 0;
 
   // Checks are counted instead of time: after a long pause of this process the answers still wait in the socket.
   function check(): void {
     const read = deps.bytesRead();
-    silences = read === seen ? silences + 1 : 0;
+    silentChecks = read === seen ? silentChecks + 1 : 0;
     seen = read;
-    if (silences >= 2) deps.onDead();
+    if (silentChecks >= 2) deps.onDead();
     else deps.ping();
   }
 

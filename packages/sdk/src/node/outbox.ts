@@ -26,10 +26,10 @@ export interface Outbox {
   lost(closeCode: number): void;
   /** A pong arrived. */
   confirmed(data: string): void;
-  /** The scheduler drops messages: unconfirmed results are kept, and nothing is sent until `goOn`. */
-  hold(): void;
-  /** Sends again after `hold`. */
-  goOn(): void;
+  /** The scheduler drops messages: unconfirmed results are kept, and nothing is sent until `resume`. */
+  pause(): void;
+  /** Sends again after `pause`. */
+  resume(): void;
   /** Jobs whose result was not sent on this connection. */
   unsentJobIds(): string[];
   /** Jobs whose result may be undelivered. */
@@ -63,8 +63,8 @@ export function createOutbox(deps: {
   let unconfirmed: Entry[] = [];
   let knownAs: string | undefined;
   let isConnected = false;
-  let isHeld = false;
-  let isAsking = false;
+  let isPaused = false;
+  let isPingPending = false;
   /** A foreign pong arrived while ours is pending; after a second one ours is considered lost. */
   let hasForeignPong = false;
   let mark = 0;
@@ -74,7 +74,7 @@ export function createOutbox(deps: {
   let waiters: (() => void)[] = [];
 
   function pump(): void {
-    while (isConnected && !isHeld && unsent.length > 0 && link.bufferedBytes() <= limits.maxBufferedBytes) {
+    while (isConnected && !isPaused && unsent.length > 0 && link.bufferedBytes() <= limits.maxBufferedBytes) {
       const entry = unsent[0] as Entry;
       if (!link.send(entry.text)) break;
       unsent.shift();
@@ -87,17 +87,17 @@ export function createOutbox(deps: {
     if (unsent.length + unconfirmed.length === 0) settle();
     // The protocol does not confirm results. Frames are read in order, so a pong confirms everything sent before its
     // ping; after a full socket it also shows that there is space again.
-    else if (isConnected && !isHeld && !isAsking) {
-      isAsking = true;
+    else if (isConnected && !isPaused && !isPingPending) {
+      isPingPending = true;
       hasForeignPong = false;
       link.ping(String(mark));
     }
   }
 
   function settle(): void {
-    const told = waiters;
+    const resolvers = waiters;
     waiters = [];
-    for (const tell of told) tell();
+    for (const resolve of resolvers) resolve();
   }
 
   function drop(entry: Entry, why: string): void {
@@ -129,7 +129,7 @@ export function createOutbox(deps: {
     },
     connected(nodeId) {
       isConnected = true;
-      isHeld = false;
+      isPaused = false;
       if (knownAs !== undefined && knownAs !== nodeId) {
         for (const entry of unsent)
           entry.text = JSON.stringify({ ...JSON.parse(entry.text), node_id: nodeId });
@@ -139,7 +139,7 @@ export function createOutbox(deps: {
     },
     lost(closeCode) {
       isConnected = false;
-      isAsking = false;
+      isPingPending = false;
       if (closeCode === MESSAGE_TOO_BIG && unconfirmed.length > 0) {
         const largest = unconfirmed.reduce((most, entry) => (entry.bytes > most.bytes ? entry : most));
         unconfirmed = unconfirmed.filter((entry) => entry !== largest);
@@ -156,24 +156,24 @@ export function createOutbox(deps: {
     confirmed(data) {
       // Pings of the liveness check carry no data.
       const upTo = data === '' ? Number.NaN : Number(data);
-      if (!(upTo >= 0) && !(isAsking && hasForeignPong)) {
-        hasForeignPong = isAsking;
+      if (!(upTo >= 0) && !(isPingPending && hasForeignPong)) {
+        hasForeignPong = isPingPending;
         return;
       }
-      isAsking = false;
+      isPingPending = false;
       while (unconfirmed[0] !== undefined && unconfirmed[0].mark <= upTo) {
         bytes -= (unconfirmed.shift() as Entry).bytes;
       }
       pump();
     },
-    hold() {
-      isHeld = true;
-      isAsking = false;
+    pause() {
+      isPaused = true;
+      isPingPending = false;
       unsent = [...unconfirmed, ...unsent];
       unconfirmed = [];
     },
-    goOn() {
-      isHeld = false;
+    resume() {
+      isPaused = false;
       pump();
     },
     unsentJobIds: () => unsent.map((entry) => entry.jobId),

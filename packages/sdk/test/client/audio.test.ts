@@ -10,7 +10,7 @@ describe('audio chunks', () => {
     session.sendAudio(bytes('three'));
     const second = session.endUtterance();
     await scheduler.caughtUp();
-    expect(scheduler.heardHere()).toEqual(['1one', '2two', '3!', '4three', '5!']);
+    expect(scheduler.chunksHere()).toEqual(['1one', '2two', '3!', '4three', '5!']);
     expect(scheduler.ofType('audio_chunk').map((chunk) => chunk.request_id)).toEqual([
       first,
       first,
@@ -38,7 +38,7 @@ describe('audio chunks', () => {
     session.endUtterance();
     await reconnect();
     // Sent before or after the connection broke: the end arrives once.
-    expect(scheduler.heardHere().join('').match(/!/g)).toHaveLength(1);
+    expect(scheduler.chunksHere().join('').match(/!/g)).toHaveLength(1);
   });
 
   it.each([
@@ -53,7 +53,7 @@ describe('audio chunks', () => {
     buffer.fill(0);
     clock.advance(100);
     await scheduler.caughtUp();
-    expect(scheduler.heardHere()).toEqual(['1good']);
+    expect(scheduler.chunksHere()).toEqual(['1good']);
     expect(scheduler.ofType('utterance')[0]?.audio).toBe(Buffer.from('good').toString('base64'));
   });
 
@@ -62,7 +62,7 @@ describe('audio chunks', () => {
     expect(session.sendAudio(new Uint8Array(0))).toBe(true);
     expect(session.endUtterance()).toBeUndefined();
     await scheduler.caughtUp();
-    expect(scheduler.heardHere()).toEqual([]);
+    expect(scheduler.chunksHere()).toEqual([]);
   });
 
   it('every byte value is preserved', async () => {
@@ -80,7 +80,7 @@ describe('audio chunks', () => {
     await scheduler.caughtUp();
     expect(session.endUtterance()).toMatch(/^req-/);
     await scheduler.caughtUp();
-    expect(scheduler.heardHere()).toEqual(['1one']);
+    expect(scheduler.chunksHere()).toEqual(['1one']);
   });
 });
 

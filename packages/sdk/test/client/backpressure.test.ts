@@ -20,7 +20,7 @@ async function applyBackpressure(
 async function after({ clock, scheduler }: Started, ms: number): Promise<string[]> {
   clock.advance(ms);
   await scheduler.caughtUp();
-  return scheduler.heardHere();
+  return scheduler.chunksHere();
 }
 
 const say = ({ session }: Started, ...texts: string[]): void => {
@@ -78,10 +78,10 @@ describe('PAUSE', () => {
     say(started, 'a');
     await started.reconnect();
     expect(started.of('open').at(-1)?.resumed).toBe(true);
-    expect(started.scheduler.heardHere()).toEqual([]);
+    expect(started.scheduler.chunksHere()).toEqual([]);
     await started.reconnect();
     expect(started.of('open').at(-1)?.resumed).toBe(false);
-    expect(started.scheduler.heardHere()).toEqual(['1a']);
+    expect(started.scheduler.chunksHere()).toEqual(['1a']);
   });
 });
 
@@ -127,7 +127,7 @@ it('joined chunks are accepted and resent as one', async () => {
   started.scheduler.send(accepted(0, 3, 3));
   await started.scheduler.caughtUp();
   await started.reconnect();
-  expect(started.scheduler.heardHere()).toEqual(['3abc!', '4d']);
+  expect(started.scheduler.chunksHere()).toEqual(['3abc!', '4d']);
 });
 
 it('joined frames stay within their limit', async () => {
@@ -181,16 +181,16 @@ it("resending stays below the scheduler's default rate", async () => {
     clock.advance(10);
   }
   await scheduler.caughtUp();
-  expect(scheduler.heardHere()).toHaveLength(260);
+  expect(scheduler.chunksHere()).toHaveLength(260);
   clock.advance(1_000);
   await started.reconnect();
-  expect(scheduler.heardHere()).toHaveLength(100);
+  expect(scheduler.chunksHere()).toHaveLength(100);
   clock.advance(500);
   await scheduler.caughtUp();
-  expect(scheduler.heardHere()).toHaveLength(150);
+  expect(scheduler.chunksHere()).toHaveLength(150);
   clock.advance(2_000);
   await scheduler.caughtUp();
-  expect(scheduler.heardHere()).toHaveLength(260);
+  expect(scheduler.chunksHere()).toHaveLength(260);
   expect(session.unsettledBytes).toBe(260);
 });
 

@@ -51,7 +51,7 @@ it('close() waits for the end of a pause, so that no audio is lost', async () =>
   expect(scheduler.ofType('session_close')).toEqual([]);
   clock.advance(1);
   await scheduler.caughtUp();
-  expect(scheduler.heardHere()).toEqual(['1one!']);
+  expect(scheduler.chunksHere()).toEqual(['1one!']);
   expect(scheduler.ofType('session_close')).toHaveLength(1);
 });
 
@@ -78,7 +78,7 @@ it('a closing session reconnects for missing outcomes and closes again', async (
   clock.advance(0);
   await until(() => of('open').length === 2);
   await scheduler.caughtUp();
-  expect(scheduler.heardHere()).toEqual(['1one', '2!']);
+  expect(scheduler.chunksHere()).toEqual(['1one', '2!']);
   expect(scheduler.ofType('session_close')).toHaveLength(1);
   scheduler.send({ type: 'session_close_ack', session_id: 's-1' });
   expect(await closed).toMatchObject({ isAcknowledged: true, unsettledBytes: 3 });

@@ -93,7 +93,7 @@ it('an acceptance of unsent audio is ignored', async () => {
   expect(session.unsettledBytes).toBe(3);
   clock.advance(100);
   await scheduler.caughtUp();
-  expect(scheduler.heardHere()).toEqual(['1one']);
+  expect(scheduler.chunksHere()).toEqual(['1one']);
 });
 
 it('a second session_init_ack is ignored', async () => {
@@ -128,10 +128,10 @@ it('after any message the session still sends audio', async () => {
     }),
     { numRuns: 100 },
   );
-  const before = scheduler.heardHere().length;
+  const before = scheduler.chunksHere().length;
   session.sendAudio(bytes('still here'));
   clock.advance(59_000);
   await scheduler.caughtUp();
-  expect(scheduler.heardHere().slice(before)).toEqual(['1still here']);
+  expect(scheduler.chunksHere().slice(before)).toEqual(['1still here']);
   expect(scheduler.refused).toEqual([]);
 });

@@ -53,7 +53,7 @@ describe('connection without messages for a minute', () => {
     await scheduler.caughtUp();
     expect(of('disconnected')).toMatchObject([{ code: 4000, reason: 'the scheduler is silent' }]);
     expect(of('open').at(-1)).toEqual({ type: 'open', sessionId: 's-1', resumed: true });
-    expect(scheduler.heardHere()).toEqual(['1one']);
+    expect(scheduler.chunksHere()).toEqual(['1one']);
   });
 
   it('late messages of a closed connection are ignored', async () => {
@@ -97,7 +97,7 @@ describe('instance that shuts down', () => {
     clock.advance(3_499);
     session.sendAudio(bytes('two'));
     await scheduler.caughtUp();
-    expect(scheduler.heardHere()).toEqual(['1one', '2two']);
+    expect(scheduler.chunksHere()).toEqual(['1one', '2two']);
     clock.advance(1);
     expect(of('disconnected')).toEqual([{ type: 'disconnected', code: 1012, reason: 'server_draining' }]);
     clock.advance(of('reconnecting')[0]?.delayMs ?? 0);
@@ -105,7 +105,7 @@ describe('instance that shuts down', () => {
     await scheduler.caughtUp();
     expect(of('reconnecting')).toMatchObject([{ attempt: 1, delayMs: 125 }]);
     expect(of('open').at(-1)).toMatchObject({ resumed: true });
-    expect(scheduler.heardHere()).toEqual(['1one', '2two']);
+    expect(scheduler.chunksHere()).toEqual(['1one', '2two']);
   });
 
   it('a connection that ends early is not reopened before the delay', async () => {

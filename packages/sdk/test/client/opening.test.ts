@@ -173,8 +173,8 @@ describe('unreachable scheduler', () => {
     const { scheduler, session } = await beginSession();
     expect(session.state).toBe('connecting');
     expect(session.sendAudio(bytes('early'))).toBe(true);
-    await until(() => scheduler.heardHere().length === 1);
-    expect(scheduler.heardHere()).toEqual(['1early']);
+    await until(() => scheduler.chunksHere().length === 1);
+    expect(scheduler.chunksHere()).toEqual(['1early']);
   });
 });
 

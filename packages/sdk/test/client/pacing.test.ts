@@ -7,10 +7,10 @@ import {
   DEFAULT_RESUME_MS,
   FRAMES_AT_ONCE,
   FRAMES_PER_SECOND,
-  freely,
   LONGEST_RESUME_MS,
   SLOW_FRAME_MS,
   sent,
+  unlimitedPace,
   waitMs,
   withoutBackpressure,
 } from '../../src/client/pacing.ts';
@@ -30,7 +30,7 @@ const asked: fc.Arbitrary<Asked> = fc.record({
 /** Sends as soon as allowed, all the time, and records when. */
 function sendGreedily(requests: readonly Asked[]): { times: number[]; pressed: (Asked & { at: number })[] } {
   let now = 0;
-  let pace = freely(now);
+  let pace = unlimitedPace(now);
   const times: number[] = [];
   const pressed: (Asked & { at: number })[] = [];
   const spend = (until: number): void => {
@@ -95,7 +95,7 @@ describe('pacing', () => {
   it('after the named wait a frame may always be sent', () => {
     fc.assert(
       fc.property(fc.array(asked, { maxLength: 8 }), fc.nat(10_000), (requests, start) => {
-        let pace = freely(start);
+        let pace = unlimitedPace(start);
         for (const { action, resumeAfterMs } of requests)
           pace = applyBackpressure(pace, action, resumeAfterMs, start);
         for (let frames = 0; frames < FRAMES_AT_ONCE; frames += 1) pace = sent(pace, start);
@@ -110,6 +110,6 @@ describe('pacing', () => {
   });
 
   it('backpressure ends with the session', () => {
-    expect(waitMs(withoutBackpressure(applyBackpressure(freely(0), 'PAUSE', 1_000, 0)), 0)).toBe(0);
+    expect(waitMs(withoutBackpressure(applyBackpressure(unlimitedPace(0), 'PAUSE', 1_000, 0)), 0)).toBe(0);
   });
 });

@@ -26,12 +26,12 @@ describe('resumed session', () => {
     await scheduler.caughtUp();
     const before = scheduler.ofType('audio_chunk');
     await reconnect();
-    expect(scheduler.heardHere()).toEqual(['3three']);
+    expect(scheduler.chunksHere()).toEqual(['3three']);
     expect(scheduler.ofType('audio_chunk')).toEqual(before.slice(2));
     session.sendAudio(bytes('four'));
     const requestId = session.endUtterance();
     await scheduler.caughtUp();
-    expect(scheduler.heardHere()).toEqual(['3three', '4four', '5!']);
+    expect(scheduler.chunksHere()).toEqual(['3three', '4four', '5!']);
     expect(new Set(scheduler.ofType('audio_chunk').map((chunk) => chunk.request_id))).toEqual(
       new Set([requestId]),
     );
@@ -49,7 +49,7 @@ describe('resumed session', () => {
     clock.advance(0);
     await until(() => of('open').length === 2);
     await scheduler.caughtUp();
-    expect(scheduler.heardHere()).toEqual(['1one', '3twothree!', '4four']);
+    expect(scheduler.chunksHere()).toEqual(['1one', '3twothree!', '4four']);
   });
 
   it('audio that turns out to be accepted is not repeated', async () => {
@@ -60,7 +60,7 @@ describe('resumed session', () => {
     scheduler.send(accepted(0, 1, 1));
     await scheduler.caughtUp();
     await reconnect();
-    expect(scheduler.heardHere()).toEqual([]);
+    expect(scheduler.chunksHere()).toEqual([]);
     scheduler.send(result(0));
     await session.settled();
   });
@@ -100,7 +100,7 @@ describe('resumed session', () => {
     scheduler.send(result(0));
     await scheduler.caughtUp();
     await reconnect();
-    expect(scheduler.heardHere()).toEqual(['2two', '3three']);
+    expect(scheduler.chunksHere()).toEqual(['2two', '3three']);
     expect(scheduler.ofType('utterance')).toMatchObject([{ request_id: 'whole', utterance_index: 0 }]);
   });
 
@@ -143,7 +143,7 @@ describe('session that is not resumed', () => {
     await scheduler.caughtUp();
     await reconnect();
     expect(scheduler.ofType('session_init')[0]).toMatchObject({ resume_session_id: 's-1' });
-    expect(scheduler.heardHere()).toEqual(['3c', '4d!', '5e', '6f', '7!', '8g']);
+    expect(scheduler.chunksHere()).toEqual(['3c', '4d!', '5e', '6f', '7!', '8g']);
     expect(scheduler.ofType('audio_chunk').every((chunk) => chunk.session_id === 's-2')).toBe(true);
     expect(scheduler.ofType('audio_chunk').map((chunk) => chunk.request_id === requestId)).toEqual([
       true,
@@ -167,7 +167,7 @@ describe('session that is not resumed', () => {
     scheduler.send(result(0));
     await scheduler.caughtUp();
     await reconnect();
-    expect(scheduler.heardHere()).toEqual(['3b!']);
+    expect(scheduler.chunksHere()).toEqual(['3b!']);
     scheduler.send(accepted(0, 3, 3));
     scheduler.send(missing(0));
     await session.settled();
@@ -202,7 +202,7 @@ describe('session that is not resumed', () => {
       { type: 'reconnecting' },
       { type: 'open', sessionId: 's-2', resumed: false },
     ]);
-    expect(scheduler.heardHere()).toEqual(['1a']);
+    expect(scheduler.chunksHere()).toEqual(['1a']);
   });
 
   it('a session without a resume token is opened again as new', async () => {
@@ -237,7 +237,7 @@ describe('lost connection', () => {
     session.on('open', () => session.sendAudio(bytes('new')));
     session.sendAudio(bytes('old'));
     await reconnect();
-    expect(scheduler.heardHere()).toEqual(['1old', '2new']);
+    expect(scheduler.chunksHere()).toEqual(['1old', '2new']);
   });
 
   it('connections that break right after opening slow the retries down', async () => {

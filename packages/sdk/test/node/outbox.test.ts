@@ -73,11 +73,11 @@ describe('result outbox', () => {
     post(wire, 'a');
     post(wire, 'b');
     wire.outbox.confirmed('1');
-    wire.outbox.hold();
+    wire.outbox.pause();
     post(wire, 'c');
     expect(wire.sent).toEqual(['a', 'b']);
     expect(wire.outbox.unsentJobIds()).toEqual(['b', 'c']);
-    wire.outbox.goOn();
+    wire.outbox.resume();
     expect(wire.sent).toEqual(['a', 'b', 'b', 'c']);
     wire.outbox.confirmed('4');
     expect(wire.outbox.counts()).toEqual({ kept: 0, dropped: 0, resent: 1 });

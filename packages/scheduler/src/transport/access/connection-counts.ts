@@ -6,13 +6,13 @@ export interface ConnectionLimits {
   readonly maxConnectionsPerAddress: number;
 }
 
-export type Entrance =
+export type ConnectionDecision =
   | { readonly kind: 'entered'; readonly leave: () => void }
   | { readonly kind: 'full'; readonly limit: 'global' | 'tenant' | 'address' };
 
 export interface ConnectionCounts {
   /** Nodes belong to no tenant: pass undefined. */
-  enter(tenantId: string | undefined, address: string): Entrance;
+  enter(tenantId: string | undefined, address: string): ConnectionDecision;
 }
 
 export function createConnectionCounts(limits: ConnectionLimits): ConnectionCounts {

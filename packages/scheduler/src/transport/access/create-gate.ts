@@ -148,7 +148,7 @@ export function createGate(deps: {
         plainAddress(address),
       ),
 
-    openMeterFor() {
+    openMessageBudget() {
       const shape = { perSecond: limits.messagesPerSecond, burst: limits.messagesBurst };
       const bucket = createTokenBucket(shape, clock.now());
       return {

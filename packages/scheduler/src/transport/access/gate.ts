@@ -60,5 +60,5 @@ export interface Gate {
     address: string,
   ): { kind: 'entered'; leave: () => void } | { kind: 'full'; limit: string };
   /** A rate limit for the messages of one connection. */
-  openMeterFor(): { spend(): boolean };
+  openMessageBudget(): { spend(): boolean };
 }

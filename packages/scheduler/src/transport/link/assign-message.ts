@@ -100,7 +100,7 @@ function audioFields({ job, profile, audio, audioAt, refer }: AssignInput): Audi
           ? { audio: '', audio_ref: audioAt, ...described }
           : 'audio_lost';
       }
-      if (profile.isLegacy) return bareAudio(spec, audio);
+      if (profile.isLegacy) return legacyAudio(spec, audio);
       return (
         referredAudio(canFetch(profile) ? refer(audio) : undefined, described) ??
         inlineAudio(audio, described)
@@ -119,7 +119,7 @@ const inlineAudio = (audio: Buffer, described: Described): AudioFields => ({
 });
 
 /** Legacy nodes accept opus packets or raw samples, but no empty audio. */
-function bareAudio(spec: JobSpec, audio: Buffer): AudioFields | UnfitReason {
+function legacyAudio(spec: JobSpec, audio: Buffer): AudioFields | UnfitReason {
   if (spec.audioFormat !== 'wav') {
     if (audio.length === 0) return 'audio_missing';
     return inlineAudio(audio, { audio_format: spec.audioFormat, sample_rate: spec.sampleRate });

@@ -47,13 +47,13 @@ export function createNodeMessages(
     return isRunning;
   }
 
-  async function conclude(message: JobResult, isLegacy: boolean): Promise<void> {
+  async function reportResult(message: JobResult, isLegacy: boolean): Promise<void> {
     running.delete(message.job_id);
     const attempt = isLegacy && mayNameAnotherAttempt(message) ? ANY_ATTEMPT : message.attempt_id;
-    const answer = { nodeId: message.node_id, jobId: message.job_id, attempt };
+    const attemptRef = { nodeId: message.node_id, jobId: message.job_id, attempt };
     const outcome = message.success
-      ? await jobs.finish(answer, toResult(message))
-      : await jobs.fail(answer, toFailure(message));
+      ? await jobs.finish(attemptRef, toResult(message))
+      : await jobs.fail(attemptRef, toFailure(message));
     note(message, outcome);
   }
 
@@ -73,7 +73,7 @@ export function createNodeMessages(
         }
         return;
       case 'job_result':
-        return conclude(message, isLegacy);
+        return reportResult(message, isLegacy);
       case 'node_error':
         deps.meter.count('scheduler_node_errors_total', { code: message.code });
         log.warn(

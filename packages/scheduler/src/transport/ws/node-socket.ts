@@ -38,7 +38,7 @@ export function openNodeSocket(
   principal: Principal,
 ): SocketHandler {
   const { registry, gate, sockets, log } = deps;
-  const answer = createNodeMessages(deps);
+  const handleJobMessage = createNodeMessages(deps);
   let identity: Identity | undefined;
   /** The connection has ended; messages received over it may still be queued. */
   let hasLeft = false;
@@ -154,7 +154,9 @@ export function openNodeSocket(
           path: '/node_id',
         });
       }
-      return message.type === 'node_heartbeat' ? beat(message, identity) : answer(message, identity);
+      return message.type === 'node_heartbeat'
+        ? beat(message, identity)
+        : handleJobMessage(message, identity);
     },
     left() {
       hasLeft = true;

@@ -73,11 +73,11 @@ export function createNodeSockets(deps: { clock: Clock }): NodeSockets {
     },
     drain(reason) {
       const order: NodeControl = { type: 'node_control', command: 'reconnect', reason };
-      let asked = 0;
+      let orderedCount = 0;
       for (const [nodeId, connection] of connections) {
-        if (supportsDrain(connection) && send(nodeId, order)) asked += 1;
+        if (supportsDrain(connection) && send(nodeId, order)) orderedCount += 1;
       }
-      return asked;
+      return orderedCount;
     },
     cut: (nodeId) => connections.get(nodeId)?.socket.cut('replaced'),
     cutAll() {

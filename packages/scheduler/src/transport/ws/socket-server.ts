@@ -167,7 +167,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
       ws,
       {
         kind,
-        rate: gate.openMeterFor(),
+        rate: gate.openMessageBudget(),
         bytesRead: () => request.socket.bytesRead,
         clock: deps.clock,
         meter,

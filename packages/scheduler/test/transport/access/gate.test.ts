@@ -175,10 +175,10 @@ describe('node ids of a peer', () => {
 describe('budgets of the gate', () => {
   it('each connection has its own message budget', () => {
     const gate = gateWith();
-    const one = gate.openMeterFor();
+    const one = gate.openMessageBudget();
     const spent = [1, 2, 3, 4, 5].map(() => one.spend());
     expect(spent).toEqual([true, true, true, true, false]);
-    expect(gate.openMeterFor().spend()).toBe(true);
+    expect(gate.openMessageBudget().spend()).toBe(true);
   });
 
   it('nodes are counted without a tenant', () => {

@@ -147,7 +147,7 @@ export function createFakeGate(limits: {
         },
       };
     },
-    openMeterFor() {
+    openMessageBudget() {
       let left = limits.messages;
       return { spend: () => left-- > 0 };
     },

@@ -27,7 +27,7 @@ export interface ScriptedScheduler {
     which?: 'here' | 'ever',
   ): Extract<SessionToScheduler, { type: T }>[];
   /** The chunks of the present connection in short form: seq, text, and ! where an utterance ends. */
-  heardHere(): string[];
+  chunksHere(): string[];
   send(message: SchedulerToSession): void;
   sendText(text: string): void;
   sendBinary(bytes: Uint8Array): void;
@@ -144,7 +144,7 @@ export async function startScriptedScheduler(script: Script = {}): Promise<Scrip
     requests,
     connections: () => connections,
     ofType,
-    heardHere: () => ofType('audio_chunk').map((chunk) => `${chunk.seq}${textOf(chunk)}`),
+    chunksHere: () => ofType('audio_chunk').map((chunk) => `${chunk.seq}${textOf(chunk)}`),
     send: (message) => current?.socket.send(JSON.stringify(message)),
     sendText: (text) => current?.socket.send(text),
     sendBinary: (bytes) => current?.socket.send(bytes),

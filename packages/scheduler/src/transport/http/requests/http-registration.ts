@@ -27,7 +27,7 @@ export function readRegistration(body: HttpNodeRegister, credential: string): Re
       supports: body.supports ?? SUPPORTS,
     },
     // An absent list means "none" here; only nodes that cannot declare languages count as undeclared.
-    report: { models: [], ...abilities({ semantic: [], tts: [], ...namedLanguages(body) }) },
+    report: { models: [], ...toCapabilities({ semantic: [], tts: [], ...namedLanguages(body) }) },
     slots: body.max_concurrent_jobs,
     health: toReportedHealth(body.health),
     runningJobIds: body.running_job_ids,
@@ -42,7 +42,7 @@ export function readHeartbeat(body: HttpNodeHeartbeat, known: ReportedLanguages 
   return omitUndefined({
     nodeId: body.node_id,
     resources: resourcesOf(body),
-    report: Object.keys(named).length === 0 ? undefined : abilities({ ...known, ...named }),
+    report: Object.keys(named).length === 0 ? undefined : toCapabilities({ ...known, ...named }),
     slots: body.max_concurrent_jobs,
     health: toReportedHealth(body.health),
     runningJobIds: body.running_job_ids,
@@ -64,7 +64,7 @@ const translationOf = (pairs: readonly (readonly [string, string])[]): ReportedT
 });
 
 /** A service with languages is ready; recognition is assumed. Without pairs, translation covers the semantic languages. */
-function abilities(languages: ReportedLanguages): Pick<CapabilityReport, 'types' | 'languages'> {
+function toCapabilities(languages: ReportedLanguages): Pick<CapabilityReport, 'types' | 'languages'> {
   const { semantic, tts, translations } = languages;
   const isTranslating =
     translations === undefined

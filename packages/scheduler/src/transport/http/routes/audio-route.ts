@@ -15,7 +15,7 @@ export function addAudioRoute(
   { gate, clock, settings }: Pick<HttpServices, 'gate' | 'clock' | 'settings'>,
   { store, tokens }: NonNullable<HttpServices['audio']>,
 ): void {
-  function refuses({ params, headers }: Request): Refusal | undefined {
+  function findRefusal({ params, headers }: Request): Refusal | undefined {
     const { authorization } = headers;
     if (authorization === undefined) return NO_TOKEN;
     if (!tokens.opens(params.ref, readBearerToken(authorization))) return WRONG_TOKEN;
@@ -36,7 +36,7 @@ export function addAudioRoute(
     { tag: 'jobs', hasOwnToken: true },
     async (request, reply) => {
       reply.header('cache-control', 'no-store');
-      const refusal = refuses(request);
+      const refusal = findRefusal(request);
       if (refusal !== undefined) return replyError(reply, refusal);
       const audio = store.get(request.params.ref);
       if (audio === undefined) return replyError(reply, GONE);

@@ -29,13 +29,13 @@ type Services = Pick<HttpServices, 'gate' | 'readiness' | 'settings'>;
 /** `direct` handles the requests that it can. */
 export function authorize(services: Services, entry: Entry, direct?: Direct): onRequestHookHandler {
   return (request, reply, done) => {
-    const refusal = refuses(services, entry, request);
+    const refusal = findRefusal(services, entry, request);
     if (refusal !== undefined) replyError(reply, refusal);
     else if (direct === undefined || !direct(request, reply)) done();
   };
 }
 
-function refuses(services: Services, entry: Entry, request: FastifyRequest): Refusal | undefined {
+function findRefusal(services: Services, entry: Entry, request: FastifyRequest): Refusal | undefined {
   const { gate } = services;
   if (entry.isIntake === true && services.readiness().reasons.includes(DRAINING)) return DRAINING_REFUSAL;
   // `raw` directly: Fastify's getters add two property reads.
@@ -50,11 +50,11 @@ function refuses(services: Services, entry: Entry, request: FastifyRequest): Ref
     return { code: 'FORBIDDEN', detail: 'a page of another origin may not act without a token' };
   }
   request.principal = principal;
-  return refusalOfSpending(gate.spend(payerOf(principal, entry)));
+  return refusalOfSpending(gate.spend(chargedTenant(principal, entry)));
 }
 
 /** Nodes have no tenant. A tenant named in the body is charged later by the route. Every request pays the global budget. */
-function payerOf(principal: Principal, { role, namesTenant }: Entry): string | undefined {
+function chargedTenant(principal: Principal, { role, namesTenant }: Entry): string | undefined {
   if (role === 'node') return undefined;
   return principal.tenantId ?? (namesTenant === true ? undefined : DEFAULT_TENANT);
 }

@@ -31,17 +31,17 @@ export function metricsView(reader: MeterReader, facts: MeasuredFacts): MetricsV
   const { total, level, by, top, other } = read;
   const { catalogue } = facts;
   const finalized = by('scheduler_web_task_finalized_total', 'reason');
-  const isHere = (value: number | undefined): value is number => value !== undefined;
+  const isDefined = (value: number | undefined): value is number => value !== undefined;
   return {
     stats: {
       requests_total: total('scheduler_stats_requests_total'),
       stale_total: total('scheduler_stats_stale_total'),
       stale_ratio: level('scheduler_stats_stale_ratio'),
-      ...(isHere(facts.statsUpdatedAt) && { snapshot_updated_at_ms: facts.statsUpdatedAt }),
+      ...(isDefined(facts.statsUpdatedAt) && { snapshot_updated_at_ms: facts.statsUpdatedAt }),
     },
     service_catalog: {
-      ...(isHere(catalogue.fetchedAt) && { fetched_at_ms: catalogue.fetchedAt }),
-      ...(isHere(catalogue.lastSuccessAt) && { last_success_at_ms: catalogue.lastSuccessAt }),
+      ...(isDefined(catalogue.fetchedAt) && { fetched_at_ms: catalogue.fetchedAt }),
+      ...(isDefined(catalogue.lastSuccessAt) && { last_success_at_ms: catalogue.lastSuccessAt }),
       fail_count: level('scheduler_service_catalog_fail_count'),
       ...(catalogue.lastError !== undefined && { last_error: catalogue.lastError }),
     },
