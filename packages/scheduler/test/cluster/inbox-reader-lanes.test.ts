@@ -21,8 +21,8 @@ function createGates() {
   };
 }
 
-describe('lanes of an inbox', () => {
-  it('are handled at the same time, the messages of each one after the other', async () => {
+describe('the lanes of an inbox', () => {
+  it('run concurrently, each in order', async () => {
     const gates = createGates();
     const { clock, send, isEmpty } = await startReader(gates.handle);
     await send('a:1', 'a:2', 'b:1', 'a:3', 'b:2');
@@ -38,7 +38,7 @@ describe('lanes of an inbox', () => {
     expect(await isEmpty()).toBe(true);
   });
 
-  it('let a handler wait for an answer that lies further behind', async () => {
+  it('let a handler wait for a reply further behind', async () => {
     let answer: (() => void) | undefined;
     const { clock, send, seen, isEmpty } = await startReader(
       (body) => {
@@ -53,7 +53,7 @@ describe('lanes of an inbox', () => {
     expect(await isEmpty()).toBe(true);
   });
 
-  it('are said to have been opened if they come again: whoever failed over one may have done half of it', async () => {
+  it('mark retried messages as delivered before', async () => {
     const opened: boolean[] = [];
     const { clock, send } = await startReader(async (_, wasOpened) => {
       opened.push(wasOpened);
@@ -64,7 +64,7 @@ describe('lanes of an inbox', () => {
     expect(opened).toEqual([false, true]);
   });
 
-  it('go on behind a message that failed, which comes again by itself', async () => {
+  it('continue behind a failed message', async () => {
     let failures = 1;
     const { clock, send, seen, isEmpty } = await startReader(async (body) => {
       if (body === 'a:bad' && failures-- > 0) throw new Error('not now');
@@ -77,7 +77,7 @@ describe('lanes of an inbox', () => {
     expect(await isEmpty()).toBe(true);
   });
 
-  it('put messages that come again, in their order, before newer ones that wait', async () => {
+  it('put retried messages before newer waiting ones', async () => {
     const gates = createGates();
     const { clock, send, seen } = await startReader(gates.handle);
     await send('a:1', 'a:2', 'a:3');
@@ -96,7 +96,7 @@ describe('lanes of an inbox', () => {
     expect(seen).toEqual(['a:1', 'a:2', 'a:3', 'a:1', 'a:2', 'a:4', 'a:5']);
   });
 
-  it('do not get a message again that is only slow, nor count it as delivered again', async () => {
+  it('do not redeliver a message that is slow to handle', async () => {
     const gates = createGates();
     const { clock, inbox, send, seen, counts } = await startReader(gates.handle);
     await send('a:slow', 'a:behind');
@@ -110,7 +110,7 @@ describe('lanes of an inbox', () => {
     expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
   });
 
-  it('do not get a message twice at a time, whatever the store hands out', async () => {
+  it('never handle one message twice at a time', async () => {
     const gates = createGates();
     const wrap = (inner: Inbox): Inbox => ({
       ...inner,
@@ -125,7 +125,7 @@ describe('lanes of an inbox', () => {
     expect(await isEmpty()).toBe(true);
   });
 
-  it('leave a message whose lane cannot be told to the handler', async () => {
+  it('pass a message without a readable lane to the handler', async () => {
     const { clock, send, seen, isEmpty } = await startReader(fine, {
       laneOf: () => {
         throw new Error('garbage');
@@ -137,7 +137,7 @@ describe('lanes of an inbox', () => {
     expect(await isEmpty()).toBe(true);
   });
 
-  it('I11 bounded: at the limit of messages under way reading pauses, and goes on when one ends', async () => {
+  it('I11 bounded: reading pauses at the limit of messages under way', async () => {
     const gates = createGates();
     const { clock, inbox, reader, send, stuck } = await startReader(gates.handle, {
       settings: { maxHandling: 12, maxMessages: 10 },
@@ -181,8 +181,8 @@ describe('lanes of an inbox', () => {
   });
 });
 
-describe('confirmations', () => {
-  it('of messages that end together share commands of at most 256', async () => {
+describe('acknowledgements', () => {
+  it('of messages that end together share commands of 256', async () => {
     const sizes: number[] = [];
     const wrap = (inner: Inbox): Inbox => ({
       ...inner,
@@ -202,7 +202,7 @@ describe('confirmations', () => {
     expect(sizes.at(-1)).toBe(1);
   });
 
-  it('that take long keep their messages from coming again, and hold up no lane', async () => {
+  it('that take long neither redeliver messages nor block lanes', async () => {
     const held: (() => void)[] = [];
     const again: number[] = [];
     const wrap = (inner: Inbox): Inbox => ({

@@ -4,8 +4,8 @@ import { fine, SETTINGS, startReader } from './inbox-reader-rig.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
 
-describe('an answer that comes late', () => {
-  it('with stuck messages after the stop leaves them to whoever adopts the inbox', async () => {
+describe('a late answer of Redis to the inbox reader', () => {
+  it('with stuck messages after the stop is not handled', async () => {
     let failures = 1;
     const { clock, inbox, reader, seen, send } = await startReader(
       async () => {
@@ -30,7 +30,7 @@ describe('an answer that comes late', () => {
     expect((await inbox.size('me')).messages).toBe(1);
   });
 
-  it('is not waited for by a watchdog after the stop', async () => {
+  it('does not trigger the watchdog after the stop', async () => {
     const { clock, reader, stuck } = await startReader(fine, {
       wrap: (inner) => ({ ...inner, take: never }),
     });
@@ -39,7 +39,7 @@ describe('an answer that comes late', () => {
     expect(stuck()).toBe(0);
   });
 
-  it('as a fault after the stop is nobody’s concern', async () => {
+  it('that is a fault after the stop is not logged', async () => {
     const held: ((fault: Error) => void)[] = [];
     const { clock, reader, warnings } = await startReader(fine, {
       wrap: (inner) => ({ ...inner, take: () => new Promise((_, reject) => held.push(reject)) }),
@@ -51,7 +51,7 @@ describe('an answer that comes late', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('to a reader that was given up does not calm the watchdog of its successor', async () => {
+  it('to an abandoned read does not reset the watchdog', async () => {
     const held: (() => void)[] = [];
     const { clock, stuck } = await startReader(fine, {
       wrap: (inner) => ({
@@ -70,7 +70,7 @@ describe('an answer that comes late', () => {
     expect(stuck()).toBe(2);
   });
 
-  it('opens no inbox for an instance that was fenced meanwhile', async () => {
+  it('does not reopen the inbox of a fenced instance', async () => {
     let isFenced = false;
     let opened = 0;
     const { clock } = await startReader(fine, {

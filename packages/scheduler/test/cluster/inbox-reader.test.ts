@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { INBOX_IDLE_MS } from '../../src/ports/inbox.ts';
 import { fine, SETTINGS, startReader } from './inbox-reader-rig.ts';
 
-describe('the reader of an inbox', () => {
-  it('has messages handled in the order they came, and leaves nothing behind', async () => {
+describe('the inbox reader', () => {
+  it('handles messages in their order and empties the inbox', async () => {
     const { clock, inbox, seen } = await startReader(fine);
     for (const body of ['a', 'b', 'c']) await inbox.send('me', body);
     await clock.advance(10);
@@ -12,7 +12,7 @@ describe('the reader of an inbox', () => {
     expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
   });
 
-  it('tries a message again that failed, without holding up the others', async () => {
+  it('retries a failed message without delaying others', async () => {
     let failures = 1;
     const { clock, inbox, seen, counts } = await startReader(async (body) => {
       if (body === 'bad' && failures-- > 0) throw new Error('not now');
@@ -26,7 +26,7 @@ describe('the reader of an inbox', () => {
     expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
   });
 
-  it('puts a message aside that always fails, and counts it', async () => {
+  it('moves a message that always fails to the dead letters', async () => {
     const { clock, inbox, seen, counts } = await startReader(async () => {
       throw new Error('never');
     });
@@ -38,7 +38,7 @@ describe('the reader of an inbox', () => {
     expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 1 });
   });
 
-  it('handles a message once although its confirmation was lost', async () => {
+  it('handles a message once although its acknowledgement was lost', async () => {
     let losses = 1;
     const { clock, inbox, seen } = await startReader(fine, {
       wrap: (inner) => ({
@@ -52,7 +52,7 @@ describe('the reader of an inbox', () => {
     expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
   });
 
-  it('goes on reading after the store was away', async () => {
+  it('continues after an outage of Redis', async () => {
     let faults = 3;
     const { clock, inbox, seen } = await startReader(fine, {
       wrap: (inner) => ({
@@ -65,7 +65,7 @@ describe('the reader of an inbox', () => {
     expect(seen).toEqual(['waited']);
   });
 
-  it('replaces a read that never comes back', async () => {
+  it('replaces a read that never returns', async () => {
     let hangs = 1;
     const { clock, inbox, seen, counts, stuck } = await startReader(fine, {
       wrap: (inner) => ({
@@ -80,7 +80,7 @@ describe('the reader of an inbox', () => {
     expect(counts.get('scheduler_inbox_reader_restarts_total')).toBe(1);
   });
 
-  it('asks for another connection again and again while none can be read from', async () => {
+  it('requests new connections until a read succeeds', async () => {
     let isAway = true;
     const { clock, send, seen, stuck } = await startReader(fine, {
       wrap: (inner) => ({
@@ -104,7 +104,7 @@ describe('the reader of an inbox', () => {
     expect(stuck()).toBe(0);
   });
 
-  it('does not read twice at a time when a read that was given up comes back after all', async () => {
+  it('runs one read at a time when an abandoned read returns', async () => {
     const held: (() => void)[] = [];
     let reads = 0;
     let most = 0;
@@ -130,7 +130,7 @@ describe('the reader of an inbox', () => {
     expect(most).toBe(1);
   });
 
-  it('is not taken for stuck while a message takes long to handle', async () => {
+  it('is not stuck while a handler takes long', async () => {
     const { clock, inbox, stuck } = await startReader(
       () => new Promise<void>((resolve) => clock.after(20_000, resolve)),
     );
@@ -139,7 +139,7 @@ describe('the reader of an inbox', () => {
     expect(stuck()).toBe(0);
   });
 
-  it('opens its inbox again when the store has lost it, without asking in a circle', async () => {
+  it('reopens an inbox that Redis has lost', async () => {
     let isGone = true;
     let takes = 0;
     const { clock, send, seen, isEmpty } = await startReader(fine, {
@@ -169,7 +169,7 @@ describe('the reader of an inbox', () => {
     expect(takes).toBeLessThan(20);
   });
 
-  it('neither reads nor handles while it may have been taken for dead, and loses nothing by it', async () => {
+  it('reads and handles nothing while fenced, and loses no message', async () => {
     let isFenced = true;
     const { clock, send, seen, isEmpty } = await startReader(fine, { isFenced: () => isFenced });
     await send('a:1', 'a:2');
@@ -181,7 +181,7 @@ describe('the reader of an inbox', () => {
     expect(await isEmpty()).toBe(true);
   });
 
-  it('leaves to a later time what waits in a lane when it is fenced', async () => {
+  it('defers messages that wait in a lane when it is fenced', async () => {
     let isFenced = false;
     const { clock, send, seen, counts, isEmpty } = await startReader(
       async (body) => {
@@ -200,7 +200,7 @@ describe('the reader of an inbox', () => {
     expect(await isEmpty()).toBe(true);
   });
 
-  it('warns once of an outage, however often it tries', async () => {
+  it('logs one warning per outage', async () => {
     let isAway = true;
     const { clock, warnings } = await startReader(fine, {
       wrap: (inner) => ({
@@ -217,7 +217,7 @@ describe('the reader of an inbox', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  it('stops after the message at hand', async () => {
+  it('stops after the message being handled', async () => {
     let isDone = false;
     const { clock, inbox, reader } = await startReader(async () => {
       await new Promise<void>((resolve) => clock.after(100, resolve));
@@ -232,7 +232,7 @@ describe('the reader of an inbox', () => {
     expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
   });
 
-  it('handles nothing that comes after the stop: that is for whoever adopts the inbox', async () => {
+  it('handles no message that is read after the stop', async () => {
     const { clock, inbox, reader, seen, send } = await startReader(fine);
     await reader.stop();
     await send('a:1');
@@ -241,7 +241,7 @@ describe('the reader of an inbox', () => {
     expect((await inbox.size('me')).messages).toBe(1);
   });
 
-  it('does not wait for ever for a message that takes too long when it stops', async () => {
+  it('stops although a handler takes too long', async () => {
     const { clock, reader, send } = await startReader(() => new Promise(() => {}), {
       settings: { stopMs: 700 },
     });
@@ -260,14 +260,14 @@ describe('the reader of an inbox', () => {
 describe('an inbox that would end by itself', () => {
   const RARELY = { waitMs: 60_000, scanIntervalMs: 60_000, watchdogMs: 120_000 };
 
-  it('stays with all that is in it while its reader lives', async () => {
+  it('keeps its messages while its reader lives', async () => {
     const { clock, inbox } = await startReader(() => new Promise(() => {}), { settings: RARELY });
     await inbox.send('me', 'under way');
     await clock.advance(2 * INBOX_IDLE_MS);
     expect((await inbox.size('me')).messages).toBe(1);
   });
 
-  it('is not kept by a reader that may have been taken for dead', async () => {
+  it('is not kept alive by a fenced reader', async () => {
     const { clock, inbox } = await startReader(fine, { settings: RARELY, isFenced: () => true });
     await clock.advance(INBOX_IDLE_MS);
     expect(await inbox.send('me', 'too late')).toBe('gone');

@@ -1,4 +1,4 @@
-/** Cold path: what a dead letter is about, without what was said in it. Pure. */
+/** Cold path: the subject of a dead letter, without its content. Pure. */
 
 export interface MessageHeading {
   readonly kind?: string | undefined;
@@ -8,8 +8,8 @@ export interface MessageHeading {
 }
 
 /**
- * From the beginning of a message, which may be cut anywhere. Quotes inside a text are escaped in JSON, so that `"name":"` is
- * never found in one; and only what can be a word or an id is taken, so that no text gets through.
+ * Reads the first part of a message, which may be cut anywhere. Quotes inside a JSON text are escaped, so `"name":"` never occurs
+ * in one. Only values that look like an id are returned, so no spoken text gets through.
  */
 export const headingOf = (head: string): MessageHeading => ({
   kind: firstOf(head, ['topic', 'kind', 'type']),
@@ -18,7 +18,7 @@ export const headingOf = (head: string): MessageHeading => ({
   nodeId: firstOf(head, ['nodeId', 'node_id']),
 });
 
-/** Of the first of the names that is there, where it is there first. */
+/** The value of the first name that occurs, at its first occurrence. */
 function firstOf(head: string, names: readonly string[]): string | undefined {
   for (const name of names) {
     const [, value] = new RegExp(`"${name}"\\s*:\\s*"([A-Za-z0-9._:-]{1,128})"`).exec(head) ?? [];

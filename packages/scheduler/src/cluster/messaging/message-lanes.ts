@@ -1,8 +1,8 @@
-/** Messages in lanes: those of one lane are handled one after the other, those of different lanes at the same time. */
+/** Lanes of messages: messages of one lane are handled in order, lanes run concurrently. */
 import type { InboxMessage } from '../../ports/inbox.ts';
 
 export interface MessageLanes {
-  /** A message that comes again is older than what waits in its lane, and goes before it. */
+  /** A retried message is older than the messages that wait in its lane, so it goes before them. */
   add(message: InboxMessage): void;
   /** Messages that wait or are being handled. */
   size(): number;
@@ -13,7 +13,7 @@ export function createMessageLanes(deps: {
   /** Never rejects. */
   handle: (message: InboxMessage) => Promise<void>;
 }): MessageLanes {
-  /** What waits behind the message that is being handled. A lane without one is not here. */
+  /** Messages that wait behind the one being handled. An idle lane has no entry. */
   const lanes = new Map<string, InboxMessage[]>();
   let size = 0;
 

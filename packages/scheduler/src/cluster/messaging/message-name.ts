@@ -1,8 +1,8 @@
-/** How operators name a dead letter: whose it is and its place there, in one word. Pure. */
+/** The name of a dead letter for operators: its instance and its id in one text. Pure. */
 import { MESSAGE_ID } from '../../ports/dead-letters.ts';
 
 export interface MessageName {
-  /** Among whose dead letters it is. */
+  /** The instance that could not handle it. */
   readonly instanceId: string;
   readonly messageId: string;
 }
@@ -10,7 +10,7 @@ export interface MessageName {
 export const printMessageName = ({ instanceId, messageId }: MessageName): string =>
   `${instanceId}:${messageId}`;
 
-/** Names of instances may have colons too: the last one parts them. */
+/** Instance names may contain colons, so the last colon is the separator. */
 export function readMessageName(text: string): MessageName | undefined {
   const at = text.lastIndexOf(':');
   const [instanceId, messageId] = [text.slice(0, at), text.slice(at + 1)];

@@ -1,18 +1,18 @@
 /**
- * Hot path: what a message says, if it has what its handler needs. It may be of an instance of another version, or have been put back by
- * an operator; one that makes no sense is refused like any that cannot be handled, and ends among the dead letters.
+ * Hot path: validates the body of a message before its handler uses it. An operator may have re-sent an old message. A malformed
+ * message fails like any that cannot be handled, and ends as a dead letter.
  */
 
-/** What must be there; what may be absent is not named. */
+/** Required fields; optional ones are not listed. */
 export type Shape = { readonly [field: string]: 'string' | 'number' | Shape };
 
 export function readMessage<T>(topic: string, body: unknown, shape: Shape): T {
   const lacking = lackingIn(body, shape);
   if (lacking === undefined) return body as T;
-  throw new Error(`a message about ${topic} that makes no sense: ${lacking === '' ? 'its body' : lacking}`);
+  throw new Error(`malformed message about ${topic}: ${lacking === '' ? 'its body' : lacking}`);
 }
 
-/** The first field that is not as it must be; "": all of it. */
+/** The first field that is missing or has the wrong type; "": the whole value. */
 function lackingIn(value: unknown, shape: Shape): string | undefined {
   if (typeof value !== 'object' || value === null) return '';
   for (const field in shape) {

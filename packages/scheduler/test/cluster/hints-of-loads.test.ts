@@ -1,6 +1,6 @@
 /** How full nodes are, told between instances: soon where it matters, later where there is room, and not at all if it is no news. */
 import { describe, expect, it } from 'vitest';
-import { FRESH_MS, startTalk } from './gossip-rig.ts';
+import { FRESH_MS, startTalk } from './hints-rig.ts';
 
 const ROOMY_MS = 5_000;
 

@@ -18,6 +18,6 @@ describe('a message', () => {
     ['at.bytes', { ...WHOLE, at: { bytes: '1', spec: {} } }],
     ['at.spec', { ...WHOLE, at: { bytes: 1, spec: null } }],
   ])('is refused for %s', (lacking, body) => {
-    expect(() => readMessage('x', body, SHAPE)).toThrow(`a message about x that makes no sense: ${lacking}`);
+    expect(() => readMessage('x', body, SHAPE)).toThrow(`malformed message about x: ${lacking}`);
   });
 });

@@ -23,8 +23,8 @@ async function startTwo(options: { maxMessages?: number; isReading?: boolean } =
   return { ...post, me, you, heard, outcomeOf };
 }
 
-describe('a message that is told', () => {
-  it('reaches its handler with who wrote it, and is confirmed', async () => {
+describe('a message without a reply', () => {
+  it('reaches its handler with its sender, and is acknowledged', async () => {
     const { me, heard, settle, isEmpty } = await startTwo();
     expect(await me.bus.tell('you', word({ text: '“quoted” 你好' }))).toBe(true);
     await settle();
@@ -32,14 +32,14 @@ describe('a message that is told', () => {
     expect(await isEmpty('you')).toBe(true);
   });
 
-  it('is not answered', async () => {
+  it('gets no reply', async () => {
     const { me, sent, settle } = await startTwo();
     await me.bus.tell('you', word(1));
     await settle();
     expect(sent.map(({ to }) => to)).toEqual(['you']);
   });
 
-  it('waits for those before it in its lane, and for no other', async () => {
+  it('waits only for earlier messages of its lane', async () => {
     const { me, you, settle } = await startTwo();
     const begun: unknown[] = [];
     let end: () => void = () => {};
@@ -63,7 +63,7 @@ describe('a message that is told', () => {
     expect(begun).toEqual(['slow', 'other', 'next']);
   });
 
-  it('comes again when its handler fails, and is done once it does not', async () => {
+  it('is retried until its handler succeeds', async () => {
     const { me, you, clock, settle, isEmpty } = await startTwo();
     let failures = 1;
     let tries = 0;
@@ -79,14 +79,14 @@ describe('a message that is told', () => {
     expect(await isEmpty('you')).toBe(true);
   });
 
-  it('is a dead letter in the end if nobody handles its topic', async () => {
+  it('becomes a dead letter when its topic has no handler', async () => {
     const { me, inbox, clock } = await startTwo();
     await me.bus.tell('you', { topic: 'of-a-newer-version', lane: 'job-1', body: {} });
     await clock.advance(4 * COMES_AGAIN_MS);
     expect(await inbox.size('you')).toEqual({ messages: 0, handedOut: 0, dead: 1 });
   });
 
-  it('rejects when it may have been sent, and says false when it was not', async () => {
+  it('rejects when it may have been sent, and returns false otherwise', async () => {
     const { me } = await startTwo();
     me.way.plan({ method: 'send', fault: 'throw_after_effect' });
     await expect(me.bus.tell('you', word(1))).rejects.toMatchObject(DOWN);
@@ -95,8 +95,8 @@ describe('a message that is told', () => {
   });
 });
 
-describe('a message that asks', () => {
-  it('is answered with what its handler says', async () => {
+describe('an ask', () => {
+  it('resolves to the result of the handler', async () => {
     const { me, settle, isEmpty } = await startTwo();
     const asked = me.bus.ask('you', word([1, { two: null }]), LIMIT_MS);
     await settle();
@@ -105,7 +105,7 @@ describe('a message that asks', () => {
     expect(await isEmpty('me')).toBe(true);
   });
 
-  it('is answered with nothing by a handler that has nothing to say', async () => {
+  it('resolves to null when the handler returns nothing', async () => {
     const { me, you, settle } = await startTwo();
     you.bus.on('word', async () => undefined);
     const asked = me.bus.ask('you', word(1), LIMIT_MS);
@@ -113,7 +113,7 @@ describe('a message that asks', () => {
     expect(await asked).toBeNull();
   });
 
-  it('gets its own answer among many that are asked at once', async () => {
+  it('gets its own reply among many concurrent asks', async () => {
     const { me, you, settle } = await startTwo();
     const late: (() => void)[] = [];
     you.bus.on('word', async (body) => {
@@ -127,7 +127,7 @@ describe('a message that asks', () => {
     expect(await Promise.all(asked)).toEqual(['a', 'b', 'c']);
   });
 
-  it('fails with the code its handler fails with', async () => {
+  it('fails with the error code of the handler', async () => {
     const { me, you, settle, outcomeOf, isEmpty } = await startTwo();
     you.bus.on('word', async () => {
       throw new SchedulerError('RATE_LIMITED', 'slow down');
@@ -151,7 +151,7 @@ describe('a message that asks', () => {
     expect(await outcome).toMatchObject({ code: 'INTERNAL_ERROR', message });
   });
 
-  it('ends by its limit if nobody answers, not before, and leaves nothing behind', async () => {
+  it('ends at its limit without a reply', async () => {
     const { me, clock, outcomeOf } = await startTwo({ isReading: false });
     const timers = clock.pending();
     const asked = me.bus.ask('you', word(1), LIMIT_MS);
@@ -165,7 +165,7 @@ describe('a message that asks', () => {
     expect(clock.pending()).toBe(timers);
   });
 
-  it('ends by its limit although the store itself does not answer', async () => {
+  it('ends at its limit although Redis does not answer', async () => {
     const { me, clock, outcomeOf } = await startTwo();
     me.way.plan({ method: 'send', fault: { delayMs: 10 * LIMIT_MS } });
     const outcome = outcomeOf(me.bus.ask('you', word(1), LIMIT_MS));
@@ -173,7 +173,7 @@ describe('a message that asks', () => {
     expect(await Promise.race([outcome, Promise.resolve('still open')])).toMatchObject(DOWN);
   });
 
-  it('is not changed by an answer that comes too late, nor is the next one', async () => {
+  it('ignores a reply that comes too late', async () => {
     const { me, you, clock, settle, outcomeOf, isEmpty } = await startTwo();
     let answer: (said: string) => void = () => {};
     you.bus.on('word', () => new Promise((resolve) => (answer = resolve)));
@@ -201,7 +201,7 @@ describe('a message that asks', () => {
     await asked;
   });
 
-  it('is refused beyond the number of answers that can be waited for, and taken again after one came', async () => {
+  it('is refused while too many replies are waited for', async () => {
     const { me, outcomeOf } = await startTwo({ isReading: false, maxMessages: 30_000 });
     const outcomes = Array.from({ length: 20_000 }, (_, at) =>
       outcomeOf(me.bus.ask('you', word(at), LIMIT_MS)),
@@ -215,7 +215,7 @@ describe('a message that asks', () => {
 });
 
 describe('the lane of a message', () => {
-  it('is known without reading it', async () => {
+  it('is read without parsing the message', async () => {
     const { me, sent } = await startTwo();
     await me.bus.tell('you', word({ text: 'with spaces in it' }, 'job-7'));
     expect(sent.map(({ text }) => laneOf(text))).toEqual(['job-7']);

@@ -12,7 +12,7 @@ const LETTER = { topic: 'word', lane: 'job-1', body: 'hello' };
 const outcomeOf = (asked: Promise<unknown>): Promise<unknown> => asked.catch((fault: unknown) => fault);
 
 describe('I9: nothing to the dead', () => {
-  it('sends nothing to an instance that nobody has heard of', async () => {
+  it('sends nothing to an unknown instance', async () => {
     const { join, inbox, sent } = startPost();
     const me = await join('me');
     await inbox.open('stranger');
@@ -22,7 +22,7 @@ describe('I9: nothing to the dead', () => {
     expect(me.counted('scheduler_cluster_messages_refused_total not_living')).toBe(2);
   });
 
-  it('sends nothing to an instance that has died, although its inbox is still there', async () => {
+  it('sends nothing to a dead instance whose inbox still exists', async () => {
     const { join, inbox } = startPost();
     const me = await join('me');
     const you = await join('you');
@@ -34,7 +34,7 @@ describe('I9: nothing to the dead', () => {
     expect(await inbox.size('you')).toEqual(before);
   });
 
-  it('does not answer an instance that died after it asked, and is done with its message', async () => {
+  it('sends no reply to an instance that died after its ask', async () => {
     const { join, sent, settle, isEmpty } = startPost();
     const me = await join('me');
     const you = await join('you');
@@ -51,8 +51,8 @@ describe('I9: nothing to the dead', () => {
   });
 });
 
-describe('an instance that may have been taken for dead', () => {
-  it('sends nothing and looks at nobody', async () => {
+describe('a fenced instance', () => {
+  it('sends no messages and reads no membership', async () => {
     const { join, sent } = startPost();
     const me = await join('me');
     await join('you');
@@ -64,7 +64,7 @@ describe('an instance that may have been taken for dead', () => {
     expect(me.bus.asking()).toBe(0);
   });
 
-  it('sends nothing if it froze while it looked who lives', async () => {
+  it('sends nothing if it froze during the membership read', async () => {
     const { join, sent } = startPost();
     const me = await join('me');
     await join('you');
@@ -75,7 +75,7 @@ describe('an instance that may have been taken for dead', () => {
     expect(sent).toEqual([]);
   });
 
-  it('does not answer what it was asked before: the message comes again when it is well', async () => {
+  it('sends no reply; the message is retried when it is unfenced', async () => {
     const { join, clock, settle, isEmpty } = startPost();
     const me = await join('me');
     const you = await join('you');
@@ -96,7 +96,7 @@ describe('an instance that may have been taken for dead', () => {
 });
 
 describe('an ask is Unsent', () => {
-  it.each(['full', 'gone'] as const)('when the inbox is %s, which is counted', async (reason) => {
+  it.each(['full', 'gone'] as const)('when the inbox is %s, and the refusal is counted', async (reason) => {
     const { join, inbox } = startPost({ maxMessages: 1 });
     const me = await join('me');
     await join('you', { isReading: false });
@@ -121,7 +121,7 @@ describe('an ask is Unsent', () => {
     expect(me.bus.asking()).toBe(0);
   });
 
-  it('never when the other side failed for want of its store', async () => {
+  it('never when the receiver could not reach Redis', async () => {
     const { join, settle } = startPost();
     const me = await join('me');
     const you = await join('you');
@@ -135,7 +135,7 @@ describe('an ask is Unsent', () => {
   });
 });
 
-describe('a message that makes no sense', () => {
+describe('a malformed message', () => {
   const received = async (text: string): Promise<unknown> => {
     const me = await startPost().join('me');
     me.bus.on('word', async () => 'heard');
@@ -155,7 +155,7 @@ describe('a message that makes no sense', () => {
     expect(await received(text)).toBeInstanceOf(Error);
   });
 
-  it('is handled if it only says more than this version knows', async () => {
+  it('is handled if it only has unknown fields', async () => {
     expect(await received('job-1 {"topic":"word","from":"you","body":1,"since":"9.0"}')).toBeUndefined();
   });
 
@@ -179,7 +179,7 @@ describe('a message that makes no sense', () => {
     expect(await outcome).not.toBeInstanceOf(Unsent);
   });
 
-  it('fails an ask as INTERNAL_ERROR if its reply has a code that nobody knows here', async () => {
+  it('fails an ask as INTERNAL_ERROR if its reply has an unknown code', async () => {
     const { join, settle } = startPost();
     const me = await join('me');
     await join('you', { isReading: false });

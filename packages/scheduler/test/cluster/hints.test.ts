@@ -1,7 +1,7 @@
 /** News between instances that may be lost: told together, heard by the others, and never in anybody's way. */
 import { describe, expect, it } from 'vitest';
 import { NO_USE } from '../../src/domain/service-use.ts';
-import { FRESH_MS, startTalk } from './gossip-rig.ts';
+import { FRESH_MS, startTalk } from './hints-rig.ts';
 
 const NEWS_MS = 5_000;
 const partialOf = (jobId: string, text: string, isFinal = false) => ({ jobId, nodeId: 'n1', text, isFinal });
