@@ -72,7 +72,6 @@ const OF_MANY: readonly Rule[] = [
   { gauge: 'scheduler_instance_backlog{of="takeovers"}', limit: () => 10_000, ...none },
   { gauge: 'scheduler_instance_backlog{of="audio_offers"}', limit: () => 10_000 },
   { gauge: 'scheduler_instance_backlog{of="drivers"}', limit: () => 50_000 },
-  { gauge: 'scheduler_instance_backlog{of="slots"}', limit: () => 50_000 },
   { gauge: 'scheduler_replica_nodes{of="others"}', limit: ({ scheduler }) => scheduler.max_nodes },
 ];
 

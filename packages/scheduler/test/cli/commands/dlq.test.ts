@@ -26,8 +26,8 @@ describe('lingua dlq list', () => {
     expect({ status, err }).toEqual({ status: 0, err: [] });
     const [head, bare, whole, , last] = out.split('\n');
     expect(head).toMatch(/^ID +ABOUT +JOB +NODE +FROM +BYTES +TRIES +DEAD FOR$/);
-    expect(bare).toMatch(/^a:\d+-2 +\? +- +- +\? +1 +1 +0s$/);
-    expect(whole).toMatch(/^a:\d+-1 +job_result +job-1 +node-1 +b +\d+ +1 +0s$/);
+    expect(bare).toMatch(/^a:\d+-\d+ +\? +- +- +\? +1 +1 +0s$/);
+    expect(whole).toMatch(/^a:\d+-\d+ +job_result +job-1 +node-1 +b +\d+ +1 +0s$/);
     expect(last).toBe('2 dead letters.');
     expect(out).not.toContain(SAID);
   });
