@@ -52,7 +52,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: '../../simulation/src/store/capacity-ledger.ts',
     find: 'if (!isLate && shard.state.marks.get(nodeId, now)?.abandoned.has(lease))',
     replace: 'if (!isLate && until === Number.NaN)',
-    world: { ...SUSPENDED, skips: 18 },
+    world: { ...SUSPENDED, skips: 119 },
   },
   {
     name: 'abandons an attempt without marking its lease',
@@ -60,7 +60,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/engine.ts',
     find: 'await engine.ledger.abandon(nodeId, lease, endsInMs);',
     replace: '',
-    world: { ...SUSPENDED, skips: 18 },
+    world: { ...SUSPENDED, skips: 119 },
   },
   {
     name: 'forgets to give back the slot of a job that could not be sent',

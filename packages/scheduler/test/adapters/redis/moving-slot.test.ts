@@ -20,7 +20,7 @@ import { createInstances } from '../../../src/adapters/redis/instances.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
 import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
-import { eventually } from '../../support/eventually.ts';
+
 import { type RedisUnderTest, startCluster } from '../../support/redis-servers.ts';
 
 const START_MS = 60_000;
