@@ -5,7 +5,7 @@ import { unlessFenced } from '../cluster/membership/fencing.ts';
 import type { NodeId } from '../domain/ids.ts';
 import type { SharedStore } from './redis-store.ts';
 
-const ANSWERED_AT_ONCE = ['drives', 'levels', 'watchersOf', 'onWritten'] as const;
+const ANSWERED_AT_ONCE = ['drives', 'levels', 'watchersOf'] as const;
 
 export function guardStore(deps: {
   store: SharedStore;

@@ -23,7 +23,6 @@ import { fitResult } from '../domain/job-spec.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Living } from '../ports/instances.ts';
-import type { JobEvents } from '../ports/job-events.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
@@ -38,7 +37,6 @@ export function createMultiInstanceJobs(deps: {
   readonly config: Config;
   readonly store: SharedStore;
   readonly jobStore: SharedJobStore;
-  readonly publish: JobEvents['publish'];
   readonly ledger: Pick<SharedStore['ledger'], 'reassert' | 'abandon'>;
   readonly mailbox: SharedStore['mailbox'];
   readonly presence: Presence;
@@ -60,8 +58,6 @@ export function createMultiInstanceJobs(deps: {
   const deadInstances = createDeadInstances();
 
   const driverCache = createDriverCache({ clock, keepMs: scheduler.job_deadline_ms });
-  const acknowledges = (nodeId: NodeId): boolean | undefined =>
-    local.fleet.view(nodeId)?.profile.supports.includes('job_ack');
   const generationOf = (nodeId: NodeId): number | undefined => local.registry().get(nodeId)?.generation;
   const held = createPendingReports({
     clock,
@@ -122,7 +118,7 @@ export function createMultiInstanceJobs(deps: {
     jobs: () => local.jobs().jobsToTellAgain(),
     isInFlight: (jobId) => local.jobs().drives(jobId),
     holdsSlot: (jobId, attempt) => local.jobs().holdsSlot(jobId, attempt),
-    restore: jobStore.restore,
+    restore: (job) => jobStore.restore(local.jobs().asWritten(job)),
     reassert: deps.ledger.reassert,
     abandon: deps.ledger.abandon,
     isGivenUp: (jobId, attempt) => local.jobs().isGivenUp(jobId, attempt),
@@ -169,9 +165,6 @@ export function createMultiInstanceJobs(deps: {
         driver,
         audioAt: local.audioAt,
         generationOf,
-        acknowledges: (nodeId) => acknowledges(nodeId) === true,
-        moveFor: jobStore.moveFor,
-        publish: deps.publish,
         driverCache,
         storeNow,
         now: clock.now,

@@ -180,7 +180,6 @@ export function createMultiInstance(deps: {
     config,
     store,
     jobStore,
-    publish: events.publish,
     ledger: guarded.ledger,
     mailbox: guarded.mailbox,
     presence,

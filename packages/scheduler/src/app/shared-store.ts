@@ -7,7 +7,6 @@ import type { Affected } from '../cluster/recovery/failover-replay.ts';
 import type { TakeoverStore } from '../cluster/recovery/takeover.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
-import type { JobChange } from '../domain/job-change.ts';
 import type { LeaseId, Load } from '../domain/lease.ts';
 import type { CapacityLedger } from '../ports/capacity-ledger.ts';
 import type { DeadLetters } from '../ports/dead-letters.ts';
@@ -16,7 +15,7 @@ import type { Inbox } from '../ports/inbox.ts';
 import type { InstanceFigures } from '../ports/instance-figures.ts';
 import type { Instances } from '../ports/instances.ts';
 import type { JobEvents } from '../ports/job-events.ts';
-import type { Expected, JobStore, MoveResult } from '../ports/job-store.ts';
+import type { JobStore } from '../ports/job-store.ts';
 import type { Locks } from '../ports/locks.ts';
 import type { NodeIdClaims } from '../ports/node-id-claims.ts';
 import type { NodeMailbox } from '../ports/node-mailbox.ts';
@@ -36,19 +35,15 @@ export interface SharedJobStore extends JobStore, TakeoverStore {
   readonly restore: NonNullable<JobStore['restore']>;
   /** Who drives the job, or drove it when it was settled. */
   driverOf(jobId: JobId): Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
-  /** Moves a job in the name of who drives it, as the holder of a node's socket does when the job has left. */
-  moveFor(driver: string, jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult>;
   /** From now on moves of the job are told to this instance. Its record, unless it is unknown or still that revision. */
   watch(jobId: JobId, revision: number): Promise<{ record: JobRecord; revision: number } | undefined>;
   /** Who watched the job when it became this record, which must be the very object that a move gave out. */
   watchersOf(record: JobRecord): readonly string[];
-  /** Hears of moves that were answered before they were written, and that somebody elsewhere waits for. Absent: there are none. */
-  onWritten?(listen: (job: JobRecord) => void): void;
   /** Admitted or taken over here, by this incarnation, and not known to have ended. */
   drives(jobId: JobId): boolean;
   /** How full it is, as this instance counts. */
   levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
-  /** Writes what is still owed, to records and to indexes. */
+  /** Writes the index changes that are still waiting. */
   close(): Promise<void>;
 }
 
@@ -99,7 +94,7 @@ export interface SharedStore {
   events(by: {
     readonly instanceId: string;
     readonly local: JobEvents;
-    readonly store: Pick<SharedJobStore, 'watch' | 'watchersOf' | 'drives' | 'onWritten'>;
+    readonly store: Pick<SharedJobStore, 'watch' | 'watchersOf' | 'drives'>;
   }): JobEvents & { close(): Promise<void> };
   /** Tells when a part of it may have lost writes, and when all of it answers again. */
   watch(instanceId: string, on: { changed(affected: Affected): void; returned(): void }): StoreWatch;

@@ -24,8 +24,6 @@ export interface Assignment {
 export type Delivery =
   | {
       readonly kind: 'written';
-      /** Another instance holds the node and has written DISPATCHED: the record after it. */
-      readonly job?: JobRecord | undefined;
       /** Of the connection it was written to, if another instance holds it. */
       readonly generation?: number | undefined;
       /** It was posted to the node's endpoint, not written to the connection by which the node itself speaks. */

@@ -12,7 +12,7 @@ import { createUnconfirmedSends } from './attempts/unconfirmed-sends.ts';
 import { createAdmission } from './dispatch/admit-job.ts';
 import { createDiscards } from './dispatch/discard-queue.ts';
 import { createExclusionLog, type ExclusionLog } from './dispatch/exclusion-log.ts';
-import { createPlacement, type Placement } from './dispatch/placement.ts';
+import { createPlacement } from './dispatch/placement.ts';
 import { createRefreshFullNodes } from './dispatch/refresh-full-nodes.ts';
 import { placingOf } from './dispatch/repeats.ts';
 import { createSessionHistory } from './dispatch/session-history.ts';
@@ -25,7 +25,7 @@ import {
 } from './engine.ts';
 import { createExplainer, type Explain } from './explain/create-explainer.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
-import { hasReleased, type InFlightJob } from './in-flight-job.ts';
+import { hasReleased, type InFlightJob, writtenRecord } from './in-flight-job.ts';
 import { createInFlightJobs } from './in-flight-jobs.ts';
 import type { JobService, SharedDriving } from './job-service.ts';
 import { createPoolWatch } from './pools/pool-watch.ts';
@@ -90,7 +90,6 @@ export function createJobService(
   });
   const isForgetful = deps.store.restore !== undefined;
   const lately = { clock, keepMs: 2 * settings.reservationTtlMs, maxCount: MOST_LATELY };
-  let placement: Placement;
   const engine: Engine = {
     ...deps,
     wheel,
@@ -118,14 +117,13 @@ export function createJobService(
     recentlyReleased: isForgetful ? createRecentlyReleased(lately) : undefined,
     recentlyAbandoned: isForgetful ? createRecentlyReleased(lately) : undefined,
     abandonments: 0,
-    foundSent: (flight, before) => void placement.foundSent(flight, before),
   };
 
   const settleJob = createSettleJob(engine);
-  // Deadlines give attempts up and giving up sends new ones; a move may reveal that one was sent: the knots in the parts list.
+  // Deadlines abandon attempts, and abandoning one sends the next: a cycle in the parts list.
   let retryOrFail: RetryOrFail;
   const deadlines = createDeadlines(engine, () => retryOrFail);
-  placement = createPlacement(engine, deadlines);
+  const placement = createPlacement(engine, deadlines);
   retryOrFail = createRetryOrFail(engine, placement, settleJob);
   const unconfirmedSends = createUnconfirmedSends(engine, retryOrFail);
   const resumeJobs = createResumeJobs(engine, { deadlines, retryOrFail, settleJob, unconfirmedSends });
@@ -212,6 +210,10 @@ export function createJobService(
       return outcome.kind === 'refused' ? outcome : { kind: 'placed' };
     },
     abandonAll: () => abandonAll(engine),
+    asWritten(job) {
+      const flight = engine.inFlightJobs.get(job.jobId);
+      return flight?.job === job ? writtenRecord(flight) : job;
+    },
     *jobsToTellAgain() {
       for (const { job } of engine.inFlightJobs.all()) yield job;
       if (engine.recentlySettled !== undefined) yield* engine.recentlySettled.all();

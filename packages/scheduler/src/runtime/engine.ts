@@ -1,6 +1,14 @@
 /** Hot path: what the parts of the job engine share — ports, settings, flights — and the one way a job moves. */
 import type { JobId, NodeId } from '../domain/ids.ts';
-import { type Attempt, type JobEvent, type JobState, nextState, type TimelineEntry } from '../domain/job.ts';
+import {
+  type Attempt,
+  type JobEvent,
+  type JobRecord,
+  type JobState,
+  nextState,
+  type TimelineEntry,
+} from '../domain/job.ts';
+import { changeJob } from '../domain/job-change.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { Need } from '../domain/need.ts';
@@ -113,8 +121,6 @@ export interface Engine extends EnginePorts {
   readonly recentlyAbandoned: RecentlyReleased | undefined;
   /** How often all jobs were abandoned: what is still being asked on their behalf is asked no more. */
   abandonments: number;
-  /** The instance that holds the node's socket has written DISPATCHED, and this is how we learn of it. `before`: the fence until then. */
-  foundSent(flight: InFlightJob, before: Attempt | undefined): void;
 }
 
 /** What besides the state changes in a move. */
@@ -124,18 +130,16 @@ export interface Step {
   readonly reason?: string;
   readonly failure?: { readonly code: string; readonly message: string };
   readonly result?: JobResult;
-  /** Events that happened before this one and were not written: an answer that was never acknowledged, say. */
+  /** Events that happened before this one and are written with it: a result that was never acknowledged, for example. */
   readonly via?: readonly JobEvent[];
-  /** When it happened, if that was just looked up. */
+  /** When the event happened. Absent: now. */
   readonly at?: number | undefined;
-  /** Others may see it a moment later: what comes next says more. */
-  readonly isSoon?: boolean;
 }
 
 /**
- * Moves a job by one event of the state table, if nobody else moved it first. `false`: it is not, or no longer, where the
- * caller thought; the flight then holds the record as it is. A store that fails is asked until it answers, and one that lost moves is
- * told them again.
+ * Moves a job by one event of the state table and writes its record, together with a DISPATCHED that is not written yet. `false`: the
+ * record was not in the expected state; `flight.job` is then the record as it is. A failed write is repeated until the store answers,
+ * and moves that the store has lost are written again.
  */
 export function advance(
   engine: Engine,
@@ -144,33 +148,54 @@ export function advance(
   step: Step = {},
 ): MaybePromise<boolean> {
   if (flight.driving !== 'ours') return false;
-  const { job } = flight;
+  const { job, written } = flight;
   const at = step.at === undefined ? engine.clock.now() : Math.floor(step.at);
   const { nodeId, attempt } = step.fence ?? step.intent ?? job.fence ?? NO_ATTEMPT;
   const passing = step.via === undefined ? undefined : passThrough(job.state, step.via, at, attempt, nodeId);
   const before = passing === undefined ? job.state : passing.at(-1)?.state;
   const state = before === undefined ? undefined : nextState(before, event);
   if (state === undefined) return false;
-  const expected = { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 };
+  const base = written ?? job;
+  const expected = { state: base.state, fenceAttempt: base.fence?.attempt ?? 0 };
   const change = {
     state,
     entry:
       step.reason === undefined
         ? { state, at, attempt, nodeId }
         : { state, at, attempt, nodeId, reason: step.reason },
-    passing,
-    fence: step.fence,
-    intent: step.intent,
+    passing: written === undefined ? passing : withDispatched(job, passing),
+    fence: written === undefined ? step.fence : (step.fence ?? job.fence),
+    intent: written === undefined ? step.intent : (step.intent ?? null),
     failure: step.failure,
     result: step.result,
   };
-  const moving = engine.store.move(job.jobId, expected, change, step.isSoon === true ? 'soon' : 'now');
+  const moving = engine.store.move(job.jobId, expected, change);
   return moving instanceof Promise
     ? takeMoveLater(engine, flight, expected, change, moving)
     : takeMove(engine, flight, expected, change, moving);
 }
 
-/** The states on the way, none of which is written by itself. Empty: there is no such way. */
+/**
+ * DISPATCHED of an attempt on a node that acknowledges jobs: visible here at once, and written with the job's next move. Until then
+ * other instances read RESERVED with its intent, which a takeover treats as "may have been sent". `false`: the job is in another state.
+ */
+export function dispatchUnwritten(engine: Engine, flight: InFlightJob, fence: Attempt, at: number): boolean {
+  const { job, driving } = flight;
+  if (driving !== 'ours' || nextState(job.state, 'dispatched') !== 'DISPATCHED') return false;
+  const { nodeId, attempt } = fence;
+  const entry = { state: 'DISPATCHED', at: Math.floor(at), attempt, nodeId } as const;
+  flight.written = job;
+  flight.job = changeJob(job, { state: 'DISPATCHED', fence, intent: null, entry });
+  engine.events.publish(flight.job);
+  return true;
+}
+
+/** The unwritten DISPATCHED is the last entry of its job's timeline. */
+function withDispatched({ timeline }: JobRecord, passing: readonly TimelineEntry[] = []): TimelineEntry[] {
+  return [...timeline.slice(-1), ...passing];
+}
+
+/** The states on the way, none of which is written by itself. Empty: the state table does not allow them. */
 function passThrough(
   from: JobState,
   via: readonly JobEvent[],

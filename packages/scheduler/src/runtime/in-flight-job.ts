@@ -14,6 +14,10 @@ import type { CompiledNeed } from './select/compile-need.ts';
 export interface InFlightJob {
   /** The newest record we know of. */
   job: JobRecord;
+  /** The record as it was last written, while `job` is ahead of it by DISPATCHED. Undefined: `job` was written. */
+  written: JobRecord | undefined;
+  /** How many moves of it are being written. */
+  writes: number;
   readonly need: Need;
   readonly compiled: CompiledNeed;
   /** Nodes that were sent the job, in order: excluded for good, they refuse what they have seen. */
@@ -31,7 +35,7 @@ export interface InFlightJob {
   /** Of the attempt that is out: acknowledgement, then job timeout. */
   attemptTimer: Timer | undefined;
   deadlineTimer: Timer | undefined;
-  /** That it was sent is being written. */
+  /** DISPATCHED is being written by itself. */
   recording: Promise<unknown> | undefined;
   /** When the attempt that is out was sent, to the fraction of a millisecond. */
   sentAt: number;
@@ -97,6 +101,9 @@ export interface Settlement {
   /** Never rejects. */
   readonly ended: Promise<unknown>;
 }
+
+/** The record as this driver last wrote it. */
+export const writtenRecord = ({ job, written }: InFlightJob): JobRecord => written ?? job;
 
 /** Its outcome is being written, and that of no attempt whose successor counts by now: such a one comes to nothing. */
 export const isEnding = ({ settling, job }: InFlightJob): boolean =>
@@ -219,6 +226,8 @@ export const lacksAudio = ({ audioAt }: InFlightJob): boolean =>
 export function createInFlightJob(job: JobRecord, need: Need, compiled: CompiledNeed): InFlightJob {
   return {
     job,
+    written: undefined,
+    writes: 0,
     need,
     compiled,
     sentTo: NOBODY,

@@ -60,6 +60,8 @@ export interface SharedDriving {
   abandonAll(): void;
   /** Every job in flight as this instance knows it, and those it settled a moment ago: what a store that lost writes must be told again. */
   jobsToTellAgain(): Iterable<JobRecord>;
+  /** The record of such a job as this instance last wrote it: without a DISPATCHED that waits for the job's next move. */
+  asWritten(job: JobRecord): JobRecord;
   /** Leases that it abandoned a moment ago: a ledger that lost the marks gets them again. */
   leasesToAbandonAgain(): readonly RecentLease[];
   /** Leases that it released a moment ago. */

@@ -4,7 +4,7 @@ import { guardStore } from '../../src/app/guarded-store.ts';
 import type { SharedStore } from '../../src/app/redis-store.ts';
 
 const LEDGER = ['reserve', 'commit', 'release', 'abandon', 'reassert'] as const;
-const JOBS = ['admit', 'move', 'moveFor', 'takeOver', 'restore'] as const;
+const JOBS = ['admit', 'move', 'takeOver', 'restore'] as const;
 
 function start() {
   const state = { isFenced: false };

@@ -3,9 +3,7 @@ import { createJobStore } from '../../src/adapters/memory/job-store.ts';
 import type { Position, TakeoverStore } from '../../src/cluster/recovery/takeover.ts';
 import type { JobId } from '../../src/domain/ids.ts';
 import { isSettled, type JobRecord } from '../../src/domain/job.ts';
-import type { JobChange } from '../../src/domain/job-change.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { Expected, MoveResult } from '../../src/ports/job-store.ts';
 import { draftJob } from '../contracts/job-draft.ts';
 
 const LIMITS = {
@@ -71,11 +69,6 @@ export function createSharedJobs(clock: Clock) {
       return job === undefined || driver === undefined
         ? undefined
         : { driver, isSettled: isSettled(job.state) };
-    },
-
-    async moveFor(driver: string, jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult> {
-      if ((drivers.get(jobId) ?? driver) !== driver) return { kind: 'driven_elsewhere' };
-      return store.move(jobId, expected, change);
     },
 
     /** What the store does for whoever adopts, as "instance/incarnation". */

@@ -2,14 +2,12 @@
 
 import { createRemoteNodes } from '../../src/cluster/driver/remote-nodes.ts';
 import { createDriverCache } from '../../src/cluster/holder/driver-cache.ts';
-import type { JobRecord } from '../../src/domain/job.ts';
 import type { AudioAt } from '../../src/domain/job-spec.ts';
 import type { Need } from '../../src/domain/need.ts';
 import type { Assignment, Delivery } from '../../src/ports/node-link.ts';
 import type { NodeRecord } from '../../src/ports/node-records.ts';
 import { sheetFor } from '../contracts/node-sheets.ts';
-import { faulty } from '../support/faulty.ts';
-import { createSharedJobs, type SharedJobs } from './jobs-rig.ts';
+import { createSharedJobs } from './jobs-rig.ts';
 import { type Post, type PostedInstance, QUIET, startPost } from './post-rig.ts';
 
 export const ANSWER_MS = 3_000;
@@ -31,27 +29,19 @@ export const NEED: Need = {
 };
 
 /** An instance with nodes of its own; those that `sockets` names are connected, under that generation. */
-export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance, { aheadMs = 0 } = {}) {
+export function withNodes(post: Post, instance: PostedInstance, { aheadMs = 0 } = {}) {
   const { clock } = post;
   const now = (): number => clock.now() + aheadMs;
   const state = {
     sockets: new Map<string, number>(),
-    /** Those of them that say when they have a job. */
-    acknowledging: new Set<string>(),
     /** Nodes of others. */
     records: new Map<string, NodeRecord>(),
     audio: new Map<string, AudioAt>(),
     delivered: [] as Assignment[],
     cancelled: [] as string[],
-    published: [] as JobRecord[],
     whileDelivering: async (_: Assignment): Promise<void> => {},
   };
   const driverCache = createDriverCache({ clock, keepMs: 90_000 });
-  const store = faulty(
-    { moveFor: jobs.moveFor, recordOf: (jobId: string) => Promise.resolve(jobs.store.get(jobId)) },
-    [],
-    clock,
-  );
   const link = createRemoteNodes({
     bus: instance.bus,
     local: {
@@ -68,24 +58,21 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     driver: () => instance.driver,
     audioAt: (jobId) => state.audio.get(jobId),
     generationOf: (nodeId) => state.sockets.get(nodeId),
-    acknowledges: (nodeId) => state.acknowledging.has(nodeId),
-    moveFor: store.port.moveFor,
-    publish: (job) => void state.published.push(job),
     driverCache,
     storeNow: clock.now,
     now,
     answerMs: ANSWER_MS,
     log: QUIET,
   });
-  return { ...state, state, driverCache, store, link, now };
+  return { ...state, state, driverCache, link, now };
 }
 
 export async function startDriverAndHolder(clocks: { driverAheadMs?: number; holderAheadMs?: number } = {}) {
   const post = startPost();
   const jobs = createSharedJobs(post.clock);
   const [a, b] = [await post.join('a'), await post.join('b')];
-  const driver = withNodes(post, jobs, a, { aheadMs: clocks.driverAheadMs ?? 0 });
-  const holder = withNodes(post, jobs, b, { aheadMs: clocks.holderAheadMs ?? 0 });
+  const driver = withNodes(post, a, { aheadMs: clocks.driverAheadMs ?? 0 });
+  const holder = withNodes(post, b, { aheadMs: clocks.holderAheadMs ?? 0 });
   holder.sockets.set('node-b', 7);
   driver.records.set('node-b', sheetFor({ nodeId: 'node-b', owner: b.self }));
   const attempt = { nodeId: 'node-b', attempt: 1 };

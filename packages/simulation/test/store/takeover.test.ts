@@ -115,14 +115,6 @@ it('takes jobs from a previous incarnation, never from a living one', async () =
   expect(ids(await b.drivenBy('a', 5))).toEqual([job.jobId]);
 });
 
-it('moves a job for its driver only', async () => {
-  const { b, admit } = await start();
-  const [job] = (await admit(1)) as [JobRecord];
-  const change = changeTo('RESERVED');
-  expect(await b.moveFor('b/1', job.jobId, expectedOf(job), change)).toEqual({ kind: 'driven_elsewhere' });
-  expect(await b.moveFor('a/1', job.jobId, expectedOf(job), change)).toMatchObject({ kind: 'moved' });
-});
-
 it('keeps the indexes of a dead instance while a job is left', async () => {
   const { a, b, admit, timed } = await start();
   const [settled, live] = (await admit(2)) as [JobRecord, JobRecord];

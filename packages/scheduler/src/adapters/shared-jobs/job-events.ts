@@ -1,9 +1,9 @@
 /**
- * Tells whoever waits for a job that it moved, wherever it was moved.
+ * Publishes the moves of a job to its subscribers on all instances.
  *
- * Waiters of this instance are told at once by `local`. Those of others have noted their instance in the job's record, every move
- * answers with these names, and only then is there anything to send; so a job nobody waits for costs nothing. A notice
- * carries the id alone, the record is read from the store: moves in quick succession may be told as one, the last one always is.
+ * Subscribers of this instance get a move at once from `local`. An instance with a subscriber adds its name to the job's record, and
+ * the store answers every move with these names: the driver sends each of them a notice. A job without subscribers costs nothing. A
+ * notice carries only the job id, and the subscriber reads the record: it may miss moves in between, but never the last one.
  */
 import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
@@ -11,24 +11,24 @@ import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { JobEvents } from '../../ports/job-events.ts';
 import type { BookedJobStore } from './job-store.ts';
 
-/** How long a lost notice can delay a waiter. */
+/** A lost notice delays a subscriber at most this long. */
 const LOOK_MS = 2_000;
 
-/** What somebody here waits for. */
+/** A job with subscribers on this instance. */
 interface Watch {
   readonly jobId: JobId;
   waiting: number;
   revision: number;
-  told: JobRecord | undefined;
+  published: JobRecord | undefined;
   isLooking: boolean;
-  /** Something happened while it was being looked at. */
+  /** A notice arrived while the record was being read. */
   isLate: boolean;
   cancel: Cancel;
 }
 
-/** Words from one instance to another that a job has moved. They may be lost. */
+/** Messages between instances that a job has moved. They may be lost. */
 export interface MoveNotices {
-  /** Safe to call often; from its end on notices are heard. */
+  /** Notices arrive after it has resolved. Safe to call often. */
   listen(): Promise<void>;
   send(instanceId: string, jobId: JobId): void;
   close(): Promise<void>;
@@ -38,12 +38,12 @@ export function createJobEvents(deps: {
   notices: (onMoved: (jobId: JobId) => void) => MoveNotices;
   clock: Clock;
   instanceId: string;
-  /** Tells the waiters of this process, and bounds them. */
+  /** Publishes to the subscribers of this process, and bounds them. */
   local: JobEvents;
-  store: Pick<BookedJobStore, 'watch' | 'watchersOf' | 'drives'> & Partial<Pick<BookedJobStore, 'onWritten'>>;
+  store: Pick<BookedJobStore, 'watch' | 'watchersOf' | 'drives'>;
 }): JobEvents & { close(): Promise<void> } {
   const { local, store, instanceId } = deps;
-  /** At most as many as there are waiters. */
+  /** At most as many as there are subscribers. */
   const watches = new Map<JobId, Watch>();
   const notices = deps.notices((jobId) => {
     const watch = watches.get(jobId);
@@ -55,15 +55,14 @@ export function createJobEvents(deps: {
       if (watcher !== instanceId) notices.send(watcher, job.jobId);
     }
   }
-  store.onWritten?.(sendNotices);
 
-  function tell(watch: Watch, job: JobRecord): void {
-    if (watch.told !== undefined && isSameMove(watch.told, job)) return;
-    watch.told = job;
+  function publishOnce(watch: Watch, job: JobRecord): void {
+    if (watch.published !== undefined && isSameMove(watch.published, job)) return;
+    watch.published = job;
     local.publish(job);
   }
 
-  /** Never rejects: what the store does not say now is asked again. */
+  /** Never rejects: a failed read is repeated after LOOK_MS. */
   async function look(watch: Watch): Promise<void> {
     if (watch.isLooking) {
       watch.isLate = true;
@@ -76,22 +75,22 @@ export function createJobEvents(deps: {
         const stored = await store.watch(watch.jobId, watch.revision);
         if (stored === undefined) continue;
         watch.revision = stored.revision;
-        if (watches.get(watch.jobId) === watch) tell(watch, stored.record);
+        if (watches.get(watch.jobId) === watch) publishOnce(watch, stored.record);
       } while (watch.isLate);
     } catch {
-      // Asked again after LOOK_MS.
+      // Read again after LOOK_MS.
     } finally {
       watch.isLooking = false;
     }
   }
 
-  /** Jobs driven here are told by whoever moves them. */
+  /** Moves of jobs driven here are published by the engine. */
   async function lookIfElsewhere(watch: Watch): Promise<void> {
     watch.cancel();
     if (watches.get(watch.jobId) !== watch) return;
     watch.cancel = deps.clock.after(LOOK_MS, () => void lookIfElsewhere(watch));
     if (store.drives(watch.jobId)) return;
-    // First the ear, then the look: what moves in between is heard of. A deaf one only looks.
+    // Listen first, then read: a move in between sends a notice. Without a subscription only the reads are left.
     await notices.listen().catch(() => {});
     if (watches.get(watch.jobId) === watch) await look(watch);
   }
@@ -101,7 +100,7 @@ export function createJobEvents(deps: {
       jobId,
       waiting: 0,
       revision: -1,
-      told: undefined,
+      published: undefined,
       isLooking: false,
       isLate: false,
       cancel: () => {},
@@ -114,7 +113,7 @@ export function createJobEvents(deps: {
   return {
     publish(job) {
       const watch = watches.get(job.jobId);
-      if (watch !== undefined) watch.told = job;
+      if (watch !== undefined) watch.published = job;
       local.publish(job);
       sendNotices(job);
     },
@@ -147,7 +146,7 @@ export function createJobEvents(deps: {
   };
 }
 
-/** A move leaves an entry that no other leaves. */
+/** Every move adds a timeline entry that is unique. */
 function isSameMove(one: JobRecord, other: JobRecord): boolean {
   const [a, b] = [one.timeline.at(-1), other.timeline.at(-1)];
   return (

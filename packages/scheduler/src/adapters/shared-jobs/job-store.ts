@@ -1,20 +1,19 @@
 /**
- * Hot path: job records and request bindings of all instances, in a store that they share, whatever it is made of.
+ * Hot path: job records and request bindings of all instances, in a store that they share: Redis, or the simulated one.
  *
- * A job and its binding are one record, so that every call is one script. A record names its driver, and only in
- * that one's name can it be moved. What limits say is counted on this instance and not in the store; there everything ends by itself.
- * A thrown error means *unknown*.
+ * A job and its binding are one record, so that every call is one script. A record names its driver, and only the driver can move
+ * it. This instance counts its own jobs for the limits; in the store every record expires by itself. A thrown error means *unknown*.
  */
 import { isUnsent, SchedulerError } from '../../domain/errors.ts';
 import type { JobId, TenantId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { JobChange } from '../../domain/job-change.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { AdmitResult, Expected, JobQuery, JobStore, MoveResult } from '../../ports/job-store.ts';
+import type { AdmitResult, Expected, JobQuery, JobStore } from '../../ports/job-store.ts';
 import { createFormerDrivers } from './former-drivers.ts';
 import { createJobIndex } from './job-index.ts';
 import { createJobMoves } from './job-moves.ts';
-import type { Admitted, IndexScripts, RecordScripts, StoredJob } from './job-scripts.ts';
+import type { Admitted, IndexScripts, RecordScripts } from './job-scripts.ts';
 import { jobTag, requestTag } from './job-tag.ts';
 import { createJobTally, type TallyLimits } from './job-tally.ts';
 import { createKnownJobs } from './known-jobs.ts';
@@ -23,44 +22,37 @@ import { listJobs } from './list-jobs.ts';
 import { createJobTakeovers, type JobTakeovers } from './takeover-store.ts';
 
 export interface JobStoreLimits extends TallyLimits {
-  /** Longest speech that stays with its result. */
+  /** Longest speech that is stored with its result. */
   readonly resultInlineMaxBytes: number;
 }
 
-/** What instances need of one another's jobs, beyond the port. */
+/** What instances need beyond the port to share jobs. */
 export interface BookedJobStore extends JobStore, JobTakeovers {
-  /**
-   * Moves a job in the name of who drives it, as the holder of a node's socket does when the job has left. What is counted and
-   * indexed here stays as it is: the job is the driver's.
-   */
-  moveFor(driver: string, jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult>;
   restore: JobTakeovers['restore'];
-  /** From now on moves of the job are told to this instance. Its record, unless it is unknown or still that revision. */
+  /** From now on this instance gets notices of the job's moves. Its record, unless it is unknown or still has that revision. */
   watch(jobId: JobId, revision: number): Promise<{ record: JobRecord; revision: number } | undefined>;
-  /** Who watched the job when it became this record, which must be the very object that `move` gave out. */
+  /** Instances that watched the job when `move` returned this record object. */
   watchersOf(record: JobRecord): readonly string[];
-  /** Hears of moves that were answered before they were written, and that somebody elsewhere waits for. */
-  onWritten(listen: (job: JobRecord) => void): void;
   /** Admitted or taken over here, by this incarnation, and not known to have ended. */
   drives(jobId: JobId): boolean;
-  /** How full it is, as this instance counts. */
+  /** How many records this instance has in it. */
   levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
-  /** Writes what is still owed, to records and to indexes. */
+  /** Writes the index changes that are still waiting. */
   close(): Promise<void>;
 }
 
-/** Each time the request was bound and unbound again by others in between; then something is wrong. */
+/** A further try means that other instances bound and unbound the request in between; more than this is a fault. */
 const MOST_TRIES = 10;
 
-/** Whose jobs they are. */
+/** The instance that uses the store. */
 export interface JobStoreOwner {
   readonly clock: Clock;
-  /** As job ids are made with. */
+  /** The digest that job ids are made with. */
   readonly digest: (text: string) => string;
   readonly instanceId: string;
-  /** "instance/incarnation". Asked every time: who was taken for dead goes on as another incarnation. */
+  /** "instance/incarnation". Read at every call: an instance that was declared dead continues as a new incarnation. */
   readonly driver: () => string;
-  /** The speech of a result was too long to be kept with it. */
+  /** The speech of a result was too long to be stored with it. */
   readonly onAudioDropped?: () => void;
 }
 
@@ -68,7 +60,7 @@ export function createJobStore(
   deps: {
     scripts: RecordScripts;
     indexes: IndexScripts;
-    /** Resolves when whatever happens now has happened: until then what begins is gathered. */
+    /** Resolves at the end of the event loop's turn: jobs that begin until then are indexed together. */
     endOfTurn: () => Promise<void>;
   } & JobStoreOwner &
     JobStoreLimits,
@@ -88,11 +80,10 @@ export function createJobStore(
     isTakenOver: (jobId) => formers.get(jobId) !== undefined,
     restore: (job) => takeover.restore(job),
   });
-  const { owed } = moves;
-  const takeover: JobTakeovers = createJobTakeovers({ ...deps, driver, index, tally, known, owed, formers });
+  const takeover: JobTakeovers = createJobTakeovers({ ...deps, driver, index, tally, known, formers });
   let counted = deps.driver();
 
-  /** What an earlier incarnation drove is not driven by this one, unless it takes it over. */
+  /** This incarnation drives a job of an earlier one only after it has taken it over. */
   function driver(): string {
     const name = deps.driver();
     if (name !== counted) {
@@ -108,29 +99,21 @@ export function createJobStore(
     return tally.isInFlight(jobId);
   }
 
-  /** What is owed, or was while this was read, is not in it. */
-  function newest({ record, revision }: StoredJob): JobRecord {
-    const seen = known.get(record.jobId);
-    return seen !== undefined && seen.revision > revision && drives(record.jobId) ? seen.record : record;
-  }
-
   async function get(jobId: JobId): Promise<JobRecord | undefined> {
-    const stored = await scripts.read(jobId);
-    return stored && newest(stored);
+    return (await scripts.read(jobId))?.record;
   }
 
   async function bound(tenantId: TenantId, requestId: string): Promise<JobRecord | undefined> {
-    const found = await scripts.findBound(requestTag(deps.digest, tenantId, requestId));
-    return found && newest(found);
+    return (await scripts.findBound(requestTag(deps.digest, tenantId, requestId)))?.record;
   }
 
-  /** Another name would be found by its id and not by its request: two jobs for one request. */
+  /** With another name, a request could not find its job: it would get a second one. */
   function checkName({ jobId, tenantId, requestId }: JobRecord): void {
     if (requestId === undefined || jobTag(jobId) === requestTag(deps.digest, tenantId, requestId)) return;
     throw new SchedulerError('INTERNAL_ERROR', `job ${jobId} is not named after its request`);
   }
 
-  /** At a limit nothing is written, but a repeat still finds its job. */
+  /** At a limit nothing is written, but a repeated request still finds its job. */
   async function found(draft: JobRecord): Promise<AdmitResult> {
     const { tenantId, requestId } = draft;
     const job = requestId === undefined ? await get(draft.jobId) : await bound(tenantId, requestId);
@@ -158,7 +141,7 @@ export function createJobStore(
         throw fault;
       });
       try {
-        // Both before the answer, and so before the job leaves: whoever adopts finds every job that was accepted.
+        // Both are written before the job is sent, so that a takeover finds every job that was accepted.
         const [admitted] = await Promise.all([
           writing,
           index.begin(draft.jobId, draft.deadlineAt),
@@ -168,25 +151,23 @@ export function createJobStore(
           known.note(draft, draft.timeline.length);
           return { kind: 'admitted', job: draft };
         }
-        const record = newest(admitted.stored);
+        const { record } = admitted.stored;
         if (isNew) tally.leave(draft.jobId);
         if (record.jobId !== draft.jobId) index.drop(draft.jobId);
         return existing(draft, record);
       } catch (fault) {
         if (isNew) tally.leave(draft.jobId);
         if (isUnwritten) index.drop(draft.jobId);
-        // That the index was not asked says nothing of the record.
+        // The index write was not sent, but the record may have been written.
         if (isUnwritten || !isUnsent(fault)) throw fault;
         throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'a job could not be indexed', { cause: fault });
       }
     },
 
-    move: (jobId: JobId, expected: Expected, change: JobChange, when: 'now' | 'soon' = 'now') =>
-      moves.move(driver(), jobId, expected, change, when),
-    moveFor: moves.moveFor,
+    move: (jobId: JobId, expected: Expected, change: JobChange) =>
+      moves.move(driver(), jobId, expected, change),
 
     async discard(jobId: JobId) {
-      await owed.flush(jobId);
       const discarded = await scripts.discard(jobId, driver());
       if (discarded === 'kept') return discarded;
       known.forget(jobId);
@@ -199,20 +180,16 @@ export function createJobStore(
     get,
     bound,
 
-    // Of all instances that are not yet adopted; what others settled is shown through whoever inherited it.
+    // Reads the indexes of all known instances; jobs settled by a dead instance are in the index of its successor.
     list: async (query: JobQuery) => listJobs(await indexes.all(), get, query),
 
     watch: scripts.watch,
     watchersOf: moves.watchersOf,
-    onWritten: moves.onWritten,
     drives,
 
     ...takeover,
     levels: tally.levels,
-    async close() {
-      await owed.flush();
-      await index.flush();
-    },
+    close: index.flush,
   };
 }
 

@@ -1,4 +1,4 @@
-/** Cold path: jobs that change their driver, records that a failover lost, and what an instance that is gone leaves in its indexes. */
+/** Failure path: jobs that change their driver, records that a failover lost, and the indexes of dead instances. */
 
 import { instanceOf } from '../../domain/driver-name.ts';
 import type { JobId } from '../../domain/ids.ts';
@@ -11,35 +11,34 @@ import type { JobTally } from './job-tally.ts';
 import type { KnownJobs } from './known-jobs.ts';
 import { deadlineOf, lifeOf } from './life-of.ts';
 import type { Position } from './list-jobs.ts';
-import type { OwedMoves } from './owed-moves.ts';
 
 export interface JobTakeovers {
-  /** Who drives the job, or drove it when it was settled. */
+  /** The driver of the job, or the one that settled it. */
   driverOf(jobId: JobId): Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
-  /** Jobs another instance drives, by what its index says: some may be settled or gone. Next deadlines first. */
+  /** Jobs in another instance's index, next deadlines first: some may be settled or gone. */
   drivenBy(instanceId: string, limit: number): Promise<readonly Position[]>;
   /**
-   * Drives a job from now on that `from` drove, and takes it off that one's index: one of `drivenBy`, or one that a repeat of its
-   * request found. Of several who try, one gets it. Safe to repeat.
+   * Makes this instance the driver of a job of `from`, and removes it from that instance's index. If several instances try, one gets
+   * the job. Safe to repeat.
    */
   takeOver(
     job: Position,
     from: FormerDriver,
   ): Promise<{ kind: 'taken'; job: JobRecord } | { kind: 'settled' | 'driven' | 'unknown_job' }>;
   /**
-   * Writes a job that is driven here as `job` says, if its record was lost or is behind that; a record that is further is kept.
-   * `driven_elsewhere`: it is another's by now, or its request has another job. Only for records as `admit`, `move` and `takeOver` gave them out.
+   * Writes the record of a job that is driven here, if the stored one was lost or is older; a newer one is kept. `driven_elsewhere`:
+   * another instance drives it, or its request has another job. Only for records that `admit`, `move` and `takeOver` returned.
    */
   restore(job: JobRecord): Promise<'restored' | 'kept' | 'driven_elsewhere'>;
-  /** From now on lists show through this instance what the other one settled. Safe to repeat. */
+  /** Moves the settled jobs of the other instance into the index of this one. Safe to repeat. */
   inheritSettled(from: string): Promise<void>;
-  /** Removes the indexes of an instance that is gone. False, and nothing changes, while a job of it is to be taken over. */
+  /** Removes the indexes of a dead instance. False, and nothing changes, while one of its jobs has to be taken over. */
   forgetIndexes(instanceId: string): Promise<boolean>;
 }
 
-/** As many as go into one write of the index. */
+/** Entries per write of the index. */
 const PAGE = 128;
-/** Each time the request was bound and unbound again by others in between; then something is wrong. */
+/** A further try means that other instances bound and unbound the request in between; more than this is a fault. */
 const MOST_TRIES = 10;
 
 interface RestoreLimits {
@@ -58,25 +57,24 @@ export function createJobTakeovers(
     index: JobIndex;
     tally: JobTally;
     known: KnownJobs;
-    owed: Pick<OwedMoves, 'forget'>;
     formers: FormerDrivers;
     maxRetained: number;
   } & RestoreLimits,
 ): JobTakeovers {
-  const { scripts, indexes, index, tally, known, owed, formers } = deps;
+  const { scripts, indexes, index, tally, known, formers } = deps;
 
-  /** The index of an instance names what any incarnation of it drives: another one's jobs must not be taken off it. */
+  /** An index has the jobs of all incarnations of an instance: a job of another incarnation stays in it. */
   function dropUnlessOurs(jobId: JobId, driver?: string): void {
     if (driver === undefined || instanceOf(driver) !== deps.instanceId) index.drop(jobId);
   }
 
-  /** The job may have moved on since somebody took down its record. */
+  /** The job may have moved since the caller read its record. */
   function newest(job: JobRecord): JobRecord {
     const seen = known.get(job.jobId)?.record;
     return seen !== undefined && hasPassed(seen, job) ? seen : job;
   }
 
-  /** Entries that were ever written. The record itself does not say once it has lost its middle. */
+  /** Number of entries that were ever written. A long timeline has lost its middle, so its length does not say. */
   function revisionOf(job: JobRecord): number {
     const seen = known.get(job.jobId);
     return seen !== undefined && endsAlike(seen.record, job) ? seen.revision : job.timeline.length;
@@ -105,24 +103,23 @@ export function createJobTakeovers(
     drivenBy: indexes.driven,
 
     async takeOver({ jobId, deadlineAt }, from) {
-      // First here, then off the other's index: at no time is a job in neither.
+      // Added here before it is removed there: at every moment the job is in one of the two indexes.
       await index.begin(jobId, deadlineAt);
       const driver = deps.driver();
-      // Then it went to a life that is over: whoever takes over from that one, this instance perhaps, finds it in its index.
+      // The job went to an incarnation that has ended: the takeover of that one finds it in the index.
       const hasEnded = (): boolean => deps.driver() !== driver;
       const taken = await scripts.takeOver(jobId, from, driver);
       if (taken.kind === 'taken') {
         if (hasEnded()) return { kind: 'driven' };
         const { stored, lifeMs, former } = taken;
         const record = { ...stored.record, deadlineAt: deadlineOf(stored.record, lifeMs, deps) };
-        // Asked again, it may have been taken before, and have moved on here since: then what is known and owed of it is further.
+        // A repeated call may find a job that was taken over before and has moved on here since: then the known record is newer.
         if (former !== driver || !tally.isInFlight(jobId)) {
-          owed.forget(jobId);
           if (former !== driver) formers.note(jobId, former);
           tally.adopt(record);
           known.note(record, stored.revision);
         }
-        // By another clock it could be over, and swept off.
+        // The deadline by another clock could have passed, and the entry would be swept.
         if (record.deadlineAt !== deadlineAt) await index.begin(jobId, record.deadlineAt);
         if (from.instanceId !== deps.instanceId) await indexes.leave(from.instanceId, jobId);
         return hasEnded() ? { kind: 'driven' } : { kind: 'taken', job: record };
@@ -138,7 +135,7 @@ export function createJobTakeovers(
       const job = newest(given);
       const { jobId, deadlineAt } = job;
       const isOver = isSettled(job.state);
-      // Before the store is asked: the job may end meanwhile, or become another's, and is not driven here from then on.
+      // Before the store is asked: while it answers, the job may be settled or taken over, which ends its count here.
       if (!isOver) tally.adopt(job);
       const [restored] = await Promise.all([
         writeAnew(job),
@@ -167,7 +164,7 @@ export function createJobTakeovers(
   };
 }
 
-/** What is left of a settled job's time: being written again makes no job younger. */
+/** The rest of a settled job's retention and binding: a restored record does not live longer. */
 function leftOf(
   { timeline, failure, state }: JobRecord,
   now: number,
@@ -177,7 +174,7 @@ function leftOf(
   const age = Math.max(0, now - (settledAt ?? now));
   const hasFailed = state === 'FAILED' || failure !== undefined;
   return {
-    // 0 would say that it lives.
+    // 0 would mean that the job is live.
     retentionMs: Math.max(1, retentionMs - age),
     leaseMs: hasFailed ? 0 : Math.max(0, bindingLeaseMs - age),
   };
@@ -186,7 +183,7 @@ function leftOf(
 const endsAlike = ({ timeline: one }: JobRecord, { timeline: other }: JobRecord): boolean =>
   one.length === other.length && isSameEntry(one.at(-1), other.at(-1));
 
-/** It was once where the other one is. */
+/** The first record is a later state of the second. */
 const hasPassed = ({ timeline }: JobRecord, { timeline: other }: JobRecord): boolean =>
   !isSameEntry(timeline.at(-1), other.at(-1)) && timeline.some((entry) => isSameEntry(entry, other.at(-1)));
 

@@ -1,15 +1,12 @@
 /**
- * Hot path: the way to nodes whose sockets other instances hold, and what this instance does for others with its own.
+ * Hot path: assignments to nodes whose sockets other instances hold, and assignments from other instances to our nodes.
  *
- * The holder writes the job to the socket and answers; without a socket it answers that the job is undeliverable. An assignment
- * past its expiry is dropped. Of a node that acknowledges, the driver writes DISPATCHED along with what comes next: whoever adopts
- * the job hears the acknowledgement. Of one that does not nothing more may ever be heard, so the holder writes it before it answers.
+ * The holder writes the job to the socket and replies; without a socket it replies that the job is undeliverable. An assignment
+ * past its expiry is dropped. Only the driver writes the job record: DISPATCHED when the reply arrives if the node never
+ * acknowledges, otherwise together with RUNNING.
  */
 import type { JobId, NodeId } from '../../domain/ids.ts';
-import { holdsFence, type JobRecord } from '../../domain/job.ts';
-import { changeJob, type JobChange } from '../../domain/job-change.ts';
 import type { AudioAt } from '../../domain/job-spec.ts';
-import type { Expected, MoveResult } from '../../ports/job-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Assignment, Delivery, NodeLink } from '../../ports/node-link.ts';
 import type { NodeRecord } from '../../ports/node-records.ts';
@@ -27,16 +24,6 @@ interface WithdrawMessage {
   readonly reason: string;
 }
 
-interface Written {
-  readonly kind: 'written';
-  readonly generation: number;
-  readonly isApart?: boolean | undefined;
-  /** When DISPATCHED was written; absent: it was not. */
-  readonly at?: number;
-}
-
-type Answered = Written | Exclude<Delivery, { kind: 'written' }>;
-
 export interface RemoteNodesDeps {
   readonly bus: Pick<MessageBus, 'tell' | 'ask' | 'on'>;
   /** To nodes that are reached from here. */
@@ -48,15 +35,6 @@ export interface RemoteNodesDeps {
   /** Where others fetch the audio that is held here; undefined if it is not. */
   readonly audioAt: (jobId: JobId) => AudioAt | undefined;
   readonly generationOf: (nodeId: NodeId) => number | undefined;
-  /** Whether a node of this instance says that it has a job. */
-  readonly acknowledges: (nodeId: NodeId) => boolean;
-  readonly moveFor: (
-    driver: string,
-    jobId: JobId,
-    expected: Expected,
-    change: JobChange,
-  ) => Promise<MoveResult>;
-  readonly publish: (job: JobRecord) => void;
   readonly driverCache: Pick<DriverCache, 'note'>;
   /** The store's time: what instances whose clocks differ have in common. */
   readonly storeNow: () => number;
@@ -75,7 +53,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   }
 
   async function deliverThrough(holder: string, assignment: Assignment): Promise<Delivery> {
-    const { nodeId, attempt, job } = assignment;
+    const { nodeId, job } = assignment;
     const { need: _need, ...sent } = job;
     const toStore = deps.storeNow() - deps.now();
     const message: AssignMessage = {
@@ -85,13 +63,9 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
       expiresAt: assignment.expiresAt + toStore,
       driver: deps.driver(),
     };
-    let answered: Answered;
+    const request = { topic: 'assign', lane: job.jobId, body: message } as const;
     try {
-      answered = (await bus.ask(
-        holder,
-        { topic: 'assign', lane: job.jobId, body: message },
-        deps.answerMs,
-      )) as Answered;
+      return (await bus.ask(holder, request, deps.answerMs)) as Delivery;
     } catch (fault) {
       if (fault instanceof Unsent) return { kind: 'undeliverable', reason: 'holder_gone' };
       log.info(
@@ -100,45 +74,17 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
       );
       return { kind: 'unknown', reason: 'holder_silent' };
     }
-    if (answered.kind !== 'written' || answered.at === undefined) return answered;
-    const change = dispatchedAt(answered.at, nodeId, attempt);
-    const { generation, isApart } = answered;
-    return { kind: 'written', generation, isApart, job: changeJob(job, change) };
   }
 
   /** The link commits the lease first: an assignment that lay in the inbox for too long finds its lease ended or abandoned. */
-  async function handOver(message: AssignMessage): Promise<Answered> {
+  async function handOver(message: AssignMessage): Promise<Delivery> {
     const { nodeId, job, driver } = message;
     const fromStore = deps.now() - deps.storeNow();
     const delivery = await local.deliver({ ...message, expiresAt: message.expiresAt + fromStore });
     if (delivery.kind !== 'written') return delivery;
     deps.driverCache.note(job.jobId, driver);
     const generation = deps.generationOf(nodeId) ?? 0;
-    const written = { kind: 'written', generation, isApart: delivery.isApart } as const;
-    const isTaken = !deps.acknowledges(nodeId);
-    return isTaken ? recorded(message, written) : written;
-  }
-
-  /** DISPATCHED, on behalf of the driver. */
-  async function recorded(
-    { nodeId, attempt, job, driver }: AssignMessage,
-    written: Written,
-  ): Promise<Answered> {
-    const at = deps.now();
-    const expected = { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 };
-    try {
-      const moved = await deps.moveFor(driver, job.jobId, expected, dispatchedAt(at, nodeId, attempt));
-      if (moved.kind === 'moved') deps.publish(moved.job);
-      if (moved.kind === 'moved') return { ...written, at };
-      if (moved.kind === 'stale' && holdsFence(moved.job, nodeId, attempt)) return written;
-    } catch (fault) {
-      // The node has it: whoever drives the job writes it down.
-      log.warn({ job_id: job.jobId, node_id: nodeId, err: fault }, 'a delivery could not be recorded here');
-      return written;
-    }
-    // The job went on without this attempt while it was on its way.
-    local.cancel(nodeId, job.jobId, 'superseded');
-    return SUPERSEDED;
+    return { kind: 'written', generation, isApart: delivery.isApart };
   }
 
   /** Best effort, as everywhere: the attempt is fenced whether or not the node hears of it. */
@@ -182,12 +128,4 @@ const ASSIGN = {
   job: { jobId: 'string', state: 'string', spec: {} },
 } as const;
 const WITHDRAW = { nodeId: 'string', jobId: 'string', reason: 'string' } as const;
-const SUPERSEDED: Answered = { kind: 'unknown', reason: 'superseded' };
-const ALREADY_OPENED: Answered = { kind: 'unknown', reason: 'opened_before' };
-
-const dispatchedAt = (at: number, nodeId: NodeId, attempt: number): JobChange => ({
-  state: 'DISPATCHED',
-  fence: { nodeId, attempt },
-  intent: null,
-  entry: { state: 'DISPATCHED', at, attempt, nodeId, reason: undefined },
-});
+const ALREADY_OPENED: Delivery = { kind: 'unknown', reason: 'opened_before' };

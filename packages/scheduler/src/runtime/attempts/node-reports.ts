@@ -200,7 +200,7 @@ export function createNodeReports(
   };
 }
 
-const RAN = { intent: null, isSoon: true } as const;
+const RAN = { intent: null } as const;
 /** How an earlier attempt went is not kept. */
 const UNKNOWN_WAY = { generation: undefined, isApart: true } as const;
 

@@ -1,12 +1,12 @@
-/** Hot path: what the answer to a move means for the flight; and, seldom, what is done about a store that failed or has lost moves. */
+/** Hot path: applies the store's answer to a move. Failure path: repeats failed moves and restores lost records. */
 import { isSettled, type JobRecord, type TimelineEntry } from '../../domain/job.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Expected, JobChange, MoveResult } from '../../ports/job-store.ts';
 import type { Engine } from '../engine.ts';
-import type { InFlightJob } from '../in-flight-job.ts';
+import { type InFlightJob, writtenRecord } from '../in-flight-job.ts';
 import { abandon } from '../takeover/drop-lost-job.ts';
 
-type ReportedAttempt = MoveResult | { readonly kind: 'failed'; readonly fault: unknown };
+type Answer = MoveResult | { readonly kind: 'failed'; readonly fault: unknown };
 
 /** Whether the move was made, and the job is still ours. */
 export function takeMove(
@@ -22,39 +22,46 @@ export function takeMove(
   return take(engine, flight, moved);
 }
 
-/** The same, of a store that does not answer at once. */
-export const takeMoveLater = (
+/** The same for a store that answers later. */
+export function takeMoveLater(
   engine: Engine,
   flight: InFlightJob,
   expected: Expected,
   change: JobChange,
   moving: Promise<MoveResult>,
-): Promise<boolean> =>
-  moving.then(
-    (moved) => takeMove(engine, flight, expected, change, moved),
-    (fault: unknown) => insist(engine, flight, expected, change, { kind: 'failed', fault }),
+): Promise<boolean> {
+  flight.writes += 1;
+  return moving.then(
+    (moved) => {
+      flight.writes -= 1;
+      return takeMove(engine, flight, expected, change, moved);
+    },
+    (fault: unknown) => {
+      flight.writes -= 1;
+      return insist(engine, flight, expected, change, { kind: 'failed', fault });
+    },
   );
+}
 
 function take(engine: Engine, flight: InFlightJob, moved: MoveResult): boolean {
   if (moved.kind === 'moved') {
     flight.job = moved.job;
+    flight.written = undefined;
     if (isSettled(moved.job.state)) engine.recentlySettled?.note(moved.job);
     engine.events.publish(moved.job);
-    // It may have been abandoned while this was being written.
+    // The flight may have been abandoned while the move was being written.
     return flight.driving === 'ours';
   }
-  if (moved.kind === 'stale') catchUp(engine, flight, moved.job);
+  if (moved.kind === 'stale') catchUp(flight, moved.job);
   else if (moved.kind === 'driven_elsewhere') loseToOther(engine, flight);
   else if (flight.driving === 'ours') flight.driving = 'record_gone';
   return false;
 }
 
-/** Somebody else moved it: the record is as it is now. */
-export function catchUp(engine: Engine, flight: InFlightJob, job: JobRecord): void {
-  const before = flight.job.fence;
+/** Another move of this driver was first: its record is the one that counts. */
+export function catchUp(flight: InFlightJob, job: JobRecord): void {
   flight.job = job;
-  const isNewlySent = job.state === 'DISPATCHED' && job.fence?.attempt !== before?.attempt;
-  if (isNewlySent && flight.driving === 'ours') engine.foundSent(flight, before);
+  flight.written = undefined;
 }
 
 export function loseToOther(engine: Engine, flight: InFlightJob): void {
@@ -68,24 +75,24 @@ export function loseToOther(engine: Engine, flight: InFlightJob): void {
 }
 
 /**
- * A failover or an emptied store lost what this driver was told it had written. Not so a record that was settled and is gone: it
- * had its time. Nor one that was taken back: then the flight is not ours to move any more.
+ * A failover or an emptied store lost moves that this driver had written. A settled record that is gone is not lost: its retention
+ * ended. Nor is a withdrawn one: its flight is not ours any more.
  */
 function isLost(engine: Engine, flight: InFlightJob, moved: MoveResult): boolean {
   if (engine.store.restore === undefined || flight.driving !== 'ours') return false;
-  const { job } = flight;
+  const job = writtenRecord(flight);
   if (moved.kind === 'stale') return isBehind(moved.job, job);
-  // Its failure for being late is written a little after its deadline.
+  // A job that fails at its deadline is written a little after that.
   const latest = job.deadlineAt + engine.settings.reservationTtlMs;
   return moved.kind === 'unknown_job' && !isSettled(job.state) && engine.clock.now() < latest;
 }
 
-/** What is stored is an earlier state of what this driver knows. */
+/** The stored record is an earlier state of the one that this driver knows. */
 export function isBehind(stored: JobRecord, known: JobRecord): boolean {
   const [reached, expected] = [stored.fence?.attempt ?? 0, known.fence?.attempt ?? 0];
   if (reached !== expected) return reached < expected;
   if (stored.timeline.length !== known.timeline.length) return stored.timeline.length < known.timeline.length;
-  // Long ones have lost their middle and are all of one length: the earlier one ends with something that the other has been through.
+  // Long timelines lose their middle, so that all have the same length: the last entry of the earlier record is inside the later one.
   const last = stored.timeline.at(-1);
   return (
     last !== undefined && !hasEntry(known, last) && known.timeline.some((entry) => isSameEntry(entry, last))
@@ -93,19 +100,34 @@ export function isBehind(stored: JobRecord, known: JobRecord): boolean {
 }
 
 /**
- * Asks until the store says: one that fails leaves it open whether it wrote. What it has lost is told to it again before that, a few
- * times: something is wrong with a record that stays behind, and it is taken as it is.
+ * Repeats the move until the store answers, because a failed call may have written or not. A record that the store has lost is restored
+ * before that, at most MOST_RESTORES times: after that the stored record is accepted as it is.
  */
 async function insist(
   engine: Engine,
   flight: InFlightJob,
   expected: Expected,
   change: JobChange,
-  first: ReportedAttempt,
+  first: Answer,
+): Promise<boolean> {
+  flight.writes += 1;
+  try {
+    return await repeat(engine, flight, expected, change, first);
+  } finally {
+    flight.writes -= 1;
+  }
+}
+
+async function repeat(
+  engine: Engine,
+  flight: InFlightJob,
+  expected: Expected,
+  change: JobChange,
+  first: Answer,
 ): Promise<boolean> {
   const { jobId } = flight.job;
   const { abandonments } = engine;
-  // Also a job that is settled and no longer in flight may have been abandoned, with only its release left to write.
+  // A settled job whose RELEASED is not written yet is not in flight any more, but may have been abandoned with the others.
   const isOurs = (): boolean => flight.driving === 'ours' && engine.abandonments === abandonments;
   let restores = 0;
   for (let answer = first; ; ) {
@@ -113,13 +135,13 @@ async function insist(
     if (answer.kind === 'failed') {
       const fields = { job_id: jobId, state: change.state, err: answer.fault };
       engine.log.error(fields, 'the store did not answer a job move');
-      await new Promise<void>((resolve) => engine.wheel.set(ASK_AGAIN_MS, resolve));
+      await new Promise<void>((resolve) => engine.wheel.set(REPEAT_MS, resolve));
     } else if (restores < MOST_RESTORES && isLost(engine, flight, answer)) isToRestore = true;
     else return take(engine, flight, answer);
     if (!isOurs()) return false;
     try {
       if (isToRestore) {
-        const restored = await engine.store.restore?.(flight.job);
+        const restored = await engine.store.restore?.(writtenRecord(flight));
         engine.log.warn({ job_id: jobId, restored }, 'the store had lost moves of a job');
         restores += 1;
         if (restored === 'driven_elsewhere') return take(engine, flight, { kind: restored });
@@ -134,11 +156,11 @@ async function insist(
   }
 }
 
-const ASK_AGAIN_MS = 250;
+const REPEAT_MS = 250;
 const MOST_RESTORES = 3;
 const DRIVER = { kind: 'driver' };
 
-/** The first try wrote it after all: nobody else makes the same entry. */
+/** An earlier call has written the move: no other move makes the same entry. */
 function hasEntry({ timeline }: JobRecord, entry: TimelineEntry): boolean {
   const last = timeline.at(-1);
   return last !== undefined && isSameEntry(last, entry);

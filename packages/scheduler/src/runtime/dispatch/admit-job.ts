@@ -5,7 +5,6 @@ import { isSettled, type JobRecord } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { AdmitResult } from '../../ports/job-store.ts';
-import { catchUp } from '../attempts/record-move.ts';
 import type { Deadlines } from '../attempts/timeouts.ts';
 import type { UnconfirmedSends } from '../attempts/unconfirmed-sends.ts';
 import type { Engine } from '../engine.ts';
@@ -96,12 +95,9 @@ export function createAdmission(
    * the client by now may have told it of the job.
    */
   async function acceptUnclear(flight: InFlightJob): Promise<undefined> {
-    const stored = await engine.store.get(flight.job.jobId).catch(() => undefined);
-    // Its node has spoken meanwhile, and the job is driven by that; or others drive it.
+    // A report of its node has moved the job meanwhile, or another instance drives it.
     if (flight.job.fence !== undefined || flight.driving !== 'ours') return;
-    // Whoever holds the node's socket may have written that it left.
-    if (stored?.fence !== undefined) catchUp(engine, flight, stored);
-    else await unconfirmedSends.awaitWord(flight);
+    await unconfirmedSends.awaitWord(flight);
   }
 
   function dispatched(flight: InFlightJob, hasWaited: boolean): DispatchOutcome {

@@ -1,14 +1,14 @@
 /** Hot path: reserve → record → send, over the candidates of a selection, until one has the job. */
 import { isUnsent } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
-import { type Attempt, holdsFence, isMeantFor, type JobRecord } from '../../domain/job.ts';
+import { type Attempt, holdsFence, isMeantFor } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ReserveResult } from '../../ports/capacity-ledger.ts';
 import type { Delivery } from '../../ports/node-link.ts';
 import { watchLeaseEnd } from '../attempts/lease-expiry-watch.ts';
 import { notSentThere, settleLeases } from '../attempts/superseded-leases.ts';
-import { advance, type Engine, releaseLease } from '../engine.ts';
+import { advance, dispatchUnwritten, type Engine, releaseLease } from '../engine.ts';
 import {
   type InFlightJob,
   isAbandoned,
@@ -41,8 +41,6 @@ export interface Placement {
   send(flight: InFlightJob, nodeId: NodeId, attempt: number): MaybePromise<Placed>;
   /** The node has the job: its attempt becomes the fence. Safe to repeat; an answer may be here before the send returns. */
   recordSent(flight: InFlightJob, nodeId: NodeId, attempt: number, at?: number): MaybePromise<Placed>;
-  /** The record turned out to be DISPATCHED, by whoever holds the node's socket. Once per attempt. `before`: the fence until then. */
-  foundSent(flight: InFlightJob, before: Attempt | undefined): MaybePromise<Placed>;
 }
 
 export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlightJob): void }): Placement {
@@ -108,11 +106,25 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     const { intent } = flight.job;
     const isMeant = intent !== undefined && intent.nodeId === nodeId && intent.attempt === attempt;
     const fence = isMeant ? intent : { nodeId, attempt };
-    const step = { fence, intent: null, isSoon: true, at };
-    const moving = advance(engine, flight, 'dispatched', step);
+    if (isWrittenLater(flight, nodeId)) {
+      return dispatchUnwritten(engine, flight, fence, at ?? clock.now())
+        ? markSent(flight, nodeId, before)
+        : notSentThere(engine, flight, nodeId, attempt);
+    }
+    const moving = advance(engine, flight, 'dispatched', { fence, intent: null, at });
     if (moving instanceof Promise) return recordLater(flight, nodeId, attempt, before, moving);
     return moving ? markSent(flight, nodeId, before) : notSentThere(engine, flight, nodeId, attempt);
   }
+
+  /**
+   * An instance that shares its store spares a write: the acknowledgement follows soon. A node that never acknowledges may stay silent
+   * until its result. While another move is being written, only the store can say which of the two was first.
+   */
+  const isWrittenLater = (flight: InFlightJob, nodeId: NodeId): boolean =>
+    engine.drivers !== undefined && flight.writes === 0 && doesAcknowledge(nodeId);
+
+  const doesAcknowledge = (nodeId: NodeId): boolean =>
+    engine.nodes.profile(nodeId)?.supports.includes('job_ack') === true;
 
   function recordLater(
     flight: InFlightJob,
@@ -138,7 +150,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
   function markSent(flight: InFlightJob, nodeId: NodeId, before: Attempt | undefined): MaybePromise<Placed> {
     const profile = engine.nodes.profile(nodeId);
     flight.runningAt = 0;
-    flight.doesAcknowledge = profile?.supports.includes('job_ack') === true;
+    flight.doesAcknowledge = doesAcknowledge(nodeId);
     if (settings.isSpreadEnabled || profile?.isLegacy === true) {
       engine.history.note(flight.job.sessionId, nodeId, flight.job.spec.utteranceIndex, flight.sentAt);
     }
@@ -212,26 +224,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     if (isMeant || holdsFence(flight.job, nodeId, attempt)) noteWay(flight, delivery);
     // Answered, and perhaps given up, while the send was under way.
     if (!isMeant) return notSentThere(engine, flight, nodeId, attempt);
-    if (
-      delivery.kind === 'written' &&
-      delivery.job !== undefined &&
-      holdsFence(delivery.job, nodeId, attempt)
-    )
-      return sentByHolder(flight, delivery.job);
     return recordSent(flight, nodeId, attempt, deliveredAt);
-  }
-
-  /** Whoever holds the node's socket has written DISPATCHED: that record is taken as if we had written it. */
-  function sentByHolder(flight: InFlightJob, job: JobRecord): MaybePromise<Placed> {
-    const before = flight.job.fence;
-    flight.job = job;
-    return foundSent(flight, before);
-  }
-
-  function foundSent(flight: InFlightJob, before: Attempt | undefined): MaybePromise<Placed> {
-    const { fence } = flight.job;
-    engine.events.publish(flight.job);
-    return fence === undefined ? 'overtaken' : markSent(flight, fence.nodeId, before);
   }
 
   async function notSent(
@@ -260,7 +253,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     return 'nobody';
   }
 
-  return { reserve, place: createTryCandidates(engine, { reserve, send }), send, recordSent, foundSent };
+  return { reserve, place: createTryCandidates(engine, { reserve, send }), send, recordSent };
 }
 
 /** How long a node is left alone by a job that could not be handed to it. */

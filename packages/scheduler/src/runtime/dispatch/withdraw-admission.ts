@@ -1,4 +1,4 @@
-/** Hot path, when it ends badly: a job that found no node goes without a trace — unless it turns out that it has one. */
+/** Failure path: removes the record, binding and audio of a job that found no node. */
 import { isSettled } from '../../domain/job.ts';
 import { catchUp, loseToOther } from '../attempts/record-move.ts';
 import type { Deadlines } from '../attempts/timeouts.ts';
@@ -6,16 +6,16 @@ import { advance, type Engine } from '../engine.ts';
 import { type InFlightJob, isAbandoned } from '../in-flight-job.ts';
 import type { Discards } from './discard-queue.ts';
 
-/** Nothing of the request stays: not the record, not the binding, not the audio. False: it is not to be refused after all. */
+/** False: the job was settled first, or another instance drives it. */
 export type Withdraw = (flight: InFlightJob) => Promise<boolean>;
 
 export function createWithdrawAdmission(engine: Engine, discards: Discards, deadlines: Deadlines): Withdraw {
-  /** It was sent, or settled, before it could be taken back. */
+  /** The record was moved before the discard. */
   async function keep(flight: InFlightJob): Promise<void> {
     const stored = await engine.store.get(flight.job.jobId).catch(() => undefined);
     if (isAbandoned(flight)) return;
     flight.driving = 'ours';
-    if (stored !== undefined) catchUp(engine, flight, stored);
+    if (stored !== undefined) catchUp(flight, stored);
     if (!isSettled(flight.job.state)) {
       deadlines.startJob(flight);
       return;
@@ -36,7 +36,7 @@ export function createWithdrawAdmission(engine: Engine, discards: Discards, dead
     if (isAbandoned(flight)) return false;
     if (taken === 'kept') await keep(flight);
     else if (taken === 'driven_elsewhere') loseToOther(engine, flight);
-    // Only now: a repeat that comes meanwhile must find the flight, and get the same refusal.
+    // After the discard: a repeated request that arrives before must find the flight, and get the same refusal.
     else forget(flight);
     return taken === 'discarded' || taken === 'later';
   };

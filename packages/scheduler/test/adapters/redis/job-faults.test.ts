@@ -39,7 +39,6 @@ describe('a job store whose Redis does not answer', () => {
       () => store.list({ limit: 5 }),
       () => store.drivenBy('instance-a', 5),
       () => store.takeOver({ jobId: fresh('job'), deadlineAt: 0 }, { instanceId: 'a' }),
-      () => store.moveFor('a/1', moving.jobId, expectedOf(moving), changeTo('RESERVED', { entry })),
       () => store.driverOf(moving.jobId),
       () => store.restore(moving),
       () => store.inheritSettled('a'),

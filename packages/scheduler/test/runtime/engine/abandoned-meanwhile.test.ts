@@ -1,9 +1,8 @@
-/** Jobs abandoned while something was under way on their behalf: whatever comes of it, they have no more effect here. */
+/** Jobs abandoned while a call was under way for them: its answer has no effect here. */
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/domain/with-timeout.ts';
 import type { Delivery } from '../../../src/ports/node-link.ts';
 import { createFaultyRig } from './faulty-rig.ts';
-import { deliverAsHolder } from './holder.ts';
 import { createDriverNotes } from './instances.ts';
 import { createRig, RESULT, type Rig, SETTINGS } from './rig.ts';
 
@@ -16,8 +15,8 @@ const boundTo = async (rig: Rig) => {
   return job;
 };
 
-describe('a job abandoned meanwhile', () => {
-  it('is not watched though its dispatch turns out to be written', async () => {
+describe('a job abandoned during a call', () => {
+  it('is not watched although its dispatch was written', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     store.plan({ method: 'move', fault: { answerDelayMs: 50 } });
@@ -25,22 +24,21 @@ describe('a job abandoned meanwhile', () => {
     await rig.clock.advance(10);
     rig.service.abandonAll();
     await rig.clock.advance(100);
-    // It was dispatched, and is driven elsewhere: that is what the client hears.
+    // It was dispatched and is driven by another instance: the client gets that answer.
     expect(await outcome).toMatchObject({ kind: 'dispatched', job: { state: 'DISPATCHED' } });
     expect(rig.clock.pending()).toBe(0);
     expect(await rig.state((await boundTo(rig)).jobId)).toBe('DISPATCHED');
   });
 
-  it('is not watched though the holder turns out to have sent it', async () => {
+  it('is not watched although its delivery succeeded', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     let comeBack = () => {};
-    rig.onDelivery('node-a', async (assignment) => {
-      const delivery = await deliverAsHolder(rig.store, rig.clock, assignment, 5);
+    rig.onDelivery('node-a', async () => {
       await new Promise<void>((resolve) => {
         comeBack = resolve;
       });
-      return delivery;
+      return { kind: 'written', generation: 5 };
     });
     void rig.service.dispatch(rig.request(SAME));
     await rig.clock.advance(1);
@@ -53,12 +51,12 @@ describe('a job abandoned meanwhile', () => {
     comeBack();
     await rig.clock.advance(10);
     expect((await failed).kind).toBe('ignored');
-    expect(rig.published).toEqual([]);
+    expect(rig.published.map(({ state }) => state)).toEqual(['DISPATCHED']);
     expect(rig.outcomes).toEqual([]);
     expect(rig.clock.pending()).toBe(0);
   });
 
-  it('tells its node nothing though its result turns out to be ended by another', async () => {
+  it('sends its node no cancel when another instance ended it', async () => {
     const { rig, store } = createFaultyRig();
     const other = createRig({ shares: rig });
     for (const one of [rig, other]) await one.addNode('node-a');
@@ -79,7 +77,7 @@ describe('a job abandoned meanwhile', () => {
     { kind: 'unknown', reason: 'silence' },
     { kind: 'written' },
   ] satisfies Delivery[]) {
-    it(`keeps its slot and its word to itself when its send comes back ${delivery.kind}`, async () => {
+    it(`keeps its slot and sends no cancel when its delivery is ${delivery.kind}`, async () => {
       const rig = createRig();
       await rig.addNode('node-a');
       await rig.addNode('node-b');
@@ -97,14 +95,14 @@ describe('a job abandoned meanwhile', () => {
       expect([await rig.used('node-a'), await rig.used('node-b')].sort()).toEqual([0, 1]);
       expect(rig.cancelled).toEqual([]);
       expect(rig.clock.pending()).toBe(0);
-      // Nothing marks the slot: a report of the node that does not name the job proves nothing yet.
+      // The lease is not marked, so a heartbeat without the job does not free it.
       await rig.ledger.reconcile(intent?.nodeId ?? '', { running: 0, runningJobIds: [] });
       expect(await rig.used(intent?.nodeId ?? '')).toBe(1);
       expect(await rig.state(jobId)).toBe('RESERVED');
     });
   }
 
-  it('is not taken back though no node could be handed it', async () => {
+  it('is not withdrawn although no node could be sent it', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     rig.onDelivery('node-a', () => ({ kind: 'undeliverable', reason: 'no_connection' }));
@@ -118,13 +116,13 @@ describe('a job abandoned meanwhile', () => {
     expect(store.calls('discard')).toBe(0);
   });
 
-  it('takes no further slot', async () => {
+  it('reserves no further slot', async () => {
     const { rig, ledger } = createFaultyRig();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
     await rig.addNode('node-b');
     await rig.addNode('node-c');
-    // Both are full by the ledger's word, which the view does not know.
+    // Both are full in the ledger, which the view does not know.
     for (const nodeId of ['node-b', 'node-c']) rig.ledger.reserve(nodeId, 'other:1', 60_000);
     ledger.plan({ method: 'reserve', fault: { answerDelayMs: 50 } });
     const made = ledger.calls('reserve');
@@ -136,7 +134,7 @@ describe('a job abandoned meanwhile', () => {
     expect(rig.service.waiting()).toBe(0);
   });
 
-  it('keeps a slot that it took though its record turns out to be gone', async () => {
+  it('keeps a reserved slot although its record is gone', async () => {
     const rig = createRig({
       wrapStore: (store, clock) => ({
         ...store,
@@ -157,7 +155,7 @@ describe('a job abandoned meanwhile', () => {
     expect(await rig.used('node-b')).toBe(1);
   });
 
-  it('does not cancel its node when its acknowledgement finds no slot', async () => {
+  it('sends its node no cancel when its acknowledgement finds no slot', async () => {
     const rig = createRig({
       wrapLedger: (ledger, clock) => ({
         ...ledger,
@@ -179,7 +177,7 @@ describe('a job abandoned meanwhile', () => {
     expect(rig.cancelled).toEqual([]);
   });
 
-  it('is asked about no more once one answer says that others drive it', async () => {
+  it('is not moved again after one answer says driven_elsewhere', async () => {
     const notes = createDriverNotes();
     let moves = 0;
     let answer = () => {};
@@ -222,9 +220,9 @@ describe('a job abandoned meanwhile', () => {
   });
 });
 
-describe('a job that came back to the instance that had abandoned it', () => {
-  /** The first flight of the job is still being moved when the second begins; then the store tells the first that it is lost. */
-  it('keeps its audio and its flight when the first one learns that it was lost', async () => {
+describe('a job taken over again by the instance that had abandoned it', () => {
+  /** The first flight is still being moved when the second begins; then the store answers the first with driven_elsewhere. */
+  it('keeps its audio and its flight when the first one was lost', async () => {
     let isLost = false;
     const rig = createRig({
       wrapStore: (store, clock) => ({
@@ -250,7 +248,7 @@ describe('a job that came back to the instance that had abandoned it', () => {
     expect(rig.audio.size()).toBe(1);
   });
 
-  it('stays in flight when the first one is done with taking it back', async () => {
+  it('stays in flight when the withdrawal of the first one ends', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     await rig.dispatch();

@@ -1,4 +1,4 @@
-/** A random history of two instances on one store: each takes jobs over from the other at random moments, told or not. */
+/** A random history of two instances on one store: each takes jobs over from the other at random moments. */
 import fc from 'fast-check';
 import type { DispatchOutcome } from '../../../src/domain/dispatch.ts';
 import { isSettled } from '../../../src/domain/job.ts';
@@ -7,7 +7,6 @@ import type { Assignment, Delivery } from '../../../src/ports/node-link.ts';
 import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { type Chaos, chaotic } from '../../support/chaotic.ts';
 import { seededChance } from '../fleet/fleet-fixture.ts';
-import { writeDispatched } from './holder.ts';
 import { createDriverNotes } from './instances.ts';
 import { type Act, anyActs, type Mode, NODES, SLOTS } from './random-history.ts';
 import { createRig, deployedProfile, profile, RESULT, type Rig, type RigOptions } from './rig.ts';
@@ -26,14 +25,14 @@ export const anySharedActs: fc.Arbitrary<SharedAct[]> = fc
   )
   .map(([acts, takeovers]) =>
     takeovers.reduce<SharedAct[]>(
-      // A while after something began: before that there is nothing to take.
+      // Some time after a job began: before that there is nothing to take over.
       (all, [at, ms, act]) => all.toSpliced(1 + (at % all.length), 0, { kind: 'advance', ms }, act),
       acts,
     ),
   );
 
 export interface SharedMode extends Mode {
-  /** Whoever loses its jobs forgets them at once. Otherwise it lives on, and the store tells it whenever it moves one. */
+  /** An instance that loses its jobs forgets them at once. Otherwise it learns so from the store when it moves one. */
   readonly isTold: boolean;
 }
 
@@ -44,16 +43,16 @@ export interface SharedHistory {
   readonly accepted: ReadonlyMap<string, number>;
   readonly faults: readonly unknown[];
   readonly oversold: ReadonlySet<string>;
-  /** Jobs that changed hands. */
+  /** How many jobs were taken over. */
   readonly taken: number;
 }
 
 const NAMES = ['first', 'second'] as const;
 /** Every job, lease and timer has ended by then. */
 const QUIET_MS = 258_000;
-/** Part of the deliveries that another instance makes, which then writes DISPATCHED itself. */
+/** Part of the deliveries that go through another instance, the holder of the node's socket. */
 const HOLDER_RATE = 0.4;
-/** Part of the deliveries of which nobody can say whether they arrived. */
+/** Part of the deliveries whose end stays unknown. */
 const UNKNOWN_RATE = 0.05;
 const AUDIO_AT = { url: 'http://elsewhere/audio', token: 'once', bytes: 4 };
 
@@ -109,10 +108,9 @@ export async function playShared(
     const delayMs = Math.floor(chaos.chance() * chaos.maxDelayMs);
     const isHeldElsewhere = chaos.chance() < HOLDER_RATE;
     const isUnknown = chaos.chance() < UNKNOWN_RATE && mode.failRate > 0;
-    const written = isHeldElsewhere ? await writeDispatched(store, clock, assignment) : undefined;
     if (delayMs > 0) await new Promise<void>((resolve) => clock.after(delayMs, resolve));
     if (isUnknown) return { kind: 'unknown', reason: 'by chance' };
-    return written === undefined ? { kind: 'written' } : { kind: 'written', job: written, generation: 1 };
+    return isHeldElsewhere ? { kind: 'written', generation: 1 } : { kind: 'written' };
   }
 
   for (const rig of rigs)
@@ -154,10 +152,10 @@ export async function playShared(
     const to = rigs[(index + 1) % 2] as Rig;
     const name = NAMES[(index + 1) % 2] as string;
     const all = [...from.service.jobsToTellAgain()].filter(
-      // Nobody gets a job back before having noticed that it was lost: who was taken for dead looks at that first.
+      // An instance gets a job back only after it has noticed the loss: one that was declared dead checks that first.
       ({ jobId }) => driverOf(jobId) === from && !to.service.drives(jobId),
     );
-    // One alone can be taken only from an instance that finds out by itself.
+    // A single job can be taken only from an instance that learns it from the store.
     const jobs = isOne && !mode.isTold ? all.slice(index % Math.max(1, all.length)).slice(0, 1) : all;
     if (mode.isTold) from.service.abandonAll();
     for (const { jobId } of jobs) notes.assign(jobId, name);

@@ -62,6 +62,7 @@ export function createInstances(
   const first = createRig({
     settings,
     ...(tenancy !== undefined && { tenancy }),
+    ...(options.drivers === undefined ? {} : { drivers: options.drivers }),
     wrapStore: (store) => {
       const seen = notes.seenBy('first', store);
       return options.wrapFirst?.(seen) ?? seen;

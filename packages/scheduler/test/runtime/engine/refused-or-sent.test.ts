@@ -1,9 +1,8 @@
-/** A job is refused only when nobody has it: what turns out to have been sent is accepted after all. */
+/** A job is refused only when no node has it. */
 import { describe, expect, it } from 'vitest';
 import type { JobStore } from '../../../src/ports/job-store.ts';
 import { createFaultyRig } from './faulty-rig.ts';
-import { writeDispatched } from './holder.ts';
-import { createRig, RESULT, type Rig } from './rig.ts';
+import { createRig, type Rig } from './rig.ts';
 
 const SAME = { requestId: 'r', fingerprint: 'f' };
 
@@ -13,8 +12,8 @@ async function boundTo(rig: Rig) {
   return job;
 }
 
-describe('a job that was sent to nobody', () => {
-  it('is refused without a trace', async () => {
+describe('a job that was sent to no node', () => {
+  it('is refused, and no record, audio or timer stays', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     rig.onDelivery('node-a', () => ({ kind: 'undeliverable', reason: 'no socket' }));
@@ -24,7 +23,7 @@ describe('a job that was sent to nobody', () => {
     expect(rig.clock.pending()).toBe(0);
   });
 
-  it('is refused for the same reason if the store cannot be asked to forget it yet', async () => {
+  it('is refused for the same reason when the store does not answer the discard', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     await rig.ledger.reserve('node-a', 'other:1', 60_000);
@@ -35,7 +34,7 @@ describe('a job that was sent to nobody', () => {
     expect(await rig.store.bound('default', 'r')).toBeUndefined();
   });
 
-  it('is not taken to have reached a node whose endpoint declines: that one has failed', async () => {
+  it('is refused when the endpoint declines, which counts as a failure', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     rig.onDelivery('node-a', () => ({ kind: 'declined', reason: 'ECONNREFUSED' }));
@@ -43,7 +42,7 @@ describe('a job that was sent to nobody', () => {
     expect([rig.outcomes, await rig.used('node-a')]).toEqual([[{ nodeId: 'node-a', outcome: 'failed' }], 0]);
   });
 
-  it('costs no move more if nothing was sent', async () => {
+  it('costs no move', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     await rig.ledger.reserve('node-a', 'other:1', 60_000);
@@ -52,46 +51,34 @@ describe('a job that was sent to nobody', () => {
   });
 });
 
-describe('a job that is being taken back', () => {
-  /** Something happens to the record in the moment before it would be discarded. */
-  function createRacingRig(
-    happens: (store: JobStore, jobId: string, rig: () => Rig) => Promise<unknown>,
-  ): Rig {
-    const rig = createRig({
+describe('a job that is being withdrawn', () => {
+  /** `happens` changes the record right before it would be discarded. */
+  function createRacingRig(happens: (store: JobStore, jobId: string) => unknown): Rig {
+    return createRig({
       wrapStore: (store) => ({
         ...store,
-        // Looked up at each call: a test may replace it.
+        // Read at each call, because a test may replace it.
         get: (jobId) => store.get(jobId),
         async discard(jobId) {
-          await happens(store, jobId, () => rig);
+          await happens(store, jobId);
           return store.discard(jobId);
         },
       }),
     });
-    return rig;
   }
 
-  const asSent = async (store: JobStore, jobId: string, rig: () => Rig) => {
-    const job = await store.get(jobId);
-    if (job === undefined) throw new Error('not recorded');
-    return writeDispatched(store, rig().clock, { job, nodeId: 'node-a', attempt: 1, expiresAt: 0 });
-  };
+  const FAILED = {
+    state: 'FAILED',
+    entry: { state: 'FAILED', at: 0, attempt: 0 },
+    failure: { code: 'JOB_CANCELLED', message: 'x' },
+  } as const;
+  /** A cancel was written first. */
+  const asEnded = (store: JobStore, jobId: string) =>
+    store.move(jobId, { state: 'RESERVED', fenceAttempt: 0 }, FAILED);
 
-  it('is kept, answered as dispatched and driven to its end if it was sent meanwhile', async () => {
-    const rig = createRacingRig(asSent);
-    await rig.addNode('node-a');
-    await rig.ledger.reserve('node-a', 'other:1', 60_000);
-    const outcome = await rig.service.dispatch(rig.request(SAME));
-    expect(outcome).toMatchObject({ kind: 'dispatched', job: { fence: { nodeId: 'node-a', attempt: 1 } } });
-    const { jobId } = await boundTo(rig);
-    expect([rig.service.drives(jobId), rig.audio.get(jobId)]).toEqual([true, expect.anything()]);
-    expect((await rig.service.finish({ nodeId: 'node-a', jobId, attempt: 1 }, RESULT)).kind).toBe('accepted');
-    expect([await rig.state(jobId), rig.audio.size()]).toEqual(['RELEASED', 0]);
-  });
-
-  it('ends at its deadline though the store does not say how it stands', async () => {
-    const rig: Rig = createRacingRig(async (store, jobId) => {
-      await asSent(store, jobId, () => rig);
+  it('ends at its deadline when the store does not answer the read', async () => {
+    const rig = createRacingRig(async (store, jobId) => {
+      await asEnded(store, jobId);
       store.get = () => Promise.reject(new Error('down'));
     });
     await rig.addNode('node-a');
@@ -103,7 +90,7 @@ describe('a job that is being taken back', () => {
     expect(rig.published.at(-1)?.state).toBe('RELEASED');
   });
 
-  it('is cancelled, and released, if that was quicker', async () => {
+  it('is cancelled and released when the cancel is written first', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     await rig.dispatch();
@@ -118,12 +105,8 @@ describe('a job that is being taken back', () => {
     expect(rig.service.inFlight()).toBe(1);
   });
 
-  it('is forgotten here, and released, if it was ended by others', async () => {
-    const rig: Rig = createRacingRig((store, jobId) => {
-      const entry = { state: 'FAILED', at: rig.clock.now(), attempt: 0 } as const;
-      const change = { state: 'FAILED', entry, failure: { code: 'JOB_CANCELLED', message: 'x' } } as const;
-      return Promise.resolve(store.move(jobId, { state: 'RESERVED', fenceAttempt: 0 }, change));
-    });
+  it('is removed and released when it was settled first', async () => {
+    const rig = createRacingRig(asEnded);
     await rig.addNode('node-a');
     await rig.ledger.reserve('node-a', 'other:1', 60_000);
     const outcome = rig.service.dispatch(rig.request(SAME));
@@ -135,9 +118,9 @@ describe('a job that is being taken back', () => {
     ]);
   });
 
-  it('is nothing of ours any more if others took it over while it was looked up', async () => {
+  it('is dropped when another instance took it over during the read', async () => {
     const rig: Rig = createRacingRig(async (store, jobId) => {
-      await asSent(store, jobId, () => rig);
+      await asEnded(store, jobId);
       const { get } = store;
       store.get = async (id) => {
         rig.service.abandonAll();
@@ -149,10 +132,10 @@ describe('a job that is being taken back', () => {
     expect((await rig.service.dispatch(rig.request(SAME))).kind).toBe('refused');
     await rig.clock.advance(200_000);
     expect([rig.service.inFlight(), rig.audio.size(), rig.cancelled]).toEqual([0, 0, []]);
-    expect([(await boundTo(rig)).state, rig.published]).toEqual(['DISPATCHED', []]);
+    expect(rig.published).toEqual([]);
   });
 
-  it('is not touched, nor is its audio, when it is in flight again before that is done', async () => {
+  it('stays in flight, with its audio, when it is taken over again meanwhile', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     await rig.ledger.reserve('node-a', 'other:1', 60_000);
@@ -168,7 +151,7 @@ describe('a job that is being taken back', () => {
     expect([rig.service.drives(job.jobId), rig.audio.size()]).toEqual([true, 1]);
   });
 
-  it('is left to whoever drives it by now', async () => {
+  it('is left to the instance that drives it now', async () => {
     const rig = createRig({ wrapStore: (store) => ({ ...store, discard: async () => 'driven_elsewhere' }) });
     await rig.addNode('node-a');
     await rig.ledger.reserve('node-a', 'other:1', 60_000);

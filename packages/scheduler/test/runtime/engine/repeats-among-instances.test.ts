@@ -1,4 +1,4 @@
-/** The same request again, on an instance that does not have its job in flight. */
+/** A repeated request on an instance that does not drive its job. */
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { DriverClaim, JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
@@ -7,7 +7,7 @@ import { RESULT } from './rig.ts';
 
 const SAME = { requestId: 'r', fingerprint: 'f' };
 
-/** The second instance asks about drivers what the test says; what it offered is noted. */
+/** The test answers the claims of the second instance; its audio offers are recorded. */
 function createAsking(claim: (job: JobRecord, instances: Instances) => Promise<DriverClaim>) {
   const offered: string[] = [];
   const claimed: string[] = [];
@@ -31,7 +31,7 @@ const ours = async (job: JobRecord, { drivers, record }: Instances): Promise<Dri
 };
 
 describe('a repeat of a request whose job another instance drives', () => {
-  it('is answered with the job, and its audio is offered to the driver until the deadline', async () => {
+  it('gets the job, and offers its audio to the driver', async () => {
     const { first, second, addNode, offered } = createAsking(theirs);
     await addNode('node-a', 2);
     const { jobId } = await first.dispatch(SAME);
@@ -39,7 +39,7 @@ describe('a repeat of a request whose job another instance drives', () => {
       expect(await second.service.dispatch(second.request(SAME))).toMatchObject({
         kind: 'dispatched',
         isRepeat: true,
-        job: { jobId, fence: { nodeId: 'node-a' } },
+        job: { jobId, intent: { nodeId: 'node-a' } },
       });
     }
     expect(second.service.drives(jobId)).toBe(false);
@@ -51,7 +51,7 @@ describe('a repeat of a request whose job another instance drives', () => {
     expect(await first.used('node-a')).toBe(0);
   });
 
-  it('waits for what becomes of the first, and is refused with it', async () => {
+  it('waits for the first request, and is refused with it', async () => {
     const { first, second, addNode } = createAsking(theirs);
     await addNode('node-a');
     await first.dispatch();
@@ -63,7 +63,7 @@ describe('a repeat of a request whose job another instance drives', () => {
     expect(second.refusal(await repeat).code).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
   });
 
-  it('waits for what becomes of the first, and has its node with it', async () => {
+  it('waits for the first request, and gets its node', async () => {
     const { first, second, addNode } = createAsking(theirs);
     await addNode('node-a');
     const { jobId: busy } = await first.dispatch();
@@ -77,11 +77,11 @@ describe('a repeat of a request whose job another instance drives', () => {
     expect(await repeat).toMatchObject({
       kind: 'dispatched',
       isRepeat: true,
-      job: { jobId: placed.job.jobId, fence: { nodeId: 'node-a' } },
+      job: { jobId: placed.job.jobId, intent: { nodeId: 'node-a' } },
     });
   });
 
-  it('is refused if the driver no longer has it and it has no node: it may be being taken back', async () => {
+  it('is refused when the driver lost a job without a node', async () => {
     const { first, second, addNode } = createAsking(theirs);
     await addNode('node-a');
     await first.dispatch();
@@ -93,7 +93,7 @@ describe('a repeat of a request whose job another instance drives', () => {
     );
   });
 
-  it('is a request like any other if the first was refused and taken back before its driver could be asked', async () => {
+  it('is a new request when the first was withdrawn meanwhile', async () => {
     const { first, second, addNode } = createAsking(async (job, instances) => {
       await instances.first.store.discard(job.jobId);
       return { kind: 'theirs' };
@@ -110,7 +110,7 @@ describe('a repeat of a request whose job another instance drives', () => {
     });
   });
 
-  it('offers nothing if it brought none, or there is no room for it', async () => {
+  it('offers no audio when it brought none or has no room', async () => {
     const { first, second, addNode, offered } = createAsking(theirs);
     await addNode('node-a', 20);
     await first.dispatch(SAME);
@@ -121,7 +121,7 @@ describe('a repeat of a request whose job another instance drives', () => {
     expect(offered).toEqual([]);
   });
 
-  it('is a conflict if it means something else', async () => {
+  it('is a conflict when its body differs', async () => {
     const { first, second, addNode, claimed } = createAsking(theirs);
     await addNode('node-a', 2);
     await first.dispatch(SAME);
@@ -130,7 +130,7 @@ describe('a repeat of a request whose job another instance drives', () => {
     expect(claimed).toEqual([]);
   });
 
-  it('is answered with the result without asking anybody', async () => {
+  it('gets the result without a claim', async () => {
     const { first, second, addNode, claimed } = createAsking(theirs);
     await addNode('node-a');
     const { jobId } = await first.dispatch(SAME);
@@ -143,7 +143,7 @@ describe('a repeat of a request whose job another instance drives', () => {
     expect(claimed).toEqual([]);
   });
 
-  it('is refused while nobody can say who drives it', async () => {
+  it('is refused while its driver is unknown', async () => {
     const { first, second, addNode } = createAsking(() => Promise.reject(new Error('down')));
     await addNode('node-a', 2);
     await first.dispatch(SAME);
@@ -155,7 +155,7 @@ describe('a repeat of a request whose job another instance drives', () => {
 });
 
 describe('a repeat of a request whose job has no living driver', () => {
-  it('drives it, and brings the audio that a further attempt needs', async () => {
+  it('takes it over, and brings the audio for a retry', async () => {
     const { first, second, addNode } = createAsking(ours);
     await addNode('node-a');
     const { jobId } = await first.dispatch(SAME);
@@ -164,7 +164,7 @@ describe('a repeat of a request whose job has no living driver', () => {
     expect(await second.service.dispatch(second.request(SAME))).toMatchObject({
       kind: 'dispatched',
       isRepeat: true,
-      job: { jobId, state: 'DISPATCHED' },
+      job: { jobId, state: 'RESERVED' },
     });
     expect(second.service.drives(jobId)).toBe(true);
     await first.clock.advance(3_100);
@@ -173,7 +173,7 @@ describe('a repeat of a request whose job has no living driver', () => {
     expect(second.audio.size()).toBe(0);
   });
 
-  it('brings back the audio of a job that is in flight here and waits for nothing else', async () => {
+  it('brings the audio that a job in flight here waits for', async () => {
     const { first, second, addNode, takeOver, claimed } = createAsking(ours);
     await addNode('node-a');
     const { jobId } = await first.dispatch(SAME);
@@ -191,7 +191,7 @@ describe('a repeat of a request whose job has no living driver', () => {
     expect(claimed).toEqual([]);
   });
 
-  it('makes it ours once though two repeats ask at once', async () => {
+  it('takes it over once for two concurrent repeats', async () => {
     const { first, second, addNode } = createAsking(ours);
     await addNode('node-a');
     const { jobId } = await first.dispatch(SAME);
@@ -202,7 +202,7 @@ describe('a repeat of a request whose job has no living driver', () => {
     expect(second.audio.size()).toBe(4);
   });
 
-  it('leaves no audio behind if there is nothing to drive after all', async () => {
+  it('keeps no audio when the job is already over', async () => {
     const { first, second, addNode } = createAsking(async (job) => ({
       kind: 'ours',
       job: { ...job, state: 'RELEASED' },
@@ -215,8 +215,8 @@ describe('a repeat of a request whose job has no living driver', () => {
   });
 });
 
-describe('a repeat of a request whose job ends meanwhile', () => {
-  it('is answered with the result', async () => {
+describe('a repeat of a request whose job ends during the claim', () => {
+  it('gets the result', async () => {
     const { first, second, addNode } = createAsking(async (job, { first: driver }) => {
       await driver.service.finish(driver.last(job.jobId), RESULT);
       return { kind: 'over' };
@@ -243,8 +243,8 @@ describe('a repeat of a request whose job ends meanwhile', () => {
     expect(second.sent).toHaveLength(1);
   });
 
-  it('is tried anew once and no more', async () => {
-    // Whatever was bound fails, and somebody else has bound the request again by then.
+  it('is dispatched anew only once', async () => {
+    // Each bound job fails, and another instance has bound the request again by then.
     const { first, second, addNode, claimed } = createAsking(async (job, { first: driver }) => {
       await driver.service.cancel(job.jobId, 'x');
       await driver.dispatch(SAME);
@@ -256,7 +256,7 @@ describe('a repeat of a request whose job ends meanwhile', () => {
       'SCHEDULER_DEPENDENCY_DOWN',
     );
     expect(claimed).toHaveLength(2);
-    // The same request may be repeated, and then has its one more try again.
+    // A further repeat may be dispatched anew once again.
     const request = second.request(SAME);
     for (const asked of [4, 6]) {
       expect((await second.service.dispatch(request)).kind).toBe('refused');
@@ -264,7 +264,7 @@ describe('a repeat of a request whose job ends meanwhile', () => {
     }
   });
 
-  it('is refused if it is not over after all', async () => {
+  it('is refused when the job is not over', async () => {
     const { first, second, addNode, claimed } = createAsking(async () => ({ kind: 'over' }));
     await addNode('node-a', 2);
     await first.dispatch(SAME);

@@ -1,4 +1,4 @@
-/** A job that somebody waits for and nobody drives: a failover lost how it stood after its driver, dead by now, had struck it off. */
+/** A client waits for a job without a driver: a failover lost its outcome, and its driver died after that. */
 import { expect, it } from 'vitest';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
 import type { DriverClaim, JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
@@ -37,9 +37,9 @@ async function abandoned(claim: 'ours' | 'theirs' | 'down') {
 
 const NO_EVENTS = { publish() {}, subscribe: () => ({ kind: 'subscribed' as const, stop() {} }) };
 
-it('is driven from here on if its driver is gone', async () => {
+it('takes over a job that a client waits for when its driver is gone', async () => {
   const { first, second, jobId, wait } = await abandoned('ours');
-  expect(await wait()).toMatchObject({ state: 'DISPATCHED' });
+  expect(await wait()).toMatchObject({ state: 'RESERVED', intent: { nodeId: 'node-a' } });
   await first.clock.advance(1);
   expect(second.service.drives(jobId)).toBe(true);
   await second.service.finish({ jobId, nodeId: 'node-a', attempt: 1 }, RESULT);
@@ -47,7 +47,7 @@ it('is driven from here on if its driver is gone', async () => {
 });
 
 it.each(['theirs', 'down'] as const)(
-  'is left alone if its driver lives, or nobody knows (%s)',
+  'leaves the job alone when its driver lives or is unknown (%s)',
   async (claim) => {
     const { first, second, jobId, claimed, wait } = await abandoned(claim);
     await wait();

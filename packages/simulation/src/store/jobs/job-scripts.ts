@@ -9,7 +9,6 @@ import type {
   TakenOver,
 } from '../../../../scheduler/dist/adapters/shared-jobs/job-scripts.js';
 import type { KnownJob } from '../../../../scheduler/dist/adapters/shared-jobs/known-jobs.js';
-import { isAsExpected } from '../../../../scheduler/dist/adapters/shared-jobs/owed-moves.js';
 import type { JobId } from '../../../../scheduler/dist/domain/ids.js';
 import { isSettled, type JobRecord, type TimelineEntry } from '../../../../scheduler/dist/domain/job.js';
 import { changeJob, entriesOf, type JobChange } from '../../../../scheduler/dist/domain/job-change.js';
@@ -60,6 +59,9 @@ function find(
   const earlier = earlierJobs.get(jobId, now);
   return earlier && { shelf: earlierJobs, key: jobId, stored: earlier };
 }
+
+const isAsExpected = ({ state, fence }: JobRecord, expected: Expected): boolean =>
+  state === expected.state && (fence?.attempt ?? 0) === expected.fenceAttempt;
 
 export const readJob = (shard: Shard, tag: string, jobId: JobId): StoredJob | undefined =>
   find(shard, tag, jobId, shard.now())?.stored;

@@ -1,8 +1,7 @@
-/** What the store answers late: by then a job may be over, and this instance may be another incarnation, whose job it is not. */
+/** Late answers of the store: by then a job may be settled, or this instance may be a new incarnation. */
 import { expect, it } from 'vitest';
 import type { IndexScripts, RecordScripts, StoredJob } from '../../src/adapters/shared-jobs/job-scripts.ts';
 import { createJobStore } from '../../src/adapters/shared-jobs/job-store.ts';
-import { SOON_MS } from '../../src/adapters/shared-jobs/owed-moves.ts';
 import { changeJob } from '../../src/domain/job-change.ts';
 import { changeTo, draftJob, expectedOf } from '../contracts/job-draft.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -10,11 +9,10 @@ import { ROOMY } from '../support/redis-jobs.ts';
 
 const FAILED = changeTo('FAILED', { failure: { code: 'JOB_TIMEOUT', message: 'no answer' } });
 
-/** A store that does what it is asked, unless a test holds its answers up. */
+/** A store whose answers a test can delay. */
 function start() {
   const clock = createManualClock();
   const self = { incarnation: '1', former: 'dead/1', isHeldAtLast: false };
-  const written: string[] = [];
   const waiting: (() => void)[] = [];
   let isHeld = false;
   const answer = <T>(how: T): Promise<T> =>
@@ -27,14 +25,13 @@ function start() {
     restore: async () => ({ kind: 'restored' }),
     takeOver: () => answer({ kind: 'taken', stored, lifeMs: Number.POSITIVE_INFINITY, former: self.former }),
     move: async (_driver, _jobId, _expected, change) => {
-      written.push(change.state);
       const record = changeJob(job, change);
       return { kind: 'moved', record, revision: record.timeline.length, bytes: 0, watchers: [] };
     },
   } as Partial<RecordScripts> as RecordScripts;
   const indexes = {
     note: () => answer(undefined),
-    // What it does with the index of another comes last.
+    // The last call of a takeover.
     leave: () => {
       isHeld ||= self.isHeldAtLast;
       return answer(undefined);
@@ -55,7 +52,6 @@ function start() {
     store,
     self,
     job,
-    written,
     holdUp() {
       isHeld = true;
     },
@@ -64,7 +60,7 @@ function start() {
       for (const tell of waiting.splice(0)) tell();
       await clock.advance(0);
     },
-    /** It was taken for dead, and has noticed. */
+    /** The instance was declared dead, and has noticed. */
     beReborn() {
       self.incarnation = '2';
       store.drives(job.jobId);
@@ -72,7 +68,7 @@ function start() {
   };
 }
 
-it('a job that ends while the store is told of it again is not driven here any more', async () => {
+it('a job that is settled during its restore is not driven here', async () => {
   const { store, job, holdUp, answerNow } = start();
   await store.admit(job);
   holdUp();
@@ -83,7 +79,7 @@ it('a job that ends while the store is told of it again is not driven here any m
   expect(store.drives(job.jobId)).toBe(false);
 });
 
-it('a job that the store was told of again by an earlier life is not driven by this one', async () => {
+it('a job restored by an earlier incarnation is not driven by this one', async () => {
   const { store, job, holdUp, answerNow, beReborn } = start();
   await store.admit(job);
   holdUp();
@@ -94,7 +90,7 @@ it('a job that the store was told of again by an earlier life is not driven by t
   expect(store.drives(job.jobId)).toBe(false);
 });
 
-it('I4 fencing: a job that was taken over in the name of an earlier life is not driven by this one', async () => {
+it('I4 fencing: a takeover by an earlier incarnation does not count for this one', async () => {
   const { clock, store, job, holdUp, answerNow, beReborn } = start();
   const { jobId, deadlineAt } = job;
   const taking = store.takeOver({ jobId, deadlineAt }, { instanceId: 'dead' });
@@ -107,7 +103,7 @@ it('I4 fencing: a job that was taken over in the name of an earlier life is not 
   expect(store.drives(jobId)).toBe(false);
 });
 
-it('I4 fencing: nor is one that was only to be taken off the index of the dead when this life began', async () => {
+it('I4 fencing: a takeover that ends in a new incarnation does not count', async () => {
   const { clock, store, self, job, answerNow, beReborn } = start();
   const { jobId, deadlineAt } = job;
   self.isHeldAtLast = true;
@@ -118,29 +114,4 @@ it('I4 fencing: nor is one that was only to be taken off the index of the dead w
   await answerNow();
   expect(await taking).toEqual({ kind: 'driven' });
   expect(store.drives(jobId)).toBe(false);
-});
-
-it('what an earlier life owed the store is not shown by this one', async () => {
-  const { store, self, job } = start();
-  await store.admit(job);
-  const sent = changeTo('DISPATCHED', { fence: { nodeId: 'node-1', attempt: 1 } });
-  await store.move(job.jobId, expectedOf(job), sent, 'soon');
-  expect(await store.get(job.jobId)).toMatchObject({ state: 'DISPATCHED' });
-  self.incarnation = '2';
-  expect(await store.get(job.jobId)).toEqual(job);
-});
-
-it('what is owed of a job is written although the job is taken over once more, by the same life', async () => {
-  const { clock, store, self, job, written } = start();
-  const { jobId, deadlineAt } = job;
-  await store.takeOver({ jobId, deadlineAt }, { instanceId: 'dead' });
-  const sent = changeTo('DISPATCHED', { fence: { nodeId: 'node-1', attempt: 1 } });
-  await store.move(jobId, expectedOf(job), sent, 'soon');
-  self.former = 'me/1';
-  expect(await store.takeOver({ jobId, deadlineAt }, { instanceId: 'dead' })).toMatchObject({
-    kind: 'taken',
-  });
-  expect(await store.get(jobId)).toMatchObject({ state: 'DISPATCHED' });
-  await clock.advance(SOON_MS);
-  expect(written).toEqual(['DISPATCHED']);
 });

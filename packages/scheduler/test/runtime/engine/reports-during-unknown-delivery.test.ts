@@ -1,8 +1,7 @@
-/** I3 one outcome: a send of unknown end, and what is heard of it while the store is asked, or another node. */
+/** I3 one outcome: reports that arrive while a delivery of unknown end is followed by another try. */
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../../src/ports/node-link.ts';
 import { createFaultyRig } from './faulty-rig.ts';
-import { writeDispatched } from './holder.ts';
 import { createInstances } from './instances.ts';
 import { createRig, need, RESULT, type Rig, SETTINGS } from './rig.ts';
 
@@ -17,62 +16,8 @@ async function boundTo(rig: Rig) {
   return job;
 }
 
-describe('while the store is asked whether a job has left', () => {
-  /** `isWritten`: its holder has written that it has. */
-  async function asking(isWritten: boolean) {
-    const { rig, store } = createFaultyRig();
-    await rig.addNode('node-a');
-    rig.onDelivery('node-a', async (assignment) => {
-      if (isWritten) await writeDispatched(rig.store, rig.clock, assignment);
-      return SILENT;
-    });
-    store.plan({ method: 'get', fault: { answerDelayMs: ASKING_MS } });
-    const dispatching = rig.service.dispatch(rig.request(SAME));
-    await rig.clock.advance(ASKING_MS / 2);
-    const { jobId } = await boundTo(rig);
-    const answered = async () => {
-      await rig.clock.advance(ASKING_MS);
-      return dispatching;
-    };
-    return { rig, jobId, first: { nodeId: 'node-a', jobId, attempt: 1 }, answered };
-  }
-
-  it('its result makes it end, and the answer, which is older, changes nothing', async () => {
-    const { rig, first, answered } = await asking(true);
-    expect((await rig.service.finish(first, RESULT)).kind).toBe('accepted');
-    expect(await answered()).toMatchObject({
-      kind: 'dispatched',
-      job: { state: 'RELEASED', result: RESULT },
-    });
-    expect([rig.service.inFlight(), rig.cancelled]).toEqual([0, []]);
-  });
-
-  it('its failure has it tried elsewhere: it is not meant for that node again', async () => {
-    const { rig, jobId, first, answered } = await asking(false);
-    await rig.service.fail(first, FAILURE);
-    expect(await answered()).toMatchObject({ kind: 'dispatched', job: { state: 'RETRYING' } });
-    await rig.clock.advance(SETTINGS.ackTimeoutMs + 100);
-    expect([await rig.state(jobId), rig.service.waiting()]).toEqual(['RETRYING', 1]);
-    await rig.clock.advance(SETTINGS.pendingTimeoutMs);
-    expect((await rig.store.get(jobId))?.failure).toEqual(FAILURE);
-  });
-
-  it('others may take it over: then it is refused here, as its repeats are', async () => {
-    const { rig, jobId, answered } = await asking(true);
-    const repeat = rig.service.dispatch(rig.request(SAME));
-    await rig.clock.advance(1);
-    rig.service.abandonAll();
-    expect(rig.refusal(await repeat).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
-    expect(rig.refusal(await answered()).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
-    expect([rig.service.drives(jobId), rig.counts.get('scheduler_jobs_admitted_total')]).toEqual([
-      false,
-      undefined,
-    ]);
-  });
-});
-
-describe('while another node is asked for a slot', () => {
-  it('the one that was sent the job may take it: it is dispatched', async () => {
+describe('while a slot on another node is being reserved', () => {
+  it('the node that was sent the job may acknowledge it', async () => {
     const { rig, ledger } = createFaultyRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -90,8 +35,8 @@ describe('while another node is asked for a slot', () => {
   });
 });
 
-describe('while a retry is on its way of which nobody will know whether it arrived', () => {
-  it('the attempt before may end the job: that node is told to stop', async () => {
+describe('while the delivery of a retry ends unknown', () => {
+  it('a result of the attempt before cancels the retry', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch(SAME);
@@ -106,8 +51,8 @@ describe('while a retry is on its way of which nobody will know whether it arriv
   });
 });
 
-describe('while a retry is on its way that turns out not to have left', () => {
-  it('the attempt before may take the job up: the next one of unknown end is told to stop all the same', async () => {
+describe('while a retry turns out to be undeliverable', () => {
+  it('a late acknowledgement and failure still cancel the next unknown delivery', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch(SAME);
@@ -128,8 +73,8 @@ describe('while a retry is on its way that turns out not to have left', () => {
   });
 });
 
-describe('a node that was said to be out of reach, and answers all the same', () => {
-  it.each([0, 2_000])('has the job: it is not taken back (waiting %i ms)', async (waitMs) => {
+describe('a node reported undeliverable that acknowledges', () => {
+  it.each([0, 2_000])('has the job, which is not withdrawn (waiting %i ms)', async (waitMs) => {
     const { rig, store, ledger } = createFaultyRig();
     await rig.addNode('node-a');
     rig.onDelivery('node-a', () => ({ kind: 'undeliverable', reason: 'no socket' }));
@@ -146,8 +91,8 @@ describe('a node that was said to be out of reach, and answers all the same', ()
   });
 });
 
-describe('a job that was meant for its node again', () => {
-  it('stays with that one when another instance takes it over', async () => {
+describe('a job whose intent was set back to its first node', () => {
+  it('stays with that node after a takeover', async () => {
     const { first, second, addNode, takeOver, record } = createInstances();
     const sends: string[] = [];
     for (const nodeId of ['node-a', 'node-b']) {
@@ -168,7 +113,7 @@ describe('a job that was meant for its node again', () => {
     expect(second.cancelled.filter((one) => one.nodeId === nodeId)).toEqual([]);
   });
 
-  it('is meant for the last that may have it', async () => {
+  it('has the last node that may have it as intent', async () => {
     const rig = createRig();
     const sends: string[] = [];
     for (const nodeId of ['node-a', 'node-b', 'node-c']) {
