@@ -1,6 +1,6 @@
 /** The lease of an abandoned attempt: it is marked, shortened where the node should have acknowledged, and ends. */
 import { describe, expect, it } from 'vitest';
-import { createRig, deployedProfile, SETTINGS } from '../engine/rig.ts';
+import { createRig, deployedProfile, SETTINGS } from '../rigs/rig.ts';
 
 const { ackTimeoutMs, abandonedLeaseMs, jobTimeoutMs, leaseGraceMs } = SETTINGS;
 

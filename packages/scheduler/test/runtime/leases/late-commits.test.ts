@@ -1,7 +1,7 @@
 /** An acknowledgement after the driver abandoned the attempt: the lease is committed once more, or the attempt is cancelled. */
 import { describe, expect, it } from 'vitest';
-import { createFaultyRig } from '../engine/faulty-rig.ts';
-import { createRig, RESULT, SETTINGS } from '../engine/rig.ts';
+import { createFaultyRig } from '../rigs/faulty-rig.ts';
+import { createRig, RESULT, SETTINGS } from '../rigs/rig.ts';
 
 const { ackTimeoutMs, abandonedLeaseMs, jobTimeoutMs } = SETTINGS;
 

@@ -1,8 +1,8 @@
 /** Which leases an instance writes again after a failover, and for how long: those of attempts that may have reached their node. */
 import { describe, expect, it } from 'vitest';
-import { createFaultyRig } from '../engine/faulty-rig.ts';
-import { createInstances } from '../engine/instances.ts';
-import { COMMITTED_MS } from '../engine/rig.ts';
+import { createFaultyRig } from '../rigs/faulty-rig.ts';
+import { COMMITTED_MS } from '../rigs/rig.ts';
+import { createInstances } from '../rigs/two-instances.ts';
 
 const SLOW_MS = 100;
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRecentlyReleased } from '../../../src/runtime/takeover/recently-released.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { createRig, RESULT } from '../engine/rig.ts';
+import { createRig, RESULT } from '../rigs/rig.ts';
 
 function createKept(maxCount = 100) {
   const clock = createManualClock();

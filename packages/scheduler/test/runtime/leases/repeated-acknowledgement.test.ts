@@ -1,7 +1,7 @@
 /** An acknowledgement that is repeated while the job ends: the slot of an attempt that is over stays free. */
 import { expect, it } from 'vitest';
-import { createFaultyRig } from '../engine/faulty-rig.ts';
-import { RESULT, SETTINGS } from '../engine/rig.ts';
+import { createFaultyRig } from '../rigs/faulty-rig.ts';
+import { RESULT, SETTINGS } from '../rigs/rig.ts';
 
 it('a late acknowledgement takes no slot after the result', async () => {
   const { rig, store, ledger } = createFaultyRig();

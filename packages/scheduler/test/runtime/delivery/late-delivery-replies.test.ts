@@ -1,0 +1,184 @@
+/** Returns that come late or out of order: of a send, of an attempt that was overtaken, of a request made twice. */
+import { describe, expect, it } from 'vitest';
+import { createFaultyRig } from '../rigs/faulty-rig.ts';
+import { holdDelivery } from '../rigs/hold-delivery.ts';
+import { createRig, RESULT } from '../rigs/rig.ts';
+
+const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
+const UNTRANSLATED = { ...RESULT, textTranslated: '' };
+
+describe('late returns', () => {
+  it('does not revive an attempt that was reported failed before its send returned', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const returnA = holdDelivery(rig, 'node-a');
+    const outcome = rig.service.dispatch(rig.request({ requestId: 'r', fingerprint: 'f' }));
+    await rig.clock.advance(1);
+    const jobId = (await rig.store.bound('default', 'r'))?.jobId ?? '';
+    await rig.addNode('node-b');
+    const returnB = holdDelivery(rig, 'node-b');
+    void rig.service.fail({ nodeId: 'node-a', jobId, attempt: 1 }, FAILURE);
+    await rig.clock.advance(1);
+    returnA();
+    await rig.clock.advance(1);
+    returnB();
+    await rig.clock.advance(1);
+    expect((await outcome).kind).toBe('dispatched');
+    expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
+    expect((await rig.service.finish({ nodeId: 'node-b', jobId, attempt: 2 }, RESULT)).kind).toBe('accepted');
+    await rig.clock.advance(100_000);
+    expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([0, 0]);
+  });
+
+  it('dispatches a job whose result is here before its send returns, with that result', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const comeBack = holdDelivery(rig, 'node-a');
+    const outcome = rig.service.dispatch(rig.request({ requestId: 'r', fingerprint: 'f' }));
+    await rig.clock.advance(1);
+    const jobId = (await rig.store.bound('default', 'r'))?.jobId ?? '';
+    expect((await rig.service.finish({ nodeId: 'node-a', jobId, attempt: 1 }, RESULT)).kind).toBe('accepted');
+    comeBack();
+    await rig.clock.advance(1);
+    expect(await outcome).toMatchObject({ kind: 'dispatched', job: { jobId } });
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
+    expect(await rig.used('node-a')).toBe(0);
+    expect(rig.service.inFlight()).toBe(0);
+  });
+
+  it('retries the job of a node whose late acknowledgement stood and which then leaves, though a successor was on its way', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    const first = rig.last(job.jobId);
+    await rig.addNode('node-b');
+    const returnB = holdDelivery(rig, 'node-b');
+    await rig.clock.advance(3_100);
+    expect((await rig.service.acknowledge(first)).kind).toBe('accepted');
+    returnB();
+    await rig.clock.advance(1);
+    expect((await rig.store.get(job.jobId))?.fence).toEqual({ nodeId: 'node-a', attempt: 1 });
+    await rig.addNode('node-c');
+    rig.fleet.remove('node-a');
+    rig.service.nodeLeft('node-a', 0);
+    await rig.clock.advance(1);
+    expect(rig.last(job.jobId).nodeId).toBe('node-c');
+  });
+
+  it('I3 one outcome: uses a number for one node, though the node before took the job up again and failed it', async () => {
+    const { rig, ledger } = createFaultyRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    const first = rig.last(jobId);
+    await rig.clock.advance(2_900);
+    for (const nodeId of ['node-b', 'node-c']) await rig.addNode(nodeId);
+    const returns = ['node-b', 'node-c'].map((nodeId) => holdDelivery(rig, nodeId));
+    ledger.plan({ method: 'reserve', fault: { answerDelayMs: 200 } });
+    await rig.clock.advance(200);
+    await rig.service.acknowledge(first);
+    expect(await rig.state(jobId)).toBe('RUNNING');
+    void rig.service.fail(first, FAILURE);
+    await rig.clock.advance(500);
+    for (const comeBack of returns) comeBack();
+    await rig.clock.advance(1);
+    expect(rig.sent.filter(({ job, attempt }) => job.jobId === jobId && attempt === 2)).toHaveLength(1);
+    expect((await rig.service.finish(rig.last(jobId), RESULT)).kind).toBe('accepted');
+    const used = ['node-a', 'node-b', 'node-c'].map((nodeId) => rig.used(nodeId));
+    expect(await Promise.all(used)).toEqual([0, 0, 0]);
+  });
+
+  it('gives the second attempt its own time when its acknowledgement overtakes its send', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    await rig.clock.advance(50_000);
+    await rig.addNode('node-b');
+    rig.onDelivery('node-b', async ({ job: { jobId }, attempt, nodeId }) => {
+      await rig.service.acknowledge({ jobId, attempt, nodeId });
+      return { kind: 'written' };
+    });
+    await rig.service.fail(rig.last(job.jobId), FAILURE);
+    expect(await rig.state(job.jobId)).toBe('RUNNING');
+    await rig.clock.advance(20_000);
+    expect(await rig.state(job.jobId)).toBe('RUNNING');
+    expect(rig.last(job.jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+  });
+
+  it('cancels the attempt that may still run when the job settles for an untranslated result', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.addNode('node-b');
+    await rig.service.finish(rig.last(job.jobId), UNTRANSLATED);
+    const second = rig.last(job.jobId);
+    expect(second.nodeId).toBe('node-b');
+    await rig.service.acknowledge(second);
+    // The second attempt runs too long and nobody else is left: at the deadline the first answer has to do.
+    await rig.clock.advance(90_100);
+    expect(await rig.store.get(job.jobId)).toMatchObject({ state: 'RELEASED', result: UNTRANSLATED });
+    expect(rig.cancelled.filter(({ nodeId }) => nodeId === 'node-b')).toHaveLength(1);
+  });
+
+  it('answers a repeat with its job even if there is no room for more audio', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a', 20);
+    const audio = Buffer.alloc(90_000);
+    const same = rig.request({ requestId: 'r', fingerprint: 'f', audio });
+    const job = await rig.dispatch(same);
+    for (let i = 0; i < 10; i++) await rig.dispatch({ audio });
+    expect(rig.refusal(await rig.service.dispatch(rig.request({ audio }))).code).toBe('RATE_LIMITED');
+    expect(await rig.service.dispatch(same)).toMatchObject({
+      kind: 'dispatched',
+      isRepeat: true,
+      job: { jobId: job.jobId },
+    });
+    const other = await rig.service.dispatch({ ...same, fingerprint: 'g' });
+    expect(rig.refusal(other).code).toBe('IDEMPOTENCY_CONFLICT');
+  });
+});
+
+describe('a node that comes back and names no job', () => {
+  const SENT = { socket: 'written', endpoint: 'written', mailbox: 'queued' } as const;
+
+  async function returned(way: keyof typeof SENT, isAcknowledged = true, generation?: number) {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    rig.onDelivery('node-a', () => ({ kind: SENT[way], isApart: way === 'endpoint' }));
+    const { jobId } = await rig.dispatch();
+    if (isAcknowledged) await rig.service.acknowledge(rig.last(jobId));
+    await rig.addNode('node-b');
+    rig.service.nodeReturned('node-a', [], generation);
+    await rig.clock.advance(1);
+    return { rig, jobId };
+  }
+
+  it('has not lost what lies in its mailbox: the slot stays taken, and the time to acknowledge decides', async () => {
+    const { rig, jobId } = await returned('mailbox', false);
+    expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-a', attempt: 1 });
+    expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([1, 0]);
+    await rig.clock.advance(4_000);
+    expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
+  });
+
+  it('has lost what was written to its connection, and its slot is free', async () => {
+    const { rig, jobId } = await returned('socket');
+    expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
+    expect(await rig.used('node-a')).toBe(0);
+  });
+
+  for (const way of ['endpoint', 'mailbox'] as const) {
+    for (const generation of [undefined, 7]) {
+      const where = generation === undefined ? 'here' : 'on another instance';
+      it(`may have had no time to name what came by its ${way}, and its return ${where} frees no slot before its next report`, async () => {
+        const { rig, jobId } = await returned(way, true, generation);
+        expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
+        expect(await rig.used('node-a')).toBe(1);
+        await rig.ledger.reconcile('node-a', { running: 1, runningJobIds: [jobId] });
+        expect(await rig.used('node-a')).toBe(1);
+        await rig.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });
+        expect(await rig.used('node-a')).toBe(0);
+      });
+    }
+  }
+});

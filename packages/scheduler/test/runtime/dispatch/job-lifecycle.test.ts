@@ -1,0 +1,187 @@
+/** A job's way from request to outcome when nothing goes wrong, and the refusals. */
+import { describe, expect, it } from 'vitest';
+import { isOutcome } from '../../../src/domain/job.ts';
+import { createRig, deployedProfile, need, profile, RESULT } from '../rigs/rig.ts';
+
+describe('life of a job', () => {
+  it('goes through the states of the table, and its timeline says when and where', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    expect(job.state).toBe('DISPATCHED');
+    const answer = rig.last(job.jobId);
+    expect(answer).toMatchObject({ nodeId: 'node-a', attempt: 1 });
+    await rig.clock.advance(10);
+    expect((await rig.service.acknowledge(answer)).kind).toBe('accepted');
+    expect(await rig.state(job.jobId)).toBe('RUNNING');
+    await rig.service.finish(answer, RESULT);
+    const done = await rig.store.get(job.jobId);
+    expect(done?.state).toBe('RELEASED');
+    expect(done?.result).toEqual(RESULT);
+    expect(done?.timeline.map((entry) => entry.state)).toEqual([
+      'CREATED',
+      'RESERVED',
+      'DISPATCHED',
+      'RUNNING',
+      'FINISHED',
+      'RELEASED',
+    ]);
+    expect(done?.timeline.at(3)).toMatchObject({ nodeId: 'node-a', attempt: 1 });
+  });
+
+  it('passes through RUNNING when a result comes without acknowledgement', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.service.finish(rig.last(job.jobId), RESULT);
+    const states = (await rig.store.get(job.jobId))?.timeline.map((entry) => entry.state);
+    expect(states?.slice(-4)).toEqual(['DISPATCHED', 'RUNNING', 'FINISHED', 'RELEASED']);
+  });
+
+  it('writes the result and the end of the slot as one, and gives the slot back without waiting for that', async () => {
+    const written: string[] = [];
+    const rig = createRig({
+      wrapStore: (store) => ({
+        ...store,
+        async move(jobId, expected, change) {
+          if (change.state === 'RELEASED')
+            await new Promise((resolve) => rig.clock.after(50, () => resolve(1)));
+          written.push(change.state);
+          return store.move(jobId, expected, change);
+        },
+      }),
+    });
+    await rig.addNode('node-a');
+    const dispatching = rig.dispatch();
+    const job = await dispatching;
+    expect(rig.service.holdsSlot(job.jobId, 1)).toBe(true);
+    const finishing = rig.service.finish(rig.last(job.jobId), RESULT);
+    await rig.clock.advance(10);
+    // Nobody may take it again for the job meanwhile, as if it had been lost.
+    expect([rig.service.drives(job.jobId), rig.service.holdsSlot(job.jobId, 1)]).toEqual([true, false]);
+    expect([await rig.used('node-a'), await rig.state(job.jobId)]).toEqual([0, 'DISPATCHED']);
+    await rig.clock.advance(50);
+    expect((await finishing).kind).toBe('accepted');
+    expect(written).toEqual(['DISPATCHED', 'RELEASED']);
+    expect(rig.published.filter(isOutcome).map(({ state }) => state)).toEqual(['RELEASED']);
+  });
+
+  it('accepts an answer that is quicker than the return of the send', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const answers: string[] = [];
+    rig.onDelivery('node-a', async ({ job, attempt, nodeId }) => {
+      answers.push((await rig.service.acknowledge({ jobId: job.jobId, attempt, nodeId })).kind);
+      answers.push((await rig.service.finish({ jobId: job.jobId, attempt, nodeId }, RESULT)).kind);
+      return { kind: 'written' };
+    });
+    const job = await rig.dispatch();
+    expect(answers).toEqual(['accepted', 'accepted']);
+    expect(await rig.state(job.jobId)).toBe('RELEASED');
+    expect(await rig.used('node-a')).toBe(0);
+  });
+
+  it('holds the audio while the job lives and frees it with the outcome', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    expect(rig.audio.get(job.jobId)).toEqual(Buffer.from([1, 2, 3, 4]));
+    await rig.service.finish(rig.last(job.jobId), RESULT);
+    expect(rig.audio.size()).toBe(0);
+  });
+
+  it('refuses with NO_CAPABLE_NODE, counts and samples when nobody has the languages', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const asked = rig.request({
+      need: need({ directions: [{ source: 'fr', target: 'zh' }] }),
+      waitMs: 5_000,
+    });
+    const refusal = rig.refusal(await rig.service.dispatch(asked));
+    expect(refusal.code).toBe('NO_CAPABLE_NODE');
+    expect(refusal.message).toContain('semantic(fr) + nmt(fr->zh)');
+    expect(refusal.reasons).toEqual([
+      { reason: 'semantic_lang_unsupported', count: 1, sampleNodeIds: ['node-a'] },
+    ]);
+    expect(rig.audio.size()).toBe(0);
+  });
+
+  it('refuses with ALL_CANDIDATES_FULL_OR_FAILED when capable nodes are full', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    await rig.dispatch();
+    const refusal = rig.refusal(await rig.service.dispatch(rig.request()));
+    expect(refusal.code).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
+    expect(refusal.reasons).toEqual([{ reason: 'capacity_exceeded', count: 1, sampleNodeIds: ['node-a'] }]);
+  });
+
+  it('sends to the preferred node when it fits, falls back when not, and errs when strict', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a', 4);
+    await rig.addNode('node-b', 4);
+    await rig.addNode('node-fr', 4, profile({ semantic: ['fr'] }));
+    for (let i = 0; i < 4; i++) {
+      expect((await rig.dispatch({ need: need({ preferredNodeId: 'node-b' }) })).fence?.nodeId).toBe(
+        'node-b',
+      );
+    }
+    expect((await rig.dispatch({ need: need({ preferredNodeId: 'node-b' }) })).fence?.nodeId).toBe('node-a');
+    expect((await rig.dispatch({ need: need({ preferredNodeId: 'node-fr' }) })).fence?.nodeId).toBe('node-a');
+    const strict = rig.request({ need: need({ preferredNodeId: 'node-fr', isStrict: true }) });
+    expect(rig.refusal(await rig.service.dispatch(strict)).code).toBe('PREFERRED_NODE_NOT_CAPABLE');
+  });
+
+  it('spreads a session: its last node is avoided within the window while another is free', async () => {
+    const rig = createRig({ settings: { isSpreadEnabled: true } });
+    await rig.addNode('node-a', 100);
+    await rig.addNode('node-b', 100);
+    const nodes: (string | undefined)[] = [];
+    for (let i = 0; i < 20; i++) nodes.push((await rig.dispatch()).fence?.nodeId);
+    for (let i = 1; i < nodes.length; i++) expect(nodes[i]).not.toBe(nodes[i - 1]);
+    rig.fleet.remove('node-a');
+    expect((await rig.dispatch()).fence?.nodeId).toBe('node-b');
+    expect((await rig.dispatch()).fence?.nodeId).toBe('node-b');
+  });
+
+  it.each([true, false])(
+    'tells a node to stop what it took too long for, if that is wanted: %s',
+    async (isWanted) => {
+      const rig = createRig({ settings: { cancelsTimedOut: isWanted } });
+      await rig.addNode('node-a', 1, deployedProfile());
+      const job = await rig.dispatch();
+      await rig.clock.advance(61_000);
+      expect((await rig.store.get(job.jobId))?.failure?.code).toBe('JOB_TIMEOUT');
+      expect(rig.cancelled.map(({ reason }) => reason)).toEqual(isWanted ? ['JOB_TIMEOUT'] : []);
+    },
+  );
+
+  it('cancels: the node is told, the outcome is FAILED, and a late result changes nothing', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    const answer = rig.last(job.jobId);
+    await rig.service.acknowledge(answer);
+    expect(await rig.service.cancel(job.jobId, 'user left')).toEqual({ kind: 'cancelled' });
+    expect(rig.cancelled.at(-1)).toMatchObject({ nodeId: 'node-a', jobId: job.jobId });
+    expect((await rig.store.get(job.jobId))?.failure?.code).toBe('JOB_CANCELLED');
+    expect(await rig.used('node-a')).toBe(1);
+    expect(await rig.service.finish(answer, RESULT)).toEqual({ kind: 'ignored', reason: 'settled' });
+    expect(await rig.used('node-a')).toBe(0);
+    expect(await rig.service.cancel(job.jobId, 'again')).toEqual({ kind: 'settled' });
+    expect(await rig.service.cancel('job-none', 'x')).toEqual({ kind: 'unknown_job' });
+  });
+
+  it('drains: resolves when the last job has its outcome, or says how many are left at the limit', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a', 2);
+    const job = await rig.dispatch();
+    const drained = rig.service.drain(30_000);
+    await rig.clock.advance(1_000);
+    await rig.service.finish(rig.last(job.jobId), RESULT);
+    expect(await drained).toBe(0);
+    await rig.dispatch();
+    const cut = rig.service.drain(1_000);
+    await rig.clock.advance(1_100);
+    expect(await cut).toBe(1);
+  });
+});

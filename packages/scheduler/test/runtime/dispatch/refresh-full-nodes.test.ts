@@ -1,0 +1,141 @@
+/** Nodes that seem to be full because nobody heard that they are not: whoever finds no slot has them looked at again. */
+import { describe, expect, it } from 'vitest';
+import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
+import { createRefreshFullNodes, MOST_LOOKED_AT } from '../../../src/runtime/dispatch/refresh-full-nodes.ts';
+import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
+import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { nodeView } from '../fleet/fleet-fixture.ts';
+import { createRig } from '../rigs/rig.ts';
+
+const LOOK_MS = 520;
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Other instances share the ledger. */
+const SHARED: JobDrivers = { claim: async () => ({ kind: 'unknown' }) } as unknown as JobDrivers;
+
+async function createMisled({ isShared = true } = {}) {
+  const asked: string[][] = [];
+  const wrapLedger = (ledger: CapacityLedger): CapacityLedger => ({
+    ...ledger,
+    loads(nodeIds) {
+      asked.push([...nodeIds]);
+      return ledger.loads(nodeIds);
+    },
+  });
+  const rig = createRig({ wrapLedger, ...(isShared && { drivers: SHARED }) });
+  await rig.addNode('node-a');
+  // What another instance took, and that it gave it back was not heard.
+  rig.fleet.setLoad('node-a', { used: 1, max: 1 });
+  return { rig, asked };
+}
+
+describe('a node that only seems to be full', () => {
+  it('has a job soon that waits for a slot', async () => {
+    const { rig } = await createMisled();
+    const waiting = rig.dispatch({ waitMs: 5_000 });
+    await rig.clock.advance(LOOK_MS);
+    await waiting;
+    expect(rig.sent).toHaveLength(1);
+  });
+
+  it('has the next job, after one that was refused', async () => {
+    const { rig } = await createMisled();
+    await expect(rig.dispatch()).rejects.toThrow('ALL_CANDIDATES_FULL_OR_FAILED');
+    await rig.clock.advance(LOOK_MS);
+    await rig.dispatch();
+    expect(rig.sent).toHaveLength(1);
+  });
+
+  it('is looked at once for many refusals, and no more when nobody waits', async () => {
+    const { rig, asked } = await createMisled();
+    rig.ledger.reserve('node-a', 'other:1', 60_000);
+    for (let times = 0; times < 10; times += 1) await expect(rig.dispatch()).rejects.toThrow('FULL');
+    await rig.clock.advance(10 * LOOK_MS);
+    expect(asked).toEqual([['node-a']]);
+  });
+
+  it('is looked at again and again while a job waits, until it waits no more', async () => {
+    const { rig, asked } = await createMisled();
+    rig.ledger.reserve('node-a', 'other:1', 60_000);
+    const waiting = rig.dispatch({ waitMs: 4 * LOOK_MS }).catch(String);
+    await rig.clock.advance(3 * LOOK_MS);
+    expect(asked.length).toBeGreaterThan(1);
+    await rig.clock.advance(2 * LOOK_MS);
+    expect(await waiting).toContain('FULL');
+    const looks = asked.length;
+    await rig.clock.advance(10 * LOOK_MS);
+    expect(asked).toHaveLength(looks);
+  });
+
+  it('is not looked at for a job that nobody could do', async () => {
+    const { rig, asked } = await createMisled();
+    const need = { ...rig.request().need, services: ['unheard-of'] };
+    await expect(rig.dispatch({ need })).rejects.toThrow('NO_CAPABLE_NODE');
+    await rig.clock.advance(LOOK_MS);
+    expect(asked).toEqual([]);
+  });
+
+  it('cannot be where nobody else takes slots', async () => {
+    const { rig, asked } = await createMisled({ isShared: false });
+    await expect(rig.dispatch()).rejects.toThrow('FULL');
+    await rig.clock.advance(LOOK_MS);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('a second look', () => {
+  function createLook(loads: CapacityLedger['loads']) {
+    const clock = createManualClock();
+    const fleet = createFleetView();
+    const wheel = { set: (delayMs: number, run: () => void) => ({ cancel: clock.after(delayMs, run) }) };
+    const state = { isAnybodyWaiting: false };
+    const look = createRefreshFullNodes({
+      fleet,
+      ledger: { loads },
+      wheel: wheel as never,
+      isAnybodyWaiting: () => state.isAnybodyWaiting,
+      log: QUIET,
+    });
+    return { clock, fleet, look, state };
+  }
+
+  it('goes round a large fleet, some of it at a time (I6, I11)', async () => {
+    const asked: string[] = [];
+    const { clock, fleet, look, state } = createLook(async (nodeIds) => {
+      expect(nodeIds.length).toBeLessThanOrEqual(MOST_LOOKED_AT);
+      asked.push(...nodeIds);
+      return new Map();
+    });
+    const count = 3 * MOST_LOOKED_AT;
+    for (let n = 0; n < count; n++) {
+      fleet.upsert(nodeView(`full-${n}`));
+      fleet.setLoad(`full-${n}`, { used: 4, max: 4 });
+      fleet.upsert(nodeView(`free-${n}`));
+      fleet.upsert(nodeView(`cordoned-${n}`, { isCordoned: true }));
+      fleet.setLoad(`cordoned-${n}`, { used: 4, max: 4 });
+    }
+    state.isAnybodyWaiting = true;
+    look.needed();
+    await clock.advance(3 * LOOK_MS);
+    expect(new Set(asked).size).toBe(count);
+    expect(asked.every((nodeId) => nodeId.startsWith('full-'))).toBe(true);
+  });
+
+  it('is not in the way of the next when the ledger cannot be asked, or nothing is full', async () => {
+    let asked = 0;
+    const { clock, fleet, look } = createLook(async () => {
+      asked += 1;
+      throw new Error('away');
+    });
+    look.needed();
+    await clock.advance(LOOK_MS);
+    fleet.upsert(nodeView('full'));
+    fleet.setLoad('full', { used: 4, max: 4 });
+    for (let times = 0; times < 2; times += 1) {
+      look.needed();
+      await clock.advance(LOOK_MS);
+    }
+    expect(asked).toBe(2);
+  });
+});

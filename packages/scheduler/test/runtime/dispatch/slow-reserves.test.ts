@@ -1,0 +1,84 @@
+/** Slots that are had after a while: what became of the job meanwhile decides whether it is sent. */
+import { describe, expect, it } from 'vitest';
+import type { Delivery } from '../../../src/ports/node-link.ts';
+import { createFaultyRig } from '../rigs/faulty-rig.ts';
+import { createRig, RESULT, SETTINGS } from '../rigs/rig.ts';
+
+describe('a job whose record is written before its slot is had', () => {
+  const waiting = async () => {
+    const made = createFaultyRig();
+    await made.rig.addNode('node-a');
+    made.ledger.plan({ method: 'reserve', fault: { answerDelayMs: 50 } });
+    const dispatching = made.rig.service.dispatch(made.rig.request());
+    await made.rig.clock.advance(10);
+    const [job] = (await made.rig.store.list({ limit: 1 })).jobs;
+    return { ...made, dispatching, jobId: job?.jobId ?? '' };
+  };
+
+  it('leaves for its node as soon as it has it', async () => {
+    const { rig, dispatching } = await waiting();
+    await rig.clock.advance(100);
+    expect(await dispatching).toMatchObject({ kind: 'dispatched', job: { fence: { nodeId: 'node-a' } } });
+  });
+
+  it('is not sent to a node, nor keeps the slot, if it is cancelled meanwhile', async () => {
+    const { rig, dispatching, jobId } = await waiting();
+    expect((await rig.service.cancel(jobId, 'stop')).kind).toBe('cancelled');
+    await rig.clock.advance(100);
+    expect(rig.refusal(await dispatching).code).toBe('JOB_CANCELLED');
+    expect([rig.sent, rig.cancelled, await rig.used('node-a')]).toEqual([[], [], 0]);
+  });
+
+  it('I4 fencing: is not sent by an instance whose jobs others drive by then, and keeps its slot', async () => {
+    const { rig, dispatching } = await waiting();
+    rig.service.abandonAll();
+    await rig.clock.advance(100);
+    expect(rig.refusal(await dispatching).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
+    expect([rig.sent, rig.cancelled, await rig.used('node-a')]).toEqual([[], [], 1]);
+  });
+});
+
+describe('a job that is over before its send comes back', () => {
+  const sending = async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    let comeBack: (delivery: Delivery) => void = () => {};
+    rig.onDelivery('node-a', () => new Promise((resolve) => (comeBack = resolve)));
+    const dispatching = rig.service.dispatch(rig.request());
+    await rig.clock.advance(1);
+    const [job] = (await rig.store.list({ limit: 1 })).jobs;
+    const end = (delivery: Delivery) => {
+      rig.onDelivery('node-a', () => ({ kind: 'written' }));
+      comeBack(delivery);
+    };
+    return { rig, dispatching, end, answer: { nodeId: 'node-a', jobId: job?.jobId ?? '', attempt: 1 } };
+  };
+
+  it('I2 no leak: frees the slot of a cancelled job whose delivery is unknown', async () => {
+    const { rig, dispatching, end, answer } = await sending();
+    await rig.service.cancel(answer.jobId, 'stop');
+    end({ kind: 'unknown', reason: 'silence' });
+    expect(rig.refusal(await dispatching).code).toBe('JOB_CANCELLED');
+    await rig.clock.advance(SETTINGS.abandonedLeaseMs + 100);
+    expect((await rig.service.dispatch(rig.request())).kind).toBe('dispatched');
+  });
+
+  it('I3 one outcome: uses no number twice, though the node is said not to have what it took up and failed', async () => {
+    const { rig, dispatching, end, answer } = await sending();
+    expect((await rig.service.acknowledge(answer)).kind).toBe('accepted');
+    end({ kind: 'undeliverable', reason: 'no socket' });
+    expect((await dispatching).kind).toBe('dispatched');
+    await rig.addNode('node-b');
+    await rig.service.fail(answer, { code: 'PROCESSING_ERROR', message: 'boom' });
+    expect(rig.last(answer.jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+    expect((await rig.service.finish(rig.last(answer.jobId), RESULT)).kind).toBe('accepted');
+  });
+
+  it('I1 no oversell: keeps the slot of what its node has taken up, though it is said not to have it', async () => {
+    const { rig, dispatching, end, answer } = await sending();
+    expect((await rig.service.acknowledge(answer)).kind).toBe('accepted');
+    end({ kind: 'undeliverable', reason: 'no socket' });
+    await dispatching;
+    expect(await rig.used('node-a')).toBe(1);
+  });
+});

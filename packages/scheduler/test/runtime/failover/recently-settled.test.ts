@@ -1,0 +1,64 @@
+/** Outcomes of a moment ago: kept as long as a store may have to be told them again, and never more than there is room for. */
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/domain/job.ts';
+import { createTimerWheel } from '../../../src/runtime/attempts/timer-wheel.ts';
+import { createRecentlySettled } from '../../../src/runtime/takeover/recently-settled.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { RESULT } from '../rigs/rig.ts';
+
+const job = (jobId: string, state = 'FINISHED', speech = 0) =>
+  ({ jobId, state, result: { ...RESULT, ttsAudio: 'x'.repeat(speech) } }) as unknown as JobRecord;
+
+function createKept(limits: { maxCount?: number; maxBytes?: number } = {}) {
+  const clock = createManualClock();
+  const wheel = createTimerWheel({ clock, tickMs: 20, onFault() {} });
+  const lately = createRecentlySettled({
+    clock,
+    wheel,
+    keepMs: 10_000,
+    maxCount: limits.maxCount ?? 100,
+    maxBytes: limits.maxBytes ?? 1_000_000,
+  });
+  return { clock, lately, ids: () => [...lately.all()].map(({ jobId }) => jobId) };
+}
+
+describe('outcomes of a moment ago', () => {
+  it('are kept once each, as they are now, and go one by one', async () => {
+    const { clock, lately, ids } = createKept();
+    lately.note(job('a'));
+    await clock.advance(4_000);
+    lately.note(job('b'));
+    lately.note(job('a', 'RELEASED'));
+    expect([...lately.all()].map(({ state }) => state)).toEqual(['RELEASED', 'FINISHED']);
+    await clock.advance(6_100);
+    expect(ids()).toEqual(['b']);
+    await clock.advance(4_000);
+    expect(ids()).toEqual([]);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('make room for newer ones, by count and by bytes', () => {
+    const few = createKept({ maxCount: 2 });
+    for (const id of ['a', 'b', 'c']) few.lately.note(job(id));
+    expect(few.ids()).toEqual(['b', 'c']);
+    const small = createKept({ maxBytes: 25_000 });
+    for (const id of ['a', 'b', 'c']) small.lately.note(job(id, 'FINISHED', 9_000));
+    expect(small.ids()).toEqual(['b', 'c']);
+    small.lately.forget('b');
+    small.lately.note(job('d', 'FINISHED', 9_000));
+    expect(small.ids()).toEqual(['c', 'd']);
+  });
+
+  it('are forgotten one by one, or all', async () => {
+    const { clock, lately, ids } = createKept();
+    for (const id of ['a', 'b', 'c']) lately.note(job(id));
+    lately.forget('a');
+    lately.forget('never-known');
+    expect(ids()).toEqual(['b', 'c']);
+    lately.clear();
+    expect(ids()).toEqual([]);
+    lately.note(job('d'));
+    await clock.advance(10_100);
+    expect(ids()).toEqual([]);
+  });
+});

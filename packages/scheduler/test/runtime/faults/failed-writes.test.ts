@@ -1,0 +1,271 @@
+/** A store that fails, before or after it wrote, or forgets: jobs go on or end, and nothing of them stays. */
+import { describe, expect, it } from 'vitest';
+import { createFaultyRig } from '../rigs/faulty-rig.ts';
+import { createRig, deployedProfile, RESULT, type Rig } from '../rigs/rig.ts';
+
+const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
+const UNTRANSLATED = { ...RESULT, textTranslated: '' };
+/** Longer than any job, lease and grace together. */
+const LONG_MS = 600_000;
+
+const remains = async (rig: Rig) => ({
+  inFlight: rig.service.inFlight(),
+  audio: rig.audio.size(),
+  used: await rig.used('node-a'),
+});
+const NOTHING = { inFlight: 0, audio: 0, used: 0 };
+
+describe('failing ports', () => {
+  it('ends the job whose result was written though the store did not say so', async () => {
+    const { rig, strikeMove } = createFaultyRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    strikeMove('throw_after_effect');
+    const first = rig.service.finish(rig.last(job.jobId), RESULT);
+    const drained = rig.service.drain(LONG_MS);
+    await rig.clock.advance(5_000);
+    const again = rig.service.finish(rig.last(job.jobId), RESULT);
+    await rig.clock.advance(5_000);
+    expect(await rig.state(job.jobId)).toBe('RELEASED');
+    expect(await remains(rig)).toEqual(NOTHING);
+    expect([(await first).kind, (await again).kind]).toEqual(['accepted', 'ignored']);
+    expect(await drained).toBe(0);
+  });
+
+  it('accepts one of two equal results though the store answers neither write', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    const made = store.calls('move');
+    store.plan(
+      { method: 'move', at: [made + 1], fault: 'throw_after_effect' },
+      { method: 'move', at: [made + 2], fault: 'throw' },
+    );
+    const answers = [1, 2].map(() => rig.service.finish(rig.last(job.jobId), RESULT));
+    await rig.clock.advance(5_000);
+    const kinds = (await Promise.all(answers)).map(({ kind }) => kind);
+    expect(kinds.sort()).toEqual(['accepted', 'ignored']);
+    expect(rig.counts.get('scheduler_jobs_settled_total{finished,}')).toBe(1);
+    expect(await remains(rig)).toEqual(NOTHING);
+  });
+
+  it('ends the job whose failure was written though the store did not say so', async () => {
+    const { rig, strikeMove } = createFaultyRig({ maxRetry: 0 });
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    strikeMove('throw_after_effect');
+    void rig.service.fail(rig.last(job.jobId), FAILURE);
+    await rig.clock.advance(5_000);
+    expect(await rig.store.get(job.jobId)).toMatchObject({ state: 'RELEASED', failure: FAILURE });
+    expect(await remains(rig)).toEqual(NOTHING);
+  });
+
+  it('does not lose a result to one failing write', async () => {
+    const { rig, strikeMove } = createFaultyRig();
+    await rig.addNode('node-a', 1, deployedProfile());
+    const job = await rig.dispatch();
+    strikeMove('throw');
+    void rig.service.finish(rig.last(job.jobId), RESULT);
+    await rig.clock.advance(100_000);
+    expect(await rig.store.get(job.jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
+    expect(await remains(rig)).toEqual(NOTHING);
+  });
+
+  for (const fault of ['throw', 'throw_after_effect'] as const) {
+    it(`watches an attempt whose dispatch met a ${fault}, and tries another node when it stays silent`, async () => {
+      const { rig, strikeMove } = createFaultyRig();
+      await rig.addNode('node-a');
+      await rig.addNode('node-b');
+      strikeMove(fault);
+      const dispatching = rig.dispatch();
+      await rig.clock.advance(10_000);
+      const { jobId } = await dispatching;
+      expect(rig.sent.map(({ nodeId }) => nodeId).sort()).toEqual(['node-a', 'node-b']);
+      expect(rig.last(jobId).attempt).toBe(2);
+    });
+
+    it(`retries a failed attempt though giving it up met a ${fault}`, async () => {
+      const { rig, strikeMove } = createFaultyRig();
+      await rig.addNode('node-a');
+      await rig.addNode('node-b');
+      const job = await rig.dispatch();
+      strikeMove(fault);
+      void rig.service.fail(rig.last(job.jobId), FAILURE);
+      await rig.clock.advance(2_000);
+      expect(rig.last(job.jobId).attempt).toBe(2);
+    });
+
+    it(`dispatches a woken waiter though its reservation met a ${fault}`, async () => {
+      const { rig, store, strikeMove } = createFaultyRig();
+      await rig.addNode('node-a');
+      const busy = await rig.dispatch();
+      const waiting = rig.service.dispatch(rig.request({ waitMs: 5_000 }));
+      await rig.clock.advance(10);
+      // The busy job is finished, gives its slot back and is released; the third write is the waiter's.
+      strikeMove(fault, 2);
+      await rig.service.finish(rig.last(busy.jobId), RESULT);
+      await rig.clock.advance(2_000);
+      expect(store.struck('move')).toBe(1);
+      expect(rig.service.waiting()).toBe(0);
+      expect(await waiting).toMatchObject({ kind: 'dispatched', job: { state: 'DISPATCHED' } });
+      expect(rig.sent).toHaveLength(2);
+    });
+  }
+
+  it('leaves nothing bound when a request was admitted though the store did not say so', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    const same = rig.request({ requestId: 'r', fingerprint: 'f' });
+    store.plan({ method: 'admit', at: [1], fault: 'throw_after_effect' });
+    expect(rig.refusal(await rig.service.dispatch(same)).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
+    expect(await rig.store.bound('default', 'r')).toBeUndefined();
+    const job = await rig.dispatch(same);
+    expect(rig.sent).toHaveLength(1);
+    await rig.clock.advance(LONG_MS);
+    expect(['RELEASED', undefined]).toContain(await rig.state(job.jobId));
+    expect(await remains(rig)).toEqual(NOTHING);
+  });
+
+  it('does not call a repeat dispatched whose job is being discarded because the store did not say it was admitted', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    const same = rig.request({ requestId: 'r', fingerprint: 'f' });
+    store.plan(
+      { method: 'admit', at: [1], fault: 'throw_after_effect' },
+      { method: 'discard', fault: { delayMs: 20 } },
+    );
+    const first = rig.service.dispatch(same);
+    await rig.clock.advance(10);
+    const again = rig.service.dispatch(same);
+    await rig.clock.advance(5_000);
+    expect((await first).kind).toBe('refused');
+    const outcome = await again;
+    // Refused like the first, or a job of its own that has a node.
+    expect(outcome.kind === 'refused' || outcome.job.fence !== undefined).toBe(true);
+    expect(rig.sent).toHaveLength(outcome.kind === 'refused' ? 0 : 1);
+  });
+
+  it('I7: refuses at once when the store is silent: nobody waits for the slot and the record to be taken back', async () => {
+    const { rig, store, ledger } = createFaultyRig();
+    await rig.addNode('node-a');
+    store.plan(
+      { method: 'admit', fault: 'throw_after_effect' },
+      { method: 'discard', fault: { delayMs: 800 } },
+    );
+    ledger.plan({ method: 'release', fault: { delayMs: 800 } });
+    expect(rig.refusal(await rig.service.dispatch(rig.request())).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
+    await rig.clock.advance(2_000);
+    expect(await remains(rig)).toEqual(NOTHING);
+  });
+
+  it('goes to the next node at once when one does not answer, though its slot cannot be given back either', async () => {
+    const { rig, ledger } = createFaultyRig();
+    await rig.addNode('node-a');
+    await rig.addNode('node-b');
+    ledger.plan(
+      { method: 'reserve', at: [1], fault: 'throw_after_effect' },
+      { method: 'release', fault: { delayMs: 800 } },
+    );
+    await rig.dispatch();
+    expect(ledger.struck('release')).toBe(1);
+    await rig.clock.advance(2_000);
+    const used = [await rig.used('node-a'), await rig.used('node-b')];
+    expect(used.sort()).toEqual([0, 1]);
+  });
+
+  it('I2: gives the slot of an attempt that is over back as soon as the ledger answers, and does not wait for its lease to end', async () => {
+    const { rig, ledger } = createFaultyRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    ledger.plan({ method: 'release', fault: 'throw' });
+    await rig.service.finish(rig.last(job.jobId), RESULT);
+    await rig.clock.advance(5_500);
+    expect([await rig.used('node-a'), await rig.state(job.jobId)]).toEqual([1, 'RELEASED']);
+    expect(ledger.calls('release')).toBe(6);
+    ledger.heal();
+    await rig.clock.advance(1_000);
+    expect(await rig.used('node-a')).toBe(0);
+    await rig.clock.advance(LONG_MS);
+    expect(ledger.calls('release')).toBe(7);
+  });
+
+  it('does not give an attempt up that was acknowledged in time, though that could be written only later', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    await rig.addNode('node-b');
+    const job = await rig.dispatch();
+    store.plan({ method: 'move', fault: 'throw' });
+    const acknowledged = rig.service.acknowledge(rig.last(job.jobId));
+    await rig.clock.advance(10_000);
+    store.heal();
+    await rig.clock.advance(1_000);
+    expect((await acknowledged).kind).toBe('accepted');
+    expect(await rig.store.get(job.jobId)).toMatchObject({ state: 'RUNNING', fence: { attempt: 1 } });
+    expect(rig.sent).toHaveLength(1);
+    // The time it may run is counted from when it was sent, as ever.
+    await rig.clock.advance(50_000);
+    expect(rig.sent).toHaveLength(2);
+  });
+
+  it('asks a ledger that never answers no longer than the lease lasts', async () => {
+    const { rig, ledger } = createFaultyRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    ledger.plan({ method: 'release', fault: 'throw' });
+    await rig.service.finish(rig.last(job.jobId), RESULT);
+    await rig.clock.advance(LONG_MS);
+    const asked = ledger.calls('release');
+    await rig.clock.advance(LONG_MS);
+    expect([ledger.calls('release'), await rig.used('node-a')]).toEqual([asked, 0]);
+    expect(rig.clock.pending()).toBe(0);
+  });
+
+  it('discards what a refused request left as soon as the store can be asked again', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    const same = rig.request({ requestId: 'r', fingerprint: 'f' });
+    store.plan(
+      { method: 'admit', at: [1], fault: 'throw_after_effect' },
+      { method: 'discard', at: [1, 2], fault: 'throw' },
+    );
+    const refused = rig.service.dispatch(same);
+    await rig.clock.advance(10_000);
+    expect(rig.refusal(await refused).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
+    expect(await rig.store.bound('default', 'r')).toBeUndefined();
+    expect(await remains(rig)).toEqual(NOTHING);
+  });
+
+  it('ends a job with the best result there is though the store is down when its time is over', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.service.finish(rig.last(job.jobId), UNTRANSLATED);
+    const made = store.calls('move');
+    store.plan({ method: 'move', at: [made + 1, made + 2], fault: 'throw' });
+    await rig.clock.advance(100_000);
+    expect(store.struck('move')).toBe(2);
+    expect(await rig.store.get(job.jobId)).toMatchObject({ state: 'RELEASED', result: UNTRANSLATED });
+    expect(await remains(rig)).toEqual(NOTHING);
+  });
+
+  it('ends a job whose record the store has lost', async () => {
+    let isLost = false;
+    const rig = createRig({
+      wrapStore: (inner) => ({
+        ...inner,
+        move: (...args) => (isLost ? Promise.resolve({ kind: 'unknown_job' }) : inner.move(...args)),
+      }),
+    });
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    isLost = true;
+    await rig.clock.advance(LONG_MS);
+    expect(await remains(rig)).toEqual(NOTHING);
+    expect(rig.clock.pending()).toBe(0);
+  });
+});

@@ -1,0 +1,222 @@
+/** An outcome that a store takes its time to write, and what happens to the job meanwhile. */
+import { describe, expect, it } from 'vitest';
+import { createFaultyRig } from '../rigs/faulty-rig.ts';
+import { holdDelivery } from '../rigs/hold-delivery.ts';
+import { RESULT, type Rig, SETTINGS } from '../rigs/rig.ts';
+
+const LATER = { ...RESULT, textTranslated: 'later' };
+/** Longer than a store that failed is left alone. */
+const AGAIN_MS = 500;
+
+async function running() {
+  const made = createFaultyRig();
+  await made.rig.addNode('node-a');
+  const { jobId } = await made.rig.dispatch();
+  const first = made.rig.last(jobId);
+  await made.rig.service.acknowledge(first);
+  await made.rig.addNode('node-b');
+  return { ...made, jobId, first };
+}
+
+describe('I3 one outcome: a result that is being written', () => {
+  it.each([
+    ['comes back without the job', (rig: Rig) => rig.service.nodeReturned('node-a', [])],
+    ['is lost', (rig: Rig) => rig.service.nodeLeft('node-a', 0)],
+  ])('counts although its node %s meanwhile', async (_, happens) => {
+    const { rig, strikeMove, jobId, first } = await running();
+    strikeMove('throw');
+    const finished = rig.service.finish(first, RESULT);
+    await rig.clock.advance(10);
+    happens(rig);
+    await rig.clock.advance(AGAIN_MS);
+    expect((await finished).kind).toBe('accepted');
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
+    expect([rig.sent.length, await rig.used('node-a')]).toEqual([1, 0]);
+    expect(rig.outcomes).toEqual([{ nodeId: 'node-a', outcome: 'succeeded' }]);
+  });
+
+  /** Of an attempt that was given up, while the one after it is sent: it comes to nothing. */
+  async function inVain(fault: 'throw' | { readonly delayMs: number }) {
+    const made = await running();
+    const { rig, store, jobId, first } = made;
+    const letGo = holdDelivery(rig, 'node-b');
+    rig.service.nodeLeft('node-a', 0);
+    await rig.clock.advance(10);
+    expect(await rig.state(jobId)).toBe('RESERVED');
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault });
+    const finished = rig.service.finish(first, RESULT);
+    letGo();
+    await rig.clock.advance(10);
+    const second = rig.last(jobId);
+    expect([await rig.state(jobId), second.attempt]).toEqual(['DISPATCHED', 2]);
+    return { ...made, finished, second };
+  }
+
+  it('in vain keeps no result of the next attempt from being the outcome, at once', async () => {
+    const { rig, jobId, finished, second } = await inVain('throw');
+    expect((await rig.service.finish(second, LATER)).kind).toBe('accepted');
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: LATER });
+    await rig.clock.advance(AGAIN_MS);
+    expect((await finished).kind).toBe('ignored');
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: LATER });
+    expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([0, 0]);
+    // Nobody is told to stop what it has ended.
+    expect(rig.cancelled.filter(({ nodeId }) => nodeId === 'node-b')).toEqual([]);
+  });
+
+  it.each([
+    ['comes back without the job', (rig: Rig) => rig.service.nodeReturned('node-b', [])],
+    ['is lost', (rig: Rig) => rig.service.nodeLeft('node-b', 0)],
+  ])('in vain keeps no result of the next from being it, although its node %s', async (_, happens) => {
+    const { rig, store, jobId, second } = await inVain({ delayMs: AGAIN_MS });
+    await rig.service.acknowledge(second);
+    await rig.addNode('node-c');
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: 'throw' });
+    const later = rig.service.finish(second, LATER);
+    await rig.clock.advance(10);
+    happens(rig);
+    await rig.clock.advance(2 * AGAIN_MS);
+    expect((await later).kind).toBe('accepted');
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: LATER });
+    expect(rig.sent.map(({ nodeId }) => nodeId)).toEqual(['node-a', 'node-b']);
+  });
+
+  it('in vain keeps no failure of the next attempt from being heard', async () => {
+    const { rig, jobId, second } = await inVain('throw');
+    await rig.addNode('node-c');
+    void rig.service.fail(second, { code: 'PROCESSING_ERROR', message: 'boom' });
+    await rig.clock.advance(10);
+    expect(rig.last(jobId)).toMatchObject({ nodeId: 'node-c', attempt: 3 });
+  });
+
+  it('in vain keeps no silent attempt from being given up in time, and none that was heard from going on', async () => {
+    const slow = { delayMs: SETTINGS.ackTimeoutMs + 1_000 };
+    const silent = await inVain(slow);
+    await silent.rig.addNode('node-c');
+    await silent.rig.clock.advance(SETTINGS.ackTimeoutMs + 50);
+    expect(silent.rig.last(silent.jobId)).toMatchObject({ nodeId: 'node-c', attempt: 3 });
+
+    const heard = await inVain(slow);
+    await heard.rig.addNode('node-c');
+    await heard.rig.clock.advance(SETTINGS.ackTimeoutMs / 2);
+    expect((await heard.rig.service.acknowledge(heard.second)).kind).toBe('accepted');
+    await heard.rig.clock.advance(2 * SETTINGS.ackTimeoutMs);
+    expect([await heard.rig.state(heard.jobId), heard.rig.sent.length]).toEqual(['RUNNING', 2]);
+  });
+
+  it('in vain keeps the job from being cancelled no longer than that takes', async () => {
+    const { rig, jobId } = await inVain('throw');
+    expect((await rig.service.cancel(jobId, 'stop')).kind).toBe('cancelled');
+    expect(await rig.store.get(jobId)).toMatchObject({ failure: { code: 'JOB_CANCELLED' } });
+  });
+
+  it('in vain keeps the job from no end in time', async () => {
+    const { rig, jobId, second } = await inVain({ delayMs: 2 * SETTINGS.jobDeadlineMs });
+    await rig.service.acknowledge(second);
+    await rig.clock.advance(SETTINGS.jobDeadlineMs + AGAIN_MS);
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: undefined });
+  });
+
+  it('in vain tells no node to stop whose own is written, though nobody has heard that yet', async () => {
+    const { rig, store, jobId, finished, second } = await inVain({ delayMs: 100 });
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { answerDelayMs: AGAIN_MS } });
+    const later = rig.service.finish(second, LATER);
+    await rig.clock.advance(200);
+    expect([(await finished).kind, await rig.state(jobId)]).toEqual(['ignored', 'RELEASED']);
+    await rig.clock.advance(AGAIN_MS);
+    expect((await later).kind).toBe('accepted');
+    expect(rig.cancelled.filter(({ nodeId }) => nodeId === 'node-b')).toEqual([]);
+    expect(await rig.used('node-b')).toBe(0);
+  });
+
+  it('in vain leaves the next attempt alone, whatever was said meanwhile against the one before', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    const first = rig.last(jobId);
+    await rig.addNode('node-b');
+    const [giveUp, finish] = [store.calls('move') + 1, store.calls('move') + 2];
+    store.plan(
+      { method: 'move', at: [giveUp], fault: { delayMs: 50 } },
+      { method: 'move', at: [finish], fault: { delayMs: AGAIN_MS } },
+    );
+    await rig.clock.advance(SETTINGS.ackTimeoutMs + 20);
+    const finished = rig.service.finish(first, RESULT);
+    rig.service.nodeLeft('node-a', 0);
+    await rig.clock.advance(100);
+    const second = rig.last(jobId);
+    expect([second.nodeId, (await rig.service.acknowledge(second)).kind]).toEqual(['node-b', 'accepted']);
+    await rig.addNode('node-c');
+    await rig.clock.advance(AGAIN_MS);
+    expect((await finished).kind).toBe('ignored');
+    expect([await rig.state(jobId), rig.last(jobId)]).toEqual(['RUNNING', second]);
+    expect((await rig.service.finish(second, LATER)).kind).toBe('accepted');
+  });
+
+  it('is not cancelled, also when the one before it has come to nothing meanwhile', async () => {
+    const { rig, store, jobId, finished, second } = await inVain({ delayMs: 100 });
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 1_000 } });
+    const later = rig.service.finish(second, LATER);
+    await rig.clock.advance(200);
+    expect((await finished).kind).toBe('ignored');
+    expect((await rig.service.cancel(jobId, 'stop')).kind).toBe('settled');
+    await rig.clock.advance(1_000);
+    expect((await later).kind).toBe('accepted');
+  });
+
+  it('is not cancelled', async () => {
+    const { rig, strikeMove, jobId, first } = await running();
+    strikeMove('throw');
+    const finished = rig.service.finish(first, RESULT);
+    await rig.clock.advance(10);
+    expect((await rig.service.cancel(jobId, 'stop')).kind).toBe('settled');
+    await rig.clock.advance(AGAIN_MS);
+    expect((await finished).kind).toBe('accepted');
+  });
+});
+
+describe('I3 one outcome: a job whose time is over', () => {
+  it('ends with the result it has, though another node is sent it while that is being written', async () => {
+    const { rig, store } = createFaultyRig({ pendingTimeoutMs: 2 * SETTINGS.jobDeadlineMs });
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    const untranslated = { ...RESULT, textTranslated: '' };
+    await rig.service.finish(rig.last(jobId), untranslated);
+    await rig.clock.advance(SETTINGS.jobDeadlineMs - 400);
+    const letGo = holdDelivery(rig, 'node-b');
+    await rig.addNode('node-b');
+    await rig.clock.advance(300);
+    expect(await rig.state(jobId)).toBe('RESERVED');
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 200 } });
+    await rig.clock.advance(200);
+    letGo();
+    await rig.clock.advance(50);
+    expect(await rig.state(jobId)).toBe('DISPATCHED');
+    await rig.clock.advance(AGAIN_MS);
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: untranslated });
+    expect(rig.cancelled.map(({ nodeId }) => nodeId)).toEqual(['node-b']);
+  });
+
+  it('ends in time, though a result was being written then that came to nothing', async () => {
+    const jobDeadlineMs = 10_000;
+    const { rig, store } = createFaultyRig({ jobDeadlineMs });
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    const first = rig.last(jobId);
+    await rig.service.acknowledge(first);
+    const letGo = holdDelivery(rig, 'node-b');
+    await rig.addNode('node-b');
+    await rig.clock.advance(jobDeadlineMs - 200);
+    rig.service.nodeLeft('node-a', 0);
+    await rig.clock.advance(10);
+    expect(await rig.state(jobId)).toBe('RESERVED');
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: AGAIN_MS } });
+    const finished = rig.service.finish(first, RESULT);
+    await rig.clock.advance(300);
+    letGo();
+    await rig.clock.advance(AGAIN_MS);
+    expect((await finished).kind).toBe('ignored');
+    await rig.clock.advance(100);
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: undefined });
+  });
+});

@@ -1,0 +1,91 @@
+/** Nodes that answer before it is written that they were sent the job: it is written once, whoever comes first. */
+import { describe, expect, it } from 'vitest';
+import type { JobStore } from '../../../src/ports/job-store.ts';
+import { holdDelivery } from '../rigs/hold-delivery.ts';
+import { createRig, RESULT, type Rig } from '../rigs/rig.ts';
+
+const SAME = { requestId: 'r', fingerprint: 'f' };
+const ANSWER_MS = 20;
+
+/** Each move takes a while, there and back. */
+function createSlowRig(): { rig: Rig; moves: string[] } {
+  const moves: string[] = [];
+  const rig = createRig({
+    wrapStore: (store, clock): JobStore => ({
+      ...store,
+      async move(jobId, expected, change) {
+        const moved = await store.move(jobId, expected, change);
+        moves.push(`${change.state} ${moved.kind}`);
+        await new Promise<void>((resolve) => clock.after(ANSWER_MS, resolve));
+        return moved;
+      },
+    }),
+  });
+  return { rig, moves };
+}
+
+async function sending() {
+  const made = createSlowRig();
+  const { rig } = made;
+  await rig.addNode('node-a');
+  const comeBack = holdDelivery(rig, 'node-a');
+  const outcome = rig.service.dispatch(rig.request(SAME));
+  await rig.clock.advance(1);
+  const jobId = (await rig.store.bound('default', 'r'))?.jobId ?? '';
+  return { ...made, comeBack, outcome, answer: { nodeId: 'node-a', jobId, attempt: 1 } };
+}
+
+const WRITTEN_ONCE = ['DISPATCHED moved', 'RUNNING moved', 'RELEASED moved'];
+
+describe('an answer that is quicker than the record', () => {
+  it('waits for the record of the send', async () => {
+    const { rig, moves, comeBack, outcome, answer } = await sending();
+    comeBack();
+    await rig.clock.advance(5);
+    const acknowledged = rig.service.acknowledge(answer);
+    await rig.clock.advance(100);
+    expect((await acknowledged).kind).toBe('accepted');
+    expect((await outcome).kind).toBe('dispatched');
+    const finished = rig.service.finish(answer, RESULT);
+    await rig.clock.advance(100);
+    expect((await finished).kind).toBe('accepted');
+    expect(moves).toEqual(WRITTEN_ONCE);
+  });
+
+  it('makes the record itself if the send has not returned, and the send waits for that', async () => {
+    const { rig, moves, comeBack, outcome, answer } = await sending();
+    const acknowledged = rig.service.acknowledge(answer);
+    await rig.clock.advance(5);
+    comeBack();
+    await rig.clock.advance(100);
+    expect([(await acknowledged).kind, (await outcome).kind]).toEqual(['accepted', 'dispatched']);
+    const finished = rig.service.finish(answer, RESULT);
+    await rig.clock.advance(100);
+    expect((await finished).kind).toBe('accepted');
+    expect(moves).toEqual(WRITTEN_ONCE);
+    expect([rig.cancelled, await rig.used('node-a'), rig.service.inFlight()]).toEqual([[], 0, 0]);
+  });
+
+  it('and one more wait for the same record', async () => {
+    const { rig, moves, comeBack, answer } = await sending();
+    const both = [rig.service.acknowledge(answer), rig.service.finish(answer, RESULT)];
+    comeBack();
+    await rig.clock.advance(200);
+    expect((await Promise.all(both)).map(({ kind }) => kind)).toContain('accepted');
+    expect(moves.filter((move) => move.startsWith('DISPATCHED'))).toEqual(['DISPATCHED moved']);
+    expect(await rig.state(answer.jobId)).toBe('RELEASED');
+  });
+
+  it('is not heard if the job was cancelled before that could be written', async () => {
+    const { rig, comeBack, answer } = await sending();
+    const cancelled = rig.service.cancel(answer.jobId, 'no longer wanted');
+    comeBack();
+    const acknowledged = rig.service.acknowledge(answer);
+    await rig.clock.advance(200);
+    expect([(await cancelled).kind, (await acknowledged).kind]).toEqual(['cancelled', 'ignored']);
+    // At once, and when the send has returned: should it have been slower than the first, the second reaches it.
+    expect(rig.cancelled.filter(({ reason }) => reason === 'superseded')).toHaveLength(2);
+    await rig.clock.advance(100_000);
+    expect([await rig.used('node-a'), rig.service.inFlight()]).toEqual([0, 0]);
+  });
+});

@@ -1,0 +1,288 @@
+/** What happens to a job when its node fails, is silent, refuses, lies or goes away. */
+import { describe, expect, it } from 'vitest';
+import { ANY_ATTEMPT } from '../../../src/domain/node-report.ts';
+import { createRig, deployedProfile, profile, RESULT, SETTINGS } from '../rigs/rig.ts';
+
+const FAILURE = { code: 'PROCESSING_ERROR', message: 'GPU lease timeout' };
+
+describe('retries', () => {
+  it('goes to the next node when the acknowledgement does not come', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    await rig.addNode('node-b');
+    const job = await rig.dispatch();
+    const first = rig.last(job.jobId);
+    await rig.clock.advance(3_050);
+    const second = rig.last(job.jobId);
+    expect(second).toMatchObject({ attempt: 2 });
+    expect(second.nodeId).not.toBe(first.nodeId);
+    expect(rig.cancelled).toEqual([{ nodeId: first.nodeId, jobId: job.jobId, reason: 'superseded' }]);
+    expect(rig.counts.get('scheduler_ack_timeout_total')).toBe(1);
+    expect(rig.outcomes).toContainEqual({ nodeId: first.nodeId, outcome: 'failed' });
+    expect(await rig.service.acknowledge(first)).toEqual({ kind: 'ignored', reason: 'fenced' });
+    await rig.service.acknowledge(second);
+    await rig.service.finish(second, RESULT);
+    expect(await rig.state(job.jobId)).toBe('RELEASED');
+    await rig.clock.advance(SETTINGS.abandonedLeaseMs);
+    expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([0, 0]);
+  });
+
+  it('lets a late result win while no successor is dispatched: one capable node is enough', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.clock.advance(4_000);
+    expect(await rig.state(job.jobId)).toBe('RETRYING');
+    expect((await rig.service.acknowledge(rig.last(job.jobId))).kind).toBe('accepted');
+    expect(await rig.state(job.jobId)).toBe('RUNNING');
+    await rig.service.finish(rig.last(job.jobId), RESULT);
+    expect((await rig.store.get(job.jobId))?.result).toEqual(RESULT);
+    expect(rig.service.waiting()).toBe(0);
+    expect(await rig.used('node-a')).toBe(0);
+  });
+
+  it('tries a reported failure elsewhere, max_retry times, and then fails with the last reason', async () => {
+    const rig = createRig();
+    for (const nodeId of ['node-a', 'node-b', 'node-c', 'node-d']) await rig.addNode(nodeId);
+    const job = await rig.dispatch();
+    const visited = new Set<string>();
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const answer = rig.last(job.jobId);
+      expect(answer.attempt).toBe(attempt);
+      visited.add(answer.nodeId);
+      await rig.service.fail(answer, FAILURE);
+    }
+    expect(visited.size).toBe(3);
+    const failed = await rig.store.get(job.jobId);
+    expect(failed?.state).toBe('RELEASED');
+    expect(failed?.failure).toEqual(FAILURE);
+    for (const nodeId of visited) expect(await rig.used(nodeId)).toBe(0);
+  });
+
+  it('hears a reported failure once: the same report again retries nothing', async () => {
+    const rig = createRig();
+    for (const nodeId of ['node-a', 'node-b', 'node-c']) await rig.addNode(nodeId);
+    const job = await rig.dispatch();
+    const first = rig.last(job.jobId);
+    await rig.service.fail(first, FAILURE);
+    expect(await rig.service.fail(first, FAILURE)).toEqual({ kind: 'ignored', reason: 'fenced' });
+    expect(rig.last(job.jobId).attempt).toBe(2);
+  });
+
+  it('does not retry what is wrong with the input', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    await rig.addNode('node-b');
+    for (const message of [
+      'Opus decoding failed: x',
+      'Unsupported audio format: flac',
+      'ASR_STEP_INVALID_LANG_CONTRACT y',
+    ]) {
+      const job = await rig.dispatch();
+      await rig.service.fail(rig.last(job.jobId), { code: 'PROCESSING_ERROR', message });
+      expect((await rig.store.get(job.jobId))?.failure?.message).toBe(message);
+      expect(rig.last(job.jobId).attempt).toBe(1);
+    }
+    expect(rig.outcomes.map(({ outcome }) => outcome)).toEqual(['unproven', 'unproven', 'unproven']);
+  });
+
+  it('says of a node that was lost with the job only that nothing is proven', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    rig.service.nodeLeft('node-a', 0);
+    expect(rig.outcomes).toEqual([{ nodeId: 'node-a', outcome: 'unproven' }]);
+    expect(rig.last(job.jobId).attempt).toBe(1);
+  });
+
+  it('takes DUPLICATE_JOB_ID and DUPLICATE_UTTERANCE_INDEX as no failure of the job', async () => {
+    const rig = createRig({ settings: { maxRetry: 0 } });
+    for (const nodeId of ['node-a', 'node-b', 'node-c']) await rig.addNode(nodeId);
+    const job = await rig.dispatch();
+    await rig.service.fail(rig.last(job.jobId), { code: 'PROCESSING_ERROR', message: 'DUPLICATE_JOB_ID' });
+    await rig.service.fail(rig.last(job.jobId), {
+      code: 'PROCESSING_ERROR',
+      message: 'DUPLICATE_UTTERANCE_INDEX 3',
+    });
+    const third = rig.last(job.jobId);
+    expect(third.attempt).toBe(3);
+    expect((await rig.service.finish(third, RESULT)).kind).toBe('accepted');
+    expect(rig.outcomes.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+  });
+
+  it('retries recognised speech without translation elsewhere, and settles for it when nobody does better', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    await rig.addNode('node-b');
+    const untranslated = { ...RESULT, textTranslated: '' };
+    const job = await rig.dispatch();
+    await rig.service.finish(rig.last(job.jobId), untranslated);
+    const second = rig.last(job.jobId);
+    expect(second.attempt).toBe(2);
+    await rig.service.finish(second, RESULT);
+    expect((await rig.store.get(job.jobId))?.result).toEqual(RESULT);
+
+    rig.fleet.remove('node-b');
+    const alone = await rig.dispatch();
+    await rig.service.finish(rig.last(alone.jobId), untranslated);
+    await rig.clock.advance(10_050);
+    const settled = await rig.store.get(alone.jobId);
+    expect(settled?.result).toEqual(untranslated);
+    expect(settled?.failure).toBeUndefined();
+  });
+
+  it('keeps a retry away from legacy nodes that have seen a later utterance of the session', async () => {
+    const rig = createRig();
+    await rig.addNode('node-old', 4, deployedProfile());
+    const early = rig.request();
+    const late = rig.request();
+    expect((await rig.service.dispatch(late)).kind).toBe('dispatched');
+    const refusal = rig.refusal(await rig.service.dispatch(early));
+    expect(refusal.code).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
+    await rig.addNode('node-new', 4, deployedProfile());
+    const job = await rig.dispatch(early);
+    expect(job.fence?.nodeId).toBe('node-new');
+  });
+
+  it('commits the lease of a node that never acknowledges when the job is written to its socket', async () => {
+    const rig = createRig();
+    await rig.addNode('node-old', 1, deployedProfile());
+    const job = await rig.dispatch();
+    await rig.clock.advance(30_000);
+    expect(await rig.state(job.jobId)).toBe('DISPATCHED');
+    expect(await rig.used('node-old')).toBe(1);
+    await rig.service.finish(rig.last(job.jobId), RESULT);
+    expect(await rig.state(job.jobId)).toBe('RELEASED');
+  });
+
+  it('ends the job of a silent legacy node at the job timeout and does not retry it', async () => {
+    const rig = createRig();
+    await rig.addNode('node-old', 1, deployedProfile());
+    await rig.addNode('node-b', 1, deployedProfile());
+    const job = await rig.dispatch();
+    await rig.clock.advance(60_050);
+    expect((await rig.store.get(job.jobId))?.failure?.code).toBe('JOB_TIMEOUT');
+    expect(rig.last(job.jobId).attempt).toBe(1);
+  });
+
+  it('tries another node when one that acknowledged gives no result in time', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    await rig.addNode('node-b');
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    await rig.clock.advance(60_050);
+    expect(rig.last(job.jobId).attempt).toBe(2);
+    await rig.service.finish(rig.last(job.jobId), RESULT);
+    expect(await rig.state(job.jobId)).toBe('RELEASED');
+  });
+
+  it('retries all jobs of a lost node at once after its grace, and none if it is back in time', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a', 8);
+    const jobs = [await rig.dispatch(), await rig.dispatch(), await rig.dispatch()];
+    for (const { jobId } of jobs) await rig.service.acknowledge(rig.last(jobId));
+    await rig.addNode('node-b', 8);
+    rig.fleet.remove('node-a');
+    rig.service.nodeLeft('node-a', 2_000);
+    await rig.clock.advance(1_900);
+    for (const { jobId } of jobs) expect(rig.last(jobId).attempt).toBe(1);
+    rig.service.nodeReturned('node-a', [jobs[0]?.jobId ?? '', jobs[1]?.jobId ?? '']);
+    await rig.clock.advance(0);
+    expect(jobs.map(({ jobId }) => rig.last(jobId).attempt)).toEqual([1, 1, 2]);
+    rig.service.nodeLeft('node-a', 2_000);
+    await rig.clock.advance(2_050);
+    expect(jobs.map(({ jobId }) => rig.last(jobId).nodeId)).toEqual(['node-b', 'node-b', 'node-b']);
+  });
+
+  it('retries the jobs of a lost legacy node without any grace', async () => {
+    const rig = createRig();
+    await rig.addNode('node-old', 1, deployedProfile());
+    const job = await rig.dispatch();
+    await rig.addNode('node-b');
+    rig.service.nodeLeft('node-old', 0);
+    await rig.clock.advance(0);
+    expect(rig.last(job.jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+  });
+
+  it('does not try a job again that has lost two nodes', async () => {
+    const rig = createRig({ settings: { maxRetry: 10 } });
+    for (const nodeId of ['node-a', 'node-b', 'node-c']) await rig.addNode(nodeId);
+    const job = await rig.dispatch();
+    for (let lost = 0; lost < 2; lost++) {
+      rig.service.nodeLeft(rig.last(job.jobId).nodeId, 0);
+      await rig.clock.advance(0);
+    }
+    expect((await rig.store.get(job.jobId))?.failure?.code).toBe('NODE_UNAVAILABLE');
+    expect(rig.last(job.jobId).attempt).toBe(2);
+  });
+
+  it('keeps retries within the budget', async () => {
+    const rig = createRig({ settings: { retryBudget: { percent: 20, burst: 2 }, maxRetry: 1 } });
+    for (let i = 0; i < 40; i++) await rig.addNode(`node-${i}`);
+    let retried = 0;
+    const jobs = 20;
+    for (let i = 0; i < jobs; i++) {
+      const job = await rig.dispatch();
+      await rig.service.fail(rig.last(job.jobId), FAILURE);
+      if (rig.last(job.jobId).attempt === 2) retried += 1;
+    }
+    expect(retried).toBe(2 + Math.floor((jobs - 1) * 0.2));
+    expect(rig.counts.get('scheduler_retry_budget_exhausted_total')).toBe(jobs - retried);
+  });
+
+  it('releases at once and goes on when the job cannot be delivered', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    await rig.addNode('node-b');
+    rig.onDelivery('node-a', () => ({ kind: 'undeliverable', reason: 'no socket' }));
+    for (let i = 0; i < 4; i++) {
+      const job = await rig.dispatch();
+      expect(job.fence).toEqual({ nodeId: 'node-b', attempt: 1 });
+      await rig.service.finish(rig.last(job.jobId), RESULT);
+    }
+    expect(await rig.used('node-a')).toBe(0);
+  });
+
+  it('excludes a node for good when it is unknown whether the job arrived', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    let sends = 0;
+    rig.onDelivery('node-a', () => {
+      sends += 1;
+      return { kind: 'unknown', reason: 'timeout' };
+    });
+    expect((await rig.service.dispatch(rig.request())).kind).toBe('dispatched');
+    expect(await rig.used('node-a')).toBe(1);
+    await rig.clock.advance(SETTINGS.ackTimeoutMs + SETTINGS.abandonedLeaseMs);
+    expect(await rig.used('node-a')).toBe(0);
+    await rig.clock.advance(20_000);
+    expect(sends).toBe(1);
+  });
+
+  it('cancels an attempt whose slot another job has when it is acknowledged', async () => {
+    const rig = createRig({ settings: { pendingTimeoutMs: 60_000 } });
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.clock.advance(SETTINGS.ackTimeoutMs + SETTINGS.abandonedLeaseMs);
+    await rig.ledger.reserve('node-a', 'other:1', 60_000);
+    expect(await rig.service.acknowledge(rig.last(job.jobId))).toEqual({
+      kind: 'ignored',
+      reason: 'lease_lost',
+    });
+    expect(rig.cancelled.at(-1)).toMatchObject({ nodeId: 'node-a', reason: 'lease_lost' });
+    expect(rig.counts.get('scheduler_leases_lost_total')).toBe(1);
+  });
+
+  it('compares only node and job for an answer that may name the wrong attempt', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a', 1, profile({ isLegacy: true, supports: [] }));
+    const job = await rig.dispatch();
+    const wrong = { nodeId: 'node-x', jobId: job.jobId, attempt: ANY_ATTEMPT };
+    expect((await rig.service.finish(wrong, RESULT)).kind).toBe('ignored');
+    const right = { nodeId: 'node-a', jobId: job.jobId, attempt: ANY_ATTEMPT };
+    expect((await rig.service.finish(right, { ...RESULT, textAsr: '', textTranslated: '' })).kind).toBe(
+      'accepted',
+    );
+  });
+});

@@ -1,0 +1,63 @@
+/** A job that waits for a node, gets one that fails it before the try is over, and waits again: for as long as that one's failure allows. */
+import { describe, expect, it } from 'vitest';
+import { createFaultyRig } from '../rigs/faulty-rig.ts';
+import { RESULT, SETTINGS } from '../rigs/rig.ts';
+
+const SILENT = { kind: 'unknown', reason: 'holder_silent' } as const;
+const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
+const UNTRANSLATED = { ...RESULT, textTranslated: '' };
+const SLOW_MS = 200;
+
+/**
+ * The first result is worth having if nobody does better. The second node has the job, though its send has not said so, and fails it
+ * while a third is asked for a slot, which it does not have.
+ */
+async function failedMeanwhile(waitedMs: number) {
+  const { rig, ledger } = createFaultyRig();
+  await rig.addNode('node-a');
+  const { jobId } = await rig.dispatch();
+  await rig.service.finish(rig.last(jobId), UNTRANSLATED);
+  expect([await rig.state(jobId), rig.service.waiting()]).toEqual(['RETRYING', 1]);
+  await rig.clock.advance(waitedMs);
+
+  rig.onDelivery('node-b', async () => {
+    await rig.addNode('node-c');
+    await rig.ledger.reserve('node-c', 'other:1', 60_000);
+    return SILENT;
+  });
+  // The second reserve from here on is that of the third node.
+  ledger.plan(
+    { method: 'reserve', at: [ledger.calls('reserve') + 2], fault: { delayMs: SLOW_MS } },
+    { method: 'release', fault: { delayMs: 2 * SLOW_MS } },
+  );
+  await rig.addNode('node-b');
+  await rig.clock.advance(10);
+  const failed = rig.service.fail({ nodeId: 'node-b', jobId, attempt: 2 }, FAILURE);
+  await rig.clock.advance(3 * SLOW_MS);
+  expect((await failed).kind).toBe('accepted');
+  ledger.heal();
+  return { rig, jobId };
+}
+
+describe('a job whose second node failed it while a third was asked', () => {
+  it('waits once, and not at all when it is cancelled', async () => {
+    const { rig, jobId } = await failedMeanwhile(SETTINGS.pendingTimeoutMs / 2);
+    expect([await rig.state(jobId), rig.service.waiting()]).toEqual(['RETRYING', 1]);
+    await rig.service.cancel(jobId, 'no longer wanted');
+    expect(rig.service.waiting()).toBe(0);
+  });
+
+  it.each([
+    ['before', SETTINGS.pendingTimeoutMs / 2],
+    ['while', SETTINGS.pendingTimeoutMs - SLOW_MS / 2],
+  ])('%s its first wait came to an end is not ended by that', async (_, waitedMs) => {
+    const { rig, jobId } = await failedMeanwhile(waitedMs);
+    await rig.clock.advance(SETTINGS.pendingTimeoutMs - 4 * SLOW_MS);
+    expect(await rig.state(jobId)).toBe('RETRYING');
+    await rig.addNode('node-d');
+    await rig.clock.advance(SLOW_MS);
+    expect(rig.last(jobId)).toMatchObject({ nodeId: 'node-d', attempt: 3 });
+    await rig.service.finish(rig.last(jobId), RESULT);
+    expect((await rig.store.get(jobId))?.result).toEqual(RESULT);
+  });
+});

@@ -1,0 +1,231 @@
+/** Adopted jobs that have an outcome, cannot have one, or whose node went with the instance that drove them. */
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/domain/job.ts';
+import { deployedProfile, RESULT } from '../rigs/rig.ts';
+import { createInstances, type Instances } from '../rigs/two-instances.ts';
+
+const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
+
+/** The first instance crashes when the job is in that state, before it is moved on. */
+async function crashAt(state: string, play: (instances: Instances, jobId: string) => Promise<unknown>) {
+  let isDead = false;
+  const instances = createInstances({
+    settings: { maxRetry: 0 },
+    wrapFirst: (store) => ({
+      ...store,
+      async move(...move) {
+        if (isDead) return new Promise(() => {});
+        const moved = await store.move(...move);
+        isDead = move[2].state === state;
+        return moved;
+      },
+    }),
+  });
+  await instances.addNode('node-a');
+  const { jobId } = await instances.first.dispatch();
+  void play(instances, jobId);
+  await instances.first.clock.advance(100);
+  instances.first.service.abandonAll();
+  return { ...instances, found: await instances.takeOver(jobId), jobId };
+}
+
+describe('adopting a job that has its outcome', () => {
+  it('gives the slot of a finished one back, and releases it', async () => {
+    const { first, second, addNode, record, takeOver } = createInstances();
+    await addNode('node-a');
+    const { jobId } = await first.dispatch();
+    await first.service.acknowledge(first.last(jobId));
+    // As those instances do that write its release by itself.
+    const entry = { state: 'FINISHED', at: first.clock.now(), attempt: 1, nodeId: 'node-a' } as const;
+    const change = { state: 'FINISHED', result: RESULT, entry } as const;
+    await first.store.move(jobId, { state: 'RUNNING', fenceAttempt: 1 }, change);
+    first.service.abandonAll();
+    expect(await first.used('node-a')).toBe(1);
+    const found = await takeOver(jobId);
+    expect(found.state).toBe('FINISHED');
+    await first.clock.advance(1);
+    second.audio.put(jobId, Buffer.from([1]));
+    second.service.adopt(found);
+    expect(second.audio.size()).toBe(0);
+    await first.clock.advance(1);
+    expect(await record(jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
+    expect(await first.used('node-a')).toBe(0);
+    expect(second.service.inFlight()).toBe(0);
+    expect(second.cancelled).toEqual([]);
+  });
+
+  it('leaves the slot of a failed one to its end: the node may still work on it', async () => {
+    const { first, second, found, jobId, record } = await crashAt('FAILED', ({ first }, id) =>
+      first.service.cancel(id, 'x'),
+    );
+    expect(found.state).toBe('FAILED');
+    await first.clock.advance(1);
+    expect((await record(jobId)).timeline.at(-1)).toMatchObject({
+      state: 'RELEASED',
+      reason: 'lease_left_to_expire',
+    });
+    await first.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });
+    expect(await first.used('node-a')).toBe(0);
+    expect(second.service.inFlight()).toBe(0);
+  });
+
+  it('does nothing for one that is released', async () => {
+    const { first, second, addNode, record, takeOver } = createInstances();
+    await addNode('node-a');
+    const { jobId } = await first.dispatch();
+    await first.service.finish(first.last(jobId), RESULT);
+    await first.clock.advance(40);
+    const before = await takeOver(jobId);
+    await first.clock.advance(10);
+    expect(await record(jobId)).toEqual(before);
+    expect(first.clock.pending()).toBe(0);
+    expect(second.service.inFlight()).toBe(0);
+  });
+});
+
+describe('adopting a job', () => {
+  it('fails one whose record does not say what it needs', async () => {
+    const { first, second, addNode, drivers, record } = createInstances();
+    await addNode('node-a');
+    const { jobId } = await first.dispatch();
+    first.service.abandonAll();
+    drivers.assign(jobId, 'second');
+    const { need: _, ...bare } = await record(jobId);
+    second.service.adopt(bare);
+    await first.clock.advance(10);
+    expect(await record(jobId)).toMatchObject({ state: 'RELEASED', failure: { code: 'INTERNAL_ERROR' } });
+    expect(second.cancelled).toEqual([{ nodeId: 'node-a', jobId, reason: 'INTERNAL_ERROR' }]);
+    expect(second.service.inFlight()).toBe(0);
+  });
+});
+
+describe('adopting a job of a node that nobody knows any more', () => {
+  /** The second instance has never heard of node-a; the job needs no audio. */
+  async function adoptWithout(
+    state: 'DISPATCHED' | 'RUNNING',
+    kind?: Parameters<Instances['first']['addNode']>[2],
+  ) {
+    const instances = createInstances();
+    const { first, second } = instances;
+    await first.addNode('node-a', 1, kind);
+    await second.addNode('node-b');
+    const request = first.request();
+    const outcome = await first.service.dispatch({
+      ...request,
+      spec: { ...request.spec, audio: { kind: 'none' } },
+    });
+    if (outcome.kind !== 'dispatched') throw new Error('was refused');
+    const { jobId } = outcome.job;
+    if (state === 'RUNNING') await first.service.acknowledge(first.last(jobId));
+    first.service.abandonAll();
+    await instances.takeOver(jobId);
+    return { ...instances, jobId, answer: first.last(jobId) };
+  }
+  const entries = ({ timeline }: JobRecord) => timeline.map(({ state, reason }) => reason ?? state);
+
+  for (const state of ['DISPATCHED', 'RUNNING'] as const) {
+    it(`gives the node of a ${state} job time to come back, then counts it as lost`, async () => {
+      const { first, second, jobId, record } = await adoptWithout(state);
+      await first.clock.advance(2_900);
+      expect((await record(jobId)).state).toBe(state);
+      await first.clock.advance(200);
+      expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+      expect(entries(await record(jobId))).toContain('WS_DISCONNECTED');
+      // The node may be alive behind a broken network: its report decides about the slot.
+      expect(await first.used('node-a')).toBe(1);
+      await first.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });
+      expect(await first.used('node-a')).toBe(0);
+    });
+
+    it(`goes on with a ${state} job that its node names when it comes back`, async () => {
+      const { first, second, jobId, record, answer } = await adoptWithout(state);
+      await first.clock.advance(2_000);
+      await second.addNode('node-a');
+      second.service.nodeReturned('node-a', [jobId]);
+      await first.clock.advance(10_000);
+      expect((await record(jobId)).state).toBe('RUNNING');
+      expect(second.sent).toEqual([]);
+      expect((await second.service.finish(answer, RESULT)).kind).toBe('accepted');
+    });
+
+    it(`retries at once a ${state} job that its node does not name when it comes back`, async () => {
+      const { first, second, jobId } = await adoptWithout(state);
+      await second.addNode('node-a');
+      second.service.nodeReturned('node-a', [], 7);
+      await first.clock.advance(10);
+      expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+    });
+  }
+
+  it('gives a node that is back and acknowledges the time for that, and no more', async () => {
+    const { first, second, jobId, record } = await adoptWithout('DISPATCHED');
+    await second.addNode('node-a');
+    second.service.nodeReturned('node-a', undefined);
+    await first.clock.advance(5_900);
+    expect((await record(jobId)).fence).toEqual({ nodeId: 'node-a', attempt: 1 });
+    await first.clock.advance(200);
+    expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+  });
+
+  it('leaves the slot to the report of the lost node though nobody else has the job yet', async () => {
+    const { first, second, jobId, record } = await adoptWithout('RUNNING');
+    second.fleet.remove('node-b');
+    await first.clock.advance(3_100);
+    expect((await record(jobId)).state).toBe('RETRYING');
+    expect(await first.used('node-a')).toBe(1);
+    await first.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });
+    expect(await first.used('node-a')).toBe(0);
+  });
+
+  it('retries a job that its node named and then never finished', async () => {
+    const { first, second, jobId } = await adoptWithout('RUNNING');
+    await second.addNode('node-a');
+    second.service.nodeReturned('node-a', [jobId]);
+    await first.clock.advance(60_100);
+    expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+  });
+
+  it('gives a node that is back and does not name its jobs the time that nodes get', async () => {
+    const { first, second, jobId, record } = await adoptWithout('DISPATCHED', deployedProfile());
+    await second.addNode('node-a', 1, deployedProfile());
+    second.service.nodeReturned('node-a', undefined);
+    await first.clock.advance(30_000);
+    expect((await record(jobId)).state).toBe('DISPATCHED');
+    await first.clock.advance(40_000);
+    expect(await record(jobId)).toMatchObject({ state: 'RELEASED', failure: { code: 'JOB_TIMEOUT' } });
+  });
+
+  it('counts a node that is known to be offline as one that nobody knows', async () => {
+    const { first, second, jobId } = await adoptWithout('RUNNING');
+    const view = first.fleet.view('node-a');
+    if (view === undefined) throw new Error('the first instance knows it');
+    second.fleet.upsert({ ...view, health: 'offline' });
+    await first.clock.advance(3_100);
+    expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+  });
+
+  it('does not retry a job that has lost two nodes, whoever drove it then', async () => {
+    const { first, second, jobId, record, drivers } = await adoptWithout('RUNNING');
+    await first.clock.advance(3_100);
+    await second.service.acknowledge(second.last(jobId));
+    second.service.abandonAll();
+    second.fleet.remove('node-b');
+    await second.addNode('node-c');
+    drivers.assign(jobId, 'second');
+    second.service.adopt(await record(jobId));
+    await first.clock.advance(3_100);
+    expect(await record(jobId)).toMatchObject({ state: 'RELEASED', failure: { code: 'NODE_UNAVAILABLE' } });
+    expect(second.last(jobId).nodeId).toBe('node-b');
+  });
+
+  it('does not take a failure for an answer to the node it lost', async () => {
+    const { first, second, jobId, answer } = await adoptWithout('RUNNING');
+    expect((await second.service.fail(answer, FAILURE)).kind).toBe('accepted');
+    await first.clock.advance(10);
+    expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+    await first.clock.advance(2_000);
+    await second.service.acknowledge(second.last(jobId));
+    await first.clock.advance(10_000);
+    expect(second.last(jobId).attempt).toBe(2);
+  });
+});

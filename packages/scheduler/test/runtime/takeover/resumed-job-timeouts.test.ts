@@ -1,0 +1,91 @@
+/** Adopted jobs whose nodes answer late or come back: what they say counts, and their time is reckoned by this clock. */
+import { describe, expect, it } from 'vitest';
+import { holdDelivery } from '../rigs/hold-delivery.ts';
+import { createInstances, type Instances } from '../rigs/two-instances.ts';
+
+const NO_AUDIO = { kind: 'none' } as const;
+
+async function dispatchAndCrash(
+  instances: Instances,
+  play?: (answer: { nodeId: string; jobId: string; attempt: number }) => Promise<unknown>,
+): Promise<string> {
+  const { first } = instances;
+  const request = first.request({ requestId: 'r', fingerprint: 'f' });
+  void first.service.dispatch({ ...request, spec: { ...request.spec, audio: NO_AUDIO } });
+  await first.clock.advance(1);
+  const jobId = (await first.store.bound('default', 'r'))?.jobId ?? '';
+  await play?.({ nodeId: 'node-a', jobId, attempt: 1 });
+  first.service.abandonAll();
+  await instances.takeOver(jobId);
+  return jobId;
+}
+
+describe('the time of an adopted job', () => {
+  it('ends no later than that of a job that begins now, though the other clock was ahead', async () => {
+    const instances = createInstances({ settings: { jobTimeoutMs: 100_000 } });
+    const { first, second, addNode, drivers, record } = instances;
+    await addNode('node-a');
+    const { jobId } = await first.dispatch();
+    await first.service.acknowledge(first.last(jobId));
+    first.service.abandonAll();
+    drivers.assign(jobId, 'second');
+    const found = await record(jobId);
+    second.service.adopt({ ...found, deadlineAt: found.deadlineAt + 3_600_000 });
+    await first.clock.advance(90_100);
+    expect((await record(jobId)).state).toBe('RELEASED');
+  });
+
+  it('is that of a node that acknowledges, if the attempt given up before answers after all', async () => {
+    const instances = createInstances();
+    const { first, second, addNode, record } = instances;
+    await addNode('node-a');
+    const jobId = await dispatchAndCrash(instances, () => first.clock.advance(3_100));
+    await second.service.acknowledge(first.last(jobId));
+    await addNode('node-b');
+    await first.clock.advance(59_000);
+    expect((await record(jobId)).state).toBe('RUNNING');
+    // A legacy node might be silent on purpose; this one is not.
+    await first.clock.advance(1_100);
+    expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+  });
+});
+
+describe('the node that may have an adopted job', () => {
+  async function adoptReserved() {
+    const instances = createInstances();
+    await instances.addNode('node-a');
+    holdDelivery(instances.first, 'node-a');
+    const jobId = await dispatchAndCrash(instances);
+    await instances.addNode('node-b');
+    return { ...instances, jobId, answer: { nodeId: 'node-a', jobId, attempt: 1 } };
+  }
+
+  it('has it if it names it when it comes back', async () => {
+    const { first, second, jobId, record } = await adoptReserved();
+    second.service.nodeReturned('node-a', [jobId], 7);
+    await first.clock.advance(5_000);
+    expect((await record(jobId)).state).toBe('RUNNING');
+    expect(second.sent).toEqual([]);
+  });
+
+  it('may still say so after coming back without naming it, if it says of which connection it speaks', async () => {
+    const { first, second, jobId, record, answer } = await adoptReserved();
+    second.service.nodeReturned('node-a', [], 7);
+    await first.clock.advance(10);
+    expect((await second.service.acknowledge(answer)).kind).toBe('accepted');
+    await first.clock.advance(5_000);
+    expect((await record(jobId)).state).toBe('RUNNING');
+    expect(second.sent).toEqual([]);
+  });
+
+  it('is given up if it came back without it, and nobody says of which connection it speaks', async () => {
+    const { first, second, jobId, record, answer } = await adoptReserved();
+    second.service.nodeReturned('node-a', []);
+    await second.service.acknowledge(answer);
+    await first.clock.advance(10);
+    expect(second.counts.get('scheduler_retries_total{WS_DISCONNECTED}')).toBe(1);
+    // Its word counts all the same, until another has the job: so no other is sent it.
+    expect(await record(jobId)).toMatchObject({ state: 'RUNNING', fence: { nodeId: 'node-a' } });
+    expect([second.sent, await second.used('node-b')]).toEqual([[], 0]);
+  });
+});

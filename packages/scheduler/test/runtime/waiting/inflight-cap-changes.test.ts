@@ -1,0 +1,58 @@
+/** Seats of tenants at odd moments: caps that grow, all jobs abandoned at once. */
+import { expect, it } from 'vitest';
+import { equalTenancy, shareOf } from '../../../src/domain/tenancy.ts';
+import { createRig, RESULT } from '../rigs/rig.ts';
+
+const capped = (maxInflightJobs: number) => equalTenancy({ maxInflightJobs, maxWaiting: 50 });
+
+it('those that wait at a cap are served at once when it grows, as it does when another instance dies', async () => {
+  let instances = 2;
+  const tenancy = { ...capped(40), share: (limit: number) => shareOf(limit, instances) };
+  const rig = createRig({ tenancy });
+  await rig.addNode('node-a', 100);
+  const asked = Array.from({ length: 40 }, () => rig.service.dispatch(rig.request({ waitMs: 5_000 })));
+  await rig.clock.advance(1_000);
+  expect(rig.service.waiting()).toBe(20);
+  instances = 1;
+  await rig.clock.advance(300);
+  expect(rig.service.waiting()).toBe(0);
+  for (const each of asked) expect((await each).kind).toBe('dispatched');
+});
+
+it('jobs abandoned all at once reserve no slot for one another', async () => {
+  const rig = createRig({ tenancy: capped(1) });
+  await rig.addNode('node-a', 5);
+  await rig.dispatch({ tenantId: 't1' });
+  void rig.service.dispatch(rig.request({ tenantId: 't1', waitMs: 5_000 }));
+  await rig.clock.advance(10);
+  expect(rig.service.waiting()).toBe(1);
+  rig.service.abandonAll();
+  await rig.clock.advance(10);
+  expect(await rig.used('node-a')).toBe(1);
+  expect(rig.service.tenants()).toEqual({ inflight: 0, waiting: 0 });
+});
+
+it('a seat that was only held while the store was asked is passed on at once', async () => {
+  const rig = createRig({
+    tenancy: capped(1),
+    wrapStore: (store, clock) => ({
+      ...store,
+      async bound(tenantId, requestId) {
+        await new Promise<void>((resolve) => clock.after(100, resolve));
+        return store.bound(tenantId, requestId);
+      },
+    }),
+  });
+  await rig.addNode('node-a', 1);
+  const other = await rig.dispatch({ tenantId: 't2' });
+  const waiting = rig.service.dispatch(rig.request({ tenantId: 't1', waitMs: 5_000 }));
+  await rig.clock.advance(1);
+  const asking = { tenantId: 't1', waitMs: 5_000, requestId: 'r', fingerprint: 'f' };
+  void rig.service.dispatch(rig.request(asking));
+  await rig.clock.advance(50);
+  await rig.service.finish(rig.last(other.jobId), RESULT);
+  await rig.clock.advance(60);
+  expect(await Promise.race([waiting, Promise.resolve('still waiting')])).toMatchObject({
+    kind: 'dispatched',
+  });
+});
