@@ -44,7 +44,7 @@ export function createBackgroundServices(parts: {
   readonly fleet: Pick<FleetView, 'load'>;
   readonly jobs: Pick<RunningJobService, 'dispatch'>;
   readonly sessions: () => Pick<SessionService, 'counts' | 'languageUses'>;
-  readonly shared: Pick<SharedStore, 'statsBoard' | 'locks'> | undefined;
+  readonly shared: Pick<SharedStore, 'statsStore' | 'locks'> | undefined;
   readonly together: Pick<MultiInstance, 'instanceId' | 'living' | 'isFenced'> | undefined;
 }): BackgroundServices {
   const { config, clock, meter, log, registry, fleet, jobs, sessions, shared, together } = parts;
@@ -80,7 +80,7 @@ export function createBackgroundServices(parts: {
         ? ofThisOne
         : createSharedSource({
             count,
-            board: shared.statsBoard,
+            statsStore: shared.statsStore,
             locks: shared.locks,
             instanceId: together.instanceId,
             living: async () => (await together.living()).keys(),

@@ -132,7 +132,7 @@ export function createNodeEvents(deps: {
 
     /** What the engine says of nodes, told to whoever holds them. */
     knowledge: (here: NodeKnowledge): NodeKnowledge => {
-      const holderOf = (nodeId: NodeId): string | undefined => replica().find(nodeId)?.owner.instanceId;
+      const holderOf = (nodeId: NodeId): string | undefined => replica().find(nodeId)?.holder.instanceId;
       return {
         ...here,
         placed(nodeId, need) {
@@ -152,7 +152,7 @@ export function createNodeEvents(deps: {
 
     /** Tells whoever holds the node that it lacks a model; false: it is nobody else's. */
     passOnMissing(nodeId: NodeId, missing: MissingModel): boolean {
-      const holder = replica().find(nodeId)?.owner.instanceId;
+      const holder = replica().find(nodeId)?.holder.instanceId;
       if (holder !== undefined) hints.missing(holder, nodeId, missing);
       return holder !== undefined;
     },

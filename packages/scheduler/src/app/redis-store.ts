@@ -25,7 +25,7 @@ import { createNodeIdClaims } from '../adapters/redis/node-id-claims.ts';
 import { createNodeMailbox } from '../adapters/redis/node-mailbox.ts';
 import { createNodeRecords } from '../adapters/redis/node-records.ts';
 import { createSessionStore } from '../adapters/redis/session-store.ts';
-import { createStatsBoard } from '../adapters/redis/stats-board.ts';
+import { createStatsStore } from '../adapters/redis/stats-store.ts';
 import { jobTag } from '../adapters/shared-jobs/job-tag.ts';
 import type { Config } from '../config/settings.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -110,7 +110,7 @@ export async function openSharedStore(deps: {
     sessions: createSessionStore(kept),
     deadLetters: createDeadLetters({ ...shared, inbox }),
     figures: createInstanceFigures(shared),
-    statsBoard: createStatsBoard(shared),
+    statsStore: createStatsStore(shared),
     locks: createLocks({ connection, keyOf: keys.lock }),
     modelDebounce: createLocks({ connection, keyOf: keys.modelUnavailable }),
     jobs: (by) => createJobStore({ ...kept, ...by, ...sharedJobLimits(config) }),

@@ -21,7 +21,7 @@ import type { NodeIdClaims } from '../ports/node-id-claims.ts';
 import type { NodeMailbox } from '../ports/node-mailbox.ts';
 import type { NodeRecords } from '../ports/node-records.ts';
 import type { SessionStore } from '../ports/session-store.ts';
-import type { StatsBoard } from '../ports/stats-board.ts';
+import type { StatsStore } from '../ports/stats-store.ts';
 
 export interface SharedLedger extends CapacityLedger {
   /**
@@ -86,7 +86,7 @@ export interface SharedStore {
   readonly sessions: SessionStore;
   readonly deadLetters: DeadLetters;
   readonly figures: InstanceFigures;
-  readonly statsBoard: StatsBoard;
+  readonly statsStore: StatsStore;
   readonly locks: Locks;
   readonly modelDebounce: Locks;
   jobs(by: JobStoreUser): SharedJobStore;

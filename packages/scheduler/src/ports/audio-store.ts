@@ -11,7 +11,7 @@ export interface AudioStore {
   /** The stored bytes, not a copy; the caller must not change them. */
   get(jobId: JobId): Buffer | undefined;
   drop(jobId: JobId): void;
-  /** Room for audio that belongs to no job yet. The session keeps the bytes. */
+  /** Reserves room for audio that belongs to no job yet. The session keeps the bytes. */
   claim(bytes: number): 'claimed' | 'full';
   /** Releases claimed room, never more than is claimed. */
   unclaim(bytes: number): void;

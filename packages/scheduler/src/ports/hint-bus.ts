@@ -5,8 +5,8 @@
  * including the sender. Sending never waits and never fails. A subscriber that throws does not affect the others.
  */
 export interface HintBus {
-  say(to: string, text: string): void;
-  sayToAll(text: string): void;
-  /** Resolves when messages to this instance and to all arrive, with a function that ends the subscription. */
-  listen(instanceId: string, hear: (text: string) => void): Promise<() => Promise<void>>;
+  send(to: string, text: string): void;
+  sendToAll(text: string): void;
+  /** Resolves when the subscription is active, with a function that ends it. */
+  subscribe(instanceId: string, receive: (text: string) => void): Promise<() => Promise<void>>;
 }

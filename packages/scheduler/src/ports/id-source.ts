@@ -1,6 +1,6 @@
 /**
- * Port: new ids. All are unguessable and never repeat, across restarts and instances: legacy nodes reject a job_id that they have seen, as
- * long as their process lives.
+ * Port: new ids. All are unguessable and never repeat, across restarts and instances: legacy nodes reject a job_id that their
+ * process has seen before.
  */
 export interface IdSource {
   /**

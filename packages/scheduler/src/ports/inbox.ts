@@ -1,30 +1,31 @@
 /**
  * Port: messages from one instance to another, which may not be lost.
  *
- * The law: a message that was `sent` is handed out at least once, in the order of sending, until it is acknowledged. A message that
- * was handed out and not acknowledged for a while is handed out again; after too many deliveries it moves to the dead letters. It
- * is dropped only if no dead letters are kept, and it never delays other messages. At its limit an inbox refuses the sender
- * (`full`) and keeps what it holds. An inbox that was never opened, or was closed, refuses as well (`gone`). An acknowledged message
- * leaves nothing behind.
+ * The law: a message that was `sent` is delivered at least once, in the order of sending, until it is acknowledged. A message that
+ * was delivered and not acknowledged for a while is delivered again; after too many deliveries it moves to the dead letters. It
+ * is dropped only if no dead letters are kept, and it never delays other messages. At its limit an inbox refuses new messages
+ * (`full`) and keeps the stored ones. An inbox that was never opened, or was closed, refuses as well (`gone`). The store
+ * keeps nothing of an acknowledged message.
  * An inbox is closed only when it is empty, in one step, so that no message can arrive in between. An inbox that is not opened again
- * within `INBOX_IDLE_MS` ends by itself with its messages: its instance may have died before any other instance knew its name, and
+ * within `INBOX_IDLE_MS` expires with its messages: its instance may have died before any other instance knew its name, and
  * a store that lost its last writes may show an inbox that was closed. A thrown error means *unknown*.
  */
 
-/** Far longer than any message is of use, and than a living instance can be kept from its inbox. */
+/** Far longer than any message is useful, and than a live instance can be prevented from opening its inbox again. */
 export const INBOX_IDLE_MS = 3_600_000;
 
 export interface InboxMessage {
   readonly messageId: string;
   readonly body: string;
-  /** How often it was handed out, this time included. */
+  /** How often it was delivered, this time included. */
   readonly deliveries: number;
 }
 
 export interface InboxSize {
-  /** Messages that are not acknowledged, including those that were handed out. */
+  /** Messages that are not acknowledged, including delivered ones. */
   readonly messages: number;
-  readonly handedOut: number;
+  /** Delivered and not acknowledged. */
+  readonly delivered: number;
   readonly dead: number;
 }
 
@@ -35,8 +36,8 @@ export interface Inbox {
   /** New messages. If there are none it waits for them. For one reader at a time. */
   take(instanceId: string, limits: { max: number; waitMs: number }): Promise<readonly InboxMessage[]>;
   /**
-   * Messages that were handed out and not acknowledged for `idleMs`; those delivered too often become dead letters. `except`: these
-   * are being handled; they are neither handed out again nor dead, however long that takes.
+   * Messages that were delivered and not acknowledged for `idleMs`; those delivered too often become dead letters. `except`: messages
+   * that are being handled; they are not delivered again and do not become dead letters, however long that takes.
    */
   takeAgain(
     instanceId: string,

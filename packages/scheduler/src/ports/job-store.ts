@@ -2,7 +2,7 @@
  * Port: job records and the binding of request ids to them.
  *
  * The law: a (tenant, request_id) has at most one live job (I3); a record moves only by compare-and-set on its state and
- * fence, so a late report changes nothing (I4); a refusal leaves nothing bound; a FAILED job unbinds its request;
+ * fence, so a late report changes nothing (I4); a refused request is not bound; a FAILED job unbinds its request;
  * a FINISHED one stays bound for the lease, so that a late repeat gets the same job. The store compares and sets; the state table
  * (domain/job.ts) says which moves are allowed. Returned records must not be changed by the caller. A thrown
  * error means *unknown*: the call may have taken effect, and every call may be repeated.
@@ -21,13 +21,13 @@ export type AdmitResult =
   | { readonly kind: 'existing'; readonly job: JobRecord }
   /** Bound, but with another fingerprint. */
   | { readonly kind: 'conflict'; readonly job: JobRecord }
-  /** At the limit, with nothing settled that could make room. */
+  /** At the limit, and no settled record can be dropped. */
   | { readonly kind: 'full' };
 
-/** The change happens only if the record is still like this. */
+/** The change happens only if the record is still in this state. */
 export interface Expected {
   readonly state: JobState;
-  /** 0 = nothing dispatched yet. */
+  /** 0: no attempt was dispatched yet. */
   readonly fenceAttempt: number;
 }
 
@@ -35,7 +35,7 @@ export type MoveResult =
   | { readonly kind: 'moved'; readonly job: JobRecord }
   | { readonly kind: 'stale'; readonly job: JobRecord }
   | { readonly kind: 'unknown_job' }
-  /** Another instance, or another incarnation of this one, drives it: nothing was changed. */
+  /** Another instance, or another incarnation of this one, drives the job: nothing was changed. */
   | { readonly kind: 'driven_elsewhere' };
 
 export interface JobPage {
@@ -61,8 +61,8 @@ export interface JobStore {
    */
   restore?(job: JobRecord): Promise<'restored' | 'kept' | 'driven_elsewhere'>;
   /**
-   * Removes an admitted record that was never dispatched, with its binding. `discarded`: it is gone, or never was there.
-   * `kept`: it was dispatched, or is settled. `driven_elsewhere`: another instance drives it.
+   * Removes an admitted record that was never dispatched, with its binding. `discarded`: no record is left.
+   * `kept`: the job was dispatched, or is settled. `driven_elsewhere`: another instance drives it.
    */
   discard(jobId: JobId): Promise<'discarded' | 'kept' | 'driven_elsewhere'>;
   get(jobId: JobId): Promise<JobRecord | undefined>;

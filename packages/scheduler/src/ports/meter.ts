@@ -27,7 +27,7 @@ export interface DistributionReading {
   readonly buckets: readonly number[];
 }
 
-/** The printed series: a read and a print at the same moment have equal values. */
+/** The printed series: a read and a print without a change in between have equal values. */
 export interface MeterReader {
   series(name: MetricName): readonly SeriesReading[];
   /** Empty unless the metric is a histogram. */

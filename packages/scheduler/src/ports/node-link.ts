@@ -1,9 +1,9 @@
 /**
- * Port: the way to a node, whatever it is: socket, callback endpoint or mailbox.
+ * Port: delivers assignments to a node by its socket, its callback endpoint or its mailbox.
  *
- * The law: `written` means the bytes were handed to the node's connection, or the endpoint took them; `queued` means a
- * bounded mailbox holds them; `unknown` that they were sent and nobody can say whether they arrived; everything else is
- * `undeliverable`, `declined` or `overloaded`, and then the node has not taken the assignment and never will.
+ * The law: `written` means that the bytes were written to the node's connection, or that the endpoint accepted them; `queued` that
+ * a bounded mailbox holds them; `unknown` that they were sent and may or may not have arrived. With every other result
+ * (`undeliverable`, `declined`, `overloaded`) the node did not receive the assignment and never will.
  * An assignment past its `expiresAt` is not delivered. The link commits the lease of the attempt before it hands the job to the node, and
  * hands nothing over without the answer `committed`; jobs in a mailbox are committed when the node fetches them.
  */
@@ -17,20 +17,20 @@ export interface Assignment {
   readonly attempt: number;
   readonly job: JobRecord;
   readonly expiresAt: number;
-  /** Where its audio is, if another instance holds it. */
+  /** Where the audio is, if another instance stores it. */
   readonly audioAt?: AudioAt | undefined;
 }
 
 export type Delivery =
   | {
       readonly kind: 'written';
-      /** Of the connection it was written to, if another instance holds it. */
+      /** Generation of the connection, if another instance holds it. */
       readonly generation?: number | undefined;
-      /** It was posted to the node's endpoint, not written to the connection by which the node itself speaks. */
-      readonly isApart?: boolean | undefined;
+      /** It was posted to the node's endpoint, not written to the connection on which the node sends its own messages. */
+      readonly isOutOfBand?: boolean | undefined;
     }
   | { readonly kind: 'queued' }
-  /** `declined`: its endpoint was not to be reached, or wanted nothing of it. `overloaded`: the node answered that it has no room. */
+  /** `declined`: there was no connection to its endpoint, or the endpoint refused. `overloaded`: the node answered that it has no free slot. */
   | { readonly kind: 'undeliverable' | 'declined' | 'overloaded' | 'unknown'; readonly reason: string };
 
 export interface NodeLink {

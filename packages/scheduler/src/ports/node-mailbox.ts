@@ -2,7 +2,7 @@
  * Port: jobs waiting to be fetched by nodes that poll.
  *
  * The law: bounded per node; first in, first out; an entry is handed out at most once and never after its expiry;
- * a waiting `take` wakes when something arrives, and ends empty-handed at its limit or when aborted. `take` commits the lease of an entry
+ * a waiting `take` returns when an entry arrives, and returns no entries at its limit or when aborted. `take` commits the lease of an entry
  * in the same step: it hands out only entries whose lease is live and not abandoned (ports/capacity-ledger.ts).
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
@@ -18,7 +18,7 @@ export interface MailboxEntry<T> {
   readonly jobId: JobId;
   readonly expiresAt: number;
   readonly body: T;
-  /** "instance/incarnation" of the job's driver, for the instance that hands it out. Absent: a single instance. */
+  /** "instance/incarnation" of the job's driver, for the instance that hands the entry out. Absent: a single instance. */
   readonly driver?: string;
   readonly slot: Slot;
 }

@@ -3,7 +3,7 @@
  *
  * The law: a session has one owner at a time, "instance/incarnation". Only the owner writes and removes; a former owner gets `lost` at its
  * next call and changes nothing. A takeover compares the owner that the new one has read, so of several instances one wins. A late save
- * never overwrites a newer one. A state lives for `ttlMs` after it was last saved, taken or touched, by the store's clock. A save without
+ * never overwrites a newer one. A state is kept for `ttlMs` after it was last saved, taken or touched, by the store's clock. A save without
  * an existing state counts as the first one, so an emptied store recovers. A thrown error means *unknown*; every call may be repeated with
  * the same effect.
  *
@@ -59,7 +59,7 @@ export interface StoredSession {
 
 export type TakeResult =
   | { readonly kind: 'taken'; readonly state: SavedSession }
-  /** Somebody else was quicker. */
+  /** Another instance took the session first. */
   | { readonly kind: 'lost' }
   | { readonly kind: 'absent' };
 

@@ -47,7 +47,7 @@ export interface InFlightJob {
    * It went another way than the node's own words come, or nobody has said by which: a list of what the node runs may have been
    * written before it arrived.
    */
-  isApart: boolean;
+  isOutOfBand: boolean;
   /** When its acknowledgement was heard; 0: not yet, or never will be. */
   runningAt: number;
   /** Of the connection it was written to, if another instance holds that; Infinity: not known, it may be any. */
@@ -173,7 +173,7 @@ export const isLeaseAbandoned = ({ abandonedLeases }: InFlightJob, attempt: numb
 /** What a flight knows of its sends, should the next one turn out not to have happened. */
 export type Sends = Pick<
   InFlightJob,
-  'attempts' | 'sentAt' | 'sentTo' | 'generation' | 'isInMailbox' | 'isApart'
+  'attempts' | 'sentAt' | 'sentTo' | 'generation' | 'isInMailbox' | 'isOutOfBand'
 >;
 
 export const UNSENT: Sends = {
@@ -182,7 +182,7 @@ export const UNSENT: Sends = {
   sentTo: NOBODY,
   generation: undefined,
   isInMailbox: false,
-  isApart: true,
+  isOutOfBand: true,
 };
 
 export const sendsOf = (flight: InFlightJob): Sends => ({
@@ -191,21 +191,21 @@ export const sendsOf = (flight: InFlightJob): Sends => ({
   sentTo: flight.sentTo,
   generation: flight.generation,
   isInMailbox: flight.isInMailbox,
-  isApart: flight.isApart,
+  isOutOfBand: flight.isOutOfBand,
 });
 
 /** Of a send that leaves: nobody can say yet by which way. */
 export function noteLeaving(flight: InFlightJob): void {
   flight.generation = Number.POSITIVE_INFINITY;
   flight.isInMailbox = false;
-  flight.isApart = true;
+  flight.isOutOfBand = true;
 }
 
 export function noteWay(flight: InFlightJob, delivery: Arrived): void {
   const isQueued = delivery.kind === 'queued';
   flight.generation = isQueued ? undefined : delivery.generation;
   flight.isInMailbox = isQueued;
-  flight.isApart = isQueued || delivery.isApart === true;
+  flight.isOutOfBand = isQueued || delivery.isOutOfBand === true;
 }
 
 type Arrived = Extract<Delivery, { readonly kind: 'written' | 'queued' }>;
@@ -242,7 +242,7 @@ export function createInFlightJob(job: JobRecord, need: Need, compiled: Compiled
     sentAt: 0,
     isResumed: false,
     isInMailbox: false,
-    isApart: true,
+    isOutOfBand: true,
     runningAt: 0,
     generation: undefined,
     audioAt: undefined,

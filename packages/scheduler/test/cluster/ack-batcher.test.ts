@@ -68,7 +68,7 @@ describe('an inbox reader whose acknowledgements wait', () => {
       settings: { ackAfterMs: 60_000 },
     });
     await send('a:1', 'b:2');
-    expect((await inbox.size('me')).handedOut).toBe(2);
+    expect((await inbox.size('me')).delivered).toBe(2);
     const stopping = reader.stop();
     await clock.advance(0);
     await stopping;

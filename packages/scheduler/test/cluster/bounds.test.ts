@@ -40,11 +40,11 @@ describe('limits of what instances remember', () => {
 
   it('I11 bounded: of the dead, the oldest is forgotten first', () => {
     const dead = createDeadHolders();
-    const owner = (number: number) => ({ instanceId: `i-${number}`, incarnation: '1' });
-    const isHeld = (number: number) => dead.held({ channel: 'socket', owner: owner(number) });
-    for (let number = 0; number < MOST_DEAD; number += 1) dead.note(owner(number));
+    const holder = (number: number) => ({ instanceId: `i-${number}`, incarnation: '1' });
+    const isHeld = (number: number) => dead.held({ channel: 'socket', holder: holder(number) });
+    for (let number = 0; number < MOST_DEAD; number += 1) dead.note(holder(number));
     expect(isHeld(0)).toBe(true);
-    dead.note(owner(MOST_DEAD));
+    dead.note(holder(MOST_DEAD));
     expect([isHeld(0), isHeld(1), isHeld(MOST_DEAD)]).toEqual([false, true, true]);
   });
 });

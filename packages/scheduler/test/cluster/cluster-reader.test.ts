@@ -50,21 +50,21 @@ it('shows the one that was asked first, then the others by name, each with its f
         state: 'self',
         instance: self,
         figures: OWN,
-        inbox: { messages: 0, handedOut: 0, dead: 0 },
+        inbox: { messages: 0, delivered: 0, dead: 0 },
       },
       {
         instanceId: 'a',
         state: 'living',
         instance: a,
         figures: { nodes: 7, sessions: 8, jobs: 9 },
-        inbox: { messages: 2, handedOut: 1, dead: 0 },
+        inbox: { messages: 2, delivered: 1, dead: 0 },
       },
       {
         instanceId: 'c',
         state: 'living',
         instance: c,
         figures: undefined,
-        inbox: { messages: 0, handedOut: 0, dead: 1 },
+        inbox: { messages: 0, delivered: 0, dead: 1 },
       },
     ],
     warnings: ['1 dead letter: look at it with "lingua dlq list"'],
@@ -82,7 +82,7 @@ it('shows one process alone, without a store', async () => {
   });
   expect(await reader.read()).toMatchObject({
     store: { mode: 'embedded', isOk: true },
-    instances: [{ state: 'self', figures: OWN, inbox: { messages: 0, handedOut: 0, dead: 0 } }],
+    instances: [{ state: 'self', figures: OWN, inbox: { messages: 0, delivered: 0, dead: 0 } }],
     orphans: [],
     warnings: ['something to know'],
   });
@@ -174,7 +174,7 @@ it('warns of versions that differ and of an inbox that is not emptied', async ()
   const { reader, join } = await start((shared) => ({
     ...shared,
     inbox: {
-      size: async (id) => (id === 'old' ? { messages: 1_000, handedOut: 0, dead: 0 } : shared.inbox.size(id)),
+      size: async (id) => (id === 'old' ? { messages: 1_000, delivered: 0, dead: 0 } : shared.inbox.size(id)),
     },
   }));
   await join('old', { version: '1.0.0' });

@@ -32,6 +32,6 @@ it.each([
   reader.start();
   await inbox.send('me', 'poison');
   await clock.advance(180_000);
-  expect([tries, await inbox.size('me')]).toEqual([10, { messages: 0, handedOut: 0, dead: 1 }]);
+  expect([tries, await inbox.size('me')]).toEqual([10, { messages: 0, delivered: 0, dead: 1 }]);
   await reader.stop();
 });

@@ -14,24 +14,24 @@ export function startTalk() {
   const { hintBus } = store;
   const said: { readonly to: string; readonly text: string }[] = [];
   const noting: HintBus = {
-    say(to, text) {
+    send(to, text) {
       said.push({ to, text });
-      hintBus.say(to, text);
+      hintBus.send(to, text);
     },
-    sayToAll(text) {
+    sendToAll(text) {
       said.push({ to: 'all', text });
-      hintBus.sayToAll(text);
+      hintBus.sendToAll(text);
     },
-    listen: hintBus.listen,
+    subscribe: hintBus.subscribe,
   };
 
-  function make(instanceId: string, listen: HintBus['listen'] = noting.listen) {
+  function make(instanceId: string, subscribe: HintBus['subscribe'] = noting.subscribe) {
     const heard: string[] = [];
     /** As its fleet view has it. */
     const known = new Map<string, Load>();
     const state = { isFenced: false };
     const hints = createHints({
-      hintBus: { ...noting, listen },
+      hintBus: { ...noting, subscribe },
       clock,
       log: QUIET,
       instanceId,

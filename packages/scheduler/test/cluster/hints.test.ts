@@ -142,7 +142,7 @@ describe('a received hint', () => {
       '{"from":"a","news":[null,["n4","praised"],["n5","failed","asr"],["n6","failed",["asr"],[7]],["n7","failed"],["n9","failed",["asr"]]]}',
       '{"from":"a","missing":[null,["n8","m2m","1","not_found"]]}',
     ])
-      hintBus.sayToAll(text);
+      hintBus.sendToAll(text);
     await clock.advance(0);
     expect(b.heard).toEqual(['n3 1/4', 'n9 failed asr', 'n8 lacks m2m@1: not_found']);
     expect(faults).toHaveLength(2);
@@ -154,7 +154,7 @@ describe('an instance that cannot subscribe at first', () => {
     const { clock, hintBus, make, join } = startTalk();
     let failures = 3;
     const deaf = make('deaf', (...args) =>
-      failures-- > 0 ? Promise.reject(new Error('the store is away')) : hintBus.listen(...args),
+      failures-- > 0 ? Promise.reject(new Error('the store is away')) : hintBus.subscribe(...args),
     );
     await deaf.hints.start();
     const a = await join('a');
@@ -200,7 +200,7 @@ describe('an instance that cannot subscribe at first', () => {
       await new Promise<void>((resolve) => {
         begin = resolve;
       });
-      return hintBus.listen(...args);
+      return hintBus.subscribe(...args);
     });
     const started = slow.hints.start();
     await slow.hints.stop();

@@ -107,7 +107,7 @@ describe('the lanes of an inbox', () => {
     await clock.advance(10);
     gates.end('a:behind');
     await clock.advance(10);
-    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, delivered: 0, dead: 0 });
   });
 
   it('never handle one message twice at a time', async () => {
@@ -146,7 +146,7 @@ describe('the lanes of an inbox', () => {
     await clock.advance(10 * SETTINGS.scanIntervalMs);
     expect(gates.atWork()).toHaveLength(12);
     expect(reader.handling()).toBe(12);
-    expect((await inbox.size('me')).handedOut).toBe(12);
+    expect((await inbox.size('me')).delivered).toBe(12);
     // Whoever waits for room is not stuck.
     expect(stuck()).toBe(0);
     gates.end('0:x');
@@ -156,7 +156,7 @@ describe('the lanes of an inbox', () => {
       for (const body of gates.atWork()) gates.end(body);
       await clock.advance(10);
     }
-    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, delivered: 0, dead: 0 });
     expect(reader.handling()).toBe(0);
   });
 

@@ -9,7 +9,7 @@ describe('the inbox reader', () => {
     for (const body of ['a', 'b', 'c']) await inbox.send('me', body);
     await clock.advance(10);
     expect(seen).toEqual(['a', 'b', 'c']);
-    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, delivered: 0, dead: 0 });
   });
 
   it('retries a failed message without delaying others', async () => {
@@ -23,7 +23,7 @@ describe('the inbox reader', () => {
     await clock.advance(2 * SETTINGS.scanIntervalMs);
     expect(seen).toEqual(['bad', 'good', 'bad']);
     expect(counts.get('scheduler_inbox_failures_total')).toBe(1);
-    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, delivered: 0, dead: 0 });
   });
 
   it('moves a message that always fails to the dead letters', async () => {
@@ -35,7 +35,7 @@ describe('the inbox reader', () => {
     expect(seen).toEqual(['poison', 'poison', 'poison']);
     expect(counts.get('scheduler_phase2_dlq_moved_total')).toBe(1);
     expect(counts.get('scheduler_phase2_reclaimed_total')).toBe(2);
-    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 1 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, delivered: 0, dead: 1 });
   });
 
   it('handles a message once although its acknowledgement was lost', async () => {
@@ -49,7 +49,7 @@ describe('the inbox reader', () => {
     await inbox.send('me', 'once');
     await clock.advance(3 * SETTINGS.scanIntervalMs);
     expect(seen).toEqual(['once']);
-    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, delivered: 0, dead: 0 });
   });
 
   it('continues after an outage of Redis', async () => {
@@ -229,7 +229,7 @@ describe('the inbox reader', () => {
     await clock.advance(200);
     await stopping;
     expect(isDone).toBe(true);
-    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, delivered: 0, dead: 0 });
   });
 
   it('handles no message that is read after the stop', async () => {

@@ -83,7 +83,7 @@ describe('a message without a reply', () => {
     const { me, inbox, clock } = await startTwo();
     await me.bus.tell('you', { topic: 'of-a-newer-version', lane: 'job-1', body: {} });
     await clock.advance(4 * COMES_AGAIN_MS);
-    expect(await inbox.size('you')).toEqual({ messages: 0, handedOut: 0, dead: 1 });
+    expect(await inbox.size('you')).toEqual({ messages: 0, delivered: 0, dead: 1 });
   });
 
   it('rejects when it may have been sent, and returns false otherwise', async () => {

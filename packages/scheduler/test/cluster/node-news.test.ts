@@ -11,7 +11,7 @@ describe('a node of another instance', () => {
     const { news, fleet, ledger, settle } = startNews();
     await ledger.declare('n1', { slots: 4, isAccepting: true });
     await ledger.reserve('n1', 'job:1', 5_000);
-    const record = sheetFor({ nodeId: 'n1', owner: OTHER });
+    const record = sheetFor({ nodeId: 'n1', holder: OTHER });
     news.ofOthers.changed(record, undefined);
     await settle(() => fleet.load('n1')?.used === 1);
     expect(fleet.view('n1')).toEqual(record.view);
@@ -21,19 +21,19 @@ describe('a node of another instance', () => {
 
   it('is weighed once, together with all that came at the same time', async () => {
     const { news, store, asked, settle } = startNews();
-    const records = ['n1', 'n2', 'n3'].map((nodeId) => sheetFor({ nodeId, owner: OTHER }));
+    const records = ['n1', 'n2', 'n3'].map((nodeId) => sheetFor({ nodeId, holder: OTHER }));
     for (const record of records) news.ofOthers.changed(record, undefined);
     for (const record of records) news.ofOthers.changed(record, record);
     await settle(() => store.calls('loads') > 0);
     for (const record of records) news.ofOthers.changed(record, record);
-    news.ofOthers.changed(sheetFor({ nodeId: 'n4', owner: OTHER }), undefined);
+    news.ofOthers.changed(sheetFor({ nodeId: 'n4', holder: OTHER }), undefined);
     await settle(() => store.calls('loads') > 1);
     expect(asked).toEqual([['n1', 'n2', 'n3'], ['n4']]);
   });
 
   it('is as fresh as its holder heard of it', () => {
     const { news, fleet } = startNews();
-    const record = sheetFor({ nodeId: 'n1', owner: OTHER });
+    const record = sheetFor({ nodeId: 'n1', holder: OTHER });
     news.ofOthers.changed(record, record);
     news.ofOthers.beat('n1', record.view.lastBeatAt + 5_000);
     expect(fleet.table.columns.beatAt[fleet.table.indexOf('n1')]).toBe(record.view.lastBeatAt + 5_000);
@@ -42,14 +42,14 @@ describe('a node of another instance', () => {
   it('is seen although the ledger cannot say how full it is', async () => {
     const { news, store, fleet, settle } = startNews();
     store.plan({ method: 'loads', fault: 'throw' });
-    news.ofOthers.changed(sheetFor({ nodeId: 'n1', owner: OTHER }), undefined);
+    news.ofOthers.changed(sheetFor({ nodeId: 'n1', holder: OTHER }), undefined);
     await settle(() => store.calls('loads') === 1);
     expect(fleet.has('n1')).toBe(true);
   });
 
   it('has come back, for the engine, with a new connection or after a lost one, and with nothing else', () => {
     const { news, told } = startNews();
-    const record = sheetFor({ nodeId: 'n1', owner: OTHER, generation: 1, runningJobIds: ['job-1'] });
+    const record = sheetFor({ nodeId: 'n1', holder: OTHER, generation: 1, runningJobIds: ['job-1'] });
     const again = { ...record, generation: 2 };
     news.ofOthers.changed(record, undefined);
     news.ofOthers.changed({ ...record, version: 2 }, record);
@@ -60,7 +60,7 @@ describe('a node of another instance', () => {
 
   it('has left, for the engine, when its connection is lost: once, however often its node record changes then', () => {
     const { news, told } = startNews();
-    const record = sheetFor({ nodeId: 'n1', owner: OTHER });
+    const record = sheetFor({ nodeId: 'n1', holder: OTHER });
     const lost = { ...record, isConnected: false };
     news.ofOthers.changed(lost, record);
     news.ofOthers.changed({ ...lost, version: 3 }, lost);
@@ -71,13 +71,13 @@ describe('a node of another instance', () => {
 
   it('has left if it is first seen without its connection', () => {
     const { news, told } = startNews();
-    news.ofOthers.changed(sheetFor({ nodeId: 'n1', owner: OTHER, isConnected: false }), undefined);
+    news.ofOthers.changed(sheetFor({ nodeId: 'n1', holder: OTHER, isConnected: false }), undefined);
     expect(told).toEqual([`n1 left ${GRACE_MS}`]);
   });
 
   it('has no grace if it is legacy one, which does not come back in time', () => {
     const { news, told } = startNews();
-    const record = sheetFor({ nodeId: 'n1', owner: OTHER });
+    const record = sheetFor({ nodeId: 'n1', holder: OTHER });
     const view = { ...record.view, profile: { ...record.view.profile, isLegacy: true } };
     news.ofOthers.changed({ ...record, view, isConnected: false }, record);
     news.ofOthers.removed({ ...record, view });
@@ -87,7 +87,7 @@ describe('a node of another instance', () => {
   it('is taken off selection when it is removed, and its jobs are retried if it had a connection to lose', () => {
     const { news, fleet, told } = startNews();
     for (const channel of ['socket', 'mailbox', 'endpoint'] as const) {
-      const record = sheetFor({ nodeId: channel, owner: OTHER, channel });
+      const record = sheetFor({ nodeId: channel, holder: OTHER, channel });
       news.ofOthers.changed(record, record);
       news.ofOthers.removed(record);
       expect(fleet.has(channel)).toBe(false);
@@ -141,7 +141,7 @@ const USED = 'semantic,asr,nmt';
 describe('what the engine says of a node', () => {
   it('MODEL_NOT_AVAILABLE: is passed on to whoever holds the node', () => {
     const { news, state, whispered } = startNews();
-    state.records.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
+    state.records.set('n2', sheetFor({ nodeId: 'n2', holder: OTHER }));
     const missing = { serviceId: 'm2m', version: '1', reason: 'not_found' } as const;
     expect(news.passOnMissing('n1', missing)).toBe(false);
     expect(news.passOnMissing('n2', missing)).toBe(true);
@@ -150,7 +150,7 @@ describe('what the engine says of a node', () => {
 
   it('is told to its holder, or here if that is this instance', () => {
     const { knowledge, state, whispered, here } = startNews();
-    state.records.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
+    state.records.set('n2', sheetFor({ nodeId: 'n2', holder: OTHER }));
     for (const nodeId of ['n1', 'n2']) {
       knowledge.placed(nodeId, NEED);
       knowledge.outcome(nodeId, 'succeeded', NEED);
@@ -162,7 +162,7 @@ describe('what the engine says of a node', () => {
 
   it('blames no node while the store is not steady', () => {
     const { knowledge, state, whispered, here } = startNews();
-    state.records.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
+    state.records.set('n2', sheetFor({ nodeId: 'n2', holder: OTHER }));
     state.isSteady = false;
     for (const nodeId of ['n1', 'n2']) {
       knowledge.outcome(nodeId, 'failed', NEED);

@@ -139,7 +139,7 @@ async function memoryOf(
     meta: await size(keys.nodeMeta(nodeId)),
     record: await size(keys.nodeCapabilities(nodeId)),
     presence: await size(keys.nodePresence(nodeId)),
-    owner: await size(keys.nodeOwner(nodeId)),
+    holder: await size(keys.nodeOwner(nodeId)),
     leases: await size(keys.nodeLeases(nodeId)),
     listing: await size(keys.nodesSeen(partOf(nodeId))),
   };

@@ -35,7 +35,7 @@ describe('the replica of the fleet', () => {
     await clock.advance(1);
     expect(b.views.get(node.nodeId)).toMatchObject({ slots: 7, health: 'ready' });
     expect(b.replica.find(node.nodeId)).toMatchObject({ channel: 'endpoint', endpoint: 'http://10.0.0.1/' });
-    expect(b.replica.find(node.nodeId)?.owner.incarnation).toBe('first');
+    expect(b.replica.find(node.nodeId)?.holder.incarnation).toBe('first');
   });
 
   it('never takes own nodes from the board', async () => {
@@ -222,7 +222,7 @@ describe('the replica of the fleet', () => {
     a.replica.beat(node.nodeId, clock.now());
     await clock.advance(1);
     expect(b.replica.find(node.nodeId)).toMatchObject({
-      owner: { incarnation: 'second' },
+      holder: { incarnation: 'second' },
       view: { slots: 9 },
     });
   });

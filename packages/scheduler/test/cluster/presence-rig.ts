@@ -21,11 +21,7 @@ export function startPresences() {
   /** An instance whose way to the store can be cut, and whose clock may differ from the store's. */
   function join(
     instanceId: string,
-    {
-      ahead = 0,
-      incarnation = `${instanceId}-1`,
-      lastingUpTo,
-    }: { ahead?: number; incarnation?: string; lastingUpTo?: () => number } = {},
+    { ahead = 0, incarnation = `${instanceId}-1` }: { ahead?: number; incarnation?: string } = {},
   ) {
     const way = { isCut: false, hangs: false, backMs: 0 };
     const guarded = (<K extends keyof Instances>(name: K) =>
@@ -71,7 +67,6 @@ export function startPresences() {
         died: (ids) => heard.died.push([...ids]),
       },
       first: { ...about(instanceId), incarnation },
-      ...(lastingUpTo === undefined ? {} : { lastingUpTo }),
       newIncarnation: () => `${instanceId}-${++incarnations}`,
     });
     return { presence, way, heard };

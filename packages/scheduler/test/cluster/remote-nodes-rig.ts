@@ -74,7 +74,7 @@ export async function startDriverAndHolder(clocks: { driverAheadMs?: number; hol
   const driver = withNodes(post, a, { aheadMs: clocks.driverAheadMs ?? 0 });
   const holder = withNodes(post, b, { aheadMs: clocks.holderAheadMs ?? 0 });
   holder.sockets.set('node-b', 7);
-  driver.records.set('node-b', sheetFor({ nodeId: 'node-b', owner: b.self }));
+  driver.records.set('node-b', sheetFor({ nodeId: 'node-b', holder: b.self }));
   const attempt = { nodeId: 'node-b', attempt: 1 };
   const job = await jobs.add(a.driver, { state: 'RESERVED', intent: attempt, need: NEED });
   const assignment = { ...attempt, job, expiresAt: driver.now() + ANSWER_MS };

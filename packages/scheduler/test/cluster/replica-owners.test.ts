@@ -37,7 +37,7 @@ describe('nodes of an instance that died', () => {
     a.way.incarnation = 'second';
     a.replica.keep({ ...node, generation: 2 });
     await clock.advance(1);
-    expect(b.replica.find(node.nodeId)).toMatchObject({ generation: 2, owner: { incarnation: 'second' } });
+    expect(b.replica.find(node.nodeId)).toMatchObject({ generation: 2, holder: { incarnation: 'second' } });
   });
 
   it('are back if it lives on under the incarnation that was declared dead, because the store forgot that it was', async () => {
@@ -51,7 +51,7 @@ describe('nodes of an instance that died', () => {
     expect(b.replica.find(node.nodeId)).toBeUndefined();
     b.replica.seen(new Map([['a', { instanceId: 'a', incarnation: 'first' }]]));
     await clock.advance(SETTINGS.tickMs);
-    expect(b.replica.find(node.nodeId)).toMatchObject({ owner: { incarnation: 'first' } });
+    expect(b.replica.find(node.nodeId)).toMatchObject({ holder: { incarnation: 'first' } });
   });
 });
 

@@ -45,8 +45,8 @@ export function openHeldSheets() {
   const ask = (what: string) =>
     new Promise<never>((resolve) => asked.push({ what, answer: (how) => resolve(how as never) }));
   const board = {
-    post({ generation, version, owner }) {
-      posted.push({ version, incarnation: owner.incarnation });
+    post({ generation, version, holder }) {
+      posted.push({ version, incarnation: holder.incarnation });
       return ask(`post ${generation}`);
     },
     seen: ({ generation }) => ask(`seen ${generation}`),

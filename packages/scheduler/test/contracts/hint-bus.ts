@@ -14,15 +14,15 @@ export function hintBusContract(name: string, open: () => Promise<WhispersHarnes
 
     async function listenTo(hintBus: HintBus, instanceId = fresh('instance')) {
       const heard: string[] = [];
-      const stop = await hintBus.listen(instanceId, (text) => heard.push(text));
+      const stop = await hintBus.subscribe(instanceId, (text) => heard.push(text));
       return { instanceId, heard, stop };
     }
 
     it('tells one instance what is meant for it, and nobody else', async () => {
       const { hintBus } = await start();
       const [one, other] = [await listenTo(hintBus), await listenTo(hintBus)];
-      hintBus.say(one.instanceId, 'for one: ä');
-      hintBus.say(other.instanceId, 'for other');
+      hintBus.send(one.instanceId, 'for one: ä');
+      hintBus.send(other.instanceId, 'for other');
       await eventually(() => expect([one.heard, other.heard]).toEqual([['for one: ä'], ['for other']]));
       await Promise.all([one.stop(), other.stop()]);
     });
@@ -30,7 +30,7 @@ export function hintBusContract(name: string, open: () => Promise<WhispersHarnes
     it('tells everybody what is meant for all, the speaker included', async () => {
       const { hintBus } = await start();
       const listeners = [await listenTo(hintBus), await listenTo(hintBus)];
-      hintBus.sayToAll('news');
+      hintBus.sendToAll('news');
       await eventually(() => expect(listeners.map(({ heard }) => heard)).toEqual([['news'], ['news']]));
       await Promise.all(listeners.map(({ stop }) => stop()));
     });
@@ -39,8 +39,8 @@ export function hintBusContract(name: string, open: () => Promise<WhispersHarnes
       const { hintBus } = await start();
       const [gone, here] = [await listenTo(hintBus), await listenTo(hintBus)];
       await gone.stop();
-      hintBus.say(gone.instanceId, 'too late');
-      hintBus.sayToAll('news');
+      hintBus.send(gone.instanceId, 'too late');
+      hintBus.sendToAll('news');
       await eventually(() => expect(here.heard).toEqual(['news']));
       expect(gone.heard).toEqual([]);
       await here.stop();
@@ -48,19 +48,19 @@ export function hintBusContract(name: string, open: () => Promise<WhispersHarnes
 
     it('goes on when a listener throws', async () => {
       const { hintBus } = await start();
-      const stop = await hintBus.listen(fresh('instance'), () => {
+      const stop = await hintBus.subscribe(fresh('instance'), () => {
         throw new Error('not my day');
       });
       const here = await listenTo(hintBus);
-      hintBus.sayToAll('one');
-      hintBus.sayToAll('two');
+      hintBus.sendToAll('one');
+      hintBus.sendToAll('two');
       await eventually(() => expect(here.heard).toEqual(['one', 'two']));
       await Promise.all([stop(), here.stop()]);
     });
 
     it('does not mind that nobody listens', async () => {
       const { hintBus } = await start();
-      expect(() => hintBus.say(fresh('nobody'), 'hello')).not.toThrow();
+      expect(() => hintBus.send(fresh('nobody'), 'hello')).not.toThrow();
     });
   });
 }

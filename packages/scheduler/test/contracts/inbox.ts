@@ -106,7 +106,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(bodies(await inbox.take(me, AT_ONCE))).toEqual(['kept']);
       await advance(idleMs);
       expect(await inbox.send(me, 'too late')).toBe('gone');
-      expect(await inbox.size(me)).toEqual({ messages: 0, handedOut: 0, dead: 0 });
+      expect(await inbox.size(me)).toEqual({ messages: 0, delivered: 0, dead: 0 });
     });
 
     it('I11 bounded: at its limit it refuses the sender and drops nothing', async () => {
@@ -151,7 +151,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect((await stuck()).messages).toMatchObject([{ body: 'poison', deliveries: 2 }]);
       await inbox.send(me, 'fine');
       expect(await stuck()).toEqual({ messages: [], died: 1 });
-      expect(await inbox.size(me)).toEqual({ messages: 1, handedOut: 0, dead: 1 });
+      expect(await inbox.size(me)).toEqual({ messages: 1, delivered: 0, dead: 1 });
       expect(bodies(await inbox.take(me, AT_ONCE))).toEqual(['fine']);
       expect(await stuck()).toMatchObject({ messages: [{ body: 'fine' }], died: 0 });
     });
@@ -198,7 +198,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       for (const body of ['a', 'b']) await inbox.send(me, body);
       await inbox.take(me, AT_ONCE);
       expect(await stuck()).toEqual({ messages: [], died: 2 });
-      expect(await inbox.size(me)).toEqual({ messages: 0, handedOut: 0, dead: 0 });
+      expect(await inbox.size(me)).toEqual({ messages: 0, delivered: 0, dead: 0 });
     });
 
     it('I11 bounded: keeps no more dead letters than its limit', async () => {
@@ -206,7 +206,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       for (const body of ['a', 'b', 'c', 'd']) await inbox.send(me, body);
       await inbox.take(me, AT_ONCE);
       expect((await stuck()).died).toBe(4);
-      expect(await inbox.size(me)).toEqual({ messages: 0, handedOut: 0, dead: 2 });
+      expect(await inbox.size(me)).toEqual({ messages: 0, delivered: 0, dead: 2 });
     });
 
     it('confirms what it does not know, or knows no more, without harm', async () => {
@@ -217,14 +217,14 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       await inbox.ack(me, ids);
       await inbox.ack(me, []);
       await inbox.ack(fresh('nobody'), ids);
-      expect(await inbox.size(me)).toEqual({ messages: 0, handedOut: 0, dead: 0 });
+      expect(await inbox.size(me)).toEqual({ messages: 0, delivered: 0, dead: 0 });
     });
 
     it('confirms thousands of messages at once', async () => {
       const { inbox, me } = await start();
       await Promise.all(times(2_500, (index) => inbox.send(me, String(index))));
       await inbox.ack(me, idsOf(await inbox.take(me, { max: 3_000, waitMs: 0 })));
-      expect(await inbox.size(me)).toEqual({ messages: 0, handedOut: 0, dead: 0 });
+      expect(await inbox.size(me)).toEqual({ messages: 0, delivered: 0, dead: 0 });
     });
 
     it('is not closed while something is in it, handed out or not', async () => {

@@ -56,27 +56,6 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       expect(await find(instances, one)).toEqual(one);
     });
 
-    it('says what each said of its slots at its last renewal, and nothing of that under its next incarnation', async () => {
-      const { instances, ...timed } = await start();
-      const one = make();
-      await instances.announce(one, LONG_MS);
-      await instances.renew(one, LONG_MS, 7);
-      expect(await find(instances, one)).toEqual({ ...one, lastingUpTo: 7 });
-      await instances.announce(one, LONG_MS);
-      expect(await find(instances, one)).toEqual({ ...one, lastingUpTo: 7 });
-      await instances.renew({ ...one, incarnation: 'another' }, LONG_MS, 99);
-      await instances.renew(one, SHORT_MS, 1_234_567_890);
-      expect(await find(instances, one)).toEqual({ ...one, lastingUpTo: 1_234_567_890 });
-      await instances.leave(one);
-      const next = make({ instanceId: one.instanceId });
-      await instances.announce(next, SHORT_MS);
-      expect(await find(instances, next)).toEqual(next);
-      await instances.renew(next, SHORT_MS, 3);
-      await timed.advance(SHORT_MS + edgeOf(timed));
-      await instances.renew(next, LONG_MS);
-      expect(await find(instances, next)).toEqual(next);
-    });
-
     it('gives a living name to no other incarnation, however many try at once', async () => {
       const { instances } = await start();
       const claims = times(20, () => make({ instanceId: 'wanted' }));

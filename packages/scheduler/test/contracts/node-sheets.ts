@@ -57,7 +57,7 @@ export const sheetFor = (part: Partial<NodeRecord> = {}, view: Partial<NodeView>
     nodeId,
     generation: 1_700_000_000_000,
     version: 1,
-    owner: { instanceId: 'instance-1', incarnation: 'incarnation-1' },
+    holder: { instanceId: 'instance-1', incarnation: 'incarnation-1' },
     credential: 'credential-1',
     isConnected: true,
     channel: 'socket',

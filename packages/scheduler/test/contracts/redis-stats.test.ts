@@ -8,9 +8,9 @@ import {
   whenReady,
 } from '../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
-import { createStatsBoard } from '../../src/adapters/redis/stats-board.ts';
+import { createStatsStore } from '../../src/adapters/redis/stats-store.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
-import { statsBoardContract } from './stats-board.ts';
+import { statsStoreContract } from './stats-store.ts';
 
 const START_MS = 60_000;
 
@@ -31,16 +31,16 @@ describe.each([
     await redis?.stop();
   });
 
-  statsBoardContract(name, async () => ({
+  statsStoreContract(name, async () => ({
     advance: async (ms) => void (await sleep(ms)),
     close: async () => undefined,
     // A prefix of its own, so that no test sees what another left.
-    board: createStatsBoard({ connection, keys: createKeys(`test-${randomUUID()}`) }),
+    statsStore: createStatsStore({ connection, keys: createKeys(`test-${randomUUID()}`) }),
   }));
 
   it('keeps the snapshot where the seed says, as a text with a time to live', async () => {
     const keys = createKeys('lingua');
-    await createStatsBoard({ connection, keys }).publish('{}', 45_000);
+    await createStatsStore({ connection, keys }).publish('{}', 45_000);
     expect(await connection.get('lingua:v1:stats:snapshot')).toBe('{}');
     expect(await connection.pttl('lingua:v1:stats:snapshot')).toBeGreaterThan(30_000);
   });

@@ -12,12 +12,12 @@ export function createHintBus(deps: {
 }): HintBus {
   const { lines } = deps;
   return {
-    say: (to, text) => lines.publish(tags.instance(to), hintsTo(to), text),
-    sayToAll: (text) => lines.publish(COMMON, keys.commonHints, text),
-    async listen(instanceId, hear) {
+    send: (to, text) => lines.publish(tags.instance(to), hintsTo(to), text),
+    sendToAll: (text) => lines.publish(COMMON, keys.commonHints, text),
+    async subscribe(instanceId, receive) {
       const hearText = (said: unknown): void => {
         try {
-          hear(said as string);
+          receive(said as string);
         } catch (fault) {
           deps.onFault?.(fault);
         }

@@ -42,7 +42,7 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
         if (inbox === undefined) return 'gone';
         if (inbox.entries.size >= deps.maxMessages) return 'full';
         const id = nextId(inbox, now);
-        inbox.entries.set(id, { body, deliveries: 0, handedOutAt: 0 });
+        inbox.entries.set(id, { body, deliveries: 0, deliveredAt: 0 });
         inbox.fresh.add(id);
         wakeReader(shard, to);
         return 'sent';
@@ -96,7 +96,7 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
         const inbox = state.inboxes.get(instanceId, now());
         return {
           messages: inbox?.entries.size ?? 0,
-          handedOut: inbox?.handedOut.size ?? 0,
+          delivered: inbox?.delivered.size ?? 0,
           dead: state.deadLetters.get(instanceId, now())?.entries.size ?? 0,
         };
       }),
@@ -109,7 +109,7 @@ export type PlanAfter = (ms: number, run: () => void) => void;
 const emptyInbox = (): StoredInbox => ({
   entries: new Map(),
   fresh: new Set(),
-  handedOut: new Set(),
+  delivered: new Set(),
   lastMs: 0,
   lastNumber: 0,
 });
@@ -118,7 +118,7 @@ function removeMessage(inbox: StoredInbox | undefined, id: string): StoredMessag
   const message = inbox?.entries.get(id);
   inbox?.entries.delete(id);
   inbox?.fresh.delete(id);
-  inbox?.handedOut.delete(id);
+  inbox?.delivered.delete(id);
   return message;
 }
 
@@ -130,10 +130,10 @@ function handOut(shard: Shard, instanceId: string, max: number): InboxMessage[] 
   for (const messageId of inbox.fresh) {
     if (messages.length === max) break;
     inbox.fresh.delete(messageId);
-    inbox.handedOut.add(messageId);
+    inbox.delivered.add(messageId);
     const message = inbox.entries.get(messageId) as StoredMessage;
     message.deliveries = 1;
-    message.handedOutAt = now;
+    message.deliveredAt = now;
     messages.push({ messageId, body: message.body, deliveries: 1 });
   }
   return messages;
@@ -185,10 +185,10 @@ function findStuck(
   const inbox = shard.state.inboxes.get(instanceId, now);
   const found: StuckMessage[] = [];
   if (inbox === undefined) return found;
-  for (const messageId of inbox.handedOut) {
+  for (const messageId of inbox.delivered) {
     if (found.length === max) break;
-    const { handedOutAt, deliveries } = inbox.entries.get(messageId) as StoredMessage;
-    const idle = now - handedOutAt;
+    const { deliveredAt, deliveries } = inbox.entries.get(messageId) as StoredMessage;
+    const idle = now - deliveredAt;
     if (idle >= idleMs && except?.has(messageId) !== true)
       found.push({ messageId, idleMs: idle, deliveries });
   }
@@ -205,10 +205,10 @@ function claim(
   const now = shard.now();
   const inbox = shard.state.inboxes.get(instanceId, now);
   return stuck.flatMap(({ messageId, deliveries }) => {
-    const message = inbox?.handedOut.has(messageId) ? inbox.entries.get(messageId) : undefined;
-    if (message === undefined || now - message.handedOutAt < idleMs) return [];
+    const message = inbox?.delivered.has(messageId) ? inbox.entries.get(messageId) : undefined;
+    if (message === undefined || now - message.deliveredAt < idleMs) return [];
     message.deliveries += 1;
-    message.handedOutAt = now;
+    message.deliveredAt = now;
     return [{ messageId, body: message.body, deliveries: deliveries + 1 }];
   });
 }

@@ -3,7 +3,6 @@ import {
   DEATH_REMEMBERED_MS,
   type Instance,
   type Instances,
-  type LivingInstance,
 } from '../../../scheduler/dist/ports/instances.js';
 import type { Lines } from './servers/lines.ts';
 import type { Shard } from './servers/shard.ts';
@@ -22,7 +21,7 @@ export function createInstances({ lines }: { lines: Lines }): Instances {
       shard.state.names.put(keys.instances, names);
     });
 
-  const about = (instanceId: string): Promise<LivingInstance | undefined> =>
+  const about = (instanceId: string): Promise<Instance | undefined> =>
     on(instanceId, 'read-presence', ({ state }, now) => state.presence.get(instanceId, now)?.about);
 
   return {
@@ -39,7 +38,7 @@ export function createInstances({ lines }: { lines: Lines }): Instances {
       return result;
     },
 
-    async renew(self, ttlMs, lastingUpTo) {
+    async renew(self, ttlMs) {
       const { instanceId } = self;
       const said = saidOf(self);
       const renewal = await on(instanceId, 'renew-instance', ({ state }, at) => {
@@ -49,7 +48,7 @@ export function createInstances({ lines }: { lines: Lines }): Instances {
         if (isDead || (holder !== undefined && holder.incarnation !== said.incarnation)) {
           return { kind: 'lost', at } as const;
         }
-        state.presence.put(instanceId, { about: { ...(holder ?? said), lastingUpTo } }, at + ttlMs);
+        state.presence.put(instanceId, { about: holder ?? said }, at + ttlMs);
         return { kind: holder === undefined ? 'revived' : 'renewed', at } as const;
       });
       // Again each time: an emptied store may have lost the name. Presence does not depend on it.

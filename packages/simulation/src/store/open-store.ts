@@ -18,7 +18,7 @@ import type { Lines } from './servers/lines.ts';
 import { type Tag, tags } from './servers/tags.ts';
 import { type MastersWatch, watchMasters } from './servers/watch-masters.ts';
 import { createSessionStore } from './session-store.ts';
-import { createInstanceFigures, createLocks, createStatsBoard } from './short-lived.ts';
+import { createInstanceFigures, createLocks, createStatsStore } from './short-lived.ts';
 import type { StoreSettings } from './store-settings.ts';
 
 export function openStore(deps: {
@@ -64,7 +64,7 @@ export function openStore(deps: {
     sessions: createSessionStore({ lines: kept }),
     deadLetters: createDeadLetters({ lines, inbox }),
     figures: createInstanceFigures({ lines }),
-    statsBoard: createStatsBoard({ lines }),
+    statsStore: createStatsStore({ lines }),
     locks: createLocks({ lines, space: 'task' }),
     modelDebounce: createLocks({ lines, space: 'model_unavailable' }),
     jobs: (by) => createJobStore({ lines: kept, clock, ...by, ...settings.jobs }),

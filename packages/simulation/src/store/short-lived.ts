@@ -1,7 +1,7 @@
 /** Simulation: single values that expire: locks, figures and statistics of instances. Cold path. */
 import type { Figures, InstanceFigures } from '../../../scheduler/dist/ports/instance-figures.js';
 import type { Locks } from '../../../scheduler/dist/ports/locks.js';
-import type { StatsBoard } from '../../../scheduler/dist/ports/stats-board.js';
+import type { StatsStore } from '../../../scheduler/dist/ports/stats-store.js';
 import type { Lines } from './servers/lines.ts';
 import { keys, tags } from './servers/tags.ts';
 
@@ -37,7 +37,7 @@ function valuesOf<T>(lines: Lines, kind: string) {
 export const createInstanceFigures = ({ lines }: { lines: Lines }): InstanceFigures =>
   valuesOf<Figures>(lines, 'figures');
 
-export function createStatsBoard({ lines }: { lines: Lines }): StatsBoard {
+export function createStatsStore({ lines }: { lines: Lines }): StatsStore {
   const key = keys.snapshot;
   const tag = tags.key(key);
   return {

@@ -16,7 +16,7 @@ import { nodeIdClaimsContract } from '../../../scheduler/test/contracts/node-id-
 import { type InboxMessage, nodeMailboxContract } from '../../../scheduler/test/contracts/node-mailbox.ts';
 import { nodeRecordsContract } from '../../../scheduler/test/contracts/node-records.ts';
 import { sessionStoreContract } from '../../../scheduler/test/contracts/session-store.ts';
-import { statsBoardContract } from '../../../scheduler/test/contracts/stats-board.ts';
+import { statsStoreContract } from '../../../scheduler/test/contracts/stats-store.ts';
 import { createCapacityLedger } from '../../src/store/capacity-ledger.ts';
 import { createDeadLetters } from '../../src/store/dead-letters.ts';
 import { createHintBus } from '../../src/store/hint-bus.ts';
@@ -28,7 +28,7 @@ import { createNodeIdClaims } from '../../src/store/node-id-claims.ts';
 import { createNodeMailbox } from '../../src/store/node-mailbox.ts';
 import { createNodeRecords } from '../../src/store/node-records.ts';
 import { createSessionStore } from '../../src/store/session-store.ts';
-import { createInstanceFigures, createLocks, createStatsBoard } from '../../src/store/short-lived.ts';
+import { createInstanceFigures, createLocks, createStatsStore } from '../../src/store/short-lived.ts';
 import { createVirtualRig } from './virtual-rig.ts';
 
 const NAME = 'simulated';
@@ -148,9 +148,9 @@ locksContract(NAME, async () => {
   return { ...rig.timed, locks: rig.driven(locks), others: rig.driven(others) };
 });
 
-statsBoardContract(NAME, async () => {
+statsStoreContract(NAME, async () => {
   const rig = createVirtualRig();
-  return { ...rig.timed, board: rig.driven(createStatsBoard({ lines: rig.lines() })) };
+  return { ...rig.timed, statsStore: rig.driven(createStatsStore({ lines: rig.lines() })) };
 });
 
 hintBusContract(NAME, async () => {

@@ -229,11 +229,11 @@ describe('hints', () => {
   async function hear(how: Parameters<ReturnType<typeof createStoreRig>['store']['spoilRumours']>[0]) {
     const { store, here, there, answered, time } = await start();
     const heard: string[] = [];
-    await answered(there.store.hintBus.listen('there', (text) => heard.push(text)));
+    await answered(there.store.hintBus.subscribe('there', (text) => heard.push(text)));
     store.spoilRumours(how);
     const said = Array.from({ length: 200 }, (_, at) => String(at));
     for (const text of said) {
-      here.store.hintBus.say('there', text);
+      here.store.hintBus.send('there', text);
       await time.runUntil(time.now() + 1);
     }
     await time.runUntil(time.now() + 1_000);

@@ -21,14 +21,14 @@ export function createHintBus(deps: {
   }
 
   return {
-    say: (to, text) => publish(keys.instanceHints(to), text),
-    sayToAll: (text) => publish(keys.commonHints, text),
-    listen: (instanceId, hear) =>
+    send: (to, text) => publish(keys.instanceHints(to), text),
+    sendToAll: (text) => publish(keys.commonHints, text),
+    subscribe: (instanceId, receive) =>
       asDependency('listening for hints', async () => {
         const own = [keys.instanceHints(instanceId), keys.commonHints];
         const ear = await channels.subscribe(own, (_, text) => {
           try {
-            hear(text);
+            receive(text);
           } catch (fault) {
             deps.onFault?.(fault);
           }

@@ -105,7 +105,7 @@ export function createInbox(
           connection.xlen(keys.deadLetters(instanceId)),
           connection.xpending(inbox, group).catch(ifGone([0])),
         ]);
-        return { messages, dead, handedOut: Number(pending[0] ?? 0) };
+        return { messages, dead, delivered: Number(pending[0] ?? 0) };
       }),
   };
 }

@@ -1,5 +1,5 @@
-/** Which instances live: one presence key per instance, which expires by itself, and one set of all names. */
-import type { Instance, Instances, LivingInstance } from '../../ports/instances.ts';
+/** Presence of instances: one key per instance, which expires, and one set of all names. */
+import type { Instance, Instances } from '../../ports/instances.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
 import { createAnnounceInstance } from './instances/announce-instance.ts';
@@ -15,11 +15,9 @@ export function createInstances(deps: { connection: RedisConnection; keys: Keys 
   const leave = createLeaveInstances(connection, keys);
   const declareDead = createDeclareDead(connection, keys);
 
-  async function about(instanceId: string): Promise<LivingInstance | undefined> {
-    const [text, lasting] = await connection.hmget(keys.presence(instanceId), 'about', 'lasting');
-    if (text === null || text === undefined) return undefined;
-    const instance = JSON.parse(text) as Instance;
-    return lasting ? { ...instance, lastingUpTo: Number(lasting) } : instance;
+  async function about(instanceId: string): Promise<Instance | undefined> {
+    const text = await connection.hget(keys.presence(instanceId), 'about');
+    return text === null ? undefined : (JSON.parse(text) as Instance);
   }
 
   return {
@@ -29,11 +27,11 @@ export function createInstances(deps: { connection: RedisConnection; keys: Keys 
         if (result === 'announced') await connection.sadd(keys.instances, self.instanceId);
         return result;
       }),
-    renew: (self, ttlMs, lastingUpTo) =>
+    renew: (self, ttlMs) =>
       asDependency('renewing an instance', async () => {
-        const renewal = await renew(self, ttlMs, lastingUpTo);
+        const renewal = await renew(self, ttlMs);
         // Repeated with every renewal: an emptied Redis may have lost the name, or another instance may have removed it. Not
-        // awaited: the set may lie on a shard that is away, and the instance lives nevertheless.
+        // awaited: the set may be on a shard that does not answer, and the instance is alive nevertheless.
         if (renewal.kind !== 'lost') connection.sadd(keys.instances, self.instanceId).catch(() => undefined);
         return renewal;
       }),

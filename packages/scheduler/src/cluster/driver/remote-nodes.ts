@@ -49,7 +49,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   /** Who holds its socket, if that is not us. */
   function holderOf(nodeId: NodeId): string | undefined {
     const record = deps.find(nodeId);
-    return record?.channel === 'socket' ? record.owner.instanceId : undefined;
+    return record?.channel === 'socket' ? record.holder.instanceId : undefined;
   }
 
   async function deliverThrough(holder: string, assignment: Assignment): Promise<Delivery> {
@@ -84,7 +84,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     if (delivery.kind !== 'written') return delivery;
     deps.driverCache.note(job.jobId, driver);
     const generation = deps.generationOf(nodeId) ?? 0;
-    return { kind: 'written', generation, isApart: delivery.isApart };
+    return { kind: 'written', generation, isOutOfBand: delivery.isOutOfBand };
   }
 
   /** Best effort, as everywhere: the attempt is fenced whether or not the node hears of it. */

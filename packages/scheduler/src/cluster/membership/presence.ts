@@ -69,8 +69,6 @@ export function createPresence(deps: {
   first: Instance;
   /** A name for the next incarnation, and what goes with it. */
   newIncarnation: () => string;
-  /** Up to which number the slots that it took on nodes of others last; said with every renewal. */
-  lastingUpTo?: () => number;
 }): Presence {
   const { instances, clock, log, settings, events } = deps;
   const storeTime = createStoreTime();
@@ -217,7 +215,7 @@ export function createPresence(deps: {
 
   async function renew(): Promise<void> {
     const sentAt = clock.now();
-    const { kind, at } = await instances.renew(self, settings.ttlMs, deps.lastingUpTo?.());
+    const { kind, at } = await instances.renew(self, settings.ttlMs);
     storeTime.note({ sentAt, receivedAt: clock.now(), at });
     if (isStopped) return;
     const awayMs = at - (renewedAtStore ?? at);

@@ -109,7 +109,7 @@ export function createHints(deps: {
       .filter(([, unsent]) => isNewsOfLoad(unsent))
       .map(([nodeId, { load }]) => [nodeId, load.used, load.max] as const);
     loads.clear();
-    for (const some of portions(all)) hintBus.sayToAll(JSON.stringify({ from: instanceId, loads: some }));
+    for (const some of portions(all)) hintBus.sendToAll(JSON.stringify({ from: instanceId, loads: some }));
   }
 
   function sendAll(): void {
@@ -118,11 +118,11 @@ export function createHints(deps: {
     sendLoads();
     for (const [to, byJob] of partials)
       for (const some of portions([...byJob.values()]))
-        hintBus.say(to, JSON.stringify({ from, partials: some }));
+        hintBus.send(to, JSON.stringify({ from, partials: some }));
     partials.clear();
     if (isNewsUrgent) sendNews();
     for (const [to, list] of missing)
-      for (const some of portions(list)) hintBus.say(to, JSON.stringify({ from, missing: some }));
+      for (const some of portions(list)) hintBus.send(to, JSON.stringify({ from, missing: some }));
     missing.clear();
   }
 
@@ -132,7 +132,7 @@ export function createHints(deps: {
     isNewsUrgent = false;
     if (deps.isFenced()) forget();
     for (const [to, list] of news)
-      for (const some of portions(list)) hintBus.say(to, JSON.stringify({ from: instanceId, news: some }));
+      for (const some of portions(list)) hintBus.send(to, JSON.stringify({ from: instanceId, news: some }));
     news.clear();
   }
 
@@ -171,19 +171,19 @@ export function createHints(deps: {
   }
 
   /** Without a subscription this instance is slower, not incorrect. It retries. */
-  async function listen(): Promise<void> {
+  async function subscribe(): Promise<void> {
     try {
-      const end = await hintBus.listen(instanceId, receive);
+      const end = await hintBus.subscribe(instanceId, receive);
       if (isStopped) await end();
       else stopListening = end;
     } catch (fault) {
       log.warn({ err: fault }, 'could not subscribe to hints of other instances; retrying');
-      if (!isStopped) cancelListen = clock.after(SUBSCRIBE_AGAIN_MS, () => void listen());
+      if (!isStopped) cancelListen = clock.after(SUBSCRIBE_AGAIN_MS, () => void subscribe());
     }
   }
 
   return {
-    start: listen,
+    start: subscribe,
     load(nodeId, load, isReport = false) {
       const unsent = loads.get(nodeId);
       const before = unsent === undefined ? deps.loadOf(nodeId) : unsent.before;

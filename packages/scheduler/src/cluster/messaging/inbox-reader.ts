@@ -229,7 +229,7 @@ export function createInboxReader(deps: {
         if (!isStopped) accept(messages);
         hasMore = messages.length + died === max;
         // As Redis counts them, so messages that failed and wait for their retry are included.
-        meter.gauge('scheduler_phase2_inbox_pending', (await inbox.size(instanceId)).handedOut);
+        meter.gauge('scheduler_phase2_inbox_pending', (await inbox.size(instanceId)).delivered);
       } catch (fault) {
         noteFault(fault);
       }

@@ -7,24 +7,24 @@ import type { NodeRecord } from '../../ports/node-records.ts';
 const MOST_REMEMBERED = 1_000;
 
 export interface DeadHolders {
-  note(owner: InstanceName): void;
+  note(holder: InstanceName): void;
   /** Those who live under the very incarnation that was dead are not: their sockets are there. */
   seen(living: ReadonlyMap<string, InstanceName>): void;
   /** Nobody reaches the node of this node record: its socket ended with its owner. */
-  held(record: Pick<NodeRecord, 'channel' | 'owner'>): boolean;
+  held(record: Pick<NodeRecord, 'channel' | 'holder'>): boolean;
 }
 
 export function createDeadHolders(): DeadHolders {
   const dead = new Set<string>();
   return {
-    note(owner) {
-      dead.add(driverName(owner));
+    note(holder) {
+      dead.add(driverName(holder));
       const [oldest] = dead;
       if (dead.size > MOST_REMEMBERED && oldest !== undefined) dead.delete(oldest);
     },
     seen(living) {
-      for (const owner of living.values()) dead.delete(driverName(owner));
+      for (const holder of living.values()) dead.delete(driverName(holder));
     },
-    held: ({ channel, owner }) => channel === 'socket' && dead.has(driverName(owner)),
+    held: ({ channel, holder }) => channel === 'socket' && dead.has(driverName(holder)),
   };
 }

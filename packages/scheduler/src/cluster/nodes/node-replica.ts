@@ -200,8 +200,8 @@ export function createNodeReplica(deps: {
 
   function disown(instanceId: string): void {
     for (const [nodeId, { record }] of known) {
-      if (record.owner.instanceId !== instanceId || record.channel !== 'socket') continue;
-      dead.note(record.owner);
+      if (record.holder.instanceId !== instanceId || record.channel !== 'socket') continue;
+      dead.note(record.holder);
       known.delete(nodeId);
       events.removed(record);
     }

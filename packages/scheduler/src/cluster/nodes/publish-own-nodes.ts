@@ -16,7 +16,7 @@ import {
 } from '../../ports/node-records.ts';
 
 /** A node that this instance holds. */
-export type OwnNode = Omit<NodeRecord, 'version' | 'owner'>;
+export type OwnNode = Omit<NodeRecord, 'version' | 'holder'>;
 
 export interface OwnNodePublisher {
   readonly size: number;
@@ -96,12 +96,12 @@ export function createOwnNodePublisher(deps: {
   }
 
   async function post(own: Own): Promise<void> {
-    const owner = self();
+    const holder = self();
     own.isDirty = false;
     own.beatAt = undefined;
-    own.incarnation = owner.incarnation;
+    own.incarnation = holder.incarnation;
     try {
-      const result = await board.post({ ...own.node, version: own.version, owner }, ttlOf(own.node));
+      const result = await board.post({ ...own.node, version: own.version, holder }, ttlOf(own.node));
       if (result.kind === 'stale') giveWay(own, result);
     } catch (fault) {
       own.isDirty = true;

@@ -25,7 +25,7 @@ export interface SharedStore {
 const ANSWER_MS = 1_000;
 /** I11: more are not shown. */
 const MOST_SHOWN = 500;
-const EMPTY: InboxSize = { messages: 0, handedOut: 0, dead: 0 };
+const EMPTY: InboxSize = { messages: 0, delivered: 0, dead: 0 };
 
 export function createClusterReader(deps: {
   clock: Clock;

@@ -6,7 +6,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Locks } from '../../ports/locks.ts';
 import type { Log } from '../../ports/log.ts';
-import type { StatsBoard } from '../../ports/stats-board.ts';
+import type { StatsStore } from '../../ports/stats-store.ts';
 import { inSteps } from './count-part.ts';
 import { mergeParts } from './merge-parts.ts';
 import { readPart, type StatsPart } from './stats-part.ts';
@@ -17,7 +17,7 @@ const LOCK = 'stats';
 
 export function createSharedSource(deps: {
   readonly count: () => Promise<StatsPart>;
-  readonly board: StatsBoard;
+  readonly statsStore: StatsStore;
   readonly locks: Locks;
   readonly instanceId: string;
   /** Living instances, with or without this one. */
@@ -33,14 +33,14 @@ export function createSharedSource(deps: {
   const partTtlMs = 3 * deps.intervalMs;
   /** Shorter than the time between two builds of one instance, so the same instance gets the lock again. */
   const lockTtlMs = 0.8 * deps.intervalMs;
-  const { board, locks, instanceId, clock, log } = deps;
+  const { statsStore, locks, instanceId, clock, log } = deps;
   let seen: { readonly text: string; readonly stats: StatsPart } | undefined;
 
   /** One after the other: each is parsed in its own slice. */
   async function* partsOfOthers(): AsyncGenerator<StatsPart> {
     for (const other of await deps.living()) {
       if (other === instanceId) continue;
-      const text = await board.read(other);
+      const text = await statsStore.read(other);
       const part = text === undefined ? undefined : parse(text, other);
       if (part !== undefined) yield part;
     }
@@ -59,7 +59,7 @@ export function createSharedSource(deps: {
   }
 
   async function look(): Promise<StatsSnapshot | undefined> {
-    const found = await board.latest();
+    const found = await statsStore.latest();
     if (found === undefined) return undefined;
     if (seen?.text !== found.text) {
       const stats = parse(found.text, 'all');
@@ -75,10 +75,10 @@ export function createSharedSource(deps: {
     async build() {
       const own = await deps.count();
       if (deps.isFenced()) return undefined;
-      await board.write(instanceId, JSON.stringify(own), partTtlMs);
+      await statsStore.write(instanceId, JSON.stringify(own), partTtlMs);
       if (await locks.take(LOCK, lockTtlMs)) {
         const all = await mergeAll(own);
-        await board.publish(JSON.stringify(all), SNAPSHOT_TTL_MS);
+        await statsStore.publish(JSON.stringify(all), SNAPSHOT_TTL_MS);
       }
       return look();
     },

@@ -80,7 +80,7 @@ export function createNodeLoss(
           if (attempt !== undefined) void acknowledge({ nodeId, jobId, attempt: attempt.attempt });
         } else if (!isUnfetched(flight) && !isLaterThan(flight, nodeId, generation)) {
           // A job that came another way than the list may have come after it was written: that gives no slot away (I1).
-          abandon(flight, nodeId, `${nodeId} came back without the job`, !flight.isApart);
+          abandon(flight, nodeId, `${nodeId} came back without the job`, !flight.isOutOfBand);
         }
       }
     },

@@ -202,7 +202,7 @@ export function createNodeReports(
 
 const RAN = { intent: null } as const;
 /** How an earlier attempt went is not kept. */
-const UNKNOWN_WAY = { generation: undefined, isApart: true } as const;
+const UNKNOWN_WAY = { generation: undefined, isOutOfBand: true } as const;
 
 const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',

@@ -29,7 +29,7 @@ export function createHolderForwarding(deps: {
   const { bus, registry, replica, answerMs } = deps;
 
   async function ask<T>(nodeId: NodeId, topic: string, body: unknown): Promise<T> {
-    const holder = replica.find(nodeId)?.owner.instanceId;
+    const holder = replica.find(nodeId)?.holder.instanceId;
     if (holder === undefined)
       throw new SchedulerError('NODE_UNAVAILABLE', `no instance holds node ${nodeId}`);
     return (await bus.ask(holder, { topic, lane: nodeId, body }, answerMs)) as T;

@@ -60,7 +60,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     const answer = await deps.endpoints.post(endpoint, JSON.stringify(message), timeoutMs);
     switch (answer.kind) {
       case 'taken':
-        return { kind: 'written', isApart: true };
+        return { kind: 'written', isOutOfBand: true };
       case 'unreachable':
         // The node may have received the job.
         return { kind: 'unknown', reason: answer.reason };

@@ -62,12 +62,12 @@ it('the instance that holds a node is its owner for as long as its capabilities 
   const keys = createKeys('sheet-owner');
   const board = createNodeRecords({ connection, ear, keys, forgetAfterMs: HOUR_MS });
   const held = (instanceId: string, generation: number) =>
-    sheetFor({ nodeId: 'node-o', generation, owner: { instanceId, incarnation: 'one' } });
-  const owner = () => connection.get(keys.nodeOwner('node-o'));
+    sheetFor({ nodeId: 'node-o', generation, holder: { instanceId, incarnation: 'one' } });
+  const holder = () => connection.get(keys.nodeOwner('node-o'));
   const life = () => connection.pttl(keys.nodeOwner('node-o'));
   const first = held('here', 1);
   await board.post(first, PRESENT_MS);
-  expect(await owner()).toBe('here');
+  expect(await holder()).toBe('here');
   expect(await life()).toBeGreaterThan(HOUR_MS - SLACK_MS);
   for (const key of [keys.nodeCapabilities('node-o'), keys.nodeOwner('node-o')])
     await connection.pexpire(key, HOUR_MS / 2 - 1);
@@ -75,11 +75,11 @@ it('the instance that holds a node is its owner for as long as its capabilities 
   expect(await life()).toBeGreaterThan(HOUR_MS - SLACK_MS);
 
   await board.post(held('there', 2), PRESENT_MS);
-  expect(await owner()).toBe('there');
+  expect(await holder()).toBe('there');
   await board.post(first, PRESENT_MS);
   await board.seen(first, PRESENT_MS, first.view.lastBeatAt + 2);
   await board.withdraw('node-o', 1);
-  expect(await owner()).toBe('there');
+  expect(await holder()).toBe('there');
   await board.withdraw('node-o', 2);
-  expect(await owner()).toBeNull();
+  expect(await holder()).toBeNull();
 });

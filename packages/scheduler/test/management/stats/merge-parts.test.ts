@@ -5,7 +5,7 @@ import { mergeParts } from '../../../src/management/stats/merge-parts.ts';
 import { createSharedSource } from '../../../src/management/stats/shared-source.ts';
 import { readPart, type StatsPart } from '../../../src/management/stats/stats-part.ts';
 import type { Locks } from '../../../src/ports/locks.ts';
-import type { StatsBoard } from '../../../src/ports/stats-board.ts';
+import type { StatsStore } from '../../../src/ports/stats-store.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { createTestCluster } from '../../support/test-cluster.ts';
 import { finish, NOTHING, SILENT } from './stats-fixture.ts';
@@ -89,7 +89,7 @@ describe('merged parts', () => {
 describe('several instances', () => {
   interface Rig {
     readonly clock: ManualClock;
-    readonly board: StatsBoard;
+    readonly statsStore: StatsStore;
     readonly locks: Locks;
     living: string[];
     merges: number;
@@ -97,13 +97,13 @@ describe('several instances', () => {
 
   function createRig(): Rig {
     const clock = createManualClock();
-    const memory = createTestCluster({ clock }).store.statsBoard;
+    const memory = createTestCluster({ clock }).store.statsStore;
     const rig: Rig = {
       clock,
       locks: createLocks({ clock }),
       living: ['one', 'two'],
       merges: 0,
-      board: {
+      statsStore: {
         ...memory,
         publish(text, ttlMs) {
           rig.merges += 1;
@@ -122,7 +122,7 @@ describe('several instances', () => {
   ) {
     const source = createSharedSource({
       count: async () => own(),
-      board: rig.board,
+      statsStore: rig.statsStore,
       locks: rig.locks,
       instanceId,
       living: async () => rig.living,
@@ -175,7 +175,7 @@ describe('several instances', () => {
 
   it('skip a part that they cannot read', async () => {
     const rig = createRig();
-    await rig.board.write('two', '{"of":"another version"}', 60_000);
+    await rig.statsStore.write('two', '{"of":"another version"}', 60_000);
     expect((await join(rig, 'one', () => part('a', 1)).build())?.stats.connectedNodes).toBe(1);
   });
 
@@ -191,7 +191,9 @@ describe('several instances', () => {
     const rig = createRig();
     const away = () => Promise.reject(new Error('away'));
     for (const broken of ['write', 'read', 'publish', 'latest'] as const) {
-      const one = join({ ...rig, board: { ...rig.board, [broken]: away } }, 'one', () => part('a', 1));
+      const one = join({ ...rig, statsStore: { ...rig.statsStore, [broken]: away } }, 'one', () =>
+        part('a', 1),
+      );
       await expect(one.build(), broken).rejects.toThrow('away');
       await rig.clock.advance(5_000);
     }
@@ -200,7 +202,7 @@ describe('several instances', () => {
   it('write nothing while they may have been declared dead', async () => {
     const rig = createRig();
     expect(await join(rig, 'one', () => part('a', 1), { isFenced: () => true }).build()).toBeUndefined();
-    expect(await rig.board.read('one')).toBeUndefined();
+    expect(await rig.statsStore.read('one')).toBeUndefined();
     expect(rig.merges).toBe(0);
   });
 });

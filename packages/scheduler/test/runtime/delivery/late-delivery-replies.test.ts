@@ -144,7 +144,7 @@ describe('a node that comes back and names no job', () => {
   async function returned(way: keyof typeof SENT, isAcknowledged = true, generation?: number) {
     const rig = createRig();
     await rig.addNode('node-a');
-    rig.onDelivery('node-a', () => ({ kind: SENT[way], isApart: way === 'endpoint' }));
+    rig.onDelivery('node-a', () => ({ kind: SENT[way], isOutOfBand: way === 'endpoint' }));
     const { jobId } = await rig.dispatch();
     if (isAcknowledged) await rig.service.acknowledge(rig.last(jobId));
     await rig.addNode('node-b');

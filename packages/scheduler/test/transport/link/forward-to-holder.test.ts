@@ -6,7 +6,7 @@ import type { NodeRecord } from '../../../src/ports/node-records.ts';
 import type { HttpServices } from '../../../src/transport/http/server/http-services.ts';
 import { createHolderForwarding } from '../../../src/transport/link/forward-to-holder.ts';
 
-const SHEET = { nodeId: 'node-a', owner: { instanceId: 'other', incarnation: '1' } } as NodeRecord;
+const SHEET = { nodeId: 'node-a', holder: { instanceId: 'other', incarnation: '1' } } as NodeRecord;
 const BEAT = { node_id: 'node-a' };
 
 function holdersWith(ask: MessageBus['ask']) {

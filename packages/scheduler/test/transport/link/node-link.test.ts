@@ -94,7 +94,7 @@ describe('the link to a node', () => {
   );
 
   it.each<[CallResult, object]>([
-    [{ kind: 'taken' }, { kind: 'written', isApart: true }],
+    [{ kind: 'taken' }, { kind: 'written', isOutOfBand: true }],
     [
       { kind: 'overloaded', reason: '429' },
       { kind: 'overloaded', reason: '429' },

@@ -2,7 +2,7 @@
 import type { JobId, NodeId, SessionId } from '../../../../scheduler/dist/domain/ids.js';
 import type { JobRecord } from '../../../../scheduler/dist/domain/job.js';
 import type { LeaseId } from '../../../../scheduler/dist/domain/lease.js';
-import type { LivingInstance } from '../../../../scheduler/dist/ports/instances.js';
+import type { Instance } from '../../../../scheduler/dist/ports/instances.js';
 import type { NodeRecord } from '../../../../scheduler/dist/ports/node-records.js';
 import type { SavedSession } from '../../../../scheduler/dist/ports/session-store.js';
 import { createShelf, type Shelf } from './shelf.ts';
@@ -40,7 +40,7 @@ export interface LeaseMarks {
 export interface StoredMessage {
   readonly body: string;
   deliveries: number;
-  handedOutAt: number;
+  deliveredAt: number;
 }
 
 export interface Stream<T> {
@@ -53,7 +53,7 @@ export interface StoredInbox extends Stream<StoredMessage> {
   /** Ids of messages that were never handed out, in order. */
   readonly fresh: Set<string>;
   /** Handed out and not confirmed, in the order of the messages. */
-  readonly handedOut: Set<string>;
+  readonly delivered: Set<string>;
 }
 
 export interface BuriedMessage {
@@ -76,7 +76,7 @@ export interface WaitingEntry {
 
 export interface StoredPresence {
   /** Undefined: declared dead. */
-  readonly about: LivingInstance | undefined;
+  readonly about: Instance | undefined;
 }
 
 export interface ShardState {
@@ -141,7 +141,7 @@ const copyInbox = (inbox: StoredInbox): StoredInbox => ({
   ...inbox,
   entries: new Map([...inbox.entries].map(([id, message]) => [id, { ...message }])),
   fresh: new Set(inbox.fresh),
-  handedOut: new Set(inbox.handedOut),
+  delivered: new Set(inbox.delivered),
 });
 
 /** A copy that later changes of the original do not affect. */

@@ -1,5 +1,5 @@
 --[[ announce-instance: an instance announces that it lives, unless another incarnation lives under its name.
-  KEYS[1] presence     HASH    incarnation, about, lasting; expires
+  KEYS[1] presence     HASH    incarnation, about; expires
   KEYS[2] dead         STRING  the name was declared dead; expires
   ARGV[1] incarnation  of the instance
   ARGV[2] about        the instance as JSON

@@ -1,5 +1,5 @@
 --[[ declare-dead: from now on the last incarnation under a name cannot come back by a renewal.
-  KEYS[1] presence    HASH    incarnation, about, lasting; expires
+  KEYS[1] presence    HASH    incarnation, about; expires
   KEYS[2] dead        STRING  the name was declared dead; expires
   ARGV[1] remembered  ms
   Returns {"dead"} or {"living"}

@@ -1,5 +1,5 @@
 --[[ leave-instances: an instance leaves by itself, and a late renewal does not bring it back.
-  KEYS[1] presence     HASH    incarnation, about, lasting; expires
+  KEYS[1] presence     HASH    incarnation, about; expires
   KEYS[2] dead         STRING  the name was declared dead; expires
   ARGV[1] incarnation  of the instance
   ARGV[2] remembered   ms

@@ -16,7 +16,7 @@ export function createPublishRecord(connection: RedisConnection, keys: Keys) {
     record: NodeRecord,
     ttlMs: number,
   ): Promise<{ readonly kind: 'first' | 'posted' | 'already' } | Stale> => {
-    const { nodeId, generation, version, view, owner } = record;
+    const { nodeId, generation, version, view, holder } = record;
     const region = (record.region ?? '').replaceAll(/[\s;]/g, '_').slice(0, MAX_REGION_CHARS);
     const reply = await run(
       [keys.nodeCapabilities(nodeId), keys.nodePresence(nodeId), keys.nodeOwner(nodeId)],
@@ -28,7 +28,7 @@ export function createPublishRecord(connection: RedisConnection, keys: Keys) {
         RECORD_LIFE_MS,
         ttlMs,
         view.lastBeatAt,
-        owner.instanceId,
+        holder.instanceId,
       ],
     );
     if (reply[0] === 'stale') return staleOf(reply);

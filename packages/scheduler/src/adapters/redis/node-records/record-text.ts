@@ -13,11 +13,11 @@ const FORMAT = 1;
 type Words = typeof ANY | readonly string[];
 
 export function recordText(record: NodeRecord): string {
-  const { owner, channel, endpoint, view, intervalMs, region, credential, isConnected, runningJobIds } =
+  const { holder, channel, endpoint, view, intervalMs, region, credential, isConnected, runningJobIds } =
     record;
   const { health, slots, lastBeatAt, markedServices, markedTypes } = view;
   const flags = bitsOf(VIEW_FLAGS, view);
-  const fixed = [FORMAT, owner.instanceId, owner.incarnation, channel, intervalMs, health, flags, slots];
+  const fixed = [FORMAT, holder.instanceId, holder.incarnation, channel, intervalMs, health, flags, slots];
   const rest: Rest = {
     c: credential,
     ...(endpoint !== undefined && { e: endpoint }),
@@ -123,7 +123,7 @@ function readRecord(version: RecordVersion, line: string, profile: NodeProfile):
   };
   return {
     ...version,
-    owner: { instanceId, incarnation },
+    holder: { instanceId, incarnation },
     channel,
     ...(rest.e !== undefined && { endpoint: rest.e }),
     view,

@@ -41,6 +41,6 @@ const viewInstance = (
     jobs_in_flight: figures?.jobs,
     pools_digest: figures?.pools,
     inbox_messages: inbox?.messages,
-    inbox_pending: inbox?.handedOut,
+    inbox_pending: inbox?.delivered,
     dead_letters: inbox?.dead,
   });

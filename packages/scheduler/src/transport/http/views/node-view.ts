@@ -45,7 +45,7 @@ const unavailableIn = ({ markedServices }: NodeStatus['view']): string[] | undef
 
 /** A node of another instance, from the record that its holder publishes. */
 export function viewNodeRecord(
-  { view, channel, generation, region, owner }: NodeRecord,
+  { view, channel, generation, region, holder }: NodeRecord,
   usedSlots: number | undefined,
 ): NodeView {
   const { readyTypes } = view.profile;
@@ -62,6 +62,6 @@ export function viewNodeRecord(
     unavailable_services: unavailableIn(view),
     accept_public_jobs: view.profile.acceptsPublicJobs,
     last_heartbeat_at_ms: view.lastBeatAt,
-    instance_id: owner.instanceId,
+    instance_id: holder.instanceId,
   });
 }

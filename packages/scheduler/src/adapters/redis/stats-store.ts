@@ -1,10 +1,10 @@
 /** The statistics of instances, and the snapshot of all, as one text each that expires by itself. Cold path. */
-import type { StatsBoard } from '../../ports/stats-board.ts';
+import type { StatsStore } from '../../ports/stats-store.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
 import type { Keys } from './keys.ts';
 
-export function createStatsBoard(deps: { connection: RedisConnection; keys: Keys }): StatsBoard {
+export function createStatsStore(deps: { connection: RedisConnection; keys: Keys }): StatsStore {
   const { connection, keys } = deps;
   return {
     write: (instanceId, text, ttlMs) =>

@@ -10,7 +10,7 @@ export interface PublishedStats {
   readonly leftMs: number;
 }
 
-export interface StatsBoard {
+export interface StatsStore {
   write(instanceId: string, text: string, ttlMs: number): Promise<void>;
   /** `undefined`: it has written nothing recently. */
   read(instanceId: string): Promise<string | undefined>;
