@@ -55,29 +55,3 @@ describe('docs/operations.md', () => {
     expect(config.scheduler.job_timeout_seconds).toBeGreaterThan(60);
   });
 });
-
-describe('ARCHITECTURE.md', () => {
-  const text = read('ARCHITECTURE.md');
-
-  it.each(['protocol', 'sdk', 'scheduler'])(
-    'ARCHITECTURE.md names every dependency of packages/%s',
-    (name) => {
-      const row = text.split('\n').find((line) => line.startsWith(`| \`packages/${name}\``)) ?? '';
-      const { dependencies } = JSON.parse(read(`packages/${name}/package.json`)) as {
-        dependencies: Record<string, string>;
-      };
-      const named = row.split(/[\s,;|]+/);
-      expect(
-        Object.keys(dependencies).filter((each) => !named.includes(each.replace('@lingua/', ''))),
-      ).toEqual([]);
-    },
-  );
-
-  it('ARCHITECTURE.md names the file that composes the domains', () => {
-    const [, file = ''] = /They meet in `([^`]+)`/.exec(text) ?? [];
-    const source = read(`packages/scheduler/src/${file}`);
-    for (const part of ['createNodeSide', 'createJobService', 'createSessionService', 'alone(']) {
-      expect(source).toContain(part);
-    }
-  });
-});
