@@ -10,7 +10,7 @@ import {
 
 const flags = [...FEATURES.keys()];
 
-/** Any table over a few names, circles and dependencies on itself included. */
+/** Any table over a few names, including circular dependencies. */
 const anyTable = fc
   .array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.subarray(['a', 'b', 'c', 'd', 'asr', 'tts'])), {
     maxLength: 6,

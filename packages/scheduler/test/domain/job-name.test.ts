@@ -1,4 +1,4 @@
-/** Numbers in the names of jobs: those that come one after the other are neighbours, and no client can choose one. */
+/** Numbers in the names of jobs: successive jobs have neighbouring numbers, and no client can choose one. */
 import { expect, it } from 'vitest';
 import { systemClock as clock } from '../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
@@ -31,6 +31,6 @@ it('numbers start again after the last', () => {
 it('the same request gets another number each time', () => {
   const names = namesOf(true, 'req-1');
   expect(new Set(names.map((name) => name.slice(0, 26))).size).toBe(1);
-  // Of a million numbers: two of 200 may be alike, no more than a few are.
+  // There are a million numbers: of 200, at most a few may be equal.
   expect(new Set(names.map(numberIn)).size).toBeGreaterThan(MANY - 10);
 });

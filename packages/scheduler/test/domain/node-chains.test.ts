@@ -1,4 +1,4 @@
-/** Places that belong to nodes: as a list of places per node, newest first. */
+/** Places that belong to nodes: a list of places per node, newest first. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { NodeChains } from '../../src/domain/numbered/node-chains.ts';

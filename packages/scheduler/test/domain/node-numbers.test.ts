@@ -1,4 +1,4 @@
-/** Numbers of nodes and what is kept under them: as Maps would have it, whoever keeps what for how long. */
+/** Numbers of nodes and the tables under them behave like Maps. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NodeAccounts, SLOTS } from '../../src/adapters/memory/node-accounts.ts';

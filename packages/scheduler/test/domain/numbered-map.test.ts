@@ -1,4 +1,4 @@
-/** A map whose values come and go: as a Map, whatever is done to it and whatever numbers its keys have. */
+/** A map by numbered keys behaves like a Map under any changes and numbers. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { JOB_PREFIX, NAME_CHARS, numberIn, spellNumber } from '../../src/domain/numbered/job-name.ts';
@@ -6,7 +6,7 @@ import { NumberedMap } from '../../src/domain/numbered/numbered-map.ts';
 
 const named = (number: number): string => JOB_PREFIX + 'x'.repeat(NAME_CHARS) + spellNumber(number);
 
-/** Neighbours, names of the same number, leases of one job, and names that nobody here would give. */
+/** Neighbouring names, names with the same number, leases of one job, and names of another format. */
 const NAMES = [
   named(1),
   named(2),

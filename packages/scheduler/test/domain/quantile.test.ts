@@ -1,4 +1,4 @@
-/** Percentiles out of buckets lie where Prometheus would put them. */
+/** Percentiles from buckets equal those of Prometheus. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { quantile } from '../../src/domain/quantile.ts';

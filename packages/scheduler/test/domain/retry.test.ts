@@ -1,4 +1,4 @@
-/** Waiting and repeating on a clock that is stepped. */
+/** Waiting and repeating on a manual clock. */
 import { describe, expect, it } from 'vitest';
 import { retry } from '../../src/domain/retry.ts';
 import { withTimeout } from '../../src/domain/with-timeout.ts';
@@ -62,7 +62,7 @@ describe('withTimeout', () => {
     await outcome;
   });
 
-  it('gives an answer that came in time, and drops its timer', async () => {
+  it('returns an answer in time and drops its timer', async () => {
     const clock = createManualClock();
     expect(await withTimeout(clock, 100, 'a reserve', async () => 7)).toBe(7);
     await clock.advance(0);

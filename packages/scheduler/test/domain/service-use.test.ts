@@ -1,4 +1,4 @@
-/** MODEL_NOT_AVAILABLE: what a job uses of a node is what selection asks of it. */
+/** MODEL_NOT_AVAILABLE: what a job uses of a node is what selection requires of it. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { useOf } from '../../src/domain/service-use.ts';

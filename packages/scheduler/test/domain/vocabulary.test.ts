@@ -1,4 +1,4 @@
-/** The vocabulary: tables that hold together, languages that fold, failures that mean what they say. */
+/** The domain tables are consistent: job states, node health, languages, failures, errors. */
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../../src/domain/errors.ts';
 import { meaningOf } from '../../src/domain/failure.ts';
@@ -9,20 +9,20 @@ import { leaseId, leaseJob } from '../../src/domain/lease.ts';
 import { NODE_EVENTS, NODE_HEALTHS, nextHealth } from '../../src/domain/node.ts';
 
 describe('job states', () => {
-  it('finishes only from RUNNING, and fails from every state that has no outcome yet', () => {
+  it('FINISHED follows only RUNNING, FAILED every state without outcome', () => {
     for (const state of JOB_STATES) {
       expect(nextState(state, 'finished')).toBe(state === 'RUNNING' ? 'FINISHED' : undefined);
       expect(nextState(state, 'failed')).toBe(isSettled(state) ? undefined : 'FAILED');
     }
   });
 
-  it('leaves an outcome only by releasing the slot, and RELEASED never', () => {
+  it('an outcome is followed only by RELEASED', () => {
     for (const state of ['FINISHED', 'FAILED'] as const)
       expect(Object.keys(JOB_NEXT[state])).toEqual(['released']);
     expect(JOB_NEXT.RELEASED).toEqual({});
   });
 
-  it('reaches RELEASED from every state', () => {
+  it('every state reaches RELEASED', () => {
     for (const start of JOB_STATES) {
       const seen = new Set([start]);
       for (const state of seen) {
@@ -37,14 +37,14 @@ describe('job states', () => {
 });
 
 describe('node health', () => {
-  it('becomes offline from every state, and returns only by registering', () => {
+  it('every state becomes offline, and only registering returns', () => {
     for (const health of NODE_HEALTHS) expect(nextHealth(health, 'expired')).toBe('offline');
     for (const event of NODE_EVENTS) {
       expect(nextHealth('offline', event)).toBe(event === 'registered' ? 'registering' : 'offline');
     }
   });
 
-  it('is ready only after healthy heartbeats', () => {
+  it('only healthy heartbeats make a node ready', () => {
     for (const health of NODE_HEALTHS) {
       for (const event of NODE_EVENTS) {
         const isNews = nextHealth(health, event) === 'ready' && health !== 'ready';
@@ -71,7 +71,7 @@ describe('languages', () => {
     expect(foldLanguage(tag)).toBe(folded);
   });
 
-  it('folds lists in order, without repeats and without auto', () => {
+  it('lists are folded in order, without duplicates and auto', () => {
     expect(foldLanguages(['zh-TW', 'en', 'auto', 'zh', '', 'EN-us'])).toEqual(['en', 'zh']);
   });
 });
@@ -130,8 +130,8 @@ describe('leases and errors', () => {
   });
 });
 
-describe('names of machines', () => {
-  it('become valid ids, with room for a suffix', () => {
+describe('instance names', () => {
+  it('machine names become valid ids with room for a suffix', () => {
     expect(['büro_pc.local', 'x'.repeat(300), ''].map(asOutsideId)).toEqual([
       'b-ro_pc.local',
       'x'.repeat(100),

@@ -1,4 +1,4 @@
-/** Returns that come late or out of order: of a send, of an attempt that was overtaken, of a request made twice. */
+/** Deliveries whose reply arrives late or after other events of the same job. */
 import { describe, expect, it } from 'vitest';
 import { createFaultyRig } from '../rigs/faulty-rig.ts';
 import { holdDelivery } from '../rigs/hold-delivery.ts';
@@ -7,8 +7,8 @@ import { createRig, RESULT } from '../rigs/rig.ts';
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
 const UNTRANSLATED = { ...RESULT, textTranslated: '' };
 
-describe('late returns', () => {
-  it('does not revive an attempt that was reported failed before its send returned', async () => {
+describe('a late reply of a delivery', () => {
+  it('does not revive an attempt that already failed', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const returnA = holdDelivery(rig, 'node-a');
@@ -30,7 +30,7 @@ describe('late returns', () => {
     expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([0, 0]);
   });
 
-  it('dispatches a job whose result is here before its send returns, with that result', async () => {
+  it('the job is dispatched with a result that arrived before it', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const comeBack = holdDelivery(rig, 'node-a');
@@ -46,7 +46,7 @@ describe('late returns', () => {
     expect(rig.service.inFlight()).toBe(0);
   });
 
-  it('retries the job of a node whose late acknowledgement stood and which then leaves, though a successor was on its way', async () => {
+  it('a job is retried when its late-acknowledging node leaves', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -65,7 +65,7 @@ describe('late returns', () => {
     expect(rig.last(job.jobId).nodeId).toBe('node-c');
   });
 
-  it('I3 one outcome: uses a number for one node, though the node before took the job up again and failed it', async () => {
+  it('I3 one outcome: an attempt number is used for one node only', async () => {
     const { rig, ledger } = createFaultyRig();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
@@ -87,7 +87,7 @@ describe('late returns', () => {
     expect(await Promise.all(used)).toEqual([0, 0, 0]);
   });
 
-  it('gives the second attempt its own time when its acknowledgement overtakes its send', async () => {
+  it('a second attempt that acknowledges first gets its own timeout', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -105,7 +105,7 @@ describe('late returns', () => {
     expect(rig.last(job.jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });
 
-  it('cancels the attempt that may still run when the job settles for an untranslated result', async () => {
+  it('an attempt that may run is cancelled when the job settles', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -114,13 +114,13 @@ describe('late returns', () => {
     const second = rig.last(job.jobId);
     expect(second.nodeId).toBe('node-b');
     await rig.service.acknowledge(second);
-    // The second attempt runs too long and nobody else is left: at the deadline the first answer has to do.
+    // The second attempt times out and no node is left: at the deadline the first result is used.
     await rig.clock.advance(90_100);
     expect(await rig.store.get(job.jobId)).toMatchObject({ state: 'RELEASED', result: UNTRANSLATED });
     expect(rig.cancelled.filter(({ nodeId }) => nodeId === 'node-b')).toHaveLength(1);
   });
 
-  it('answers a repeat with its job even if there is no room for more audio', async () => {
+  it('a repeat gets its job although there is no room for audio', async () => {
     const rig = createRig();
     await rig.addNode('node-a', 20);
     const audio = Buffer.alloc(90_000);
@@ -138,7 +138,7 @@ describe('late returns', () => {
   });
 });
 
-describe('a node that comes back and names no job', () => {
+describe('a node that reconnects and names no job', () => {
   const SENT = { socket: 'written', endpoint: 'written', mailbox: 'queued' } as const;
 
   async function returned(way: keyof typeof SENT, isAcknowledged = true, generation?: number) {
@@ -153,7 +153,7 @@ describe('a node that comes back and names no job', () => {
     return { rig, jobId };
   }
 
-  it('has not lost what lies in its mailbox: the slot stays taken, and the time to acknowledge decides', async () => {
+  it('keeps the jobs in its mailbox until the acknowledgement timeout', async () => {
     const { rig, jobId } = await returned('mailbox', false);
     expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-a', attempt: 1 });
     expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([1, 0]);
@@ -161,7 +161,7 @@ describe('a node that comes back and names no job', () => {
     expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
   });
 
-  it('has lost what was written to its connection, and its slot is free', async () => {
+  it('loses jobs that were written to its old connection', async () => {
     const { rig, jobId } = await returned('socket');
     expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
     expect(await rig.used('node-a')).toBe(0);
@@ -170,7 +170,7 @@ describe('a node that comes back and names no job', () => {
   for (const way of ['endpoint', 'mailbox'] as const) {
     for (const generation of [undefined, 7]) {
       const where = generation === undefined ? 'here' : 'on another instance';
-      it(`may have had no time to name what came by its ${way}, and its return ${where} frees no slot before its next report`, async () => {
+      it(`keeps slots of jobs sent by ${way} until its next report (${where})`, async () => {
         const { rig, jobId } = await returned(way, true, generation);
         expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
         expect(await rig.used('node-a')).toBe(1);

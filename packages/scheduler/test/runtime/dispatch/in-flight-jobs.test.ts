@@ -1,10 +1,10 @@
-/** The index of all flights: by job, by node, and nothing left of those that are gone. */
+/** The index of in-flight jobs: by job, by node, and nothing remains of removed ones. */
 import { describe, expect, it } from 'vitest';
 import { NodeNumbers } from '../../../src/domain/numbered/node-numbers.ts';
 import { createInFlightJob, type InFlightJob } from '../../../src/runtime/in-flight-job.ts';
 import { createInFlightJobs } from '../../../src/runtime/in-flight-jobs.ts';
 
-/** Only its name and tenant are looked at here. */
+/** The index reads only its id and tenant. */
 const flightOf = (jobId: string): InFlightJob =>
   createInFlightJob(
     { jobId, tenantId: 't' } as InFlightJob['job'],
@@ -12,8 +12,8 @@ const flightOf = (jobId: string): InFlightJob =>
     {} as InFlightJob['compiled'],
   );
 
-describe('flights', () => {
-  it('are found by their job and by the node that has it, which may change', () => {
+describe('in-flight jobs', () => {
+  it('are found by job and by node, also after a move', () => {
     const inFlightJobs = createInFlightJobs();
     const [one, two] = [flightOf('job-1'), flightOf('job-2')];
     for (const flight of [one, two]) {
@@ -33,7 +33,7 @@ describe('flights', () => {
     expect([...inFlightJobs.all()]).toEqual([two]);
   });
 
-  it('of a job that is in flight again takes the place of the one before, which changes nothing any more', () => {
+  it('are replaced by a newer one of the same job', () => {
     const inFlightJobs = createInFlightJobs();
     const [before, now] = [flightOf('job-1'), flightOf('job-1')];
     inFlightJobs.add(before);
@@ -48,7 +48,7 @@ describe('flights', () => {
     expect(inFlightJobs.size()).toBe(1);
   });
 
-  it('I11 bounded: of a node without flights nothing is kept', () => {
+  it('I11 bounded: keep nothing of a node without jobs', () => {
     const numbers = new NodeNumbers();
     const inFlightJobs = createInFlightJobs(undefined, undefined, numbers);
     for (let at = 0; at < 100; at++) {

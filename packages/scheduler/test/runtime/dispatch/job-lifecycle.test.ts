@@ -1,10 +1,10 @@
-/** A job's way from request to outcome when nothing goes wrong, and the refusals. */
+/** A job from request to outcome without faults, and the refusals. */
 import { describe, expect, it } from 'vitest';
 import { isOutcome } from '../../../src/domain/job.ts';
 import { createRig, deployedProfile, need, profile, RESULT } from '../rigs/rig.ts';
 
-describe('life of a job', () => {
-  it('goes through the states of the table, and its timeline says when and where', async () => {
+describe('the lifecycle of a job', () => {
+  it('passes through the states of the table, with times and nodes', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -29,7 +29,7 @@ describe('life of a job', () => {
     expect(done?.timeline.at(3)).toMatchObject({ nodeId: 'node-a', attempt: 1 });
   });
 
-  it('passes through RUNNING when a result comes without acknowledgement', async () => {
+  it('passes through RUNNING when a result arrives without acknowledgement', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -38,7 +38,7 @@ describe('life of a job', () => {
     expect(states?.slice(-4)).toEqual(['DISPATCHED', 'RUNNING', 'FINISHED', 'RELEASED']);
   });
 
-  it('writes the result and the end of the slot as one, and gives the slot back without waiting for that', async () => {
+  it("writes result and release in one move, beside the slot's release", async () => {
     const written: string[] = [];
     const rig = createRig({
       wrapStore: (store) => ({
@@ -57,7 +57,7 @@ describe('life of a job', () => {
     expect(rig.service.holdsSlot(job.jobId, 1)).toBe(true);
     const finishing = rig.service.finish(rig.last(job.jobId), RESULT);
     await rig.clock.advance(10);
-    // Nobody may take it again for the job meanwhile, as if it had been lost.
+    // The job must not reserve the slot again meanwhile, as after a loss.
     expect([rig.service.drives(job.jobId), rig.service.holdsSlot(job.jobId, 1)]).toEqual([true, false]);
     expect([await rig.used('node-a'), await rig.state(job.jobId)]).toEqual([0, 'DISPATCHED']);
     await rig.clock.advance(50);
@@ -66,7 +66,7 @@ describe('life of a job', () => {
     expect(rig.published.filter(isOutcome).map(({ state }) => state)).toEqual(['RELEASED']);
   });
 
-  it('accepts an answer that is quicker than the return of the send', async () => {
+  it('accepts a result that arrives before the reply of the delivery', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const answers: string[] = [];
@@ -81,7 +81,7 @@ describe('life of a job', () => {
     expect(await rig.used('node-a')).toBe(0);
   });
 
-  it('holds the audio while the job lives and frees it with the outcome', async () => {
+  it('holds the audio until the outcome', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -90,7 +90,7 @@ describe('life of a job', () => {
     expect(rig.audio.size()).toBe(0);
   });
 
-  it('refuses with NO_CAPABLE_NODE, counts and samples when nobody has the languages', async () => {
+  it('refuses with NO_CAPABLE_NODE when no node has the languages', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const asked = rig.request({
@@ -115,7 +115,7 @@ describe('life of a job', () => {
     expect(refusal.reasons).toEqual([{ reason: 'capacity_exceeded', count: 1, sampleNodeIds: ['node-a'] }]);
   });
 
-  it('sends to the preferred node when it fits, falls back when not, and errs when strict', async () => {
+  it('prefers the requested node, and fails without it when strict', async () => {
     const rig = createRig();
     await rig.addNode('node-a', 4);
     await rig.addNode('node-b', 4);
@@ -131,7 +131,7 @@ describe('life of a job', () => {
     expect(rig.refusal(await rig.service.dispatch(strict)).code).toBe('PREFERRED_NODE_NOT_CAPABLE');
   });
 
-  it('spreads a session: its last node is avoided within the window while another is free', async () => {
+  it('avoids the last node of a session within the spread window', async () => {
     const rig = createRig({ settings: { isSpreadEnabled: true } });
     await rig.addNode('node-a', 100);
     await rig.addNode('node-b', 100);
@@ -143,19 +143,16 @@ describe('life of a job', () => {
     expect((await rig.dispatch()).fence?.nodeId).toBe('node-b');
   });
 
-  it.each([true, false])(
-    'tells a node to stop what it took too long for, if that is wanted: %s',
-    async (isWanted) => {
-      const rig = createRig({ settings: { cancelsTimedOut: isWanted } });
-      await rig.addNode('node-a', 1, deployedProfile());
-      const job = await rig.dispatch();
-      await rig.clock.advance(61_000);
-      expect((await rig.store.get(job.jobId))?.failure?.code).toBe('JOB_TIMEOUT');
-      expect(rig.cancelled.map(({ reason }) => reason)).toEqual(isWanted ? ['JOB_TIMEOUT'] : []);
-    },
-  );
+  it.each([true, false])('cancels a timed-out node if that is configured: %s', async (isWanted) => {
+    const rig = createRig({ settings: { cancelsTimedOut: isWanted } });
+    await rig.addNode('node-a', 1, deployedProfile());
+    const job = await rig.dispatch();
+    await rig.clock.advance(61_000);
+    expect((await rig.store.get(job.jobId))?.failure?.code).toBe('JOB_TIMEOUT');
+    expect(rig.cancelled.map(({ reason }) => reason)).toEqual(isWanted ? ['JOB_TIMEOUT'] : []);
+  });
 
-  it('cancels: the node is told, the outcome is FAILED, and a late result changes nothing', async () => {
+  it('a cancel fails the job, and a late result changes nothing', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -171,7 +168,7 @@ describe('life of a job', () => {
     expect(await rig.service.cancel('job-none', 'x')).toEqual({ kind: 'unknown_job' });
   });
 
-  it('drains: resolves when the last job has its outcome, or says how many are left at the limit', async () => {
+  it('drain resolves at the last outcome or returns the rest', async () => {
     const rig = createRig();
     await rig.addNode('node-a', 2);
     const job = await rig.dispatch();

@@ -1,4 +1,4 @@
-/** Nodes that seem to be full because nobody heard that they are not: whoever finds no slot has them looked at again. */
+/** Nodes that seem full because a hint was lost: a dispatch without a slot has their loads read again. */
 import { describe, expect, it } from 'vitest';
 import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
 import { createRefreshFullNodes, MOST_LOOKED_AT } from '../../../src/runtime/dispatch/refresh-full-nodes.ts';
@@ -25,13 +25,13 @@ async function createMisled({ isShared = true } = {}) {
   });
   const rig = createRig({ wrapLedger, ...(isShared && { drivers: SHARED }) });
   await rig.addNode('node-a');
-  // What another instance took, and that it gave it back was not heard.
+  // Another instance took the slot; the hint of its release was lost.
   rig.fleet.setLoad('node-a', { used: 1, max: 1 });
   return { rig, asked };
 }
 
-describe('a node that only seems to be full', () => {
-  it('has a job soon that waits for a slot', async () => {
+describe('a node that only seems full', () => {
+  it('gets a waiting job soon', async () => {
     const { rig } = await createMisled();
     const waiting = rig.dispatch({ waitMs: 5_000 });
     await rig.clock.advance(LOOK_MS);
@@ -39,7 +39,7 @@ describe('a node that only seems to be full', () => {
     expect(rig.sent).toHaveLength(1);
   });
 
-  it('has the next job, after one that was refused', async () => {
+  it('gets the next job after a refused one', async () => {
     const { rig } = await createMisled();
     await expect(rig.dispatch()).rejects.toThrow('ALL_CANDIDATES_FULL_OR_FAILED');
     await rig.clock.advance(LOOK_MS);
@@ -47,7 +47,7 @@ describe('a node that only seems to be full', () => {
     expect(rig.sent).toHaveLength(1);
   });
 
-  it('is looked at once for many refusals, and no more when nobody waits', async () => {
+  it('is read once for many refusals, and not without waiting jobs', async () => {
     const { rig, asked } = await createMisled();
     rig.ledger.reserve('node-a', 'other:1', 60_000);
     for (let times = 0; times < 10; times += 1) await expect(rig.dispatch()).rejects.toThrow('FULL');
@@ -55,7 +55,7 @@ describe('a node that only seems to be full', () => {
     expect(asked).toEqual([['node-a']]);
   });
 
-  it('is looked at again and again while a job waits, until it waits no more', async () => {
+  it('is read repeatedly while a job waits', async () => {
     const { rig, asked } = await createMisled();
     rig.ledger.reserve('node-a', 'other:1', 60_000);
     const waiting = rig.dispatch({ waitMs: 4 * LOOK_MS }).catch(String);
@@ -68,7 +68,7 @@ describe('a node that only seems to be full', () => {
     expect(asked).toHaveLength(looks);
   });
 
-  it('is not looked at for a job that nobody could do', async () => {
+  it('is not read for a job that it cannot run', async () => {
     const { rig, asked } = await createMisled();
     const need = { ...rig.request().need, services: ['unheard-of'] };
     await expect(rig.dispatch({ need })).rejects.toThrow('NO_CAPABLE_NODE');
@@ -76,7 +76,7 @@ describe('a node that only seems to be full', () => {
     expect(asked).toEqual([]);
   });
 
-  it('cannot be where nobody else takes slots', async () => {
+  it('is not read when no other instance takes slots', async () => {
     const { rig, asked } = await createMisled({ isShared: false });
     await expect(rig.dispatch()).rejects.toThrow('FULL');
     await rig.clock.advance(LOOK_MS);
@@ -84,7 +84,7 @@ describe('a node that only seems to be full', () => {
   });
 });
 
-describe('a second look', () => {
+describe('refreshing full nodes', () => {
   function createLook(loads: CapacityLedger['loads']) {
     const clock = createManualClock();
     const fleet = createFleetView();
@@ -100,7 +100,7 @@ describe('a second look', () => {
     return { clock, fleet, look, state };
   }
 
-  it('goes round a large fleet, some of it at a time (I6, I11)', async () => {
+  it('reads a large fleet in parts (I6, I11)', async () => {
     const asked: string[] = [];
     const { clock, fleet, look, state } = createLook(async (nodeIds) => {
       expect(nodeIds.length).toBeLessThanOrEqual(MOST_LOOKED_AT);
@@ -122,7 +122,7 @@ describe('a second look', () => {
     expect(asked.every((nodeId) => nodeId.startsWith('full-'))).toBe(true);
   });
 
-  it('is not in the way of the next when the ledger cannot be asked, or nothing is full', async () => {
+  it('goes on after a failed read and with no full nodes', async () => {
     let asked = 0;
     const { clock, fleet, look } = createLook(async () => {
       asked += 1;

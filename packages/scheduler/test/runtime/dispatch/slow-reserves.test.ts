@@ -1,10 +1,10 @@
-/** Slots that are had after a while: what became of the job meanwhile decides whether it is sent. */
+/** Reserves that take long: what happened to the job meanwhile decides whether it is sent. */
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../../src/ports/node-link.ts';
 import { createFaultyRig } from '../rigs/faulty-rig.ts';
 import { createRig, RESULT, SETTINGS } from '../rigs/rig.ts';
 
-describe('a job whose record is written before its slot is had', () => {
+describe('a job whose record is written before its reserve is answered', () => {
   const waiting = async () => {
     const made = createFaultyRig();
     await made.rig.addNode('node-a');
@@ -15,13 +15,13 @@ describe('a job whose record is written before its slot is had', () => {
     return { ...made, dispatching, jobId: job?.jobId ?? '' };
   };
 
-  it('leaves for its node as soon as it has it', async () => {
+  it('is sent as soon as the reserve is answered', async () => {
     const { rig, dispatching } = await waiting();
     await rig.clock.advance(100);
     expect(await dispatching).toMatchObject({ kind: 'dispatched', job: { fence: { nodeId: 'node-a' } } });
   });
 
-  it('is not sent to a node, nor keeps the slot, if it is cancelled meanwhile', async () => {
+  it('is not sent and releases the slot when it was cancelled', async () => {
     const { rig, dispatching, jobId } = await waiting();
     expect((await rig.service.cancel(jobId, 'stop')).kind).toBe('cancelled');
     await rig.clock.advance(100);
@@ -29,7 +29,7 @@ describe('a job whose record is written before its slot is had', () => {
     expect([rig.sent, rig.cancelled, await rig.used('node-a')]).toEqual([[], [], 0]);
   });
 
-  it('I4 fencing: is not sent by an instance whose jobs others drive by then, and keeps its slot', async () => {
+  it('I4 fencing: is not sent by an instance that dropped it', async () => {
     const { rig, dispatching } = await waiting();
     rig.service.abandonAll();
     await rig.clock.advance(100);
@@ -38,7 +38,7 @@ describe('a job whose record is written before its slot is had', () => {
   });
 });
 
-describe('a job that is over before its send comes back', () => {
+describe('a job that ends before the reply of its delivery', () => {
   const sending = async () => {
     const rig = createRig();
     await rig.addNode('node-a');
@@ -54,7 +54,7 @@ describe('a job that is over before its send comes back', () => {
     return { rig, dispatching, end, answer: { nodeId: 'node-a', jobId: job?.jobId ?? '', attempt: 1 } };
   };
 
-  it('I2 no leak: frees the slot of a cancelled job whose delivery is unknown', async () => {
+  it('I2 no leak: frees the slot of a cancelled job with unknown delivery', async () => {
     const { rig, dispatching, end, answer } = await sending();
     await rig.service.cancel(answer.jobId, 'stop');
     end({ kind: 'unknown', reason: 'silence' });
@@ -63,7 +63,7 @@ describe('a job that is over before its send comes back', () => {
     expect((await rig.service.dispatch(rig.request())).kind).toBe('dispatched');
   });
 
-  it('I3 one outcome: uses no number twice, though the node is said not to have what it took up and failed', async () => {
+  it('I3 one outcome: uses no attempt number twice after a failure report', async () => {
     const { rig, dispatching, end, answer } = await sending();
     expect((await rig.service.acknowledge(answer)).kind).toBe('accepted');
     end({ kind: 'undeliverable', reason: 'no socket' });
@@ -74,7 +74,7 @@ describe('a job that is over before its send comes back', () => {
     expect((await rig.service.finish(rig.last(answer.jobId), RESULT)).kind).toBe('accepted');
   });
 
-  it('I1 no oversell: keeps the slot of what its node has taken up, though it is said not to have it', async () => {
+  it('I1 no oversell: keeps the slot of an acknowledged job', async () => {
     const { rig, dispatching, end, answer } = await sending();
     expect((await rig.service.acknowledge(answer)).kind).toBe('accepted');
     end({ kind: 'undeliverable', reason: 'no socket' });

@@ -1,4 +1,4 @@
-/** Each stage of a job is measured, from when to when, and once per what it is a stage of. */
+/** Each stage of a job is measured once, from a defined start to a defined end. */
 import { describe, expect, it } from 'vitest';
 import { createRig, deployedProfile, RESULT, type Rig } from '../rigs/rig.ts';
 
@@ -11,7 +11,7 @@ const stages = (rig: Rig) =>
     ]),
   );
 
-/** Ledger and link take their time. */
+/** Ledger and link answer after a delay. */
 const slowLedger = (ms: number) =>
   ({
     wrapLedger: (ledger, clock) => ({
@@ -24,7 +24,7 @@ const slowLedger = (ms: number) =>
   }) satisfies Parameters<typeof createRig>[0];
 
 describe('stages of a job', () => {
-  it('are each measured once when all goes well, and add up to the total', async () => {
+  it('are each measured once and add up to the total', async () => {
     const rig = createRig(slowLedger(3));
     await rig.addNode('node-a');
     rig.onDelivery('node-a', async () => {
@@ -43,7 +43,7 @@ describe('stages of a job', () => {
       select: [0],
       reserve: [3],
       send: [4],
-      // From the moment it left, not from that of its being written.
+      // Measured from the send, not from the write of DISPATCHED.
       ack: [14],
       run: [200],
       total: [217],
@@ -51,7 +51,7 @@ describe('stages of a job', () => {
     expect(rig.observed('scheduler_dispatch_latency_seconds')).toEqual([3]);
   });
 
-  it('run from the send on a node that does not acknowledge, and there is no ack', async () => {
+  it('run from the send on a legacy node, without an ack stage', async () => {
     const rig = createRig();
     await rig.addNode('node-old', 1, deployedProfile());
     const job = await rig.dispatch();
@@ -60,7 +60,7 @@ describe('stages of a job', () => {
     expect(stages(rig)).toMatchObject({ ack: [], run: [120], total: [120] });
   });
 
-  it('are those of each attempt, the total once; a node that stays silent has neither ack nor run', async () => {
+  it('are measured per attempt, the total once', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -85,7 +85,7 @@ describe('stages of a job', () => {
     });
   });
 
-  it('of a second attempt that is not acknowledged do not begin with the first', async () => {
+  it('of a second attempt do not start with the first', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -99,7 +99,7 @@ describe('stages of a job', () => {
     expect(stages(rig)).toMatchObject({ ack: [0], run: [50, 30], total: [80] });
   });
 
-  it('measure how long a job waited for a slot, and not those that need not', async () => {
+  it('include the wait for a slot only for jobs that waited', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -114,7 +114,7 @@ describe('stages of a job', () => {
     expect(waited).toBeLessThan(1_000);
   });
 
-  it('have a total for failed jobs too', async () => {
+  it('have a total for failed jobs', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -125,11 +125,11 @@ describe('stages of a job', () => {
 });
 
 describe('the first reserve of a job', () => {
-  it('is counted by its result, those after it are not', async () => {
+  it('is counted by its result, later ones are not', async () => {
     const rig = createRig();
     await rig.addNode('node-a', 1);
     await rig.addNode('node-b', 1);
-    // The view says that both are free; one is not.
+    // In the view both are free; in the ledger one is full.
     await rig.ledger.reserve('node-a', 'taken:1', 60_000);
     for (
       let at = 0;
@@ -151,7 +151,7 @@ describe('the first reserve of a job', () => {
 });
 
 describe('slow paths', () => {
-  it('are told of the dispatch and the result, but not of a dispatch that waited on purpose', async () => {
+  it('include dispatch and result, but not intended waits', async () => {
     const rig = createRig(slowLedger(80));
     await rig.addNode('node-a');
     const first = rig.dispatch();
@@ -167,7 +167,7 @@ describe('slow paths', () => {
     expect(rig.timed.filter(({ name }) => name === 'result')).toHaveLength(1);
   });
 
-  it('are told how long a repeat waited for the first request', async () => {
+  it('include the wait of a repeat for the first request', async () => {
     const rig = createRig();
     await rig.addNode('node-a', 2);
     rig.onDelivery('node-a', async () => {

@@ -1,4 +1,4 @@
-/** Rounds of one job take turns, also when one of them breaks off: the job would otherwise look for a node no more, until its deadline. */
+/** Tries of one job run one after the other, also when one of them throws. */
 import { expect, it } from 'vitest';
 import { createTryCandidates } from '../../../src/runtime/dispatch/try-candidates.ts';
 import type { Engine } from '../../../src/runtime/engine.ts';
@@ -32,14 +32,14 @@ function start() {
   return { asked, round, broken, breakOff };
 }
 
-it('a round after one that broke off asks its nodes', async () => {
+it('a try after a failed one reserves on its nodes', async () => {
   const { asked, round, broken, breakOff } = start();
   breakOff();
   expect(await broken).toBe('a fault');
   expect([await round('node-b', 'node-c'), asked]).toEqual(['nobody', ['node-broken', 'node-b', 'node-c']]);
 });
 
-it('a round that waited for one that broke off asks its nodes, and does not fail with it', async () => {
+it('a try that waited for a failed one reserves on its nodes', async () => {
   const { asked, round, broken, breakOff } = start();
   const waiting = round('node-b');
   expect(asked).toEqual(['node-broken']);

@@ -1,4 +1,4 @@
-/** Point 2, explain: the decision that would be made now. Reading it changes nothing, and dispatch knows nothing of it. */
+/** Point 2, explain: the decision that would be made now. Reading it changes nothing, and dispatch does not import it. */
 import { describe, expect, it } from 'vitest';
 import { equalTenancy } from '../../../src/domain/tenancy.ts';
 import { createPoolMap } from '../../../src/runtime/pools/pool-map.ts';
@@ -9,7 +9,7 @@ import { createRig, need, profile } from '../rigs/rig.ts';
 const ask = (part = {}) => ({ need: need(), waitMs: 0, ...part });
 
 describe('a decision', () => {
-  it('is to dispatch while somebody could take the job, and names one of them', async () => {
+  it('is dispatch, with a candidate, while a node could take the job', async () => {
     const { service, addNode } = createRig();
     await addNode('n1');
     await addNode('deaf', 1, profile({ semantic: ['de'] }));
@@ -25,7 +25,7 @@ describe('a decision', () => {
     });
   });
 
-  it('says what dispatch then says: the same refusal, word for word', async () => {
+  it('has the same refusal text as dispatch', async () => {
     const rig = createRig();
     const { service, addNode, dispatch, request, refusal } = rig;
     const same = async () => {
@@ -40,7 +40,7 @@ describe('a decision', () => {
     expect(service.explain(ask({ waitMs: 10 })).kind).toBe('wait');
   });
 
-  it('is a refusal for a tenant that has as many jobs as it may, though a node is free', async () => {
+  it('is a refusal for a tenant at its cap although a node is free', async () => {
     const { service, addNode, request, refusal } = createRig({
       tenancy: equalTenancy({ maxInflightJobs: 1 }),
     });
@@ -57,7 +57,7 @@ describe('a decision', () => {
     expect(service.explain(ask({ ...asked, waitMs: 1 })).kind).toBe('wait');
   });
 
-  it('leaves out a node that is excluded, and says so of it', async () => {
+  it('omits an excluded node and says so', async () => {
     const { service, addNode } = createRig();
     await addNode('n1');
     const decision = service.explain(ask({ excludeNodeId: 'n1', nodeId: 'n1' }));
@@ -69,7 +69,7 @@ describe('a decision', () => {
     });
   });
 
-  it('says of a node nobody knows that nobody knows it', () => {
+  it('says that a node is unknown', () => {
     const { service } = createRig();
     expect(service.explain(ask({ nodeId: 'ghost' })).node).toEqual({
       nodeId: 'ghost',
@@ -80,7 +80,7 @@ describe('a decision', () => {
     });
   });
 
-  it('names the pool of a node that the caller prefers', async () => {
+  it('names the pool of the preferred node', async () => {
     const { service, addNode, fleet } = createRig();
     await addNode('a', 1, profile({ installedServices: ['s0'] }));
     await addNode('b', 1, profile({ installedServices: ['s1'] }));
@@ -117,7 +117,7 @@ describe('a decision', () => {
 });
 
 describe('explaining costs the hot path nothing', () => {
-  it('changes no fleet, no ledger, no store, counts nothing and tells nobody', async () => {
+  it('changes no fleet, ledger or store, and counts nothing', async () => {
     const { service, addNode, fleet, counts, sent, published, used, store } = createRig();
     await addNode('n1');
     fleet.changePools(createPoolMap(planOf([])))(10);
@@ -132,7 +132,7 @@ describe('explaining costs the hot path nothing', () => {
     expect(service.inFlight()).toBe(0);
   });
 
-  it('is known to no part of dispatch, sessions or cluster: the engine only hands it out', () => {
+  it('is imported by no part of dispatch, sessions or cluster', () => {
     const src = 'packages/scheduler/src';
     const users = filesUnder(src, '.ts').filter((file) =>
       importsOf(file.text).some((one) => resolveImport(file, one).includes('runtime/explain/')),

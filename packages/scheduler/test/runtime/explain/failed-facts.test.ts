@@ -22,8 +22,8 @@ function factsOf(node: Partial<NodeView>, need: Partial<Need> = {}, now = 0): st
   return failedFacts(compiled, 'n', NOBODY, now)?.map(({ reason, fact }) => `${reason}: ${fact}`) ?? ['?'];
 }
 
-describe('the facts that failed of a node', () => {
-  it('have the reasons that selection has, no more and no fewer, in the same order', () => {
+describe('the failed facts of a node', () => {
+  it('have exactly the reasons of selection, in the same order', () => {
     fc.assert(
       fc.property(fleetSteps(12, 40), fc.array(anyNeed, { minLength: 1, maxLength: 3 }), (steps, needs) => {
         const fleet = createPooledFleet({ ...NAMED_POOLS, plan: planOf([]) });
@@ -42,7 +42,7 @@ describe('the facts that failed of a node', () => {
     );
   });
 
-  it('are none of a node that could be chosen', () => {
+  it('are empty for a node that could be chosen', () => {
     expect(factsOf({})).toEqual([]);
   });
 
@@ -128,7 +128,7 @@ describe('the facts that failed of a node', () => {
     ]);
   });
 
-  it('say where the node is and where the job may go', () => {
+  it('name the pool of the node and the pools of the job', () => {
     const plan = planOf([pool(1, ['a']), pool(3, ['b'], { name: 'acme' })], {
       isStrict: true,
       tenantPools: new Map([['tenant', 3]]),
@@ -139,7 +139,7 @@ describe('the facts that failed of a node', () => {
     ]);
   });
 
-  it('say that the node is kept away from this job', () => {
+  it('say that the node is excluded from this job', () => {
     const fleet = createFleetView();
     fleet.upsert(nodeView('n'));
     expect(failedFacts(compileAside(fleet, someNeed()), 'n', new Set(['n']), 0)).toEqual([
@@ -147,7 +147,7 @@ describe('the facts that failed of a node', () => {
     ]);
   });
 
-  it('are unknown of a node nobody knows', () => {
+  it('are unknown for an unknown node', () => {
     expect(failedFacts(compileAside(createFleetView(), someNeed()), 'n', NOBODY, 0)).toBeUndefined();
   });
 

@@ -19,8 +19,8 @@ import {
 
 const NOBODY = new Set<string>();
 
-describe('the pools a job looks into', () => {
-  it('are those that selection looks into, in its order, for the reasons that dispatch counts', () => {
+describe('the pools tried for a job', () => {
+  it('are those of selection, in its order, with the counted reasons', () => {
     fc.assert(
       fc.property(anyPlan, anyViews, anyPooledNeed, fc.nat(), (plan, views, asked, seed) => {
         const { preferredNodeId: _, ...need } = asked;
@@ -49,7 +49,7 @@ describe('the pools a job looks into', () => {
     );
   });
 
-  it('count as candidates who could be chosen there, and not who is excluded', () => {
+  it('count the nodes that could be chosen, without excluded ones', () => {
     const plan = planOf([pool(1)]);
     const busy = nodeView('busy', { slots: 0 });
     const fleet = dividedFleet(plan, nodeView('a'), nodeView('b'), nodeView('c'), busy);
@@ -60,7 +60,7 @@ describe('the pools a job looks into', () => {
     ]);
   });
 
-  it('say which core service is missing in all of a pool, or not ready', () => {
+  it('name a core service that is missing or not ready', () => {
     const plan = planOf([pool(1, ['m2m']), pool(2, ['m2m', 'whisper']), pool(3, ['nothing'])], {
       core: { asr: 'whisper', nmt: 'm2m' },
       matchScope: 'core_only',
@@ -81,14 +81,14 @@ describe('the pools a job looks into', () => {
     ]);
   });
 
-  it('say of a pool without nodes that it has none', () => {
+  it('name a pool without nodes', () => {
     const fleet = dividedFleet(planOf([pool(7)]));
     expect(attemptPools(compileAside(fleet, someNeed()), NOBODY)).toEqual([
       { poolId: 7, reason: 'no_nodes', candidates: 0 },
     ]);
   });
 
-  it('are not asked about where the fleet is not divided', () => {
+  it('are absent when the fleet is not divided', () => {
     expect(attemptPools(compileAside(createFleetView(), someNeed()), NOBODY)).toBeUndefined();
   });
 });

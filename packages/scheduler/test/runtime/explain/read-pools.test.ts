@@ -1,12 +1,12 @@
-/** Point 2, explain: pools as they are in force, with what their nodes can do. */
+/** Point 2, explain: the pools in force, with what their nodes can do. */
 import { describe, expect, it } from 'vitest';
 import { readPools } from '../../../src/runtime/explain/read-pools.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { anyProfile, nodeView } from '../fleet/fleet-fixture.ts';
 import { dividedFleet, having, planOf, pool } from '../pools/pool-fixture.ts';
 
-describe('the reading of pools', () => {
-  it('counts who is there, online and ready, and on whom core services are installed and ready', () => {
+describe('reading the pools', () => {
+  it('counts online and ready nodes, and core services per pool', () => {
     const fleet = dividedFleet(
       planOf([pool(2), pool(1, ['m2m'])]),
       nodeView('well', { profile: having('m2m') }),
@@ -29,7 +29,7 @@ describe('the reading of pools', () => {
     expect(unpooled).toEqual({ total: 0, sampleNodeIds: [] });
   });
 
-  it('shows at most five nodes of each pool, and those that no pool takes', () => {
+  it('shows at most five nodes of each pool and of none', () => {
     const views = Array.from({ length: 9 }, (_, n) => nodeView(`n${n}`, { profile: having('a') }));
     const fleet = dividedFleet(planOf([pool(1, ['a'])]), ...views, nodeView('lost', { profile: anyProfile }));
     const { pools, unpooled } = readPools(fleet, {});
@@ -38,7 +38,7 @@ describe('the reading of pools', () => {
     expect(unpooled).toEqual({ total: 1, sampleNodeIds: ['lost'] });
   });
 
-  it('has no pools where the fleet is not divided, and does not count who has left', () => {
+  it('shows no pools and no removed nodes when the fleet is not divided', () => {
     const fleet = createFleetView();
     for (const nodeId of ['a', 'b']) fleet.upsert(nodeView(nodeId));
     fleet.remove('a');

@@ -1,4 +1,4 @@
-/** Which of two records of a job is the earlier one. */
+/** Which of two records of a job is the older one. */
 import { describe, expect, it } from 'vitest';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';
 import { changeJob, MAX_TIMELINE } from '../../../src/domain/job-change.ts';
@@ -18,26 +18,26 @@ const reserved = moved(draft, 'RESERVED');
 const dispatched = moved(reserved, 'DISPATCHED');
 const retrying = moved(moved(dispatched, 'RUNNING'), 'RETRYING');
 
-describe('a record', () => {
-  it('is behind all that came of it, and not behind itself or what came before', () => {
+describe('isBehind', () => {
+  it('orders every record of a history by age', () => {
     const history = [draft, reserved, dispatched, retrying];
     for (const [at, stored] of history.entries()) {
       expect(history.map((known) => isBehind(stored, known))).toEqual(history.map((_, other) => at < other));
     }
   });
 
-  it('is ahead of a longer one if a later attempt holds its fence', () => {
+  it('a record with a later attempt is newer than a longer one', () => {
     const later = moved(draft, 'DISPATCHED', 2);
     expect(later.timeline.length).toBeLessThan(retrying.timeline.length);
     expect([isBehind(later, retrying), isBehind(retrying, later)]).toEqual([false, true]);
   });
 
-  it('is behind a longer one of the same attempt, though somebody wrote to it since', () => {
+  it('a shorter record of the same attempt is older', () => {
     const rewritten = moved(reserved, 'DISPATCHED');
     expect([isBehind(rewritten, retrying), isBehind(retrying, rewritten)]).toEqual([true, false]);
   });
 
-  it('that has lost its middle is told apart by what it ends with', () => {
+  it('records with a truncated timeline are compared by their last entries', () => {
     let earlier = retrying;
     while (earlier.timeline.length < MAX_TIMELINE) earlier = moved(earlier, 'RESERVED');
     earlier = moved(earlier, 'RETRYING');
@@ -48,7 +48,7 @@ describe('a record', () => {
       false,
       false,
     ]);
-    // What neither has been through says nothing: the store is believed.
+    // Neither record contains the other's last entry: the stored record is kept.
     expect(isBehind(moved(earlier, 'FAILED'), later)).toBe(false);
   });
 });

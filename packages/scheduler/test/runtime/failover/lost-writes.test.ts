@@ -1,4 +1,4 @@
-/** A store that lost what it had acknowledged: its driver knows better, and no outcome is lost with it. */
+/** A store that lost acknowledged writes: the driver writes the job again, and no outcome is lost. */
 import { describe, expect, it } from 'vitest';
 import type { JobStore } from '../../../src/ports/job-store.ts';
 import { type Faulty, faulty } from '../../support/faulty.ts';
@@ -35,7 +35,7 @@ async function running() {
 const used = async (rig: Rig): Promise<number> => (await rig.used('node-a')) + (await rig.used('node-b'));
 
 describe('an emptied store', () => {
-  it('is told the job again by the result that comes next', async () => {
+  it('gets the job again with the next result', async () => {
     const { rig, store, jobId, answer } = await running();
     store.empty();
     expect((await rig.service.finish(answer, RESULT)).kind).toBe('accepted');
@@ -44,7 +44,7 @@ describe('an emptied store', () => {
     expect([rig.service.inFlight(), await used(rig), store.restores()]).toEqual([0, 0, 1]);
   });
 
-  it('is told the job again by an acknowledgement, a failure, and the end of its time', async () => {
+  it('gets the job again with an acknowledgement, a failure or a timeout', async () => {
     const { rig, store } = createForgetfulRig();
     await rig.addNode('node-a', 3);
     await rig.addNode('node-b', 3);
@@ -61,7 +61,7 @@ describe('an emptied store', () => {
     expect(rig.service.inFlight()).toBe(0);
   });
 
-  it('is told the job by its failure at the deadline, if nothing happened before', async () => {
+  it('gets the job again with the failure at its deadline', async () => {
     const { rig, store, jobId } = await running();
     await rig.clock.advance(59_000);
     // The second attempt, on the other node, runs into the deadline of the job.
@@ -73,7 +73,7 @@ describe('an emptied store', () => {
     expect(rig.published.at(-1)?.state).toBe('RELEASED');
   });
 
-  it('is asked until it takes the job, though it fails in between', async () => {
+  it('gets the job again after repeated failures', async () => {
     const { rig, store, faults, jobId, answer } = await running();
     store.empty();
     faults.plan({ method: 'restore', at: [1, 2, 3, 4, 5], fault: 'throw' });
@@ -83,7 +83,7 @@ describe('an emptied store', () => {
     expect((await store.port.get(jobId))?.state).toBe('RELEASED');
   });
 
-  it('is not told of a job that is settled: it had its time', async () => {
+  it('does not get a settled job again', async () => {
     const { rig, store, faults, jobId } = await running();
     const made = faults.calls('move');
     faults.plan({ method: 'move', at: [made + 2], fault: 'throw' });
@@ -95,7 +95,7 @@ describe('an emptied store', () => {
     expect([store.restores(), await store.port.get(jobId)]).toEqual([0, undefined]);
   });
 
-  it('is not told of a job that was taken back', async () => {
+  it('does not get a discarded job again', async () => {
     const { rig, store, faults } = createForgetfulRig();
     await rig.addNode('node-a');
     await rig.dispatch();
@@ -108,7 +108,7 @@ describe('an emptied store', () => {
     expect([store.restores(), await store.port.get('job-refused')]).toEqual([0, undefined]);
   });
 
-  it('gives the job up to whoever drives it by now', async () => {
+  it('drops the job when another instance drives it', async () => {
     const { rig, store, faults, jobId, answer } = await running();
     store.empty();
     faults.plan({ method: 'restore', fault: { delayMs: 50 } });
@@ -120,7 +120,7 @@ describe('an emptied store', () => {
     expect([rig.service.drives(jobId), rig.cancelled]).toEqual([false, []]);
   });
 
-  it('ends a job here that it does not keep however often it is told', async () => {
+  it('ends the job here when three restores are lost', async () => {
     const { rig, store, jobId, answer } = await running();
     store.empty();
     store.keepsNothing();
@@ -130,7 +130,7 @@ describe('an emptied store', () => {
 });
 
 describe('a failover that lost moves', () => {
-  it.each([1, 2, 3])('takes a result nevertheless when the last %i were lost', async (lost) => {
+  it.each([1, 2, 3])('accepts a result although the last %i moves were lost', async (lost) => {
     const { rig, store, jobId, answer } = await running();
     store.lose(lost);
     expect((await rig.service.finish(answer, RESULT)).kind).toBe('accepted');
@@ -147,22 +147,19 @@ describe('a failover that lost moves', () => {
     expect([rig.sent.length, await used(rig)]).toEqual([1, 0]);
   });
 
-  it.each([1, 2, 3, 4])(
-    'keeps the attempt that holds the fence when the last %i moves of a retry were lost',
-    async (lost) => {
-      const { rig, store, jobId } = await running();
-      await rig.service.fail(rig.last(jobId), { code: 'PROCESSING_ERROR', message: 'no' });
-      const second = rig.last(jobId);
-      expect(second.attempt).toBe(2);
-      store.lose(lost);
-      expect((await rig.service.acknowledge(second)).kind).toBe('accepted');
-      expect((await rig.service.finish(second, RESULT)).kind).toBe('accepted');
-      expect(await store.port.get(jobId)).toMatchObject({ state: 'RELEASED', fence: { attempt: 2 } });
-      expect(rig.sent.filter((one) => one.job.jobId === jobId)).toHaveLength(2);
-    },
-  );
+  it.each([1, 2, 3, 4])('keeps the attempt with the fence although %i moves were lost', async (lost) => {
+    const { rig, store, jobId } = await running();
+    await rig.service.fail(rig.last(jobId), { code: 'PROCESSING_ERROR', message: 'no' });
+    const second = rig.last(jobId);
+    expect(second.attempt).toBe(2);
+    store.lose(lost);
+    expect((await rig.service.acknowledge(second)).kind).toBe('accepted');
+    expect((await rig.service.finish(second, RESULT)).kind).toBe('accepted');
+    expect(await store.port.get(jobId)).toMatchObject({ state: 'RELEASED', fence: { attempt: 2 } });
+    expect(rig.sent.filter((one) => one.job.jobId === jobId)).toHaveLength(2);
+  });
 
-  it('writes the release of a job whose outcome was lost, and the outcome with it', async () => {
+  it('writes the outcome again with the release', async () => {
     const { rig, store, faults, jobId } = await running();
     const made = faults.calls('move');
     faults.plan({ method: 'move', at: [made + 2], fault: 'throw' });
@@ -178,7 +175,7 @@ describe('a failover that lost moves', () => {
     });
   });
 
-  it('takes a record as it is that is ahead of what is known here', async () => {
+  it('keeps a stored record that is newer than the known one', async () => {
     const { rig, store, jobId, answer } = await running();
     const { state, fence } = (await store.port.get(jobId)) ?? {};
     if (state === undefined || fence === undefined) throw new Error('not recorded');
@@ -190,8 +187,8 @@ describe('a failover that lost moves', () => {
   });
 });
 
-describe('what a store must be told again', () => {
-  it('is every job in flight, and for a while those that were settled here', async () => {
+describe('the jobs to replay after a failover', () => {
+  it('are all jobs in flight, and settled ones for a while', async () => {
     const { rig, jobId, answer } = await running();
     const other = await rig.dispatch();
     const states = () =>
@@ -205,7 +202,7 @@ describe('what a store must be told again', () => {
     expect(states()).toEqual({ [other.jobId]: 'RUNNING' });
   });
 
-  it('is nothing of a job that another instance took over to release it', async () => {
+  it('exclude a job that another instance took over for its release', async () => {
     const { rig, store, faults, jobId } = await running();
     faults.plan({ method: 'move', at: [faults.calls('move') + 2], fault: { delayMs: 50 } });
     const finishing = rig.service.cancel(jobId, 'x');
@@ -217,7 +214,7 @@ describe('what a store must be told again', () => {
     expect([...rig.service.jobsToTellAgain()]).toEqual([]);
   });
 
-  it('is nothing of jobs that others drive by now', async () => {
+  it('exclude jobs that other instances drive', async () => {
     const { rig, store, answer } = await running();
     await rig.service.finish(answer, RESULT);
     const lost = await rig.dispatch();

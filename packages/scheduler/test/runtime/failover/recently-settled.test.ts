@@ -1,4 +1,4 @@
-/** Outcomes of a moment ago: kept as long as a store may have to be told them again, and never more than there is room for. */
+/** Recently settled jobs: kept as long as a failover may lose their outcome, within limits. */
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import { createTimerWheel } from '../../../src/runtime/attempts/timer-wheel.ts';
@@ -22,8 +22,8 @@ function createKept(limits: { maxCount?: number; maxBytes?: number } = {}) {
   return { clock, lately, ids: () => [...lately.all()].map(({ jobId }) => jobId) };
 }
 
-describe('outcomes of a moment ago', () => {
-  it('are kept once each, as they are now, and go one by one', async () => {
+describe('recently settled jobs', () => {
+  it('are kept once each, in their latest version, for keepMs', async () => {
     const { clock, lately, ids } = createKept();
     lately.note(job('a'));
     await clock.advance(4_000);
@@ -37,7 +37,7 @@ describe('outcomes of a moment ago', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('make room for newer ones, by count and by bytes', () => {
+  it('drop the oldest by count and by bytes', () => {
     const few = createKept({ maxCount: 2 });
     for (const id of ['a', 'b', 'c']) few.lately.note(job(id));
     expect(few.ids()).toEqual(['b', 'c']);

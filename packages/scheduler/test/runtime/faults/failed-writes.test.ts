@@ -1,4 +1,4 @@
-/** A store that fails, before or after it wrote, or forgets: jobs go on or end, and nothing of them stays. */
+/** Writes that fail, before or after their effect, and records that the store lost: jobs go on or end, and nothing remains. */
 import { describe, expect, it } from 'vitest';
 import { createFaultyRig } from '../rigs/faulty-rig.ts';
 import { createRig, deployedProfile, RESULT, type Rig } from '../rigs/rig.ts';
@@ -15,8 +15,8 @@ const remains = async (rig: Rig) => ({
 });
 const NOTHING = { inFlight: 0, audio: 0, used: 0 };
 
-describe('failing ports', () => {
-  it('ends the job whose result was written though the store did not say so', async () => {
+describe('failed writes', () => {
+  it('a result whose write failed after its effect ends the job', async () => {
     const { rig, strikeMove } = createFaultyRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -33,7 +33,7 @@ describe('failing ports', () => {
     expect(await drained).toBe(0);
   });
 
-  it('accepts one of two equal results though the store answers neither write', async () => {
+  it('one of two equal results is accepted when both writes fail', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -51,7 +51,7 @@ describe('failing ports', () => {
     expect(await remains(rig)).toEqual(NOTHING);
   });
 
-  it('ends the job whose failure was written though the store did not say so', async () => {
+  it('a failure whose write failed after its effect ends the job', async () => {
     const { rig, strikeMove } = createFaultyRig({ maxRetry: 0 });
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -62,7 +62,7 @@ describe('failing ports', () => {
     expect(await remains(rig)).toEqual(NOTHING);
   });
 
-  it('does not lose a result to one failing write', async () => {
+  it('a result survives one failed write', async () => {
     const { rig, strikeMove } = createFaultyRig();
     await rig.addNode('node-a', 1, deployedProfile());
     const job = await rig.dispatch();
@@ -74,7 +74,7 @@ describe('failing ports', () => {
   });
 
   for (const fault of ['throw', 'throw_after_effect'] as const) {
-    it(`watches an attempt whose dispatch met a ${fault}, and tries another node when it stays silent`, async () => {
+    it(`an attempt is watched although its DISPATCHED write met ${fault}`, async () => {
       const { rig, strikeMove } = createFaultyRig();
       await rig.addNode('node-a');
       await rig.addNode('node-b');
@@ -86,7 +86,7 @@ describe('failing ports', () => {
       expect(rig.last(jobId).attempt).toBe(2);
     });
 
-    it(`retries a failed attempt though giving it up met a ${fault}`, async () => {
+    it(`a failed attempt is retried although its RETRYING write met ${fault}`, async () => {
       const { rig, strikeMove } = createFaultyRig();
       await rig.addNode('node-a');
       await rig.addNode('node-b');
@@ -97,13 +97,13 @@ describe('failing ports', () => {
       expect(rig.last(job.jobId).attempt).toBe(2);
     });
 
-    it(`dispatches a woken waiter though its reservation met a ${fault}`, async () => {
+    it(`a woken waiter is dispatched although its RESERVED write met ${fault}`, async () => {
       const { rig, store, strikeMove } = createFaultyRig();
       await rig.addNode('node-a');
       const busy = await rig.dispatch();
       const waiting = rig.service.dispatch(rig.request({ waitMs: 5_000 }));
       await rig.clock.advance(10);
-      // The busy job is finished, gives its slot back and is released; the third write is the waiter's.
+      // The busy job writes its result and its release; the third write is the waiter's.
       strikeMove(fault, 2);
       await rig.service.finish(rig.last(busy.jobId), RESULT);
       await rig.clock.advance(2_000);
@@ -114,7 +114,7 @@ describe('failing ports', () => {
     });
   }
 
-  it('leaves nothing bound when a request was admitted though the store did not say so', async () => {
+  it('an admit that failed after its effect leaves no request bound', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     const same = rig.request({ requestId: 'r', fingerprint: 'f' });
@@ -128,7 +128,7 @@ describe('failing ports', () => {
     expect(await remains(rig)).toEqual(NOTHING);
   });
 
-  it('does not call a repeat dispatched whose job is being discarded because the store did not say it was admitted', async () => {
+  it('a repeat is not answered with a job that is being discarded', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     const same = rig.request({ requestId: 'r', fingerprint: 'f' });
@@ -142,12 +142,12 @@ describe('failing ports', () => {
     await rig.clock.advance(5_000);
     expect((await first).kind).toBe('refused');
     const outcome = await again;
-    // Refused like the first, or a job of its own that has a node.
+    // It is refused like the first, or it is a new job with a node.
     expect(outcome.kind === 'refused' || outcome.job.fence !== undefined).toBe(true);
     expect(rig.sent).toHaveLength(outcome.kind === 'refused' ? 0 : 1);
   });
 
-  it('I7: refuses at once when the store is silent: nobody waits for the slot and the record to be taken back', async () => {
+  it('I7: a refusal does not wait for releases and discards', async () => {
     const { rig, store, ledger } = createFaultyRig();
     await rig.addNode('node-a');
     store.plan(
@@ -160,7 +160,7 @@ describe('failing ports', () => {
     expect(await remains(rig)).toEqual(NOTHING);
   });
 
-  it('goes to the next node at once when one does not answer, though its slot cannot be given back either', async () => {
+  it('the next node is tried although the release of the first hangs', async () => {
     const { rig, ledger } = createFaultyRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -175,7 +175,7 @@ describe('failing ports', () => {
     expect(used.sort()).toEqual([0, 1]);
   });
 
-  it('I2: gives the slot of an attempt that is over back as soon as the ledger answers, and does not wait for its lease to end', async () => {
+  it('I2: a failed release is repeated until the ledger answers', async () => {
     const { rig, ledger } = createFaultyRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -192,7 +192,7 @@ describe('failing ports', () => {
     expect(ledger.calls('release')).toBe(7);
   });
 
-  it('does not give an attempt up that was acknowledged in time, though that could be written only later', async () => {
+  it('an acknowledgement in time counts although its write fails for long', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -205,12 +205,12 @@ describe('failing ports', () => {
     expect((await acknowledged).kind).toBe('accepted');
     expect(await rig.store.get(job.jobId)).toMatchObject({ state: 'RUNNING', fence: { attempt: 1 } });
     expect(rig.sent).toHaveLength(1);
-    // The time it may run is counted from when it was sent, as ever.
+    // The job timeout still counts from the send.
     await rig.clock.advance(50_000);
     expect(rig.sent).toHaveLength(2);
   });
 
-  it('asks a ledger that never answers no longer than the lease lasts', async () => {
+  it('a release is not repeated after the lease must have ended', async () => {
     const { rig, ledger } = createFaultyRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -224,7 +224,7 @@ describe('failing ports', () => {
     expect(rig.clock.pending()).toBe(0);
   });
 
-  it('discards what a refused request left as soon as the store can be asked again', async () => {
+  it('a failed discard is repeated until the store answers', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     const same = rig.request({ requestId: 'r', fingerprint: 'f' });
@@ -239,7 +239,7 @@ describe('failing ports', () => {
     expect(await remains(rig)).toEqual(NOTHING);
   });
 
-  it('ends a job with the best result there is though the store is down when its time is over', async () => {
+  it('a deadline settles with the best result although the store is down', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -252,7 +252,7 @@ describe('failing ports', () => {
     expect(await remains(rig)).toEqual(NOTHING);
   });
 
-  it('ends a job whose record the store has lost', async () => {
+  it('a job whose record is lost ends', async () => {
     let isLost = false;
     const rig = createRig({
       wrapStore: (inner) => ({

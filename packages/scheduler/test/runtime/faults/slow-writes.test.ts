@@ -1,4 +1,4 @@
-/** Ports that take their time: whatever happens while an answer is on the way is neither lost nor believed twice. */
+/** Writes that take long: what happens meanwhile is neither lost nor counted twice. */
 import { describe, expect, it } from 'vitest';
 import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
 import { sleep } from '../../../src/domain/with-timeout.ts';
@@ -9,8 +9,8 @@ import { createRig, deployedProfile, need, RESULT, SETTINGS } from '../rigs/rig.
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
 
-describe('slow ports', () => {
-  it('accepts a result that comes while the acknowledgement is being written', async () => {
+describe('slow writes', () => {
+  it('a result counts while the acknowledgement is being written', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -67,24 +67,21 @@ describe('slow ports', () => {
   it.each([
     ['result', 'finish', RESULT],
     ['failure', 'fail', FAILURE],
-  ] as const)(
-    'I2: frees the slot with a %s that comes while the job is being cancelled',
-    async (_, say, what) => {
-      const { rig, store } = createFaultyRig();
-      await rig.addNode('node-a');
-      const { jobId } = await rig.dispatch();
-      await rig.service.acknowledge(rig.last(jobId));
-      store.plan({ method: 'move', fault: { delayMs: 300 } });
-      const cancelling = rig.service.cancel(jobId, 'stop');
-      await rig.clock.advance(10);
-      const saying = rig.service[say](rig.last(jobId), what as never);
-      await rig.clock.advance(1_000);
-      expect([(await cancelling).kind, (await saying).kind]).toEqual(['cancelled', 'ignored']);
-      expect(await rig.used('node-a')).toBe(0);
-    },
-  );
+  ] as const)('I2: a %s during a cancel frees the slot', async (_, say, what) => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(jobId));
+    store.plan({ method: 'move', fault: { delayMs: 300 } });
+    const cancelling = rig.service.cancel(jobId, 'stop');
+    await rig.clock.advance(10);
+    const saying = rig.service[say](rig.last(jobId), what as never);
+    await rig.clock.advance(1_000);
+    expect([(await cancelling).kind, (await saying).kind]).toEqual(['cancelled', 'ignored']);
+    expect(await rig.used('node-a')).toBe(0);
+  });
 
-  it('hears a failure once though it is told again while it is being written', async () => {
+  it('a failure repeated during its write counts once', async () => {
     const { rig, store } = createFaultyRig({ retryBudget: { percent: 20, burst: 1 } });
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -101,12 +98,12 @@ describe('slow ports', () => {
     expect(await rig.state(job.jobId)).toBe('RUNNING');
   });
 
-  it('counts a node as lost once though it leaves and comes back while that is being written', async () => {
+  it('a node that leaves and returns during the write is lost once', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
     await rig.addNode('node-b');
-    // Only that, or what it would come to a second time was overtaken by the next attempt.
+    // A second loss would have been overtaken by the next attempt.
     store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 5 } });
     rig.service.nodeLeft('node-a', 0);
     rig.service.nodeReturned('node-a', []);
@@ -116,7 +113,7 @@ describe('slow ports', () => {
     expect(rig.counts.get('scheduler_retries_total{WS_DISCONNECTED}')).toBe(1);
   });
 
-  it('holds a node that left before it could be handed the job against no other, nor against itself later', async () => {
+  it('a node that left before delivery is not excluded later', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -132,7 +129,7 @@ describe('slow ports', () => {
     expect([rig.last(jobId).nodeId, await rig.state(jobId)]).toEqual(['node-a', 'DISPATCHED']);
   });
 
-  it('leaves the job with a node that left before it could be handed it, came back and was handed it then', async () => {
+  it('a node that reconnects before delivery keeps the job', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     rig.onDelivery('node-a', () => {
@@ -148,7 +145,7 @@ describe('slow ports', () => {
     expect(rig.counts.get('scheduler_retries_total{WS_DISCONNECTED}')).toBeUndefined();
   });
 
-  it('does not refuse a waiter whose limit passes while its dispatch is being written', async () => {
+  it('a wait that ends during the DISPATCHED write does not refuse', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     const busy = await rig.dispatch();
@@ -165,7 +162,7 @@ describe('slow ports', () => {
     expect(await rig.state(jobId)).toBe('RELEASED');
   });
 
-  it('does not end the attempt just sent when the limit of its wait passes meanwhile', async () => {
+  it('a wait that ends during the delivery does not end the attempt', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -182,7 +179,7 @@ describe('slow ports', () => {
     expect(await rig.used('node-b')).toBe(1);
   });
 
-  it('refuses a repeat that comes while the refused job is being discarded', async () => {
+  it('a repeat during the discard of a refused job is refused', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     const busy = await rig.dispatch();
@@ -198,7 +195,7 @@ describe('slow ports', () => {
     expect(await rig.store.bound('default', 'r')).toBeUndefined();
   });
 
-  it('cancels a job while its acknowledgement is being written', async () => {
+  it('a job can be cancelled while its acknowledgement is written', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -211,7 +208,7 @@ describe('slow ports', () => {
     expect(await rig.state(job.jobId)).toBe('RELEASED');
   });
 
-  it('does not call a job over that is still being admitted and then goes on', async () => {
+  it('a cancel during the admission does not settle the job', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     store.plan({ method: 'admit', fault: { answerDelayMs: 20 } });
@@ -223,13 +220,13 @@ describe('slow ports', () => {
     await dispatching;
     const { kind } = await cancelling;
     const state = await rig.state(jobId);
-    // Over, or not known yet: either is true. `settled` of a job that runs is not.
+    // The job is over or not known yet; `settled` would be wrong, because it runs.
     expect({ kind, state }).toEqual(
       kind === 'unknown_job' ? { kind, state: 'DISPATCHED' } : { kind: 'cancelled', state: 'RELEASED' },
     );
   });
 
-  it('retries at once the job of a node that leaves while the dispatch is being written', async () => {
+  it('a node that leaves during the DISPATCHED write is retried', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-old', 1, deployedProfile());
     store.plan({ method: 'move', fault: { answerDelayMs: 20 } });
@@ -244,7 +241,7 @@ describe('slow ports', () => {
     expect(rig.sent.map(({ nodeId }) => nodeId)).toEqual(['node-old', 'node-b']);
   });
 
-  it('tells whoever waits for the outcome at once when the job ends while its record is being read', async () => {
+  it('a wait for the outcome ends while the record is read', async () => {
     const rig = createRig();
     const events = createJobEvents({ maxListeners: 10 });
     await rig.addNode('node-a');

@@ -136,7 +136,7 @@ export type FleetStep =
   | { readonly kind: 'remove'; readonly nodeId: string }
   | { readonly kind: 'load'; readonly nodeId: string; readonly used: number; readonly max: number };
 
-/** A history of a fleet of at most `nodes` nodes, among a crowd of equals: facts are kept in another way for many. */
+/** A history of at most `nodes` nodes beside many equal ones: facts of many nodes are stored in another way. */
 export const fleetSteps = (nodes: number, maxLength: number, crowds = [0]): fc.Arbitrary<FleetStep[]> =>
   profiles.chain((pool) => {
     const crowd = fc

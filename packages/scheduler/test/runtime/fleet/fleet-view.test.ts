@@ -1,4 +1,4 @@
-/** The fleet view: exact after any history, untouched by heartbeats, and heard when a node becomes free. */
+/** The fleet view: exact after any history, unchanged by heartbeats, and it reports nodes that become free. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -57,7 +57,7 @@ const ANYBODY = {
 } as const;
 
 describe('the fleet view', () => {
-  it('is the same after any history as when built from what is left', () => {
+  it('equals a new view built from the remaining nodes', () => {
     fc.assert(
       fc.property(fleetSteps(70, 150, [0, 40]), (steps) => {
         const fleet = createPooledFleet();
@@ -75,7 +75,7 @@ describe('the fleet view', () => {
     );
   });
 
-  it('gives the numbers of removed nodes to new ones', () => {
+  it('reuses the numbers of removed nodes', () => {
     const fleet = createFleetView();
     for (let n = 0; n < 100; n++) fleet.upsert(nodeView(`n${n}`));
     const lengthBefore = fleet.table.columns.used.length;
@@ -90,7 +90,7 @@ describe('the fleet view', () => {
     expect(Math.max(...numbers)).toBe(99);
   });
 
-  it('keeps no fact that nobody has', () => {
+  it('keeps no fact without a node', () => {
     const fleet = createPooledFleet();
     for (let n = 0; n < 50; n++) {
       const languages = [`l${n}`, 'en'];
@@ -105,7 +105,7 @@ describe('the fleet view', () => {
     expect([...fleet.table.facts.keys()].sort()).toEqual([...STATUS_FACTS].sort());
   });
 
-  it('changes nothing for nodes it does not know', () => {
+  it('ignores changes of unknown nodes', () => {
     const fleet = createFleetView();
     fleet.setLoad('nobody', { used: 0, max: 4 });
     fleet.beat('nobody', 1);
@@ -117,7 +117,7 @@ describe('the fleet view', () => {
     expect(fleet.stats().changes).toBe(0);
   });
 
-  it('I11 bounded: keeps no number of a node that was removed, and knows no node of which only others keep something', () => {
+  it('I11 bounded: keeps no number of a removed node', () => {
     const numbers = new NodeNumbers();
     const fleet = createFleetView(numbers);
     for (let n = 0; n < 300; n++) numbers.keep(`elsewhere-${n}`);
@@ -134,7 +134,7 @@ describe('the fleet view', () => {
     expect(numbers.size).toBe(300);
   });
 
-  it('believes the ledger about slots until the node declares another number', () => {
+  it("uses the ledger's slots until the node declares another number", () => {
     const fleet = createFleetView();
     fleet.upsert(nodeView('n', { slots: 4 }));
     expect(fleet.load('n')).toEqual({ used: 0, max: 4 });
@@ -168,7 +168,7 @@ describe('a heartbeat (I6)', () => {
     });
   });
 
-  it('that changes the state of a node leaves the standing queries alone', () => {
+  it('that changes the state of a node keeps the standing queries', () => {
     const fleet = createFleetView();
     for (let n = 0; n < 100; n++) fleet.upsert(nodeView(`n${n}`));
     const { changes } = fleet.stats();
@@ -177,7 +177,7 @@ describe('a heartbeat (I6)', () => {
     expect(fleet.stats().changes).toBe(changes);
   });
 
-  it('moves the freshness that least_loaded reads', () => {
+  it('updates the freshness that least_loaded reads', () => {
     const fleet = createFleetView();
     for (const id of ['a', 'b', 'c']) fleet.upsert(nodeView(id));
     fleet.beat('b', 5);
@@ -201,7 +201,7 @@ describe('onFree', () => {
     return { fleet, since };
   };
 
-  it('tells of a node that arrives usable, and not of one that does not', () => {
+  it('reports a node that arrives usable, and no other', () => {
     const { fleet, since } = watched();
     fleet.upsert(nodeView('a'));
     expect(since()).toEqual(['a']);
@@ -210,7 +210,7 @@ describe('onFree', () => {
     expect(since()).toEqual([]);
   });
 
-  it('tells of every slot that comes free, and of none that is taken', () => {
+  it('reports every slot that becomes free, and none that is taken', () => {
     const { fleet, since } = watched(nodeView('a'));
     fleet.setLoad('a', { used: 3, max: 4 });
     fleet.setLoad('a', { used: 4, max: 4 });
@@ -233,7 +233,7 @@ describe('onFree', () => {
     ['calm', { isCalm: false }],
     ['uncordoned', { isCordoned: true }],
     ['let in again', { isEjected: true }],
-  ] as const)('tells of a node that becomes %s with a free slot', (_, illness) => {
+  ] as const)('reports a node that becomes %s with a free slot', (_, illness) => {
     const { fleet, since } = watched(nodeView('a', illness), nodeView('full', illness));
     fleet.setLoad('full', { used: 4, max: 4 });
     fleet.setLoad('a', { used: 2, max: 4 });
@@ -249,7 +249,7 @@ describe('onFree', () => {
     expect(since()).toEqual([]);
   });
 
-  it('tells of a usable node that gains an ability, a pool or the end of a mark', () => {
+  it('reports a usable node that gains an ability, pool or unmarked service', () => {
     const { fleet, since } = watched(nodeView('a', { markedServices: ['s'] }));
     fleet.upsert(nodeView('a'));
     expect(since()).toEqual(['a']);
@@ -259,7 +259,7 @@ describe('onFree', () => {
     expect(since()).toEqual(['a']);
   });
 
-  it('speaks when the change is complete, so that its listener may select', () => {
+  it('is called after the change is complete', () => {
     const fleet = createFleetView();
     const compiled = compileNeed(fleet, someNeed());
     const found: (string | undefined)[] = [];

@@ -1,11 +1,11 @@
-/** Pools for the tests of selection: a node names its own in its profile, and a need those it may go to, in their order. */
+/** Pools for the tests of selection: a profile names the pools of its node, and a need its allowed pools in order. */
 import type { Need } from '../../../src/domain/need.ts';
 import type { PoolPlan } from '../../../src/domain/pool.ts';
 import type { NodeProfile } from '../../../src/domain/profile.ts';
 import { createFleetView, type FleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import type { PoolMap } from '../../../src/runtime/pools/pool-map.ts';
 
-/** Absent: anywhere. */
+/** Absent: every pool. */
 export interface NamedNeed extends Need {
   readonly poolIds?: readonly number[];
 }

@@ -1,4 +1,4 @@
-/** A profile as facts: read once, and not to be fooled by the words in it. */
+/** A profile as facts: computed once, and safe against misleading names. */
 import { describe, expect, it } from 'vitest';
 import type { NodeProfile } from '../../../src/domain/profile.ts';
 import { createProfileFacts, factsOfProfile } from '../../../src/runtime/fleet/profile-facts.ts';
@@ -19,13 +19,13 @@ describe('the facts of a profile', () => {
     expect(reads).toBe(1);
   });
 
-  it('cannot be made to say "any language" by a language of that name', () => {
+  it('a language named like the wildcard does not mean any language', () => {
     const facts = factsOfProfile({ ...anyProfile, asr: ['any', '*'] });
     expect(facts).not.toContain('asr*');
     expect(factsOfProfile(anyProfile)).toContain('asr*');
   });
 
-  it('name a target as reachable only from a source that is another language and not blocked', () => {
+  it('a target is reachable only from another, unblocked source', () => {
     const blocked = [{ source: 'en', target: 'zh' }];
     const nmt = {
       sources: ['en'],
@@ -42,7 +42,7 @@ describe('the facts of a profile', () => {
     ]);
   });
 
-  it('name no target as reachable where there is no source', () => {
+  it('no target is reachable without a source', () => {
     const nmt = { sources: [], targets: 'any', blocked: [], pairs: [] } as const;
     expect([...factsOfProfile({ ...anyProfile, nmt })].filter((key) => key.includes('into'))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What the hot path remembers has limits, and so has what it tries: at them it forgets, or gives up. */
+/** Caches and attempts of the hot path have limits; at them entries are dropped or the job fails. */
 import { describe, expect, it } from 'vitest';
 import { judgeRetry } from '../../../src/runtime/attempts/retry-or-fail.ts';
 import { createSessionHistory } from '../../../src/runtime/dispatch/session-history.ts';
@@ -16,13 +16,13 @@ const MAX_PAIRS = 1_024;
 const MAX_NODES_PER_SESSION = 16;
 
 describe('limits of the hot path', () => {
-  it('I11 bounded: a job is given up after 32 attempts, even where refusals do not count', () => {
+  it('I11 bounded: a job fails after 32 attempts, counted or not', () => {
     const judge = (attempts: number) =>
       judgeRetry({ attempts, retries: 0, nodesLost: 0 }, false, 2, () => true);
     expect([judge(MAX_ATTEMPTS - 1), judge(MAX_ATTEMPTS)]).toEqual(['retry', 'exhausted']);
   });
 
-  it('I11 bounded: queries that were found by their languages are all forgotten when there are too many', () => {
+  it('I11 bounded: cached queries by language are dropped at the limit', () => {
     const queries = createPlainQueries();
     const direction = (number: number) => ({ source: `s${number}`, target: 'zh' });
     const query = {} as StandingQuery;
@@ -33,7 +33,7 @@ describe('limits of the hot path', () => {
     expect(queries.find(7, direction(MOST_QUERIES))).toBe(query);
   });
 
-  it('I11 bounded: kinds of jobs that pools are known for are all forgotten when there are too many', () => {
+  it('I11 bounded: cached pools per kind of job are dropped at the limit', () => {
     const poolMap = createPoolMap(planOf([pool(1), pool(2)], { matchScope: 'all_required' }));
     const eligible = (number: number) => poolMap.eligible(someNeed({ services: [`s${number}`] }));
     const first = eligible(0);
@@ -44,7 +44,7 @@ describe('limits of the hot path', () => {
     expect(eligible(0)).toEqual(first);
   });
 
-  it('I11 bounded: language pairs that pools are preferred for are all forgotten when there are too many', () => {
+  it('I11 bounded: cached preferred pools are dropped at the limit', () => {
     const fleet = dividedFleet(planOf([pool(1), pool(2)]), nodeView('node-1'));
     let routes = 0;
     const poolMap = fleet.pools as PoolMap;
@@ -72,7 +72,7 @@ describe('limits of the hot path', () => {
     expect(routes).toBe(MAX_PAIRS + 1);
   });
 
-  it('I11 bounded: of the sessions, and of the nodes of each, those longest unused are forgotten', () => {
+  it('I11 bounded: sessions and their nodes are dropped, oldest first', () => {
     const history = createSessionHistory({ maxSessions: 3 });
     for (const session of ['a', 'b', 'c']) history.note(session, 'node-0', 9, 0);
     history.note('a', 'node-0', 9, 0);

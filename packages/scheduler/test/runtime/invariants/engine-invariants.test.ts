@@ -1,4 +1,4 @@
-/** The invariants that the embedded engine must keep, by name. */
+/** The invariants of the engine, by name. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSettled } from '../../../src/domain/job.ts';
@@ -90,7 +90,7 @@ async function play(rig: Rig, acts: readonly Act[], check: () => Promise<void>):
 }
 
 describe('invariants of the engine', () => {
-  it('I1 no oversell, I2 no leak, I3 one outcome: whatever nodes, clients and time do', async () => {
+  it('I1, I2, I3 hold for random nodes, clients and delays', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(act, { maxLength: 60 }), async (acts) => {
         const rig = createRig();
@@ -126,7 +126,7 @@ describe('invariants of the engine', () => {
     expect(rig.sent).toHaveLength(10);
   });
 
-  it('I3 one outcome: concurrent repeats of a request are one job, and get the same answer', async () => {
+  it('I3 one outcome: concurrent repeats of a request are one job', async () => {
     const rig = createRig();
     await rig.addNode('node-a', 50);
     const same = rig.request({ requestId: 'req-1', fingerprint: 'f' });
@@ -138,7 +138,7 @@ describe('invariants of the engine', () => {
     expect(await rig.used('node-a')).toBe(1);
   });
 
-  it('I3 one outcome: a repeat after the result gets the same job and result, until the binding ends', async () => {
+  it('I3 one outcome: a repeat gets the same result until its binding ends', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const same = rig.request({ requestId: 'req-1', fingerprint: 'f' });
@@ -156,7 +156,7 @@ describe('invariants of the engine', () => {
     expect((await rig.service.dispatch(same)).kind).toBe('refused');
   });
 
-  it('I3 one outcome: the same id with another body is a conflict; of another tenant, another job', async () => {
+  it('I3 one outcome: the same id with another body is a conflict', async () => {
     const rig = createRig();
     await rig.addNode('node-a', 5);
     const job = await rig.dispatch({ requestId: 'req-1', fingerprint: 'one' });
@@ -172,7 +172,7 @@ describe('invariants of the engine', () => {
     expect(foreign.jobId).not.toBe(job.jobId);
   });
 
-  it('I3 one outcome: a failed job unbinds its request, so that it can be sent again', async () => {
+  it('I3 one outcome: a failed job unbinds its request', async () => {
     const rig = createRig({ settings: { maxRetry: 0 } });
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -183,7 +183,7 @@ describe('invariants of the engine', () => {
     expect(again.jobId).not.toBe(job.jobId);
   });
 
-  it('I3 one outcome: every accepted job ends within its deadline even if all nodes are silent', async () => {
+  it('I3 one outcome: every job ends at its deadline when nodes are silent', async () => {
     const rig = createRig();
     for (const nodeId of NODES) await rig.addNode(nodeId, 4);
     const jobs = await Promise.all(Array.from({ length: 8 }, () => rig.dispatch()));
@@ -196,7 +196,7 @@ describe('invariants of the engine', () => {
     }
   });
 
-  it('I4 fencing: answers of wrong nodes, wrong attempts and fenced attempts change nothing and are counted', async () => {
+  it('I4 fencing: reports of wrong nodes or attempts change nothing', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -222,7 +222,7 @@ describe('invariants of the engine', () => {
     expect((await rig.store.get(job.jobId))?.result).toEqual(RESULT);
   });
 
-  it('I7 fail closed: a store that cannot be asked refuses the request and leaves no slot taken', async () => {
+  it('I7 fail closed: a failing store refuses and leaves no slot taken', async () => {
     const rig = createRig({
       wrapStore: (store, clock) => faulty(store, { method: 'admit', at: [1], fault: 'throw' }, clock).port,
     });
@@ -233,7 +233,7 @@ describe('invariants of the engine', () => {
     expect((await rig.dispatch()).state).toBe('DISPATCHED');
   });
 
-  it('I7 fail closed: a reserve that failed after taking effect is given back, and the next node tried', async () => {
+  it('I7 fail closed: a reserve that failed after its effect is released', async () => {
     const rig = createRig({
       wrapLedger: (ledger, clock) =>
         faulty(ledger, { method: 'reserve', at: [1], fault: 'throw_after_effect' }, clock).port,

@@ -18,7 +18,7 @@ const MODES: Readonly<Record<string, Mode>> = {
   failing: { maxDelayMs: 10, failRate: 0.1 },
 };
 
-/** What is left when all is over. */
+/** What remains when all jobs have ended. */
 async function leftovers({ rig, faults, oversold }: History): Promise<string[]> {
   const leased: string[] = [];
   for (const nodeId of NODES) if ((await rig.used(nodeId)) !== 0) leased.push(nodeId);
@@ -61,7 +61,7 @@ async function check(history: History): Promise<string[]> {
   ];
 }
 
-describe('chaos', () => {
+describe('random histories with faulty ports', () => {
   for (const [name, mode] of Object.entries(MODES)) {
     it(`I1–I4 hold and nothing is left behind when ports are ${name}`, {
       timeout: SEEDS * 2_000,

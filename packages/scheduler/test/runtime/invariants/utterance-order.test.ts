@@ -1,4 +1,4 @@
-/** What the embedded engine owes to the order of a session's utterances; ordered delivery itself belongs to sessions. */
+/** What the engine guarantees for the order of utterances; ordered delivery belongs to sessions. */
 import { describe, expect, it } from 'vitest';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { isSettled } from '../../../src/domain/job.ts';
@@ -6,7 +6,7 @@ import { createManualClock } from '../../support/manual-clock.ts';
 import { createRig, RESULT } from '../rigs/rig.ts';
 
 describe('I5 order', () => {
-  it('numbers utterances in the order they are asked for, also across a restart', async () => {
+  it('utterances are numbered in request order, also after a restart', async () => {
     const clock = createManualClock();
     const before = createIdSource({ clock, digestsRequests: false });
     const first = Array.from({ length: 1_000 }, () => before.utteranceIndex());
@@ -16,7 +16,7 @@ describe('I5 order', () => {
     for (let i = 1; i < all.length; i++) expect(all[i]).toBeGreaterThan(all[i - 1] ?? 0);
   });
 
-  it('gives every accepted utterance exactly one outcome, whichever ends first', async () => {
+  it('every accepted utterance gets exactly one outcome', async () => {
     const rig = createRig();
     await rig.addNode('node-a', 8);
     const jobs = [await rig.dispatch(), await rig.dispatch(), await rig.dispatch()];

@@ -1,4 +1,4 @@
-/** Leases that were released or abandoned a moment ago are remembered for a failover, bounded by time and count. */
+/** Recently released or abandoned leases are remembered for a failover, bounded by time and count. */
 import { describe, expect, it } from 'vitest';
 import { createRecentlyReleased } from '../../../src/runtime/takeover/recently-released.ts';
 import { createManualClock } from '../../support/manual-clock.ts';

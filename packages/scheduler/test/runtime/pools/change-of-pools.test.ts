@@ -1,4 +1,4 @@
-/** Capability pools read anew: in short pieces, the pools and nothing else, and whoever waits hears of it. */
+/** Reloading capability pools: in short pieces, only the pools, and waiting jobs are tried again. */
 import { describe, expect, it } from 'vitest';
 import { createPoolsOfApp } from '../../../src/app/pools.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
@@ -13,7 +13,7 @@ const POOLS = [
 ];
 const CORE = { 'scheduler.core_services.asr_service_id': 'whisper' };
 
-/** Time passes by looking at it: one millisecond each. */
+/** Every read of the clock advances it by one millisecond. */
 function rig(nodes: number, next: { tenants?: Record<string, number>; settings?: Record<string, string> }) {
   let at = 0;
   let pauses = 0;
@@ -50,32 +50,32 @@ function rig(nodes: number, next: { tenants?: Record<string, number>; settings?:
 }
 
 describe('a change of pools', () => {
-  it('pauses by the clock, however much a single node costs', async () => {
+  it('pauses by the clock, whatever one node costs', async () => {
     const { pools, pauses } = rig(400, { tenants: { acme: 1 } });
     await pools.reload();
-    // 50 pieces of 8 nodes, placed and told of, with a pause after every second one.
+    // 50 pieces of 8 nodes, placed and reported, with a pause after every second one.
     expect(pauses()).toBeGreaterThanOrEqual(45);
   });
 
-  it('tells of every free node, so that whoever waits looks again at once', async () => {
+  it('reports every free node, so waiting jobs are tried again', async () => {
     const { pools, told } = rig(20, { tenants: { acme: 1 } });
     await pools.reload();
     expect(told).toEqual(Array.from({ length: 10 }, (_, n) => `n${2 * n + 1}`));
   });
 
-  it('says what is doubtful in the configuration, as at the start', async () => {
+  it('logs the configuration warnings, as at the start', async () => {
     const { pools, warned } = rig(1, {});
     await pools.reload();
     expect(warned).toEqual([{ warning: expect.stringContaining('a.key') }]);
   });
 
-  it('tells nobody where nothing changes', async () => {
+  it('reports no node when nothing changes', async () => {
     const { pools, told } = rig(20, {});
     expect(await pools.reload()).toMatchObject({ hasChanged: false });
     expect(told).toEqual([]);
   });
 
-  it('takes no core services over that wait for a restart', async () => {
+  it('does not apply core services that need a restart', async () => {
     const { pools, fleet } = rig(1, { tenants: { acme: 1 }, settings: CORE });
     expect(await pools.reload()).toMatchObject({ needRestart: Object.keys(CORE), hasChanged: true });
     expect(fleet.pools?.plan.tenantPools.get('acme')).toBe(1);

@@ -1,4 +1,4 @@
-/** I10 isolation: with strict pools no job leaves the pool of its tenant, whatever the plan, the fleet and the changes of both. */
+/** I10 isolation: with strict pools no job leaves the pool of its tenant, through any change of plan and fleet. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fits, isEligible, type PoolPlan } from '../../../src/domain/pool.ts';
@@ -23,7 +23,7 @@ function everybody(fleet: FleetView, compiled: CompiledNeed, seed: number): stri
   return found;
 }
 
-/** What the plan forbids, said node by node without the book's lists. */
+/** What the plan forbids, computed node by node without the pool map's lists. */
 function isForbidden(plan: PoolPlan, fleet: FleetView, compiled: CompiledNeed, nodeId: string): boolean {
   const { need } = compiled;
   const [home] = createPoolMap(plan).poolsOf(
@@ -44,7 +44,7 @@ function isForbidden(plan: PoolPlan, fleet: FleetView, compiled: CompiledNeed, n
 }
 
 describe('I10 isolation', () => {
-  it('holds for every node a selection gives, and for the preferred node', () => {
+  it('holds for every selected node and for the preferred node', () => {
     let seen = 0;
     fc.assert(
       fc.property(
@@ -71,7 +71,7 @@ describe('I10 isolation', () => {
     expect(seen).toBeGreaterThan(1_000);
   });
 
-  it('holds at every step of a change of plan, also for needs from before and nodes that come meanwhile', () => {
+  it('holds at every step of a change of plan', () => {
     fc.assert(
       fc.property(
         anyPlan,
@@ -102,13 +102,13 @@ describe('I10 isolation', () => {
     );
   });
 
-  it('leaves nothing behind when plans follow one another, and the last is the same as if it had been the first', () => {
+  it('a series of plans ends as if the last were the first', () => {
     fc.assert(
       fc.property(fc.array(anyPlan, { minLength: 1, maxLength: 4 }), anyViews, (plans, views) => {
         const fleet = createFleetView();
         for (const view of views) fleet.upsert(view);
         for (const plan of plans) {
-          fleet.changePools(createPoolMap(plan))(2); // given up half-way by the next one
+          fleet.changePools(createPoolMap(plan))(2); // abandoned half-way when the next change starts
           fleet.changePools(createPoolMap(plan))(Number.POSITIVE_INFINITY);
         }
         const fresh = createFleetView();

@@ -1,4 +1,4 @@
-/** Capability pools: every look into one is counted, with the main reason why nobody was found. */
+/** Capability pools: every lookup is counted, with the main reason when no node was found. */
 import { describe, expect, it } from 'vitest';
 import type { Need } from '../../../src/domain/need.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
@@ -25,8 +25,8 @@ const typed = (installedTypes: readonly string[], readyTypes: readonly string[])
   readyTypes: [...readyTypes, 'semantic'],
 });
 
-describe('why a pool had nobody', () => {
-  it('is that there are no nodes in it', () => {
+describe('why a pool has no node', () => {
+  it('it has no nodes', () => {
     expect(reasonIn([])).toBe('no_nodes');
   });
 
@@ -41,7 +41,7 @@ describe('why a pool had nobody', () => {
     expect(reasonIn([nodeView('a', { profile: typed(installed, ready) })])).toBe(reason);
   });
 
-  it('goes by the service id of a stage if it has one', () => {
+  it('uses the service id of a stage if one is configured', () => {
     const other = nodeView('a', { profile: having('other') });
     expect(reasonIn([other], { core: CORE })).toBe('missing_core_asr_installed');
     const installed = { ...having('whisper'), readyServices: [] };
@@ -50,12 +50,12 @@ describe('why a pool had nobody', () => {
     );
   });
 
-  it('does not ask for a stage that the job does not use', () => {
+  it('ignores a stage that the job does not use', () => {
     const view = nodeView('a', { profile: typed(['nmt', 'tts'], ['nmt', 'tts']), health: 'degraded' });
     expect(reasonIn([view], {}, { usesAsr: false })).toBe('status_not_ready');
   });
 
-  it('is otherwise what keeps most of its nodes away', () => {
+  it('is otherwise the reason that excludes most nodes', () => {
     const views = [
       nodeView('a', { slots: 0 }),
       nodeView('b', { slots: 0 }),
@@ -66,7 +66,7 @@ describe('why a pool had nobody', () => {
   });
 });
 
-describe('the watch over pools', () => {
+describe('the pool watch', () => {
   const plan = planOf([pool(1, ['x']), pool(2, ['y'])], { tenantPools: new Map([['tenant', 1]]) });
 
   function watched(...views: NodeView[]) {
@@ -109,7 +109,7 @@ describe('the watch over pools', () => {
     });
   });
 
-  it('counts a hit in another pool as a fallback, and why the preferred one had nobody', () => {
+  it('counts a fallback with the reason of the preferred pool', () => {
     const busy = nodeView('a', { profile: having('x'), slots: 0 });
     const { start, taken } = watched(busy, nodeView('b', { profile: having('y') }));
     const selection = start();
@@ -122,7 +122,7 @@ describe('the watch over pools', () => {
     });
   });
 
-  it('counts a miss once, however often it is asked', () => {
+  it('counts a miss once per selection', () => {
     const { start, taken } = watched(nodeView('a', { profile: having('x'), health: 'offline' }));
     const selection = start();
     expect([selection.next(), selection.next()]).toEqual([undefined, undefined]);
@@ -134,7 +134,7 @@ describe('the watch over pools', () => {
     });
   });
 
-  it('finds the reason out again only after a while', async () => {
+  it('recomputes the reason only after an interval', async () => {
     const { start, taken, clock, fleet } = watched(nodeView('a', { profile: having('x'), slots: 0 }));
     start().next();
     fleet.upsert(nodeView('a', { profile: having('x'), health: 'offline' }));
@@ -145,7 +145,7 @@ describe('the watch over pools', () => {
     expect(taken()['phase3_pool_attempt_total 1,fail,offline']).toBe(1);
   });
 
-  it('spends a millisecond of each while on reasons, however many pools there are; then the last known one will do', () => {
+  it('spends one millisecond per interval on reasons, then reuses them', () => {
     let at = 0;
     const clock = { now: () => Math.floor(at), precise: () => (at += 0.3), after: () => () => {} };
     const reasons: string[] = [];

@@ -1,4 +1,4 @@
-/** Capability pools: to which pools a job may go, in which order, and what a refusal says of it. */
+/** Capability pools: which pools a job may use, in which order, and what a refusal says about it. */
 import { describe, expect, it } from 'vitest';
 import type { Need } from '../../../src/domain/need.ts';
 import { type PoolPlan, UNPOOLED } from '../../../src/domain/pool.ts';
@@ -22,13 +22,13 @@ const routed = (plan: PoolPlan, need: Partial<Need> = {}) => {
 const first = (plan: PoolPlan, need: Partial<Need>) => routed(plan, need)?.order[0];
 
 describe('a job', () => {
-  it('goes round the eligible pools, beginning with the one its routing key says', () => {
+  it('tries the eligible pools, starting from its routing key', () => {
     const plan = planOf(POOLS, { core: CORE });
     const orders = Array.from({ length: 60 }, (_, n) => routed(plan, { sessionId: `s-${n}` })?.order);
     expect(new Set(orders.map((order) => order?.join()))).toEqual(new Set(['1,2,4', '2,4,1', '4,1,2']));
   });
 
-  it('of one tenant always begins with the same pool, whatever its session', () => {
+  it('of one tenant always starts with the same pool', () => {
     const plan = planOf(POOLS);
     const firsts = Array.from({ length: 30 }, (_, n) =>
       first(plan, { tenantId: 'acme', sessionId: `s-${n}` }),
@@ -38,13 +38,13 @@ describe('a job', () => {
     expect(new Set(tenants).size).toBe(4);
   });
 
-  it('begins with the pool its session prefers, if that one is eligible', () => {
+  it('starts with the preferred pool of its session, if eligible', () => {
     const plan = planOf(POOLS, { core: CORE });
     expect(routed(plan, { preferredPoolId: 4 })?.order).toEqual([4, 1, 2]);
     expect(routed(plan, { preferredPoolId: 3 })?.order).not.toContain(3);
   });
 
-  it('stays in the preferred pool where others are not tried', () => {
+  it('stays in the preferred pool without fallback', () => {
     const plan = planOf(POOLS, { fallsBack: false });
     expect(routed(plan, { preferredPoolId: 2 })).toEqual({
       order: [2],
@@ -52,7 +52,7 @@ describe('a job', () => {
     });
   });
 
-  it('without an eligible pool goes everywhere, or nowhere if that is strict', () => {
+  it('without an eligible pool goes everywhere, or nowhere if strict', () => {
     const none = { core: CORE };
     expect(routed(planOf(POOLS.slice(2, 3), none))?.order).toEqual([3, UNPOOLED]);
     expect(routed(planOf(POOLS.slice(2, 3), { ...none, isStrict: true }))).toEqual({
@@ -61,7 +61,7 @@ describe('a job', () => {
     });
   });
 
-  it('of a bound tenant begins with its pool, and may go on to others only if that is not strict', () => {
+  it('of a bound tenant starts with its pool, and leaves unless strict', () => {
     const tenantPools = new Map([['acme', 2]]);
     expect(routed(planOf(POOLS, { tenantPools }), { tenantId: 'acme' })?.order).toEqual([2, 1, 3, 4]);
     expect(routed(planOf(POOLS, { tenantPools, fallsBack: false }), { tenantId: 'acme' })?.order).toEqual([
@@ -73,7 +73,7 @@ describe('a job', () => {
     });
   });
 
-  it('of a bound tenant goes nowhere if its strict pool does not promise the services', () => {
+  it('of a bound tenant is refused if its strict pool lacks services', () => {
     const plan = planOf(POOLS, { core: CORE, isStrict: true, tenantPools: new Map([['acme', 3]]) });
     expect(routed(plan, { tenantId: 'acme' })).toEqual({
       order: [],
@@ -81,7 +81,7 @@ describe('a job', () => {
     });
   });
 
-  it('never goes to a dedicated pool of others, strict or not', () => {
+  it('never goes to a dedicated pool of another tenant', () => {
     const pools = [pool(1), pool(2, [], { isDedicated: true })];
     const tenantPools = new Map([['acme', 2]]);
     for (const isStrict of [false, true]) {
@@ -91,7 +91,7 @@ describe('a job', () => {
     expect(routed(planOf(pools.slice(1), { tenantPools }))?.order).toEqual([UNPOOLED]);
   });
 
-  it('finds a feature, a named service and a stage that a feature depends on in the promise of a pool', () => {
+  it('finds features, named services and dependent stages in a pool', () => {
     const pools = [pool(1, ['asr', 'nmt', 'tone', 'emotion_detection']), pool(2, ['asr', 'nmt'])];
     const plan = planOf(pools, { matchScope: 'all_required' });
     expect(routed(plan, { types: ['tone', 'asr'], features: ['emotion_detection'] })?.order).toEqual([1]);
@@ -105,7 +105,7 @@ describe('a job', () => {
     expect(routed(byId, { services: ['whisper', 'm2m'] })?.order).toEqual([1]);
   });
 
-  it('falls into a bucket where no pools are listed, and round them from there', () => {
+  it('goes to a bucket where no pools are listed', () => {
     const plan = planOf([], { bucketCount: 3, tenantPools: new Map([['acme', 2]]) });
     const orders = Array.from({ length: 40 }, (_, n) => routed(plan, { sessionId: `s-${n}` })?.order.join());
     expect(new Set(orders)).toEqual(new Set(['0,1,2', '1,2,0', '2,0,1']));
@@ -129,7 +129,7 @@ describe('the refusal of a confined job', () => {
     return refusal(fleet, { need: asked, compiled: compileNeed(fleet, asked) }, new Set());
   };
 
-  it('names the pool and the tenant, though a node elsewhere is free', () => {
+  it('names the pool and the tenant although another node is free', () => {
     const { code, message, reasons } = refused({ tenantId: 'acme' });
     expect(code).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
     expect(message).toContain('in pool 2 (gold), to which tenant acme is bound and may not leave');
@@ -139,7 +139,7 @@ describe('the refusal of a confined job', () => {
     ]);
   });
 
-  it('says so of a node that the job insists on and that is in another pool', () => {
+  it('names a required node that is in another pool', () => {
     const insists = (preferredNodeId: string) =>
       refused({ tenantId: 'acme', preferredNodeId, isStrict: true }).message;
     expect(insists('n1')).toContain(
@@ -149,12 +149,12 @@ describe('the refusal of a confined job', () => {
     expect(insists('n9')).toContain('n9 is not registered');
   });
 
-  it('is about ability if nobody in the pool is able, so that nobody waits in vain', () => {
+  it('is NO_CAPABLE_NODE if no node of the pool is able', () => {
     const { code, isCapable } = refused({ tenantId: 'acme', services: ['x'] });
     expect({ code, isCapable }).toEqual({ code: 'NO_CAPABLE_NODE', isCapable: false });
   });
 
-  it('says that the pool does not promise the services, that no pool does, or that others are not tried', () => {
+  it('says whether the pool, any pool or the fallback is missing', () => {
     const core = { asr: 'whisper' };
     expect(refused({ tenantId: 'acme' }, { ...plan, core }).message).toContain(
       'pool 2 (gold), to which tenant acme is bound and may not leave (strict_pool_eligibility), does not promise',
@@ -164,14 +164,14 @@ describe('the refusal of a confined job', () => {
     expect(refused({ tenantId: 'acme' }, alone).message).toContain('fallback_scan_all_pools = false');
   });
 
-  it('says nothing of pools to a job that may go to all', () => {
+  it('does not mention pools for a job that may use all', () => {
     const fleet = dividedFleet({ ...plan, isStrict: false }, ...nodes);
     expect(confinementWords(compileNeed(fleet, someNeed()))).toBe('');
   });
 });
 
-describe('a selection under way when the pools change', () => {
-  it('begins anew in the new order, and gives nobody twice', () => {
+describe('a selection while the pools change', () => {
+  it('starts again in the new order and returns no node twice', () => {
     const many = [pool(1, ['x']), pool(2, ['y']), pool(3, ['z'])];
     const views = ['x', 'y', 'z'].map((word) => nodeView(word, { profile: having(word) }));
     const fleet = dividedFleet(planOf(many), ...views);
@@ -185,7 +185,7 @@ describe('a selection under way when the pools change', () => {
   });
 });
 
-describe('the pool a session prefers', () => {
+describe('the preferred pool of a session', () => {
   const languages = {
     source: 'en',
     target: 'zh',
@@ -205,12 +205,12 @@ describe('the pool a session prefers', () => {
     }
   });
 
-  it('is that of the tenant, whoever is in it', () => {
+  it('is the pool of the tenant, whatever its nodes', () => {
     const fleet = dividedFleet({ ...plan, tenantPools: new Map([['acme', 3]]) }, ...views);
     expect(createPreferPool(fleet)({ tenantId: 'acme', sessionId: 's' }, languages)).toBe(3);
   });
 
-  it('is found out once for all sessions while the fleet stays as it is, and follows its changes', () => {
+  it('is computed once for all sessions until the fleet changes', () => {
     const fleet = dividedFleet(plan, ...views);
     const prefer = createPreferPool(fleet);
     const seek = (n: number) => prefer({ tenantId: 'default', sessionId: `s-${n}` }, languages);
@@ -230,7 +230,7 @@ describe('the pool a session prefers', () => {
     expect(all()).toEqual(new Set([7]));
   });
 
-  it('does not matter where no pool has the languages, or there are none', () => {
+  it('is undefined without pools for the languages', () => {
     const seeker = { tenantId: 'default', sessionId: 's' };
     expect(createPreferPool(dividedFleet(plan))(seeker, languages)).toBeUndefined();
     const fleet = dividedFleet(plan, ...views);

@@ -1,4 +1,4 @@
-/** Repeats of requests that this very instance is still admitting or taking back, while others share its store. */
+/** Repeats of requests that this instance is still admitting or withdrawing. */
 import { describe, expect, it } from 'vitest';
 import type { JobStore } from '../../../src/ports/job-store.ts';
 import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
@@ -8,11 +8,11 @@ import { createRig, RESULT, type RigOptions } from '../rigs/rig.ts';
 const SAME = { requestId: 'r', fingerprint: 'f' };
 
 interface AloneOptions extends Pick<RigOptions, 'wrapLedger'> {
-  /** How long the answer to a claim takes. */
+  /** How long a claim takes. */
   readonly claimMs?: number;
 }
 
-/** Whatever is asked about is ours: nobody else lives. */
+/** Every claim succeeds: no other instance lives. */
 function createAlone({ claimMs = 0, wrapLedger }: AloneOptions = {}) {
   const claimed: string[] = [];
   const drivers: JobDrivers = {
@@ -37,8 +37,8 @@ function createAlone({ claimMs = 0, wrapLedger }: AloneOptions = {}) {
   return { rig, store, claimed };
 }
 
-describe('a repeat among instances', () => {
-  it('is refused, and drives nothing, while the first is being taken back', async () => {
+describe('a repeat on the same instance', () => {
+  it('is refused while the first request is withdrawn', async () => {
     const { rig, store, claimed } = createAlone();
     await rig.addNode('node-a', 2);
     store.plan(
@@ -57,7 +57,7 @@ describe('a repeat among instances', () => {
     expect(rig.service.inFlight()).toBe(1);
   });
 
-  it('is refused also while the slot of the first is given back, before its record is taken back', async () => {
+  it('is refused while the slot of the first request is released', async () => {
     const { rig, store, claimed } = createAlone({
       wrapLedger: (ledger, clock) =>
         faulty(ledger, { method: 'release', fault: { delayMs: 100 } }, clock).port,
@@ -72,7 +72,7 @@ describe('a repeat among instances', () => {
     expect(claimed).toEqual([]);
   });
 
-  it('is refused if the first is taken back while it asks who drives it', async () => {
+  it('is refused when the first is withdrawn during its claim', async () => {
     const { rig, store, claimed } = createAlone({ claimMs: 5 });
     await rig.addNode('node-a', 2);
     store.plan({ method: 'admit', at: [1], fault: 'throw_after_effect' });
@@ -86,7 +86,7 @@ describe('a repeat among instances', () => {
     expect(rig.clock.pending()).toBe(0);
   });
 
-  it('and the first are one flight, if the repeat is answered first', async () => {
+  it('shares one in-flight job with the first request', async () => {
     const { rig, store, claimed } = createAlone();
     await rig.addNode('node-a', 1);
     await rig.addNode('node-b', 1);

@@ -1,11 +1,11 @@
-/** An outcome that a store takes its time to write, and what happens to the job meanwhile. */
+/** What happens to a job while the write of its outcome takes long. */
 import { describe, expect, it } from 'vitest';
 import { createFaultyRig } from '../rigs/faulty-rig.ts';
 import { holdDelivery } from '../rigs/hold-delivery.ts';
 import { RESULT, type Rig, SETTINGS } from '../rigs/rig.ts';
 
 const LATER = { ...RESULT, textTranslated: 'later' };
-/** Longer than a store that failed is left alone. */
+/** Longer than the pause after a failed write. */
 const AGAIN_MS = 500;
 
 async function running() {
@@ -35,7 +35,7 @@ describe('I3 one outcome: a result that is being written', () => {
     expect(rig.outcomes).toEqual([{ nodeId: 'node-a', outcome: 'succeeded' }]);
   });
 
-  /** Of an attempt that was given up, while the one after it is sent: it comes to nothing. */
+  /** The result of an abandoned attempt is written while the next attempt is sent; the write is refused. */
   async function inVain(fault: 'throw' | { readonly delayMs: number }) {
     const made = await running();
     const { rig, store, jobId, first } = made;
@@ -52,7 +52,7 @@ describe('I3 one outcome: a result that is being written', () => {
     return { ...made, finished, second };
   }
 
-  it('in vain keeps no result of the next attempt from being the outcome, at once', async () => {
+  it('of an abandoned attempt does not delay the next result', async () => {
     const { rig, jobId, finished, second } = await inVain('throw');
     expect((await rig.service.finish(second, LATER)).kind).toBe('accepted');
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: LATER });
@@ -60,14 +60,14 @@ describe('I3 one outcome: a result that is being written', () => {
     expect((await finished).kind).toBe('ignored');
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: LATER });
     expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([0, 0]);
-    // Nobody is told to stop what it has ended.
+    // A node whose result is the outcome gets no cancel.
     expect(rig.cancelled.filter(({ nodeId }) => nodeId === 'node-b')).toEqual([]);
   });
 
   it.each([
     ['comes back without the job', (rig: Rig) => rig.service.nodeReturned('node-b', [])],
     ['is lost', (rig: Rig) => rig.service.nodeLeft('node-b', 0)],
-  ])('in vain keeps no result of the next from being it, although its node %s', async (_, happens) => {
+  ])('of an abandoned attempt yields to a result whose node %s', async (_, happens) => {
     const { rig, store, jobId, second } = await inVain({ delayMs: AGAIN_MS });
     await rig.service.acknowledge(second);
     await rig.addNode('node-c');
@@ -81,7 +81,7 @@ describe('I3 one outcome: a result that is being written', () => {
     expect(rig.sent.map(({ nodeId }) => nodeId)).toEqual(['node-a', 'node-b']);
   });
 
-  it('in vain keeps no failure of the next attempt from being heard', async () => {
+  it('of an abandoned attempt does not delay the next failure', async () => {
     const { rig, jobId, second } = await inVain('throw');
     await rig.addNode('node-c');
     void rig.service.fail(second, { code: 'PROCESSING_ERROR', message: 'boom' });
@@ -89,7 +89,7 @@ describe('I3 one outcome: a result that is being written', () => {
     expect(rig.last(jobId)).toMatchObject({ nodeId: 'node-c', attempt: 3 });
   });
 
-  it('in vain keeps no silent attempt from being given up in time, and none that was heard from going on', async () => {
+  it('of an abandoned attempt does not change the acknowledgement timeout', async () => {
     const slow = { delayMs: SETTINGS.ackTimeoutMs + 1_000 };
     const silent = await inVain(slow);
     await silent.rig.addNode('node-c');
@@ -104,20 +104,20 @@ describe('I3 one outcome: a result that is being written', () => {
     expect([await heard.rig.state(heard.jobId), heard.rig.sent.length]).toEqual(['RUNNING', 2]);
   });
 
-  it('in vain keeps the job from being cancelled no longer than that takes', async () => {
+  it('of an abandoned attempt does not prevent a cancel', async () => {
     const { rig, jobId } = await inVain('throw');
     expect((await rig.service.cancel(jobId, 'stop')).kind).toBe('cancelled');
     expect(await rig.store.get(jobId)).toMatchObject({ failure: { code: 'JOB_CANCELLED' } });
   });
 
-  it('in vain keeps the job from no end in time', async () => {
+  it('of an abandoned attempt does not delay the deadline', async () => {
     const { rig, jobId, second } = await inVain({ delayMs: 2 * SETTINGS.jobDeadlineMs });
     await rig.service.acknowledge(second);
     await rig.clock.advance(SETTINGS.jobDeadlineMs + AGAIN_MS);
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: undefined });
   });
 
-  it('in vain tells no node to stop whose own is written, though nobody has heard that yet', async () => {
+  it('of an abandoned attempt cancels no node whose result is written', async () => {
     const { rig, store, jobId, finished, second } = await inVain({ delayMs: 100 });
     store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { answerDelayMs: AGAIN_MS } });
     const later = rig.service.finish(second, LATER);
@@ -129,7 +129,7 @@ describe('I3 one outcome: a result that is being written', () => {
     expect(await rig.used('node-b')).toBe(0);
   });
 
-  it('in vain leaves the next attempt alone, whatever was said meanwhile against the one before', async () => {
+  it('of an abandoned attempt leaves the next attempt alone', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
@@ -153,7 +153,7 @@ describe('I3 one outcome: a result that is being written', () => {
     expect((await rig.service.finish(second, LATER)).kind).toBe('accepted');
   });
 
-  it('is not cancelled, also when the one before it has come to nothing meanwhile', async () => {
+  it('prevents a cancel after an older write failed', async () => {
     const { rig, store, jobId, finished, second } = await inVain({ delayMs: 100 });
     store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 1_000 } });
     const later = rig.service.finish(second, LATER);
@@ -164,7 +164,7 @@ describe('I3 one outcome: a result that is being written', () => {
     expect((await later).kind).toBe('accepted');
   });
 
-  it('is not cancelled', async () => {
+  it('prevents a cancel', async () => {
     const { rig, strikeMove, jobId, first } = await running();
     strikeMove('throw');
     const finished = rig.service.finish(first, RESULT);
@@ -175,8 +175,8 @@ describe('I3 one outcome: a result that is being written', () => {
   });
 });
 
-describe('I3 one outcome: a job whose time is over', () => {
-  it('ends with the result it has, though another node is sent it while that is being written', async () => {
+describe('I3 one outcome: a job at its deadline', () => {
+  it('ends with its result although another node is sent it meanwhile', async () => {
     const { rig, store } = createFaultyRig({ pendingTimeoutMs: 2 * SETTINGS.jobDeadlineMs });
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
@@ -197,7 +197,7 @@ describe('I3 one outcome: a job whose time is over', () => {
     expect(rig.cancelled.map(({ nodeId }) => nodeId)).toEqual(['node-b']);
   });
 
-  it('ends in time, though a result was being written then that came to nothing', async () => {
+  it('ends in time although a result is being written in vain', async () => {
     const jobDeadlineMs = 10_000;
     const { rig, store } = createFaultyRig({ jobDeadlineMs });
     await rig.addNode('node-a');

@@ -1,4 +1,4 @@
-/** What becomes of a slot and of the reason when an attempt is given up before its node has said its last word. */
+/** Reports that arrive after their attempt was abandoned or their job was settled: what becomes of the slot and the failure. */
 import { describe, expect, it } from 'vitest';
 import { ANY_ATTEMPT } from '../../../src/domain/node-report.ts';
 import { createFaultyRig } from '../rigs/faulty-rig.ts';
@@ -7,8 +7,8 @@ import { createRig, deployedProfile, RESULT, type Rig, SETTINGS } from '../rigs/
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'GPU lease timeout' };
 
-describe('an answer that changes nothing is told why', () => {
-  it('fenced: the job goes on elsewhere', async () => {
+describe('a report that changes nothing names its reason', () => {
+  it('fenced: another instance drives the job', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
@@ -18,7 +18,7 @@ describe('an answer that changes nothing is told why', () => {
     expect(await rig.service.finish(answer, RESULT)).toEqual({ kind: 'ignored', reason: 'fenced' });
   });
 
-  it('settled: the job ended while its word was being looked at', async () => {
+  it('settled: the job ended while the report was handled', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     holdDelivery(rig, 'node-a');
@@ -33,8 +33,8 @@ describe('an answer that changes nothing is told why', () => {
   });
 });
 
-describe('a result that does not say of which attempt it is', () => {
-  it('frees the slot of the one its node has, though the job is being ended', async () => {
+describe('a result without an attempt number', () => {
+  it('frees the slot of its node although the job is being cancelled', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a', 1, deployedProfile());
     const { jobId } = await rig.dispatch();
@@ -50,11 +50,11 @@ describe('a result that does not say of which attempt it is', () => {
   });
 });
 
-describe('a node that has said its last word', () => {
+describe('a node that reported its failure', () => {
   it.each([
     ['cancelled', (rig: Rig, jobId: string) => rig.service.cancel(jobId, 'stop')],
     ['over', (rig: Rig) => rig.clock.advance(SETTINGS.jobDeadlineMs)],
-  ])('is not told to stop when the job is %s, and nothing is said of its slot', async (_, ends) => {
+  ])('gets no cancel when the job is %s', async (_, ends) => {
     const rig = createRig({ settings: { pendingTimeoutMs: 2 * SETTINGS.jobDeadlineMs } });
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
@@ -65,7 +65,7 @@ describe('a node that has said its last word', () => {
     expect((await rig.store.get(jobId))?.timeline.at(-1)?.reason).toBeUndefined();
   });
 
-  it('is not told to stop when another has the job', async () => {
+  it('gets no cancel when another node has the job', async () => {
     const { rig, ledger } = createFaultyRig();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
@@ -75,8 +75,8 @@ describe('a node that has said its last word', () => {
   });
 });
 
-describe('an attempt given up', () => {
-  it('keeps the slot of a lost node until its report proves the job gone, though no other node has the job', async () => {
+describe('the slot of an abandoned attempt', () => {
+  it('of a lost node is free when its report omits the job', async () => {
     const rig = createRig();
     await rig.addNode('node-a', 2);
     const job = await rig.dispatch();
@@ -91,7 +91,7 @@ describe('an attempt given up', () => {
     expect(await rig.used('node-a')).toBe(0);
   });
 
-  it('keeps the slot of a silent node until its report proves the job gone, when another has it', async () => {
+  it('of a silent node is free when its report omits the job', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
@@ -102,7 +102,7 @@ describe('an attempt given up', () => {
     expect(await rig.used('node-a')).toBe(0);
   });
 
-  it('or that of one whose send comes back after the job was cancelled', async () => {
+  it('of a late delivery is free when the report omits the job', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const comeBack = holdDelivery(rig, 'node-a');
@@ -117,7 +117,7 @@ describe('an attempt given up', () => {
     expect(await rig.used('node-a')).toBe(0);
   });
 
-  it('takes its slot again if its node acknowledges it after having come back without it', async () => {
+  it('is taken again by a late acknowledgement', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
@@ -129,7 +129,7 @@ describe('an attempt given up', () => {
     expect(rig.service.holdsSlot(jobId, 1)).toBe(true);
   });
 
-  it('gives its slot back with a late failure, which changes nothing else', async () => {
+  it('is released by a late failure that changes nothing else', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -145,7 +145,7 @@ describe('an attempt given up', () => {
     expect((await rig.service.finish(second, RESULT)).kind).toBe('accepted');
   });
 
-  it('gives its slot back with a failure that comes after the outcome', async () => {
+  it('is released by a failure after the outcome', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -158,8 +158,8 @@ describe('an attempt given up', () => {
   });
 });
 
-describe('a job that meets its deadline', () => {
-  it('ends with the last real failure when a later attempt is still out', async () => {
+describe('a job that reaches its deadline', () => {
+  it('ends with the last real failure when a later attempt still runs', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -177,7 +177,7 @@ describe('a job that meets its deadline', () => {
     expect(rig.cancelled.at(-1)).toMatchObject({ nodeId: second.nodeId, jobId: job.jobId });
   });
 
-  it('ends with JOB_TIMEOUT when nothing has failed before', async () => {
+  it('ends with JOB_TIMEOUT when nothing failed before', async () => {
     const rig = createRig({ settings: { jobTimeoutMs: 200_000 } });
     await rig.addNode('node-a');
     const job = await rig.dispatch();

@@ -1,11 +1,11 @@
-/** What a node says may come twice: its connection broke before it heard that it was heard. */
+/** Reports may arrive twice: the connection broke before the node received the acknowledgement of its report. */
 import { describe, expect, it } from 'vitest';
 import { createRig, RESULT } from '../rigs/rig.ts';
 
 const UNTRANSLATED = { ...RESULT, textTranslated: '' };
 
-describe('an answer without a translation', () => {
-  it('that comes again does not end the job that is to be tried elsewhere', async () => {
+describe('a result without a translation', () => {
+  it('a repeated result does not end a job that is being retried', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
@@ -19,7 +19,7 @@ describe('an answer without a translation', () => {
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
   });
 
-  it('has to do if nobody else is found', async () => {
+  it('settles the job when no other node is found', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
@@ -29,7 +29,7 @@ describe('an answer without a translation', () => {
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: UNTRANSLATED });
   });
 
-  it('ends a job whose attempt was given up before it: that node has said nothing else', async () => {
+  it('settles a job whose attempt was abandoned before', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();

@@ -1,4 +1,4 @@
-/** Nodes that answer before it is written that they were sent the job: it is written once, whoever comes first. */
+/** Reports that arrive before DISPATCHED is written: DISPATCHED is written exactly once. */
 import { describe, expect, it } from 'vitest';
 import type { JobStore } from '../../../src/ports/job-store.ts';
 import { holdDelivery } from '../rigs/hold-delivery.ts';
@@ -7,7 +7,7 @@ import { createRig, RESULT, type Rig } from '../rigs/rig.ts';
 const SAME = { requestId: 'r', fingerprint: 'f' };
 const ANSWER_MS = 20;
 
-/** Each move takes a while, there and back. */
+/** Each move answers after a delay. */
 function createSlowRig(): { rig: Rig; moves: string[] } {
   const moves: string[] = [];
   const rig = createRig({
@@ -37,8 +37,8 @@ async function sending() {
 
 const WRITTEN_ONCE = ['DISPATCHED moved', 'RUNNING moved', 'RELEASED moved'];
 
-describe('an answer that is quicker than the record', () => {
-  it('waits for the record of the send', async () => {
+describe('a report before DISPATCHED is written', () => {
+  it('waits for the DISPATCHED write of the delivery', async () => {
     const { rig, moves, comeBack, outcome, answer } = await sending();
     comeBack();
     await rig.clock.advance(5);
@@ -52,7 +52,7 @@ describe('an answer that is quicker than the record', () => {
     expect(moves).toEqual(WRITTEN_ONCE);
   });
 
-  it('makes the record itself if the send has not returned, and the send waits for that', async () => {
+  it('writes DISPATCHED itself when the delivery has no reply yet', async () => {
     const { rig, moves, comeBack, outcome, answer } = await sending();
     const acknowledged = rig.service.acknowledge(answer);
     await rig.clock.advance(5);
@@ -66,7 +66,7 @@ describe('an answer that is quicker than the record', () => {
     expect([rig.cancelled, await rig.used('node-a'), rig.service.inFlight()]).toEqual([[], 0, 0]);
   });
 
-  it('and one more wait for the same record', async () => {
+  it('shares the DISPATCHED write with a second report', async () => {
     const { rig, moves, comeBack, answer } = await sending();
     const both = [rig.service.acknowledge(answer), rig.service.finish(answer, RESULT)];
     comeBack();
@@ -76,14 +76,14 @@ describe('an answer that is quicker than the record', () => {
     expect(await rig.state(answer.jobId)).toBe('RELEASED');
   });
 
-  it('is not heard if the job was cancelled before that could be written', async () => {
+  it('is ignored when the job was cancelled first', async () => {
     const { rig, comeBack, answer } = await sending();
     const cancelled = rig.service.cancel(answer.jobId, 'no longer wanted');
     comeBack();
     const acknowledged = rig.service.acknowledge(answer);
     await rig.clock.advance(200);
     expect([(await cancelled).kind, (await acknowledged).kind]).toEqual(['cancelled', 'ignored']);
-    // At once, and when the send has returned: should it have been slower than the first, the second reaches it.
+    // Sent at once, and again after the delivery: the first may have overtaken the job.
     expect(rig.cancelled.filter(({ reason }) => reason === 'superseded')).toHaveLength(2);
     await rig.clock.advance(100_000);
     expect([await rig.used('node-a'), rig.service.inFlight()]).toEqual([0, 0]);

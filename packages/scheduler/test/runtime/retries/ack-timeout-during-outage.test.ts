@@ -1,4 +1,4 @@
-/** While the store is away, what nodes say may be on its way: their silence proves nothing, for a while. */
+/** While Redis is unavailable acknowledgements may be delayed, so the acknowledgement timeout is extended, within a limit. */
 import { describe, expect, it } from 'vitest';
 import { createRig, RESULT } from '../rigs/rig.ts';
 
@@ -11,8 +11,8 @@ async function createUnsteady() {
   return { store, rig, job };
 }
 
-describe('an acknowledgement that is missing while the store is unsteady', () => {
-  it('is waited for longer, and counts when it comes', async () => {
+describe('a missing acknowledgement while the store is unsteady', () => {
+  it('extends the timeout, and a late acknowledgement counts', async () => {
     const { store, rig, job } = await createUnsteady();
     await rig.clock.advance(5_000);
     store.isSteady = true;
@@ -23,7 +23,7 @@ describe('an acknowledgement that is missing while the store is unsteady', () =>
     expect(rig.sent).toHaveLength(1);
   });
 
-  it('ends the attempt as ever once the store is steady again', async () => {
+  it('abandons the attempt when the store is steady again', async () => {
     const { store, rig } = await createUnsteady();
     await rig.clock.advance(3_500);
     expect(rig.sent).toHaveLength(1);
@@ -32,7 +32,7 @@ describe('an acknowledgement that is missing while the store is unsteady', () =>
     expect(rig.sent).toHaveLength(2);
   });
 
-  it('ends it all the same after four times the time, however long the store is unsteady', async () => {
+  it('abandons the attempt after four times the timeout in any case', async () => {
     const { rig } = await createUnsteady();
     await rig.clock.advance(11_900);
     expect(rig.sent).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** MODEL_NOT_AVAILABLE in the engine: the job goes elsewhere, the node is reported and not blamed, and nothing disappears silently. */
+/** MODEL_NOT_AVAILABLE in the engine: the job goes to another node, and the node is marked but not blamed. */
 import { describe, expect, it } from 'vitest';
 import { createFaultyRig } from '../rigs/faulty-rig.ts';
 import { createRig } from '../rigs/rig.ts';
@@ -25,7 +25,7 @@ function unmark(rig: Rig, nodeId: string): void {
 }
 
 describe('MODEL_NOT_AVAILABLE: the failed job', () => {
-  it('is tried on every other node once, and never again on one that lacks the model', async () => {
+  it('is tried once on every other node', async () => {
     const rig = createRig();
     for (const nodeId of ['a', 'b', 'c']) await rig.addNode(nodeId, 2);
     const { jobId } = await rig.dispatch();
@@ -42,11 +42,11 @@ describe('MODEL_NOT_AVAILABLE: the failed job', () => {
       ttsFormat: '',
     });
     expect(await rig.state(jobId)).toBe('RELEASED');
-    // The two are reported apart: lacking one model does not make a node a bad one.
+    // The two are reported separately: a node that lacks one model is not a failing node.
     expect(rig.outcomes.map(({ outcome }) => outcome)).toEqual(['succeeded']);
   });
 
-  it('is kept from a node that is marked meanwhile, and goes there when the mark ends', async () => {
+  it('avoids a marked node until its mark ends', async () => {
     const rig = createRig();
     for (const nodeId of ['a', 'b']) await rig.addNode(nodeId, 2);
     const { jobId } = await rig.dispatch();
@@ -60,7 +60,7 @@ describe('MODEL_NOT_AVAILABLE: the failed job', () => {
     expect(rig.last(jobId)).toMatchObject({ nodeId: other, attempt: 2 });
   });
 
-  it('ends with its failure, and says that the only free node is marked, when no mark ends in time', async () => {
+  it('fails and names the marks when no mark ends in time', async () => {
     const rig = createRig();
     for (const nodeId of ['a', 'b']) await rig.addNode(nodeId, 2);
     const { jobId } = await rig.dispatch();
@@ -75,27 +75,24 @@ describe('MODEL_NOT_AVAILABLE: the failed job', () => {
     expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
   });
 
-  it.each([0, 100])(
-    'says so at its deadline too, once, if that takes %i ms to be written',
-    async (delayMs) => {
-      const { rig, store } = createFaultyRig();
-      for (const nodeId of ['a', 'b']) await rig.addNode(nodeId, 2);
-      const { jobId } = await rig.dispatch();
-      const { nodeId } = rig.last(jobId);
-      mark(rig, nodeId === 'a' ? 'b' : 'a');
-      rig.service.nodeLeft(nodeId, 0);
-      await rig.clock.advance(1_000);
-      if (delayMs > 0) store.plan({ method: 'move', fault: { delayMs } });
-      await rig.clock.advance(200_000);
-      const words = '1 node that could take it is left out for having reported a missing model: m2m';
-      expect((await rig.store.get(jobId))?.failure?.message).toBe(`${nodeId} disconnected; ${words}`);
-      expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
-    },
-  );
+  it.each([0, 100])('fails at its deadline and names the marks once (write takes %i ms)', async (delayMs) => {
+    const { rig, store } = createFaultyRig();
+    for (const nodeId of ['a', 'b']) await rig.addNode(nodeId, 2);
+    const { jobId } = await rig.dispatch();
+    const { nodeId } = rig.last(jobId);
+    mark(rig, nodeId === 'a' ? 'b' : 'a');
+    rig.service.nodeLeft(nodeId, 0);
+    await rig.clock.advance(1_000);
+    if (delayMs > 0) store.plan({ method: 'move', fault: { delayMs } });
+    await rig.clock.advance(200_000);
+    const words = '1 node that could take it is left out for having reported a missing model: m2m';
+    expect((await rig.store.get(jobId))?.failure?.message).toBe(`${nodeId} disconnected; ${words}`);
+    expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
+  });
 });
 
 describe('MODEL_NOT_AVAILABLE: a new job', () => {
-  it('goes past marked nodes', async () => {
+  it('avoids marked nodes', async () => {
     const rig = createRig();
     for (const nodeId of ['a', 'b', 'c']) await rig.addNode(nodeId, 10);
     mark(rig, 'a', 'c');
@@ -105,7 +102,7 @@ describe('MODEL_NOT_AVAILABLE: a new job', () => {
     }
   });
 
-  it('is refused with the reason counted and said when only marked nodes are left', async () => {
+  it('is refused with the mark as reason when only marked nodes remain', async () => {
     const rig = createRig();
     for (const nodeId of ['a', 'b']) await rig.addNode(nodeId, 1);
     mark(rig, 'a', 'b');
@@ -118,7 +115,7 @@ describe('MODEL_NOT_AVAILABLE: a new job', () => {
     expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
   });
 
-  it('is told of the mark of the one node that it insists on', async () => {
+  it('is refused with the mark of the node it requires', async () => {
     const rig = createRig();
     for (const nodeId of ['a', 'b']) await rig.addNode(nodeId, 1);
     mark(rig, 'a');
@@ -130,7 +127,7 @@ describe('MODEL_NOT_AVAILABLE: a new job', () => {
     expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
   });
 
-  it('waits for the end of a mark, if it may', async () => {
+  it('waits for the end of a mark', async () => {
     const rig = createRig();
     await rig.addNode('a', 1);
     mark(rig, 'a');

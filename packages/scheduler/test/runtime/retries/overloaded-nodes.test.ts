@@ -1,11 +1,11 @@
-/** A node that turns a job away because it is full knows better than the ledger, for a moment. */
+/** A node that rejects a job because it is full is skipped for a short time, whatever the ledger says. */
 import { describe, expect, it } from 'vitest';
 import { REST_MS } from '../../../src/runtime/attempts/overloaded-nodes.ts';
 import { createRig, type Rig } from '../rigs/rig.ts';
 
 const FULL = { code: 'NODE_OVERLOADED', message: 'busy', details: { running: 4, max: 4 } } as const;
 
-/** A job was turned away by the node that it was sent to first. */
+/** The first node rejected the job as overloaded. */
 async function startTurnedAway(nodes: readonly string[]): Promise<{ rig: Rig; jobId: string; by: string }> {
   const rig = createRig({ settings: { maxRetry: 0 } });
   for (const nodeId of nodes) await rig.addNode(nodeId, 4);
@@ -16,13 +16,13 @@ async function startTurnedAway(nodes: readonly string[]): Promise<{ rig: Rig; jo
 }
 
 describe('NODE_OVERLOADED', () => {
-  it('sends the job to the next node; no retry is counted, and the node is not blamed', async () => {
+  it('sends the job to the next node without counting a retry', async () => {
     const { rig, jobId, by } = await startTurnedAway(['node-a', 'node-b']);
     expect(rig.last(jobId).nodeId).not.toBe(by);
     expect(rig.outcomes).toEqual([{ nodeId: by, outcome: 'unproven' }]);
   });
 
-  it('lets the node rest, although the ledger has slots there and says so, and no longer than a moment', async () => {
+  it('skips the node for a limited time although slots are free', async () => {
     const { rig, by } = await startTurnedAway(['node-a', 'node-b']);
     const other = by === 'node-a' ? 'node-b' : 'node-a';
     rig.fleet.setLoad(by, { used: 0, max: 4 });
@@ -35,7 +35,7 @@ describe('NODE_OVERLOADED', () => {
     expect((await waiting).fence?.nodeId).toBe(by);
   });
 
-  it('lets it rest as long after the last of several', async () => {
+  it('restarts the pause with every further rejection', async () => {
     const { rig, by } = await startTurnedAway(['node-a', 'node-b']);
     await rig.clock.advance(REST_MS / 2);
     rig.fleet.rest(by, false);
@@ -47,7 +47,7 @@ describe('NODE_OVERLOADED', () => {
     expect(rig.fleet.table.columns.free[rig.fleet.table.indexOf(by)]).toBe(0);
   });
 
-  it('is not followed by one waiting job after the other', async () => {
+  it('does not send one waiting job after another', async () => {
     const { rig, by } = await startTurnedAway(['node-a']);
     const waiting = Promise.allSettled(
       Array.from({ length: 5 }, () => rig.dispatch({ waitMs: 4 * REST_MS })),

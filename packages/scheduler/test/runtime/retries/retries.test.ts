@@ -1,4 +1,4 @@
-/** What happens to a job when its node fails, is silent, refuses, lies or goes away. */
+/** What happens to a job when its node fails, is silent, refuses, or disconnects. */
 import { describe, expect, it } from 'vitest';
 import { ANY_ATTEMPT } from '../../../src/domain/node-report.ts';
 import { createRig, deployedProfile, profile, RESULT, SETTINGS } from '../rigs/rig.ts';
@@ -6,7 +6,7 @@ import { createRig, deployedProfile, profile, RESULT, SETTINGS } from '../rigs/r
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'GPU lease timeout' };
 
 describe('retries', () => {
-  it('goes to the next node when the acknowledgement does not come', async () => {
+  it('an attempt without acknowledgement goes to the next node', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -27,7 +27,7 @@ describe('retries', () => {
     expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([0, 0]);
   });
 
-  it('lets a late result win while no successor is dispatched: one capable node is enough', async () => {
+  it('a late result counts while no successor is dispatched', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -41,7 +41,7 @@ describe('retries', () => {
     expect(await rig.used('node-a')).toBe(0);
   });
 
-  it('tries a reported failure elsewhere, max_retry times, and then fails with the last reason', async () => {
+  it('a failure is retried max_retry times, then fails the job', async () => {
     const rig = createRig();
     for (const nodeId of ['node-a', 'node-b', 'node-c', 'node-d']) await rig.addNode(nodeId);
     const job = await rig.dispatch();
@@ -59,7 +59,7 @@ describe('retries', () => {
     for (const nodeId of visited) expect(await rig.used(nodeId)).toBe(0);
   });
 
-  it('hears a reported failure once: the same report again retries nothing', async () => {
+  it('a repeated failure report retries once', async () => {
     const rig = createRig();
     for (const nodeId of ['node-a', 'node-b', 'node-c']) await rig.addNode(nodeId);
     const job = await rig.dispatch();
@@ -69,7 +69,7 @@ describe('retries', () => {
     expect(rig.last(job.jobId).attempt).toBe(2);
   });
 
-  it('does not retry what is wrong with the input', async () => {
+  it('an input failure is not retried', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -86,7 +86,7 @@ describe('retries', () => {
     expect(rig.outcomes.map(({ outcome }) => outcome)).toEqual(['unproven', 'unproven', 'unproven']);
   });
 
-  it('says of a node that was lost with the job only that nothing is proven', async () => {
+  it('a lost node without outcome counts neither as success nor failure', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -95,7 +95,7 @@ describe('retries', () => {
     expect(rig.last(job.jobId).attempt).toBe(1);
   });
 
-  it('takes DUPLICATE_JOB_ID and DUPLICATE_UTTERANCE_INDEX as no failure of the job', async () => {
+  it('duplicate ids are not failures of the job', async () => {
     const rig = createRig({ settings: { maxRetry: 0 } });
     for (const nodeId of ['node-a', 'node-b', 'node-c']) await rig.addNode(nodeId);
     const job = await rig.dispatch();
@@ -110,7 +110,7 @@ describe('retries', () => {
     expect(rig.outcomes.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
   });
 
-  it('retries recognised speech without translation elsewhere, and settles for it when nobody does better', async () => {
+  it('a result without translation is retried, and used if nothing is better', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -131,7 +131,7 @@ describe('retries', () => {
     expect(settled?.failure).toBeUndefined();
   });
 
-  it('keeps a retry away from legacy nodes that have seen a later utterance of the session', async () => {
+  it('a retry avoids legacy nodes that have a later utterance', async () => {
     const rig = createRig();
     await rig.addNode('node-old', 4, deployedProfile());
     const early = rig.request();
@@ -144,7 +144,7 @@ describe('retries', () => {
     expect(job.fence?.nodeId).toBe('node-new');
   });
 
-  it('commits the lease of a node that never acknowledges when the job is written to its socket', async () => {
+  it('the lease of a legacy node is committed at the socket write', async () => {
     const rig = createRig();
     await rig.addNode('node-old', 1, deployedProfile());
     const job = await rig.dispatch();
@@ -155,7 +155,7 @@ describe('retries', () => {
     expect(await rig.state(job.jobId)).toBe('RELEASED');
   });
 
-  it('ends the job of a silent legacy node at the job timeout and does not retry it', async () => {
+  it('a silent legacy node ends its job at the job timeout', async () => {
     const rig = createRig();
     await rig.addNode('node-old', 1, deployedProfile());
     await rig.addNode('node-b', 1, deployedProfile());
@@ -165,7 +165,7 @@ describe('retries', () => {
     expect(rig.last(job.jobId).attempt).toBe(1);
   });
 
-  it('tries another node when one that acknowledged gives no result in time', async () => {
+  it('an acknowledged attempt without result in time goes to another node', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -177,7 +177,7 @@ describe('retries', () => {
     expect(await rig.state(job.jobId)).toBe('RELEASED');
   });
 
-  it('retries all jobs of a lost node at once after its grace, and none if it is back in time', async () => {
+  it("a lost node's jobs are retried after the grace", async () => {
     const rig = createRig();
     await rig.addNode('node-a', 8);
     const jobs = [await rig.dispatch(), await rig.dispatch(), await rig.dispatch()];
@@ -195,7 +195,7 @@ describe('retries', () => {
     expect(jobs.map(({ jobId }) => rig.last(jobId).nodeId)).toEqual(['node-b', 'node-b', 'node-b']);
   });
 
-  it('retries the jobs of a lost legacy node without any grace', async () => {
+  it("a lost legacy node's jobs are retried without grace", async () => {
     const rig = createRig();
     await rig.addNode('node-old', 1, deployedProfile());
     const job = await rig.dispatch();
@@ -205,7 +205,7 @@ describe('retries', () => {
     expect(rig.last(job.jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });
 
-  it('does not try a job again that has lost two nodes', async () => {
+  it('a job that lost two nodes is not retried', async () => {
     const rig = createRig({ settings: { maxRetry: 10 } });
     for (const nodeId of ['node-a', 'node-b', 'node-c']) await rig.addNode(nodeId);
     const job = await rig.dispatch();
@@ -217,7 +217,7 @@ describe('retries', () => {
     expect(rig.last(job.jobId).attempt).toBe(2);
   });
 
-  it('keeps retries within the budget', async () => {
+  it('retries stay within the budget', async () => {
     const rig = createRig({ settings: { retryBudget: { percent: 20, burst: 2 }, maxRetry: 1 } });
     for (let i = 0; i < 40; i++) await rig.addNode(`node-${i}`);
     let retried = 0;
@@ -231,7 +231,7 @@ describe('retries', () => {
     expect(rig.counts.get('scheduler_retry_budget_exhausted_total')).toBe(jobs - retried);
   });
 
-  it('releases at once and goes on when the job cannot be delivered', async () => {
+  it('an undeliverable job releases its slot and goes on', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b');
@@ -244,7 +244,7 @@ describe('retries', () => {
     expect(await rig.used('node-a')).toBe(0);
   });
 
-  it('excludes a node for good when it is unknown whether the job arrived', async () => {
+  it('a node with an unknown delivery is excluded for good', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     let sends = 0;
@@ -260,7 +260,7 @@ describe('retries', () => {
     expect(sends).toBe(1);
   });
 
-  it('cancels an attempt whose slot another job has when it is acknowledged', async () => {
+  it('an acknowledged attempt whose slot is taken is cancelled', async () => {
     const rig = createRig({ settings: { pendingTimeoutMs: 60_000 } });
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -274,7 +274,7 @@ describe('retries', () => {
     expect(rig.counts.get('scheduler_leases_lost_total')).toBe(1);
   });
 
-  it('compares only node and job for an answer that may name the wrong attempt', async () => {
+  it('a report with a wrong attempt is matched by node and job', async () => {
     const rig = createRig();
     await rig.addNode('node-a', 1, profile({ isLegacy: true, supports: [] }));
     const job = await rig.dispatch();

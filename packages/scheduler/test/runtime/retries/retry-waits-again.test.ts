@@ -1,4 +1,4 @@
-/** A job that waits for a node, gets one that fails it before the try is over, and waits again: for as long as that one's failure allows. */
+/** A job that waits for a node, gets one that fails, and waits again: the second wait has its own limit. */
 import { describe, expect, it } from 'vitest';
 import { createFaultyRig } from '../rigs/faulty-rig.ts';
 import { RESULT, SETTINGS } from '../rigs/rig.ts';
@@ -9,8 +9,8 @@ const UNTRANSLATED = { ...RESULT, textTranslated: '' };
 const SLOW_MS = 200;
 
 /**
- * The first result is worth having if nobody does better. The second node has the job, though its send has not said so, and fails it
- * while a third is asked for a slot, which it does not have.
+ * The first result is kept as the fallback. The second node has the job before its delivery has a reply, and fails it
+ * while a slot is being reserved on a third node, which is full.
  */
 async function failedMeanwhile(waitedMs: number) {
   const { rig, ledger } = createFaultyRig();
@@ -25,7 +25,7 @@ async function failedMeanwhile(waitedMs: number) {
     await rig.ledger.reserve('node-c', 'other:1', 60_000);
     return SILENT;
   });
-  // The second reserve from here on is that of the third node.
+  // The second reserve after this one is for the third node.
   ledger.plan(
     { method: 'reserve', at: [ledger.calls('reserve') + 2], fault: { delayMs: SLOW_MS } },
     { method: 'release', fault: { delayMs: 2 * SLOW_MS } },
@@ -39,8 +39,8 @@ async function failedMeanwhile(waitedMs: number) {
   return { rig, jobId };
 }
 
-describe('a job whose second node failed it while a third was asked', () => {
-  it('waits once, and not at all when it is cancelled', async () => {
+describe('a job whose second node failed while a third was tried', () => {
+  it('waits once, and not at all after a cancel', async () => {
     const { rig, jobId } = await failedMeanwhile(SETTINGS.pendingTimeoutMs / 2);
     expect([await rig.state(jobId), rig.service.waiting()]).toEqual(['RETRYING', 1]);
     await rig.service.cancel(jobId, 'no longer wanted');
@@ -50,7 +50,7 @@ describe('a job whose second node failed it while a third was asked', () => {
   it.each([
     ['before', SETTINGS.pendingTimeoutMs / 2],
     ['while', SETTINGS.pendingTimeoutMs - SLOW_MS / 2],
-  ])('%s its first wait came to an end is not ended by that', async (_, waitedMs) => {
+  ])('a failure %s the first wait ends starts a new wait', async (_, waitedMs) => {
     const { rig, jobId } = await failedMeanwhile(waitedMs);
     await rig.clock.advance(SETTINGS.pendingTimeoutMs - 4 * SLOW_MS);
     expect(await rig.state(jobId)).toBe('RETRYING');

@@ -7,7 +7,7 @@ import { createManualClock } from '../../support/manual-clock.ts';
 const TICK = 20;
 
 describe('timer wheel', () => {
-  it('fires every timer once, not early, at most a tick late, and never a cancelled one', async () => {
+  it('fires every timer once, at most a tick late, never a cancelled one', async () => {
     const timer = fc.record({
       delayMs: fc.integer({ min: 0, max: 3_000 }),
       cancelAfterMs: fc.option(fc.integer({ min: 0, max: 3_000 })),
@@ -40,7 +40,7 @@ describe('timer wheel', () => {
     );
   });
 
-  it('goes on after a timer that throws, and after one that cancels its neighbours', async () => {
+  it('goes on after a timer that throws or cancels others', async () => {
     const clock = createManualClock();
     const faults: unknown[] = [];
     const wheel = createTimerWheel({ clock, tickMs: TICK, onFault: (fault) => faults.push(fault) });
@@ -68,7 +68,7 @@ describe('timer wheel', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('is woken once a second while nothing is due, and in time for what comes before all else', async () => {
+  it('wakes once a second, and earlier for an earlier timer', async () => {
     const clock = createManualClock();
     let wakings = 0;
     const counted = {
@@ -88,7 +88,7 @@ describe('timer wheel', () => {
     expect(wakings).toBe(15);
   });
 
-  it('is late by no more than a second on a machine that slept: what wakes it slept too, its clock did not', async () => {
+  it('is at most a second late after the machine slept', async () => {
     const clock = createManualClock();
     const wheel = createTimerWheel({ clock, tickMs: TICK, onFault: () => {} });
     const fired: string[] = [];
@@ -103,7 +103,7 @@ describe('timer wheel', () => {
     expect(fired.at(-1)).toBe('due after it');
   });
 
-  it('fires nothing once it is stopped', async () => {
+  it('fires nothing after stop', async () => {
     const clock = createManualClock();
     const wheel = createTimerWheel({ clock, tickMs: TICK, onFault: () => {} });
     const fired: string[] = [];

@@ -1,4 +1,4 @@
-/** The rig with a fault wrapper around its store and its ledger, both well until a test plans otherwise. */
+/** The rig with a fault wrapper around its store and its ledger, without faults until a test plans one. */
 import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
 import type { JobStore } from '../../../src/ports/job-store.ts';
 import { type Faulty, faulty } from '../../support/faulty.ts';
@@ -8,7 +8,7 @@ export interface FaultyRig {
   readonly rig: Rig;
   readonly store: Faulty<JobStore>;
   readonly ledger: Faulty<CapacityLedger>;
-  /** The store's move after `skipped` more meets the fault, and no other. */
+  /** Only the move after `skipped` more moves meets the fault. */
   strikeMove(fault: 'throw' | 'throw_after_effect', skipped?: number): void;
 }
 

@@ -1,11 +1,11 @@
-/** What a record shows of broken invariants once all is over. */
+/** Which invariants a final record violates. */
 import { isSettled, type JobRecord } from '../../../src/domain/job.ts';
 import { SETTINGS } from './rig.ts';
 
-/** A deadline is kept to a tick of the wheel and the time that very slow ports take. */
+/** A job may end later than its deadline by a tick of the wheel and the delay of very slow ports. */
 const DEADLINE_SLACK_MS = 1_200;
 
-/** `results`: how many of its results were accepted as its last word. */
+/** `results`: how many of its results were accepted as the outcome. */
 export function problemsOf(job: JobRecord, results: number): string[] {
   const problems: string[] = [];
   if (!isSettled(job.state)) problems.push(`I3 ${job.state} for ever`);

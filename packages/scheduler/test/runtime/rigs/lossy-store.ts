@@ -1,4 +1,4 @@
-/** The store of one process that can lose its latest writes, as a master does that dies before its replica has them. */
+/** A memory store that can lose its latest writes, like a Redis master that dies before its replica has them. */
 import { createJobStore } from '../../../src/adapters/memory/job-store.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
@@ -16,13 +16,13 @@ type Write =
 
 export interface ForgetfulStore {
   readonly port: JobStore;
-  /** The latest writes never happened. */
+  /** Loses the latest writes. */
   lose(writes: number): void;
   empty(): void;
   restores(): number;
   /** From now on another instance drives every job. */
   takenOver(): void;
-  /** From now on what is restored is lost again at once. */
+  /** From now on restored records are lost at once. */
   keepsNothing(): void;
 }
 

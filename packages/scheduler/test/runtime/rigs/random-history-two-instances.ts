@@ -1,4 +1,4 @@
-/** A random history of two instances on one store: each takes jobs over from the other at random moments. */
+/** A random history of two instances on one store: each takes jobs over from the other at random times. */
 import fc from 'fast-check';
 import type { DispatchOutcome } from '../../../src/domain/dispatch.ts';
 import { isSettled } from '../../../src/domain/job.ts';
@@ -25,14 +25,14 @@ export const anySharedActs: fc.Arbitrary<SharedAct[]> = fc
   )
   .map(([acts, takeovers]) =>
     takeovers.reduce<SharedAct[]>(
-      // Some time after a job began: before that there is nothing to take over.
+      // After a job has begun: before that there is nothing to take over.
       (all, [at, ms, act]) => all.toSpliced(1 + (at % all.length), 0, { kind: 'advance', ms }, act),
       acts,
     ),
   );
 
 export interface SharedMode extends Mode {
-  /** An instance that loses its jobs forgets them at once. Otherwise it learns so from the store when it moves one. */
+  /** An instance that loses its jobs drops them at once. Otherwise the store rejects its next move. */
   readonly isTold: boolean;
 }
 
@@ -50,9 +50,9 @@ export interface SharedHistory {
 const NAMES = ['first', 'second'] as const;
 /** Every job, lease and timer has ended by then. */
 const QUIET_MS = 258_000;
-/** Part of the deliveries that go through another instance, the holder of the node's socket. */
+/** Share of the deliveries that go through another instance, the holder of the node's socket. */
 const HOLDER_RATE = 0.4;
-/** Part of the deliveries whose end stays unknown. */
+/** Share of the deliveries whose end stays unknown. */
 const UNKNOWN_RATE = 0.05;
 const AUDIO_AT = { url: 'http://elsewhere/audio', token: 'once', bytes: 4 };
 
@@ -152,10 +152,10 @@ export async function playShared(
     const to = rigs[(index + 1) % 2] as Rig;
     const name = NAMES[(index + 1) % 2] as string;
     const all = [...from.service.jobsToTellAgain()].filter(
-      // An instance gets a job back only after it has noticed the loss: one that was declared dead checks that first.
+      // An instance gets a job back only after it dropped it: an instance that was declared dead checks that first.
       ({ jobId }) => driverOf(jobId) === from && !to.service.drives(jobId),
     );
-    // A single job can be taken only from an instance that learns it from the store.
+    // A single job can be taken only from an instance whose moves the store rejects.
     const jobs = isOne && !mode.isTold ? all.slice(index % Math.max(1, all.length)).slice(0, 1) : all;
     if (mode.isTold) from.service.abandonAll();
     for (const { jobId } of jobs) notes.assign(jobId, name);

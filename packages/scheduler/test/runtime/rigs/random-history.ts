@@ -1,4 +1,4 @@
-/** A random history of the engine: what clients, nodes and time do, over ports that are slow and fail by seeded chance. */
+/** A random history of the engine: acts of clients, nodes and the clock, over ports that are slow and fail by seeded chance. */
 import fc from 'fast-check';
 import type { DispatchOutcome } from '../../../src/domain/dispatch.ts';
 import type { ReportedAttempt } from '../../../src/domain/node-report.ts';
@@ -45,29 +45,29 @@ export const anyActs: fc.Arbitrary<Act[]> = fc.array(
 export interface Mode {
   readonly maxDelayMs: number;
   readonly failRate: number;
-  /** Then requests are of three tenants. */
+  /** If set, requests come from three tenants. */
   readonly tenancy?: Tenancy;
 }
 
 export interface History {
   readonly rig: Rig;
-  /** Every assignment that reached a node, in order, whatever the send came to. */
+  /** Every assignment that reached a node, in order, whatever its delivery returned. */
   readonly received: readonly ReportedAttempt[];
   readonly outcomes: readonly DispatchOutcome[];
-  /** How many results of each job were accepted as its last word. */
+  /** How many results of each job were accepted as its outcome. */
   readonly accepted: ReadonlyMap<string, number>;
-  /** What nobody expected: thrown at a client, or at nobody. */
+  /** Unexpected errors: thrown to a client, or unhandled. */
   readonly faults: readonly unknown[];
-  /** Nodes that had more jobs than slots at some time. */
+  /** Nodes that had more jobs than slots at any time. */
   readonly oversold: ReadonlySet<string>;
 }
 
 /** Every job, lease and timer has ended by then. */
 const QUIET_MS = 258_000;
-/** Part of deliveries of which nobody can say whether they arrived, where ports fail. */
+/** Share of deliveries whose end is unknown, if ports fail. */
 const UNKNOWN_RATE = 0.05;
 
-/** Plays the acts, then heals the ports and lets time pass until all of it is over. */
+/** Plays the acts, then heals the ports and advances the clock until all jobs have ended. */
 export async function playHistory(seed: number, acts: readonly Act[], mode: Mode): Promise<History> {
   const { tenancy, ...rates } = mode;
   const chaos: Chaos = { ...rates, chance: seededChance(seed) };
@@ -120,7 +120,7 @@ export async function playHistory(seed: number, acts: readonly Act[], mode: Mode
     else if (act.kind === 'return') service.nodeReturned(NODES[act.pick] ?? '', []);
     else {
       const got = received.at(-1 - (act.pick % Math.max(1, received.length)));
-      // Whoever answers is told of a port that is down, and that is all.
+      // A report may fail because a port is down; that is expected.
       if (got !== undefined) pending.push(Promise.allSettled(reply(act.kind, got)));
     }
   }
@@ -145,7 +145,7 @@ function createChaoticRig(seed: number, chaos: Chaos, tenancy: Tenancy | undefin
   return createRig({
     ...(tenancy !== undefined && { tenancy }),
     chance: seededChance(seed + 7),
-    // All records are looked at in the end.
+    // All records are checked at the end.
     retentionMs: 300_000_000,
     wrapLedger: (ledger, clock) =>
       chaotic(ledger, ['reserve', 'commit', 'release', 'abandon', 'loads'], clock, chaos),

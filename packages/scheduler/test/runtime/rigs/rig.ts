@@ -1,4 +1,4 @@
-/** The job engine on memory adapters, a stepped clock and nodes that do as the test says. */
+/** The job engine on memory adapters, a manual clock and nodes that the test controls. */
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
 import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
@@ -46,7 +46,7 @@ export const SETTINGS: JobServiceSettings = {
   maxSessionsRemembered: 1_000,
 };
 
-/** As long as a job may run, and the grace. */
+/** The job timeout and the grace. */
 export const COMMITTED_MS = SETTINGS.jobTimeoutMs + SETTINGS.leaseGraceMs;
 
 export const profile = (overrides: Partial<NodeProfile> = {}): NodeProfile => ({
@@ -66,7 +66,7 @@ export const profile = (overrides: Partial<NodeProfile> = {}): NodeProfile => ({
   ...overrides,
 });
 
-/** A legacy node: says nothing of extensions and never acknowledges. */
+/** A legacy node: declares no extensions and never acknowledges. */
 export const deployedProfile = (): NodeProfile => profile({ supports: [], isLegacy: true });
 
 export const need = (overrides: Partial<Need> = {}): Need => ({
@@ -96,7 +96,7 @@ export interface RigOptions {
   readonly tenancy?: Tenancy;
   readonly chance?: Chance;
   readonly retentionMs?: number;
-  /** Another rig, as if both were instances on the same store. */
+  /** Another rig: both are instances on the same store. */
   readonly shares?: Pick<SharedWorld, 'clock' | 'ledger' | 'store'>;
   readonly drivers?: JobDrivers;
   readonly isStoreSteady?: () => boolean;
@@ -132,7 +132,7 @@ export function createRig(options: RigOptions = {}) {
   const placements: string[] = [];
   const counts = new Map<string, number>();
   const observed: { name: MetricName; seconds: number; labels: Labels | undefined }[] = [];
-  /** Every path and wait that is watched, slow or not. */
+  /** Every measured path and wait, slow or not. */
   const timed: { name: string; ms: number }[] = [];
   const deliveries = new Map<string, (assignment: Assignment) => Delivery | Promise<Delivery>>();
   const audio = createAudioStore({ maxBytes: 1_000_000, maxBytesPerJob: 100_000 });
@@ -229,7 +229,7 @@ export function createRig(options: RigOptions = {}) {
       fleet.setLoad(nodeId, { used: 0, max: slots });
     },
 
-    /** How the node's connection takes assignments from now on. */
+    /** How deliveries to the node end from now on. */
     onDelivery(nodeId: string, answer: (assignment: Assignment) => Delivery | Promise<Delivery>): void {
       deliveries.set(nodeId, answer);
     },
@@ -268,7 +268,7 @@ export function createRig(options: RigOptions = {}) {
       return outcome;
     },
 
-    /** The newest assignment of the job: who has it, as which attempt. */
+    /** The newest assignment of the job: its node and attempt. */
     last(jobId: string): { nodeId: string; jobId: string; attempt: number } {
       const assignment = sent.filter((one) => one.job.jobId === jobId).at(-1);
       if (assignment === undefined) throw new Error(`${jobId} was never sent`);

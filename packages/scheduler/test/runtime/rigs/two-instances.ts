@@ -1,4 +1,4 @@
-/** Two engines on one store and one ledger, which keeps note of who drives each job as the shared store does. */
+/** Two engines on one store and one ledger; the rig records the driver of each job, as the shared store does. */
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { JobStore, MoveResult } from '../../../src/ports/job-store.ts';
@@ -6,7 +6,7 @@ import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { createRig, type Rig, type RigOptions } from './rig.ts';
 
 export interface DriverNotes {
-  /** The store as that instance sees it: moves of jobs that it does not drive change nothing, if the store looks at that. */
+  /** The store for that instance: if `isEnforced`, moves of jobs that it does not drive are rejected. */
   seenBy(instance: string, store: JobStore, isEnforced?: boolean): JobStore;
   /** From now on the instance drives the job. */
   assign(jobId: string, instance: string): void;
@@ -45,7 +45,7 @@ export interface Instances {
   readonly drivers: DriverNotes;
   /** Both know the node. */
   addNode(...node: Parameters<Rig['addNode']>): Promise<void>;
-  /** The second drives the job from now on; the first is not told. Answers the record that it went on from. */
+  /** From now on the second instance drives the job; the first does not know. Returns the record it resumed. */
   takeOver(jobId: string): Promise<JobRecord>;
   record(jobId: string): Promise<JobRecord>;
 }

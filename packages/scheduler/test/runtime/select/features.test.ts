@@ -5,7 +5,7 @@ import { compileNeed, matches } from '../../../src/runtime/select/compile-need.t
 import { anyProfile, nodeView, someNeed } from '../fleet/fleet-fixture.ts';
 
 describe('features', () => {
-  it('make two needs different that are alike in everything else', () => {
+  it('distinguish two needs that are otherwise equal', () => {
     const fleet = createFleetView();
     fleet.upsert(nodeView('n', { profile: { ...anyProfile, features: ['emotion_detection'] } }));
     const fits = (...features: string[]) => matches(compileNeed(fleet, someNeed({ features })), 'n');
@@ -14,12 +14,12 @@ describe('features', () => {
       false,
       true,
     ]);
-    // A service may be called as a feature is: it is not the same wish.
+    // A service may have the name of a feature; requiring it is different.
     const service = someNeed({ services: ['emotion_detection'] });
     expect(matches(compileNeed(fleet, service), 'n')).toBe(false);
   });
 
-  it('that no job can ask for cost the fleet nothing, however many a node names', () => {
+  it('that no job can require cost the fleet nothing', () => {
     const fleet = createFleetView();
     fleet.upsert(nodeView('a'));
     const { facts } = fleet.stats();

@@ -1,4 +1,4 @@
-/** MODEL_NOT_AVAILABLE is never the silent reason that nobody is left: who is free and only marked is found, as the plain rules find it. */
+/** MODEL_NOT_AVAILABLE in refusals: free nodes that are only marked are counted, as the plain rules count them. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Need } from '../../../src/domain/need.ts';
@@ -25,7 +25,7 @@ function fleetOf(...views: ReturnType<typeof nodeView>[]) {
 const MARKED = { markedServices: ['m2m'], markedTypes: ['nmt'] };
 
 describe('MODEL_NOT_AVAILABLE: a refusal', () => {
-  it('says how many nodes are left out and what they lack, and that this is the reason', () => {
+  it('counts the marked nodes, names their missing models and the reason', () => {
     const { ask } = fleetOf(
       nodeView('a', MARKED),
       nodeView('b', { markedServices: ['nllb'], markedTypes: ['nmt'] }),
@@ -50,7 +50,7 @@ describe('MODEL_NOT_AVAILABLE: a refusal', () => {
     });
   });
 
-  it('says nothing of marks that keep nobody from the job', () => {
+  it('omits marks that exclude no node from the job', () => {
     const { ask, fleet } = fleetOf(nodeView('a', MARKED));
     expect(ask(someNeed({ usesNmt: false }))).not.toHaveProperty('isMarkedOut');
     expect(ask(someNeed(), new Set(['a']))).not.toHaveProperty('isMarkedOut');
@@ -60,7 +60,7 @@ describe('MODEL_NOT_AVAILABLE: a refusal', () => {
     expect(full.message).not.toContain('missing model');
   });
 
-  it('names the service that a job asks for by name, or for a feature', () => {
+  it('names a service required by name or by a feature', () => {
     const profile = {
       ...nodeView('x').profile,
       installedServices: ['s1'],
@@ -74,7 +74,7 @@ describe('MODEL_NOT_AVAILABLE: a refusal', () => {
     expect(ask(someNeed())).not.toHaveProperty('isMarkedOut');
   });
 
-  it('ends with the mark on the type alone, and whoever waits is told', () => {
+  it('a node is free again when the mark on its type ends', () => {
     const { fleet } = fleetOf(nodeView('a', MARKED));
     const compiled = compileNeed(fleet, someNeed());
     const told: string[] = [];
@@ -85,7 +85,7 @@ describe('MODEL_NOT_AVAILABLE: a refusal', () => {
     expect(told).toEqual(['a']);
   });
 
-  it('finds in every fleet just the nodes against which only marks speak', () => {
+  it('finds exactly the nodes that only marks exclude', () => {
     fc.assert(
       fc.property(fleetSteps(12, 30), anyNeed, (steps, asked) => {
         const { poolIds: _, ...need } = asked as Need & { poolIds?: unknown };

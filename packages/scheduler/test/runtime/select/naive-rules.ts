@@ -1,4 +1,4 @@
-/** The rules of selection as one reads them, node by node. Slow on purpose: the specification of the bitmaps. */
+/** The rules of selection in readable form, node by node. Slow on purpose: the specification of the bitmaps. */
 
 import { FEATURES } from '../../../src/domain/features.ts';
 import { ANY, includesLanguage, type Language } from '../../../src/domain/language.ts';
@@ -8,13 +8,13 @@ import type { NodeView } from '../../../src/domain/node.ts';
 import { type NmtAbility, type NodeProfile, translates } from '../../../src/domain/profile.ts';
 import { type NamedNeed, namedPoolsOf } from '../fleet/named-pools.ts';
 
-/** A node's view and load, as a plain map keeps them. */
+/** A node's view and load in a plain map. */
 export interface PlainNode {
   readonly view: NodeView;
   readonly load: Load;
 }
 
-/** Enough to stand for "any other language": nothing in the tests names it. */
+/** Stands for "any other language": no test uses it. */
 const OTHER = 'xx';
 
 const translatesInto = (nmt: NmtAbility, target: Language): boolean => {
@@ -38,7 +38,7 @@ function languageFailures(
   return failed;
 }
 
-/** All that speaks against the node, in no order. */
+/** All reasons against the node, unordered. */
 export function naiveFailures({ view, load }: PlainNode, need: NamedNeed): Set<Rejection> {
   const { profile } = view;
   const failed = new Set<Rejection>();

@@ -1,4 +1,4 @@
-/** Chance is fair among equals, and the policies weigh what they say they weigh. */
+/** Random choice is fair among equal nodes, and the policies weigh what they promise. */
 import { describe, expect, it } from 'vitest';
 import { createFleetView, type FleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { compileNeed } from '../../../src/runtime/select/compile-need.ts';
@@ -26,7 +26,7 @@ function firsts(
   return counts;
 }
 
-/** Σ (seen − expected)² / expected, in standard deviations from its mean: beyond 4 is no chance. */
+/** Σ (seen − expected)² / expected, in standard deviations from its mean: above 4 the draw is unfair. */
 function surprise(counts: Map<string, number>, shares: Map<string, number>): number {
   const rounds = [...counts.values()].reduce((sum, count) => sum + count, 0);
   let chiSquare = 0;
@@ -90,14 +90,14 @@ describe('equal nodes', () => {
     expect(surprise(counts, equalShares(ids(50)))).toBeLessThan(4);
   });
 
-  it('are told apart from a lopsided draw by this measure', () => {
+  it('the measure detects an unfair draw', () => {
     const lopsided = new Map(ids(50).map((id, n) => [id, n < 25 ? 440 : 360]));
     expect(surprise(lopsided, equalShares(ids(50)))).toBeGreaterThan(4);
   });
 });
 
 describe('weighted_random', () => {
-  it('chooses in proportion to the free slots as last corrected', () => {
+  it('chooses in proportion to the corrected free slots', () => {
     const fleet = crowd(5, () => 10);
     const free = [1, 2, 3, 4, 10];
     free.forEach((slots, n) => {
@@ -107,7 +107,7 @@ describe('weighted_random', () => {
     expect(surprise(firsts(fleet, 20_000), shares)).toBeLessThan(4);
   });
 
-  it('forgets the loads when they are stale', () => {
+  it('ignores loads when they are stale', () => {
     const fleet = crowd(5, (n) => (n === 0 ? 100 : 1));
     const shares = equalShares(['n0', 'n1', 'n2', 'n3', 'n4']);
     expect(surprise(firsts(fleet, 20_000, { isLoadStale: true }), shares)).toBeLessThan(4);
@@ -140,7 +140,7 @@ describe('least_loaded', () => {
     }
   });
 
-  it('finds the best of as many candidates as a sample holds, though they are rare', () => {
+  it('finds the best of a full sample of rare candidates', () => {
     const fleet = crowd(4000);
     for (let n = 0; n < 20; n++) {
       fleet.upsert(nodeView(`n${n * 100}`, { profile: speaker }));
@@ -150,7 +150,7 @@ describe('least_loaded', () => {
     expect(counts).toEqual(new Map([['n1300', 100]]));
   });
 
-  it('takes nodes with a queue of their own last', () => {
+  it('chooses nodes with their own queue last', () => {
     const fleet = createFleetView();
     fleet.upsert(nodeView('queueing', { isQueueing: true }));
     fleet.upsert(nodeView('busy'));

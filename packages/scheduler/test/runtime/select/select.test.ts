@@ -1,4 +1,4 @@
-/** Who is tried, in which order, and that nobody who fits is missed. */
+/** Which nodes are tried, in which order, and that no fitting node is missed. */
 import { describe, expect, it } from 'vitest';
 import type { Need } from '../../../src/domain/need.ts';
 import { createFleetView, type FleetView } from '../../../src/runtime/fleet/fleet-view.ts';
@@ -43,7 +43,7 @@ const crowd = (size: number, poolIds: (n: number) => number[] = () => []): Fleet
   );
 
 describe('select', () => {
-  it('finds the only free node among 100,000, wherever it is', () => {
+  it('finds the only free node among 100,000', () => {
     const fleet = crowd(100_000, (n) => [n % 16]);
     for (let n = 0; n < 100_000; n++) fleet.setLoad(`n${n}`, { used: 4, max: 4 });
     for (const id of ['n0', 'n31', 'n77777', 'n99999']) {
@@ -72,7 +72,7 @@ describe('select', () => {
     expect(drain(start(fleet, {}, { excluded }))).toEqual(['n500']);
   });
 
-  it('gives every candidate once, whatever the size of the sample', () => {
+  it('returns every candidate once, whatever the sample size', () => {
     const fleet = crowd(64);
     for (const sampleK of [1, 3, 20, 100]) {
       const nodeIds = drain(start(fleet, {}, { sampleK }));
@@ -81,7 +81,7 @@ describe('select', () => {
     }
   });
 
-  it('reads the view as it is at each try', () => {
+  it('reads the current view at each try', () => {
     const fleet = fleetOf(['a'], ['b'], ['c']);
     const selection = start(fleet);
     const first = selection.next() as string;
@@ -92,7 +92,7 @@ describe('select', () => {
     expect(drain(selection).sort()).toEqual([third, 'heir'].sort());
   });
 
-  it('gives no node a second time, though it left and came back', () => {
+  it('returns no node twice, even if it left and returned', () => {
     const fleet = fleetOf(['a'], ['b']);
     const selection = start(fleet);
     const first = selection.next() as string;
@@ -102,7 +102,7 @@ describe('select', () => {
     expect(drain(selection)).not.toContain(first);
   });
 
-  it('takes the preferred node first, if it fits', () => {
+  it('tries the preferred node first, if it fits', () => {
     const fleet = crowd(100);
     for (let round = 0; round < 20; round++) {
       const nodeIds = drain(start(fleet, { preferredNodeId: 'n42' }, { avoid: new Set(['n42']) }));
@@ -117,7 +117,7 @@ describe('select', () => {
     expect(drain(start(fleet, { preferredNodeId: 'nobody' }))).toHaveLength(99);
   });
 
-  it('takes pools in the order given and nobody outside them', () => {
+  it('tries pools in the given order and no node outside them', () => {
     const fleet = crowd(200, (n) => [n % 4]);
     const nodeIds = drain(start(fleet, { poolIds: [2, 0], preferredNodeId: 'n1' }));
     const pools = nodeIds.map((id) => Number(id.slice(1)) % 4);
@@ -126,7 +126,7 @@ describe('select', () => {
     expect(drain(start(fleet, { poolIds: [9] }))).toEqual([]);
   });
 
-  it('uses an avoided node only when its pool has nobody else', () => {
+  it('uses an avoided node only when its pool has no other', () => {
     const fleet = crowd(40, (n) => [n < 2 ? 0 : 1]);
     for (let round = 0; round < 20; round++) {
       expect(drain(start(fleet, {}, { avoid: new Set(['n7']) })).at(-1)).toBe('n7');
@@ -136,13 +136,13 @@ describe('select', () => {
     expect(drain(start(fleetOf(['only']), {}, { avoid: new Set(['only']) }))).toEqual(['only']);
   });
 
-  it('bars nobody for longer than a draw, however it ended', () => {
+  it('excludes no node after a draw has ended', () => {
     const fleet = crowd(100);
     const some = new Set(['n3', 'n64', 'n99', 'unknown']);
     for (let round = 0; round < 20; round++) {
       expect(drain(start(fleet, {}, { excluded: some }))).toHaveLength(97);
       expect(new Set(drain(start(fleet))).size).toBe(100);
-      // Only once, and then it is left.
+      // It is returned once only.
       start(fleet, {}, { excluded: some }).next();
     }
     expect(new Set(drain(start(fleet))).size).toBe(100);
@@ -150,7 +150,7 @@ describe('select', () => {
 });
 
 describe('a compiled need', () => {
-  it('stays right when facts appear, disappear and come back', () => {
+  it('stays right when facts appear, disappear and return', () => {
     const fleet = fleetOf(['a', { profile: { ...anyProfile, tts: ['de'] } }]);
     const compiled = compileNeed(fleet, someNeed({ directions: [{ source: 'en', target: 'fr' }] }));
     expect(matches(compiled, 'a')).toBe(false);
@@ -162,7 +162,7 @@ describe('a compiled need', () => {
     }
   });
 
-  it('sees a mark set and ended, and a node that makes the bitmaps longer', () => {
+  it('follows marks and nodes that make the bitmaps longer', () => {
     const profile = { ...anyProfile, installedServices: ['s'], readyServices: ['s'] };
     const fleet = crowd(64);
     const compiled = compileNeed(fleet, someNeed({ services: ['s'] }));
@@ -177,7 +177,7 @@ describe('a compiled need', () => {
     expect(found()).toEqual(['late']);
   });
 
-  it('is shared by needs that differ only in tenant, session, preference and pools', () => {
+  it('is shared by needs that differ only in tenant or session', () => {
     const fleet = createFleetView();
     const one = compileNeed(fleet, someNeed());
     const other = someNeed({
@@ -201,7 +201,7 @@ describe('a compiled need', () => {
     expect(compileNeed(fleet, someNeed(one)).query).not.toBe(compileNeed(fleet, someNeed(other)).query);
   });
 
-  it('outlives its bitmap: there are at most 512, and a forgotten one is made again', () => {
+  it('is rebuilt after its bitmap was dropped at the limit of 512', () => {
     const fleet = fleetOf(
       ['a'],
       ['b', { profile: { ...anyProfile, readyServices: ['s7'], installedServices: ['s7'] } }],

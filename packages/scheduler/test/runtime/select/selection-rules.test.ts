@@ -44,7 +44,7 @@ const scene = fc.record({
 });
 
 describe('selection and the readable rules', () => {
-  it('agree on every node, before and after the fleet changes under a compiled need', () => {
+  it('agree on every node, before and after the fleet changes', () => {
     fc.assert(
       fc.property(scene, (s) => {
         const fleet = createPooledFleet();
@@ -73,7 +73,7 @@ describe('selection and the readable rules', () => {
     );
   });
 
-  it('agree on why nobody is left, counting every node once under its first reason', () => {
+  it('agree on why no node is left, one reason per node', () => {
     fc.assert(
       fc.property(scene, (s) => {
         const fleet = createPooledFleet();
@@ -109,7 +109,7 @@ describe('selection and the readable rules', () => {
     );
   });
 
-  it('know nothing of a node that was never seen', () => {
+  it('find nothing about a node that was never registered', () => {
     const fleet = createFleetView();
     const [need] = fc.sample(anyNeed, 1);
     const compiled = compileNeed(fleet, need as NonNullable<typeof need>);
@@ -123,7 +123,7 @@ describe('selection and the readable rules', () => {
     });
   });
 
-  it('call nobody capable once the last capable node has left', () => {
+  it('find no capable node after the last one has left', () => {
     const fleet = createFleetView();
     fleet.upsert(nodeView('other', { profile: { ...anyProfile, tts: ['de'] } }));
     fleet.upsert(nodeView('last'));

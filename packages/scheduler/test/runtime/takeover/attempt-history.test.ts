@@ -1,4 +1,4 @@
-/** What a record tells of a job's past to whoever takes it over. */
+/** What the timeline of a record says about earlier attempts. */
 import { describe, expect, it } from 'vitest';
 import type { Attempt, JobRecord, JobState, TimelineEntry } from '../../../src/domain/job.ts';
 import { pastOf } from '../../../src/runtime/takeover/attempt-history.ts';
@@ -29,8 +29,8 @@ function record(timeline: TimelineEntry[], fence?: Attempt, intent?: Attempt): J
 
 const CREATED = entry('CREATED', 0);
 
-describe('the past of a job', () => {
-  it('is empty for one that was never placed', () => {
+describe('the attempt history of a job', () => {
+  it('is empty for a job that was never placed', () => {
     expect(pastOf(record([CREATED]))).toEqual({
       attempts: 0,
       sentTo: [],
@@ -41,7 +41,7 @@ describe('the past of a job', () => {
     });
   });
 
-  it('counts attempts, the nodes that had it, retries and losses', () => {
+  it('counts attempts, nodes, retries and lost nodes', () => {
     const past = pastOf(
       record(
         [
@@ -61,7 +61,7 @@ describe('the past of a job', () => {
     expect(past.lastFailure?.code).toBe('PROCESSING_ERROR');
   });
 
-  it('does not count a node that was full or had seen it, nor a reservation that came to nothing', () => {
+  it('does not count full nodes, duplicates or failed reserves', () => {
     const past = pastOf(
       record(
         [
@@ -80,7 +80,7 @@ describe('the past of a job', () => {
     expect(past.lastFailure?.code).toBe('DUPLICATE_JOB_ID');
   });
 
-  it('does not exclude a node that did not get the job, of which the next use of its number tells', () => {
+  it('excludes no node whose attempt number was used again', () => {
     const { sentTo, attempts } = pastOf(
       record([CREATED, entry('RESERVED', 1, 'a'), entry('RESERVED', 1, 'b'), entry('DISPATCHED', 1, 'b')], {
         nodeId: 'b',
@@ -90,7 +90,7 @@ describe('the past of a job', () => {
     expect([sentTo, attempts]).toEqual([['b'], 1]);
   });
 
-  it('excludes a node of which nobody can say whether it got the job', () => {
+  it('includes nodes whose delivery is unknown', () => {
     const unknown = pastOf(
       record([CREATED, entry('RESERVED', 1, 'a'), entry('RESERVED', 2, 'b')], undefined, {
         nodeId: 'b',
@@ -102,14 +102,14 @@ describe('the past of a job', () => {
     expect([unplaced.sentTo, unplaced.attempts, unplaced.givenUp]).toEqual([['a'], 1, 0]);
   });
 
-  it('knows the last attempts though the timeline has lost them', () => {
+  it('knows attempts that the timeline has lost', () => {
     const { attempts } = pastOf(record([CREATED], { nodeId: 'a', attempt: 7 }));
     expect(attempts).toBe(7);
     const past = pastOf(record([CREATED], { nodeId: 'a', attempt: 7 }, { nodeId: 'b', attempt: 8 }));
     expect([past.attempts, [...past.sentTo].sort()]).toEqual([8, ['a', 'b']]);
   });
 
-  it('has given up the attempt whose successor is being placed, and none that runs', () => {
+  it('counts an attempt as abandoned when its successor is being placed', () => {
     const fence = { nodeId: 'a', attempt: 1 };
     const tried = [CREATED, entry('RESERVED', 1, 'a'), entry('DISPATCHED', 1, 'a')];
     expect(pastOf(record(tried, fence)).givenUp).toBe(0);

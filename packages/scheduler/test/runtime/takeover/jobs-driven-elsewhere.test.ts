@@ -1,4 +1,4 @@
-/** A job that another instance drives by now: this one forgets it, and says nothing to its node, the ledger or the store. */
+/** An instance drops a job that another instance drives: it sends nothing to the node, the ledger or the store. */
 import { describe, expect, it } from 'vitest';
 import type { JobStore } from '../../../src/ports/job-store.ts';
 import { faulty } from '../../support/faulty.ts';
@@ -9,7 +9,7 @@ import { createDriverNotes, createInstances } from '../rigs/two-instances.ts';
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
 const FENCED = 'scheduler_fenced_total{driver}';
 
-/** A rig whose store says that others drive what the test names. */
+/** A rig whose store reports another driver for the jobs that the test names. */
 function createLosingRig() {
   const notes = createDriverNotes();
   const rig = createRig({ wrapStore: (store) => notes.seenBy('first', store) });
@@ -50,7 +50,7 @@ describe('a job driven elsewhere', () => {
     });
   }
 
-  it('keeps the slot of its attempt: whoever drives it decides about that', async () => {
+  it('keeps its slot, which the other driver decides about', async () => {
     const { rig, lose } = createLosingRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -61,7 +61,7 @@ describe('a job driven elsewhere', () => {
     expect(await rig.used('node-a')).toBe(1);
   });
 
-  it('leaves a slot that it took for the next attempt to expire: the other may hold it under the same name', async () => {
+  it('leaves the slot of its next attempt to expire', async () => {
     const { rig, lose } = createLosingRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -77,7 +77,7 @@ describe('a job driven elsewhere', () => {
     expect(await rig.used('node-b')).toBe(0);
   });
 
-  it('is not cancelled at the node that its send just reached', async () => {
+  it('sends no cancel to the node it was just delivered to', async () => {
     const { rig, lose } = createLosingRig();
     await rig.addNode('node-a');
     const comeBack = holdDelivery(rig, 'node-a');
@@ -93,7 +93,7 @@ describe('a job driven elsewhere', () => {
     expect(await rig.state((await rig.store.bound('default', 'r'))?.jobId ?? '')).toBe('RESERVED');
   });
 
-  it('ends the asking of a store that did not answer', async () => {
+  it('is no longer written when the store answers again', async () => {
     const notes = createDriverNotes();
     const rig = createRig({
       wrapStore: (store, clock) =>
@@ -131,7 +131,7 @@ describe('a job driven elsewhere', () => {
 });
 
 describe('abandoning all jobs', () => {
-  it('forgets those that wait, are being sent and run, and answers whoever waits for them', async () => {
+  it('drops waiting, sent and running jobs and answers their callers', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     await rig.addNode('node-b', 1, deployedProfile());
@@ -154,11 +154,11 @@ describe('abandoning all jobs', () => {
     expect(rig.service.drives(running.jobId)).toBe(false);
     expect([...rig.service.jobsToTellAgain()]).toEqual([]);
     expect(await rig.service.drain(1_000)).toBe(0);
-    // Both records stand as they were, for whoever drives them now.
+    // Both records are unchanged for their new driver.
     expect(await rig.state(running.jobId)).toBe('DISPATCHED');
   });
 
-  it('ends the asking of a store that does not answer, also for a job that only has to be released', async () => {
+  it('stops repeated writes to a store that is down', async () => {
     const calls: string[] = [];
     let isDown = false;
     const rig = createRig({
@@ -190,7 +190,7 @@ describe('abandoning all jobs', () => {
     expect(await rig.state(one.jobId)).toBe('FAILED');
   });
 
-  it('takes back nothing any more that was refused before', async () => {
+  it('stops the discards of requests refused before', async () => {
     let isDown = true;
     let discarded = 0;
     const rig = createRig({
@@ -216,7 +216,7 @@ describe('abandoning all jobs', () => {
     expect(await rig.store.bound('default', 'r')).toBeDefined();
   });
 
-  it('does not touch a job that came back to this instance since', async () => {
+  it('does not touch a job that was resumed here since', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const comeBack = holdDelivery(rig, 'node-a');
@@ -236,7 +236,7 @@ describe('abandoning all jobs', () => {
     expect((await rig.service.finish(rig.last(job.jobId), RESULT)).kind).toBe('accepted');
   });
 
-  it('lets the one that took over finish what the first still tries to move', async () => {
+  it('lets the new driver finish a job the old one still moves', async () => {
     const { first, second, addNode, takeOver, record } = createInstances();
     await addNode('node-a');
     const { jobId } = await first.dispatch();

@@ -221,7 +221,7 @@ describe('a job abandoned during a call', () => {
 });
 
 describe('a job taken over again by the instance that had abandoned it', () => {
-  /** The first flight is still being moved when the second begins; then the store answers the first with driven_elsewhere. */
+  /** The first in-flight job is still being moved when the second begins; then the store answers the first with driven_elsewhere. */
   it('keeps its audio and its flight when the first one was lost', async () => {
     let isLost = false;
     const rig = createRig({

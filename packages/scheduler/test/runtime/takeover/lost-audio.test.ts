@@ -1,4 +1,4 @@
-/** Audio that went with the instance that held it: the job is not sent to another node until somebody brings it back. */
+/** Audio held by a dead instance: the job is sent to no other node until a session or client brings the audio back. */
 import { describe, expect, it } from 'vitest';
 import { holdDelivery } from '../rigs/hold-delivery.ts';
 import { RESULT } from '../rigs/rig.ts';
@@ -29,13 +29,13 @@ async function takeOverFailed() {
 }
 
 describe('a job whose audio was lost', () => {
-  it('goes on where it runs', async () => {
+  it('finishes on the node where it runs', async () => {
     const { first, second, jobId } = await takeOverRunning();
     await first.clock.advance(30_000);
     expect((await second.service.finish(first.last(jobId), RESULT)).kind).toBe('accepted');
   });
 
-  it('is not sent to another node, and ends at its deadline with AUDIO_LOST', async () => {
+  it('is not sent again and ends at its deadline with AUDIO_LOST', async () => {
     const { first, second, jobId, record } = await takeOverFailed();
     await first.clock.advance(80_000);
     expect(await record(jobId)).toMatchObject({ state: 'RETRYING' });
@@ -46,7 +46,7 @@ describe('a job whose audio was lost', () => {
     expect(second.service.inFlight()).toBe(0);
   });
 
-  it('is sent at once when its audio is held here again', async () => {
+  it('is sent at once when this instance holds its audio again', async () => {
     const { first, second, jobId } = await takeOverFailed();
     second.audio.put(jobId, Buffer.from([1, 2, 3, 4]));
     second.service.audioReturned(jobId);
@@ -57,13 +57,13 @@ describe('a job whose audio was lost', () => {
     expect(second.audio.size()).toBe(0);
   });
 
-  it('is sent at once when another instance holds its audio, and says where', async () => {
+  it('is sent with a reference when another instance holds its audio', async () => {
     const { first, second, jobId, addNode } = await takeOverFailed();
     await addNode('node-c');
     const comeBack = ['node-b', 'node-c'].map((nodeId) => holdDelivery(second, nodeId));
     second.service.audioReturned(jobId, AT);
     await first.clock.advance(10);
-    // Again, while it is on its way.
+    // A second offer during the delivery.
     second.service.audioReturned(jobId, AT);
     await first.clock.advance(10);
     for (const release of comeBack) release();
@@ -73,7 +73,7 @@ describe('a job whose audio was lost', () => {
     ]);
   });
 
-  it('is sent once though its audio is offered twice, and with what is held here if that is the same', async () => {
+  it('is sent once when its audio is offered twice', async () => {
     const { first, second, jobId } = await takeOverFailed();
     await second.addNode('node-c');
     second.audio.put(jobId, Buffer.from([1, 2, 3, 4]));
@@ -86,7 +86,7 @@ describe('a job whose audio was lost', () => {
     expect((await first.used('node-b')) + (await first.used('node-c'))).toBe(1);
   });
 
-  it('is not lost if it is held here already', async () => {
+  it('is not lost when this instance already holds it', async () => {
     const instances = createInstances();
     const { first, second, addNode } = instances;
     await addNode('node-a');
@@ -99,7 +99,7 @@ describe('a job whose audio was lost', () => {
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });
 
-  it('is sent with the audio that came back while its attempt still ran', async () => {
+  it('is sent with audio that returned while its attempt ran', async () => {
     const { first, second, jobId } = await takeOverRunning();
     second.service.audioReturned(jobId, AT);
     await first.clock.advance(10);
@@ -109,7 +109,7 @@ describe('a job whose audio was lost', () => {
     expect(second.sent[0]?.audioAt).toEqual(AT);
   });
 
-  it('waits for a free node like others once its audio is back', async () => {
+  it('waits for a free node when its audio is back', async () => {
     const { first, second, jobId } = await takeOverFailed();
     const busy = await second.dispatch({ need: { ...second.request().need, preferredNodeId: 'node-b' } });
     const other = await second.dispatch();
@@ -122,7 +122,7 @@ describe('a job whose audio was lost', () => {
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });
 
-  it('fails as its attempts did when its audio came back and no node was left', async () => {
+  it('fails with its last failure when its audio returned without nodes', async () => {
     const { first, second, jobId, record } = await takeOverFailed();
     second.fleet.remove('node-b');
     second.service.audioReturned(jobId, AT);
@@ -130,7 +130,7 @@ describe('a job whose audio was lost', () => {
     expect(await record(jobId)).toMatchObject({ state: 'RELEASED', failure: { code: FAILURE.code } });
   });
 
-  it('does not believe in audio that nobody has', async () => {
+  it('ignores a return of audio that this instance does not hold', async () => {
     const { first, second, jobId, record } = await takeOverFailed();
     second.service.audioReturned(jobId);
     await first.clock.advance(10);
@@ -138,7 +138,7 @@ describe('a job whose audio was lost', () => {
     expect((await record(jobId)).state).toBe('RETRYING');
   });
 
-  it('waits for its audio before its first node too', async () => {
+  it('waits for its audio before its first node', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
@@ -160,7 +160,7 @@ describe('a job whose audio was lost', () => {
     await waiting;
   });
 
-  it('waits for its audio once the node that may have it stays silent', async () => {
+  it('waits for its audio when its intended node stays silent', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
@@ -179,7 +179,7 @@ describe('a job whose audio was lost', () => {
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });
 
-  it('is sent though its audio came back while it was being set to wait for it', async () => {
+  it('is sent when its audio returns during the RETRYING write', async () => {
     const isSlow = { now: false };
     const instances = createInstances({
       wrapSecond: (store, clock) => ({
@@ -208,7 +208,7 @@ describe('a job whose audio was lost', () => {
     ]);
   });
 
-  it('needs no audio any more when the attempt before answers after all', async () => {
+  it('needs no audio after a late acknowledgement', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
@@ -225,7 +225,7 @@ describe('a job whose audio was lost', () => {
     expect((await record(jobId)).state).toBe('RUNNING');
   });
 
-  it('is sent once if its audio comes back as the attempt that had answered after all is given up again', async () => {
+  it('is sent once when audio returns while the attempt is abandoned', async () => {
     let isSlow = false;
     const instances = createInstances({
       wrapLedger: (ledger, clock) => ({
@@ -252,7 +252,7 @@ describe('a job whose audio was lost', () => {
     expect(second.sent.map(({ attempt }) => attempt)).toEqual([2]);
   });
 
-  it('is not what ends a job that runs when its time is over', async () => {
+  it('is not the failure of a job that runs at its deadline', async () => {
     const instances = createInstances({ settings: { jobTimeoutMs: 100_000 } });
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
@@ -265,7 +265,7 @@ describe('a job whose audio was lost', () => {
     expect(await record(jobId)).toMatchObject({ state: 'RELEASED', failure: { code: 'NODE_UNAVAILABLE' } });
   });
 
-  it('waits again, and blames no node, when the instance that held its audio is gone too', async () => {
+  it('waits again when the instance with its audio is gone too', async () => {
     const { first, second, jobId, record } = await takeOverFailed();
     second.service.audioReturned(jobId, AT);
     await first.clock.advance(10);
@@ -281,7 +281,7 @@ describe('a job whose audio was lost', () => {
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-c', attempt: 3 });
   });
 
-  it('is nobody’s concern for jobs that have their audio, or none', async () => {
+  it('jobs with their own audio ignore returned audio', async () => {
     const { first, addNode } = createInstances();
     await addNode('node-a');
     const { jobId } = await first.dispatch();

@@ -1,4 +1,4 @@
-/** A job whose driver is gone goes on with another instance, in whatever state it was found, from its record alone. */
+/** A job whose driver is dead goes on with another instance, in every state, from its record alone. */
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import { holdDelivery } from '../rigs/hold-delivery.ts';
@@ -8,7 +8,7 @@ import { createInstances, type Instances } from '../rigs/two-instances.ts';
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
 const NO_AUDIO = { kind: 'none' } as const;
 
-/** Needs no audio, so that whoever takes over can send it at once. */
+/** Needs no audio, so that the new driver can send it at once. */
 async function dispatch({ first }: Instances, waitMs = 0) {
   const request = first.request({ waitMs, requestId: 'r', fingerprint: 'f' });
   const { audio: _, ...rest } = { ...request, spec: { ...request.spec, audio: NO_AUDIO } };
@@ -17,21 +17,21 @@ async function dispatch({ first }: Instances, waitMs = 0) {
   return { outcome, jobId: (await first.store.bound('default', 'r'))?.jobId ?? '' };
 }
 
-/** As after a crash: the first instance says and does nothing any more. */
+/** As after a crash: the first instance does nothing any more. */
 async function crash(instances: Instances, jobId: string): Promise<JobRecord> {
   instances.first.service.abandonAll();
   return instances.takeOver(jobId);
 }
 
-describe('adoption', () => {
-  it('goes on with a job that never had a node, waiting ahead of new work until its deadline', async () => {
+describe('resuming a job', () => {
+  it('a job that never had a node waits ahead of new jobs', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
     await first.dispatch();
     const { jobId } = await dispatch(instances, 5_000);
     expect((await crash(instances, jobId)).state).toBe('CREATED');
-    // Longer than any first request would wait.
+    // Longer than any new request may wait.
     await first.clock.advance(20_000);
     expect(second.service.waiting()).toBe(1);
     const fresh = second.service.dispatch(second.request({ waitMs: 5_000 }));
@@ -43,14 +43,14 @@ describe('adoption', () => {
     expect((await fresh).kind).toBe('refused');
   });
 
-  it('fails a job that finds no node by its deadline', async () => {
+  it('a job that finds no node by its deadline fails', async () => {
     const instances = createInstances();
     const { first, addNode, record } = instances;
     await addNode('node-a');
     await first.dispatch();
     const { jobId } = await dispatch(instances, 5_000);
     await crash(instances, jobId);
-    // The node is full as long as its first job may run.
+    // The node is full until the timeout of its first job.
     await first.service.acknowledge(first.last(first.sent[0]?.job.jobId ?? ''));
     first.fleet.remove('node-a');
     instances.second.fleet.remove('node-a');
@@ -60,7 +60,7 @@ describe('adoption', () => {
     expect((timeline.at(-1)?.at ?? 0) - createdAt).toBeLessThanOrEqual(90_100);
   });
 
-  it('hears the answer of a node that was sent the job though nobody recorded it', async () => {
+  it('accepts the report of a node whose delivery was not recorded', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
@@ -79,7 +79,7 @@ describe('adoption', () => {
     expect(await first.used(answer.nodeId)).toBe(0);
   });
 
-  it('tries another node when the one that may have the job stays silent, and leaves its slot to expire', async () => {
+  it('tries another node when the intended node stays silent', async () => {
     const instances = createInstances();
     const { first, second, addNode } = instances;
     await addNode('node-a');
@@ -92,7 +92,7 @@ describe('adoption', () => {
     await first.clock.advance(200);
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
     expect(await first.used('node-a')).toBe(1);
-    // Its report decides about the slot, as for every attempt that was given up.
+    // Its report decides about the slot, as for every abandoned attempt.
     await first.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });
     expect(await first.used('node-a')).toBe(0);
     // Too late: another attempt holds the fence.
@@ -104,7 +104,7 @@ describe('adoption', () => {
     expect([await first.used('node-a'), await first.used('node-b')]).toEqual([0, 0]);
   });
 
-  it('waits for a node when the one that may have the job was the only one', async () => {
+  it('waits for a node when the intended node was the only one', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
@@ -118,7 +118,7 @@ describe('adoption', () => {
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-c', attempt: 2 });
   });
 
-  it('gives an attempt that was sent its time to acknowledge, from the takeover on', async () => {
+  it('a dispatched attempt gets a new acknowledgement timeout', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
@@ -135,7 +135,7 @@ describe('adoption', () => {
     );
   });
 
-  it('gives a node that never acknowledges its time to answer', async () => {
+  it('a legacy node gets the job timeout', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
     await addNode('node-a', 1, deployedProfile());
@@ -149,7 +149,7 @@ describe('adoption', () => {
     expect(second.sent).toEqual([]);
   });
 
-  it('gives a running attempt what is left of its time', async () => {
+  it('a running attempt gets the rest of its job timeout', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
@@ -164,7 +164,7 @@ describe('adoption', () => {
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });
 
-  it('gives a running attempt no more than its time though the other clock was ahead', async () => {
+  it('a running attempt gets one job timeout although the other clock was ahead', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
@@ -184,7 +184,7 @@ describe('adoption', () => {
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });
 
-  it('ends a job whose deadline is past', async () => {
+  it('a job whose deadline has passed ends at once', async () => {
     const instances = createInstances();
     const { first, addNode, record } = instances;
     await addNode('node-a');
@@ -198,21 +198,21 @@ describe('adoption', () => {
     expect(instances.second.service.inFlight()).toBe(0);
   });
 
-  it('looks for another node at once when the attempt before was given up', async () => {
+  it('a retrying job gets another node at once', async () => {
     const instances = createInstances();
     const { first, second, addNode } = instances;
     await addNode('node-a');
     const { jobId } = await dispatch(instances);
     await first.service.fail(first.last(jobId), FAILURE);
     expect((await crash(instances, jobId)).state).toBe('RETRYING');
-    // Never to the node that has seen it.
+    // A node that had the job does not get it again.
     expect([second.sent.length, second.service.waiting()]).toEqual([0, 1]);
     await second.addNode('node-b');
     await first.clock.advance(300);
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });
 
-  it('takes the late result of an attempt that was given up, and counts its time from the takeover', async () => {
+  it('accepts a late acknowledgement and result of an abandoned attempt', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
@@ -225,7 +225,7 @@ describe('adoption', () => {
     expect((await second.service.finish(first.last(jobId), RESULT)).kind).toBe('accepted');
   });
 
-  it('retries no more often than a job may be, whoever drives it', async () => {
+  it('counts the retries of the previous driver against max_retry', async () => {
     const instances = createInstances({ settings: { maxRetry: 1 } });
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
@@ -239,7 +239,7 @@ describe('adoption', () => {
     expect(await record(jobId)).toMatchObject({ state: 'RELEASED', failure: FAILURE });
   });
 
-  it('is safe to repeat, also with an old record', async () => {
+  it('resuming twice, or with an old record, changes nothing', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
     await addNode('node-a');

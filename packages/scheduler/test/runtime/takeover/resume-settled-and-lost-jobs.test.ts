@@ -1,4 +1,4 @@
-/** Adopted jobs that have an outcome, cannot have one, or whose node went with the instance that drove them. */
+/** Jobs taken over that have an outcome, cannot have one, or whose node disconnected with their driver. */
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import { deployedProfile, RESULT } from '../rigs/rig.ts';
@@ -29,13 +29,13 @@ async function crashAt(state: string, play: (instances: Instances, jobId: string
   return { ...instances, found: await instances.takeOver(jobId), jobId };
 }
 
-describe('adopting a job that has its outcome', () => {
-  it('gives the slot of a finished one back, and releases it', async () => {
+describe('resuming a job that has its outcome', () => {
+  it('resuming a FINISHED job releases its slot and writes RELEASED', async () => {
     const { first, second, addNode, record, takeOver } = createInstances();
     await addNode('node-a');
     const { jobId } = await first.dispatch();
     await first.service.acknowledge(first.last(jobId));
-    // As those instances do that write its release by itself.
+    // FINISHED is written without RELEASED, as by an instance that dies in between.
     const entry = { state: 'FINISHED', at: first.clock.now(), attempt: 1, nodeId: 'node-a' } as const;
     const change = { state: 'FINISHED', result: RESULT, entry } as const;
     await first.store.move(jobId, { state: 'RUNNING', fenceAttempt: 1 }, change);
@@ -54,7 +54,7 @@ describe('adopting a job that has its outcome', () => {
     expect(second.cancelled).toEqual([]);
   });
 
-  it('leaves the slot of a failed one to its end: the node may still work on it', async () => {
+  it('resuming a FAILED job leaves its lease to expire', async () => {
     const { first, second, found, jobId, record } = await crashAt('FAILED', ({ first }, id) =>
       first.service.cancel(id, 'x'),
     );
@@ -69,7 +69,7 @@ describe('adopting a job that has its outcome', () => {
     expect(second.service.inFlight()).toBe(0);
   });
 
-  it('does nothing for one that is released', async () => {
+  it('resuming a RELEASED job changes nothing', async () => {
     const { first, second, addNode, record, takeOver } = createInstances();
     await addNode('node-a');
     const { jobId } = await first.dispatch();
@@ -83,8 +83,8 @@ describe('adopting a job that has its outcome', () => {
   });
 });
 
-describe('adopting a job', () => {
-  it('fails one whose record does not say what it needs', async () => {
+describe('resuming a job without its need', () => {
+  it('a job whose record has no need fails with INTERNAL_ERROR', async () => {
     const { first, second, addNode, drivers, record } = createInstances();
     await addNode('node-a');
     const { jobId } = await first.dispatch();
@@ -99,8 +99,8 @@ describe('adopting a job', () => {
   });
 });
 
-describe('adopting a job of a node that nobody knows any more', () => {
-  /** The second instance has never heard of node-a; the job needs no audio. */
+describe('resuming a job whose node is unknown here', () => {
+  /** The second instance does not know node-a; the job needs no audio. */
   async function adoptWithout(
     state: 'DISPATCHED' | 'RUNNING',
     kind?: Parameters<Instances['first']['addNode']>[2],
@@ -124,20 +124,20 @@ describe('adopting a job of a node that nobody knows any more', () => {
   const entries = ({ timeline }: JobRecord) => timeline.map(({ state, reason }) => reason ?? state);
 
   for (const state of ['DISPATCHED', 'RUNNING'] as const) {
-    it(`gives the node of a ${state} job time to come back, then counts it as lost`, async () => {
+    it(`a ${state} job waits for its unknown node, then counts it as lost`, async () => {
       const { first, second, jobId, record } = await adoptWithout(state);
       await first.clock.advance(2_900);
       expect((await record(jobId)).state).toBe(state);
       await first.clock.advance(200);
       expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
       expect(entries(await record(jobId))).toContain('WS_DISCONNECTED');
-      // The node may be alive behind a broken network: its report decides about the slot.
+      // The node may live behind a broken network: its report decides about the slot.
       expect(await first.used('node-a')).toBe(1);
       await first.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });
       expect(await first.used('node-a')).toBe(0);
     });
 
-    it(`goes on with a ${state} job that its node names when it comes back`, async () => {
+    it(`a ${state} job goes on when its reconnected node names it`, async () => {
       const { first, second, jobId, record, answer } = await adoptWithout(state);
       await first.clock.advance(2_000);
       await second.addNode('node-a');
@@ -148,7 +148,7 @@ describe('adopting a job of a node that nobody knows any more', () => {
       expect((await second.service.finish(answer, RESULT)).kind).toBe('accepted');
     });
 
-    it(`retries at once a ${state} job that its node does not name when it comes back`, async () => {
+    it(`a ${state} job is retried when its reconnected node does not name it`, async () => {
       const { first, second, jobId } = await adoptWithout(state);
       await second.addNode('node-a');
       second.service.nodeReturned('node-a', [], 7);
@@ -157,7 +157,7 @@ describe('adopting a job of a node that nobody knows any more', () => {
     });
   }
 
-  it('gives a node that is back and acknowledges the time for that, and no more', async () => {
+  it('a reconnected node that acknowledges jobs gets one acknowledgement timeout', async () => {
     const { first, second, jobId, record } = await adoptWithout('DISPATCHED');
     await second.addNode('node-a');
     second.service.nodeReturned('node-a', undefined);
@@ -167,7 +167,7 @@ describe('adopting a job of a node that nobody knows any more', () => {
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });
 
-  it('leaves the slot to the report of the lost node though nobody else has the job yet', async () => {
+  it('the lease of a lost node ends with its report, before any retry', async () => {
     const { first, second, jobId, record } = await adoptWithout('RUNNING');
     second.fleet.remove('node-b');
     await first.clock.advance(3_100);
@@ -177,7 +177,7 @@ describe('adopting a job of a node that nobody knows any more', () => {
     expect(await first.used('node-a')).toBe(0);
   });
 
-  it('retries a job that its node named and then never finished', async () => {
+  it('a job that its node named and never finished is retried', async () => {
     const { first, second, jobId } = await adoptWithout('RUNNING');
     await second.addNode('node-a');
     second.service.nodeReturned('node-a', [jobId]);
@@ -185,7 +185,7 @@ describe('adopting a job of a node that nobody knows any more', () => {
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });
 
-  it('gives a node that is back and does not name its jobs the time that nodes get', async () => {
+  it('a reconnected legacy node gets the job timeout, not the acknowledgement timeout', async () => {
     const { first, second, jobId, record } = await adoptWithout('DISPATCHED', deployedProfile());
     await second.addNode('node-a', 1, deployedProfile());
     second.service.nodeReturned('node-a', undefined);
@@ -195,7 +195,7 @@ describe('adopting a job of a node that nobody knows any more', () => {
     expect(await record(jobId)).toMatchObject({ state: 'RELEASED', failure: { code: 'JOB_TIMEOUT' } });
   });
 
-  it('counts a node that is known to be offline as one that nobody knows', async () => {
+  it('a node that is offline here counts as unknown', async () => {
     const { first, second, jobId } = await adoptWithout('RUNNING');
     const view = first.fleet.view('node-a');
     if (view === undefined) throw new Error('the first instance knows it');
@@ -204,7 +204,7 @@ describe('adopting a job of a node that nobody knows any more', () => {
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });
 
-  it('does not retry a job that has lost two nodes, whoever drove it then', async () => {
+  it('a job that lost two nodes under two drivers is not retried', async () => {
     const { first, second, jobId, record, drivers } = await adoptWithout('RUNNING');
     await first.clock.advance(3_100);
     await second.service.acknowledge(second.last(jobId));
@@ -218,7 +218,7 @@ describe('adopting a job of a node that nobody knows any more', () => {
     expect(second.last(jobId).nodeId).toBe('node-b');
   });
 
-  it('does not take a failure for an answer to the node it lost', async () => {
+  it('a failure report of the lost node is not taken for its return', async () => {
     const { first, second, jobId, answer } = await adoptWithout('RUNNING');
     expect((await second.service.fail(answer, FAILURE)).kind).toBe('accepted');
     await first.clock.advance(10);

@@ -1,4 +1,4 @@
-/** Adopted jobs whose nodes answer late or come back: what they say counts, and their time is reckoned by this clock. */
+/** Timeouts of resumed jobs follow the clock of the new driver; reports of their nodes count although they are late. */
 import { describe, expect, it } from 'vitest';
 import { holdDelivery } from '../rigs/hold-delivery.ts';
 import { createInstances, type Instances } from '../rigs/two-instances.ts';
@@ -20,8 +20,8 @@ async function dispatchAndCrash(
   return jobId;
 }
 
-describe('the time of an adopted job', () => {
-  it('ends no later than that of a job that begins now, though the other clock was ahead', async () => {
+describe('the deadline of a resumed job', () => {
+  it('a deadline from a faster clock is capped at job_deadline_ms from now', async () => {
     const instances = createInstances({ settings: { jobTimeoutMs: 100_000 } });
     const { first, second, addNode, drivers, record } = instances;
     await addNode('node-a');
@@ -35,7 +35,7 @@ describe('the time of an adopted job', () => {
     expect((await record(jobId)).state).toBe('RELEASED');
   });
 
-  it('is that of a node that acknowledges, if the attempt given up before answers after all', async () => {
+  it('a late acknowledgement of a resumed attempt starts the job timeout', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
@@ -44,13 +44,13 @@ describe('the time of an adopted job', () => {
     await addNode('node-b');
     await first.clock.advance(59_000);
     expect((await record(jobId)).state).toBe('RUNNING');
-    // A legacy node might be silent on purpose; this one is not.
+    // Only a legacy node sends no acknowledgement by design.
     await first.clock.advance(1_100);
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });
 });
 
-describe('the node that may have an adopted job', () => {
+describe('the node that may have a resumed job', () => {
   async function adoptReserved() {
     const instances = createInstances();
     await instances.addNode('node-a');
@@ -60,7 +60,7 @@ describe('the node that may have an adopted job', () => {
     return { ...instances, jobId, answer: { nodeId: 'node-a', jobId, attempt: 1 } };
   }
 
-  it('has it if it names it when it comes back', async () => {
+  it('has the job if it names it when it reconnects', async () => {
     const { first, second, jobId, record } = await adoptReserved();
     second.service.nodeReturned('node-a', [jobId], 7);
     await first.clock.advance(5_000);
@@ -68,7 +68,7 @@ describe('the node that may have an adopted job', () => {
     expect(second.sent).toEqual([]);
   });
 
-  it('may still say so after coming back without naming it, if it says of which connection it speaks', async () => {
+  it('may acknowledge after reconnecting without the job on a known connection', async () => {
     const { first, second, jobId, record, answer } = await adoptReserved();
     second.service.nodeReturned('node-a', [], 7);
     await first.clock.advance(10);
@@ -78,13 +78,13 @@ describe('the node that may have an adopted job', () => {
     expect(second.sent).toEqual([]);
   });
 
-  it('is given up if it came back without it, and nobody says of which connection it speaks', async () => {
+  it('loses the job when it reconnects without it on an unknown connection', async () => {
     const { first, second, jobId, record, answer } = await adoptReserved();
     second.service.nodeReturned('node-a', []);
     await second.service.acknowledge(answer);
     await first.clock.advance(10);
     expect(second.counts.get('scheduler_retries_total{WS_DISCONNECTED}')).toBe(1);
-    // Its word counts all the same, until another has the job: so no other is sent it.
+    // Its acknowledgement counts until another node has the job, so no other node gets it.
     expect(await record(jobId)).toMatchObject({ state: 'RUNNING', fence: { nodeId: 'node-a' } });
     expect([second.sent, await second.used('node-b')]).toEqual([[], 0]);
   });

@@ -1,4 +1,4 @@
-/** A client waits for a job without a driver: a failover lost its outcome, and its driver died after that. */
+/** A client waits for a job without a driver: a failover lost its outcome, and then its driver died. */
 import { expect, it } from 'vitest';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
 import type { DriverClaim, JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';

@@ -1,11 +1,11 @@
-/** Seats of tenants at odd moments: caps that grow, all jobs abandoned at once. */
+/** Quota units when caps grow and when all jobs are dropped. */
 import { expect, it } from 'vitest';
 import { equalTenancy, shareOf } from '../../../src/domain/tenancy.ts';
 import { createRig, RESULT } from '../rigs/rig.ts';
 
 const capped = (maxInflightJobs: number) => equalTenancy({ maxInflightJobs, maxWaiting: 50 });
 
-it('those that wait at a cap are served at once when it grows, as it does when another instance dies', async () => {
+it('a growing cap serves the jobs that wait for it', async () => {
   let instances = 2;
   const tenancy = { ...capped(40), share: (limit: number) => shareOf(limit, instances) };
   const rig = createRig({ tenancy });
@@ -19,7 +19,7 @@ it('those that wait at a cap are served at once when it grows, as it does when a
   for (const each of asked) expect((await each).kind).toBe('dispatched');
 });
 
-it('jobs abandoned all at once reserve no slot for one another', async () => {
+it('jobs dropped together reserve no slots for each other', async () => {
   const rig = createRig({ tenancy: capped(1) });
   await rig.addNode('node-a', 5);
   await rig.dispatch({ tenantId: 't1' });
@@ -32,7 +32,7 @@ it('jobs abandoned all at once reserve no slot for one another', async () => {
   expect(rig.service.tenants()).toEqual({ inflight: 0, waiting: 0 });
 });
 
-it('a seat that was only held while the store was asked is passed on at once', async () => {
+it('a quota unit held during a lookup is passed on', async () => {
   const rig = createRig({
     tenancy: capped(1),
     wrapStore: (store, clock) => ({

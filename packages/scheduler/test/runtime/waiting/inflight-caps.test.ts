@@ -21,7 +21,7 @@ async function startCapped(cap: number, slots = 10) {
 }
 
 describe('a tenant at its cap of jobs in flight', () => {
-  it('is refused what may not wait, told which cap it is and what to do, and nothing is left behind', async () => {
+  it('is refused without waiting, and the message names the cap', async () => {
     const { rig, ask } = await startCapped(2);
     for (const _ of [1, 2]) expect((await ask()).kind).toBe('dispatched');
     const refused = rig.refusal(await ask('t1', { requestId: 'r', fingerprint: 'f' }));
@@ -33,7 +33,7 @@ describe('a tenant at its cap of jobs in flight', () => {
     expect((await ask('t2')).kind).toBe('dispatched');
   });
 
-  it('has its next job wait though slots are free, and served as soon as one of its own has ended', async () => {
+  it('waits although slots are free, until one of its jobs ends', async () => {
     const { rig, ask, finish } = await startCapped(1);
     const first = await rig.dispatch({ tenantId: 't1' });
     const waiting = ask('t1', { waitMs: 5_000 });
@@ -44,20 +44,20 @@ describe('a tenant at its cap of jobs in flight', () => {
     expect((await waiting).kind).toBe('dispatched');
   });
 
-  it('has it served by whichever node is free, not only by the one that its own job leaves', async () => {
+  it('is served by any free node, not only by its own', async () => {
     const { rig, finish } = await startCapped(1, 1);
     await rig.addNode('node-fr', 1, frenchNode());
     const first = await rig.dispatch({ tenantId: 't1' });
     const waiting = rig.service.dispatch(rig.request({ tenantId: 't1', need: french, waitMs: 5_000 }));
     await rig.clock.advance(1);
     await finish(first.jobId);
-    // Without the time of a backstop.
+    // Without waiting for the backstop.
     await rig.clock.advance(0);
     expect(await rig.used('node-fr')).toBe(1);
     expect((await waiting).kind).toBe('dispatched');
   });
 
-  it('is refused what has waited as long as it may, with the cap as the reason', async () => {
+  it('is refused with the cap as reason when its wait ends', async () => {
     const { rig, ask } = await startCapped(1);
     const running = await rig.dispatch({ tenantId: 't1' });
     await rig.service.acknowledge(rig.last(running.jobId));
@@ -71,7 +71,7 @@ describe('a tenant at its cap of jobs in flight', () => {
     expect(rig.service.inFlight()).toBe(1);
   });
 
-  it('has repeats answered with their job, neither refused nor counted, at the cap and below it', async () => {
+  it('repeats at the cap get their job and are not counted', async () => {
     const { rig, ask, finish } = await startCapped(2);
     const again = { requestId: 'r', fingerprint: 'f' };
     const job = await rig.dispatch({ tenantId: 't1', ...again });
@@ -85,7 +85,7 @@ describe('a tenant at its cap of jobs in flight', () => {
     expect((await ask()).kind).toBe('refused');
   });
 
-  it('has a repeat of a job that still waits hold no seat while it is waited for', async () => {
+  it('a repeat of a waiting job takes no quota unit', async () => {
     const { rig, ask } = await startCapped(1, 1);
     const other = await rig.dispatch({ tenantId: 't2' });
     const again = { requestId: 'r', fingerprint: 'f', waitMs: 5_000 };
@@ -99,7 +99,7 @@ describe('a tenant at its cap of jobs in flight', () => {
     expect((await ask()).kind).toBe('refused');
   });
 
-  it('has repeats hold no seat while their job waits for a slot, or is being handed over', async () => {
+  it('repeats of a job being sent take no quota unit', async () => {
     const { rig, ask } = await startCapped(2, 1);
     await rig.addNode('node-fr', 2, frenchNode());
     await rig.dispatch({ tenantId: 't2' });
@@ -122,7 +122,7 @@ describe('a tenant at its cap of jobs in flight', () => {
     for (const each of waits) expect((await each).kind).toBe('refused');
   });
 
-  it('gets the seat back of what found no node, at once or after a wake-up in vain', async () => {
+  it('a job that finds no node frees its quota unit', async () => {
     const { rig, ask } = await startCapped(1, 1);
     const busy = await rig.dispatch({ tenantId: 't2' });
     expect(rig.refusal(await ask()).code).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
@@ -138,7 +138,7 @@ describe('a tenant at its cap of jobs in flight', () => {
     expect(rig.refusal(await waiting).code).toBe('RATE_LIMITED');
   });
 
-  it('does not count what waits for a slot: another job of it takes the seat', async () => {
+  it('a job that waits for a slot takes no quota unit', async () => {
     const { rig } = await startCapped(1, 1);
     await rig.addNode('node-fr', 1, frenchNode());
     await rig.dispatch({ tenantId: 't2' });
@@ -149,7 +149,7 @@ describe('a tenant at its cap of jobs in flight', () => {
     expect((await waiting).kind).toBe('refused');
   });
 
-  it('is not given more by many slots that come free at once', async () => {
+  it('many slots that become free do not exceed the cap', async () => {
     const { rig, ask } = await startCapped(2, 1);
     await rig.dispatch({ tenantId: 't2' });
     const waits = [1, 2, 3, 4, 5].map(() => ask('t1', { waitMs: 1_000 }));
@@ -162,7 +162,7 @@ describe('a tenant at its cap of jobs in flight', () => {
     expect(kinds.filter((kind) => kind === 'dispatched')).toHaveLength(2);
   });
 
-  it('keeps the seat of a job that is retried', async () => {
+  it('a retried job keeps its quota unit', async () => {
     const { rig, ask } = await startCapped(1);
     await rig.addNode('node-b');
     const job = await rig.dispatch({ tenantId: 't1' });
@@ -171,14 +171,14 @@ describe('a tenant at its cap of jobs in flight', () => {
     expect((await ask()).kind).toBe('refused');
   });
 
-  it('may have none at all with a cap of 0', async () => {
+  it('a cap of 0 admits no job', async () => {
     const { ask } = await startCapped(0);
     expect((await ask()).kind).toBe('refused');
   });
 });
 
-describe('jobs that come from an instance that died', () => {
-  it('count, though they were never refused by the cap, and no more once they are abandoned', async () => {
+describe('jobs taken over from a dead instance', () => {
+  it('jobs taken over count against the cap until they are dropped', async () => {
     const instances = createInstances({ tenancy: capped(2) });
     await instances.addNode('node-a', 9);
     const moved = await Promise.all(
@@ -199,12 +199,12 @@ describe('jobs that come from an instance that died', () => {
   });
 });
 
-describe('the count', () => {
+describe('the count of jobs in flight', () => {
   it.each([
     ['at once', { maxDelayMs: 0, failRate: 0 }],
     ['slowly', { maxDelayMs: 400, failRate: 0 }],
     ['or not at all', { maxDelayMs: 100, failRate: 0.1 }],
-  ])('is back at 0 when all is quiet, whatever happened: ports answer %s', async (_, mode) => {
+  ])('returns to 0 after any history when ports answer %s', async (_, mode) => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), anyActs, fc.integer({ min: 0, max: 3 }), async (seed, acts, cap) => {
         const { rig, faults } = await playHistory(seed, acts, { ...mode, tenancy: capped(cap) });
@@ -216,21 +216,21 @@ describe('the count', () => {
     );
   });
 
-  it('is not kept where no tenant has a cap', async () => {
+  it('is not kept when no tenant has a cap', async () => {
     const rig = createRig();
     await rig.addNode('node-a', 2);
     await rig.dispatch();
     expect(rig.service.tenants().inflight).toBe(0);
   });
 
-  it('I11 bounded: past so many tenants the others share one', () => {
+  it('I11 bounded: tenants above the limit share one count', () => {
     const caps = createInflightCaps({ tenancy: capped(2), maxTenants: 2 });
     const seats = ['a', 'b', 'c', 'd'].map((tenantId) => caps.take(tenantId));
     expect(seats.every((quotaUnit) => quotaUnit !== undefined)).toBe(true);
     expect(caps.tenants()).toBe(2);
     expect(caps.take('e')).toBeUndefined();
     expect(caps.take('a')).toBeDefined();
-    // What was taken from the crowd goes back to it, also when there is room for the tenant by itself since.
+    // A unit of the shared count returns to it, even if the tenant has its own count by then.
     const [a, b, c] = seats;
     if (a !== undefined && b !== undefined && c !== undefined) {
       caps.releaseLease(b);
@@ -243,15 +243,15 @@ describe('the count', () => {
 });
 
 describe('the share of an instance', () => {
-  it('is its part of the limit, rounded up, and all of it alone', () => {
+  it('is its part of the limit, rounded up', () => {
     expect([1, 2, 3, 4, 20].map((instances) => shareOf(10, instances))).toEqual([10, 5, 4, 3, 1]);
     expect(shareOf(0, 3)).toBe(0);
     expect(shareOf(Number.POSITIVE_INFINITY, 3)).toBe(Number.POSITIVE_INFINITY);
-    // A look around that saw nobody, not even itself.
+    // A membership read that found no instance, not even this one.
     expect(shareOf(10, 0)).toBe(10);
   });
 
-  it('holds from the moment on at which instances come or go', async () => {
+  it('changes as soon as instances start or stop', async () => {
     let instances = 2;
     const tenancy = {
       ...capped(4),

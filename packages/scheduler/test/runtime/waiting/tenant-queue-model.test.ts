@@ -1,14 +1,14 @@
-/** Deficit round robin, turn by turn as a book would have it, against the round that passes many turns at once. */
+/** Deficit round robin, turn by turn, against the queue that skips many turns at once. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createTenantQueue } from '../../../src/runtime/queue/tenant-queue.ts';
 import type { Waiter } from '../../../src/runtime/queue/waiting-queue.ts';
 
-/** Quanta whose sums are exact: a rounding error must not look like another order. */
+/** Quanta with exact sums: a rounding error must not change the order. */
 const QUANTA = [1, 0.5, 0.25, 0.125];
 const TENANTS = 5;
 
-/** One turn after the other, each worth its quantum. */
+/** Turn by turn, each worth its quantum. */
 function createModel(quantumOf: (tenantId: string) => number) {
   let turns: { tenantId: string; credit: number; jobs: number; hadTurn: boolean }[] = [];
   return {
@@ -45,8 +45,8 @@ const waiter = (tenantId: string): Waiter => ({
   wake() {},
 });
 
-describe('the round of tenants', () => {
-  it('serves whom turn after turn would serve, in that order', () => {
+describe('the tenant queue', () => {
+  it('serves in the same order as a turn-by-turn model', () => {
     const quanta = fc.array(fc.constantFrom(...QUANTA), { minLength: TENANTS, maxLength: TENANTS });
     const act = fc.oneof(fc.nat(TENANTS - 1), fc.constant('take' as const));
     fc.assert(
@@ -66,7 +66,7 @@ describe('the round of tenants', () => {
     );
   });
 
-  it('takes ten tenths for a whole', () => {
+  it('counts ten tenths as one', () => {
     const round = createTenantQueue({ quantumOf: (id) => (id === 'tenth' ? 0.1 : 1), isHeld: () => false });
     for (let at = 0; at < 40; at++) for (const tenantId of ['one', 'tenth']) round.enter(waiter(tenantId));
     const served = Array.from({ length: 33 }, () => round.take(256, () => true)?.tenantId);

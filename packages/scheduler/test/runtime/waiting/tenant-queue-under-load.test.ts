@@ -1,4 +1,4 @@
-/** The round of tenants under floods: what one tenant does for hours, in many shapes or in vain costs the others nothing. */
+/** The tenant queue under load: long, varied or fruitless waits of one tenant cost the others nothing. */
 import { describe, expect, it } from 'vitest';
 import { createTenantQueue } from '../../../src/runtime/queue/tenant-queue.ts';
 import type { Waiter } from '../../../src/runtime/queue/waiting-queue.ts';
@@ -16,8 +16,8 @@ const waiter = (tenantId: string, shape: unknown = 'any', isFit = true): Waiter 
   wake: () => {},
 });
 
-describe('a tenant', () => {
-  it('that was served out of turn for hours is not kept out when others come', () => {
+describe('a tenant under load', () => {
+  it('is not locked out after hours of being served alone', () => {
     const round = createRound();
     for (const _ of [1, 2]) round.enter(waiter('capped'));
     for (let i = 0; i < 1_000; i++) {
@@ -29,7 +29,7 @@ describe('a tenant', () => {
     expect(served.filter((tenantId) => tenantId === 'capped').length).toBeGreaterThanOrEqual(9);
   });
 
-  it('whose many jobs come back from wake-ups in vain is served by turns all the same', () => {
+  it('is served in turn although its jobs return from failed wake-ups', () => {
     const round = createRound();
     for (const tenantId of ['a', 'b']) for (let i = 0; i < 64; i++) round.enter(waiter(tenantId));
     const woken = Array.from({ length: 64 }, () => round.take(LOOKS, passes) as Waiter);
@@ -38,14 +38,14 @@ describe('a tenant', () => {
     expect(served.filter((tenantId) => tenantId === 'b').length).toBeGreaterThanOrEqual(3);
   });
 
-  it('that waits in more shapes than a freed slot looks at keeps no slot from another that it fits', () => {
+  it('with many shapes does not block a slot that fits others', () => {
     const round = createRound();
     for (let shape = 0; shape < 300; shape++) round.enter(waiter('many', shape, false));
     for (let i = 0; i < 50; i++) round.enter(waiter('one'));
     for (let i = 0; i < 50; i++) expect(round.take(LOOKS, passes)?.tenantId).toBe('one');
   });
 
-  it('has each of its shapes served in about the order they came, however many are always there', () => {
+  it('has its shapes served in about arrival order', () => {
     const round = createRound();
     for (let shape = 0; shape < 300; shape++) for (const _ of [1, 2]) round.enter(waiter('a', shape));
     const last = waiter('a', 'last');

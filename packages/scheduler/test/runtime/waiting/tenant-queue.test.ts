@@ -57,12 +57,12 @@ const named = (weights: readonly number[]): Record<string, number> =>
   Object.fromEntries(weights.map((each, at) => [`t${at}`, each]));
 
 describe('tenants whose jobs wait', () => {
-  it('are served in proportion to their weights, within one job of each turn they have had', () => {
+  it('are served in proportion to their weights', () => {
     fc.assert(
       fc.property(weightsOf, fc.integer({ min: 1, max: 2_000 }), (list, wakes) => {
         const weights = named(list);
         const { queue, join, count, served } = createFixture(weights);
-        // Two each: whoever is served still waits, and joins again at once.
+        // Two jobs each: a served tenant still has one waiting, and joins again at once.
         for (const tenantId of Object.keys(weights)) for (const _ of [1, 2]) join(tenantId);
         for (let i = 0; i < wakes; i++) {
           queue.wake('node');
@@ -70,7 +70,7 @@ describe('tenants whose jobs wait', () => {
         }
         const total = list.reduce((sum, each) => sum + each, 0);
         for (const [tenantId, each] of Object.entries(weights)) {
-          // Nobody is ever more than one job of its own and one of each other tenant's turn away from its share.
+          // A tenant differs from its share by at most one own job and one turn of each other tenant.
           const others = list.length;
           expect(Math.abs(count(tenantId) - (wakes * each) / total)).toBeLessThanOrEqual(
             1 + others * (each / total),
@@ -81,7 +81,7 @@ describe('tenants whose jobs wait', () => {
     );
   });
 
-  it('take turns one by one while their weights are equal', () => {
+  it('with equal weights take turns one by one', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 20 }), fc.integer({ min: 1, max: 30 }), (tenants, jobs) => {
         const { queue, join, served } = createFixture();
@@ -94,14 +94,14 @@ describe('tenants whose jobs wait', () => {
     );
   });
 
-  it('of equal weight are equal also beside a heavier one that is not there', () => {
+  it('of equal weight are equal beside an absent heavier one', () => {
     const { queue, join, served } = createFixture({ away: 100 });
     for (const tenantId of ['a', 'a', 'a', 'b', 'b', 'b', 'c']) join(tenantId);
     while (queue.wake('node')) {}
     expect(served.map(({ tenantId }) => tenantId)).toEqual(['a', 'b', 'c', 'a', 'b', 'a', 'b']);
   });
 
-  it('are not passed over more often than the weights say, whomever else a slot fits or not', () => {
+  it('are skipped no more often than the weights allow', () => {
     fc.assert(
       fc.property(
         weightsOf,
@@ -117,7 +117,7 @@ describe('tenants whose jobs wait', () => {
             join(`t${tenant % list.length}`, { shape: node, fits: (nodeId) => nodeId === node });
           }
           const passed = new Map<string, number>();
-          // A turn of the lightest is worth as many jobs of each other as it is lighter.
+          // One turn of the lightest equals as many jobs of each other tenant as the ratio of the weights.
           const most = list.length * (2 + Math.max(...list, 1) / Math.min(...list, 1));
           for (let i = 0; i < arrivals.length; i++) {
             const node = slots.next().value as string;
@@ -139,7 +139,7 @@ describe('tenants whose jobs wait', () => {
     );
   });
 
-  it('have their jobs served in the order of arrival, also after wake-ups in vain', () => {
+  it('have their jobs served in order of arrival', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(2), fc.nat(2)), { minLength: 1, maxLength: 60 }),
@@ -166,7 +166,7 @@ describe('tenants whose jobs wait', () => {
     );
   });
 
-  it('pay nothing for a wake-up in vain: who had saved up for it is next when its turn comes', () => {
+  it('pay nothing for a failed wake-up', () => {
     const { queue, join, served } = createFixture({ light: 0.25, heavy: 1 });
     const saved = join('light');
     queue.wake('node');
@@ -176,11 +176,11 @@ describe('tenants whose jobs wait', () => {
     expect(served.map(({ tenantId }) => tenantId)).toEqual(['light', 'light', 'heavy', 'heavy', 'heavy']);
   });
 
-  it('keep nothing of a turn when none of their jobs waits any more', () => {
+  it('keep no credit when none of their jobs waits', () => {
     const { queue, join, served } = createFixture({ light: 0.5, heavy: 1 });
     const gone = join('light');
     join('heavy');
-    // Half a job is saved up here, and lost by leaving.
+    // Half a job of credit is lost by leaving.
     queue.wake('node');
     queue.leave(gone);
     for (const tenantId of ['light', 'heavy', 'heavy', 'heavy']) join(tenantId);
@@ -190,7 +190,7 @@ describe('tenants whose jobs wait', () => {
 });
 
 describe('classes', () => {
-  it('are served strictly one after the other: retries, high, normal, low', () => {
+  it('are served strictly: retries, high, normal, low', () => {
     const classes = fc.array(fc.constantFrom(...WAITING_CLASSES), { minLength: 1, maxLength: 80 });
     fc.assert(
       fc.property(classes, fc.array(fc.nat(3)), (list, tenants) => {
@@ -205,7 +205,7 @@ describe('classes', () => {
     );
   });
 
-  it('below are served by slots that fit nobody above', () => {
+  it('lower ones are served by slots that fit no higher one', () => {
     const { queue, join, served } = createFixture();
     join('a', { class: 'high', fits: (nodeId) => nodeId === 'other' });
     join('a', { class: 'low' });
@@ -213,7 +213,7 @@ describe('classes', () => {
     expect(served.map((each): WaitingClass => each.class)).toEqual(['low']);
   });
 
-  it('are asked for within the ceiling of the tenant, which is also what is given unasked', () => {
+  it("are limited by the tenant's ceiling, which is also the default", () => {
     for (const ceiling of PRIORITIES) {
       expect(priorityWithin(ceiling, undefined)).toBe(ceiling);
       for (const asked of PRIORITIES) {
@@ -224,8 +224,8 @@ describe('classes', () => {
   });
 });
 
-describe('tenants that are held at their cap', () => {
-  it('are passed over, keep their turn, and are served when they no longer are', () => {
+describe('tenants at their cap', () => {
+  it('are skipped, keep their turn, and are served later', () => {
     const { queue, join, served, held } = createFixture();
     join('a');
     join('b');
@@ -240,12 +240,12 @@ describe('tenants that are held at their cap', () => {
   });
 });
 
-describe('I11 bounded: thousands that a slot does not fit', () => {
+describe('I11 bounded: thousands of jobs that a slot does not fit', () => {
   it.each([
     ['tenants', (at: number) => ({ tenantId: `t${at}`, shape: 'any' })],
     ['shapes of one tenant', (at: number) => ({ tenantId: 'one', shape: at })],
     ['shapes of the same tenant', (at: number) => ({ tenantId: 'fit', shape: at })],
-  ])('cost a bounded number of looks, and hide nobody behind them for good: %s', (_, place) => {
+  ])('cost a bounded number of checks and hide no job: %s', (_, place) => {
     const { queue, join, served } = createFixture();
     let looks = 0;
     const misfit = (): boolean => {
@@ -268,7 +268,7 @@ describe('I11 bounded: thousands that a slot does not fit', () => {
   });
 });
 
-/** Tenants that have a job which this node could serve. */
+/** Tenants with a job that this node could serve. */
 function remaining(
   arrivals: readonly { tenant: number; node: string }[],
   served: readonly Named[],

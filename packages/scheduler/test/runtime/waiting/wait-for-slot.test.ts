@@ -1,10 +1,10 @@
-/** Waiting for a slot: who waits, who is woken, and how it ends. */
+/** Waiting for a slot: which job waits, which is woken, and how the wait ends. */
 import { describe, expect, it } from 'vitest';
 import { equalTenancy } from '../../../src/domain/tenancy.ts';
 import { createRig, need, profile, RESULT } from '../rigs/rig.ts';
 
 describe('waiting for a slot', () => {
-  it('gives a freed slot to the waiting job at once', async () => {
+  it('a freed slot goes to the waiting job at once', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const first = await rig.dispatch();
@@ -17,7 +17,7 @@ describe('waiting for a slot', () => {
     expect(rig.service.waiting()).toBe(0);
   });
 
-  it('takes a slot that came free while the store was still asked about the job', async () => {
+  it('takes a slot freed while the store was being read', async () => {
     const rig = createRig({
       wrapStore: (store, clock) => ({
         ...store,
@@ -67,7 +67,7 @@ describe('waiting for a slot', () => {
     expect(await waiting).toMatchObject({ kind: 'dispatched', job: { fence: { nodeId: 'node-b' } } });
   });
 
-  it('waits for nodes that are still on their way back after a start, if it may wait at all', async () => {
+  it('waits during the fleet warm-up for nodes to reconnect', async () => {
     const rig = createRig({ settings: { fleetWarmupMs: 10_000 } });
     expect(rig.refusal(await rig.service.dispatch(rig.request({ waitMs: 0 }))).code).toBe('NO_CAPABLE_NODE');
     const waiting = rig.service.dispatch(rig.request({ waitMs: 5_000 }));
@@ -78,14 +78,14 @@ describe('waiting for a slot', () => {
     expect(await waiting).toMatchObject({ kind: 'dispatched', job: { fence: { nodeId: 'node-a' } } });
   });
 
-  it('does not wait for a node that can do it once the fleet had time to come back', async () => {
+  it('does not wait for a capable node after the fleet warm-up', async () => {
     const rig = createRig({ settings: { fleetWarmupMs: 10_000 } });
     await rig.clock.advance(10_000);
     const outcome = await rig.service.dispatch(rig.request({ waitMs: 5_000 }));
     expect(rig.refusal(outcome).code).toBe('NO_CAPABLE_NODE');
   });
 
-  it('wakes the one that fits, not the one that came first', async () => {
+  it('wakes a waiter that fits, not the first one', async () => {
     const rig = createRig();
     await rig.addNode('node-en');
     await rig.addNode(
@@ -105,14 +105,14 @@ describe('waiting for a slot', () => {
     expect((await english).kind).toBe('refused');
   });
 
-  it('serves retries ahead of new work', async () => {
+  it('serves retries ahead of new jobs', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const first = await rig.dispatch();
     const fresh = rig.service.dispatch(rig.request({ waitMs: 20_000 }));
     await rig.clock.advance(10);
     await rig.service.fail(rig.last(first.jobId), { code: 'PROCESSING_ERROR', message: 'x' });
-    // node-a is excluded for the first job, so the waiting one has it now; both then want node-b.
+    // node-a is excluded for the first job, so the waiting job gets it; then both need node-b.
     expect((await fresh).kind).toBe('dispatched');
     const third = rig.service.dispatch(rig.request({ waitMs: 20_000 }));
     await rig.clock.advance(10);
@@ -124,7 +124,7 @@ describe('waiting for a slot', () => {
     await third;
   });
 
-  it('lets tenants take turns', async () => {
+  it('serves tenants in turn', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     let running = await rig.dispatch();
@@ -144,7 +144,7 @@ describe('waiting for a slot', () => {
     expect(order.indexOf('quiet')).toBeLessThanOrEqual(1);
   });
 
-  it('I11 bounded: refuses when too many wait, in all or of one tenant', async () => {
+  it('I11 bounded: refuses above the waiting limits', async () => {
     const rig = createRig({ settings: { maxWaiting: 3 }, tenancy: equalTenancy({ maxWaiting: 2 }) });
     await rig.addNode('node-a');
     await rig.dispatch();
@@ -163,7 +163,7 @@ describe('waiting for a slot', () => {
     expect(rig.service.inFlight()).toBe(1);
   });
 
-  it('can be cancelled while it waits', async () => {
+  it('a waiting job can be cancelled', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     await rig.dispatch();

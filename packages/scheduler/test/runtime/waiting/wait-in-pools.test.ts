@@ -1,10 +1,10 @@
-/** Jobs that wait while pools divide the fleet: nobody is kept waiting by those who wait for another pool. */
+/** Waiting jobs while pools divide the fleet: jobs that wait for one pool do not block jobs that wait for another. */
 import { describe, expect, it } from 'vitest';
 import { createPoolMap } from '../../../src/runtime/pools/pool-map.ts';
 import { planOf, pool } from '../pools/pool-fixture.ts';
 import { createRig, need, profile, RESULT } from '../rigs/rig.ts';
 
-/** More than one freed slot looks at in a line of equal wishes. */
+/** More equal waiters than one freed slot checks. */
 const CROWD = 20;
 
 async function twoPools(part: Parameters<typeof planOf>[1]) {
@@ -19,7 +19,7 @@ async function twoPools(part: Parameters<typeof planOf>[1]) {
 }
 
 describe('jobs that wait in pools', () => {
-  it('do not stand behind equal ones that wait for another pool, where others are not tried', async () => {
+  it('are not blocked by equal jobs that wait for another pool', async () => {
     const { rig, ask } = await twoPools({ fallsBack: false });
     await ask(1);
     const busy = await rig.dispatch({ need: need({ preferredPoolId: 2 }) });
@@ -31,7 +31,7 @@ describe('jobs that wait in pools', () => {
     expect(await Promise.race([last, 'waits'])).toMatchObject({ kind: 'dispatched' });
   });
 
-  it('are served by the free nodes of their new pool at once when the pools change', async () => {
+  it('are served by the nodes of their new pool when pools change', async () => {
     const { rig, ask, plan } = await twoPools({ isStrict: true, tenantPools: new Map([['default', 1]]) });
     await rig.addNode('node-wide', CROWD, profile({ installedServices: ['silver'] }));
     await ask(1);

@@ -1,4 +1,4 @@
-/** The waiting queue by itself: turns, limits, heads and the backstop. */
+/** The waiting queue by itself: turns, limits, order and the backstop. */
 import { describe, expect, it } from 'vitest';
 import { createWaitingQueue, type Waiter } from '../../../src/runtime/queue/waiting-queue.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -36,7 +36,7 @@ function createFixture(limits: Limits = {}) {
 }
 
 describe('waiting queue', () => {
-  it('wakes one waiter per freed slot, tenants in turn, each tenant in order', () => {
+  it('wakes one waiter per freed slot, tenants in turn', () => {
     const { queue, woken, waiter } = createFixture();
     for (const name of ['a1', 'a2', 'a3']) queue.join(waiter(name, 'a'));
     for (const name of ['b1', 'b2']) queue.join(waiter(name, 'b'));
@@ -45,7 +45,7 @@ describe('waiting queue', () => {
     expect(queue.size()).toBe(0);
   });
 
-  it('puts retries first, and never turns one away', () => {
+  it('serves retries first and never refuses one', () => {
     const { queue, woken, waiter } = createFixture({ maxWaiting: 1 });
     expect(queue.join(waiter('new', 'a'))).toBe('joined');
     expect(queue.join(waiter('too many', 'a'))).toBe('full');
@@ -55,7 +55,7 @@ describe('waiting queue', () => {
     expect(woken).toEqual(['retry', 'new']);
   });
 
-  it('puts one that was woken in vain back at the head of its line', () => {
+  it('puts a waiter back at the head after a failed wake-up', () => {
     const { queue, woken, waiter } = createFixture();
     const first = waiter('first', 'a');
     queue.join(first);
@@ -67,7 +67,7 @@ describe('waiting queue', () => {
     expect(woken).toEqual(['first', 'first', 'second']);
   });
 
-  it('does not wake who has left', () => {
+  it('does not wake a waiter that has left', () => {
     const { queue, woken, waiter } = createFixture();
     const gone = waiter('gone', 'a');
     queue.join(gone);
@@ -77,7 +77,7 @@ describe('waiting queue', () => {
     expect(woken).toEqual([]);
   });
 
-  it('finds a waiter whose wake-up was missed by the backstop, and idles when nobody waits', async () => {
+  it('the backstop finds a missed waiter and idles without waiters', async () => {
     const { clock, queue, woken, waiter } = createFixture();
     let isFree = false;
     queue.join(waiter('missed', 'a', { hasCandidate: () => isFree }));
@@ -90,7 +90,7 @@ describe('waiting queue', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('looks past a long line of misfits to one that fits, of the same tenant or of another', () => {
+  it('skips many waiters that do not fit', () => {
     const { queue, woken, waiter } = createFixture();
     for (let i = 0; i < 60; i++) queue.join(waiter(`misfit ${i}`, 'a', { shape: 'fr', fits: () => false }));
     queue.join(waiter('same tenant', 'a', { shape: 'en' }));
@@ -100,7 +100,7 @@ describe('waiting queue', () => {
     expect(woken.sort()).toEqual(['other tenant', 'same tenant']);
   });
 
-  it('serves a tenant in the order its jobs came, whatever their shapes', () => {
+  it('serves a tenant in arrival order, whatever the shapes', () => {
     const { queue, woken, waiter } = createFixture();
     for (const [name, shape] of [
       ['1', 'en'],

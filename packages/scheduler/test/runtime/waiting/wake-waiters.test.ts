@@ -1,16 +1,16 @@
-/** Who is woken when slots come free: as many as can be served, nobody in vain, and without a pause in between. */
+/** Which waiters are woken when slots become free: as many as can be served, without a pause in between. */
 import { describe, expect, it } from 'vitest';
 import { holdDelivery } from '../rigs/hold-delivery.ts';
 import { createRig, need, profile, RESULT } from '../rigs/rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
-/** Past this many posts the node falls silent: an engine that spins would never let the test go on. */
+/** After this many deliveries the node stops answering: an engine that spins would block the test. */
 const SPINNING = 5_000;
 
 const french = need({ directions: [{ source: 'fr', target: 'zh' }] });
 const frenchProfile = () => profile({ semantic: ['fr'], nmt: { ...profile().nmt, sources: ['fr'] } });
 
-describe('waking', () => {
+describe('waking waiters', () => {
   for (const kind of ['undeliverable', 'overloaded'] as const) {
     for (const { waiters, slots } of [
       { waiters: 2, slots: 1 },
@@ -42,7 +42,7 @@ describe('waking', () => {
     }
   }
 
-  it('serves a waiter from the node that could not be reached, once it can be', async () => {
+  it('serves a waiter from a node that is reachable again', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     rig.onDelivery('node-a', () => ({ kind: 'undeliverable', reason: 'no_connection' }));
@@ -68,7 +68,7 @@ describe('waking', () => {
     expect(kinds.filter((kind) => kind === 'dispatched')).toHaveLength(8);
   });
 
-  it('finds the 33rd of a line whose first 32 wait for another language', async () => {
+  it('finds the 33rd waiter when the first 32 need another language', async () => {
     const rig = createRig();
     await rig.addNode('node-en', 1);
     await rig.addNode('node-fr', 1, frenchProfile());
@@ -87,13 +87,13 @@ describe('waking', () => {
     expect((await english).kind).toBe('dispatched');
   });
 
-  it('gives a slot that a strict job cannot use to one that can', async () => {
+  it('gives a slot that a strict job cannot use to another', async () => {
     const rig = createRig();
     await rig.addNode('node-p');
     await rig.addNode('node-a');
     const strict = await rig.dispatch({ need: need({ preferredNodeId: 'node-p', isStrict: true }) });
     const busy = await rig.dispatch();
-    // It wants node-p and nobody else, and node-p has had it: from here on it waits in vain, ahead of new work.
+    // It requires node-p, which failed it: it waits for nothing, ahead of new jobs.
     await rig.service.fail(rig.last(strict.jobId), FAILURE);
     const fills = await rig.dispatch();
     expect([busy.fence?.nodeId, fills.fence?.nodeId]).toEqual(['node-a', 'node-p']);
@@ -105,7 +105,7 @@ describe('waking', () => {
     expect(await waiting).toMatchObject({ kind: 'dispatched', job: { fence: { nodeId: 'node-a' } } });
   });
 
-  it('ends a drain when the last job in flight is a waiter that is refused', async () => {
+  it('a drain ends when the last waiter is refused', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -124,7 +124,7 @@ describe('waking', () => {
     expect(left).toEqual([0]);
   });
 
-  it('does not refuse a job whose wait ends while a node is being handed it', async () => {
+  it('a wait that ends during a successful delivery does not refuse', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
@@ -138,7 +138,7 @@ describe('waking', () => {
     expect(await waiting).toMatchObject({ kind: 'dispatched', job: { fence: { nodeId: 'node-a' } } });
   });
 
-  it('refuses a job whose wait ends while a node is being handed it that then does not take it', async () => {
+  it('a wait that ends during a failed delivery refuses', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
     const job = await rig.dispatch();
