@@ -139,7 +139,7 @@ export function createCore(deps: CoreDeps) {
     ...(together && { drivers: together.drivers, isStoreSteady: together.isStoreSteady }),
   });
   const answers = together?.answers(jobs);
-  const reader = createJobReader({ clock, store, events, lookAfter: together && jobs.lookAfter });
+  const reader = createJobReader({ clock, store, events, claimIfOrphaned: together && jobs.claimIfOrphaned });
 
   // Beside the hot path: what can be had from the hub, and statistics.
   const backgroundServices = createBackgroundServices({
@@ -172,7 +172,7 @@ export function createCore(deps: CoreDeps) {
       records: store,
       events,
       release: together.releaseSession,
-      checkDriver: jobs.lookAfter,
+      checkDriver: jobs.claimIfOrphaned,
     },
   });
 

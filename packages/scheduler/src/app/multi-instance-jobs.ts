@@ -67,7 +67,7 @@ export function createMultiInstanceJobs(deps: {
     maxHeld: MOST_HELD,
     maxBytes: MOST_HELD_BYTES,
   });
-  const adopt = (job: JobRecord): void => local.jobs().adopt(job);
+  const adopt = (job: JobRecord): void => local.jobs().resume(job);
   const takeoverLookup = createTakeoverLookup({
     takeoverStore: jobStore,
     instances: store.instances,
@@ -87,8 +87,8 @@ export function createMultiInstanceJobs(deps: {
     audioAt: local.audioAt,
     audioReturned: (jobId, at) => local.jobs().audioReturned(jobId, at),
     drives: (jobId) => local.jobs().drives(jobId),
-    verdictHere: (jobId) => local.jobs().verdict(jobId),
-    isConcernedWith: (jobId) => local.jobs().isConcernedWith(jobId),
+    verdictHere: (jobId) => local.jobs().placingResult(jobId),
+    isConcernedWith: (jobId) => local.jobs().isHandling(jobId),
     recordOf: (jobId) => Promise.resolve(jobStore.get(jobId)),
     adopt,
     verdictMs: scheduler.pending_timeout_ms,
@@ -121,7 +121,7 @@ export function createMultiInstanceJobs(deps: {
     restore: (job) => jobStore.restore(local.jobs().asWritten(job)),
     reassert: deps.ledger.reassert,
     abandon: deps.ledger.abandon,
-    isGivenUp: (jobId, attempt) => local.jobs().isGivenUp(jobId, attempt),
+    isGivenUp: (jobId, attempt) => local.jobs().isAttemptAbandoned(jobId, attempt),
     abandoned: () => local.jobs().leasesToAbandonAgain(),
     released: () => local.jobs().leasesToReleaseAgain(),
     release: async (nodeId, lease) => local.jobs().releaseAgain(nodeId, lease),

@@ -82,7 +82,7 @@ export function createMultiInstance(deps: {
     newIncarnation: newName,
     events: {
       lost() {
-        local.jobs().abandonAll();
+        local.jobs().dropAll();
         local.sessions().abandonAll();
         local.cutEverybody();
       },

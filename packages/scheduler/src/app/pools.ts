@@ -58,7 +58,7 @@ export function createPoolsOfApp(deps: {
     // Jobs that wait may go to nodes now that were free all the time, and of which nobody would hear otherwise.
     let at: number | undefined = 0;
     await inSlices(() => {
-      at = fleet.tellFree(at ?? 0, FEW);
+      at = fleet.reportFree(at ?? 0, FEW);
       return at === undefined;
     });
   }

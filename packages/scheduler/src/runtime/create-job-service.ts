@@ -6,11 +6,11 @@ import { createNodeLoss } from './attempts/node-loss.ts';
 import { createNodeReports } from './attempts/node-reports.ts';
 import { createRetryOrFail, type RetryOrFail } from './attempts/retry-or-fail.ts';
 import { createSettleJob } from './attempts/settle-job.ts';
-import { createDeadlines } from './attempts/timeouts.ts';
+import { createTimeouts } from './attempts/timeouts.ts';
 import { createTimerWheel } from './attempts/timer-wheel.ts';
 import { createUnconfirmedSends } from './attempts/unconfirmed-sends.ts';
 import { createAdmission } from './dispatch/admit-job.ts';
-import { createDiscards } from './dispatch/discard-queue.ts';
+import { createDiscardQueue } from './dispatch/discard-queue.ts';
 import { createExclusionLog, type ExclusionLog } from './dispatch/exclusion-log.ts';
 import { createPlacement } from './dispatch/placement.ts';
 import { createRefreshFullNodes } from './dispatch/refresh-full-nodes.ts';
@@ -32,8 +32,8 @@ import { createPoolWatch } from './pools/pool-watch.ts';
 import { createInflightCaps } from './queue/inflight-caps.ts';
 import { createRetryBudget } from './queue/retry-budget.ts';
 import { createWaitingQueue } from './queue/waiting-queue.ts';
-import { NOBODY } from './select/select.ts';
-import { abandonAll } from './takeover/drop-lost-job.ts';
+import { NO_EXCLUSIONS } from './select/select.ts';
+import { dropAll } from './takeover/drop-lost-job.ts';
 import { createRecentlyReleased } from './takeover/recently-released.ts';
 import { createRecentlySettled } from './takeover/recently-settled.ts';
 import { createResumeJobs } from './takeover/resume-job.ts';
@@ -47,8 +47,8 @@ export interface JobServiceSettings extends EngineSettings {
 /** Coarse enough to cost nothing, fine enough for the shortest deadline anybody sets. */
 const TICK_MS = 20;
 const QUEUE_BACKSTOP_MS = 250;
-const MOST_DISCARDS = 10_000;
-const MOST_LATELY = 10_000;
+const MAX_DISCARDS = 10_000;
+const MAX_RECENT_WRITES = 10_000;
 const LONGEST_RECENTLY_SETTLED_BYTES = 64 * 1024 * 1024;
 
 export interface RunningJobService extends JobService, SharedDriving {
@@ -57,7 +57,7 @@ export interface RunningJobService extends JobService, SharedDriving {
   inFlight(): number;
   waiting(): number;
   /** Some of the nodes that each reason kept from jobs lately. */
-  excluded: ExclusionLog['lately'];
+  excluded: ExclusionLog['samples'];
   /** How many tenants are counted or waiting; bounded by what they have. */
   tenants(): { readonly inflight: number; readonly waiting: number };
   stop(): void;
@@ -88,14 +88,14 @@ export function createJobService(
       isHeld: (tenantId) => caps?.hasRoom(tenantId) === false,
     },
   });
-  const isForgetful = deps.store.restore !== undefined;
-  const lately = { clock, keepMs: 2 * settings.reservationTtlMs, maxCount: MOST_LATELY };
+  const mayLoseWrites = deps.store.restore !== undefined;
+  const samples = { clock, keepMs: 2 * settings.reservationTtlMs, maxCount: MAX_RECENT_WRITES };
   const engine: Engine = {
     ...deps,
     wheel,
     queue,
     refreshFullNodes:
-      deps.drivers && createRefreshFullNodes({ ...deps, wheel, isAnybodyWaiting: () => queue.size() > 0 }),
+      deps.drivers && createRefreshFullNodes({ ...deps, wheel, isAnyJobWaiting: () => queue.size() > 0 }),
     caps,
     inFlightJobs: createInFlightJobs(caps, queue.wakeOf, deps.fleet.numbers),
     admitting: new Set(),
@@ -103,34 +103,40 @@ export function createJobService(
     history: createSessionHistory({ maxSessions: settings.maxSessionsRemembered }),
     excluded: createExclusionLog(deps),
     poolWatch: createPoolWatch(deps),
-    anybody: {
+    defaultSelection: {
       chance: deps.chance,
       sampleK: settings.sampleK,
       policy: settings.policy,
-      excluded: NOBODY,
+      excluded: NO_EXCLUSIONS,
       avoid: undefined,
       pools: undefined,
     },
-    recentlySettled: isForgetful
-      ? createRecentlySettled({ ...lately, wheel, maxBytes: LONGEST_RECENTLY_SETTLED_BYTES })
+    recentlySettled: mayLoseWrites
+      ? createRecentlySettled({ ...samples, wheel, maxBytes: LONGEST_RECENTLY_SETTLED_BYTES })
       : undefined,
-    recentlyReleased: isForgetful ? createRecentlyReleased(lately) : undefined,
-    recentlyAbandoned: isForgetful ? createRecentlyReleased(lately) : undefined,
-    abandonments: 0,
+    recentlyReleased: mayLoseWrites ? createRecentlyReleased(samples) : undefined,
+    recentlyAbandoned: mayLoseWrites ? createRecentlyReleased(samples) : undefined,
+    drops: 0,
   };
 
   const settleJob = createSettleJob(engine);
   // Deadlines abandon attempts, and abandoning one sends the next: a cycle in the parts list.
   let retryOrFail: RetryOrFail;
-  const deadlines = createDeadlines(engine, () => retryOrFail);
-  const placement = createPlacement(engine, deadlines);
+  const timeouts = createTimeouts(engine, () => retryOrFail);
+  const placement = createPlacement(engine, timeouts);
   retryOrFail = createRetryOrFail(engine, placement, settleJob);
   const unconfirmedSends = createUnconfirmedSends(engine, retryOrFail);
-  const resumeJobs = createResumeJobs(engine, { deadlines, retryOrFail, settleJob, unconfirmedSends });
-  const discards = createDiscards(engine, { maxPending: MOST_DISCARDS });
-  const dispatch = createAdmission(engine, { placement, deadlines, resumeJobs, discards, unconfirmedSends });
-  const answers = createNodeReports(engine, { placement, deadlines, retryOrFail, settleJob });
-  const nodeLoss = createNodeLoss(engine, retryOrFail, answers.acknowledge);
+  const resumeJobs = createResumeJobs(engine, { timeouts, retryOrFail, settleJob, unconfirmedSends });
+  const discardQueue = createDiscardQueue(engine, { maxPending: MAX_DISCARDS });
+  const dispatch = createAdmission(engine, {
+    placement,
+    timeouts,
+    resumeJobs,
+    discardQueue,
+    unconfirmedSends,
+  });
+  const nodeReports = createNodeReports(engine, { placement, timeouts, retryOrFail, settleJob });
+  const nodeLoss = createNodeLoss(engine, retryOrFail, nodeReports.acknowledge);
 
   // Several slots may come free at once, when a node registers for instance: as many waiters are woken.
   deps.fleet.onFree((nodeId) => {
@@ -138,7 +144,7 @@ export function createJobService(
     for (let free = (load?.max ?? 0) - (load?.used ?? 0); free > 0 && queue.wake(nodeId); free--) {}
   });
 
-  function lookAfter(job: JobRecord): void {
+  function claimIfOrphaned(job: JobRecord): void {
     if (
       deps.drivers === undefined ||
       isSettled(job.state) ||
@@ -147,7 +153,7 @@ export function createJobService(
       return;
     deps.drivers.claim(job).then(
       (claim) => {
-        if (claim.kind === 'ours') resumeJobs.adopt(claim.job);
+        if (claim.kind === 'ours') resumeJobs.resume(claim.job);
       },
       (fault: unknown) =>
         log.debug({ job_id: job.jobId, err: fault }, 'nobody can say who drives a job that is waited for'),
@@ -157,7 +163,7 @@ export function createJobService(
   return {
     dispatch,
     explain: createExplainer(engine),
-    ...answers,
+    ...nodeReports,
     ...nodeLoss,
     ...resumeJobs,
 
@@ -183,10 +189,10 @@ export function createJobService(
     },
 
     drives: (jobId) => engine.inFlightJobs.get(jobId) !== undefined,
-    isConcernedWith: (jobId) =>
+    isHandling: (jobId) =>
       engine.inFlightJobs.get(jobId) !== undefined ||
       engine.admitting.has(jobId) ||
-      discards.isWithdrawn(jobId),
+      discardQueue.isWithdrawn(jobId),
     holdsSlot(jobId, attempt) {
       const flight = engine.inFlightJobs.get(jobId);
       return flight !== undefined && !hasReleased(flight, attempt);
@@ -197,19 +203,19 @@ export function createJobService(
         flight !== undefined && (flight.job.fence?.attempt === attempt || isSentAttempt(flight, attempt));
       return wasSent ? leaseLeftMs(flight, engine.settings, engine.clock.now()) : 0;
     },
-    isGivenUp(jobId, attempt) {
+    isAttemptAbandoned(jobId, attempt) {
       const job = engine.inFlightJobs.get(jobId)?.job;
       if (job?.fence === undefined || job.intent?.attempt === attempt) return false;
       return job.fence.attempt !== attempt || !isOut(job);
     },
-    lookAfter,
-    async verdict(jobId) {
+    claimIfOrphaned,
+    async placingResult(jobId) {
       const flight = engine.inFlightJobs.get(jobId);
       if (flight === undefined) return undefined;
       const outcome = await placingOf(flight);
       return outcome.kind === 'refused' ? outcome : { kind: 'placed' };
     },
-    abandonAll: () => abandonAll(engine),
+    dropAll: () => dropAll(engine),
     asWritten(job) {
       const flight = engine.inFlightJobs.get(job.jobId);
       return flight?.job === job ? writtenRecord(flight) : job;
@@ -224,7 +230,7 @@ export function createJobService(
 
     inFlight: () => engine.inFlightJobs.size(),
     waiting: () => queue.size(),
-    excluded: engine.excluded.lately,
+    excluded: engine.excluded.samples,
     tenants: () => ({ inflight: caps?.tenants() ?? 0, waiting: queue.tenants() }),
     stop() {
       wheel.stop();

@@ -25,7 +25,7 @@ import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
 import type { SlowWatch } from '../ports/slow-watch.ts';
-import { takeMove, takeMoveLater } from './attempts/record-move.ts';
+import { applyMove, applyMoveLater } from './attempts/record-move.ts';
 import type { TimerWheel } from './attempts/timer-wheel.ts';
 import type { ExclusionLog } from './dispatch/exclusion-log.ts';
 import type { RefreshFullNodes } from './dispatch/refresh-full-nodes.ts';
@@ -113,14 +113,14 @@ export interface Engine extends EnginePorts {
   readonly excluded: ExclusionLog;
   readonly poolWatch: PoolWatch;
   /** How to choose for a job that rules nobody out. */
-  readonly anybody: SelectOptions;
+  readonly defaultSelection: SelectOptions;
   /** Absent: the store loses nothing. */
   readonly recentlySettled: RecentlySettled | undefined;
   /** Absent: the ledger loses nothing. */
   readonly recentlyReleased: RecentlyReleased | undefined;
   readonly recentlyAbandoned: RecentlyReleased | undefined;
   /** How often all jobs were abandoned: what is still being asked on their behalf is asked no more. */
-  abandonments: number;
+  drops: number;
 }
 
 /** What besides the state changes in a move. */
@@ -171,8 +171,8 @@ export function advance(
   };
   const moving = engine.store.move(job.jobId, expected, change);
   return moving instanceof Promise
-    ? takeMoveLater(engine, flight, expected, change, moving)
-    : takeMove(engine, flight, expected, change, moving);
+    ? applyMoveLater(engine, flight, expected, change, moving)
+    : applyMove(engine, flight, expected, change, moving);
 }
 
 /**

@@ -23,7 +23,7 @@ export interface InFlightJob {
   /** Nodes that were sent the job, in order: excluded for good, they refuse what they have seen. */
   sentTo: SentTo;
   /** How many of those were told to stop although nobody knows whether they have the job: nobody is told twice. */
-  withdrawn: number;
+  cancelsSent: number;
   /** Highest attempt number used so far. */
   attempts: number;
   /** Retries that count against max_retry. */
@@ -65,13 +65,13 @@ export interface InFlightJob {
   isPlacing: boolean;
   repeats: ((outcome: DispatchOutcome) => void)[] | undefined;
   /** How often a node was looked for after the first try. */
-  rounds: number;
+  searches: number;
   /** A slot is being had for it. */
   securing: Promise<unknown> | undefined;
   /** Ends its wait for a slot, if it waits. */
   stopWaiting: (() => void) | undefined;
   /** The attempt that was given up last; 0 = none. An attempt is given up once. */
-  givenUp: number;
+  abandonedAttempt: number;
   /** Attempts whose nodes are done with the job, so that their leases were released. */
   released: readonly number[];
   /** Attempts whose leases are marked as abandoned. */
@@ -82,13 +82,13 @@ export interface InFlightJob {
    * Whether it is ours to move. `taken_back`: it was refused, and its record is being removed. `record_gone`: the store has lost it.
    * `elsewhere`: another instance drives it by now.
    */
-  driving: 'ours' | 'taken_back' | 'record_gone' | 'elsewhere';
+  driving: 'ours' | 'withdrawn' | 'record_gone' | 'elsewhere';
   /** Nodes that could not be handed the job, and until when they are left alone. */
-  shunned: ReadonlyMap<NodeId, number>;
+  skippedUntil: ReadonlyMap<NodeId, number>;
   /** Among those of its tenant that have a node or are on their way to one; undefined: it waits, or nobody counts. */
   quotaUnit: QuotaUnit | undefined;
   /** The node that left while the job was on its way to it. */
-  leftBy: NodeId | undefined;
+  leftDuringSend: NodeId | undefined;
   /** Where it is in the index of all; NOWHERE: in none. */
   place: number;
   /** The number of the node in whose chain it is. */
@@ -117,14 +117,14 @@ export const isDue = ({ job, driving }: InFlightJob, nodeId: NodeId, attempt: nu
 /** Most jobs are sent to one node, once: that needs no list. */
 export type SentTo = NodeId | readonly NodeId[];
 
-const NOBODY: readonly NodeId[] = [];
+const NO_NODE_IDS: readonly NodeId[] = [];
 const NO_ATTEMPTS: readonly number[] = [];
 const FIRST_ATTEMPT: readonly number[] = [1];
-export const NOBODY_SHUNNED: ReadonlyMap<NodeId, number> = new Map();
+export const NO_SKIPPED_NODES: ReadonlyMap<NodeId, number> = new Map();
 
 /** A new map each time: this is rare, and most flights never need one. */
-export function shun(flight: InFlightJob, nodeId: NodeId, until: number): void {
-  flight.shunned = new Map([...flight.shunned, [nodeId, until]]);
+export function skipNode(flight: InFlightJob, nodeId: NodeId, until: number): void {
+  flight.skippedUntil = new Map([...flight.skippedUntil, [nodeId, until]]);
 }
 
 /** A new list each time: a push would keep room for sixteen more, in every flight. */
@@ -152,7 +152,7 @@ export function noteReleased(flight: InFlightJob, attempt: number): void {
 }
 
 /** It was not the node's last word: the attempt goes on. */
-export function noteTakenAgain(flight: InFlightJob, attempt: number): void {
+export function noteReopened(flight: InFlightJob, attempt: number): void {
   if (flight.released.length > 0) flight.released = flight.released.filter((one) => one !== attempt);
 }
 
@@ -179,7 +179,7 @@ export type Sends = Pick<
 export const UNSENT: Sends = {
   attempts: 0,
   sentAt: 0,
-  sentTo: NOBODY,
+  sentTo: NO_NODE_IDS,
   generation: undefined,
   isInMailbox: false,
   isOutOfBand: true,
@@ -195,13 +195,13 @@ export const sendsOf = (flight: InFlightJob): Sends => ({
 });
 
 /** Of a send that leaves: nobody can say yet by which way. */
-export function noteLeaving(flight: InFlightJob): void {
+export function noteSendStarted(flight: InFlightJob): void {
   flight.generation = Number.POSITIVE_INFINITY;
   flight.isInMailbox = false;
   flight.isOutOfBand = true;
 }
 
-export function noteWay(flight: InFlightJob, delivery: Arrived): void {
+export function noteDelivered(flight: InFlightJob, delivery: Arrived): void {
   const isQueued = delivery.kind === 'queued';
   flight.generation = isQueued ? undefined : delivery.generation;
   flight.isInMailbox = isQueued;
@@ -213,11 +213,11 @@ type Arrived = Extract<Delivery, { readonly kind: 'written' | 'queued' }>;
 /** The last send did not happen. Its node may have been told to stop meanwhile: the next one has not been. */
 export function noteUnsent(flight: InFlightJob, previous: Sends): void {
   Object.assign(flight, previous);
-  flight.withdrawn = Math.min(flight.withdrawn, nodesOf(previous.sentTo).length);
+  flight.cancelsSent = Math.min(flight.cancelsSent, nodesOf(previous.sentTo).length);
 }
 
 /** Another instance drives it by now: not a word more of ours, to anybody. */
-export const isAbandoned = ({ driving }: InFlightJob): boolean => driving === 'elsewhere';
+export const isDropped = ({ driving }: InFlightJob): boolean => driving === 'elsewhere';
 
 /** No node can be sent the job. */
 export const lacksAudio = ({ audioAt }: InFlightJob): boolean =>
@@ -230,8 +230,8 @@ export function createInFlightJob(job: JobRecord, need: Need, compiled: Compiled
     writes: 0,
     need,
     compiled,
-    sentTo: NOBODY,
-    withdrawn: 0,
+    sentTo: NO_NODE_IDS,
+    cancelsSent: 0,
     attempts: 0,
     retries: 0,
     nodesLost: 0,
@@ -250,17 +250,17 @@ export function createInFlightJob(job: JobRecord, need: Need, compiled: Compiled
     fallback: undefined,
     isPlacing: true,
     repeats: undefined,
-    rounds: 0,
+    searches: 0,
     securing: undefined,
     stopWaiting: undefined,
-    givenUp: 0,
+    abandonedAttempt: 0,
     released: NO_ATTEMPTS,
     abandonedLeases: NO_ATTEMPTS,
     settling: undefined,
     driving: 'ours',
-    shunned: NOBODY_SHUNNED,
+    skippedUntil: NO_SKIPPED_NODES,
     quotaUnit: undefined,
-    leftBy: undefined,
+    leftDuringSend: undefined,
     place: NOWHERE,
     onNode: UNNUMBERED,
   };

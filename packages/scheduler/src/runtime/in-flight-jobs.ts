@@ -15,9 +15,9 @@ export interface InFlightJobs {
   /** It counts among its tenant's jobs on nodes from now on. False: the tenant has as many as it may. */
   quotaUnit(flight: InFlightJob): boolean;
   /** It waits again, or for the first time. */
-  unseat(flight: InFlightJob): void;
+  releaseQuotaUnit(flight: InFlightJob): void;
   /** The node is sent the job, or has it: its loss concerns the flight from now on. */
-  board(flight: InFlightJob, nodeId: NodeId): void;
+  setNode(flight: InFlightJob, nodeId: NodeId): void;
   /** Those whose fence the node holds; a copy, safe to walk while they move. */
   on(nodeId: NodeId): InFlightJob[];
   size(): number;
@@ -51,11 +51,11 @@ export function createInFlightJobs(
     return place === NOWHERE ? undefined : inFlightJobs[place];
   }
 
-  function unseat(flight: InFlightJob): void {
+  function releaseQuotaUnit(flight: InFlightJob): void {
     const { quotaUnit } = flight;
     if (caps === undefined || quotaUnit === undefined) return;
     flight.quotaUnit = undefined;
-    caps.releaseLease(quotaUnit);
+    caps.release(quotaUnit);
   }
 
   return {
@@ -71,7 +71,7 @@ export function createInFlightJobs(
       flight.quotaUnit = caps.take(flight.job.tenantId);
       return flight.quotaUnit !== undefined;
     },
-    unseat,
+    releaseQuotaUnit,
     get,
     *all() {
       for (const flight of inFlightJobs) if (flight !== undefined) yield flight;
@@ -83,7 +83,7 @@ export function createInFlightJobs(
       places.leave(flight.place);
       inFlightJobs[flight.place] = undefined;
       if (flight.quotaUnit !== undefined) {
-        unseat(flight);
+        releaseQuotaUnit(flight);
         freed(flight.job.tenantId);
       }
       if (places.size > 0) return;
@@ -91,7 +91,7 @@ export function createInFlightJobs(
       empty = [];
       for (const listen of listeners) listen();
     },
-    board(flight, nodeId) {
+    setNode(flight, nodeId) {
       const isCounted = caps === undefined || flight.quotaUnit !== undefined;
       const isOnNode = flight.onNode !== UNNUMBERED && flight.onNode === numbers.find(nodeId);
       if ((isOnNode && isCounted) || inFlightJobs[flight.place] !== flight) return;

@@ -19,7 +19,7 @@ export function createJobReader(deps: {
   store: JobStore;
   events: JobEvents;
   /** Told of a job that was waited for in vain: perhaps nobody drives it. Absent: nobody else could. */
-  lookAfter?: ((job: JobRecord) => void) | undefined;
+  claimIfOrphaned?: ((job: JobRecord) => void) | undefined;
 }): JobReader {
   const { clock, store, events } = deps;
 
@@ -56,7 +56,7 @@ export function createJobReader(deps: {
       }
       await ended.moved;
       const after = await store.get(jobId);
-      if (after !== undefined && !isSettled(after.state)) deps.lookAfter?.(after);
+      if (after !== undefined && !isSettled(after.state)) deps.claimIfOrphaned?.(after);
       return after;
     },
     watch: (jobId, listen) => events.subscribe(jobId, listen),

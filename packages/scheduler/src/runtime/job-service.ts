@@ -14,9 +14,9 @@ import type { RecentLease } from './takeover/recently-released.ts';
 export interface JobService {
   /** At once, if every port answers at once. Never throws: a fault rejects. */
   dispatch(request: DispatchRequest): MaybePromise<DispatchOutcome>;
-  acknowledge(answer: ReportedAttempt): Promise<ReportResult>;
-  finish(answer: ReportedAttempt, result: JobResult): Promise<ReportResult>;
-  fail(answer: ReportedAttempt, failure: ReportedFailure): Promise<ReportResult>;
+  acknowledge(report: ReportedAttempt): Promise<ReportResult>;
+  finish(report: ReportedAttempt, result: JobResult): Promise<ReportResult>;
+  fail(report: ReportedAttempt, failure: ReportedFailure): Promise<ReportResult>;
   /** `code`: what the job then failed with; JOB_CANCELLED unless told. */
   cancel(jobId: JobId, reason: string, code?: ErrorCode): Promise<CancelOutcome>;
   /** The node's connection ended: after the grace all its jobs are retried at once. */
@@ -35,7 +35,7 @@ export interface SharedDriving {
   /** It is in flight here. */
   drives(jobId: JobId): boolean;
   /** It is, or is about to be, or is being taken back: whoever finds its record need not wonder. */
-  isConcernedWith(jobId: JobId): boolean;
+  isHandling(jobId: JobId): boolean;
   /** It is in flight, and the slot of that attempt was not given back: that may be before its end is written. */
   holdsSlot(jobId: JobId, attempt: number): boolean;
   /**
@@ -44,20 +44,20 @@ export interface SharedDriving {
    */
   leaseLeftMs(jobId: JobId, attempt: number): number;
   /** It is in flight, and that attempt is neither the one that counts nor the one that is being made. */
-  isGivenUp(jobId: JobId, attempt: number): boolean;
+  isAttemptAbandoned(jobId: JobId, attempt: number): boolean;
   /** What the first request for it came to, as soon as that is known. `undefined`: it is not in flight here. */
-  verdict(jobId: JobId): Promise<PlacingResult | undefined>;
+  placingResult(jobId: JobId): Promise<PlacingResult | undefined>;
   /**
    * Somebody waits for it and hears nothing. Goes on with it if its driver is gone: a failover can lose how a job stood after
    * its driver had struck it off its list, and whoever adopts that one does not find it.
    */
-  lookAfter(job: JobRecord): void;
+  claimIfOrphaned(job: JobRecord): void;
   /** Goes on with a job that another instance drove, from its record alone. Safe to repeat. */
-  adopt(job: JobRecord): void;
+  resume(job: JobRecord): void;
   /** The audio of a job in flight can be had again: here, or where it says. */
   audioReturned(jobId: JobId, at?: AudioAt): void;
   /** Forgets every job without a word to anybody, because others drive them by now. */
-  abandonAll(): void;
+  dropAll(): void;
   /** Every job in flight as this instance knows it, and those it settled a moment ago: what a store that lost writes must be told again. */
   jobsToTellAgain(): Iterable<JobRecord>;
   /** The record of such a job as this instance last wrote it: without a DISPATCHED that waits for the job's next move. */

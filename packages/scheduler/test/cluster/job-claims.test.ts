@@ -114,7 +114,7 @@ describe('what came of the first request for a job', () => {
     const { me, other, job, settle } = await startClaims();
     for (const said of [{ kind: 'placed' } as const, REFUSED, undefined]) {
       other.state.verdict = async () => said;
-      const asked = me.verdict(job);
+      const asked = me.placingResult(job);
       await settle();
       expect(await asked).toEqual(said);
     }
@@ -123,15 +123,15 @@ describe('what came of the first request for a job', () => {
   it('is not known of a job that is over, and nobody is asked', async () => {
     const { me, job, jobs, sent } = await startClaims();
     await jobs.settle(job.jobId);
-    expect(await me.verdict(job)).toBeUndefined();
-    expect(await me.verdict({ ...job, jobId: 'job-forgotten' })).toBeUndefined();
+    expect(await me.placingResult(job)).toBeUndefined();
+    expect(await me.placingResult({ ...job, jobId: 'job-forgotten' })).toBeUndefined();
     expect(sent).toEqual([]);
   });
 
   it('is waited for no longer than a job may wait, and holds up nothing else that is said of it', async () => {
     const { me, other, job, clock, settle } = await startClaims();
     other.state.verdict = () => new Promise(() => {});
-    const asked = me.verdict(job);
+    const asked = me.placingResult(job);
     const outcome = asked.catch((fault: unknown) => fault);
     me.state.audio.set(job.jobId, AT);
     me.offerAudio(job);
@@ -148,7 +148,7 @@ describe('a record that names a living instance, which knows nothing of it', () 
   it('is driven again by that instance when somebody asks what came of it', async () => {
     const { me, other, job, settle } = await startClaims();
     other.state.drives.delete(job.jobId);
-    const asked = me.verdict(job);
+    const asked = me.placingResult(job);
     await settle();
     expect(await asked).toEqual({ kind: 'placed' });
     expect(other.state.drives.has(job.jobId)).toBe(true);
@@ -166,7 +166,7 @@ describe('a record that names a living instance, which knows nothing of it', () 
     const { me, other, job, jobs, settle } = await startClaims();
     other.state.drives.delete(job.jobId);
     await jobs.settle(job.jobId);
-    const asked = me.verdict(job);
+    const asked = me.placingResult(job);
     await settle();
     expect(await asked).toBeUndefined();
     expect(other.state.drives.has(job.jobId)).toBe(false);
@@ -175,7 +175,7 @@ describe('a record that names a living instance, which knows nothing of it', () 
   it('is left alone if another was given it by the time that this one is asked', async () => {
     const { me, other, job, jobs, settle } = await startClaims();
     other.state.drives.delete(job.jobId);
-    const asked = me.verdict(job);
+    const asked = me.placingResult(job);
     other.state.verdict = async () => {
       jobs.assign(job.jobId, 'third/third-1');
       return undefined;

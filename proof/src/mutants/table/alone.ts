@@ -55,7 +55,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     name: 'hears results of attempts that were given up',
     breaks: ['I4 fencing', 'I1 no oversell'],
     file: 'runtime/attempts/node-reports.ts',
-    find: 'const isFence = holdsFence(flight.job, answer.nodeId, answer.attempt) && !isSettled(flight.job.state);',
+    find: 'const isFence = holdsFence(flight.job, report.nodeId, report.attempt) && !isSettled(flight.job.state);',
     replace: 'const isFence = !isSettled(flight.job.state);',
     world: { ...IMPATIENT, skips: 1 },
   },
@@ -144,9 +144,9 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     name: 'drops every tenth result',
     breaks: ['I3 one outcome'],
     file: 'runtime/attempts/node-reports.ts',
-    find: '    async finish(answer, result) {\n',
+    find: '    async finish(report, result) {\n',
     replace:
-      "    async finish(answer, result) {\n      engine.finished = (engine.finished ?? 0) + 1;\n      if (engine.finished % 10 === 0) return ignore('result', answer, 'fenced');\n",
+      "    async finish(report, result) {\n      engine.finished = (engine.finished ?? 0) + 1;\n      if (engine.finished % 10 === 0) return ignore('result', report, 'fenced');\n",
     world: CALM,
   },
   {

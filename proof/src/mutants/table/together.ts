@@ -66,8 +66,8 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     name: 'forgets to give back the slot of a job that could not be sent',
     breaks: ['I2 no leak'],
     file: 'runtime/dispatch/placement.ts',
-    find: "await releaseLease(engine, nodeId, leaseId(jobId, attempt));\n    return 'nobody';",
-    replace: "return 'nobody';",
+    find: "await releaseLease(engine, nodeId, leaseId(jobId, attempt));\n    return 'no_node';",
+    replace: "return 'no_node';",
     world: { ...LEAVING, skips: 24 },
   },
   {

@@ -153,7 +153,7 @@ export function createJobClaims(deps: {
     claim,
 
     /** What came of the first request for a job that has no node yet. */
-    async verdict({ jobId }: JobRecord): Promise<ReportOutcome | undefined> {
+    async placingResult({ jobId }: JobRecord): Promise<ReportOutcome | undefined> {
       const stored = await deps.driverOf(jobId);
       if (stored === undefined || stored.isSettled) return undefined;
       // A lane of its own: it may wait for long, and what nodes say of the job must not wait behind it.

@@ -11,7 +11,7 @@ import { abandonLease, type Engine, releaseForGood } from '../engine.ts';
 import {
   hasReleased,
   type InFlightJob,
-  isAbandoned,
+  isDropped,
   isLeaseAbandoned,
   noteLeaseCommitted,
 } from '../in-flight-job.ts';
@@ -54,9 +54,9 @@ export function createLateCommits(engine: Engine, retryOrFail: RetryOrFail): Lat
 
   async function commitAgain(flight: InFlightJob, of: Attempt): Promise<void> {
     const isCurrent = engine.inFlightJobs.get(flight.job.jobId) === flight;
-    if (!isCurrent || isOver(flight, of) || flight.givenUp === of.attempt) return;
+    if (!isCurrent || isOver(flight, of) || flight.abandonedAttempt === of.attempt) return;
     const hasSlot = await commit(flight, of);
-    if (isAbandoned(flight)) return;
+    if (isDropped(flight)) return;
     if (isOver(flight, of)) await undo(flight, of);
     else if (!hasSlot) await loseSlot(flight, of);
   }
@@ -73,13 +73,18 @@ export function createLateCommits(engine: Engine, retryOrFail: RetryOrFail): Lat
     engine.link.cancel(nodeId, flight.job.jobId, 'lease_lost');
     const message = `${nodeId} acknowledged after its slot had been given to another job`;
     if (isOut(flight.job) && holdsFence(flight.job, nodeId, attempt))
-      await retryOrFail.giveUp(flight, { code: 'NODE_OVERLOADED', message, isCounted: true, side: 'open' });
+      await retryOrFail.abandonAttempt(flight, {
+        code: 'NODE_OVERLOADED',
+        message,
+        isCounted: true,
+        side: 'open',
+      });
   }
 
   return {
     isNeeded: (flight, { attempt }) =>
       flight.isResumed ||
-      flight.givenUp === attempt ||
+      flight.abandonedAttempt === attempt ||
       isLeaseAbandoned(flight, attempt) ||
       hasReleased(flight, attempt) ||
       // The fetch committed the lease without waiting for a replica.

@@ -5,7 +5,7 @@ import type { Engine } from '../engine.ts';
 import type { InFlightJob } from '../in-flight-job.ts';
 import type { JobService } from '../job-service.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
-import { abandonAttempt } from './superseded-leases.ts';
+import { abandonLeaseOf } from './superseded-leases.ts';
 import type { Timer } from './timer-wheel.ts';
 
 export function createNodeLoss(
@@ -20,14 +20,14 @@ export function createNodeLoss(
     const { fence, intent } = flight.job;
     if (intent?.nodeId === nodeId) {
       // Known only after the send has been recorded: then the attempt is given up at once.
-      flight.leftBy = nodeId;
+      flight.leftDuringSend = nodeId;
       return;
     }
     if (fence?.nodeId !== nodeId || !isOut(flight.job)) return;
     // The node may be alive, and at work on it: its next report decides about the slot.
-    if (!isOver) void abandonAttempt(engine, flight, fence);
+    if (!isOver) void abandonLeaseOf(engine, flight, fence);
     const side = isOver ? 'over' : 'open';
-    void retryOrFail.giveUp(flight, {
+    void retryOrFail.abandonAttempt(flight, {
       code: 'WS_DISCONNECTED',
       message,
       isCounted: true,
@@ -74,7 +74,7 @@ export function createNodeLoss(
       for (const flight of engine.inFlightJobs.on(nodeId)) {
         const { jobId, fence, intent } = flight.job;
         if (running.has(jobId)) {
-          if (flight.leftBy === nodeId) flight.leftBy = undefined;
+          if (flight.leftDuringSend === nodeId) flight.leftDuringSend = undefined;
           // Its acknowledgement may have been lost with the connection: naming the job is one.
           const attempt = intent?.nodeId === nodeId ? intent : fence;
           if (attempt !== undefined) void acknowledge({ nodeId, jobId, attempt: attempt.attempt });

@@ -11,57 +11,57 @@ import { advance, type Engine, releaseForGood } from '../engine.ts';
 import {
   hasReleased,
   type InFlightJob,
-  isAbandoned,
+  isDropped,
   isEnding,
   noteReleased,
-  noteTakenAgain,
+  noteReopened,
 } from '../in-flight-job.ts';
 import type { JobService } from '../job-service.ts';
 import { createLateCommits, isOver } from './late-commits.ts';
 import { endOfAttempt } from './lateness.ts';
-import { createOverloads } from './overloaded-nodes.ts';
+import { createOverloadedNodes } from './overloaded-nodes.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
 import type { SettleJob } from './settle-job.ts';
-import { withdrawUnclear } from './superseded-leases.ts';
-import type { Deadlines } from './timeouts.ts';
+import { cancelUnconfirmed } from './superseded-leases.ts';
+import type { Timeouts } from './timeouts.ts';
 
 type Kind = 'ack' | 'result' | 'failure';
 type Ignored = Extract<ReportResult, { kind: 'ignored' }>;
 
 export function createNodeReports(
   engine: Engine,
-  parts: { placement: Placement; deadlines: Deadlines; retryOrFail: RetryOrFail; settleJob: SettleJob },
+  parts: { placement: Placement; timeouts: Timeouts; retryOrFail: RetryOrFail; settleJob: SettleJob },
 ): Pick<JobService, 'acknowledge' | 'finish' | 'fail'> {
-  const { placement, deadlines, retryOrFail, settleJob } = parts;
+  const { placement, timeouts, retryOrFail, settleJob } = parts;
   const lateCommits = createLateCommits(engine, retryOrFail);
 
-  const noteOverload = createOverloads(engine);
+  const noteOverload = createOverloadedNodes(engine);
 
-  function ignore(kind: Kind, answer: ReportedAttempt, reason: Ignored['reason']): Ignored {
+  function ignore(kind: Kind, report: ReportedAttempt, reason: Ignored['reason']): Ignored {
     engine.meter.count('scheduler_fenced_total', { kind });
     engine.log.debug(
-      { job_id: answer.jobId, node_id: answer.nodeId, attempt_id: answer.attempt, reason },
+      { job_id: report.jobId, node_id: report.nodeId, attempt_id: report.attempt, reason },
       `late ${kind}`,
     );
     return { kind: 'ignored', reason };
   }
 
   /** The flight the answer may move, or why it may not. At once, if the job is known here and its attempt is the fence. */
-  function find(kind: Kind, answer: ReportedAttempt): InFlightJob | Promise<InFlightJob | Ignored['reason']> {
-    const flight = engine.inFlightJobs.get(answer.jobId);
+  function find(kind: Kind, report: ReportedAttempt): InFlightJob | Promise<InFlightJob | Ignored['reason']> {
+    const flight = engine.inFlightJobs.get(report.jobId);
     if (flight === undefined) {
-      return engine.store.get(answer.jobId).then((job) => {
+      return engine.store.get(report.jobId).then((job) => {
         if (job === undefined) return 'unknown_job';
-        noteLate(kind, answer, job);
+        noteLate(kind, report, job);
         return isSettled(job.state) ? 'settled' : 'fenced';
       });
     }
-    const isFence = holdsFence(flight.job, answer.nodeId, answer.attempt) && !isSettled(flight.job.state);
-    return isFence ? flight : findClosely(kind, flight, answer);
+    const isFence = holdsFence(flight.job, report.nodeId, report.attempt) && !isSettled(flight.job.state);
+    return isFence ? flight : findClosely(kind, flight, report);
   }
 
-  function noteLate(kind: Kind, answer: ReportedAttempt, job: JobRecord): void {
-    const endedAt = endOfAttempt(job, answer);
+  function noteLate(kind: Kind, report: ReportedAttempt, job: JobRecord): void {
+    const endedAt = endOfAttempt(job, report);
     if (endedAt === undefined) return;
     const lateMs = Math.max(0, engine.clock.now() - endedAt);
     engine.meter.observe('scheduler_late_report_seconds', lateMs / 1_000, { kind });
@@ -70,131 +70,136 @@ export function createNodeReports(
   async function findClosely(
     kind: Kind,
     flight: InFlightJob,
-    answer: ReportedAttempt,
+    report: ReportedAttempt,
   ): Promise<InFlightJob | Ignored['reason']> {
-    const attempt = namedAttempt(flight, answer);
+    const attempt = namedAttempt(flight, report);
     // Quicker than the send's own return: the answer proves that the node has the job.
-    if (isMeantFor(flight.job, answer.nodeId, attempt)) {
-      await placement.recordSent(flight, answer.nodeId, attempt);
+    if (isMeantFor(flight.job, report.nodeId, attempt)) {
+      await placement.recordSent(flight, report.nodeId, attempt);
     }
     const isOver = isSettled(flight.job.state);
-    if (!isOver && holdsFence(flight.job, answer.nodeId, attempt) && !isAbandoned(flight)) return flight;
-    noteLate(kind, answer, flight.job);
+    if (!isOver && holdsFence(flight.job, report.nodeId, attempt) && !isDropped(flight)) return flight;
+    noteLate(kind, report, flight.job);
     return isOver ? 'settled' : 'fenced';
   }
 
   /** Its last word on an attempt, whatever it is worth to the job: the slot is free. */
-  async function giveBackLate(answer: ReportedAttempt): Promise<void> {
-    const { jobId, nodeId } = answer;
+  async function releaseLate(report: ReportedAttempt): Promise<void> {
+    const { jobId, nodeId } = report;
     const flight = engine.inFlightJobs.get(jobId);
-    const attempt = flight === undefined ? answer.attempt : namedAttempt(flight, answer);
+    const attempt = flight === undefined ? report.attempt : namedAttempt(flight, report);
     if (attempt === ANY_ATTEMPT) return;
     if (flight !== undefined && holdsFence(flight.job, nodeId, attempt)) noteReleased(flight, attempt);
     await releaseForGood(engine, nodeId, leaseId(jobId, attempt));
   }
 
   return {
-    async acknowledge(answer) {
-      const heardAt = engine.clock.precise();
-      const found = find('ack', answer);
+    async acknowledge(report) {
+      const receivedAt = engine.clock.precise();
+      const found = find('ack', report);
       const flight = found instanceof Promise ? await found : found;
-      if (typeof flight === 'string') return ignore('ack', answer, flight);
+      if (typeof flight === 'string') return ignore('ack', report, flight);
       const { fence, state } = flight.job;
       if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
       const needsCommit = lateCommits.isNeeded(flight, fence);
       // Received in time, however long the write takes: a slow store must not make the driver abandon the node.
-      deadlines.acknowledged(flight);
+      timeouts.acknowledged(flight);
       // An attempt that seemed over goes on, unless its outcome is being written, or a later report ends it.
-      if (!isEnding(flight)) noteTakenAgain(flight, fence.attempt);
+      if (!isEnding(flight)) noteReopened(flight, fence.attempt);
       if (needsCommit) {
         const hasSlot = await lateCommits.commit(flight, fence);
-        if (isAbandoned(flight)) return ignore('ack', answer, 'fenced');
+        if (isDropped(flight)) return ignore('ack', report, 'fenced');
         // Another attempt may have the job by now, and then this lease is not needed.
         if (isOver(flight, fence)) {
           await lateCommits.undo(flight, fence);
-          return ignore('ack', answer, isSettled(flight.job.state) ? 'settled' : 'fenced');
+          return ignore('ack', report, isSettled(flight.job.state) ? 'settled' : 'fenced');
         }
         if (!hasSlot) {
           await lateCommits.loseSlot(flight, fence);
-          return ignore('ack', answer, 'lease_lost');
+          return ignore('ack', report, 'lease_lost');
         }
       }
       while (flight.job.state !== 'RUNNING' && !(await advance(engine, flight, 'acknowledged', RAN))) {
-        if (flight.driving !== 'ours' || isOver(flight, fence)) return ignore('ack', answer, 'fenced');
+        if (flight.driving !== 'ours' || isOver(flight, fence)) return ignore('ack', report, 'fenced');
       }
-      if (!holdsFence(flight.job, fence.nodeId, fence.attempt)) return ignore('ack', answer, 'fenced');
-      noteStage(engine, ACK, heardAt - flight.sentAt);
-      flight.runningAt = heardAt;
-      flight.givenUp = 0;
+      if (!holdsFence(flight.job, fence.nodeId, fence.attempt)) return ignore('ack', report, 'fenced');
+      noteStage(engine, ACK, receivedAt - flight.sentAt);
+      flight.runningAt = receivedAt;
+      flight.abandonedAttempt = 0;
       // A successor may have been on its way elsewhere: it is this node's loss that counts again.
-      engine.inFlightJobs.board(flight, fence.nodeId);
+      engine.inFlightJobs.setNode(flight, fence.nodeId);
       if (flight.attempts !== fence.attempt) {
-        Object.assign(flight, UNKNOWN_WAY);
-        withdrawUnclear(engine, flight, fence);
+        Object.assign(flight, UNKNOWN_DELIVERY);
+        cancelUnconfirmed(engine, flight, fence);
       }
       flight.stopWaiting?.();
       if (flight.audioAt === 'awaited') flight.audioAt = 'missing';
-      deadlines.acknowledged(flight);
+      timeouts.acknowledged(flight);
       return { kind: 'accepted', job: flight.job };
     },
 
-    async finish(answer, result) {
-      const heardAt = engine.clock.precise();
-      const found = find('result', answer);
+    async finish(report, result) {
+      const receivedAt = engine.clock.precise();
+      const found = find('result', report);
       const flight = found instanceof Promise ? await found : found;
       // Its outcome is being written: no news, but its slot is free.
       if (typeof flight === 'string' || isEnding(flight)) {
-        await giveBackLate(answer);
-        return ignore('result', answer, typeof flight === 'string' ? flight : 'fenced');
+        await releaseLate(report);
+        return ignore('result', report, typeof flight === 'string' ? flight : 'fenced');
       }
       // It was heard, and another node is being looked for: saying it again is no news.
-      if (isTranslationMissing(flight, result) && isSaidAgain(flight))
-        return ignore('result', answer, 'fenced');
-      const ranMs = heardAt - startOfRun(flight);
+      if (isTranslationMissing(flight, result) && isRepeatedReport(flight))
+        return ignore('result', report, 'fenced');
+      const ranMs = receivedAt - startOfRun(flight);
       if (isTranslationMissing(flight, result) && isOut(flight.job)) {
         noteStage(engine, RUN, ranMs);
         flight.fallback = result;
-        await retryOrFail.giveUp(flight, { ...UNTRANSLATED, isCounted: true, side: 'over' });
-        engine.nodes.outcome(answer.nodeId, 'unproven', flight.need);
+        await retryOrFail.abandonAttempt(flight, { ...UNTRANSLATED, isCounted: true, side: 'over' });
+        engine.nodes.outcome(report.nodeId, 'unproven', flight.need);
         return { kind: 'accepted', job: flight.job };
       }
       const finishing = settleJob.finish(flight, result);
       const isFinished = finishing instanceof Promise ? await finishing : finishing;
-      if (!isFinished) return ignore('result', answer, 'fenced');
+      if (!isFinished) return ignore('result', report, 'fenced');
       noteStage(engine, RUN, ranMs);
-      engine.slow?.took('result', engine.clock.precise() - heardAt);
-      engine.nodes.outcome(answer.nodeId, 'succeeded', flight.need);
+      engine.slow?.took('result', engine.clock.precise() - receivedAt);
+      engine.nodes.outcome(report.nodeId, 'succeeded', flight.need);
       return { kind: 'accepted', job: flight.job };
     },
 
-    async fail(answer, failure) {
-      const heardAt = engine.clock.precise();
-      const found = find('failure', answer);
+    async fail(report, failure) {
+      const receivedAt = engine.clock.precise();
+      const found = find('failure', report);
       const flight = found instanceof Promise ? await found : found;
       // Nor is it news of an attempt that was given up.
       if (typeof flight === 'string' || isEnding(flight) || !isOut(flight.job)) {
-        await giveBackLate(answer);
-        return ignore('failure', answer, typeof flight === 'string' ? flight : 'fenced');
+        await releaseLate(report);
+        return ignore('failure', report, typeof flight === 'string' ? flight : 'fenced');
       }
-      noteStage(engine, RUN, heardAt - startOfRun(flight));
+      noteStage(engine, RUN, receivedAt - startOfRun(flight));
       const meaning = meaningOf(failure);
       // Served by another instance, the audio may have gone with it: then no node is to blame, and none can do better.
       const isAudioGone = failure.code === 'AUDIO_LOST' && typeof flight.audioAt === 'object';
       if (isAudioGone) flight.audioAt = 'missing';
-      else if (meaning.blamesNode) engine.nodes.outcome(answer.nodeId, 'failed', flight.need);
+      else if (meaning.blamesNode) engine.nodes.outcome(report.nodeId, 'failed', flight.need);
       if (failure.code === 'MODEL_NOT_AVAILABLE')
-        engine.nodes.modelNotAvailable(answer.nodeId, failure.details ?? {});
+        engine.nodes.modelNotAvailable(report.nodeId, failure.details ?? {});
       const { code, message } = failure;
       if (meaning.isRetryable) {
         // Before its slot is given back, or the next in line would be sent after it.
-        if (code === 'NODE_OVERLOADED') noteOverload(answer.nodeId);
-        await retryOrFail.giveUp(flight, { code, message, isCounted: meaning.isCounted, side: 'over' });
+        if (code === 'NODE_OVERLOADED') noteOverload(report.nodeId);
+        await retryOrFail.abandonAttempt(flight, {
+          code,
+          message,
+          isCounted: meaning.isCounted,
+          side: 'over',
+        });
       } else {
         await retryOrFail.conclude(flight, { code, message }, 'over', flight.job.fence);
       }
       // Not before: one that is full should be known to be before it is found again.
       if (!meaning.blamesNode && code !== 'MODEL_NOT_AVAILABLE')
-        engine.nodes.outcome(answer.nodeId, 'unproven', flight.need);
+        engine.nodes.outcome(report.nodeId, 'unproven', flight.need);
       return { kind: 'accepted', job: flight.job };
     },
   };
@@ -202,7 +207,7 @@ export function createNodeReports(
 
 const RAN = { intent: null } as const;
 /** How an earlier attempt went is not kept. */
-const UNKNOWN_WAY = { generation: undefined, isOutOfBand: true } as const;
+const UNKNOWN_DELIVERY = { generation: undefined, isOutOfBand: true } as const;
 
 const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',
@@ -212,14 +217,14 @@ const UNTRANSLATED = {
 const startOfRun = ({ runningAt, sentAt }: InFlightJob): number => (runningAt > 0 ? runningAt : sentAt);
 
 /** The node of the attempt that counts has had its last word on it. */
-const isSaidAgain = (flight: InFlightJob): boolean =>
+const isRepeatedReport = (flight: InFlightJob): boolean =>
   flight.fallback !== undefined && hasReleased(flight, flight.job.fence?.attempt ?? 0);
 
-function namedAttempt(flight: InFlightJob, answer: ReportedAttempt): number {
-  if (answer.attempt !== ANY_ATTEMPT) return answer.attempt;
+function namedAttempt(flight: InFlightJob, report: ReportedAttempt): number {
+  if (report.attempt !== ANY_ATTEMPT) return report.attempt;
   const { fence, intent } = flight.job;
-  if (fence?.nodeId === answer.nodeId) return fence.attempt;
-  return intent?.nodeId === answer.nodeId ? intent.attempt : ANY_ATTEMPT;
+  if (fence?.nodeId === report.nodeId) return fence.attempt;
+  return intent?.nodeId === report.nodeId ? intent.attempt : ANY_ATTEMPT;
 }
 
 /** What a legacy node answers for an utterance that came after a later one of its session. */

@@ -4,28 +4,28 @@ import type { Engine } from '../engine.ts';
 import type { Timer } from './timer-wheel.ts';
 
 /** Few jobs are sent there in vain, and not much is lost if it has room again at once. */
-export const REST_MS = 250;
+export const OVERLOAD_PAUSE_MS = 250;
 
 /**
  * The node knows better: it is left alone for a moment. What the ledger says meanwhile, because a slot was given back there, is no news of what
  * it is really at work on; whoever believed that would send one waiting job after the other to be turned away.
  */
-export function createOverloads({ fleet, meter, wheel }: Engine): (nodeId: NodeId) => void {
+export function createOverloadedNodes({ fleet, meter, wheel }: Engine): (nodeId: NodeId) => void {
   /** Until when each rests that does. */
-  const rests = new Map<NodeId, Timer>();
+  const pauses = new Map<NodeId, Timer>();
 
   function wake(nodeId: NodeId): void {
-    rests.delete(nodeId);
-    fleet.rest(nodeId, false);
+    pauses.delete(nodeId);
+    fleet.setPaused(nodeId, false);
   }
 
   return (nodeId) => {
     meter.count('scheduler_node_overload_reject_total', { reason: 'full' });
-    rests.get(nodeId)?.cancel();
-    fleet.rest(nodeId, true);
-    rests.set(
+    pauses.get(nodeId)?.cancel();
+    fleet.setPaused(nodeId, true);
+    pauses.set(
       nodeId,
-      wheel.set(REST_MS, () => wake(nodeId)),
+      wheel.set(OVERLOAD_PAUSE_MS, () => wake(nodeId)),
     );
   };
 }

@@ -4,12 +4,12 @@ import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Expected, JobChange, MoveResult } from '../../ports/job-store.ts';
 import type { Engine } from '../engine.ts';
 import { type InFlightJob, writtenRecord } from '../in-flight-job.ts';
-import { abandon } from '../takeover/drop-lost-job.ts';
+import { dropJob } from '../takeover/drop-lost-job.ts';
 
 type Answer = MoveResult | { readonly kind: 'failed'; readonly fault: unknown };
 
 /** Whether the move was made, and the job is still ours. */
-export function takeMove(
+export function applyMove(
   engine: Engine,
   flight: InFlightJob,
   expected: Expected,
@@ -17,13 +17,13 @@ export function takeMove(
   moved: MoveResult,
 ): MaybePromise<boolean> {
   if (moved.kind !== 'moved' && isLost(engine, flight, moved)) {
-    return insist(engine, flight, expected, change, moved);
+    return repeatMove(engine, flight, expected, change, moved);
   }
-  return take(engine, flight, moved);
+  return apply(engine, flight, moved);
 }
 
 /** The same for a store that answers later. */
-export function takeMoveLater(
+export function applyMoveLater(
   engine: Engine,
   flight: InFlightJob,
   expected: Expected,
@@ -34,16 +34,16 @@ export function takeMoveLater(
   return moving.then(
     (moved) => {
       flight.writes -= 1;
-      return takeMove(engine, flight, expected, change, moved);
+      return applyMove(engine, flight, expected, change, moved);
     },
     (fault: unknown) => {
       flight.writes -= 1;
-      return insist(engine, flight, expected, change, { kind: 'failed', fault });
+      return repeatMove(engine, flight, expected, change, { kind: 'failed', fault });
     },
   );
 }
 
-function take(engine: Engine, flight: InFlightJob, moved: MoveResult): boolean {
+function apply(engine: Engine, flight: InFlightJob, moved: MoveResult): boolean {
   if (moved.kind === 'moved') {
     flight.job = moved.job;
     flight.written = undefined;
@@ -53,7 +53,7 @@ function take(engine: Engine, flight: InFlightJob, moved: MoveResult): boolean {
     return flight.driving === 'ours';
   }
   if (moved.kind === 'stale') catchUp(flight, moved.job);
-  else if (moved.kind === 'driven_elsewhere') loseToOther(engine, flight);
+  else if (moved.kind === 'driven_elsewhere') dropForOtherDriver(engine, flight);
   else if (flight.driving === 'ours') flight.driving = 'record_gone';
   return false;
 }
@@ -64,14 +64,14 @@ export function catchUp(flight: InFlightJob, job: JobRecord): void {
   flight.written = undefined;
 }
 
-export function loseToOther(engine: Engine, flight: InFlightJob): void {
+export function dropForOtherDriver(engine: Engine, flight: InFlightJob): void {
   engine.meter.count('scheduler_fenced_total', DRIVER);
   engine.log.warn(
     { job_id: flight.job.jobId },
     'another instance drives this job by now; it is dropped here',
   );
   engine.recentlySettled?.forget(flight.job.jobId);
-  abandon(engine, flight);
+  dropJob(engine, flight);
 }
 
 /**
@@ -103,7 +103,7 @@ export function isBehind(stored: JobRecord, known: JobRecord): boolean {
  * Repeats the move until the store answers, because a failed call may have written or not. A record that the store has lost is restored
  * before that, at most MOST_RESTORES times: after that the stored record is accepted as it is.
  */
-async function insist(
+async function repeatMove(
   engine: Engine,
   flight: InFlightJob,
   expected: Expected,
@@ -126,9 +126,9 @@ async function repeat(
   first: Answer,
 ): Promise<boolean> {
   const { jobId } = flight.job;
-  const { abandonments } = engine;
+  const { drops } = engine;
   // A settled job whose RELEASED is not written yet is not in flight any more, but may have been abandoned with the others.
-  const isOurs = (): boolean => flight.driving === 'ours' && engine.abandonments === abandonments;
+  const isOurs = (): boolean => flight.driving === 'ours' && engine.drops === drops;
   let restores = 0;
   for (let answer = first; ; ) {
     let isToRestore = false;
@@ -136,15 +136,15 @@ async function repeat(
       const fields = { job_id: jobId, state: change.state, err: answer.fault };
       engine.log.error(fields, 'the store did not answer a job move');
       await new Promise<void>((resolve) => engine.wheel.set(REPEAT_MS, resolve));
-    } else if (restores < MOST_RESTORES && isLost(engine, flight, answer)) isToRestore = true;
-    else return take(engine, flight, answer);
+    } else if (restores < MAX_RESTORES && isLost(engine, flight, answer)) isToRestore = true;
+    else return apply(engine, flight, answer);
     if (!isOurs()) return false;
     try {
       if (isToRestore) {
         const restored = await engine.store.restore?.(writtenRecord(flight));
         engine.log.warn({ job_id: jobId, restored }, 'the store had lost moves of a job');
         restores += 1;
-        if (restored === 'driven_elsewhere') return take(engine, flight, { kind: restored });
+        if (restored === 'driven_elsewhere') return apply(engine, flight, { kind: restored });
         if (!isOurs()) return false;
       }
       const moved = await engine.store.move(jobId, expected, change);
@@ -157,7 +157,7 @@ async function repeat(
 }
 
 const REPEAT_MS = 250;
-const MOST_RESTORES = 3;
+const MAX_RESTORES = 3;
 const DRIVER = { kind: 'driver' };
 
 /** An earlier call has written the move: no other move makes the same entry. */

@@ -8,10 +8,10 @@ import type { Placement } from '../dispatch/placement.ts';
 import { advance, type Engine, releaseForGood } from '../engine.ts';
 import { hasReleased, type InFlightJob, isEnding, lacksAudio, noteReleased } from '../in-flight-job.ts';
 import { backToWaiting, waitForSlot } from '../queue/waiting.ts';
-import { markedOut, markedOutWords } from '../select/marked-out.ts';
+import { describeMarkedOut, markedOut } from '../select/marked-out.ts';
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
 import type { NodeSide, SettleJob } from './settle-job.ts';
-import { abandonAttempt } from './superseded-leases.ts';
+import { abandonLeaseOf } from './superseded-leases.ts';
 
 export interface Reason {
   readonly code: string;
@@ -28,7 +28,7 @@ export interface RetryOrFail {
    * Only for the attempt that holds the fence; the caller has checked. Resolves once the job was tried elsewhere or
    * waits for a slot, not when the wait ends: whoever brought the news must not be kept.
    */
-  giveUp(flight: InFlightJob, reason: Reason): Promise<boolean>;
+  abandonAttempt(flight: InFlightJob, reason: Reason): Promise<boolean>;
   /** For a job that no node has, or whose last attempt was given up: another node, now or as soon as one is free. */
   tryElsewhere(flight: InFlightJob, side: NodeSide): Promise<void>;
   /** The end of a job that could not be retried: its best result, or its last failure. */
@@ -39,7 +39,7 @@ export interface RetryOrFail {
     of?: Attempt,
   ): Promise<void>;
   /** The end of a job whose time is over. */
-  runOut(flight: InFlightJob, failure: { code: string; message: string }): Promise<void>;
+  endAtDeadline(flight: InFlightJob, failure: { code: string; message: string }): Promise<void>;
 }
 
 /** Uncounted retries end somewhere too: a fleet that refuses everything must not be walked for ever. */
@@ -78,7 +78,7 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
   }
 
   /** What is left to wait: as long as the last attempt may still answer, until the deadline; otherwise not long. */
-  function patienceMs(flight: InFlightJob, side: NodeSide): number {
+  function waitLimitMs(flight: InFlightJob, side: NodeSide): number {
     const left = flight.job.deadlineAt - engine.clock.now();
     return side === 'open' ? left : Math.min(left, engine.settings.pendingTimeoutMs);
   }
@@ -86,7 +86,7 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
   async function tryElsewhere(flight: InFlightJob, side: NodeSide): Promise<void> {
     if (lacksAudio(flight)) return awaitAudio(flight, side);
     const placed = await placement.place(flight, candidates(engine, flight, flight.job.spec.utteranceIndex));
-    if (placed !== 'nobody') return;
+    if (placed !== 'no_node') return;
     if (await backToWaiting(engine, flight, true)) void waitElsewhere(flight, side);
   }
 
@@ -104,11 +104,11 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
     const marked = markedOut(engine.fleet, flight.compiled, excluded);
     if (marked === undefined) return failure;
     engine.meter.count('scheduler_model_na_last_candidate_total');
-    return { ...failure, message: `${failure.message}; ${markedOutWords(marked)}` };
+    return { ...failure, message: `${failure.message}; ${describeMarkedOut(marked)}` };
   }
 
   async function waitElsewhere(flight: InFlightJob, side: NodeSide): Promise<void> {
-    const limitMs = patienceMs(flight, side);
+    const limitMs = waitLimitMs(flight, side);
     const { fence } = flight.job;
     const waited = await waitForSlot(engine, placement, flight, { isRetry: true, limitMs });
     // At its deadline the job may have been ended already.
@@ -125,7 +125,7 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
   return {
     conclude,
     tryElsewhere,
-    async runOut(flight, failure) {
+    async endAtDeadline(flight, failure) {
       // What is being written may come to nothing, and no other time is set.
       while (isEnding(flight)) {
         await flight.settling?.ended;
@@ -134,7 +134,7 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
       const lacksNode = !isOut(flight.job) && !lacksAudio(flight);
       await conclude(flight, lacksNode ? withMarks(flight, failure) : failure, 'open');
     },
-    async giveUp(flight, { code, message, isCounted, side, isLoss }) {
+    async abandonAttempt(flight, { code, message, isCounted, side, isLoss }) {
       const { fence } = flight.job;
       if (isEnding(flight)) {
         // Its last word was heard, and is being written. Whoever said it has the job no more, and comes back without it.
@@ -142,23 +142,28 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
         if (flight.job.fence?.attempt !== fence?.attempt) return false;
       }
       if (fence === undefined || isSettled(flight.job.state)) return false;
-      if (flight.givenUp === fence.attempt) {
+      if (flight.abandonedAttempt === fence.attempt) {
         // That it was given up is being written; but its node is done with it by now.
         if (side === 'over') await free(flight, fence);
         return false;
       }
-      if (side === 'open') void abandonAttempt(engine, flight, fence);
-      flight.givenUp = fence.attempt;
+      if (side === 'open') void abandonLeaseOf(engine, flight, fence);
+      flight.abandonedAttempt = fence.attempt;
       if (isLoss === true) {
         flight.nodesLost += 1;
         engine.nodes.outcome(fence.nodeId, 'unproven', flight.need);
       }
       flight.attemptTimer?.cancel();
       flight.lastFailure = { code, message };
-      const verdict = judgeRetry(flight, isCounted, engine.settings.maxRetry, engine.budget.take);
-      if (verdict !== 'retry') {
-        if (verdict === 'over_budget') engine.meter.count('scheduler_retry_budget_exhausted_total');
-        await conclude(flight, verdict === 'poison' ? poison(fence.nodeId) : flight.lastFailure, side, fence);
+      const decision = judgeRetry(flight, isCounted, engine.settings.maxRetry, engine.budget.take);
+      if (decision !== 'retry') {
+        if (decision === 'over_budget') engine.meter.count('scheduler_retry_budget_exhausted_total');
+        await conclude(
+          flight,
+          decision === 'poison' ? poison(fence.nodeId) : flight.lastFailure,
+          side,
+          fence,
+        );
         return true;
       }
       while (!(await advance(engine, flight, 'gave_up', { reason: code, intent: null }))) {

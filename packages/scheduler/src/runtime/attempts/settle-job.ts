@@ -16,7 +16,7 @@ import {
   type Settlement,
 } from '../in-flight-job.ts';
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
-import { abandonAttempt, withdrawUnclear } from './superseded-leases.ts';
+import { abandonLeaseOf, cancelUnconfirmed } from './superseded-leases.ts';
 
 /** `over`: the node is done with the job, or never had it. `open`: it may still be working on it. */
 export type NodeSide = 'over' | 'open';
@@ -36,26 +36,26 @@ export interface SettleJob {
 }
 
 export function createSettleJob(engine: Engine): SettleJob {
-  function land(flight: InFlightJob): void {
+  function endFlight(flight: InFlightJob): void {
     flight.attemptTimer?.cancel();
     flight.deadlineTimer?.cancel();
     engine.inFlightJobs.remove(flight);
     flight.stopWaiting?.();
     const { jobId, fence } = flight.job;
     engine.audio.drop(jobId);
-    if (fence === undefined || !isFirstSend(flight)) withdrawUnclear(engine, flight, fence);
+    if (fence === undefined || !isFirstSend(flight)) cancelUnconfirmed(engine, flight, fence);
   }
 
   function close(flight: InFlightJob, side: NodeSide): MaybePromise<unknown> {
-    land(flight);
+    endFlight(flight);
     const { jobId, fence } = flight.job;
     if (fence === undefined) return advance(engine, flight, 'released');
     // What its node has said its last word on is not open, whoever ends the job.
     if (side === 'open' && !hasReleased(flight, fence.attempt)) return closeOpen(flight, fence);
     noteReleased(flight, fence.attempt);
-    const giving = releaseForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
-    return giving instanceof Promise
-      ? giving.then(() => advance(engine, flight, 'released'))
+    const releasing = releaseForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
+    return releasing instanceof Promise
+      ? releasing.then(() => advance(engine, flight, 'released'))
       : advance(engine, flight, 'released');
   }
 
@@ -64,13 +64,13 @@ export function createSettleJob(engine: Engine): SettleJob {
     const reason = failure?.code ?? 'superseded';
     if (reason !== 'JOB_TIMEOUT' || engine.settings.cancelsTimedOut)
       engine.link.cancel(fence.nodeId, jobId, reason);
-    await abandonAttempt(engine, flight, fence);
+    await abandonLeaseOf(engine, flight, fence);
     watchLeaseEnd(engine, fence.nodeId);
     await advance(engine, flight, 'released', { reason: 'lease_left_to_expire' });
   }
 
   /** The outcome was written by somebody else, or its record is gone: what the job held here ends all the same. */
-  async function letGo(flight: InFlightJob): Promise<void> {
+  async function closeIfEnded(flight: InFlightJob): Promise<void> {
     if (engine.inFlightJobs.get(flight.job.jobId) !== flight) return;
     if (isSettled(flight.job.state) || flight.driving === 'record_gone') await close(flight, 'open');
   }
@@ -116,7 +116,7 @@ export function createSettleJob(engine: Engine): SettleJob {
     try {
       for (let writing = first; writing !== undefined; writing = write()) if (await writing) return true;
       // What the job held is for the one to end whose attempt counts by now.
-      if (flight.settling === own) await letGo(flight);
+      if (flight.settling === own) await closeIfEnded(flight);
       return false;
     } finally {
       if (flight.settling === own) flight.settling = undefined;
@@ -139,24 +139,32 @@ export function createSettleJob(engine: Engine): SettleJob {
   ): MaybePromise<boolean> {
     const { jobId } = flight.job;
     const releaseLease = (): MaybePromise<void> => releaseForGood(engine, nodeId, leaseId(jobId, attempt));
-    const step = () => ({ result, intent: null, via: flight.job.state === 'RUNNING' ? RAN : RAN_UNASKED });
+    const step = () => ({
+      result,
+      intent: null,
+      via: flight.job.state === 'RUNNING' ? RAN : RAN_UNACKNOWLEDGED,
+    });
     const settling = settle(flight, 'released', step, { nodeId, attempt });
     if (settling === false) return false;
     const isWaiting = settling instanceof Promise;
     noteReleased(flight, attempt);
-    const giving = isWaiting ? releaseLease() : undefined;
+    const releasing = isWaiting ? releaseLease() : undefined;
     const goOn = (isOurs: boolean): MaybePromise<boolean> => {
       if (!isOurs) return false;
       noteFinished(flight);
-      land(flight);
-      const given = giving ?? releaseLease();
-      return given instanceof Promise ? given.then(() => true) : true;
+      endFlight(flight);
+      const released = releasing ?? releaseLease();
+      return released instanceof Promise ? released.then(() => true) : true;
     };
     return isWaiting ? settling.then(goOn) : goOn(settling);
   }
 
   async function finishOpen(flight: InFlightJob, result: JobResult, of?: Attempt): Promise<boolean> {
-    const step = () => ({ result, intent: null, via: flight.job.state === 'RUNNING' ? NONE : UNASKED });
+    const step = () => ({
+      result,
+      intent: null,
+      via: flight.job.state === 'RUNNING' ? NONE : UNACKNOWLEDGED,
+    });
     if (!(await settle(flight, 'finished', step, of))) return false;
     noteFinished(flight);
     await close(flight, 'open');
@@ -201,7 +209,7 @@ const isSame = (one: Attempt | undefined, other: Attempt): boolean =>
 const AT_ONCE = { of: undefined, ended: Promise.resolve() };
 type Ending = 'finished' | 'released' | 'failed';
 const NONE: readonly JobEvent[] = [];
-const UNASKED: readonly JobEvent[] = ['acknowledged'];
+const UNACKNOWLEDGED: readonly JobEvent[] = ['acknowledged'];
 const RAN: readonly JobEvent[] = ['finished'];
-const RAN_UNASKED: readonly JobEvent[] = ['acknowledged', 'finished'];
+const RAN_UNACKNOWLEDGED: readonly JobEvent[] = ['acknowledged', 'finished'];
 const FINISHED = { outcome: 'finished', code: '' };

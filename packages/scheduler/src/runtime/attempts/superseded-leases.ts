@@ -2,39 +2,39 @@
 import type { NodeId } from '../../domain/ids.ts';
 import { type Attempt, holdsFence } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { Placed } from '../dispatch/placed.ts';
+import type { PlacementResult } from '../dispatch/placed.ts';
 import { abandonLease, type Engine } from '../engine.ts';
-import { hasReleased, type InFlightJob, isAbandoned, nodesOf, noteLeaseAbandoned } from '../in-flight-job.ts';
+import { hasReleased, type InFlightJob, isDropped, nodesOf, noteLeaseAbandoned } from '../in-flight-job.ts';
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
 
 /** `sent` all the same if the node's report was quicker than the record. */
-export async function notSentThere(
+export async function cancelOvertaken(
   engine: Engine,
   flight: InFlightJob,
   nodeId: NodeId,
   attempt: number,
-): Promise<Placed> {
+): Promise<PlacementResult> {
   if (holdsFence(flight.job, nodeId, attempt)) return 'sent';
   // The attempt may go on under the instance that drives the job now.
-  if (isAbandoned(flight)) return 'overtaken';
+  if (isDropped(flight)) return 'overtaken';
   engine.link.cancel(nodeId, flight.job.jobId, 'superseded');
-  await abandonAttempt(engine, flight, { nodeId, attempt });
+  await abandonLeaseOf(engine, flight, { nodeId, attempt });
   watchLeaseEnd(engine, nodeId);
   return 'overtaken';
 }
 
 /** A new attempt counts from now on: the attempt before it, and unconfirmed ones, are stopped and their leases marked. */
-export async function settleLeases(
+export async function abandonPrevious(
   engine: Engine,
   flight: InFlightJob,
   nodeId: NodeId,
   before: Attempt | undefined,
-): Promise<Placed> {
+): Promise<PlacementResult> {
   if (before !== undefined && !hasReleased(flight, before.attempt)) {
     engine.link.cancel(before.nodeId, flight.job.jobId, 'superseded');
-    await abandonAttempt(engine, flight, before);
+    await abandonLeaseOf(engine, flight, before);
   }
-  withdrawUnclear(engine, flight, before, nodeId);
+  cancelUnconfirmed(engine, flight, before, nodeId);
   return 'sent';
 }
 
@@ -42,7 +42,7 @@ export async function settleLeases(
  * Cancels the job on nodes that were sent it after the attempt that counted last and that have not confirmed it: their reports do not
  * count any more. `now`: the node that has it now.
  */
-export function withdrawUnclear(
+export function cancelUnconfirmed(
   engine: Engine,
   flight: InFlightJob,
   counted: Attempt | undefined,
@@ -50,13 +50,13 @@ export function withdrawUnclear(
 ): void {
   const sent = nodesOf(flight.sentTo);
   const first = counted === undefined ? 0 : sent.indexOf(counted.nodeId) + 1;
-  for (const nodeId of sent.slice(Math.max(first, flight.withdrawn))) {
+  for (const nodeId of sent.slice(Math.max(first, flight.cancelsSent))) {
     if (nodeId === now) continue;
     engine.link.cancel(nodeId, flight.job.jobId, 'superseded');
     const attempt = flight.job.timeline.findLast((entry) => entry.nodeId === nodeId)?.attempt;
-    if (attempt !== undefined) void abandonAttempt(engine, flight, { nodeId, attempt });
+    if (attempt !== undefined) void abandonLeaseOf(engine, flight, { nodeId, attempt });
   }
-  flight.withdrawn = sent.length;
+  flight.cancelsSent = sent.length;
 }
 
 /**
@@ -64,7 +64,7 @@ export function withdrawUnclear(
  * acknowledge this one has it only if its next heartbeat names it, so the lease ends soon after that heartbeat. The lease of a legacy
  * node is never shortened: such a node acknowledges nothing and names nothing.
  */
-export function abandonAttempt(
+export function abandonLeaseOf(
   engine: Engine,
   flight: InFlightJob,
   { nodeId, attempt }: Attempt,

@@ -5,42 +5,47 @@ import type { Engine } from '../engine.ts';
 import type { InFlightJob } from '../in-flight-job.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
 
-export interface Deadlines {
+export interface Timeouts {
   /** The whole job, waiting and all attempts included. */
   startJob(flight: InFlightJob, deadlineAt?: number): void;
   attemptSent(flight: InFlightJob): void;
   acknowledged(flight: InFlightJob): void;
 }
 
-export function createDeadlines(engine: Engine, retryOrFail: () => RetryOrFail): Deadlines {
+export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): Timeouts {
   const { wheel, settings } = engine;
 
   /** The attempt that is out; its timer is cancelled when it is not any more. */
-  function holder(flight: InFlightJob): NodeId | undefined {
+  function nodeOf(flight: InFlightJob): NodeId | undefined {
     return isOut(flight.job) ? flight.job.fence?.nodeId : undefined;
   }
 
   function ackMissed(flight: InFlightJob): void {
-    const nodeId = holder(flight);
+    const nodeId = nodeOf(flight);
     if (nodeId === undefined || flight.job.state !== 'DISPATCHED') return;
-    if (isPatient(engine, flight)) {
+    if (isAckTimeoutExtended(engine, flight)) {
       flight.attemptTimer = wheel.setAt(engine.clock.now() + settings.ackTimeoutMs, ackMissed, flight);
       return;
     }
     engine.meter.count('scheduler_ack_timeout_total');
     engine.nodes.outcome(nodeId, 'failed', flight.need);
     const message = `${nodeId} did not acknowledge within ${settings.ackTimeoutMs} ms`;
-    void retryOrFail().giveUp(flight, { code: 'NODE_UNAVAILABLE', message, isCounted: true, side: 'open' });
+    void retryOrFail().abandonAttempt(flight, {
+      code: 'NODE_UNAVAILABLE',
+      message,
+      isCounted: true,
+      side: 'open',
+    });
   }
 
-  function ranTooLong(flight: InFlightJob): void {
-    const nodeId = holder(flight);
+  function jobTimedOut(flight: InFlightJob): void {
+    const nodeId = nodeOf(flight);
     if (nodeId === undefined) return;
     const message = `${nodeId} gave no result within ${settings.jobTimeoutMs} ms`;
     const failure = { code: 'JOB_TIMEOUT', message };
     if (flight.doesAcknowledge) {
       engine.nodes.outcome(nodeId, 'failed', flight.need);
-      void retryOrFail().giveUp(flight, { ...failure, isCounted: true, side: 'open' });
+      void retryOrFail().abandonAttempt(flight, { ...failure, isCounted: true, side: 'open' });
       return;
     }
     // A legacy node may stay silent on purpose, having merged the audio into another utterance: nothing to retry,
@@ -50,7 +55,7 @@ export function createDeadlines(engine: Engine, retryOrFail: () => RetryOrFail):
 
   function deadlinePassed(flight: InFlightJob): void {
     const late = { code: 'JOB_TIMEOUT', message: `no outcome within ${settings.jobDeadlineMs} ms` };
-    void retryOrFail().runOut(
+    void retryOrFail().endAtDeadline(
       flight,
       flight.audioAt === 'awaited' ? AUDIO_GONE : (flight.lastFailure ?? late),
     );
@@ -58,7 +63,7 @@ export function createDeadlines(engine: Engine, retryOrFail: () => RetryOrFail):
 
   function armRun(flight: InFlightJob): void {
     flight.attemptTimer?.cancel();
-    flight.attemptTimer = wheel.setAt(flight.sentAt + settings.jobTimeoutMs, ranTooLong, flight);
+    flight.attemptTimer = wheel.setAt(flight.sentAt + settings.jobTimeoutMs, jobTimedOut, flight);
   }
 
   return {
@@ -66,11 +71,11 @@ export function createDeadlines(engine: Engine, retryOrFail: () => RetryOrFail):
       flight.deadlineTimer = wheel.setAt(deadlineAt, deadlinePassed, flight);
     },
     attemptSent(flight) {
-      const { leftBy } = flight;
-      flight.leftBy = undefined;
-      if (leftBy !== undefined && leftBy === flight.job.fence?.nodeId) {
-        const message = `${leftBy} disconnected`;
-        void retryOrFail().giveUp(flight, {
+      const { leftDuringSend } = flight;
+      flight.leftDuringSend = undefined;
+      if (leftDuringSend !== undefined && leftDuringSend === flight.job.fence?.nodeId) {
+        const message = `${leftDuringSend} disconnected`;
+        void retryOrFail().abandonAttempt(flight, {
           code: 'WS_DISCONNECTED',
           message,
           isCounted: true,
@@ -91,10 +96,12 @@ export function createDeadlines(engine: Engine, retryOrFail: () => RetryOrFail):
 }
 
 /** How many times as long an acknowledgement is waited for that the store may have held up. */
-const PATIENCE = 4;
+const MAX_ACK_TIMEOUTS = 4;
 
-export const isPatient = ({ isStoreSteady, clock, settings }: Engine, { sentAt }: InFlightJob): boolean =>
-  isStoreSteady?.() === false && clock.now() < sentAt + PATIENCE * settings.ackTimeoutMs;
+export const isAckTimeoutExtended = (
+  { isStoreSteady, clock, settings }: Engine,
+  { sentAt }: InFlightJob,
+): boolean => isStoreSteady?.() === false && clock.now() < sentAt + MAX_ACK_TIMEOUTS * settings.ackTimeoutMs;
 
 const AUDIO_GONE = {
   code: 'AUDIO_LOST',

@@ -3,23 +3,23 @@ import { advance, type Engine } from '../engine.ts';
 import { type InFlightJob, nodesOf } from '../in-flight-job.ts';
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
-import { abandonAttempt } from './superseded-leases.ts';
-import { isPatient } from './timeouts.ts';
+import { abandonLeaseOf } from './superseded-leases.ts';
+import { isAckTimeoutExtended } from './timeouts.ts';
 
 export interface UnconfirmedSends {
   /** The job is accepted, whatever comes of the send: its node may be at work on it. Without a word of that node it is tried elsewhere. */
-  awaitWord(flight: InFlightJob): Promise<void>;
+  awaitReport(flight: InFlightJob): Promise<void>;
 }
 
 export function createUnconfirmedSends(engine: Engine, retryOrFail: RetryOrFail): UnconfirmedSends {
   const { clock, wheel, settings } = engine;
 
-  function silent(flight: InFlightJob): void {
+  function reportMissing(flight: InFlightJob): void {
     const { intent } = flight.job;
     if (!isOpen(flight) || intent === undefined) return;
     // It has spoken, and that is being written.
-    if (flight.recording !== undefined || isPatient(engine, flight)) {
-      listen(flight);
+    if (flight.recording !== undefined || isAckTimeoutExtended(engine, flight)) {
+      waitForReport(flight);
       return;
     }
     const { nodeId } = intent;
@@ -29,33 +29,33 @@ export function createUnconfirmedSends(engine: Engine, retryOrFail: RetryOrFail)
       message: `${nodeId} may have been sent the job and did not say so within ${settings.ackTimeoutMs} ms`,
     };
     // From here on the holder cannot hand it over any more: it may not commit an abandoned lease.
-    void abandonAttempt(engine, flight, intent);
+    void abandonLeaseOf(engine, flight, intent);
     watchLeaseEnd(engine, nodeId);
     // The node of a job that was taken over may be on its way back from the instance that died, so the job waits for it. Otherwise no
     // report of the node counts from here on, and the client is not kept waiting for long.
     void retryOrFail.tryElsewhere(flight, flight.isResumed ? 'open' : 'over');
   }
 
-  function listen(flight: InFlightJob): void {
-    flight.attemptTimer = wheel.setAt(clock.now() + settings.ackTimeoutMs, silent, flight);
+  function waitForReport(flight: InFlightJob): void {
+    flight.attemptTimer = wheel.setAt(clock.now() + settings.ackTimeoutMs, reportMissing, flight);
   }
 
   /** Another node was meant to have it since, and could not be reached. By the record that would be the one whose word counts. */
-  async function isMeantAgain(flight: InFlightJob): Promise<boolean> {
+  async function restoreIntent(flight: InFlightJob): Promise<boolean> {
     const nodeId = nodesOf(flight.sentTo).at(-1);
     if (nodeId === undefined) return false;
     return advance(engine, flight, 'reserved', { intent: { nodeId, attempt: flight.attempts } });
   }
 
   return {
-    async awaitWord(flight) {
+    async awaitReport(flight) {
       // The record of one that was taken over says for whom it is meant, also if another was since and could not be reached.
-      const isMeant =
-        flight.isResumed || flight.job.intent?.attempt === flight.attempts || (await isMeantAgain(flight));
+      const isIntended =
+        flight.isResumed || flight.job.intent?.attempt === flight.attempts || (await restoreIntent(flight));
       const { intent } = flight.job;
-      if (!isMeant || !isOpen(flight) || intent === undefined) return;
-      engine.inFlightJobs.board(flight, intent.nodeId);
-      listen(flight);
+      if (!isIntended || !isOpen(flight) || intent === undefined) return;
+      engine.inFlightJobs.setNode(flight, intent.nodeId);
+      waitForReport(flight);
     },
   };
 }

@@ -5,27 +5,27 @@ import { isSettled, type JobRecord } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { AdmitResult } from '../../ports/job-store.ts';
-import type { Deadlines } from '../attempts/timeouts.ts';
+import type { Timeouts } from '../attempts/timeouts.ts';
 import type { UnconfirmedSends } from '../attempts/unconfirmed-sends.ts';
 import type { Engine } from '../engine.ts';
 import { createInFlightJob, type InFlightJob } from '../in-flight-job.ts';
 import type { InflightCaps, QuotaUnit } from '../queue/inflight-caps.ts';
 import { backToWaiting, waitForSlot } from '../queue/waiting.ts';
 import { compileNeed } from '../select/compile-need.ts';
-import { ABANDONED } from '../takeover/drop-lost-job.ts';
+import { DRIVEN_ELSEWHERE } from '../takeover/drop-lost-job.ts';
 import type { ResumeJobs } from '../takeover/resume-job.ts';
 import { boundJob } from './bound-job.ts';
-import { type Asked, candidates, exclusions } from './candidates.ts';
-import { createRefusing } from './count-refusals.ts';
-import type { Discards } from './discard-queue.ts';
+import { candidates, exclusions, type SelectionInput } from './candidates.ts';
+import { createRefusals } from './count-refusals.ts';
+import type { DiscardQueue } from './discard-queue.ts';
 import {
   createDispatchContext,
   type DispatchContext,
   releaseQuotaUnit,
-  whileSeated,
+  withQuotaUnit,
 } from './dispatch-context.ts';
 import { draftJob } from './draft-job.ts';
-import type { Placed } from './placed.ts';
+import type { PlacementResult } from './placed.ts';
 import type { Placement } from './placement.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { createRepeats } from './repeats.ts';
@@ -36,24 +36,24 @@ export function createAdmission(
   engine: Engine,
   parts: {
     placement: Placement;
-    deadlines: Deadlines;
+    timeouts: Timeouts;
     resumeJobs: ResumeJobs;
-    discards: Discards;
+    discardQueue: DiscardQueue;
     unconfirmedSends: UnconfirmedSends;
   },
 ): (request: DispatchRequest) => MaybePromise<DispatchOutcome> {
-  const { placement, deadlines, discards, unconfirmedSends } = parts;
+  const { placement, timeouts, discardQueue, unconfirmedSends } = parts;
   const startedAt = engine.clock.now();
-  const withdraw = createWithdrawAdmission(engine, discards, deadlines);
-  const { refuse, refuseWith, atCap, atQueueCap } = createRefusing(engine);
+  const withdraw = createWithdrawAdmission(engine, discardQueue, timeouts);
+  const { refuse, refuseWith, atCap, atQueueCap } = createRefusals(engine);
 
-  const whyNot = (asked: Asked, utteranceIndex: number): Refusal =>
-    refusal(engine.fleet, asked, exclusions(engine, asked, utteranceIndex));
+  const whyNot = (input: SelectionInput, utteranceIndex: number): Refusal =>
+    refusal(engine.fleet, input, exclusions(engine, input, utteranceIndex));
 
   const repeat = createRepeats(engine, {
     resumeJobs: parts.resumeJobs,
     refuse,
-    isWithdrawn: discards.isWithdrawn,
+    isWithdrawn: discardQueue.isWithdrawn,
     dispatchAnew: (request) => begin(request),
   });
 
@@ -73,7 +73,7 @@ export function createAdmission(
     { waitMs, priority }: DispatchRequest,
     isTried: boolean,
   ): Promise<DispatchOutcome | undefined> {
-    if (flight.attempts > 0) return acceptUnclear(flight);
+    if (flight.attempts > 0) return acceptUnconfirmed(flight);
     const canWait = waitMs > 0 && (await backToWaiting(engine, flight, false));
     const waited = canWait
       ? await waitForSlot(engine, placement, flight, { isRetry: false, limitMs: waitMs, priority })
@@ -81,7 +81,7 @@ export function createAdmission(
     if (flight.driving !== 'ours') return undefined;
     // The limit may have struck while the job was already on its way: then it is dispatched all the same.
     if (waited === 'sent' || waited === 'overtaken' || flight.job.fence !== undefined) return undefined;
-    if (flight.attempts > 0) return acceptUnclear(flight);
+    if (flight.attempts > 0) return acceptUnconfirmed(flight);
     const { tenantId } = flight.job;
     const isHeld = engine.caps?.hasRoom(tenantId) === false;
     const why = whyNot(flight, flight.job.spec.utteranceIndex);
@@ -94,16 +94,16 @@ export function createAdmission(
    * Of what was sent nobody knows whether it arrived, and a node may be at work on it: that is not taken back any more. Whoever has
    * the client by now may have told it of the job.
    */
-  async function acceptUnclear(flight: InFlightJob): Promise<undefined> {
+  async function acceptUnconfirmed(flight: InFlightJob): Promise<undefined> {
     // A report of its node has moved the job meanwhile, or another instance drives it.
     if (flight.job.fence !== undefined || flight.driving !== 'ours') return;
-    await unconfirmedSends.awaitWord(flight);
+    await unconfirmedSends.awaitReport(flight);
   }
 
   function dispatched(flight: InFlightJob, hasWaited: boolean): DispatchOutcome {
     const { job } = flight;
     if (flight.driving !== 'ours' && job.fence === undefined)
-      return refuse(ABANDONED.code, ABANDONED.message);
+      return refuse(DRIVEN_ELSEWHERE.code, DRIVEN_ELSEWHERE.message);
     if (isSettled(job.state) && job.fence === undefined) {
       return refuse('JOB_CANCELLED', 'the job was cancelled before it had a node');
     }
@@ -139,10 +139,10 @@ export function createAdmission(
     const { request, jobId } = context;
     const reserved = reservedFor(context);
     engine.audio.drop(jobId);
-    discards.resume(jobId);
+    discardQueue.resume(jobId);
     if (admitted.kind === 'down') {
       // It may have been written all the same. Whoever asked is not kept waiting for a store that does not answer.
-      if (!admitted.isUnsent) discards.soon(jobId);
+      if (!admitted.isUnsent) discardQueue.soon(jobId);
       void releaseUnused(engine, jobId, reserved, undefined);
       return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
     }
@@ -167,7 +167,7 @@ export function createAdmission(
     if (request.audio !== undefined && engine.audio.put(jobId, request.audio) === 'full') {
       return withoutRoom(request, noRoomForAudio);
     }
-    const clearing = discards.hold(jobId);
+    const clearing = discardQueue.hold(jobId);
     return clearing === undefined ? reserveAndAdmit(context) : enterLater(context, clearing);
   }
 
@@ -203,7 +203,7 @@ export function createAdmission(
     // With other instances: a repeat that was quicker than this answer, or this fault, may have made it ours already.
     const adopted = engine.drivers && engine.inFlightJobs.get(jobId);
     if (adopted !== undefined) {
-      discards.forget(jobId);
+      discardQueue.forget(jobId);
       void releaseUnused(engine, jobId, reservedFor(context), adopted.job);
       return { kind: 'dispatched', job: adopted.job, isRepeat: true };
     }
@@ -211,34 +211,36 @@ export function createAdmission(
       releaseQuotaUnit(engine, context);
       return notAdmitted(context, admitted);
     }
-    discards.forget(jobId);
+    discardQueue.forget(jobId);
     const flight = createInFlightJob(admitted.job, request.need, context.compiled);
     flight.quotaUnit = context.quotaUnit;
     context.quotaUnit = undefined;
     engine.inFlightJobs.add(flight);
-    deadlines.startJob(flight);
+    timeouts.startJob(flight);
     request.admitted?.(admitted.job);
     if (nodeId === undefined || context.reserving !== true)
       return placeElsewhere(flight, context, reservedFor(context));
     // The common case: the first candidate had a slot.
     const sending = placement.send(flight, nodeId, 1);
-    return sending instanceof Promise ? landLater(flight, context, sending) : land(flight, context, sending);
+    return sending instanceof Promise
+      ? afterSendLater(flight, context, sending)
+      : afterSend(flight, context, sending);
   }
 
-  const landLater = (
+  const afterSendLater = (
     flight: InFlightJob,
     context: DispatchContext,
-    sending: Promise<Placed>,
-  ): Promise<DispatchOutcome> => sending.then((placed) => land(flight, context, placed));
+    sending: Promise<PlacementResult>,
+  ): Promise<DispatchOutcome> => sending.then((placed) => afterSend(flight, context, placed));
 
-  const land = (
+  const afterSend = (
     flight: InFlightJob,
     context: DispatchContext,
-    placed: Placed,
+    placed: PlacementResult,
   ): MaybePromise<DispatchOutcome> =>
-    placed === 'nobody'
+    placed === 'no_node'
       ? placeElsewhere(flight, context, REFUSED)
-      : concluded(flight, dispatched(flight, false));
+      : endPlacing(flight, dispatched(flight, false));
 
   /** Anything but a slot at the first candidate, at once. */
   async function placeElsewhere(
@@ -246,19 +248,19 @@ export function createAdmission(
     { request, selection }: DispatchContext,
     reserved: Reserved | undefined,
   ): Promise<DispatchOutcome> {
-    let placed: Placed = 'nobody';
+    let placed: PlacementResult = 'no_node';
     if (reserved !== undefined) {
       if (await reserved.reserving) placed = await placement.send(flight, reserved.nodeId, 1);
-      if (placed === 'nobody') placed = await placement.place(flight, selection);
+      if (placed === 'no_node') placed = await placement.place(flight, selection);
     }
-    const hasWaited = placed === 'nobody';
+    const hasWaited = placed === 'no_node';
     const refused = hasWaited ? await waitOrRefuse(flight, request, reserved !== undefined) : undefined;
-    return concluded(flight, refused ?? dispatched(flight, hasWaited));
+    return endPlacing(flight, refused ?? dispatched(flight, hasWaited));
   }
 
-  function concluded(flight: InFlightJob, outcome: DispatchOutcome): DispatchOutcome {
+  function endPlacing(flight: InFlightJob, outcome: DispatchOutcome): DispatchOutcome {
     flight.isPlacing = false;
-    if (flight.repeats !== undefined) for (const tell of flight.repeats) tell(outcome);
+    if (flight.repeats !== undefined) for (const answer of flight.repeats) answer(outcome);
     return outcome;
   }
 
@@ -288,16 +290,16 @@ export function createAdmission(
       isHeld,
       begunAt,
     );
-    return quotaUnit === undefined ? choose(context) : whileSeated(engine, context, choose);
+    return quotaUnit === undefined ? choose(context) : withQuotaUnit(engine, context, choose);
   }
 
   function choose(context: DispatchContext): MaybePromise<DispatchOutcome> {
     if (!context.isHeld) context.selection = candidates(engine, context, context.request.spec.utteranceIndex);
     context.nodeId = context.selection.next();
-    return context.nodeId === undefined ? chooseNobody(context) : enter(context);
+    return context.nodeId === undefined ? startWithoutNode(context) : enter(context);
   }
 
-  const chooseNobody = (context: DispatchContext): Promise<DispatchOutcome> =>
+  const startWithoutNode = (context: DispatchContext): Promise<DispatchOutcome> =>
     withoutCandidate(context).then((answer) => answer ?? enter(context));
 
   // Not an async function: its frame would be the largest thing a dispatch leaves to the collector.

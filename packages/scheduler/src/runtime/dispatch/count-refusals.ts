@@ -4,13 +4,13 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import type { RejectionCount } from '../../domain/need.ts';
 import type { Engine } from '../engine.ts';
-import type { Asked } from './candidates.ts';
+import type { SelectionInput } from './candidates.ts';
 import type { Refusal } from './refusal.ts';
 
-export interface Refusing {
+export interface Refusals {
   refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome;
   /** `isTried`: there were candidates, and the ledger or the nodes themselves had no slot. */
-  refuseWith(why: Refusal, asked: Asked, isTried: boolean): DispatchOutcome;
+  refuseWith(why: Refusal, input: SelectionInput, isTried: boolean): DispatchOutcome;
   /** The tenant has as many jobs in flight as it may. */
   atCap(tenantId: TenantId): DispatchOutcome;
   /** The tenant has as many jobs waiting as it may. */
@@ -20,16 +20,16 @@ export interface Refusing {
 /** What could not be satisfied, from the most particular: names of services, features, types alone; or the pools kept it from them. */
 export type Selector = 'reserve' | 'phase3' | 'features' | 'models' | 'types';
 
-export function selectorOf({ need, compiled }: Asked, isTried: boolean): Selector {
+export function selectorOf({ need, compiled }: SelectionInput, isTried: boolean): Selector {
   if (isTried) return 'reserve';
   if (compiled.route !== undefined) return 'phase3';
   if ((need.features?.length ?? 0) > 0) return 'features';
   return need.services.length > 0 ? 'models' : 'types';
 }
 
-export function createRefusing(
+export function createRefusals(
   engine: Pick<Engine, 'meter' | 'excluded' | 'caps' | 'tenancy' | 'refreshFullNodes'>,
-): Refusing {
+): Refusals {
   function refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome {
     engine.meter.count('scheduler_jobs_refused_total', { code });
     return reasons === undefined
@@ -51,8 +51,8 @@ export function createRefusing(
         `tenant ${tenantId} has ${most} jobs waiting for a slot here, as many as it may (max_waiting_per_tenant): send fewer at once, or have the limit raised`,
       );
     },
-    refuseWith({ code, message, reasons, mainReason, isMarkedOut }, asked, isTried) {
-      const selector = selectorOf(asked, isTried);
+    refuseWith({ code, message, reasons, mainReason, isMarkedOut }, input, isTried) {
+      const selector = selectorOf(input, isTried);
       // By now a slot may be free again: then nothing speaks against anybody but that the ledger said no.
       const reason = isTried && reasons.length === 0 ? 'reserve_denied' : mainReason;
       engine.meter.count('scheduler_no_available_node_total', { selector, reason });

@@ -7,11 +7,11 @@ import type { JobStore } from '../../ports/job-store.ts';
 import type { Timer } from '../attempts/timer-wheel.ts';
 import type { Engine } from '../engine.ts';
 
-export type TakenBack = Awaited<ReturnType<JobStore['discard']>> | 'later';
+export type DiscardResult = Awaited<ReturnType<JobStore['discard']>> | 'later';
 
-export interface Discards {
+export interface DiscardQueue {
   /** Asks at once, and goes on asking in the background should that fail. */
-  now(jobId: JobId): Promise<TakenBack>;
+  now(jobId: JobId): Promise<DiscardResult>;
   /** Whoever refuses does not wait for it. */
   soon(jobId: JobId): void;
   /** Refused, and discarded just now or as soon as the store answers. */
@@ -27,18 +27,18 @@ export interface Discards {
 interface Pending {
   /** The record ends by itself soon after its deadline. */
   readonly until: number;
-  readonly abandonments: number;
+  readonly drops: number;
   holds: number;
-  underWay: Promise<TakenBack> | undefined;
+  underWay: Promise<DiscardResult> | undefined;
   /** The sweep in which it was tried last. */
   sweep: number;
 }
 
 /** A store that was down is asked again after this long; and as long a repeat may still be asking who drives what is gone. */
-const ASK_AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 const AT_ONCE = 32;
 
-export function createDiscards(engine: Engine, deps: { maxPending: number }): Discards {
+export function createDiscardQueue(engine: Engine, deps: { maxPending: number }): DiscardQueue {
   const { clock, wheel, store, log, settings } = engine;
   /** Those not tried for longest come first. */
   const pending = new Map<JobId, Pending>();
@@ -54,7 +54,7 @@ export function createDiscards(engine: Engine, deps: { maxPending: number }): Di
     if (known !== undefined) return known;
     const one: Pending = {
       until: clock.now() + settings.jobDeadlineMs,
-      abandonments: engine.abandonments,
+      drops: engine.drops,
       holds: 0,
       underWay: undefined,
       sweep: 0,
@@ -79,25 +79,25 @@ export function createDiscards(engine: Engine, deps: { maxPending: number }): Di
     gone.delete(jobId);
     gone.set(jobId, clock.now());
     for (const [oldest, at] of gone) {
-      if (gone.size <= deps.maxPending && clock.now() - at < ASK_AGAIN_MS) return;
+      if (gone.size <= deps.maxPending && clock.now() - at < RETRY_MS) return;
       gone.delete(oldest);
     }
   }
 
   /** Whoever took over what we drove decides about it; and a job in flight is another than the one that was refused. */
-  const isOver = (jobId: JobId, { until, abandonments }: Pending): boolean =>
-    clock.now() >= until || abandonments !== engine.abandonments || isInFlight(jobId);
+  const isOver = (jobId: JobId, { until, drops }: Pending): boolean =>
+    clock.now() >= until || drops !== engine.drops || isInFlight(jobId);
 
   const isInFlight = (jobId: JobId): boolean => engine.inFlightJobs.get(jobId)?.driving === 'ours';
 
-  function ask(jobId: JobId, one: Pending): Promise<TakenBack> {
+  function request(jobId: JobId, one: Pending): Promise<DiscardResult> {
     one.underWay ??= discard(jobId, one).finally(() => {
       one.underWay = undefined;
     });
     return one.underWay;
   }
 
-  async function discard(jobId: JobId, one: Pending): Promise<TakenBack> {
+  async function discard(jobId: JobId, one: Pending): Promise<DiscardResult> {
     try {
       const taken = await store.discard(jobId);
       if (pending.get(jobId) === one) leave(jobId);
@@ -110,17 +110,17 @@ export function createDiscards(engine: Engine, deps: { maxPending: number }): Di
   }
 
   /** As many as may be asked at once, none twice in a sweep. */
-  function next(): Promise<TakenBack>[] {
-    const asked: Promise<TakenBack>[] = [];
+  function next(): Promise<DiscardResult>[] {
+    const input: Promise<DiscardResult>[] = [];
     for (const [jobId, one] of pending) {
-      if (asked.length === AT_ONCE) break;
+      if (input.length === AT_ONCE) break;
       if (isOver(jobId, one)) pending.delete(jobId);
       else if (one.holds === 0 && one.underWay === undefined && one.sweep !== sweeps) {
         one.sweep = sweeps;
-        asked.push(ask(jobId, one));
+        input.push(request(jobId, one));
       }
     }
-    return asked;
+    return input;
   }
 
   /** Goes on as long as somebody answers: a store that is down is asked a few times a second, whatever waits. */
@@ -135,21 +135,21 @@ export function createDiscards(engine: Engine, deps: { maxPending: number }): Di
     const fields = { pending: pending.size, dropped };
     log.warn(fields, 'refused jobs could not be discarded yet; those dropped end by their own time');
     dropped = 0;
-    waking ??= wheel.set(ASK_AGAIN_MS, () => void sweep());
+    waking ??= wheel.set(RETRY_MS, () => void sweep());
   }
 
   return {
     async now(jobId) {
       const one = enter(jobId);
-      const taken = await ask(jobId, one);
-      if (taken === 'later' && !isSweeping) waking ??= wheel.set(ASK_AGAIN_MS, () => void sweep());
+      const taken = await request(jobId, one);
+      if (taken === 'later' && !isSweeping) waking ??= wheel.set(RETRY_MS, () => void sweep());
       return taken;
     },
     soon(jobId) {
       enter(jobId);
       if (waking === undefined) void sweep();
     },
-    isWithdrawn: (jobId) => pending.has(jobId) || clock.now() - (gone.get(jobId) ?? 0) < ASK_AGAIN_MS,
+    isWithdrawn: (jobId) => pending.has(jobId) || clock.now() - (gone.get(jobId) ?? 0) < RETRY_MS,
     hold(jobId) {
       // Nearly always there is nothing: then not even the name is looked at.
       const one = pending.size === 0 ? undefined : pending.get(jobId);

@@ -3,13 +3,13 @@ import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts'
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Engine } from '../engine.ts';
-import { NOBODY_SHUNNED } from '../in-flight-job.ts';
+import { NO_SKIPPED_NODES } from '../in-flight-job.ts';
 import type { QuotaUnit } from '../queue/inflight-caps.ts';
-import { NO_ONE, type Selection } from '../select/select.ts';
-import type { Asked } from './candidates.ts';
+import { NO_CANDIDATES, type Selection } from '../select/select.ts';
+import type { SelectionInput } from './candidates.ts';
 
 /** A request that has no flight yet, and what is decided of it until it has one: one object, handed on from step to step. */
-export interface DispatchContext extends Asked {
+export interface DispatchContext extends SelectionInput {
   readonly request: DispatchRequest;
   /** Its tenant has as many jobs as it may: nobody is tried before one of them ends. */
   readonly isHeld: boolean;
@@ -37,43 +37,43 @@ export const createDispatchContext = (
   isHeld,
   need: request.need,
   compiled,
-  sentTo: NOBODY,
+  sentTo: NO_NODE_IDS,
   retries: 0,
-  shunned: NOBODY_SHUNNED,
+  skippedUntil: NO_SKIPPED_NODES,
   quotaUnit,
   begunAt,
-  selection: NO_ONE,
+  selection: NO_CANDIDATES,
   nodeId: undefined,
   jobId: '',
   reserving: undefined,
 });
 
-const NOBODY: never[] = [];
+const NO_NODE_IDS: never[] = [];
 
 /** It needs none, or none any more: a repeat has its job's. Whoever was passed over for it meanwhile is woken. */
 export function releaseQuotaUnit(engine: Pick<Engine, 'caps' | 'queue'>, context: DispatchContext): void {
   const { quotaUnit } = context;
   if (quotaUnit === undefined) return;
   context.quotaUnit = undefined;
-  engine.caps?.releaseLease(quotaUnit);
+  engine.caps?.release(quotaUnit);
   engine.queue.wakeOf(context.need.tenantId);
 }
 
 /** A seat that no flight has taken over is given back, whatever becomes of the request. */
-export function whileSeated(
+export function withQuotaUnit(
   engine: Pick<Engine, 'caps' | 'queue'>,
   context: DispatchContext,
   enter: (context: DispatchContext) => MaybePromise<DispatchOutcome>,
 ): MaybePromise<DispatchOutcome> {
-  const giveUp = (): void => releaseQuotaUnit(engine, context);
+  const release = (): void => releaseQuotaUnit(engine, context);
   let entering: MaybePromise<DispatchOutcome>;
   try {
     entering = enter(context);
   } catch (fault) {
-    giveUp();
+    release();
     throw fault;
   }
-  if (entering instanceof Promise) return entering.finally(giveUp);
-  giveUp();
+  if (entering instanceof Promise) return entering.finally(release);
+  release();
   return entering;
 }

@@ -7,7 +7,7 @@ export interface ExclusionLog {
   /** Why a request was refused. Keeps the samples as they are: nothing is copied. */
   note(reasons: readonly RejectionCount[]): void;
   /** For each reason that ever spoke against a node, some of those of the last time. */
-  lately(): ReadonlyMap<Rejection, readonly NodeId[]>;
+  samples(): ReadonlyMap<Rejection, readonly NodeId[]>;
 }
 
 export function createExclusionLog({ meter }: { meter: Pick<Meter, 'count'> }): ExclusionLog {
@@ -27,6 +27,6 @@ export function createExclusionLog({ meter }: { meter: Pick<Meter, 'count'> }): 
         samples.set(reason, sampleNodeIds);
       }
     },
-    lately: () => samples,
+    samples: () => samples,
   };
 }

@@ -7,25 +7,25 @@ import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ReserveResult } from '../../ports/capacity-ledger.ts';
 import type { Delivery } from '../../ports/node-link.ts';
 import { watchLeaseEnd } from '../attempts/lease-expiry-watch.ts';
-import { notSentThere, settleLeases } from '../attempts/superseded-leases.ts';
+import { abandonPrevious, cancelOvertaken } from '../attempts/superseded-leases.ts';
 import { advance, dispatchUnwritten, type Engine, releaseLease } from '../engine.ts';
 import {
   type InFlightJob,
-  isAbandoned,
+  isDropped,
   isDue,
   isFirstSend,
-  noteLeaving,
+  noteDelivered,
+  noteSendStarted,
   noteSent,
   noteUnsent,
-  noteWay,
   type Sends,
   sendsOf,
-  shun,
+  skipNode,
   UNSENT,
 } from '../in-flight-job.ts';
 import type { Selection } from '../select/select.ts';
 import { assign } from './assign.ts';
-import type { Placed } from './placed.ts';
+import type { PlacementResult } from './placed.ts';
 import { noteStage, RESERVE, SELECT, SEND } from './stage-times.ts';
 import { createTryCandidates } from './try-candidates.ts';
 
@@ -36,41 +36,46 @@ export interface Placement {
    */
   reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): MaybePromise<boolean>;
   /** Over the candidates. `sent`: the job left for a node. `overtaken`: something else settled or answered it meanwhile. */
-  place(flight: InFlightJob, selection: Selection): Promise<Placed>;
+  place(flight: InFlightJob, selection: Selection): Promise<PlacementResult>;
   /** To this node, where a slot is reserved and the record says so. `nobody`: it does not have it; try others. */
-  send(flight: InFlightJob, nodeId: NodeId, attempt: number): MaybePromise<Placed>;
+  send(flight: InFlightJob, nodeId: NodeId, attempt: number): MaybePromise<PlacementResult>;
   /** The node has the job: its attempt becomes the fence. Safe to repeat; an answer may be here before the send returns. */
-  recordSent(flight: InFlightJob, nodeId: NodeId, attempt: number, at?: number): MaybePromise<Placed>;
+  recordSent(
+    flight: InFlightJob,
+    nodeId: NodeId,
+    attempt: number,
+    at?: number,
+  ): MaybePromise<PlacementResult>;
 }
 
 export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlightJob): void }): Placement {
   const { ledger, fleet, link, settings, clock } = engine;
 
   function reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): MaybePromise<boolean> {
-    const askedAt = clock.precise();
-    noteStage(engine, SELECT, askedAt - since);
+    const requestedAt = clock.precise();
+    noteStage(engine, SELECT, requestedAt - since);
     const reserving = ledger.reserve(nodeId, lease, settings.reservationTtlMs);
     return reserving instanceof Promise
-      ? takeLater(nodeId, lease, reserving, askedAt, isFirst)
-      : take(nodeId, reserving, askedAt, isFirst);
+      ? afterReserveLater(nodeId, lease, reserving, requestedAt, isFirst)
+      : afterReserve(nodeId, reserving, requestedAt, isFirst);
   }
 
   // What has to wait is apart, here and below: a function pays at its beginning for what those made inside it keep.
-  function takeLater(
+  function afterReserveLater(
     nodeId: NodeId,
     lease: string,
     reserving: Promise<ReserveResult>,
-    askedAt: number,
+    requestedAt: number,
     isFirst: boolean,
   ): Promise<boolean> {
     return reserving.then(
-      (answer) => take(nodeId, answer, askedAt, isFirst),
+      (answer) => afterReserve(nodeId, answer, requestedAt, isFirst),
       (fault: unknown) => {
         engine.log.warn(
           { node_id: nodeId, lease, err: fault },
           'a reserve did not answer: it may have taken a slot',
         );
-        noteReserve(UNKNOWN, askedAt, isFirst);
+        noteReserve(UNKNOWN, requestedAt, isFirst);
         // Not waited for: what did not answer just now would hold up the next candidate.
         if (!isUnsent(fault)) void releaseLease(engine, nodeId, lease);
         return false;
@@ -78,15 +83,20 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     );
   }
 
-  function take(nodeId: NodeId, answer: ReserveResult, askedAt: number, isFirst: boolean): boolean {
+  function afterReserve(
+    nodeId: NodeId,
+    answer: ReserveResult,
+    requestedAt: number,
+    isFirst: boolean,
+  ): boolean {
     const isTaken = answer.kind === 'reserved' || answer.kind === 'already';
-    noteReserve(isTaken ? TAKEN : REFUSED, askedAt, isFirst);
+    noteReserve(isTaken ? TAKEN : REFUSED, requestedAt, isFirst);
     if ('used' in answer) fleet.setLoad(nodeId, answer);
     return isTaken;
   }
 
-  function noteReserve(result: typeof TAKEN, askedAt: number, isFirst: boolean): void {
-    noteStage(engine, RESERVE, clock.precise() - askedAt);
+  function noteReserve(result: typeof TAKEN, requestedAt: number, isFirst: boolean): void {
+    noteStage(engine, RESERVE, clock.precise() - requestedAt);
     engine.meter.count('scheduler_reserve_attempt_total', result);
     if (isFirst) engine.meter.count('scheduler_reserve_first_try_total', result);
   }
@@ -97,23 +107,23 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     nodeId: NodeId,
     attempt: number,
     at?: number,
-  ): MaybePromise<Placed> {
+  ): MaybePromise<PlacementResult> {
     const { recording } = flight;
     if (recording !== undefined) {
       return recording.then(() => (holdsFence(flight.job, nodeId, attempt) ? 'sent' : 'overtaken'));
     }
     const before = flight.job.fence;
     const { intent } = flight.job;
-    const isMeant = intent !== undefined && intent.nodeId === nodeId && intent.attempt === attempt;
-    const fence = isMeant ? intent : { nodeId, attempt };
+    const isIntended = intent !== undefined && intent.nodeId === nodeId && intent.attempt === attempt;
+    const fence = isIntended ? intent : { nodeId, attempt };
     if (isWrittenLater(flight, nodeId)) {
       return dispatchUnwritten(engine, flight, fence, at ?? clock.now())
         ? markSent(flight, nodeId, before)
-        : notSentThere(engine, flight, nodeId, attempt);
+        : cancelOvertaken(engine, flight, nodeId, attempt);
     }
     const moving = advance(engine, flight, 'dispatched', { fence, intent: null, at });
     if (moving instanceof Promise) return recordLater(flight, nodeId, attempt, before, moving);
-    return moving ? markSent(flight, nodeId, before) : notSentThere(engine, flight, nodeId, attempt);
+    return moving ? markSent(flight, nodeId, before) : cancelOvertaken(engine, flight, nodeId, attempt);
   }
 
   /**
@@ -132,10 +142,10 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     attempt: number,
     before: Attempt | undefined,
     moving: Promise<boolean>,
-  ): Promise<Placed> {
-    const goOn = (hasMoved: boolean): MaybePromise<Placed> => {
+  ): Promise<PlacementResult> {
+    const goOn = (hasMoved: boolean): MaybePromise<PlacementResult> => {
       flight.recording = undefined;
-      return hasMoved ? markSent(flight, nodeId, before) : notSentThere(engine, flight, nodeId, attempt);
+      return hasMoved ? markSent(flight, nodeId, before) : cancelOvertaken(engine, flight, nodeId, attempt);
     };
     const placed = moving.then(goOn, (fault: unknown) => {
       flight.recording = undefined;
@@ -147,31 +157,35 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
   }
 
   /** Answers at once in the common case: a first attempt. */
-  function markSent(flight: InFlightJob, nodeId: NodeId, before: Attempt | undefined): MaybePromise<Placed> {
+  function markSent(
+    flight: InFlightJob,
+    nodeId: NodeId,
+    before: Attempt | undefined,
+  ): MaybePromise<PlacementResult> {
     const profile = engine.nodes.profile(nodeId);
     flight.runningAt = 0;
     flight.doesAcknowledge = doesAcknowledge(nodeId);
     if (settings.isSpreadEnabled || profile?.isLegacy === true) {
       engine.history.note(flight.job.sessionId, nodeId, flight.job.spec.utteranceIndex, flight.sentAt);
     }
-    engine.inFlightJobs.board(flight, nodeId);
+    engine.inFlightJobs.setNode(flight, nodeId);
     on.attemptSent(flight);
     if (before === undefined && isFirstSend(flight)) return 'sent';
-    return settleLeases(engine, flight, nodeId, before);
+    return abandonPrevious(engine, flight, nodeId, before);
   }
 
-  function send(flight: InFlightJob, nodeId: NodeId, attempt: number): MaybePromise<Placed> {
+  function send(flight: InFlightJob, nodeId: NodeId, attempt: number): MaybePromise<PlacementResult> {
     if (!isDue(flight, nodeId, attempt)) return unneeded(flight, nodeId, attempt);
     const now = clock.precise();
     // Before it leaves: the answer may be quicker than the return of the send, and the node may be lost meanwhile.
     const previous = flight.attempts === 0 ? UNSENT : sendsOf(flight);
     flight.attempts = attempt;
     flight.sentAt = now;
-    noteLeaving(flight);
+    noteSendStarted(flight);
     // That it left before says nothing of the connection by which it is sent the job now.
-    flight.leftBy = undefined;
+    flight.leftDuringSend = undefined;
     noteSent(flight, nodeId);
-    engine.inFlightJobs.board(flight, nodeId);
+    engine.inFlightJobs.setNode(flight, nodeId);
     let delivering: MaybePromise<Delivery>;
     try {
       const expiresAt = Math.floor(now) + settings.ackTimeoutMs;
@@ -195,15 +209,15 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     attempt: number,
     delivering: Promise<Delivery>,
     previous: Sends,
-  ): Promise<Placed> =>
+  ): Promise<PlacementResult> =>
     delivering.then(
       (delivery) => delivered(flight, nodeId, attempt, delivery, previous),
       (fault: unknown) => delivered(flight, nodeId, attempt, failed(flight, nodeId, fault), previous),
     );
 
   /** Its slot was waited for, and the job ended meanwhile. Who drives it elsewhere may have taken the slot under the same name. */
-  async function unneeded(flight: InFlightJob, nodeId: NodeId, attempt: number): Promise<Placed> {
-    if (!isAbandoned(flight)) await releaseLease(engine, nodeId, leaseId(flight.job.jobId, attempt));
+  async function unneeded(flight: InFlightJob, nodeId: NodeId, attempt: number): Promise<PlacementResult> {
+    if (!isDropped(flight)) await releaseLease(engine, nodeId, leaseId(flight.job.jobId, attempt));
     return 'overtaken';
   }
 
@@ -213,17 +227,17 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     attempt: number,
     delivery: Delivery,
     previous: Sends,
-  ): MaybePromise<Placed> {
-    if (isAbandoned(flight)) return 'overtaken';
+  ): MaybePromise<PlacementResult> {
+    if (isDropped(flight)) return 'overtaken';
     if (delivery.kind !== 'written' && delivery.kind !== 'queued')
       return notSent(flight, nodeId, attempt, delivery, previous);
     const deliveredAt = clock.precise();
     if (flight.attempts === attempt) noteStage(engine, SEND, deliveredAt - flight.sentAt);
     engine.nodes.placed(nodeId, flight.need);
-    const isMeant = isMeantFor(flight.job, nodeId, attempt);
-    if (isMeant || holdsFence(flight.job, nodeId, attempt)) noteWay(flight, delivery);
+    const isIntended = isMeantFor(flight.job, nodeId, attempt);
+    if (isIntended || holdsFence(flight.job, nodeId, attempt)) noteDelivered(flight, delivery);
     // Answered, and perhaps given up, while the send was under way.
-    if (!isMeant) return notSentThere(engine, flight, nodeId, attempt);
+    if (!isIntended) return cancelOvertaken(engine, flight, nodeId, attempt);
     return recordSent(flight, nodeId, attempt, deliveredAt);
   }
 
@@ -233,7 +247,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     attempt: number,
     delivery: Extract<Delivery, { reason: string }>,
     previous: Sends,
-  ): Promise<Placed> {
+  ): Promise<PlacementResult> {
     const { jobId } = flight.job;
     const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason: delivery.reason };
     engine.log.info(fields, `the job did not reach its node: ${delivery.kind}`);
@@ -242,22 +256,22 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     if (delivery.kind === 'unknown') {
       // Its lease is marked when another node has the job, or when the node stays silent: until then its report would count.
       watchLeaseEnd(engine, nodeId);
-      return isMeantFor(flight.job, nodeId, attempt) ? 'nobody' : 'overtaken';
+      return isMeantFor(flight.job, nodeId, attempt) ? 'no_node' : 'overtaken';
     }
     if (delivery.kind === 'declined') engine.nodes.outcome(nodeId, 'failed', flight.need);
     if (delivery.kind === 'overloaded') engine.meter.count('scheduler_node_overload_reject_total', FULL);
     // It does not have it and never will: the attempt did not happen.
     if (flight.attempts === attempt) noteUnsent(flight, previous);
-    shun(flight, nodeId, clock.now() + SHUN_MS);
+    skipNode(flight, nodeId, clock.now() + SKIP_MS);
     await releaseLease(engine, nodeId, leaseId(jobId, attempt));
-    return 'nobody';
+    return 'no_node';
   }
 
   return { reserve, place: createTryCandidates(engine, { reserve, send }), send, recordSent };
 }
 
 /** How long a node is left alone by a job that could not be handed to it. */
-const SHUN_MS = 1_000;
+const SKIP_MS = 1_000;
 
 const TAKEN = { result: 'success' };
 const REFUSED = { result: 'fail' };

@@ -18,15 +18,15 @@ export interface RefreshFullNodes {
   needed(): void;
 }
 
-const LOOK_MS = 500;
+const READ_DELAY_MS = 500;
 /** Nodes of one look. All of a large fleet that is busy have their turn in the time between two reports. */
-export const MOST_LOOKED_AT = 64;
+export const MAX_NODES_PER_READ = 64;
 
 export function createRefreshFullNodes(deps: {
   fleet: Pick<FleetView, 'table' | 'setLoad'>;
   ledger: Pick<CapacityLedger, 'loads'>;
   wheel: Pick<TimerWheel, 'set'>;
-  isAnybodyWaiting: () => boolean;
+  isAnyJobWaiting: () => boolean;
   log: Log;
 }): RefreshFullNodes {
   const { fleet, ledger, wheel, log } = deps;
@@ -38,7 +38,7 @@ export function createRefreshFullNodes(deps: {
     const { columns } = fleet.table;
     const { ids } = columns;
     const found: NodeId[] = [];
-    for (let seen = 0; seen < ids.length && found.length < MOST_LOOKED_AT; seen++) {
+    for (let seen = 0; seen < ids.length && found.length < MAX_NODES_PER_READ; seen++) {
       from = (from + 1) % ids.length;
       const nodeId = ids[from];
       const isFull = (columns.used[from] as number) >= (columns.max[from] as number);
@@ -47,7 +47,7 @@ export function createRefreshFullNodes(deps: {
     return found;
   }
 
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     const nodeIds = fullNodes();
     try {
       if (nodeIds.length > 0)
@@ -56,13 +56,13 @@ export function createRefreshFullNodes(deps: {
       log.debug({ nodes: nodeIds.length, err: fault }, 'nodes that seem full could not be looked at again');
     }
     isDue = false;
-    if (deps.isAnybodyWaiting()) needed();
+    if (deps.isAnyJobWaiting()) needed();
   }
 
   function needed(): void {
     if (isDue) return;
     isDue = true;
-    wheel.set(LOOK_MS, () => void look());
+    wheel.set(READ_DELAY_MS, () => void refresh());
   }
 
   return { needed };

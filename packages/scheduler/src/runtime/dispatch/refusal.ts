@@ -4,10 +4,10 @@ import type { NodeId } from '../../domain/ids.ts';
 import { ANY } from '../../domain/language.ts';
 import type { Need, RejectionCount } from '../../domain/need.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
-import { confinementWords } from '../pools/confinement-words.ts';
+import { describeConfinement } from '../pools/confinement-words.ts';
 import type { CompiledNeed } from '../select/compile-need.ts';
 import { explain, failures } from '../select/explain.ts';
-import { markedOut, markedOutWords } from '../select/marked-out.ts';
+import { describeMarkedOut, markedOut } from '../select/marked-out.ts';
 
 export interface Refusal {
   readonly code: ErrorCode;
@@ -23,15 +23,15 @@ export interface Refusal {
 
 export function refusal(
   fleet: FleetView,
-  asked: { readonly need: Need; readonly compiled: CompiledNeed },
+  input: { readonly need: Need; readonly compiled: CompiledNeed },
   excluded: ReadonlySet<NodeId>,
 ): Refusal {
-  const { isCapable, total, reasons } = explain(fleet, asked.compiled, excluded);
-  const { need } = asked;
-  const where = confinementWords(asked.compiled);
+  const { isCapable, total, reasons } = explain(fleet, input.compiled, excluded);
+  const { need } = input;
+  const where = describeConfinement(input.compiled);
   const mainReason = reasons.reduce((most, next) => (next.count > most.count ? next : most), NO_NODES).reason;
   if (need.isStrict && need.preferredNodeId !== undefined) {
-    const against = failures(fleet, asked.compiled, need.preferredNodeId);
+    const against = failures(fleet, input.compiled, need.preferredNodeId);
     const cannot = against.includes('not_in_pool') ? `cannot take this job${where}` : 'cannot take this job';
     const what = fleet.has(need.preferredNodeId) ? cannot : 'is not registered';
     const message = `node ${need.preferredNodeId} ${what}, and options.strict forbids another`;
@@ -39,7 +39,7 @@ export function refusal(
     const isOnlyLacking = against.length === 1 && against[0] === 'model_not_available';
     const services = (isOnlyLacking && fleet.view(need.preferredNodeId)?.markedServices) || NOTHING;
     if (services.length === 0) return { ...refused, message };
-    const words = markedOutWords({ count: 1, services });
+    const words = describeMarkedOut({ count: 1, services });
     return {
       ...refused,
       message: `${message}; ${words}`,
@@ -50,20 +50,20 @@ export function refusal(
   if (!isCapable) {
     return {
       code: 'NO_CAPABLE_NODE',
-      message: `No node supports ${wish(need)}${where}.`,
+      message: `No node supports ${describeNeed(need)}${where}.`,
       reasons,
       mainReason,
       isCapable,
     };
   }
   const code = 'ALL_CANDIDATES_FULL_OR_FAILED';
-  const message = `No node is free for ${wish(need)}${where} (${total} registered).`;
-  const marked = markedOut(fleet, asked.compiled, excluded);
+  const message = `No node is free for ${describeNeed(need)}${where} (${total} registered).`;
+  const marked = markedOut(fleet, input.compiled, excluded);
   if (marked === undefined) return { code, message, reasons, mainReason, isCapable };
   // However many were busy: this is what took the last ones.
   return {
     code,
-    message: `${message} ${markedOutWords(marked)}.`,
+    message: `${message} ${describeMarkedOut(marked)}.`,
     reasons,
     mainReason: 'model_not_available',
     isCapable,
@@ -75,7 +75,7 @@ const NOTHING: readonly string[] = [];
 const NO_NODES: { reason: string; count: number } = { reason: 'no_nodes', count: 0 };
 
 /** For people: semantic(en) + nmt(en->zh). */
-function wish(need: Need): string {
+function describeNeed(need: Need): string {
   const parts = need.directions.flatMap(({ source, target }) => [
     ...(source === ANY ? [] : [`semantic(${source})`]),
     ...(need.usesNmt ? [`nmt(${source}->${target})`] : []),

@@ -38,9 +38,9 @@ export function createRepeats(
   /** As soon as it has a node. */
   async function inFlight(request: DispatchRequest, flight: InFlightJob): Promise<DispatchOutcome> {
     if (lacksAudio(flight) && keepAudio(request, flight.job)) resumeJobs.audioReturned(flight.job.jobId);
-    const askedAt = engine.clock.now();
+    const requestedAt = engine.clock.now();
     const first = await placingOf(flight);
-    engine.slow?.waited('request_single_flight', engine.clock.now() - askedAt);
+    engine.slow?.waited('request_single_flight', engine.clock.now() - requestedAt);
     return first.kind === 'refused' ? first : { ...first, isRepeat: true };
   }
 
@@ -82,7 +82,7 @@ export function createRepeats(
       handOver(request, job, drivers);
       return job.fence === undefined ? whenPlaced(request, job, drivers) : same(job);
     }
-    resumeJobs.adopt(claim.job);
+    resumeJobs.resume(claim.job);
     const flight = engine.inFlightJobs.get(job.jobId);
     return flight === undefined ? same(claim.job) : inFlight(request, flight);
   }
@@ -94,12 +94,12 @@ export function createRepeats(
     drivers: JobDrivers,
   ): Promise<DispatchOutcome> {
     try {
-      const verdict = await drivers.verdict(job);
-      if (verdict?.kind === 'refused') return verdict;
+      const placingResult = await drivers.placingResult(job);
+      if (placingResult?.kind === 'refused') return placingResult;
       const now = await engine.store.get(job.jobId);
       // Refused and taken back before it could be asked about.
       if (now === undefined) return tryAnew(request);
-      return verdict?.kind === 'placed' || now.fence !== undefined ? same(now) : unclear();
+      return placingResult?.kind === 'placed' || now.fence !== undefined ? same(now) : unclear();
     } catch (fault) {
       engine.log.info({ job_id: job.jobId, err: fault }, 'the driver of a job did not say what became of it');
       return unclear();

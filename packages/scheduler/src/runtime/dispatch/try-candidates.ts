@@ -2,8 +2,8 @@
 import type { Attempt } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import { advance, type Engine, releaseLease } from '../engine.ts';
-import { type InFlightJob, isAbandoned } from '../in-flight-job.ts';
-import type { Placed } from './placed.ts';
+import { type InFlightJob, isDropped } from '../in-flight-job.ts';
+import type { PlacementResult } from './placed.ts';
 import type { Placement } from './placement.ts';
 
 /** Tries per round; past that the views of those nodes have just been corrected, and waiting serves better. */
@@ -22,32 +22,32 @@ export function createTryCandidates(
     flight: InFlightJob,
     intent: Attempt,
     since: number,
-    round: number,
+    search: number,
   ): Promise<'secured' | 'refused' | 'overtaken'> {
     const lease = leaseId(flight.job.jobId, intent.attempt);
     if (!(await reserve(intent.nodeId, lease, since, false))) return 'refused';
     const isSecured =
-      flight.rounds === round &&
+      flight.searches === search &&
       (await advance(engine, flight, 'reserved', { intent })) &&
-      flight.rounds === round;
+      flight.searches === search;
     if (isSecured) return 'secured';
     // Who drives it elsewhere may have taken the slot under the same name.
-    if (!isAbandoned(flight)) await releaseLease(engine, intent.nodeId, lease);
+    if (!isDropped(flight)) await releaseLease(engine, intent.nodeId, lease);
     return 'overtaken';
   }
 
-  return async function place(flight, selection): Promise<Placed> {
-    flight.rounds += 1;
-    const round = flight.rounds;
+  return async function place(flight, selection): Promise<PlacementResult> {
+    flight.searches += 1;
+    const search = flight.searches;
     // What it came to is for the other one to say.
     while (flight.securing !== undefined) await flight.securing.catch(() => {});
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      if (flight.driving !== 'ours' || flight.rounds !== round) return 'overtaken';
+      if (flight.driving !== 'ours' || flight.searches !== search) return 'overtaken';
       const since = engine.clock.precise();
       const nodeId = selection.next();
-      if (nodeId === undefined) return 'nobody';
+      if (nodeId === undefined) return 'no_node';
       const attempt = flight.attempts + 1;
-      const securing = secure(flight, { nodeId, attempt }, since, round);
+      const securing = secure(flight, { nodeId, attempt }, since, search);
       flight.securing = securing;
       const secured = await securing.finally(() => {
         flight.securing = undefined;
@@ -55,8 +55,8 @@ export function createTryCandidates(
       if (secured === 'overtaken') return 'overtaken';
       if (secured === 'refused') continue;
       const placed = await send(flight, nodeId, attempt);
-      if (placed !== 'nobody') return placed;
+      if (placed !== 'no_node') return placed;
     }
-    return 'nobody';
+    return 'no_node';
   };
 }

@@ -20,11 +20,11 @@ export function releaseUnused(
 ): MaybePromise<void> {
   if (reserved === undefined) return undefined;
   const { nodeId, reserving } = reserved;
-  const give = (isTaken: boolean): MaybePromise<void> =>
+  const release = (isTaken: boolean): MaybePromise<void> =>
     isTaken && (job?.jobId !== jobId || !mayHold(job, nodeId))
       ? releaseLease(engine, nodeId, leaseId(jobId, 1))
       : undefined;
-  return reserving instanceof Promise ? reserving.then(give) : give(reserving);
+  return reserving instanceof Promise ? reserving.then(release) : release(reserving);
 }
 
 /** A first attempt there is, was, or may be about to be the job's own, and so the slot: then it is left to it, or to its end. */

@@ -6,12 +6,12 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Need, RejectionCount } from '../../domain/need.ts';
 import type { PoolId, PoolPlan } from '../../domain/pool.ts';
-import { type Asked, candidates, exclusions } from '../dispatch/candidates.ts';
+import { candidates, exclusions, type SelectionInput } from '../dispatch/candidates.ts';
 import { refusal } from '../dispatch/refusal.ts';
 import type { Engine } from '../engine.ts';
-import { NOBODY_SHUNNED } from '../in-flight-job.ts';
+import { NO_SKIPPED_NODES } from '../in-flight-job.ts';
 import type { Confinement } from '../pools/pool-map.ts';
-import { compileAside, matches, routeOf } from '../select/compile-need.ts';
+import { compileUncached, matches, routeOf } from '../select/compile-need.ts';
 import { explain } from '../select/explain.ts';
 import type { PoolWatch } from '../select/select.ts';
 import { type FailedFact, failedFacts } from './failed-facts.ts';
@@ -71,26 +71,26 @@ export function createExplainer(engine: Engine): Explain {
     return { code: 'RATE_LIMITED' as const, message: caps.explain(tenantId), isCapable: true };
   }
 
-  function inspect(asked: Asked, nodeId: NodeId, excluded: ReadonlySet<NodeId>): ExplainedNode {
+  function inspect(input: SelectionInput, nodeId: NodeId, excluded: ReadonlySet<NodeId>): ExplainedNode {
     const { pools, indexOf } = engine.fleet.table;
-    const failed = failedFacts(asked.compiled, nodeId, excluded, engine.clock.now());
+    const failed = failedFacts(input.compiled, nodeId, excluded, engine.clock.now());
     return {
       nodeId,
       isKnown: failed !== undefined,
-      isCandidate: matches(asked.compiled, nodeId) && !excluded.has(nodeId),
+      isCandidate: matches(input.compiled, nodeId) && !excluded.has(nodeId),
       poolIds: failed === undefined ? [] : (pools?.of(indexOf(nodeId)) ?? []),
       failed: failed ?? [{ reason: 'offline', fact: 'no node of this id is registered' }],
     };
   }
 
-  function lookIntoPools(asked: Asked, chosen: NodeId | undefined, excluded: ReadonlySet<NodeId>) {
-    const route = routeOf(asked.compiled);
-    const attempts = attemptPools(asked.compiled, excluded);
+  function lookIntoPools(input: SelectionInput, chosen: NodeId | undefined, excluded: ReadonlySet<NodeId>) {
+    const route = routeOf(input.compiled);
+    const attempts = attemptPools(input.compiled, excluded);
     const plan = engine.fleet.pools?.plan;
     if (route === undefined || attempts === undefined || plan === undefined) return undefined;
     const { pools, indexOf } = engine.fleet.table;
     // A node that the caller prefers is taken wherever it is among the pools of the job.
-    const isPreferred = chosen !== undefined && chosen === asked.need.preferredNodeId;
+    const isPreferred = chosen !== undefined && chosen === input.need.preferredNodeId;
     const found = isPreferred
       ? pools?.of(indexOf(chosen))[0]
       : attempts.find(({ reason }) => reason === 'ok')?.poolId;
@@ -104,13 +104,13 @@ export function createExplainer(engine: Engine): Explain {
   }
 
   return function decide({ need, waitMs, excludeNodeId, nodeId }) {
-    const compiled = compileAside(engine.fleet, need);
+    const compiled = compileUncached(engine.fleet, need);
     const sentTo = excludeNodeId === undefined ? [] : [excludeNodeId];
-    const asked: Asked = { need, compiled, sentTo, retries: 0, shunned: NOBODY_SHUNNED };
-    const excluded = exclusions(quiet, asked, LATEST);
-    const candidateNodeId = candidates(quiet, asked, LATEST).next();
+    const input: SelectionInput = { need, compiled, sentTo, retries: 0, skippedUntil: NO_SKIPPED_NODES };
+    const excluded = exclusions(quiet, input, LATEST);
+    const candidateNodeId = candidates(quiet, input, LATEST).next();
     const { total, eligible, reasons } = explain(engine.fleet, compiled, excluded);
-    const refused = candidateNodeId === undefined ? refusal(engine.fleet, asked, excluded) : atCap(need);
+    const refused = candidateNodeId === undefined ? refusal(engine.fleet, input, excluded) : atCap(need);
     const isWaiting = refused?.isCapable === true && waitMs > 0;
     return {
       kind: refused === undefined ? 'dispatch' : isWaiting ? 'wait' : 'refuse',
@@ -119,8 +119,8 @@ export function createExplainer(engine: Engine): Explain {
       total,
       eligible,
       reasons,
-      pools: lookIntoPools(asked, candidateNodeId, excluded),
-      node: nodeId === undefined ? undefined : inspect(asked, nodeId, excluded),
+      pools: lookIntoPools(input, candidateNodeId, excluded),
+      node: nodeId === undefined ? undefined : inspect(input, nodeId, excluded),
     };
   };
 }

@@ -39,7 +39,7 @@ export function failedFacts(
   checkPool(compiled, view, fail);
   checkState(view, now - (fleet.table.columns.beatAt[fleet.table.indexOf(nodeId)] ?? now), fail);
   const load = fleet.load(nodeId);
-  if (hasBit(fleet.table.columns.resting, fleet.table.indexOf(nodeId)))
+  if (hasBit(fleet.table.columns.paused, fleet.table.indexOf(nodeId)))
     fail('capacity_exceeded', 'no free slot: it said a moment ago that it is full');
   else if (load !== undefined && load.used >= load.max) {
     fail('capacity_exceeded', `no free slot: ${load.used} of ${load.max} used`);
@@ -53,19 +53,19 @@ type Fail = (reason: Rejection, fact: string) => void;
 function checkLanguages(need: Need, profile: NodeProfile, fail: Fail): void {
   // If the client said `auto`, that is the reason, whatever the stage.
   const because = (reason: Rejection): Rejection => (need.isSourceAuto ? 'src_auto_no_candidate' : reason);
-  const speaks = (stage: 'asr' | 'semantic' | 'tts', language: string, reason: Rejection): void => {
+  const supportsLanguage = (stage: 'asr' | 'semantic' | 'tts', language: string, reason: Rejection): void => {
     if (!includesLanguage(profile[stage], language)) {
       fail(because(reason), `${stage} does not have "${language}" (it has ${listed(profile[stage])})`);
     }
   };
   for (const direction of need.directions) {
     const { source, target } = direction;
-    if (need.usesAsr && source !== ANY) speaks('asr', source, 'asr_lang_unsupported');
-    if (source !== ANY) speaks('semantic', source, 'semantic_lang_unsupported');
+    if (need.usesAsr && source !== ANY) supportsLanguage('asr', source, 'asr_lang_unsupported');
+    if (source !== ANY) supportsLanguage('semantic', source, 'semantic_lang_unsupported');
     if (need.usesNmt && !canTranslate(profile.nmt, direction)) {
       fail(because('lang_pair_unsupported'), `nmt does not translate ${arrow(direction)}${instead(profile)}`);
     }
-    if (need.usesTts) speaks('tts', target, 'tts_lang_unsupported');
+    if (need.usesTts) supportsLanguage('tts', target, 'tts_lang_unsupported');
   }
   if (need.isPairUnknown && profile.isLegacy) {
     fail('src_auto_no_candidate', 'a legacy node takes source "auto" only with lang_a and lang_b');

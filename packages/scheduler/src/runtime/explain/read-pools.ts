@@ -60,7 +60,7 @@ export function readPools(fleet: FleetView, core: CoreIds): PoolsReading {
   });
 
   const readPool = (poolId: PoolId): PoolReading => {
-    const members = index?.roster(poolId) ?? NOBODY;
+    const members = index?.roster(poolId) ?? NO_EXCLUSIONS;
     return {
       poolId,
       total: members.count,
@@ -76,16 +76,16 @@ export function readPools(fleet: FleetView, core: CoreIds): PoolsReading {
   };
 
   if (plan === undefined) {
-    const everybody = columns.ids.filter((nodeId) => nodeId !== undefined);
-    const sampleNodeIds = everybody.slice(0, SAMPLES);
-    return { plan, pools: [], unpooled: { total: everybody.length, sampleNodeIds } };
+    const nodeIds = columns.ids.filter((nodeId) => nodeId !== undefined);
+    const sampleNodeIds = nodeIds.slice(0, SAMPLES);
+    return { plan, pools: [], unpooled: { total: nodeIds.length, sampleNodeIds } };
   }
   const { total, sampleNodeIds } = readPool(UNPOOLED);
   const pools = [...poolIdsOf(plan)].sort((a, b) => a - b).map(readPool);
   return { plan, pools, unpooled: { total, sampleNodeIds } };
 }
 
-const NOBODY: Roster = createRoster();
+const NO_EXCLUSIONS: Roster = createRoster();
 
 function countIn({ list, count }: Roster, words: Uint32Array): number {
   let found = 0;

@@ -22,7 +22,7 @@ export interface Columns {
   /** Bit: has a queue of its own, so it is taken last. */
   queueing: Uint32Array;
   /** Bit: has said that it is full, a moment ago: whatever the ledger says, nothing is free there. */
-  resting: Uint32Array;
+  paused: Uint32Array;
   /** Scratch of one synchronous draw. Bit: may not be drawn. */
   barred: Uint32Array;
   /** Whose bits those are. */
@@ -41,7 +41,7 @@ export const createColumns = (): Columns => ({
   usable: new Uint32Array(START / 32),
   usableRoster: createRoster(new Int32Array(START)),
   queueing: new Uint32Array(START / 32),
-  resting: new Uint32Array(START / 32),
+  paused: new Uint32Array(START / 32),
   barred: new Uint32Array(START / 32),
   barredList: [],
   picked: new Int32Array(START),
@@ -66,7 +66,7 @@ export function reach(columns: Columns, index: number): void {
   columns.willing = growWords(columns.willing, length / 32);
   columns.usable = growWords(columns.usable, length / 32);
   columns.queueing = growWords(columns.queueing, length / 32);
-  columns.resting = growWords(columns.resting, length / 32);
+  columns.paused = growWords(columns.paused, length / 32);
   columns.barred = growWords(columns.barred, length / 32);
 }
 

@@ -19,8 +19,8 @@ export const STATUS_FACTS = [
  * A wildcard has its own prefix (`asr*`, not `asr:*`), so that no word a node or a client sends can spell it.
  */
 export const factKey = {
-  speaks: (stage: Stage, language: Language) => `${stage}:${language}`,
-  speaksAny: (stage: Stage) => `${stage}*`,
+  supportsLanguage: (stage: Stage, language: Language) => `${stage}:${language}`,
+  supportsAnyLanguage: (stage: Stage) => `${stage}*`,
   nmtFrom: (source: Language) => `from:${source}`,
   nmtFromAny: 'from*',
   nmtTo: (target: Language) => `to:${target}`,
@@ -44,5 +44,5 @@ export const factKey = {
   supports: (extension: string) => `supports:${extension}`,
   public: 'public',
   gpu: 'gpu',
-  deployed: 'deployed',
+  legacy: 'legacy',
 } as const;

@@ -56,7 +56,7 @@ export interface FleetView {
   /** The ledger's word on a node's slots. */
   setLoad(nodeId: NodeId, load: Load): void;
   /** Nothing of it is free until it is said to rest no longer, whatever the ledger says. */
-  rest(nodeId: NodeId, isResting: boolean): void;
+  setPaused(nodeId: NodeId, isPaused: boolean): void;
   beat(nodeId: NodeId, at: number): void;
   load(nodeId: NodeId): Load | undefined;
   view(nodeId: NodeId): NodeView | undefined;
@@ -77,7 +77,7 @@ export interface FleetView {
    */
   changePools(poolMap: PoolMap | undefined): (maxNodes: number) => boolean;
   /** Tells again of usable nodes, some at a time: jobs that wait may go to other nodes than before. Answers where to go on; undefined: at the end. */
-  tellFree(from: number, maxNodes: number): number | undefined;
+  reportFree(from: number, maxNodes: number): number | undefined;
   stats(): FleetStats;
   readonly table: FleetTable;
   /** By which all columns go; for others who keep something of nodes. */
@@ -87,7 +87,7 @@ export interface FleetView {
 const NOTHING: ProfileFacts = new Set();
 const NONE: readonly never[] = [];
 /** A node with more free slots weighs no more than one with so many. */
-const MOST_FREE = 0xffff;
+const MAX_FREE = 0xffff;
 
 export function createFleetView(numbers = new NodeNumbers()): FleetView {
   const columns = createColumns();
@@ -139,7 +139,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
   function settle(index: number, hasGained: boolean): void {
     const freeBefore = columns.free[index] as number;
     const left = (columns.max[index] as number) - (columns.used[index] as number);
-    const free = hasBit(columns.resting, index) ? 0 : Math.max(0, Math.min(left, MOST_FREE));
+    const free = hasBit(columns.paused, index) ? 0 : Math.max(0, Math.min(left, MAX_FREE));
     columns.free[index] = free;
     if (free > 0 !== freeBefore > 0) facts.put('free', index, free > 0);
     const isUsable = free > 0 && hasBit(columns.willing, index);
@@ -173,7 +173,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
     columns.free[index] = 0;
     columns.ids[index] = undefined;
     putBit(columns.willing, index, false);
-    putBit(columns.resting, index, false);
+    putBit(columns.paused, index, false);
     views[index] = undefined;
     profiles[index] = undefined;
   }
@@ -228,10 +228,10 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
       columns.max[index] = load.max;
       settle(index, false);
     },
-    rest(nodeId, isResting) {
+    setPaused(nodeId, isPaused) {
       const index = indexOf(nodeId);
       if (index === UNNUMBERED) return;
-      putBit(columns.resting, index, isResting);
+      putBit(columns.paused, index, isPaused);
       settle(index, false);
     },
     beat(nodeId, at) {
@@ -273,7 +273,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
         return true;
       };
     },
-    tellFree(from, maxNodes) {
+    reportFree(from, maxNodes) {
       const until = Math.min(views.length, from + maxNodes);
       for (let index = from; index < until; index++) {
         const view = views[index];

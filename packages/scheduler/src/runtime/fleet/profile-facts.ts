@@ -21,7 +21,7 @@ export function factsOfProfile(profile: NodeProfile): ProfileFacts {
   for (const extension of profile.supports) facts.add(factKey.supports(extension));
   if (profile.acceptsPublicJobs) facts.add(factKey.public);
   if (profile.hasGpu) facts.add(factKey.gpu);
-  if (profile.isLegacy) facts.add(factKey.deployed);
+  if (profile.isLegacy) facts.add(factKey.legacy);
   return facts;
 }
 
@@ -36,8 +36,8 @@ export function createProfileFacts(): (profile: NodeProfile) => ProfileFacts {
 }
 
 function addStage(facts: Set<string>, stage: Stage, languages: LanguageSet): void {
-  if (languages === ANY) facts.add(factKey.speaksAny(stage));
-  else for (const language of languages) facts.add(factKey.speaks(stage, language));
+  if (languages === ANY) facts.add(factKey.supportsAnyLanguage(stage));
+  else for (const language of languages) facts.add(factKey.supportsLanguage(stage, language));
 }
 
 function addTypes(

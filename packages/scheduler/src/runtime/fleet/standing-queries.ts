@@ -25,7 +25,7 @@ export interface StandingQueries {
   find(key: string): StandingQuery | undefined;
   add(key: string, clauses: readonly Clause[]): StandingQuery;
   /** Answered now and not kept: who only looks does not push out what jobs keep asking for. Good until the fleet changes. */
-  aside(key: string, clauses: readonly Clause[]): StandingQuery;
+  uncached(key: string, clauses: readonly Clause[]): StandingQuery;
   /** Who fits, as of now; good until the fleet changes. */
   words(query: StandingQuery): Uint32Array;
   holds(query: StandingQuery, index: number): boolean;
@@ -98,7 +98,7 @@ export function createStandingQueries(
   return {
     find,
     add: (key, clauses) => admit({ key, clauses, words: undefined, seen: log.count }),
-    aside(key, clauses) {
+    uncached(key, clauses) {
       const words = fill(new Uint32Array(columns.usable.length), clauses);
       return { key, clauses, words, seen: log.count };
     },

@@ -4,7 +4,7 @@ import type { PoolId, PoolPlan } from '../../domain/pool.ts';
 import { type CompiledNeed, routeOf } from '../select/compile-need.ts';
 
 /** A clause to put behind "no node …"; empty if the job may go anywhere. */
-export function confinementWords(compiled: CompiledNeed): string {
+export function describeConfinement(compiled: CompiledNeed): string {
   const route = routeOf(compiled);
   const plan = compiled.poolMap?.plan;
   if (route?.confinement === undefined || plan === undefined) return '';

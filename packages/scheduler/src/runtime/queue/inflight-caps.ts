@@ -19,7 +19,7 @@ export interface InflightCaps {
   take(tenantId: TenantId): QuotaUnit | undefined;
   /** Also above the cap: the job was accepted before. */
   takeAnyway(tenantId: TenantId): QuotaUnit;
-  releaseLease(quotaUnit: QuotaUnit): void;
+  release(quotaUnit: QuotaUnit): void;
   hasRoom(tenantId: TenantId): boolean;
   /** For people: which limit it is, and what can be done. */
   explain(tenantId: TenantId): string;
@@ -34,7 +34,7 @@ export const MAX_COUNTED_TENANTS = 10_000;
 export function createInflightCaps(deps: { tenancy: Tenancy; maxTenants?: number }): InflightCaps {
   const { tenancy, maxTenants = MAX_COUNTED_TENANTS } = deps;
   const counted = new Map<TenantId, QuotaUnit>();
-  const crowd: QuotaUnit = { tenantId: undefined, limit: 0, count: 0 };
+  const sharedUnit: QuotaUnit = { tenantId: undefined, limit: 0, count: 0 };
   let all = 0;
 
   const limitOf = (tenantId: TenantId): number => tenancy.of(tenantId).maxInflightJobs;
@@ -43,13 +43,13 @@ export function createInflightCaps(deps: { tenancy: Tenancy; maxTenants?: number
   function quotaUnitOf(tenantId: TenantId): QuotaUnit {
     const known = counted.get(tenantId);
     if (known !== undefined) return known;
-    if (counted.size >= maxTenants) return crowd;
+    if (counted.size >= maxTenants) return sharedUnit;
     const quotaUnit: QuotaUnit = { tenantId, limit: limitOf(tenantId), count: 0 };
     counted.set(tenantId, quotaUnit);
     return quotaUnit;
   }
 
-  function sit(quotaUnit: QuotaUnit): QuotaUnit {
+  function takeUnit(quotaUnit: QuotaUnit): QuotaUnit {
     quotaUnit.count += 1;
     all += 1;
     return quotaUnit;
@@ -68,12 +68,12 @@ export function createInflightCaps(deps: { tenancy: Tenancy; maxTenants?: number
   return {
     take(tenantId) {
       const quotaUnit = quotaUnitOf(tenantId);
-      if (isFree(quotaUnit, tenantId)) return sit(quotaUnit);
+      if (isFree(quotaUnit, tenantId)) return takeUnit(quotaUnit);
       forgetUnused(quotaUnit);
       return undefined;
     },
-    takeAnyway: (tenantId) => sit(quotaUnitOf(tenantId)),
-    releaseLease(quotaUnit) {
+    takeAnyway: (tenantId) => takeUnit(quotaUnitOf(tenantId)),
+    release(quotaUnit) {
       quotaUnit.count -= 1;
       all -= 1;
       forgetUnused(quotaUnit);

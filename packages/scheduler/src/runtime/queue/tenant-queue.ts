@@ -14,9 +14,9 @@ export interface TenantQueue {
   enterAgain(waiter: Waiter): void;
   leave(waiter: Waiter): boolean;
   /** The next in turn that passes, taken out. Looks at no more than so many. */
-  take(maxLooks: number, test: WaiterTest): Waiter | undefined;
+  take(maxChecks: number, test: WaiterTest): Waiter | undefined;
   /** The same of one tenant, whoever's turn it is; it pays all the same. */
-  takeOf(tenantId: TenantId, maxLooks: number, test: WaiterTest): Waiter | undefined;
+  takeOf(tenantId: TenantId, maxChecks: number, test: WaiterTest): Waiter | undefined;
   waitingOf(tenantId: TenantId): number;
   tenants(): IterableIterator<TenantId>;
 }
@@ -29,7 +29,7 @@ interface Turn {
   credit: number;
 }
 
-interface Looks {
+interface Checks {
   left: number;
   /** Not all shapes of the tenant that was looked at last were. */
   isCutShort: boolean;
@@ -41,11 +41,11 @@ interface Affordable {
 }
 
 /** Waiters of one shape differ only in the nodes they have been to. */
-const MAX_LOOKS_PER_LINE = 8;
+const MAX_CHECKS_PER_LINE = 8;
 /** Part of the looks that one tenant may use up before the others had any: its many shapes must not hide them. */
-const TENANTS_PER_LOOK_AROUND = 4;
+const TENANTS_PER_BACKSTOP = 4;
 /** What a tenant may owe for jobs out of turn. Those took slots that nobody else wanted: they must not keep it out for hours. */
-const MOST_DEBT = 1;
+const MAX_DEBT = 1;
 /** Ten tenths are not quite one. */
 const PRICE = 1 - 1e-9;
 
@@ -99,27 +99,27 @@ export function createTenantQueue(deps: {
   }
 
   /** The tenant's waiter that came first among those that pass. `most`: what this tenant may use up of the looks. */
-  function first(turn: Turn, looks: Looks, most: number, test: WaiterTest): Waiter | undefined {
-    const enough = looks.left - most;
+  function first(turn: Turn, checks: Checks, most: number, test: WaiterTest): Waiter | undefined {
+    const enough = checks.left - most;
     let best: Waiter | undefined;
     const seen: unknown[] = [];
     for (const [shape, line] of turn.lines) {
-      if (looks.left <= 0 || looks.left <= enough) break;
+      if (checks.left <= 0 || checks.left <= enough) break;
       seen.push(shape);
-      const passing = firstOfLine(line, looks, test);
+      const passing = firstOfLine(line, checks, test);
       if (passing !== undefined && (best === undefined || ticketOf(passing) < ticketOf(best))) best = passing;
     }
-    looks.isCutShort = seen.length < turn.lines.size;
+    checks.isCutShort = seen.length < turn.lines.size;
     // Next time the others are looked at first.
-    if (looks.isCutShort) for (const shape of seen) lineToBack(turn, shape);
+    if (checks.isCutShort) for (const shape of seen) lineToBack(turn, shape);
     return best;
   }
 
-  function firstOfLine(line: readonly Waiter[], looks: Looks, test: WaiterTest): Waiter | undefined {
-    let leftHere = MAX_LOOKS_PER_LINE;
+  function firstOfLine(line: readonly Waiter[], checks: Checks, test: WaiterTest): Waiter | undefined {
+    let leftHere = MAX_CHECKS_PER_LINE;
     for (const waiter of line) {
-      if (looks.left <= 0 || leftHere <= 0) return undefined;
-      looks.left -= 1;
+      if (checks.left <= 0 || leftHere <= 0) return undefined;
+      checks.left -= 1;
       leftHere -= 1;
       if (test(waiter)) return waiter;
     }
@@ -132,9 +132,9 @@ export function createTenantQueue(deps: {
   }
 
   /** Costs a look, too: thousands may be held. */
-  function heldBack(looks: Looks): undefined {
-    looks.left -= 1;
-    looks.isCutShort = false;
+  function heldBack(checks: Checks): undefined {
+    checks.left -= 1;
+    checks.isCutShort = false;
     return undefined;
   }
 
@@ -185,18 +185,18 @@ export function createTenantQueue(deps: {
       turn.credit = Math.min(turn.credit + 1, 1 + deps.quantumOf(waiter.tenantId));
     },
     leave,
-    take(maxLooks, test) {
-      const looks: Looks = { left: maxLooks, isCutShort: false };
-      const mostEach = Math.ceil(maxLooks / TENANTS_PER_LOOK_AROUND);
+    take(maxChecks, test) {
+      const checks: Checks = { left: maxChecks, isCutShort: false };
+      const mostEach = Math.ceil(maxChecks / TENANTS_PER_BACKSTOP);
       const saving: Affordable[] = [];
       const passed: Turn[] = [];
       const again: Turn[] = [];
       /** Whom it can serve at once. */
       const look = (turn: Turn): Affordable | undefined => {
         const isHeld = deps.isHeld(turn.tenantId);
-        const waiter = isHeld ? heldBack(looks) : first(turn, looks, mostEach, test);
+        const waiter = isHeld ? heldBack(checks) : first(turn, checks, mostEach, test);
         if (waiter === undefined) {
-          (looks.isCutShort ? again : passed).push(turn);
+          (checks.isCutShort ? again : passed).push(turn);
           return undefined;
         }
         if (turn.credit < PRICE) turn.credit += deps.quantumOf(turn.tenantId);
@@ -206,28 +206,28 @@ export function createTenantQueue(deps: {
       };
       let next: Affordable | undefined;
       for (const turn of turns.values()) {
-        if (looks.left <= 0) break;
+        if (checks.left <= 0) break;
         next = look(turn);
         if (next !== undefined) break;
       }
       // Nobody else had use for the looks that are left: those with more shapes have them.
       for (const turn of again) {
-        if (next !== undefined || saving.length > 0 || looks.left <= 0) break;
+        if (next !== undefined || saving.length > 0 || checks.left <= 0) break;
         next = look(turn);
       }
       if (next !== undefined) for (const { turn } of saving) toBack(turn);
       else if (saving.length > 0) next = passTurns(saving);
       if (next !== undefined) return serve(next);
       // Cut short in vain: whoever was not looked at comes first next time.
-      if (looks.left <= 0) for (const turn of [...passed, ...new Set(again)]) toBack(turn);
+      if (checks.left <= 0) for (const turn of [...passed, ...new Set(again)]) toBack(turn);
       return undefined;
     },
-    takeOf(tenantId, maxLooks, test) {
+    takeOf(tenantId, maxChecks, test) {
       const turn = turns.get(tenantId);
-      const waiter = turn && first(turn, { left: maxLooks, isCutShort: false }, maxLooks, test);
+      const waiter = turn && first(turn, { left: maxChecks, isCutShort: false }, maxChecks, test);
       if (turn === undefined || waiter === undefined) return undefined;
       serve({ turn, waiter });
-      turn.credit = Math.max(turn.credit, -MOST_DEBT);
+      turn.credit = Math.max(turn.credit, -MAX_DEBT);
       return waiter;
     },
     waitingOf: (tenantId) => turns.get(tenantId)?.size ?? 0,

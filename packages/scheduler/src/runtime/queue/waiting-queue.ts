@@ -48,9 +48,9 @@ export interface QueuedTenants {
 }
 
 /** How many waiters of a class one freed slot looks at, so that a long queue of misfits cannot stall the loop. */
-const MAX_LOOKS = 256;
+const MAX_CHECKS = 256;
 /** The backstop looks at fewer of each class: each look is a whole selection. It wakes all of them that found somebody. */
-const MAX_BACKSTOP_LOOKS = 64;
+const MAX_BACKSTOP_CHECKS = 64;
 
 export function createWaitingQueue(deps: {
   clock: Clock;
@@ -63,7 +63,7 @@ export function createWaitingQueue(deps: {
   const rounds = new Map<WaitingClass, TenantQueue>();
   for (const each of WAITING_CLASSES) {
     // What is retried counts as being on a node already.
-    rounds.set(each, createTenantQueue({ quantumOf, isHeld: each === 'retry' ? NOBODY_HELD : isHeld }));
+    rounds.set(each, createTenantQueue({ quantumOf, isHeld: each === 'retry' ? NONE_HELD : isHeld }));
   }
   const fresh = WAITING_CLASSES.filter((each) => each !== 'retry').map(roundOf);
   let size = 0;
@@ -93,7 +93,7 @@ export function createWaitingQueue(deps: {
 
   /** Many at once: nobody is woken when a cap grows, as it does for those that stay when an instance dies. */
   function wakeMissed(round: TenantQueue): void {
-    let left = MAX_BACKSTOP_LOOKS;
+    let left = MAX_BACKSTOP_CHECKS;
     const test: WaiterTest = (waiter) => {
       left -= 1;
       return waiter.hasCandidate();
@@ -128,13 +128,13 @@ export function createWaitingQueue(deps: {
     wake(nodeId) {
       if (size === 0) return false;
       const fits: WaiterTest = (waiter) => waiter.fits(nodeId);
-      for (const round of rounds.values()) if (release(round.take(MAX_LOOKS, fits))) return true;
+      for (const round of rounds.values()) if (release(round.take(MAX_CHECKS, fits))) return true;
       return false;
     },
     wakeOf(tenantId) {
       if (isHeld(tenantId)) return;
       for (const round of fresh)
-        if (release(round.takeOf(tenantId, MAX_BACKSTOP_LOOKS, hasCandidate))) return;
+        if (release(round.takeOf(tenantId, MAX_BACKSTOP_CHECKS, hasCandidate))) return;
     },
     size: () => size,
     tenants: () => new Set(fresh.flatMap((round) => [...round.tenants()])).size,
@@ -145,5 +145,5 @@ export function createWaitingQueue(deps: {
   };
 }
 
-const NOBODY_HELD = () => false;
+const NONE_HELD = () => false;
 const hasCandidate: WaiterTest = (waiter) => waiter.hasCandidate();

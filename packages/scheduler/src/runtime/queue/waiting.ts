@@ -1,8 +1,8 @@
 /** Hot path: a job without a slot waits in the queue, tries when woken, and stops at its limit. */
 import { type Priority, priorityWithin } from '../../domain/priority.ts';
-import { withdrawUnclear } from '../attempts/superseded-leases.ts';
+import { cancelUnconfirmed } from '../attempts/superseded-leases.ts';
 import { candidates, isCandidate, UNCOUNTED } from '../dispatch/candidates.ts';
-import type { Placed } from '../dispatch/placed.ts';
+import type { PlacementResult } from '../dispatch/placed.ts';
 import type { Placement } from '../dispatch/placement.ts';
 import { noteStage, WAIT } from '../dispatch/stage-times.ts';
 import { advance, type Engine } from '../engine.ts';
@@ -20,7 +20,12 @@ const WAITING = { limit: 'waiting' };
  * `unclear`: it was sent, and nobody knows whether it arrived. `queue_full`: of all; `tenant_queue_full`: its tenant has as many
  * waiting as it may.
  */
-export type Waited = Exclude<Placed, 'nobody'> | 'unclear' | 'limit' | 'queue_full' | 'tenant_queue_full';
+export type Waited =
+  | Exclude<PlacementResult, 'no_node'>
+  | 'unconfirmed'
+  | 'limit'
+  | 'queue_full'
+  | 'tenant_queue_full';
 
 /** Resolves when the job was sent, something else settled it, or the wait came to its limit. */
 export function waitForSlot(
@@ -65,15 +70,15 @@ export function waitForSlot(
         candidates(engine, flight, flight.job.spec.utteranceIndex),
       );
       if (isOver) return;
-      if (placed !== 'nobody') end(placed);
-      else if (!wait.isRetry && flight.attempts > 0) end('unclear');
+      if (placed !== 'no_node') end(placed);
+      else if (!wait.isRetry && flight.attempts > 0) end('unconfirmed');
       else if (!(await backToWaiting(engine, flight, wait.isRetry))) end('overtaken');
       else waitOn();
       isTrying = false;
     };
 
     const waitOn = (): void => {
-      if (!wait.isRetry) engine.inFlightJobs.unseat(flight);
+      if (!wait.isRetry) engine.inFlightJobs.releaseQuotaUnit(flight);
       if (isLate) end('limit');
       else if (!isOver) engine.queue.rejoin(waiter);
     };
@@ -101,7 +106,7 @@ export function waitForSlot(
     });
     flight.stopWaiting = () => end('overtaken');
     const hadQuotaUnit = flight.quotaUnit !== undefined;
-    if (!wait.isRetry) engine.inFlightJobs.unseat(flight);
+    if (!wait.isRetry) engine.inFlightJobs.releaseQuotaUnit(flight);
     const joined = engine.queue.join(waiter);
     // Jobs of the tenant may have been passed over for the seat.
     if (hadQuotaUnit) engine.queue.wakeOf(tenantId);
@@ -128,6 +133,6 @@ export async function backToWaiting(engine: Engine, flight: InFlightJob, isRetry
   // A job that was taken over before it was ever placed waits like a retry.
   if (state !== 'RESERVED') return state === 'CREATED' || (isRetry && state === 'RETRYING');
   const isBack = await advance(engine, flight, isRetry ? 'gave_up' : 'unplaced', UNPLACED);
-  if (isBack) withdrawUnclear(engine, flight, flight.job.fence);
+  if (isBack) cancelUnconfirmed(engine, flight, flight.job.fence);
   return isBack;
 }

@@ -6,7 +6,7 @@ import { factKey, type Stage } from '../fleet/fact-key.ts';
 import { all, any, type Clause, type Formula, none } from '../fleet/formula.ts';
 
 /** What must be true of a node's abilities and marks; what its state must be is the same for every need. */
-export function clausesOf(need: Need, { heedsMarks = true } = {}): Clause[] {
+export function clausesOf(need: Need, { checksMarks = true } = {}): Clause[] {
   const types = requiredTypes(need);
   const features = need.features ?? [];
   return [
@@ -21,7 +21,7 @@ export function clausesOf(need: Need, { heedsMarks = true } = {}): Clause[] {
     clause('model_not_available', [
       ...types.map((type) => any(factKey.readyType(type), factKey.readyAnyType)),
       ...need.services.map(factKey.readyService),
-      ...(heedsMarks ? [none(...markKeys(need))] : []),
+      ...(checksMarks ? [none(...markKeys(need))] : []),
     ]),
   ].filter(({ formula }) => typeof formula === 'string' || formula.of.length > 0);
 }
@@ -63,12 +63,12 @@ export function requiredTypes(need: Need): string[] {
 
 function languageClauses(need: Need): Clause[] {
   const known = need.directions.filter(({ source }) => source !== ANY);
-  const asr = need.usesAsr ? known.map(({ source }) => speaks('asr', source)) : [];
-  const semantic = known.map(({ source }) => speaks('semantic', source));
+  const asr = need.usesAsr ? known.map(({ source }) => supportsLanguage('asr', source)) : [];
+  const semantic = known.map(({ source }) => supportsLanguage('semantic', source));
   const nmt = need.usesNmt ? need.directions.map(translation) : [];
-  const tts = need.usesTts ? need.directions.map(({ target }) => speaks('tts', target)) : [];
+  const tts = need.usesTts ? need.directions.map(({ target }) => supportsLanguage('tts', target)) : [];
   // Legacy nodes cannot take `auto` without a pair.
-  const field = need.isPairUnknown ? [none(factKey.deployed)] : [];
+  const field = need.isPairUnknown ? [none(factKey.legacy)] : [];
   if (need.isSourceAuto) {
     return [clause('src_auto_no_candidate', [...asr, ...semantic, ...nmt, ...tts, ...field])];
   }
@@ -83,8 +83,8 @@ function languageClauses(need: Need): Clause[] {
 
 const clause = (reason: Rejection, of: Formula[]): Clause => ({ reason, formula: all(...of) });
 
-const speaks = (stage: Stage, language: Language): Formula =>
-  any(factKey.speaks(stage, language), factKey.speaksAny(stage));
+const supportsLanguage = (stage: Stage, language: Language): Formula =>
+  any(factKey.supportsLanguage(stage, language), factKey.supportsAnyLanguage(stage));
 
 /** The rule `translates` of domain/profile.ts, for all nodes at once. */
 function translation({ source, target }: NeededDirection): Formula {

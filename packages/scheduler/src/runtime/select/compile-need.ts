@@ -42,8 +42,8 @@ const isPlain = ({ directions, types, services, features }: Need): boolean =>
   (features === undefined || features.length === 0);
 
 /** For a look at the fleet as it is now: leaves nothing behind. */
-export function compileAside(fleet: FleetView, need: Need): CompiledNeed {
-  const query = fleet.table.queries.aside(shapeOf(need), clausesOf(need));
+export function compileUncached(fleet: FleetView, need: Need): CompiledNeed {
+  const query = fleet.table.queries.uncached(shapeOf(need), clausesOf(need));
   return { fleet, need, query, poolMap: undefined, route: undefined };
 }
 

@@ -36,8 +36,8 @@ export function explain(
   let capable = fleet.size;
   facts.or('alive', left);
   // Where everybody is able, as in a fleet of equals, only the state of the nodes has to be looked at.
-  const isEverybodyFit = isSame(queries.words(compiled.query), left);
-  for (const { reason, formula } of inOrder(compiled, isEverybodyFit ? [] : compiled.query.clauses)) {
+  const areAllFit = isSame(queries.words(compiled.query), left);
+  for (const { reason, formula } of inOrder(compiled, areAllFit ? [] : compiled.query.clauses)) {
     if (eligible === 0) break;
     pass.set(left);
     narrow(formula, pass);

@@ -30,14 +30,14 @@ export function markedOut(
   narrow(any(...marks), left);
   const pools = poolKeys(compiled);
   if (pools !== undefined) narrow(poolClause(pools).formula, left);
-  for (const { formula } of clausesOf(compiled.need, { heedsMarks: false })) narrow(formula, left);
+  for (const { formula } of clausesOf(compiled.need, { checksMarks: false })) narrow(formula, left);
   for (const nodeId of excluded) if (fleet.has(nodeId)) putBit(left, indexOf(nodeId), false);
   const count = left.reduce((sum, word) => sum + countOnes(word), 0);
   return count === 0 ? undefined : { count, services: servicesOf(fleet, left) };
 }
 
 /** For people. */
-export function markedOutWords({ count, services }: MarkedOut): string {
+export function describeMarkedOut({ count, services }: MarkedOut): string {
   const who = count === 1 ? '1 node that could take it is' : `${count} nodes that could take it are`;
   return `${who} left out for having reported a missing model: ${services.join(', ')}`;
 }

@@ -16,7 +16,7 @@ import { type CompiledNeed, matches, routeOf } from './compile-need.ts';
 import { POLICIES, type PolicyName, plainRandom } from './policies.ts';
 import { bar, type PoolMembers, sample, startDraw } from './sample.ts';
 
-export const NOBODY: ReadonlySet<NodeId> = new Set();
+export const NO_EXCLUSIONS: ReadonlySet<NodeId> = new Set();
 
 export interface SelectOptions {
   readonly chance: Chance;
@@ -46,7 +46,7 @@ export interface Selection {
   next(): NodeId | undefined;
 }
 
-export const NO_ONE: Selection = { next: () => undefined };
+export const NO_CANDIDATES: Selection = { next: () => undefined };
 
 export function select(fleet: FleetView, compiled: CompiledNeed, options: SelectOptions): Selection {
   return new Drawing(fleet.table, compiled, options);

@@ -5,28 +5,32 @@ import type { JobRecord, TimelineEntry } from '../../domain/job.ts';
 import type { InFlightJob } from '../in-flight-job.ts';
 import { NO_SLOT } from '../queue/waiting.ts';
 
-export type Past = Pick<InFlightJob, 'attempts' | 'retries' | 'nodesLost' | 'givenUp' | 'lastFailure'> & {
+export type AttemptHistory = Pick<
+  InFlightJob,
+  'attempts' | 'retries' | 'nodesLost' | 'abandonedAttempt' | 'lastFailure'
+> & {
   readonly sentTo: readonly NodeId[];
 };
 
-export function pastOf(job: JobRecord): Past {
+export function attemptHistoryOf(job: JobRecord): AttemptHistory {
   const { timeline, fence, intent, state } = job;
-  const givenUp = timeline.filter(isGivenUp);
-  const reasons = givenUp.map(({ reason = '' }) => reason);
+  const abandonedAttempt = timeline.filter(isAbandonedEntry);
+  const reasons = abandonedAttempt.map(({ reason = '' }) => reason);
   return {
     attempts: Math.max(fence?.attempt ?? 0, intent?.attempt ?? 0, ...timeline.map(({ attempt }) => attempt)),
     sentTo: sentTo(job),
     retries: reasons.filter((code) => meaningOf({ code, message: '' }).isCounted).length,
     nodesLost: reasons.filter((code) => code === 'WS_DISCONNECTED').length,
-    givenUp: state === 'RETRYING' || state === 'RESERVED' ? (fence?.attempt ?? 0) : 0,
-    lastFailure: failureOf(givenUp.at(-1)),
+    abandonedAttempt: state === 'RETRYING' || state === 'RESERVED' ? (fence?.attempt ?? 0) : 0,
+    lastFailure: failureOf(abandonedAttempt.at(-1)),
   };
 }
 
 /** A try that found no slot is not an attempt that failed. */
-const isGivenUp = ({ state, reason }: TimelineEntry): boolean => state === 'RETRYING' && reason !== NO_SLOT;
+const isAbandonedEntry = ({ state, reason }: TimelineEntry): boolean =>
+  state === 'RETRYING' && reason !== NO_SLOT;
 
-function failureOf(entry: TimelineEntry | undefined): Past['lastFailure'] {
+function failureOf(entry: TimelineEntry | undefined): AttemptHistory['lastFailure'] {
   if (entry?.reason === undefined) return undefined;
   return { code: entry.reason, message: `the attempt on ${entry.nodeId} ended with ${entry.reason}` };
 }

@@ -4,7 +4,7 @@ import type { Engine } from '../engine.ts';
 import type { InFlightJob } from '../in-flight-job.ts';
 
 /** Nothing that is still under way on its behalf writes or sends from here on. */
-export function abandon(engine: Engine, flight: InFlightJob): void {
+export function dropJob(engine: Engine, flight: InFlightJob): void {
   flight.driving = 'elsewhere';
   flight.attemptTimer?.cancel();
   flight.deadlineTimer?.cancel();
@@ -15,22 +15,22 @@ export function abandon(engine: Engine, flight: InFlightJob): void {
   engine.audio.drop(jobId);
   const repeats = flight.repeats ?? [];
   flight.repeats = undefined;
-  for (const tell of repeats) tell(ABANDONED);
+  for (const answer of repeats) answer(DRIVEN_ELSEWHERE);
 }
 
-export function abandonAll(engine: Engine): void {
-  engine.abandonments += 1;
+export function dropAll(engine: Engine): void {
+  engine.drops += 1;
   engine.recentlySettled?.clear();
   engine.recentlyReleased?.clear();
   engine.recentlyAbandoned?.clear();
   const inFlightJobs = [...engine.inFlightJobs.all()];
   // All before the first goes: the seat that it gives back would wake another, which would reserve a slot for nobody.
   for (const flight of inFlightJobs) flight.driving = 'elsewhere';
-  for (const flight of inFlightJobs) abandon(engine, flight);
+  for (const flight of inFlightJobs) dropJob(engine, flight);
 }
 
 /** A repeat finds the job where it is now. */
-export const ABANDONED: Extract<DispatchOutcome, { kind: 'refused' }> = {
+export const DRIVEN_ELSEWHERE: Extract<DispatchOutcome, { kind: 'refused' }> = {
   kind: 'refused',
   code: 'SCHEDULER_DEPENDENCY_DOWN',
   message: 'another instance took the job over before it had a node; repeat the request',

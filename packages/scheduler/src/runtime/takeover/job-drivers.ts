@@ -27,7 +27,7 @@ export interface JobDrivers {
    * What came of the first request for a job that somebody else drives and that has no node yet. `undefined`: it is not being placed there;
    * its record says how it stands. May take as long as the wait for a slot.
    */
-  verdict(job: JobRecord): Promise<PlacingResult | undefined>;
+  placingResult(job: JobRecord): Promise<PlacingResult | undefined>;
   /** A repeat of its request brought the audio of a job that is driven elsewhere; it is held here now. Best effort. */
   offerAudio(job: JobRecord): void;
 }

@@ -6,37 +6,37 @@ import type { Need } from '../../domain/need.ts';
 import { watchLeaseEnd } from '../attempts/lease-expiry-watch.ts';
 import type { RetryOrFail } from '../attempts/retry-or-fail.ts';
 import type { SettleJob } from '../attempts/settle-job.ts';
-import type { Deadlines } from '../attempts/timeouts.ts';
+import type { Timeouts } from '../attempts/timeouts.ts';
 import type { UnconfirmedSends } from '../attempts/unconfirmed-sends.ts';
 import { abandonLease, advance, type Engine, releaseForGood } from '../engine.ts';
 import { createInFlightJob, type InFlightJob } from '../in-flight-job.ts';
 import type { SharedDriving } from '../job-service.ts';
 import { compileNeed } from '../select/compile-need.ts';
-import { pastOf } from './attempt-history.ts';
+import { attemptHistoryOf } from './attempt-history.ts';
 
-export type ResumeJobs = Pick<SharedDriving, 'adopt' | 'audioReturned'>;
+export type ResumeJobs = Pick<SharedDriving, 'resume' | 'audioReturned'>;
 
 export function createResumeJobs(
   engine: Engine,
   parts: {
-    deadlines: Deadlines;
+    timeouts: Timeouts;
     retryOrFail: RetryOrFail;
     settleJob: SettleJob;
     unconfirmedSends: UnconfirmedSends;
   },
 ): ResumeJobs {
-  const { deadlines, retryOrFail, settleJob, unconfirmedSends } = parts;
+  const { timeouts, retryOrFail, settleJob, unconfirmedSends } = parts;
   const { wheel, clock, settings } = engine;
 
   function rebuild(job: JobRecord): InFlightJob {
-    const need = job.need ?? needless(job);
+    const need = job.need ?? emptyNeed(job);
     const flight = createInFlightJob(job, need, compileNeed(engine.fleet, need));
     const now = clock.now();
     const ranFrom = job.timeline.findLast(({ state }) => state === 'RUNNING')?.at ?? now;
     // The clock is another machine's: nothing may seem to have begun later than now.
     const sentAt = job.state === 'RUNNING' ? Math.min(now, ranFrom) : now;
     const lacksAudio = job.spec.audio.kind === 'held' && engine.audio.get(job.jobId) === undefined;
-    return Object.assign(flight, pastOf(job), {
+    return Object.assign(flight, attemptHistoryOf(job), {
       sentAt,
       isResumed: true,
       isPlacing: false,
@@ -56,14 +56,14 @@ export function createResumeJobs(
       await releaseForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
     } else if (fence !== undefined) {
       // Nobody can say whether the node of a failed attempt still works on it.
-      await leaveOpen(fence.nodeId, leaseId(jobId, fence.attempt));
+      await leaveLease(fence.nodeId, leaseId(jobId, fence.attempt));
       await advance(engine, flight, 'released', { reason: 'lease_left_to_expire' });
       return;
     }
     await advance(engine, flight, 'released');
   }
 
-  async function leaveOpen(nodeId: NodeId, lease: string): Promise<void> {
+  async function leaveLease(nodeId: NodeId, lease: string): Promise<void> {
     await abandonLease(engine, nodeId, lease);
     watchLeaseEnd(engine, nodeId);
   }
@@ -71,44 +71,44 @@ export function createResumeJobs(
   function resume(flight: InFlightJob): void {
     const { fence, intent } = flight.job;
     if (isOut(flight.job) && fence !== undefined) {
-      engine.inFlightJobs.board(flight, fence.nodeId);
+      engine.inFlightJobs.setNode(flight, fence.nodeId);
       watchAttempt(flight, fence.nodeId);
     } else if (flight.job.state === 'RESERVED' && intent !== undefined) {
       // It may have been sent, and then the node answers soon.
-      void unconfirmedSends.awaitWord(flight);
+      void unconfirmedSends.awaitReport(flight);
     } else void retryOrFail.tryElsewhere(flight, 'open');
   }
 
-  const isThere = (nodeId: NodeId): boolean => {
+  const isOnline = (nodeId: NodeId): boolean => {
     const view = engine.fleet.view(nodeId);
     return view !== undefined && view.health !== 'offline';
   };
 
   function watchAttempt(flight: InFlightJob, nodeId: NodeId): void {
-    if (!isThere(nodeId)) {
+    if (!isOnline(nodeId)) {
       // Its connection may have ended with the instance that drove the job, and it may be about to come back.
-      flight.attemptTimer = wheel.setAt(clock.now() + settings.ackTimeoutMs, stillAway, flight);
+      flight.attemptTimer = wheel.setAt(clock.now() + settings.ackTimeoutMs, nodeStillMissing, flight);
       return;
     }
     flight.doesAcknowledge = acknowledges(flight.job);
     if (flight.job.state === 'RUNNING') {
-      deadlines.acknowledged(flight);
+      timeouts.acknowledged(flight);
       return;
     }
     flight.sentAt = clock.now();
-    deadlines.attemptSent(flight);
+    timeouts.attemptSent(flight);
   }
 
-  function stillAway(flight: InFlightJob): void {
+  function nodeStillMissing(flight: InFlightJob): void {
     const { fence } = flight.job;
     if (fence === undefined || !isOut(flight.job)) return;
     const { nodeId } = fence;
-    if (isThere(nodeId)) {
+    if (isOnline(nodeId)) {
       watchAttempt(flight, nodeId);
       return;
     }
     const message = `${nodeId} did not come back after the instance that drove its job was gone`;
-    void retryOrFail.giveUp(flight, {
+    void retryOrFail.abandonAttempt(flight, {
       code: 'WS_DISCONNECTED',
       message,
       isCounted: true,
@@ -118,7 +118,7 @@ export function createResumeJobs(
   }
 
   return {
-    adopt(job) {
+    resume(job) {
       if (engine.inFlightJobs.get(job.jobId) !== undefined || job.state === 'RELEASED') return;
       const flight = rebuild(job);
       if (isSettled(job.state)) {
@@ -131,7 +131,7 @@ export function createResumeJobs(
         return;
       }
       // Whatever that clock said, no job lasts longer than a job may.
-      deadlines.startJob(flight, Math.min(job.deadlineAt, clock.now() + settings.jobDeadlineMs));
+      timeouts.startJob(flight, Math.min(job.deadlineAt, clock.now() + settings.jobDeadlineMs));
       resume(flight);
     },
 
@@ -153,7 +153,7 @@ const NEED_UNKNOWN = {
 };
 
 /** For records that tell nothing of it: nobody is ever looked for with this. */
-const needless = ({ tenantId, sessionId }: JobRecord): Need => ({
+const emptyNeed = ({ tenantId, sessionId }: JobRecord): Need => ({
   tenantId,
   sessionId,
   directions: [],

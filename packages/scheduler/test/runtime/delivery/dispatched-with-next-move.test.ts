@@ -4,13 +4,13 @@ import type { JobStore } from '../../../src/ports/job-store.ts';
 import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { type Faulty, faulty } from '../../support/faulty.ts';
 import { holdDelivery } from '../rigs/hold-delivery.ts';
-import { createForgetfulStore, type ForgetfulStore } from '../rigs/lossy-store.ts';
-import { createRig, deployedProfile, RESULT, type Rig, SETTINGS } from '../rigs/rig.ts';
+import { createLossyStore, type LossyStore } from '../rigs/lossy-store.ts';
+import { createRig, legacyProfile, RESULT, type Rig, SETTINGS } from '../rigs/rig.ts';
 import { createInstances } from '../rigs/two-instances.ts';
 
 const DRIVERS: JobDrivers = {
   claim: async () => ({ kind: 'theirs' }),
-  verdict: async () => undefined,
+  placingResult: async () => undefined,
   offerAudio: () => {},
 };
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
@@ -18,12 +18,12 @@ const SAME = { requestId: 'r', fingerprint: 'f' };
 const BEGUN = ['CREATED', 'RESERVED'];
 
 function createSharedRig() {
-  let lost: ForgetfulStore | undefined;
+  let lost: LossyStore | undefined;
   let faults: Faulty<JobStore> | undefined;
   const rig = createRig({
     drivers: DRIVERS,
     wrapStore(_, clock) {
-      lost = createForgetfulStore(clock);
+      lost = createLossyStore(clock);
       faults = faulty(lost.port, [], clock);
       return faults.port;
     },
@@ -128,7 +128,7 @@ describe('a job sent to a node that acknowledges', () => {
   it('is cancelled at its node when a cancel was being written first', async () => {
     const { rig, store, states } = createSharedRig();
     await rig.addNode('node-a');
-    const comeBack = holdDelivery(rig, 'node-a');
+    const endDelivery = holdDelivery(rig, 'node-a');
     const dispatching = rig.service.dispatch(rig.request(SAME));
     await rig.clock.advance(1);
     const [job] = [...rig.service.jobsToTellAgain()];
@@ -136,7 +136,7 @@ describe('a job sent to a node that acknowledges', () => {
     store.plan({ method: 'move', at: [1], fault: { answerDelayMs: 50 } });
     const cancelled = rig.service.cancel(jobId, 'x');
     await rig.clock.advance(1);
-    comeBack();
+    endDelivery();
     await rig.clock.advance(100);
     await dispatching;
     expect(await cancelled).toEqual({ kind: 'cancelled' });
@@ -153,7 +153,7 @@ describe('a job sent to a node that acknowledges', () => {
     const { jobId } = await first.dispatch(SAME);
     const answer = first.last(jobId);
     expect(await record(jobId)).toMatchObject({ state: 'RESERVED', intent: { attempt: 1 } });
-    first.service.abandonAll();
+    first.service.dropAll();
     await takeOver(jobId);
     expect((await second.service.acknowledge(answer)).kind).toBe('accepted');
     expect((await record(jobId)).timeline.map(({ state }) => state)).toEqual([
@@ -168,7 +168,7 @@ describe('a job sent to a node that acknowledges', () => {
 describe('a job sent to a legacy node', () => {
   it('is written as DISPATCHED when its delivery is known', async () => {
     const { rig, store, record } = createSharedRig();
-    await rig.addNode('node-a', 1, deployedProfile());
+    await rig.addNode('node-a', 1, legacyProfile());
     const { jobId } = await rig.dispatch();
     expect(store.calls('move')).toBe(1);
     expect(await record(jobId)).toMatchObject({ state: 'DISPATCHED', fence: { nodeId: 'node-a' } });

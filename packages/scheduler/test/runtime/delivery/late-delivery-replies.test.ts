@@ -33,12 +33,12 @@ describe('a late reply of a delivery', () => {
   it('the job is dispatched with a result that arrived before it', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    const comeBack = holdDelivery(rig, 'node-a');
+    const endDelivery = holdDelivery(rig, 'node-a');
     const outcome = rig.service.dispatch(rig.request({ requestId: 'r', fingerprint: 'f' }));
     await rig.clock.advance(1);
     const jobId = (await rig.store.bound('default', 'r'))?.jobId ?? '';
     expect((await rig.service.finish({ nodeId: 'node-a', jobId, attempt: 1 }, RESULT)).kind).toBe('accepted');
-    comeBack();
+    endDelivery();
     await rig.clock.advance(1);
     expect(await outcome).toMatchObject({ kind: 'dispatched', job: { jobId } });
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
@@ -79,7 +79,7 @@ describe('a late reply of a delivery', () => {
     expect(await rig.state(jobId)).toBe('RUNNING');
     void rig.service.fail(first, FAILURE);
     await rig.clock.advance(500);
-    for (const comeBack of returns) comeBack();
+    for (const endDelivery of returns) endDelivery();
     await rig.clock.advance(1);
     expect(rig.sent.filter(({ job, attempt }) => job.jobId === jobId && attempt === 2)).toHaveLength(1);
     expect((await rig.service.finish(rig.last(jobId), RESULT)).kind).toBe('accepted');

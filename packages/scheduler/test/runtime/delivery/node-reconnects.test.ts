@@ -24,14 +24,14 @@ describe('a node that reconnects', () => {
   it('keeps a job that was being delivered, if it names it', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    const comeBack = holdDelivery(rig, 'node-a');
+    const endDelivery = holdDelivery(rig, 'node-a');
     const dispatching = rig.service.dispatch(rig.request({ requestId: 'r', fingerprint: 'f' }));
     await rig.clock.advance(1);
     const jobId = (await rig.store.bound('default', 'r'))?.jobId ?? '';
     rig.service.nodeLeft('node-a', 0);
     rig.service.nodeReturned('node-a', [jobId], 2);
     await rig.clock.advance(1);
-    comeBack();
+    endDelivery();
     expect((await dispatching).kind).toBe('dispatched');
     expect([await rig.state(jobId), rig.counts.get(LOST)]).toEqual(['RUNNING', undefined]);
   });

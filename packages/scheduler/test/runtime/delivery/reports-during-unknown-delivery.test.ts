@@ -104,7 +104,7 @@ describe('a job whose intent was set back to its first node', () => {
     const { jobId } = await first.dispatch(SAME);
     const [nodeId = ''] = sends;
     expect([sends.length, (await record(jobId)).intent]).toEqual([2, { nodeId, attempt: 1 }]);
-    first.service.abandonAll();
+    first.service.dropAll();
     await takeOver(jobId);
     await first.clock.advance(100);
     const answer = { nodeId, jobId, attempt: 1 };

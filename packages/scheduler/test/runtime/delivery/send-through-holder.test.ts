@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../../src/ports/node-link.ts';
 import { createFaultyRig } from '../rigs/faulty-rig.ts';
-import { createRig, deployedProfile, RESULT, type Rig } from '../rigs/rig.ts';
+import { createRig, legacyProfile, RESULT, type Rig } from '../rigs/rig.ts';
 
 const states = (rig: Rig, jobId: string) =>
   rig.published.filter((job) => job.jobId === jobId).map(({ state }) => state);
@@ -43,7 +43,7 @@ describe('a job sent through the holder of its node', () => {
 
   it('commits the lease of a node that never acknowledges', async () => {
     const rig = createRig();
-    await rig.addNode('node-a', 1, deployedProfile());
+    await rig.addNode('node-a', 1, legacyProfile());
     rig.onDelivery('node-a', () => written(5));
     await rig.dispatch();
     await rig.clock.advance(30_000);
@@ -53,10 +53,10 @@ describe('a job sent through the holder of its node', () => {
   it('runs although its acknowledgement arrives before the reply of the holder', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    const comeBack = holdReply(rig, 'node-a');
+    const endDelivery = holdReply(rig, 'node-a');
     const { outcome, jobId, answer } = await beginDispatch(rig);
     expect((await rig.service.acknowledge(answer)).kind).toBe('accepted');
-    comeBack();
+    endDelivery();
     await rig.clock.advance(10);
     expect(await outcome).toMatchObject({ kind: 'dispatched', job: { jobId, state: 'RUNNING' } });
     expect(await rig.state(jobId)).toBe('RUNNING');
@@ -68,11 +68,11 @@ describe('a job sent through the holder of its node', () => {
   it('is marked as sent once when two acknowledgements and the reply race', async () => {
     const { rig, store } = createFaultyRig();
     store.plan({ method: 'move', fault: { delayMs: 2 } });
-    await rig.addNode('node-a', 1, deployedProfile());
-    const comeBack = holdReply(rig, 'node-a');
+    await rig.addNode('node-a', 1, legacyProfile());
+    const endDelivery = holdReply(rig, 'node-a');
     const { outcome, jobId, answer } = await beginDispatch(rig);
     const acknowledged = [rig.service.acknowledge(answer), rig.service.acknowledge(answer)];
-    comeBack();
+    endDelivery();
     await rig.clock.advance(100);
     await Promise.all([outcome, ...acknowledged]);
     expect(states(rig, jobId)).toEqual(['DISPATCHED', 'RUNNING']);
@@ -97,10 +97,10 @@ describe('a job sent through the holder of its node', () => {
   it('is finished by a result that arrives before the reply of the holder', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    const comeBack = holdReply(rig, 'node-a');
+    const endDelivery = holdReply(rig, 'node-a');
     const { outcome, jobId, answer } = await beginDispatch(rig);
     expect((await rig.service.finish(answer, RESULT)).kind).toBe('accepted');
-    comeBack();
+    endDelivery();
     await rig.clock.advance(10);
     expect((await outcome).kind).toBe('dispatched');
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
@@ -111,10 +111,10 @@ describe('a job sent through the holder of its node', () => {
   it('is cancelled at its node when the reply arrives after the cancel', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    const comeBack = holdReply(rig, 'node-a');
+    const endDelivery = holdReply(rig, 'node-a');
     const { outcome, jobId } = await beginDispatch(rig);
     expect(await rig.service.cancel(jobId, 'x')).toEqual({ kind: 'cancelled' });
-    comeBack();
+    endDelivery();
     await rig.clock.advance(10);
     await outcome;
     expect(new Set(rig.cancelled.map(({ nodeId }) => nodeId))).toEqual(new Set(['node-a']));
@@ -175,12 +175,12 @@ describe('a node that reconnects to another instance', () => {
     it(`keeps a job whose delivery has no reply yet (${what})`, async () => {
       const rig = createRig();
       await rig.addNode('node-a');
-      const comeBack = holdReply(rig, 'node-a');
+      const endDelivery = holdReply(rig, 'node-a');
       const { outcome, jobId, answer } = await beginDispatch(rig);
       await rig.addNode('node-b');
       if (isAnswered) await rig.service.acknowledge(answer);
       rig.service.nodeReturned('node-a', [], 9);
-      comeBack();
+      endDelivery();
       await rig.clock.advance(10);
       await outcome;
       expect(rig.sent.filter(({ job }) => job.jobId === jobId)).toHaveLength(1);
@@ -191,10 +191,10 @@ describe('a node that reconnects to another instance', () => {
   it('loses a job of an earlier connection that was acknowledged before the reply', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    const comeBack = holdReply(rig, 'node-a');
+    const endDelivery = holdReply(rig, 'node-a');
     const { outcome, jobId, answer } = await beginDispatch(rig);
     await rig.service.acknowledge(answer);
-    comeBack();
+    endDelivery();
     await outcome;
     await rig.addNode('node-b');
     rig.service.nodeReturned('node-a', [], 6);
@@ -218,12 +218,12 @@ describe('a node that reconnects to another instance', () => {
   it('acknowledges a job by naming it before the delivery has a reply', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    const comeBack = holdReply(rig, 'node-a');
+    const endDelivery = holdReply(rig, 'node-a');
     const { outcome, jobId } = await beginDispatch(rig);
     rig.service.nodeReturned('node-a', [jobId], 9);
     await rig.clock.advance(10);
     expect(await rig.state(jobId)).toBe('RUNNING');
-    comeBack();
+    endDelivery();
     await rig.clock.advance(10);
     await outcome;
   });
@@ -234,17 +234,17 @@ describe('a node that reconnects to another instance', () => {
     const { jobId } = await rig.dispatch();
     const first = rig.last(jobId);
     await rig.addNode('node-b');
-    let comeBack = () => {};
+    let endDelivery = () => {};
     rig.onDelivery(
       'node-b',
       () =>
         new Promise((resolve) => {
-          comeBack = () => resolve({ kind: 'written', generation: 99 });
+          endDelivery = () => resolve({ kind: 'written', generation: 99 });
         }),
     );
     await rig.clock.advance(3_100);
     expect((await rig.service.acknowledge(first)).kind).toBe('accepted');
-    comeBack();
+    endDelivery();
     await rig.clock.advance(10);
     await rig.addNode('node-c');
     rig.service.nodeReturned('node-a', [], 6);

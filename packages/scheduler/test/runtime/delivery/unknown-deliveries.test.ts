@@ -239,7 +239,7 @@ describe('a retry with an unknown delivery', () => {
       fence: { attempt: 1 },
       intent: { attempt: 2 },
     });
-    first.service.abandonAll();
+    first.service.dropAll();
     await takeOver(jobId);
     await first.clock.advance(ACK_MS + 100);
     expect(second.cancelled).toEqual([stopOf('node-b', jobId)]);

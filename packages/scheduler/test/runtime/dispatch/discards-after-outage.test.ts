@@ -7,7 +7,7 @@ import { createRig, RESULT, type Rig } from '../rigs/rig.ts';
 
 const drivers = {
   claim: async () => ({ kind: 'theirs' as const }),
-  verdict: async () => undefined,
+  placingResult: async () => undefined,
   offerAudio() {},
 };
 
@@ -101,7 +101,7 @@ describe('a request refused in an outage', () => {
     await rig.service.dispatch(rig.request({ jobId: 'job-1' }));
     const job = await rig.store.get('job-1');
     if (job === undefined) throw new Error('not recorded');
-    rig.service.adopt(job);
+    rig.service.resume(job);
     store.heal();
     await rig.clock.advance(2_500);
     expect(await rig.state('job-1')).toBe('RESERVED');

@@ -18,12 +18,12 @@ describe('in-flight jobs', () => {
     const [one, two] = [flightOf('job-1'), flightOf('job-2')];
     for (const flight of [one, two]) {
       inFlightJobs.add(flight);
-      inFlightJobs.board(flight, 'node-1');
-      inFlightJobs.board(flight, 'node-1');
+      inFlightJobs.setNode(flight, 'node-1');
+      inFlightJobs.setNode(flight, 'node-1');
     }
     expect(inFlightJobs.get('job-1')).toBe(one);
     expect(new Set(inFlightJobs.on('node-1'))).toEqual(new Set([one, two]));
-    inFlightJobs.board(one, 'node-2');
+    inFlightJobs.setNode(one, 'node-2');
     expect(inFlightJobs.on('node-1')).toEqual([two]);
     expect(inFlightJobs.on('node-2')).toEqual([one]);
     expect(inFlightJobs.on('node-3')).toEqual([]);
@@ -37,11 +37,11 @@ describe('in-flight jobs', () => {
     const inFlightJobs = createInFlightJobs();
     const [before, now] = [flightOf('job-1'), flightOf('job-1')];
     inFlightJobs.add(before);
-    inFlightJobs.board(before, 'node-1');
+    inFlightJobs.setNode(before, 'node-1');
     inFlightJobs.add(now);
-    inFlightJobs.board(now, 'node-1');
+    inFlightJobs.setNode(now, 'node-1');
     expect(inFlightJobs.on('node-1')).toEqual([now]);
-    inFlightJobs.board(before, 'node-2');
+    inFlightJobs.setNode(before, 'node-2');
     inFlightJobs.remove(before);
     expect(inFlightJobs.on('node-2')).toEqual([]);
     expect(inFlightJobs.get('job-1')).toBe(now);
@@ -54,8 +54,8 @@ describe('in-flight jobs', () => {
     for (let at = 0; at < 100; at++) {
       const flight = flightOf(`job-${at}`);
       inFlightJobs.add(flight);
-      inFlightJobs.board(flight, `node-${at % 7}`);
-      inFlightJobs.board(flight, `node-${at % 5}`);
+      inFlightJobs.setNode(flight, `node-${at % 7}`);
+      inFlightJobs.setNode(flight, `node-${at % 5}`);
       inFlightJobs.remove(flight);
     }
     expect(numbers.size).toBe(0);

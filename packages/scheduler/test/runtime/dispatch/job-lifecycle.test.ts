@@ -1,7 +1,7 @@
 /** A job from request to outcome without faults, and the refusals. */
 import { describe, expect, it } from 'vitest';
 import { isOutcome } from '../../../src/domain/job.ts';
-import { createRig, deployedProfile, need, profile, RESULT } from '../rigs/rig.ts';
+import { createRig, legacyProfile, need, profile, RESULT } from '../rigs/rig.ts';
 
 describe('the lifecycle of a job', () => {
   it('passes through the states of the table, with times and nodes', async () => {
@@ -145,7 +145,7 @@ describe('the lifecycle of a job', () => {
 
   it.each([true, false])('cancels a timed-out node if that is configured: %s', async (isWanted) => {
     const rig = createRig({ settings: { cancelsTimedOut: isWanted } });
-    await rig.addNode('node-a', 1, deployedProfile());
+    await rig.addNode('node-a', 1, legacyProfile());
     const job = await rig.dispatch();
     await rig.clock.advance(61_000);
     expect((await rig.store.get(job.jobId))?.failure?.code).toBe('JOB_TIMEOUT');

@@ -1,7 +1,10 @@
 /** Nodes that seem full because a hint was lost: a dispatch without a slot has their loads read again. */
 import { describe, expect, it } from 'vitest';
 import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
-import { createRefreshFullNodes, MOST_LOOKED_AT } from '../../../src/runtime/dispatch/refresh-full-nodes.ts';
+import {
+  createRefreshFullNodes,
+  MAX_NODES_PER_READ,
+} from '../../../src/runtime/dispatch/refresh-full-nodes.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -89,12 +92,12 @@ describe('refreshing full nodes', () => {
     const clock = createManualClock();
     const fleet = createFleetView();
     const wheel = { set: (delayMs: number, run: () => void) => ({ cancel: clock.after(delayMs, run) }) };
-    const state = { isAnybodyWaiting: false };
+    const state = { isAnyJobWaiting: false };
     const look = createRefreshFullNodes({
       fleet,
       ledger: { loads },
       wheel: wheel as never,
-      isAnybodyWaiting: () => state.isAnybodyWaiting,
+      isAnyJobWaiting: () => state.isAnyJobWaiting,
       log: QUIET,
     });
     return { clock, fleet, look, state };
@@ -103,11 +106,11 @@ describe('refreshing full nodes', () => {
   it('reads a large fleet in parts (I6, I11)', async () => {
     const asked: string[] = [];
     const { clock, fleet, look, state } = createLook(async (nodeIds) => {
-      expect(nodeIds.length).toBeLessThanOrEqual(MOST_LOOKED_AT);
+      expect(nodeIds.length).toBeLessThanOrEqual(MAX_NODES_PER_READ);
       asked.push(...nodeIds);
       return new Map();
     });
-    const count = 3 * MOST_LOOKED_AT;
+    const count = 3 * MAX_NODES_PER_READ;
     for (let n = 0; n < count; n++) {
       fleet.upsert(nodeView(`full-${n}`));
       fleet.setLoad(`full-${n}`, { used: 4, max: 4 });
@@ -115,7 +118,7 @@ describe('refreshing full nodes', () => {
       fleet.upsert(nodeView(`cordoned-${n}`, { isCordoned: true }));
       fleet.setLoad(`cordoned-${n}`, { used: 4, max: 4 });
     }
-    state.isAnybodyWaiting = true;
+    state.isAnyJobWaiting = true;
     look.needed();
     await clock.advance(3 * LOOK_MS);
     expect(new Set(asked).size).toBe(count);

@@ -31,7 +31,7 @@ describe('a job whose record is written before its reserve is answered', () => {
 
   it('I4 fencing: is not sent by an instance that dropped it', async () => {
     const { rig, dispatching } = await waiting();
-    rig.service.abandonAll();
+    rig.service.dropAll();
     await rig.clock.advance(100);
     expect(rig.refusal(await dispatching).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
     expect([rig.sent, rig.cancelled, await rig.used('node-a')]).toEqual([[], [], 1]);
@@ -42,14 +42,14 @@ describe('a job that ends before the reply of its delivery', () => {
   const sending = async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    let comeBack: (delivery: Delivery) => void = () => {};
-    rig.onDelivery('node-a', () => new Promise((resolve) => (comeBack = resolve)));
+    let endDelivery: (delivery: Delivery) => void = () => {};
+    rig.onDelivery('node-a', () => new Promise((resolve) => (endDelivery = resolve)));
     const dispatching = rig.service.dispatch(rig.request());
     await rig.clock.advance(1);
     const [job] = (await rig.store.list({ limit: 1 })).jobs;
     const end = (delivery: Delivery) => {
       rig.onDelivery('node-a', () => ({ kind: 'written' }));
-      comeBack(delivery);
+      endDelivery(delivery);
     };
     return { rig, dispatching, end, answer: { nodeId: 'node-a', jobId: job?.jobId ?? '', attempt: 1 } };
   };

@@ -1,6 +1,6 @@
 /** Each stage of a job is measured once, from a defined start to a defined end. */
 import { describe, expect, it } from 'vitest';
-import { createRig, deployedProfile, RESULT, type Rig } from '../rigs/rig.ts';
+import { createRig, legacyProfile, RESULT, type Rig } from '../rigs/rig.ts';
 
 const STAGES = 'scheduler_stage_seconds';
 const stages = (rig: Rig) =>
@@ -53,7 +53,7 @@ describe('stages of a job', () => {
 
   it('run from the send on a legacy node, without an ack stage', async () => {
     const rig = createRig();
-    await rig.addNode('node-old', 1, deployedProfile());
+    await rig.addNode('node-old', 1, legacyProfile());
     const job = await rig.dispatch();
     await rig.clock.advance(120);
     await rig.service.finish(rig.last(job.jobId), RESULT);

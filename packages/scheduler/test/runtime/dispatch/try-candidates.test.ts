@@ -36,7 +36,7 @@ it('a try after a failed one reserves on its nodes', async () => {
   const { asked, round, broken, breakOff } = start();
   breakOff();
   expect(await broken).toBe('a fault');
-  expect([await round('node-b', 'node-c'), asked]).toEqual(['nobody', ['node-broken', 'node-b', 'node-c']]);
+  expect([await round('node-b', 'node-c'), asked]).toEqual(['no_node', ['node-broken', 'node-b', 'node-c']]);
 });
 
 it('a try that waited for a failed one reserves on its nodes', async () => {
@@ -45,5 +45,5 @@ it('a try that waited for a failed one reserves on its nodes', async () => {
   expect(asked).toEqual(['node-broken']);
   breakOff();
   expect(await broken).toBe('a fault');
-  expect([await waiting, asked]).toEqual(['nobody', ['node-broken', 'node-b']]);
+  expect([await waiting, asked]).toEqual(['no_node', ['node-broken', 'node-b']]);
 });

@@ -123,7 +123,7 @@ describe('a job that is being withdrawn', () => {
       await asEnded(store, jobId);
       const { get } = store;
       store.get = async (id) => {
-        rig.service.abandonAll();
+        rig.service.dropAll();
         return get(id);
       };
     });
@@ -143,9 +143,9 @@ describe('a job that is being withdrawn', () => {
     const outcome = rig.service.dispatch(rig.request(SAME));
     await rig.clock.advance(10);
     const job = await boundTo(rig);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     rig.audio.put(job.jobId, Buffer.from([1]));
-    rig.service.adopt(job);
+    rig.service.resume(job);
     await rig.clock.advance(100);
     expect(rig.refusal(await outcome).message).toContain('another instance took the job over');
     expect([rig.service.drives(job.jobId), rig.audio.size()]).toEqual([true, 1]);

@@ -6,14 +6,14 @@ import { filesUnder, importsOf, resolveImport } from '../../architecture/source-
 import { planOf, pool } from '../pools/pool-fixture.ts';
 import { createRig, need, profile } from '../rigs/rig.ts';
 
-const ask = (part = {}) => ({ need: need(), waitMs: 0, ...part });
+const question = (part = {}) => ({ need: need(), waitMs: 0, ...part });
 
 describe('a decision', () => {
   it('is dispatch, with a candidate, while a node could take the job', async () => {
     const { service, addNode } = createRig();
     await addNode('n1');
     await addNode('deaf', 1, profile({ semantic: ['de'] }));
-    expect(service.explain(ask({ nodeId: 'n1' }))).toEqual({
+    expect(service.explain(question({ nodeId: 'n1' }))).toEqual({
       kind: 'dispatch',
       candidateNodeId: 'n1',
       refusal: undefined,
@@ -30,14 +30,18 @@ describe('a decision', () => {
     const { service, addNode, dispatch, request, refusal } = rig;
     const same = async () => {
       const { code, message, reasons } = refusal(await service.dispatch(request()));
-      expect(service.explain(ask())).toMatchObject({ kind: 'refuse', refusal: { code, message }, reasons });
+      expect(service.explain(question())).toMatchObject({
+        kind: 'refuse',
+        refusal: { code, message },
+        reasons,
+      });
       return code;
     };
     expect(await same()).toBe('NO_CAPABLE_NODE');
     await addNode('n1');
     await dispatch();
     expect(await same()).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
-    expect(service.explain(ask({ waitMs: 10 })).kind).toBe('wait');
+    expect(service.explain(question({ waitMs: 10 })).kind).toBe('wait');
   });
 
   it('is a refusal for a tenant at its cap although a node is free', async () => {
@@ -46,21 +50,21 @@ describe('a decision', () => {
     });
     await addNode('n1', 4);
     const asked = { tenantId: 'acme', need: need({ tenantId: 'acme' }) };
-    expect(service.explain(ask(asked)).kind).toBe('dispatch');
+    expect(service.explain(question(asked)).kind).toBe('dispatch');
     await service.dispatch(request(asked));
     const { code, message } = refusal(await service.dispatch(request(asked)));
-    expect(service.explain(ask(asked))).toMatchObject({
+    expect(service.explain(question(asked))).toMatchObject({
       kind: 'refuse',
       candidateNodeId: 'n1',
       refusal: { code, message },
     });
-    expect(service.explain(ask({ ...asked, waitMs: 1 })).kind).toBe('wait');
+    expect(service.explain(question({ ...asked, waitMs: 1 })).kind).toBe('wait');
   });
 
   it('omits an excluded node and says so', async () => {
     const { service, addNode } = createRig();
     await addNode('n1');
-    const decision = service.explain(ask({ excludeNodeId: 'n1', nodeId: 'n1' }));
+    const decision = service.explain(question({ excludeNodeId: 'n1', nodeId: 'n1' }));
     expect(decision).toMatchObject({
       kind: 'refuse',
       eligible: 0,
@@ -71,7 +75,7 @@ describe('a decision', () => {
 
   it('says that a node is unknown', () => {
     const { service } = createRig();
-    expect(service.explain(ask({ nodeId: 'ghost' })).node).toEqual({
+    expect(service.explain(question({ nodeId: 'ghost' })).node).toEqual({
       nodeId: 'ghost',
       isKnown: false,
       isCandidate: false,
@@ -89,7 +93,9 @@ describe('a decision', () => {
       ['a', 0],
       ['b', 1],
     ]) {
-      const decision = service.explain(ask({ need: need({ preferredNodeId: preferredNodeId as string }) }));
+      const decision = service.explain(
+        question({ need: need({ preferredNodeId: preferredNodeId as string }) }),
+      );
       expect(decision).toMatchObject({ candidateNodeId: preferredNodeId, pools: { selected } });
     }
   });
@@ -102,7 +108,7 @@ describe('a decision', () => {
       tenantPools: new Map([['acme', 1]]),
     });
     fleet.changePools(createPoolMap(plan))(10);
-    const decision = service.explain(ask({ need: need({ tenantId: 'acme' }), nodeId: 'a' }));
+    const decision = service.explain(question({ need: need({ tenantId: 'acme' }), nodeId: 'a' }));
     expect(decision).toMatchObject({
       kind: 'refuse',
       pools: {
@@ -121,10 +127,10 @@ describe('explaining costs the hot path nothing', () => {
     const { service, addNode, fleet, counts, sent, published, used, store } = createRig();
     await addNode('n1');
     fleet.changePools(createPoolMap(planOf([])))(10);
-    service.explain(ask());
+    service.explain(question());
     const before = { stats: fleet.stats(), load: fleet.load('n1'), counts: new Map(counts) };
     for (let n = 0; n < 2_000; n++) {
-      service.explain(ask({ need: need({ services: [`s${n}`] }), nodeId: 'n1', excludeNodeId: 'n2' }));
+      service.explain(question({ need: need({ services: [`s${n}`] }), nodeId: 'n1', excludeNodeId: 'n2' }));
     }
     expect({ stats: fleet.stats(), load: fleet.load('n1'), counts }).toEqual(before);
     expect(await used('n1')).toBe(0);

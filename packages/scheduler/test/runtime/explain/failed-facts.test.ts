@@ -6,20 +6,22 @@ import type { NodeView } from '../../../src/domain/node.ts';
 import { nmtProduct } from '../../../src/domain/profile.ts';
 import { failedFacts } from '../../../src/runtime/explain/failed-facts.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
-import { compileAside } from '../../../src/runtime/select/compile-need.ts';
+import { compileUncached } from '../../../src/runtime/select/compile-need.ts';
 import { failures } from '../../../src/runtime/select/explain.ts';
 import { anyNeed, anyProfile, fleetSteps, nodeView, someNeed } from '../fleet/fleet-fixture.ts';
 import { createPooledFleet, NAMED_POOLS } from '../fleet/named-pools.ts';
 import { apply } from '../fleet/plain-fleet.ts';
 import { dividedFleet, having, planOf, pool } from '../pools/pool-fixture.ts';
 
-const NOBODY = new Set<string>();
+const NO_EXCLUSIONS = new Set<string>();
 
 function factsOf(node: Partial<NodeView>, need: Partial<Need> = {}, now = 0): string[] {
   const fleet = createFleetView();
   fleet.upsert(nodeView('n', node));
-  const compiled = compileAside(fleet, someNeed(need));
-  return failedFacts(compiled, 'n', NOBODY, now)?.map(({ reason, fact }) => `${reason}: ${fact}`) ?? ['?'];
+  const compiled = compileUncached(fleet, someNeed(need));
+  return (
+    failedFacts(compiled, 'n', NO_EXCLUSIONS, now)?.map(({ reason, fact }) => `${reason}: ${fact}`) ?? ['?']
+  );
 }
 
 describe('the failed facts of a node', () => {
@@ -29,12 +31,14 @@ describe('the failed facts of a node', () => {
         const fleet = createPooledFleet({ ...NAMED_POOLS, plan: planOf([]) });
         const plain = new Map();
         for (const step of steps) apply(fleet, plain, step);
-        for (const [at, nodeId] of [...plain.keys()].entries()) fleet.rest(nodeId, at % 3 === 0);
+        for (const [at, nodeId] of [...plain.keys()].entries()) fleet.setPaused(nodeId, at % 3 === 0);
         for (const need of needs) {
-          const compiled = compileAside(fleet, need);
+          const compiled = compileUncached(fleet, need);
           for (const nodeId of plain.keys()) {
-            const told = failedFacts(compiled, nodeId, NOBODY, 0) ?? [];
-            expect([...new Set(told.map(({ reason }) => reason))]).toEqual(failures(fleet, compiled, nodeId));
+            const reported = failedFacts(compiled, nodeId, NO_EXCLUSIONS, 0) ?? [];
+            expect([...new Set(reported.map(({ reason }) => reason))]).toEqual(
+              failures(fleet, compiled, nodeId),
+            );
           }
         }
       }),
@@ -134,7 +138,7 @@ describe('the failed facts of a node', () => {
       tenantPools: new Map([['tenant', 3]]),
     });
     const fleet = dividedFleet(plan, nodeView('n', { profile: having('a') }));
-    expect(failedFacts(compileAside(fleet, someNeed()), 'n', NOBODY, 0)).toEqual([
+    expect(failedFacts(compileUncached(fleet, someNeed()), 'n', NO_EXCLUSIONS, 0)).toEqual([
       { reason: 'not_in_pool', fact: 'is in pool 1 (p1); the job may go to pool 3 (acme)' },
     ]);
   });
@@ -142,13 +146,15 @@ describe('the failed facts of a node', () => {
   it('say that the node is excluded from this job', () => {
     const fleet = createFleetView();
     fleet.upsert(nodeView('n'));
-    expect(failedFacts(compileAside(fleet, someNeed()), 'n', new Set(['n']), 0)).toEqual([
+    expect(failedFacts(compileUncached(fleet, someNeed()), 'n', new Set(['n']), 0)).toEqual([
       { reason: 'excluded', fact: 'excluded from this job' },
     ]);
   });
 
   it('are unknown for an unknown node', () => {
-    expect(failedFacts(compileAside(createFleetView(), someNeed()), 'n', NOBODY, 0)).toBeUndefined();
+    expect(
+      failedFacts(compileUncached(createFleetView(), someNeed()), 'n', NO_EXCLUSIONS, 0),
+    ).toBeUndefined();
   });
 
   it('name only some of very many languages', () => {

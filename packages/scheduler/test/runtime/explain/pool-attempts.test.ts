@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { attemptPools } from '../../../src/runtime/explain/pool-attempts.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { missReason } from '../../../src/runtime/pools/miss-reason.ts';
-import { compileAside } from '../../../src/runtime/select/compile-need.ts';
+import { compileUncached } from '../../../src/runtime/select/compile-need.ts';
 import { type PoolWatch, select } from '../../../src/runtime/select/select.ts';
 import { nodeView, seededChance, someNeed } from '../fleet/fleet-fixture.ts';
 import {
@@ -17,7 +17,7 @@ import {
   pool,
 } from '../pools/pool-fixture.ts';
 
-const NOBODY = new Set<string>();
+const NO_EXCLUSIONS = new Set<string>();
 
 describe('the pools tried for a job', () => {
   it('are those of selection, in its order, with the counted reasons', () => {
@@ -25,11 +25,11 @@ describe('the pools tried for a job', () => {
       fc.property(anyPlan, anyViews, anyPooledNeed, fc.nat(), (plan, views, asked, seed) => {
         const { preferredNodeId: _, ...need } = asked;
         const fleet = dividedFleet(plan, ...views);
-        const compiled = compileAside(fleet, need);
-        const told: [number, string][] = [];
+        const compiled = compileUncached(fleet, need);
+        const reported: [number, string][] = [];
         const watch: PoolWatch = {
-          missed: (one, poolId) => void told.push([poolId, missReason(one, poolId)]),
-          found: (_one, poolId) => void told.push([poolId, 'ok']),
+          missed: (one, poolId) => void reported.push([poolId, missReason(one, poolId)]),
+          found: (_one, poolId) => void reported.push([poolId, 'ok']),
           exhausted() {},
         };
         const chance = seededChance(seed);
@@ -37,12 +37,12 @@ describe('the pools tried for a job', () => {
           chance,
           sampleK: 2,
           policy: 'least_loaded' as const,
-          excluded: NOBODY,
+          excluded: NO_EXCLUSIONS,
           pools: watch,
         };
         const chosen = select(fleet, compiled, options).next();
-        const attempts = attemptPools(compiled, NOBODY) ?? [];
-        expect(attempts.map(({ poolId, reason }) => [poolId, reason])).toEqual(told);
+        const attempts = attemptPools(compiled, NO_EXCLUSIONS) ?? [];
+        expect(attempts.map(({ poolId, reason }) => [poolId, reason])).toEqual(reported);
         expect(attempts.some(({ candidates }) => candidates > 0)).toBe(chosen !== undefined);
       }),
       { numRuns: 300 },
@@ -53,7 +53,7 @@ describe('the pools tried for a job', () => {
     const plan = planOf([pool(1)]);
     const busy = nodeView('busy', { slots: 0 });
     const fleet = dividedFleet(plan, nodeView('a'), nodeView('b'), nodeView('c'), busy);
-    const compiled = compileAside(fleet, someNeed());
+    const compiled = compileUncached(fleet, someNeed());
     expect(attemptPools(compiled, new Set(['a']))).toEqual([{ poolId: 1, reason: 'ok', candidates: 2 }]);
     expect(attemptPools(compiled, new Set(['a', 'b', 'c']))).toEqual([
       { poolId: 1, reason: 'excluded', candidates: 0 },
@@ -72,23 +72,23 @@ describe('the pools tried for a job', () => {
       nodeView('b', { profile: sleeping }),
     );
     const need = someNeed({ usesTts: false, services: ['m2m', 'whisper'] });
-    expect(attemptPools(compileAside(fleet, need), NOBODY)).toEqual([
+    expect(attemptPools(compileUncached(fleet, need), NO_EXCLUSIONS)).toEqual([
       { poolId: 2, reason: 'missing_core_asr_not_ready', candidates: 0 },
     ]);
     const loose = dividedFleet(planOf([pool(1)], { core: { asr: 'whisper' } }), nodeView('a'));
-    expect(attemptPools(compileAside(loose, need), NOBODY)).toEqual([
+    expect(attemptPools(compileUncached(loose, need), NO_EXCLUSIONS)).toEqual([
       { poolId: 1, reason: 'missing_core_asr_installed', candidates: 0 },
     ]);
   });
 
   it('name a pool without nodes', () => {
     const fleet = dividedFleet(planOf([pool(7)]));
-    expect(attemptPools(compileAside(fleet, someNeed()), NOBODY)).toEqual([
+    expect(attemptPools(compileUncached(fleet, someNeed()), NO_EXCLUSIONS)).toEqual([
       { poolId: 7, reason: 'no_nodes', candidates: 0 },
     ]);
   });
 
   it('are absent when the fleet is not divided', () => {
-    expect(attemptPools(compileAside(createFleetView(), someNeed()), NOBODY)).toBeUndefined();
+    expect(attemptPools(compileUncached(createFleetView(), someNeed()), NO_EXCLUSIONS)).toBeUndefined();
   });
 });

@@ -2,17 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import type { JobStore } from '../../../src/ports/job-store.ts';
 import { type Faulty, faulty } from '../../support/faulty.ts';
-import { createForgetfulStore, type ForgetfulStore } from '../rigs/lossy-store.ts';
+import { createLossyStore, type LossyStore } from '../rigs/lossy-store.ts';
 import { createRig, RESULT, type Rig } from '../rigs/rig.ts';
 
 const AFTER_ALL_MS = 200_000;
 
-function createForgetfulRig(): { rig: Rig; store: ForgetfulStore; faults: Faulty<JobStore> } {
-  let store: ForgetfulStore | undefined;
+function createLossyRig(): { rig: Rig; store: LossyStore; faults: Faulty<JobStore> } {
+  let store: LossyStore | undefined;
   let faults: Faulty<JobStore> | undefined;
   const rig = createRig({
     wrapStore(_, clock) {
-      store = createForgetfulStore(clock);
+      store = createLossyStore(clock);
       faults = faulty(store.port, [], clock);
       return faults.port;
     },
@@ -22,7 +22,7 @@ function createForgetfulRig(): { rig: Rig; store: ForgetfulStore; faults: Faulty
 }
 
 async function running() {
-  const made = createForgetfulRig();
+  const made = createLossyRig();
   const { rig } = made;
   await rig.addNode('node-a');
   await rig.addNode('node-b');
@@ -45,7 +45,7 @@ describe('an emptied store', () => {
   });
 
   it('gets the job again with an acknowledgement, a failure or a timeout', async () => {
-    const { rig, store } = createForgetfulRig();
+    const { rig, store } = createLossyRig();
     await rig.addNode('node-a', 3);
     await rig.addNode('node-b', 3);
     const [acked, failed, late] = [await rig.dispatch(), await rig.dispatch(), await rig.dispatch()];
@@ -96,7 +96,7 @@ describe('an emptied store', () => {
   });
 
   it('does not get a discarded job again', async () => {
-    const { rig, store, faults } = createForgetfulRig();
+    const { rig, store, faults } = createLossyRig();
     await rig.addNode('node-a');
     await rig.dispatch();
     faults.plan({ method: 'discard', fault: { answerDelayMs: 100 } });
@@ -221,7 +221,7 @@ describe('the jobs to replay after a failover', () => {
     store.takenOver();
     await rig.service.acknowledge(rig.last(lost.jobId));
     expect([...rig.service.jobsToTellAgain()].map((job) => job.jobId)).toEqual([answer.jobId]);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     expect([...rig.service.jobsToTellAgain()]).toEqual([]);
     await rig.clock.advance(100);
     expect(rig.clock.pending()).toBe(0);

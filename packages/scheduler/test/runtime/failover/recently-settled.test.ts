@@ -12,24 +12,24 @@ const job = (jobId: string, state = 'FINISHED', speech = 0) =>
 function createKept(limits: { maxCount?: number; maxBytes?: number } = {}) {
   const clock = createManualClock();
   const wheel = createTimerWheel({ clock, tickMs: 20, onFault() {} });
-  const lately = createRecentlySettled({
+  const recent = createRecentlySettled({
     clock,
     wheel,
     keepMs: 10_000,
     maxCount: limits.maxCount ?? 100,
     maxBytes: limits.maxBytes ?? 1_000_000,
   });
-  return { clock, lately, ids: () => [...lately.all()].map(({ jobId }) => jobId) };
+  return { clock, recent, ids: () => [...recent.all()].map(({ jobId }) => jobId) };
 }
 
 describe('recently settled jobs', () => {
   it('are kept once each, in their latest version, for keepMs', async () => {
-    const { clock, lately, ids } = createKept();
-    lately.note(job('a'));
+    const { clock, recent, ids } = createKept();
+    recent.note(job('a'));
     await clock.advance(4_000);
-    lately.note(job('b'));
-    lately.note(job('a', 'RELEASED'));
-    expect([...lately.all()].map(({ state }) => state)).toEqual(['RELEASED', 'FINISHED']);
+    recent.note(job('b'));
+    recent.note(job('a', 'RELEASED'));
+    expect([...recent.all()].map(({ state }) => state)).toEqual(['RELEASED', 'FINISHED']);
     await clock.advance(6_100);
     expect(ids()).toEqual(['b']);
     await clock.advance(4_000);
@@ -39,25 +39,25 @@ describe('recently settled jobs', () => {
 
   it('drop the oldest by count and by bytes', () => {
     const few = createKept({ maxCount: 2 });
-    for (const id of ['a', 'b', 'c']) few.lately.note(job(id));
+    for (const id of ['a', 'b', 'c']) few.recent.note(job(id));
     expect(few.ids()).toEqual(['b', 'c']);
     const small = createKept({ maxBytes: 25_000 });
-    for (const id of ['a', 'b', 'c']) small.lately.note(job(id, 'FINISHED', 9_000));
+    for (const id of ['a', 'b', 'c']) small.recent.note(job(id, 'FINISHED', 9_000));
     expect(small.ids()).toEqual(['b', 'c']);
-    small.lately.forget('b');
-    small.lately.note(job('d', 'FINISHED', 9_000));
+    small.recent.forget('b');
+    small.recent.note(job('d', 'FINISHED', 9_000));
     expect(small.ids()).toEqual(['c', 'd']);
   });
 
   it('are forgotten one by one, or all', async () => {
-    const { clock, lately, ids } = createKept();
-    for (const id of ['a', 'b', 'c']) lately.note(job(id));
-    lately.forget('a');
-    lately.forget('never-known');
+    const { clock, recent, ids } = createKept();
+    for (const id of ['a', 'b', 'c']) recent.note(job(id));
+    recent.forget('a');
+    recent.forget('never-known');
     expect(ids()).toEqual(['b', 'c']);
-    lately.clear();
+    recent.clear();
     expect(ids()).toEqual([]);
-    lately.note(job('d'));
+    recent.note(job('d'));
     await clock.advance(10_100);
     expect(ids()).toEqual([]);
   });

@@ -1,7 +1,7 @@
 /** Writes that fail, before or after their effect, and records that the store lost: jobs go on or end, and nothing remains. */
 import { describe, expect, it } from 'vitest';
 import { createFaultyRig } from '../rigs/faulty-rig.ts';
-import { createRig, deployedProfile, RESULT, type Rig } from '../rigs/rig.ts';
+import { createRig, legacyProfile, RESULT, type Rig } from '../rigs/rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
 const UNTRANSLATED = { ...RESULT, textTranslated: '' };
@@ -64,7 +64,7 @@ describe('failed writes', () => {
 
   it('a result survives one failed write', async () => {
     const { rig, strikeMove } = createFaultyRig();
-    await rig.addNode('node-a', 1, deployedProfile());
+    await rig.addNode('node-a', 1, legacyProfile());
     const job = await rig.dispatch();
     strikeMove('throw');
     void rig.service.finish(rig.last(job.jobId), RESULT);

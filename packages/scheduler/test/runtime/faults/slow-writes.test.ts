@@ -5,7 +5,7 @@ import { sleep } from '../../../src/domain/with-timeout.ts';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
 import { faulty } from '../../support/faulty.ts';
 import { createFaultyRig } from '../rigs/faulty-rig.ts';
-import { createRig, deployedProfile, need, RESULT, SETTINGS } from '../rigs/rig.ts';
+import { createRig, legacyProfile, need, RESULT, SETTINGS } from '../rigs/rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
 
@@ -228,12 +228,12 @@ describe('slow writes', () => {
 
   it('a node that leaves during the DISPATCHED write is retried', async () => {
     const { rig, store } = createFaultyRig();
-    await rig.addNode('node-old', 1, deployedProfile());
+    await rig.addNode('node-old', 1, legacyProfile());
     store.plan({ method: 'move', fault: { answerDelayMs: 20 } });
     const dispatching = rig.service.dispatch(rig.request());
     await rig.clock.advance(10);
     expect(rig.sent).toHaveLength(1);
-    await rig.addNode('node-b', 1, deployedProfile());
+    await rig.addNode('node-b', 1, legacyProfile());
     rig.fleet.remove('node-old');
     rig.service.nodeLeft('node-old', 0);
     await rig.clock.advance(2_000);

@@ -107,12 +107,12 @@ describe('the fleet view', () => {
 
   it('ignores changes of unknown nodes', () => {
     const fleet = createFleetView();
-    fleet.setLoad('nobody', { used: 0, max: 4 });
-    fleet.beat('nobody', 1);
-    fleet.remove('nobody');
-    expect(fleet.has('nobody')).toBe(false);
-    expect(fleet.load('nobody')).toBeUndefined();
-    expect(fleet.view('nobody')).toBeUndefined();
+    fleet.setLoad('unknown-node', { used: 0, max: 4 });
+    fleet.beat('unknown-node', 1);
+    fleet.remove('unknown-node');
+    expect(fleet.has('unknown-node')).toBe(false);
+    expect(fleet.load('unknown-node')).toBeUndefined();
+    expect(fleet.view('unknown-node')).toBeUndefined();
     expect(fleet.size).toBe(0);
     expect(fleet.stats().changes).toBe(0);
   });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSettled } from '../../../src/domain/job.ts';
 import { faulty } from '../../support/faulty.ts';
-import { createRig, deployedProfile, need, profile, RESULT, type Rig } from '../rigs/rig.ts';
+import { createRig, legacyProfile, need, profile, RESULT, type Rig } from '../rigs/rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
 
@@ -54,7 +54,7 @@ const SLOTS = 2;
 
 async function play(rig: Rig, acts: readonly Act[], check: () => Promise<void>): Promise<void> {
   for (const [i, nodeId] of NODES.entries())
-    await rig.addNode(nodeId, SLOTS, i === 3 ? deployedProfile() : profile());
+    await rig.addNode(nodeId, SLOTS, i === 3 ? legacyProfile() : profile());
   const pending: Promise<unknown>[] = [];
   for (const step of acts) {
     const assignment = 'pick' in step ? rig.sent[step.pick % Math.max(1, rig.sent.length)] : undefined;

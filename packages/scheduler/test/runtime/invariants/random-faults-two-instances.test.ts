@@ -17,11 +17,11 @@ const SEEDS = Number(process.env.CHAOS_SEEDS ?? 40);
 const FIRST_SEED = Number(process.env.CHAOS_FIRST_SEED ?? 1);
 
 const MODES: Readonly<Record<string, SharedMode>> = {
-  'instant, and whoever loses its jobs is told': { maxDelayMs: 0, failRate: 0, isTold: true },
-  instant: { maxDelayMs: 0, failRate: 0, isTold: false },
-  slow: { maxDelayMs: 30, failRate: 0, isTold: false },
-  'very slow': { maxDelayMs: 800, failRate: 0, isTold: false },
-  failing: { maxDelayMs: 10, failRate: 0.1, isTold: false },
+  'instant, and whoever loses its jobs is told': { maxDelayMs: 0, failRate: 0, isNotified: true },
+  instant: { maxDelayMs: 0, failRate: 0, isNotified: false },
+  slow: { maxDelayMs: 30, failRate: 0, isNotified: false },
+  'very slow': { maxDelayMs: 800, failRate: 0, isNotified: false },
+  failing: { maxDelayMs: 10, failRate: 0.1, isNotified: false },
 };
 
 async function leftovers({ rigs, faults, oversold }: SharedHistory): Promise<string[]> {

@@ -1,6 +1,6 @@
 /** The lease of an abandoned attempt: it is marked, shortened where the node should have acknowledged, and ends. */
 import { describe, expect, it } from 'vitest';
-import { createRig, deployedProfile, SETTINGS } from '../rigs/rig.ts';
+import { createRig, legacyProfile, SETTINGS } from '../rigs/rig.ts';
 
 const { ackTimeoutMs, abandonedLeaseMs, jobTimeoutMs, leaseGraceMs } = SETTINGS;
 
@@ -68,7 +68,7 @@ describe('the lease of an abandoned attempt', () => {
 
   it('keeps its length on a legacy node, which never acknowledges', async () => {
     const rig = createRig();
-    await rig.addNode('node-old', 1, deployedProfile());
+    await rig.addNode('node-old', 1, legacyProfile());
     const { jobId } = await rig.dispatch();
     await rig.service.cancel(jobId, 'stop');
     await rig.clock.advance(jobTimeoutMs + leaseGraceMs - 1);

@@ -85,7 +85,7 @@ describe('I1 no oversell: a late acknowledgement', () => {
     const { rig, ledger, jobId, lateCommits } = await abandoned();
     ledger.plan({ method: 'commit', at: [ledger.calls('commit') + 1], fault: 'throw' });
     await rig.service.acknowledge(rig.last(jobId));
-    rig.service.abandonAll();
+    rig.service.dropAll();
     await rig.clock.advance(1_000);
     expect(lateCommits()).toBe(1);
   });

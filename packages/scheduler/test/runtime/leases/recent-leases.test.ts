@@ -6,19 +6,19 @@ import { createRig, RESULT } from '../rigs/rig.ts';
 
 function createKept(maxCount = 100) {
   const clock = createManualClock();
-  const lately = createRecentlyReleased({ clock, keepMs: 10_000, maxCount });
-  return { clock, lately, leases: () => lately.all().map(({ lease }) => lease) };
+  const recent = createRecentlyReleased({ clock, keepMs: 10_000, maxCount });
+  return { clock, recent, leases: () => recent.all().map(({ lease }) => lease) };
 }
 
 describe('recent leases', () => {
   it('are remembered for at least keepMs and less than twice that', async () => {
-    const { clock, lately, leases } = createKept();
+    const { clock, recent, leases } = createKept();
     await clock.advance(9_000);
-    lately.note('node-a', 'a:1');
+    recent.note('node-a', 'a:1');
     await clock.advance(2_000);
-    lately.note('node-b', 'b:1');
-    lately.note('node-b', 'b:1');
-    expect(lately.all()).toEqual([
+    recent.note('node-b', 'b:1');
+    recent.note('node-b', 'b:1');
+    expect(recent.all()).toEqual([
       { lease: 'a:1', nodeId: 'node-a' },
       { lease: 'b:1', nodeId: 'node-b' },
     ]);
@@ -31,20 +31,20 @@ describe('recent leases', () => {
   });
 
   it('drop the oldest ones at the limit', () => {
-    const { lately, leases } = createKept(4);
-    for (const lease of ['a', 'b', 'c', 'd', 'e']) lately.note('node-a', lease);
+    const { recent, leases } = createKept(4);
+    for (const lease of ['a', 'b', 'c', 'd', 'e']) recent.note('node-a', lease);
     expect(leases()).toEqual(['c', 'd', 'e']);
-    lately.clear();
+    recent.clear();
     expect(leases()).toEqual([]);
   });
 });
 
 describe('an engine whose store may lose writes', () => {
-  const forgetful = () =>
+  const lossy = () =>
     createRig({ wrapStore: (store) => ({ ...store, restore: async () => 'kept' as const }) });
 
   it('remembers released leases of finished and of retried attempts', async () => {
-    const rig = forgetful();
+    const rig = lossy();
     await rig.addNode('node-a');
     const done = await rig.dispatch();
     await rig.service.finish(rig.last(done.jobId), RESULT);
@@ -60,18 +60,18 @@ describe('an engine whose store may lose writes', () => {
   });
 
   it('remembers abandoned leases until other instances drive its jobs', async () => {
-    const rig = forgetful();
+    const rig = lossy();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
     await rig.service.acknowledge(rig.last(jobId));
     await rig.service.cancel(jobId, 'stop');
     expect(rig.service.leasesToAbandonAgain()).toEqual([{ lease: `${jobId}:1`, nodeId: 'node-a' }]);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     expect(rig.service.leasesToAbandonAgain()).toEqual([]);
   });
 
   it('releases a lease again that a failover brought back', async () => {
-    const rig = forgetful();
+    const rig = lossy();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
     await rig.service.finish(rig.last(jobId), RESULT);
@@ -82,11 +82,11 @@ describe('an engine whose store may lose writes', () => {
   });
 
   it('forgets released leases when other instances drive its jobs', async () => {
-    const rig = forgetful();
+    const rig = lossy();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
     await rig.service.finish(rig.last(jobId), RESULT);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     expect(rig.service.leasesToReleaseAgain()).toEqual([]);
   });
 });

@@ -28,11 +28,11 @@ function rig(nodes: number, next: { tenants?: Record<string, number>; settings?:
   };
   const ignored = () => {};
   const fleet = createFleetView();
-  const told: string[] = [];
+  const reported: string[] = [];
   for (let n = 0; n < nodes; n++) {
     fleet.upsert(nodeView(`n${n}`, { profile: having('gold'), slots: n % 2 }));
   }
-  fleet.onFree((nodeId) => told.push(nodeId));
+  fleet.onFree((nodeId) => reported.push(nodeId));
   const config = configOf({}, poolsToml(POOLS, {}));
   const reread = async () =>
     ({
@@ -46,7 +46,7 @@ function rig(nodes: number, next: { tenants?: Record<string, number>; settings?:
   const log = { debug: ignored, info: ignored, warn, error: ignored };
   const meter = { count: ignored, gauge: ignored, observe: ignored };
   const pools = createPoolsOfApp({ config, fleet, clock, meter, log, reread });
-  return { pools, fleet, told, warned, pauses: () => pauses };
+  return { pools, fleet, reported, warned, pauses: () => pauses };
 }
 
 describe('a change of pools', () => {
@@ -58,9 +58,9 @@ describe('a change of pools', () => {
   });
 
   it('reports every free node, so waiting jobs are tried again', async () => {
-    const { pools, told } = rig(20, { tenants: { acme: 1 } });
+    const { pools, reported } = rig(20, { tenants: { acme: 1 } });
     await pools.reload();
-    expect(told).toEqual(Array.from({ length: 10 }, (_, n) => `n${2 * n + 1}`));
+    expect(reported).toEqual(Array.from({ length: 10 }, (_, n) => `n${2 * n + 1}`));
   });
 
   it('logs the configuration warnings, as at the start', async () => {
@@ -70,9 +70,9 @@ describe('a change of pools', () => {
   });
 
   it('reports no node when nothing changes', async () => {
-    const { pools, told } = rig(20, {});
+    const { pools, reported } = rig(20, {});
     expect(await pools.reload()).toMatchObject({ hasChanged: false });
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it('does not apply core services that need a restart', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Need } from '../../../src/domain/need.ts';
 import { type PoolPlan, UNPOOLED } from '../../../src/domain/pool.ts';
 import { refusal } from '../../../src/runtime/dispatch/refusal.ts';
-import { confinementWords } from '../../../src/runtime/pools/confinement-words.ts';
+import { describeConfinement } from '../../../src/runtime/pools/confinement-words.ts';
 import { createPoolMap, inOrder } from '../../../src/runtime/pools/pool-map.ts';
 import { createPreferPool } from '../../../src/runtime/pools/prefer-pool.ts';
 import { compileNeed } from '../../../src/runtime/select/compile-need.ts';
@@ -166,7 +166,7 @@ describe('the refusal of a confined job', () => {
 
   it('does not mention pools for a job that may use all', () => {
     const fleet = dividedFleet({ ...plan, isStrict: false }, ...nodes);
-    expect(confinementWords(compileNeed(fleet, someNeed()))).toBe('');
+    expect(describeConfinement(compileNeed(fleet, someNeed()))).toBe('');
   });
 });
 

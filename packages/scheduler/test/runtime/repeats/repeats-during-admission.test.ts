@@ -21,7 +21,7 @@ function createAlone({ claimMs = 0, wrapLedger }: AloneOptions = {}) {
       if (claimMs > 0) await new Promise<void>((resolve) => rig.clock.after(claimMs, resolve));
       return { kind: 'ours', job };
     },
-    verdict: async () => undefined,
+    placingResult: async () => undefined,
     offerAudio() {},
   };
   let store: Faulty<JobStore> | undefined;

@@ -8,7 +8,7 @@ import { createInstances, type Instances } from '../rigs/two-instances.ts';
 const SAME = { requestId: 'r', fingerprint: 'f' };
 
 /** The test answers the claims of the second instance; its audio offers are recorded. */
-function createAsking(claim: (job: JobRecord, instances: Instances) => Promise<DriverClaim>) {
+function createRepeating(claim: (job: JobRecord, instances: Instances) => Promise<DriverClaim>) {
   const offered: string[] = [];
   const claimed: string[] = [];
   const drivers: JobDrivers = {
@@ -16,7 +16,7 @@ function createAsking(claim: (job: JobRecord, instances: Instances) => Promise<D
       claimed.push(job.jobId);
       return claim(job, instances);
     },
-    verdict: ({ jobId }) => instances.first.service.verdict(jobId),
+    placingResult: ({ jobId }) => instances.first.service.placingResult(jobId),
     offerAudio: (job) => offered.push(job.jobId),
   };
   const instances = createInstances({ drivers });
@@ -32,7 +32,7 @@ const ours = async (job: JobRecord, { drivers, record }: Instances): Promise<Dri
 
 describe('a repeat of a request whose job another instance drives', () => {
   it('gets the job, and offers its audio to the driver', async () => {
-    const { first, second, addNode, offered } = createAsking(theirs);
+    const { first, second, addNode, offered } = createRepeating(theirs);
     await addNode('node-a', 2);
     const { jobId } = await first.dispatch(SAME);
     for (let i = 0; i < 3; i++) {
@@ -52,7 +52,7 @@ describe('a repeat of a request whose job another instance drives', () => {
   });
 
   it('waits for the first request, and is refused with it', async () => {
-    const { first, second, addNode } = createAsking(theirs);
+    const { first, second, addNode } = createRepeating(theirs);
     await addNode('node-a');
     await first.dispatch();
     const waiting = first.service.dispatch(first.request({ ...SAME, waitMs: 5_000 }));
@@ -64,7 +64,7 @@ describe('a repeat of a request whose job another instance drives', () => {
   });
 
   it('waits for the first request, and gets its node', async () => {
-    const { first, second, addNode } = createAsking(theirs);
+    const { first, second, addNode } = createRepeating(theirs);
     await addNode('node-a');
     const { jobId: busy } = await first.dispatch();
     const waiting = first.service.dispatch(first.request({ ...SAME, waitMs: 5_000 }));
@@ -82,19 +82,19 @@ describe('a repeat of a request whose job another instance drives', () => {
   });
 
   it('is refused when the driver lost a job without a node', async () => {
-    const { first, second, addNode } = createAsking(theirs);
+    const { first, second, addNode } = createRepeating(theirs);
     await addNode('node-a');
     await first.dispatch();
     void first.service.dispatch(first.request({ ...SAME, waitMs: 5_000 }));
     await first.clock.advance(1);
-    first.service.abandonAll();
+    first.service.dropAll();
     expect(second.refusal(await second.service.dispatch(second.request(SAME))).code).toBe(
       'SCHEDULER_DEPENDENCY_DOWN',
     );
   });
 
   it('is a new request when the first was withdrawn meanwhile', async () => {
-    const { first, second, addNode } = createAsking(async (job, instances) => {
+    const { first, second, addNode } = createRepeating(async (job, instances) => {
       await instances.first.store.discard(job.jobId);
       return { kind: 'theirs' };
     });
@@ -102,7 +102,7 @@ describe('a repeat of a request whose job another instance drives', () => {
     const { jobId: busy } = await first.dispatch();
     void first.service.dispatch(first.request({ ...SAME, waitMs: 5_000 }));
     await first.clock.advance(1);
-    first.service.abandonAll();
+    first.service.dropAll();
     await first.service.finish(first.last(busy), RESULT);
     expect(await second.service.dispatch(second.request({ ...SAME, waitMs: 10_000 }))).toMatchObject({
       kind: 'dispatched',
@@ -111,7 +111,7 @@ describe('a repeat of a request whose job another instance drives', () => {
   });
 
   it('offers no audio when it brought none or has no room', async () => {
-    const { first, second, addNode, offered } = createAsking(theirs);
+    const { first, second, addNode, offered } = createRepeating(theirs);
     await addNode('node-a', 20);
     await first.dispatch(SAME);
     const { audio: _, ...bare } = second.request(SAME);
@@ -122,7 +122,7 @@ describe('a repeat of a request whose job another instance drives', () => {
   });
 
   it('is a conflict when its body differs', async () => {
-    const { first, second, addNode, claimed } = createAsking(theirs);
+    const { first, second, addNode, claimed } = createRepeating(theirs);
     await addNode('node-a', 2);
     await first.dispatch(SAME);
     const other = second.request({ ...SAME, fingerprint: 'g' });
@@ -131,7 +131,7 @@ describe('a repeat of a request whose job another instance drives', () => {
   });
 
   it('gets the result without a claim', async () => {
-    const { first, second, addNode, claimed } = createAsking(theirs);
+    const { first, second, addNode, claimed } = createRepeating(theirs);
     await addNode('node-a');
     const { jobId } = await first.dispatch(SAME);
     await first.service.finish(first.last(jobId), RESULT);
@@ -144,7 +144,7 @@ describe('a repeat of a request whose job another instance drives', () => {
   });
 
   it('is refused while its driver is unknown', async () => {
-    const { first, second, addNode } = createAsking(() => Promise.reject(new Error('down')));
+    const { first, second, addNode } = createRepeating(() => Promise.reject(new Error('down')));
     await addNode('node-a', 2);
     await first.dispatch(SAME);
     expect(second.refusal(await second.service.dispatch(second.request(SAME))).code).toBe(
@@ -156,10 +156,10 @@ describe('a repeat of a request whose job another instance drives', () => {
 
 describe('a repeat of a request whose job has no living driver', () => {
   it('takes it over, and brings the audio for a retry', async () => {
-    const { first, second, addNode } = createAsking(ours);
+    const { first, second, addNode } = createRepeating(ours);
     await addNode('node-a');
     const { jobId } = await first.dispatch(SAME);
-    first.service.abandonAll();
+    first.service.dropAll();
     await addNode('node-b');
     expect(await second.service.dispatch(second.request(SAME))).toMatchObject({
       kind: 'dispatched',
@@ -174,10 +174,10 @@ describe('a repeat of a request whose job has no living driver', () => {
   });
 
   it('brings the audio that a job in flight here waits for', async () => {
-    const { first, second, addNode, takeOver, claimed } = createAsking(ours);
+    const { first, second, addNode, takeOver, claimed } = createRepeating(ours);
     await addNode('node-a');
     const { jobId } = await first.dispatch(SAME);
-    first.service.abandonAll();
+    first.service.dropAll();
     await takeOver(jobId);
     await addNode('node-b');
     await first.clock.advance(3_100);
@@ -192,10 +192,10 @@ describe('a repeat of a request whose job has no living driver', () => {
   });
 
   it('takes it over once for two concurrent repeats', async () => {
-    const { first, second, addNode } = createAsking(ours);
+    const { first, second, addNode } = createRepeating(ours);
     await addNode('node-a');
     const { jobId } = await first.dispatch(SAME);
-    first.service.abandonAll();
+    first.service.dropAll();
     const repeats = await Promise.all([1, 2].map(() => second.service.dispatch(second.request(SAME))));
     expect(repeats.map((repeat) => repeat.kind === 'dispatched' && repeat.job.jobId)).toEqual([jobId, jobId]);
     expect(second.service.inFlight()).toBe(1);
@@ -203,7 +203,7 @@ describe('a repeat of a request whose job has no living driver', () => {
   });
 
   it('keeps no audio when the job is already over', async () => {
-    const { first, second, addNode } = createAsking(async (job) => ({
+    const { first, second, addNode } = createRepeating(async (job) => ({
       kind: 'ours',
       job: { ...job, state: 'RELEASED' },
     }));
@@ -217,7 +217,7 @@ describe('a repeat of a request whose job has no living driver', () => {
 
 describe('a repeat of a request whose job ends during the claim', () => {
   it('gets the result', async () => {
-    const { first, second, addNode } = createAsking(async (job, { first: driver }) => {
+    const { first, second, addNode } = createRepeating(async (job, { first: driver }) => {
       await driver.service.finish(driver.last(job.jobId), RESULT);
       return { kind: 'over' };
     });
@@ -231,7 +231,7 @@ describe('a repeat of a request whose job ends during the claim', () => {
   });
 
   it('is a new job if the first failed', async () => {
-    const { first, second, addNode } = createAsking(async (job, { first: driver }) => {
+    const { first, second, addNode } = createRepeating(async (job, { first: driver }) => {
       await driver.service.cancel(job.jobId, 'x');
       return { kind: 'over' };
     });
@@ -245,7 +245,7 @@ describe('a repeat of a request whose job ends during the claim', () => {
 
   it('is dispatched anew only once', async () => {
     // Each bound job fails, and another instance has bound the request again by then.
-    const { first, second, addNode, claimed } = createAsking(async (job, { first: driver }) => {
+    const { first, second, addNode, claimed } = createRepeating(async (job, { first: driver }) => {
       await driver.service.cancel(job.jobId, 'x');
       await driver.dispatch(SAME);
       return { kind: 'over' };
@@ -265,7 +265,7 @@ describe('a repeat of a request whose job ends during the claim', () => {
   });
 
   it('is refused when the job is not over', async () => {
-    const { first, second, addNode, claimed } = createAsking(async () => ({ kind: 'over' }));
+    const { first, second, addNode, claimed } = createRepeating(async () => ({ kind: 'over' }));
     await addNode('node-a', 2);
     await first.dispatch(SAME);
     expect(second.refusal(await second.service.dispatch(second.request(SAME))).code).toBe(

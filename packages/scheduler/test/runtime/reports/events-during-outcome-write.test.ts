@@ -36,7 +36,7 @@ describe('I3 one outcome: a result that is being written', () => {
   });
 
   /** The result of an abandoned attempt is written while the next attempt is sent; the write is refused. */
-  async function inVain(fault: 'throw' | { readonly delayMs: number }) {
+  async function refusedWrite(fault: 'throw' | { readonly delayMs: number }) {
     const made = await running();
     const { rig, store, jobId, first } = made;
     const letGo = holdDelivery(rig, 'node-b');
@@ -53,7 +53,7 @@ describe('I3 one outcome: a result that is being written', () => {
   }
 
   it('of an abandoned attempt does not delay the next result', async () => {
-    const { rig, jobId, finished, second } = await inVain('throw');
+    const { rig, jobId, finished, second } = await refusedWrite('throw');
     expect((await rig.service.finish(second, LATER)).kind).toBe('accepted');
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: LATER });
     await rig.clock.advance(AGAIN_MS);
@@ -68,7 +68,7 @@ describe('I3 one outcome: a result that is being written', () => {
     ['comes back without the job', (rig: Rig) => rig.service.nodeReturned('node-b', [])],
     ['is lost', (rig: Rig) => rig.service.nodeLeft('node-b', 0)],
   ])('of an abandoned attempt yields to a result whose node %s', async (_, happens) => {
-    const { rig, store, jobId, second } = await inVain({ delayMs: AGAIN_MS });
+    const { rig, store, jobId, second } = await refusedWrite({ delayMs: AGAIN_MS });
     await rig.service.acknowledge(second);
     await rig.addNode('node-c');
     store.plan({ method: 'move', at: [store.calls('move') + 1], fault: 'throw' });
@@ -82,7 +82,7 @@ describe('I3 one outcome: a result that is being written', () => {
   });
 
   it('of an abandoned attempt does not delay the next failure', async () => {
-    const { rig, jobId, second } = await inVain('throw');
+    const { rig, jobId, second } = await refusedWrite('throw');
     await rig.addNode('node-c');
     void rig.service.fail(second, { code: 'PROCESSING_ERROR', message: 'boom' });
     await rig.clock.advance(10);
@@ -91,34 +91,37 @@ describe('I3 one outcome: a result that is being written', () => {
 
   it('of an abandoned attempt does not change the acknowledgement timeout', async () => {
     const slow = { delayMs: SETTINGS.ackTimeoutMs + 1_000 };
-    const silent = await inVain(slow);
+    const silent = await refusedWrite(slow);
     await silent.rig.addNode('node-c');
     await silent.rig.clock.advance(SETTINGS.ackTimeoutMs + 50);
     expect(silent.rig.last(silent.jobId)).toMatchObject({ nodeId: 'node-c', attempt: 3 });
 
-    const heard = await inVain(slow);
-    await heard.rig.addNode('node-c');
-    await heard.rig.clock.advance(SETTINGS.ackTimeoutMs / 2);
-    expect((await heard.rig.service.acknowledge(heard.second)).kind).toBe('accepted');
-    await heard.rig.clock.advance(2 * SETTINGS.ackTimeoutMs);
-    expect([await heard.rig.state(heard.jobId), heard.rig.sent.length]).toEqual(['RUNNING', 2]);
+    const acknowledged = await refusedWrite(slow);
+    await acknowledged.rig.addNode('node-c');
+    await acknowledged.rig.clock.advance(SETTINGS.ackTimeoutMs / 2);
+    expect((await acknowledged.rig.service.acknowledge(acknowledged.second)).kind).toBe('accepted');
+    await acknowledged.rig.clock.advance(2 * SETTINGS.ackTimeoutMs);
+    expect([await acknowledged.rig.state(acknowledged.jobId), acknowledged.rig.sent.length]).toEqual([
+      'RUNNING',
+      2,
+    ]);
   });
 
   it('of an abandoned attempt does not prevent a cancel', async () => {
-    const { rig, jobId } = await inVain('throw');
+    const { rig, jobId } = await refusedWrite('throw');
     expect((await rig.service.cancel(jobId, 'stop')).kind).toBe('cancelled');
     expect(await rig.store.get(jobId)).toMatchObject({ failure: { code: 'JOB_CANCELLED' } });
   });
 
   it('of an abandoned attempt does not delay the deadline', async () => {
-    const { rig, jobId, second } = await inVain({ delayMs: 2 * SETTINGS.jobDeadlineMs });
+    const { rig, jobId, second } = await refusedWrite({ delayMs: 2 * SETTINGS.jobDeadlineMs });
     await rig.service.acknowledge(second);
     await rig.clock.advance(SETTINGS.jobDeadlineMs + AGAIN_MS);
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: undefined });
   });
 
   it('of an abandoned attempt cancels no node whose result is written', async () => {
-    const { rig, store, jobId, finished, second } = await inVain({ delayMs: 100 });
+    const { rig, store, jobId, finished, second } = await refusedWrite({ delayMs: 100 });
     store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { answerDelayMs: AGAIN_MS } });
     const later = rig.service.finish(second, LATER);
     await rig.clock.advance(200);
@@ -135,9 +138,9 @@ describe('I3 one outcome: a result that is being written', () => {
     const { jobId } = await rig.dispatch();
     const first = rig.last(jobId);
     await rig.addNode('node-b');
-    const [giveUp, finish] = [store.calls('move') + 1, store.calls('move') + 2];
+    const [abandon, finish] = [store.calls('move') + 1, store.calls('move') + 2];
     store.plan(
-      { method: 'move', at: [giveUp], fault: { delayMs: 50 } },
+      { method: 'move', at: [abandon], fault: { delayMs: 50 } },
       { method: 'move', at: [finish], fault: { delayMs: AGAIN_MS } },
     );
     await rig.clock.advance(SETTINGS.ackTimeoutMs + 20);
@@ -154,7 +157,7 @@ describe('I3 one outcome: a result that is being written', () => {
   });
 
   it('prevents a cancel after an older write failed', async () => {
-    const { rig, store, jobId, finished, second } = await inVain({ delayMs: 100 });
+    const { rig, store, jobId, finished, second } = await refusedWrite({ delayMs: 100 });
     store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 1_000 } });
     const later = rig.service.finish(second, LATER);
     await rig.clock.advance(200);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ANY_ATTEMPT } from '../../../src/domain/node-report.ts';
 import { createFaultyRig } from '../rigs/faulty-rig.ts';
 import { holdDelivery } from '../rigs/hold-delivery.ts';
-import { createRig, deployedProfile, RESULT, type Rig, SETTINGS } from '../rigs/rig.ts';
+import { createRig, legacyProfile, RESULT, type Rig, SETTINGS } from '../rigs/rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'GPU lease timeout' };
 
@@ -13,7 +13,7 @@ describe('a report that changes nothing names its reason', () => {
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
     const answer = rig.last(jobId);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     expect(await rig.service.acknowledge(answer)).toEqual({ kind: 'ignored', reason: 'fenced' });
     expect(await rig.service.finish(answer, RESULT)).toEqual({ kind: 'ignored', reason: 'fenced' });
   });
@@ -36,7 +36,7 @@ describe('a report that changes nothing names its reason', () => {
 describe('a result without an attempt number', () => {
   it('frees the slot of its node although the job is being cancelled', async () => {
     const { rig, store } = createFaultyRig();
-    await rig.addNode('node-a', 1, deployedProfile());
+    await rig.addNode('node-a', 1, legacyProfile());
     const { jobId } = await rig.dispatch();
     store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 100 } });
     const cancelling = rig.service.cancel(jobId, 'stop');
@@ -105,12 +105,12 @@ describe('the slot of an abandoned attempt', () => {
   it('of a late delivery is free when the report omits the job', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    const comeBack = holdDelivery(rig, 'node-a');
+    const endDelivery = holdDelivery(rig, 'node-a');
     void rig.service.dispatch(rig.request({ requestId: 'r', fingerprint: 'f' }));
     await rig.clock.advance(10);
     const job = await rig.store.bound('default', 'r');
     await rig.service.cancel(job?.jobId ?? '', 'session left');
-    comeBack();
+    endDelivery();
     await rig.clock.advance(10);
     expect(await rig.used('node-a')).toBe(1);
     await rig.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });

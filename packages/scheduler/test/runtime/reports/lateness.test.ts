@@ -13,12 +13,12 @@ describe('a late report', () => {
     const first = rig.last(job.jobId);
     await rig.clock.advance(SETTINGS.ackTimeoutMs + 40);
     expect(rig.last(job.jobId).attempt).toBe(2);
-    const givenUpAt = (await rig.store.get(job.jobId))?.timeline.find(
+    const abandonedAt = (await rig.store.get(job.jobId))?.timeline.find(
       ({ state }) => state === 'RETRYING',
     )?.at;
     await rig.clock.advance(250);
     expect((await rig.service.acknowledge(first)).kind).toBe('ignored');
-    expect(rig.observed(LATE, 'ack')).toEqual([rig.clock.now() - (givenUpAt ?? 0)]);
+    expect(rig.observed(LATE, 'ack')).toEqual([rig.clock.now() - (abandonedAt ?? 0)]);
     expect((await rig.service.finish(first, RESULT)).kind).toBe('ignored');
     expect(rig.observed(LATE, 'result')).toHaveLength(1);
     expect(rig.counts.get('scheduler_fenced_total{ack}')).toBe(1);

@@ -28,19 +28,19 @@ async function sending() {
   const made = createSlowRig();
   const { rig } = made;
   await rig.addNode('node-a');
-  const comeBack = holdDelivery(rig, 'node-a');
+  const endDelivery = holdDelivery(rig, 'node-a');
   const outcome = rig.service.dispatch(rig.request(SAME));
   await rig.clock.advance(1);
   const jobId = (await rig.store.bound('default', 'r'))?.jobId ?? '';
-  return { ...made, comeBack, outcome, answer: { nodeId: 'node-a', jobId, attempt: 1 } };
+  return { ...made, endDelivery, outcome, answer: { nodeId: 'node-a', jobId, attempt: 1 } };
 }
 
 const WRITTEN_ONCE = ['DISPATCHED moved', 'RUNNING moved', 'RELEASED moved'];
 
 describe('a report before DISPATCHED is written', () => {
   it('waits for the DISPATCHED write of the delivery', async () => {
-    const { rig, moves, comeBack, outcome, answer } = await sending();
-    comeBack();
+    const { rig, moves, endDelivery, outcome, answer } = await sending();
+    endDelivery();
     await rig.clock.advance(5);
     const acknowledged = rig.service.acknowledge(answer);
     await rig.clock.advance(100);
@@ -53,10 +53,10 @@ describe('a report before DISPATCHED is written', () => {
   });
 
   it('writes DISPATCHED itself when the delivery has no reply yet', async () => {
-    const { rig, moves, comeBack, outcome, answer } = await sending();
+    const { rig, moves, endDelivery, outcome, answer } = await sending();
     const acknowledged = rig.service.acknowledge(answer);
     await rig.clock.advance(5);
-    comeBack();
+    endDelivery();
     await rig.clock.advance(100);
     expect([(await acknowledged).kind, (await outcome).kind]).toEqual(['accepted', 'dispatched']);
     const finished = rig.service.finish(answer, RESULT);
@@ -67,9 +67,9 @@ describe('a report before DISPATCHED is written', () => {
   });
 
   it('shares the DISPATCHED write with a second report', async () => {
-    const { rig, moves, comeBack, answer } = await sending();
+    const { rig, moves, endDelivery, answer } = await sending();
     const both = [rig.service.acknowledge(answer), rig.service.finish(answer, RESULT)];
-    comeBack();
+    endDelivery();
     await rig.clock.advance(200);
     expect((await Promise.all(both)).map(({ kind }) => kind)).toContain('accepted');
     expect(moves.filter((move) => move.startsWith('DISPATCHED'))).toEqual(['DISPATCHED moved']);
@@ -77,9 +77,9 @@ describe('a report before DISPATCHED is written', () => {
   });
 
   it('is ignored when the job was cancelled first', async () => {
-    const { rig, comeBack, answer } = await sending();
+    const { rig, endDelivery, answer } = await sending();
     const cancelled = rig.service.cancel(answer.jobId, 'no longer wanted');
-    comeBack();
+    endDelivery();
     const acknowledged = rig.service.acknowledge(answer);
     await rig.clock.advance(200);
     expect([(await cancelled).kind, (await acknowledged).kind]).toEqual(['cancelled', 'ignored']);

@@ -1,7 +1,7 @@
 /** What happens to a job when its node fails, is silent, refuses, or disconnects. */
 import { describe, expect, it } from 'vitest';
 import { ANY_ATTEMPT } from '../../../src/domain/node-report.ts';
-import { createRig, deployedProfile, profile, RESULT, SETTINGS } from '../rigs/rig.ts';
+import { createRig, legacyProfile, profile, RESULT, SETTINGS } from '../rigs/rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'GPU lease timeout' };
 
@@ -133,20 +133,20 @@ describe('retries', () => {
 
   it('a retry avoids legacy nodes that have a later utterance', async () => {
     const rig = createRig();
-    await rig.addNode('node-old', 4, deployedProfile());
+    await rig.addNode('node-old', 4, legacyProfile());
     const early = rig.request();
     const late = rig.request();
     expect((await rig.service.dispatch(late)).kind).toBe('dispatched');
     const refusal = rig.refusal(await rig.service.dispatch(early));
     expect(refusal.code).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
-    await rig.addNode('node-new', 4, deployedProfile());
+    await rig.addNode('node-new', 4, legacyProfile());
     const job = await rig.dispatch(early);
     expect(job.fence?.nodeId).toBe('node-new');
   });
 
   it('the lease of a legacy node is committed at the socket write', async () => {
     const rig = createRig();
-    await rig.addNode('node-old', 1, deployedProfile());
+    await rig.addNode('node-old', 1, legacyProfile());
     const job = await rig.dispatch();
     await rig.clock.advance(30_000);
     expect(await rig.state(job.jobId)).toBe('DISPATCHED');
@@ -157,8 +157,8 @@ describe('retries', () => {
 
   it('a silent legacy node ends its job at the job timeout', async () => {
     const rig = createRig();
-    await rig.addNode('node-old', 1, deployedProfile());
-    await rig.addNode('node-b', 1, deployedProfile());
+    await rig.addNode('node-old', 1, legacyProfile());
+    await rig.addNode('node-b', 1, legacyProfile());
     const job = await rig.dispatch();
     await rig.clock.advance(60_050);
     expect((await rig.store.get(job.jobId))?.failure?.code).toBe('JOB_TIMEOUT');
@@ -197,7 +197,7 @@ describe('retries', () => {
 
   it("a lost legacy node's jobs are retried without grace", async () => {
     const rig = createRig();
-    await rig.addNode('node-old', 1, deployedProfile());
+    await rig.addNode('node-old', 1, legacyProfile());
     const job = await rig.dispatch();
     await rig.addNode('node-b');
     rig.service.nodeLeft('node-old', 0);

@@ -14,7 +14,7 @@ type Write =
       readonly change: JobChange;
     };
 
-export interface ForgetfulStore {
+export interface LossyStore {
   readonly port: JobStore;
   /** Loses the latest writes. */
   lose(writes: number): void;
@@ -26,7 +26,7 @@ export interface ForgetfulStore {
   keepsNothing(): void;
 }
 
-export function createForgetfulStore(clock: Clock): ForgetfulStore {
+export function createLossyStore(clock: Clock): LossyStore {
   const open = () =>
     createJobStore({
       clock,

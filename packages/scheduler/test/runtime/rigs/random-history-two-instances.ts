@@ -8,7 +8,7 @@ import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { type Chaos, chaotic } from '../../support/chaotic.ts';
 import { seededChance } from '../fleet/fleet-fixture.ts';
 import { type Act, anyActs, type Mode, NODES, SLOTS } from './random-history.ts';
-import { createRig, deployedProfile, profile, RESULT, type Rig, type RigOptions } from './rig.ts';
+import { createRig, legacyProfile, profile, RESULT, type Rig, type RigOptions } from './rig.ts';
 import { createDriverNotes } from './two-instances.ts';
 
 export type SharedAct = Act | { readonly kind: 'take_over' | 'take_one_over'; readonly pick: number };
@@ -33,7 +33,7 @@ export const anySharedActs: fc.Arbitrary<SharedAct[]> = fc
 
 export interface SharedMode extends Mode {
   /** An instance that loses its jobs drops them at once. Otherwise the store rejects its next move. */
-  readonly isTold: boolean;
+  readonly isNotified: boolean;
 }
 
 export interface SharedHistory {
@@ -79,7 +79,7 @@ export async function playShared(
       notes.assign(jobId, name);
       return { kind: 'ours', job };
     },
-    verdict: ({ jobId }) => rigOf(notes.of(jobId)).service.verdict(jobId),
+    placingResult: ({ jobId }) => rigOf(notes.of(jobId)).service.placingResult(jobId),
     offerAudio: ({ jobId }) => rigOf(notes.of(jobId)).service.audioReturned(jobId, AUDIO_AT),
   });
   const options = (name: string): RigOptions => ({
@@ -90,7 +90,7 @@ export async function playShared(
       chaotic(ledger, ['reserve', 'commit', 'release', 'abandon', 'loads'], clock, chaos),
     wrapStore: (store, clock) =>
       chaotic(
-        notes.seenBy(name, store, !mode.isTold),
+        notes.seenBy(name, store, !mode.isNotified),
         ['admit', 'move', 'discard', 'get', 'bound'],
         clock,
         chaos,
@@ -115,7 +115,7 @@ export async function playShared(
 
   for (const rig of rigs)
     for (const [index, nodeId] of NODES.entries()) {
-      await rig.addNode(nodeId, SLOTS, index === 3 ? deployedProfile() : profile());
+      await rig.addNode(nodeId, SLOTS, index === 3 ? legacyProfile() : profile());
       rig.onDelivery(nodeId, deliver);
     }
 
@@ -156,12 +156,12 @@ export async function playShared(
       ({ jobId }) => driverOf(jobId) === from && !to.service.drives(jobId),
     );
     // A single job can be taken only from an instance whose moves the store rejects.
-    const jobs = isOne && !mode.isTold ? all.slice(index % Math.max(1, all.length)).slice(0, 1) : all;
-    if (mode.isTold) from.service.abandonAll();
+    const jobs = isOne && !mode.isNotified ? all.slice(index % Math.max(1, all.length)).slice(0, 1) : all;
+    if (mode.isNotified) from.service.dropAll();
     for (const { jobId } of jobs) notes.assign(jobId, name);
     for (const { jobId } of jobs) {
       const job = await store.get(jobId);
-      if (job !== undefined) to.service.adopt(job);
+      if (job !== undefined) to.service.resume(job);
       taken += 1;
     }
   }

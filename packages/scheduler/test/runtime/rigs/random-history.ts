@@ -7,7 +7,7 @@ import type { Clock } from '../../../src/ports/clock.ts';
 import type { Delivery } from '../../../src/ports/node-link.ts';
 import { type Chaos, chaotic } from '../../support/chaotic.ts';
 import { seededChance } from '../fleet/fleet-fixture.ts';
-import { createRig, deployedProfile, profile, RESULT, type Rig } from './rig.ts';
+import { createRig, legacyProfile, profile, RESULT, type Rig } from './rig.ts';
 
 export const NODES = ['node-a', 'node-b', 'node-c', 'node-d'];
 export const SLOTS = 2;
@@ -81,7 +81,7 @@ export async function playHistory(seed: number, acts: readonly Act[], mode: Mode
   const { service } = rig;
 
   for (const [index, nodeId] of NODES.entries()) {
-    await rig.addNode(nodeId, SLOTS, index === 3 ? deployedProfile() : profile());
+    await rig.addNode(nodeId, SLOTS, index === 3 ? legacyProfile() : profile());
     rig.onDelivery(nodeId, ({ job: { jobId }, attempt }) => {
       received.push({ nodeId, jobId, attempt });
       return deliver(rig.clock, chaos);

@@ -67,7 +67,7 @@ export const profile = (overrides: Partial<NodeProfile> = {}): NodeProfile => ({
 });
 
 /** A legacy node: declares no extensions and never acknowledges. */
-export const deployedProfile = (): NodeProfile => profile({ supports: [], isLegacy: true });
+export const legacyProfile = (): NodeProfile => profile({ supports: [], isLegacy: true });
 
 export const need = (overrides: Partial<Need> = {}): Need => ({
   tenantId: 'default',

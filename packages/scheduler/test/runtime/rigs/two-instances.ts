@@ -98,7 +98,7 @@ export function createInstances(
     async takeOver(jobId) {
       notes.assign(jobId, 'second');
       const taken = await record(jobId);
-      second.service.adopt(taken);
+      second.service.resume(taken);
       return taken;
     },
   };

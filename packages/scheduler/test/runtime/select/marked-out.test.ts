@@ -9,7 +9,7 @@ import { markedOut } from '../../../src/runtime/select/marked-out.ts';
 import { anyNeed, fleetSteps, nodeView, someNeed } from '../fleet/fleet-fixture.ts';
 import { naiveFailures } from './naive-rules.ts';
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NO_EXCLUSIONS: ReadonlySet<string> = new Set();
 
 function fleetOf(...views: ReturnType<typeof nodeView>[]) {
   const fleet = createFleetView();
@@ -17,33 +17,33 @@ function fleetOf(...views: ReturnType<typeof nodeView>[]) {
     fleet.upsert(view);
     fleet.setLoad(view.nodeId, { used: 0, max: 4 });
   }
-  const ask = (need: Need, excluded = NOBODY) =>
+  const dispatch = (need: Need, excluded = NO_EXCLUSIONS) =>
     refusal(fleet, { need, compiled: compileNeed(fleet, need) }, excluded);
-  return { fleet, ask };
+  return { fleet, dispatch };
 }
 
 const MARKED = { markedServices: ['m2m'], markedTypes: ['nmt'] };
 
 describe('MODEL_NOT_AVAILABLE: a refusal', () => {
   it('counts the marked nodes, names their missing models and the reason', () => {
-    const { ask } = fleetOf(
+    const { dispatch } = fleetOf(
       nodeView('a', MARKED),
       nodeView('b', { markedServices: ['nllb'], markedTypes: ['nmt'] }),
       nodeView('c', { isCordoned: true }),
       nodeView('d', { isCordoned: true }),
       nodeView('e', { isCordoned: true }),
     );
-    const said = ask(someNeed());
-    expect(said).toMatchObject({
+    const refused = dispatch(someNeed());
+    expect(refused).toMatchObject({
       code: 'ALL_CANDIDATES_FULL_OR_FAILED',
       mainReason: 'model_not_available',
       isCapable: true,
       isMarkedOut: true,
     });
-    expect(said.message).toMatch(
+    expect(refused.message).toMatch(
       /\(5 registered\)\. 2 nodes that could take it are left out for having reported a missing model: m2m, nllb\.$/,
     );
-    expect(said.reasons).toContainEqual({
+    expect(refused.reasons).toContainEqual({
       reason: 'model_not_available',
       count: 2,
       sampleNodeIds: ['a', 'b'],
@@ -51,11 +51,11 @@ describe('MODEL_NOT_AVAILABLE: a refusal', () => {
   });
 
   it('omits marks that exclude no node from the job', () => {
-    const { ask, fleet } = fleetOf(nodeView('a', MARKED));
-    expect(ask(someNeed({ usesNmt: false }))).not.toHaveProperty('isMarkedOut');
-    expect(ask(someNeed(), new Set(['a']))).not.toHaveProperty('isMarkedOut');
+    const { dispatch, fleet } = fleetOf(nodeView('a', MARKED));
+    expect(dispatch(someNeed({ usesNmt: false }))).not.toHaveProperty('isMarkedOut');
+    expect(dispatch(someNeed(), new Set(['a']))).not.toHaveProperty('isMarkedOut');
     fleet.setLoad('a', { used: 4, max: 4 });
-    const full = ask(someNeed());
+    const full = dispatch(someNeed());
     expect(full).not.toHaveProperty('isMarkedOut');
     expect(full.message).not.toContain('missing model');
   });
@@ -68,21 +68,21 @@ describe('MODEL_NOT_AVAILABLE: a refusal', () => {
       features: ['emotion_detection'],
     };
     const marked = nodeView('a', { profile, markedServices: ['emotion-xlm-r', 's1'] });
-    const { ask } = fleetOf(marked);
+    const { dispatch } = fleetOf(marked);
     for (const need of [someNeed({ services: ['s1'] }), someNeed({ features: ['emotion_detection'] })])
-      expect(ask(need)).toMatchObject({ isMarkedOut: true, mainReason: 'model_not_available' });
-    expect(ask(someNeed())).not.toHaveProperty('isMarkedOut');
+      expect(dispatch(need)).toMatchObject({ isMarkedOut: true, mainReason: 'model_not_available' });
+    expect(dispatch(someNeed())).not.toHaveProperty('isMarkedOut');
   });
 
   it('a node is free again when the mark on its type ends', () => {
     const { fleet } = fleetOf(nodeView('a', MARKED));
     const compiled = compileNeed(fleet, someNeed());
-    const told: string[] = [];
-    fleet.onFree((nodeId) => told.push(nodeId));
+    const reported: string[] = [];
+    fleet.onFree((nodeId) => reported.push(nodeId));
     expect(matches(compiled, 'a')).toBe(false);
     fleet.upsert(nodeView('a', { ...MARKED, markedTypes: [] }));
     expect(matches(compiled, 'a')).toBe(true);
-    expect(told).toEqual(['a']);
+    expect(reported).toEqual(['a']);
   });
 
   it('finds exactly the nodes that only marks exclude', () => {
@@ -115,7 +115,7 @@ describe('MODEL_NOT_AVAILABLE: a refusal', () => {
             naiveFailures({ ...node, view: { ...node.view, ...unmarked } }, need).size === 0,
         );
         const compiled = compileNeed(fleet, need);
-        expect(markedOut(fleet, compiled, NOBODY)?.count ?? 0).toBe(expected.length);
+        expect(markedOut(fleet, compiled, NO_EXCLUSIONS)?.count ?? 0).toBe(expected.length);
         for (const { view } of expected) expect(matches(compiled, view.nodeId)).toBe(false);
       }),
     );

@@ -6,7 +6,7 @@ import { type SelectOptions, select } from '../../../src/runtime/select/select.t
 import { anyProfile, nodeView, seededChance, someNeed } from '../fleet/fleet-fixture.ts';
 import { createPooledFleet, inPools, type NamedNeed } from '../fleet/named-pools.ts';
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NO_EXCLUSIONS: ReadonlySet<string> = new Set();
 
 /** How often each node comes first. */
 function firsts(
@@ -19,7 +19,13 @@ function firsts(
   const compiled = compileNeed(fleet, someNeed(need));
   const counts = new Map<string, number>();
   for (let round = 0; round < rounds; round++) {
-    const all = { chance, sampleK: 20, policy: 'weighted_random', excluded: NOBODY, ...options } as const;
+    const all = {
+      chance,
+      sampleK: 20,
+      policy: 'weighted_random',
+      excluded: NO_EXCLUSIONS,
+      ...options,
+    } as const;
     const id = select(fleet, compiled, all).next() as string;
     counts.set(id, (counts.get(id) ?? 0) + 1);
   }
@@ -121,7 +127,7 @@ describe('least_loaded', () => {
       chance: seededChance(seed),
       sampleK: 20,
       policy: 'least_loaded',
-      excluded: NOBODY,
+      excluded: NO_EXCLUSIONS,
     } as const;
     const selection = select(fleet, compileNeed(fleet, someNeed()), options);
     return Array.from({ length: fleet.size }, () => selection.next());

@@ -113,9 +113,9 @@ describe('selection and the readable rules', () => {
     const fleet = createFleetView();
     const [need] = fc.sample(anyNeed, 1);
     const compiled = compileNeed(fleet, need as NonNullable<typeof need>);
-    expect(failures(fleet, compiled, 'nobody')).toEqual(['offline']);
-    expect(matches(compiled, 'nobody')).toBe(false);
-    expect(explain(fleet, compiled, new Set(['nobody']))).toEqual({
+    expect(failures(fleet, compiled, 'unknown-node')).toEqual(['offline']);
+    expect(matches(compiled, 'unknown-node')).toBe(false);
+    expect(explain(fleet, compiled, new Set(['unknown-node']))).toEqual({
       isCapable: false,
       total: 0,
       eligible: 0,

@@ -1,7 +1,7 @@
 /** What the timeline of a record says about earlier attempts. */
 import { describe, expect, it } from 'vitest';
 import type { Attempt, JobRecord, JobState, TimelineEntry } from '../../../src/domain/job.ts';
-import { pastOf } from '../../../src/runtime/takeover/attempt-history.ts';
+import { attemptHistoryOf } from '../../../src/runtime/takeover/attempt-history.ts';
 
 const entry = (state: JobState, attempt: number, nodeId?: string, reason?: string): TimelineEntry => ({
   state,
@@ -31,18 +31,18 @@ const CREATED = entry('CREATED', 0);
 
 describe('the attempt history of a job', () => {
   it('is empty for a job that was never placed', () => {
-    expect(pastOf(record([CREATED]))).toEqual({
+    expect(attemptHistoryOf(record([CREATED]))).toEqual({
       attempts: 0,
       sentTo: [],
       retries: 0,
       nodesLost: 0,
-      givenUp: 0,
+      abandonedAttempt: 0,
       lastFailure: undefined,
     });
   });
 
   it('counts attempts, nodes, retries and lost nodes', () => {
-    const past = pastOf(
+    const history = attemptHistoryOf(
       record(
         [
           CREATED,
@@ -56,13 +56,13 @@ describe('the attempt history of a job', () => {
         { nodeId: 'b', attempt: 2 },
       ),
     );
-    expect(past).toMatchObject({ attempts: 2, retries: 2, nodesLost: 1, givenUp: 2 });
-    expect([...past.sentTo].sort()).toEqual(['a', 'b']);
-    expect(past.lastFailure?.code).toBe('PROCESSING_ERROR');
+    expect(history).toMatchObject({ attempts: 2, retries: 2, nodesLost: 1, abandonedAttempt: 2 });
+    expect([...history.sentTo].sort()).toEqual(['a', 'b']);
+    expect(history.lastFailure?.code).toBe('PROCESSING_ERROR');
   });
 
   it('does not count full nodes, duplicates or failed reserves', () => {
-    const past = pastOf(
+    const history = attemptHistoryOf(
       record(
         [
           CREATED,
@@ -76,12 +76,12 @@ describe('the attempt history of a job', () => {
         { nodeId: 'a', attempt: 1 },
       ),
     );
-    expect(past).toMatchObject({ retries: 0, nodesLost: 0 });
-    expect(past.lastFailure?.code).toBe('DUPLICATE_JOB_ID');
+    expect(history).toMatchObject({ retries: 0, nodesLost: 0 });
+    expect(history.lastFailure?.code).toBe('DUPLICATE_JOB_ID');
   });
 
   it('excludes no node whose attempt number was used again', () => {
-    const { sentTo, attempts } = pastOf(
+    const { sentTo, attempts } = attemptHistoryOf(
       record([CREATED, entry('RESERVED', 1, 'a'), entry('RESERVED', 1, 'b'), entry('DISPATCHED', 1, 'b')], {
         nodeId: 'b',
         attempt: 1,
@@ -91,29 +91,31 @@ describe('the attempt history of a job', () => {
   });
 
   it('includes nodes whose delivery is unknown', () => {
-    const unknown = pastOf(
+    const unknown = attemptHistoryOf(
       record([CREATED, entry('RESERVED', 1, 'a'), entry('RESERVED', 2, 'b')], undefined, {
         nodeId: 'b',
         attempt: 2,
       }),
     );
     expect([[...unknown.sentTo].sort(), unknown.attempts]).toEqual([['a', 'b'], 2]);
-    const unplaced = pastOf(record([CREATED, entry('RESERVED', 1, 'a'), CREATED]));
-    expect([unplaced.sentTo, unplaced.attempts, unplaced.givenUp]).toEqual([['a'], 1, 0]);
+    const unplaced = attemptHistoryOf(record([CREATED, entry('RESERVED', 1, 'a'), CREATED]));
+    expect([unplaced.sentTo, unplaced.attempts, unplaced.abandonedAttempt]).toEqual([['a'], 1, 0]);
   });
 
   it('knows attempts that the timeline has lost', () => {
-    const { attempts } = pastOf(record([CREATED], { nodeId: 'a', attempt: 7 }));
+    const { attempts } = attemptHistoryOf(record([CREATED], { nodeId: 'a', attempt: 7 }));
     expect(attempts).toBe(7);
-    const past = pastOf(record([CREATED], { nodeId: 'a', attempt: 7 }, { nodeId: 'b', attempt: 8 }));
-    expect([past.attempts, [...past.sentTo].sort()]).toEqual([8, ['a', 'b']]);
+    const history = attemptHistoryOf(
+      record([CREATED], { nodeId: 'a', attempt: 7 }, { nodeId: 'b', attempt: 8 }),
+    );
+    expect([history.attempts, [...history.sentTo].sort()]).toEqual([8, ['a', 'b']]);
   });
 
   it('counts an attempt as abandoned when its successor is being placed', () => {
     const fence = { nodeId: 'a', attempt: 1 };
     const tried = [CREATED, entry('RESERVED', 1, 'a'), entry('DISPATCHED', 1, 'a')];
-    expect(pastOf(record(tried, fence)).givenUp).toBe(0);
+    expect(attemptHistoryOf(record(tried, fence)).abandonedAttempt).toBe(0);
     const placing = [...tried, entry('RETRYING', 1, 'a', 'NODE_UNAVAILABLE'), entry('RESERVED', 2, 'b')];
-    expect(pastOf(record(placing, fence, { nodeId: 'b', attempt: 2 })).givenUp).toBe(1);
+    expect(attemptHistoryOf(record(placing, fence, { nodeId: 'b', attempt: 2 })).abandonedAttempt).toBe(1);
   });
 });

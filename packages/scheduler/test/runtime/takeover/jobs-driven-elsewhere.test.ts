@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JobStore } from '../../../src/ports/job-store.ts';
 import { faulty } from '../../support/faulty.ts';
 import { holdDelivery } from '../rigs/hold-delivery.ts';
-import { createRig, deployedProfile, RESULT, type Rig, SETTINGS } from '../rigs/rig.ts';
+import { createRig, legacyProfile, RESULT, type Rig, SETTINGS } from '../rigs/rig.ts';
 import { createDriverNotes, createInstances } from '../rigs/two-instances.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
@@ -80,12 +80,12 @@ describe('a job driven elsewhere', () => {
   it('sends no cancel to the node it was just delivered to', async () => {
     const { rig, lose } = createLosingRig();
     await rig.addNode('node-a');
-    const comeBack = holdDelivery(rig, 'node-a');
+    const endDelivery = holdDelivery(rig, 'node-a');
     const outcome = rig.service.dispatch(rig.request({ requestId: 'r', fingerprint: 'f' }));
     const repeat = rig.service.dispatch(rig.request({ requestId: 'r', fingerprint: 'f' }));
     await rig.clock.advance(1);
     lose((await rig.store.bound('default', 'r'))?.jobId ?? '');
-    comeBack();
+    endDelivery();
     await rig.clock.advance(40);
     expect(rig.refusal(await outcome).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
     expect(rig.refusal(await repeat).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
@@ -122,7 +122,7 @@ describe('a job driven elsewhere', () => {
     rig.outcomes.length = 0;
     const acknowledged = rig.service.acknowledge(rig.last(job.jobId));
     await rig.clock.advance(50);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     await rig.clock.advance(400);
     expect(await acknowledged).toEqual({ kind: 'ignored', reason: 'fenced' });
     expect(remains(rig)).toMatchObject({ inFlight: 0, cancelled: 0 });
@@ -134,9 +134,9 @@ describe('abandoning all jobs', () => {
   it('drops waiting, sent and running jobs and answers their callers', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    await rig.addNode('node-b', 1, deployedProfile());
+    await rig.addNode('node-b', 1, legacyProfile());
     const running = await rig.dispatch({ need: { ...rig.request().need, preferredNodeId: 'node-a' } });
-    const comeBack = holdDelivery(rig, 'node-b');
+    const endDelivery = holdDelivery(rig, 'node-b');
     const sending = rig.service.dispatch(rig.request());
     const waiting = rig.service.dispatch(rig.request({ waitMs: 5_000 }));
     await rig.clock.advance(1);
@@ -145,8 +145,8 @@ describe('abandoning all jobs', () => {
       ['CREATED', 'DISPATCHED', 'RESERVED'].sort(),
     );
     expect(rig.service.drives(running.jobId)).toBe(true);
-    rig.service.abandonAll();
-    comeBack();
+    rig.service.dropAll();
+    endDelivery();
     await rig.clock.advance(300);
     expect(rig.refusal(await sending).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
     expect(rig.refusal(await waiting).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
@@ -181,7 +181,7 @@ describe('abandoning all jobs', () => {
     await rig.clock.advance(10);
     const answer = rig.service.acknowledge(rig.last(other.jobId));
     await rig.clock.advance(1_000);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     const made = calls.length;
     await rig.clock.advance(10_000);
     expect(calls).toHaveLength(made);
@@ -209,7 +209,7 @@ describe('abandoning all jobs', () => {
     await rig.clock.advance(200);
     await refused;
     expect(discarded).toBe(1);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     isDown = false;
     await rig.clock.advance(5_000);
     expect(discarded).toBe(1);
@@ -219,16 +219,16 @@ describe('abandoning all jobs', () => {
   it('does not touch a job that was resumed here since', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    const comeBack = holdDelivery(rig, 'node-a');
+    const endDelivery = holdDelivery(rig, 'node-a');
     const request = rig.request({ requestId: 'r', fingerprint: 'f' });
     const outcome = rig.service.dispatch(request);
     await rig.clock.advance(1);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     const job = await rig.store.bound('default', 'r');
     if (job === undefined) throw new Error('not recorded');
     rig.audio.put(job.jobId, Buffer.from([1]));
-    rig.service.adopt(job);
-    comeBack();
+    rig.service.resume(job);
+    endDelivery();
     await rig.clock.advance(10);
     await outcome;
     expect(rig.service.drives(job.jobId)).toBe(true);

@@ -22,7 +22,7 @@ describe('a job abandoned during a call', () => {
     store.plan({ method: 'move', fault: { answerDelayMs: 50 } });
     const outcome = rig.service.dispatch(rig.request(SAME));
     await rig.clock.advance(10);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     await rig.clock.advance(100);
     // It was dispatched and is driven by another instance: the client gets that answer.
     expect(await outcome).toMatchObject({ kind: 'dispatched', job: { state: 'DISPATCHED' } });
@@ -33,10 +33,10 @@ describe('a job abandoned during a call', () => {
   it('is not watched although its delivery succeeded', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
-    let comeBack = () => {};
+    let endDelivery = () => {};
     rig.onDelivery('node-a', async () => {
       await new Promise<void>((resolve) => {
-        comeBack = resolve;
+        endDelivery = resolve;
       });
       return { kind: 'written', generation: 5 };
     });
@@ -46,9 +46,9 @@ describe('a job abandoned during a call', () => {
     store.plan({ method: 'move', fault: { answerDelayMs: 50 } });
     const failed = rig.service.fail({ nodeId: 'node-a', jobId, attempt: 1 }, FAILURE);
     await rig.clock.advance(10);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     await rig.clock.advance(100);
-    comeBack();
+    endDelivery();
     await rig.clock.advance(10);
     expect((await failed).kind).toBe('ignored');
     expect(rig.published.map(({ state }) => state)).toEqual(['DISPATCHED']);
@@ -64,8 +64,8 @@ describe('a job abandoned during a call', () => {
     store.plan({ method: 'move', fault: { delayMs: 100 } });
     const finished = rig.service.finish(rig.last(jobId), RESULT);
     await rig.clock.advance(10);
-    rig.service.abandonAll();
-    other.service.adopt(await boundTo(rig));
+    rig.service.dropAll();
+    other.service.resume(await boundTo(rig));
     await other.service.cancel(jobId, 'no longer wanted');
     await rig.clock.advance(200);
     expect((await finished).kind).toBe('ignored');
@@ -81,14 +81,14 @@ describe('a job abandoned during a call', () => {
       const rig = createRig();
       await rig.addNode('node-a');
       await rig.addNode('node-b');
-      let comeBack: (delivery: Delivery) => void = () => {};
+      let endDelivery: (delivery: Delivery) => void = () => {};
       for (const nodeId of ['node-a', 'node-b'])
-        rig.onDelivery(nodeId, () => new Promise((resolve) => (comeBack = resolve)));
+        rig.onDelivery(nodeId, () => new Promise((resolve) => (endDelivery = resolve)));
       const outcome = rig.service.dispatch(rig.request(SAME));
       await rig.clock.advance(1);
       const { intent, jobId } = await boundTo(rig);
-      rig.service.abandonAll();
-      comeBack(delivery);
+      rig.service.dropAll();
+      endDelivery(delivery);
       await rig.clock.advance(40);
       expect(rig.refusal(await outcome).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
       expect(await rig.used(intent?.nodeId ?? '')).toBe(1);
@@ -109,7 +109,7 @@ describe('a job abandoned during a call', () => {
     store.plan({ method: 'move', fault: { answerDelayMs: 50 } });
     const outcome = rig.service.dispatch(rig.request({ ...SAME, waitMs: 5_000 }));
     await rig.clock.advance(10);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     await rig.clock.advance(100);
     expect(rig.refusal(await outcome).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
     expect((await boundTo(rig)).state).toBe('CREATED');
@@ -128,7 +128,7 @@ describe('a job abandoned during a call', () => {
     const made = ledger.calls('reserve');
     void rig.service.fail(rig.last(jobId), FAILURE);
     await rig.clock.advance(10);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     await rig.clock.advance(500);
     expect(ledger.calls('reserve')).toBe(made + 1);
     expect(rig.service.waiting()).toBe(0);
@@ -150,7 +150,7 @@ describe('a job abandoned during a call', () => {
     await rig.addNode('node-b');
     void rig.service.fail(rig.last(jobId), FAILURE);
     await rig.clock.advance(10);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     await rig.clock.advance(100);
     expect(await rig.used('node-b')).toBe(1);
   });
@@ -171,7 +171,7 @@ describe('a job abandoned during a call', () => {
     await rig.clock.advance(SETTINGS.ackTimeoutMs);
     const acknowledged = rig.service.acknowledge(rig.last(jobId));
     await rig.clock.advance(10);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     await rig.clock.advance(100);
     expect(await acknowledged).toEqual({ kind: 'ignored', reason: 'fenced' });
     expect(rig.cancelled).toEqual([]);
@@ -240,9 +240,9 @@ describe('a job taken over again by the instance that had abandoned it', () => {
     isLost = true;
     void rig.service.acknowledge(rig.last(jobId));
     await rig.clock.advance(10);
-    rig.service.abandonAll();
+    rig.service.dropAll();
     rig.audio.put(jobId, Buffer.from([1]));
-    rig.service.adopt(await boundTo(rig));
+    rig.service.resume(await boundTo(rig));
     await rig.clock.advance(100);
     expect(rig.service.drives(jobId)).toBe(true);
     expect(rig.audio.size()).toBe(1);
@@ -257,8 +257,8 @@ describe('a job taken over again by the instance that had abandoned it', () => {
     await rig.clock.advance(90);
     const job = await boundTo(rig);
     await rig.clock.advance(40);
-    rig.service.abandonAll();
-    rig.service.adopt(job);
+    rig.service.dropAll();
+    rig.service.resume(job);
     await rig.clock.advance(100);
     expect((await refused).kind).toBe('refused');
     expect(rig.service.drives(job.jobId)).toBe(true);

@@ -14,7 +14,7 @@ async function takeOverRunning(): Promise<Instances & { jobId: string }> {
   await addNode('node-a');
   const { jobId } = await first.dispatch({ requestId: 'r', fingerprint: 'f' });
   await first.service.acknowledge(first.last(jobId));
-  first.service.abandonAll();
+  first.service.dropAll();
   await instances.takeOver(jobId);
   await addNode('node-b');
   return { ...instances, jobId };
@@ -60,13 +60,13 @@ describe('a job whose audio was lost', () => {
   it('is sent with a reference when another instance holds its audio', async () => {
     const { first, second, jobId, addNode } = await takeOverFailed();
     await addNode('node-c');
-    const comeBack = ['node-b', 'node-c'].map((nodeId) => holdDelivery(second, nodeId));
+    const endDelivery = ['node-b', 'node-c'].map((nodeId) => holdDelivery(second, nodeId));
     second.service.audioReturned(jobId, AT);
     await first.clock.advance(10);
     // A second offer during the delivery.
     second.service.audioReturned(jobId, AT);
     await first.clock.advance(10);
-    for (const release of comeBack) release();
+    for (const release of endDelivery) release();
     await first.clock.advance(10);
     expect(second.sent.map(({ attempt, audioAt }) => ({ attempt, audioAt }))).toEqual([
       { attempt: 2, audioAt: AT },
@@ -91,7 +91,7 @@ describe('a job whose audio was lost', () => {
     const { first, second, addNode } = instances;
     await addNode('node-a');
     const { jobId } = await first.dispatch();
-    first.service.abandonAll();
+    first.service.dropAll();
     second.audio.put(jobId, Buffer.from([1, 2, 3, 4]));
     await instances.takeOver(jobId);
     await addNode('node-b');
@@ -148,7 +148,7 @@ describe('a job whose audio was lost', () => {
     );
     await first.clock.advance(1);
     const jobId = (await first.store.bound('default', 'r'))?.jobId ?? '';
-    first.service.abandonAll();
+    first.service.dropAll();
     await instances.takeOver(jobId);
     await second.addNode('node-b');
     await first.clock.advance(1_000);
@@ -168,7 +168,7 @@ describe('a job whose audio was lost', () => {
     void first.service.dispatch(first.request({ requestId: 'r', fingerprint: 'f' }));
     await first.clock.advance(1);
     const jobId = (await first.store.bound('default', 'r'))?.jobId ?? '';
-    first.service.abandonAll();
+    first.service.dropAll();
     await instances.takeOver(jobId);
     await addNode('node-b');
     await first.clock.advance(3_100);
@@ -196,7 +196,7 @@ describe('a job whose audio was lost', () => {
     void first.service.dispatch(first.request({ requestId: 'r', fingerprint: 'f' }));
     await first.clock.advance(1);
     const jobId = (await first.store.bound('default', 'r'))?.jobId ?? '';
-    first.service.abandonAll();
+    first.service.dropAll();
     await instances.takeOver(jobId);
     await addNode('node-b');
     isSlow.now = true;
@@ -213,7 +213,7 @@ describe('a job whose audio was lost', () => {
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
     const { jobId } = await first.dispatch();
-    first.service.abandonAll();
+    first.service.dropAll();
     await instances.takeOver(jobId);
     await addNode('node-b');
     await first.clock.advance(3_100);
@@ -239,7 +239,7 @@ describe('a job whose audio was lost', () => {
     const { first, second, addNode } = instances;
     await addNode('node-a');
     const { jobId } = await first.dispatch();
-    first.service.abandonAll();
+    first.service.dropAll();
     await instances.takeOver(jobId);
     await first.clock.advance(3_100);
     await second.service.acknowledge(first.last(jobId));
@@ -257,7 +257,7 @@ describe('a job whose audio was lost', () => {
     const { first, second, addNode, record } = instances;
     await addNode('node-a');
     const { jobId } = await first.dispatch();
-    first.service.abandonAll();
+    first.service.dropAll();
     await instances.takeOver(jobId);
     await first.clock.advance(3_100);
     await second.service.acknowledge(first.last(jobId));

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import { holdDelivery } from '../rigs/hold-delivery.ts';
-import { deployedProfile, RESULT } from '../rigs/rig.ts';
+import { legacyProfile, RESULT } from '../rigs/rig.ts';
 import { createInstances, type Instances } from '../rigs/two-instances.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
@@ -19,7 +19,7 @@ async function dispatch({ first }: Instances, waitMs = 0) {
 
 /** As after a crash: the first instance does nothing any more. */
 async function crash(instances: Instances, jobId: string): Promise<JobRecord> {
-  instances.first.service.abandonAll();
+  instances.first.service.dropAll();
   return instances.takeOver(jobId);
 }
 
@@ -138,7 +138,7 @@ describe('resuming a job', () => {
   it('a legacy node gets the job timeout', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;
-    await addNode('node-a', 1, deployedProfile());
+    await addNode('node-a', 1, legacyProfile());
     const { jobId } = await dispatch(instances);
     await crash(instances, jobId);
     await addNode('node-b');
@@ -171,11 +171,11 @@ describe('resuming a job', () => {
     const { jobId } = await dispatch(instances);
     await first.service.acknowledge(first.last(jobId));
     const found = await record(jobId);
-    first.service.abandonAll();
+    first.service.dropAll();
     await addNode('node-b');
     instances.drivers.assign(jobId, 'second');
     const ahead = 3_600_000;
-    second.service.adopt({
+    second.service.resume({
       ...found,
       deadlineAt: found.deadlineAt + ahead,
       timeline: found.timeline.map((entry) => ({ ...entry, at: entry.at + ahead })),
@@ -190,7 +190,7 @@ describe('resuming a job', () => {
     await addNode('node-a');
     const { jobId } = await dispatch(instances);
     await first.service.acknowledge(first.last(jobId));
-    first.service.abandonAll();
+    first.service.dropAll();
     await first.clock.advance(120_000);
     await instances.takeOver(jobId);
     await first.clock.advance(40);
@@ -246,10 +246,10 @@ describe('resuming a job', () => {
     const { jobId } = await dispatch(instances);
     const found = await crash(instances, jobId);
     await second.service.acknowledge(first.last(jobId));
-    second.service.adopt(found);
+    second.service.resume(found);
     expect([...second.service.jobsToTellAgain()].map(({ state }) => state)).toEqual(['RUNNING']);
     await second.service.finish(first.last(jobId), RESULT);
-    second.service.adopt(found);
+    second.service.resume(found);
     await first.clock.advance(90_100);
     expect(second.service.inFlight()).toBe(0);
     expect(second.sent).toEqual([]);

@@ -1,7 +1,7 @@
 /** Jobs taken over that have an outcome, cannot have one, or whose node disconnected with their driver. */
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/domain/job.ts';
-import { deployedProfile, RESULT } from '../rigs/rig.ts';
+import { legacyProfile, RESULT } from '../rigs/rig.ts';
 import { createInstances, type Instances } from '../rigs/two-instances.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
@@ -25,7 +25,7 @@ async function crashAt(state: string, play: (instances: Instances, jobId: string
   const { jobId } = await instances.first.dispatch();
   void play(instances, jobId);
   await instances.first.clock.advance(100);
-  instances.first.service.abandonAll();
+  instances.first.service.dropAll();
   return { ...instances, found: await instances.takeOver(jobId), jobId };
 }
 
@@ -39,13 +39,13 @@ describe('resuming a job that has its outcome', () => {
     const entry = { state: 'FINISHED', at: first.clock.now(), attempt: 1, nodeId: 'node-a' } as const;
     const change = { state: 'FINISHED', result: RESULT, entry } as const;
     await first.store.move(jobId, { state: 'RUNNING', fenceAttempt: 1 }, change);
-    first.service.abandonAll();
+    first.service.dropAll();
     expect(await first.used('node-a')).toBe(1);
     const found = await takeOver(jobId);
     expect(found.state).toBe('FINISHED');
     await first.clock.advance(1);
     second.audio.put(jobId, Buffer.from([1]));
-    second.service.adopt(found);
+    second.service.resume(found);
     expect(second.audio.size()).toBe(0);
     await first.clock.advance(1);
     expect(await record(jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
@@ -88,10 +88,10 @@ describe('resuming a job without its need', () => {
     const { first, second, addNode, drivers, record } = createInstances();
     await addNode('node-a');
     const { jobId } = await first.dispatch();
-    first.service.abandonAll();
+    first.service.dropAll();
     drivers.assign(jobId, 'second');
     const { need: _, ...bare } = await record(jobId);
-    second.service.adopt(bare);
+    second.service.resume(bare);
     await first.clock.advance(10);
     expect(await record(jobId)).toMatchObject({ state: 'RELEASED', failure: { code: 'INTERNAL_ERROR' } });
     expect(second.cancelled).toEqual([{ nodeId: 'node-a', jobId, reason: 'INTERNAL_ERROR' }]);
@@ -101,7 +101,7 @@ describe('resuming a job without its need', () => {
 
 describe('resuming a job whose node is unknown here', () => {
   /** The second instance does not know node-a; the job needs no audio. */
-  async function adoptWithout(
+  async function resumeWithout(
     state: 'DISPATCHED' | 'RUNNING',
     kind?: Parameters<Instances['first']['addNode']>[2],
   ) {
@@ -117,7 +117,7 @@ describe('resuming a job whose node is unknown here', () => {
     if (outcome.kind !== 'dispatched') throw new Error('was refused');
     const { jobId } = outcome.job;
     if (state === 'RUNNING') await first.service.acknowledge(first.last(jobId));
-    first.service.abandonAll();
+    first.service.dropAll();
     await instances.takeOver(jobId);
     return { ...instances, jobId, answer: first.last(jobId) };
   }
@@ -125,7 +125,7 @@ describe('resuming a job whose node is unknown here', () => {
 
   for (const state of ['DISPATCHED', 'RUNNING'] as const) {
     it(`a ${state} job waits for its unknown node, then counts it as lost`, async () => {
-      const { first, second, jobId, record } = await adoptWithout(state);
+      const { first, second, jobId, record } = await resumeWithout(state);
       await first.clock.advance(2_900);
       expect((await record(jobId)).state).toBe(state);
       await first.clock.advance(200);
@@ -138,7 +138,7 @@ describe('resuming a job whose node is unknown here', () => {
     });
 
     it(`a ${state} job goes on when its reconnected node names it`, async () => {
-      const { first, second, jobId, record, answer } = await adoptWithout(state);
+      const { first, second, jobId, record, answer } = await resumeWithout(state);
       await first.clock.advance(2_000);
       await second.addNode('node-a');
       second.service.nodeReturned('node-a', [jobId]);
@@ -149,7 +149,7 @@ describe('resuming a job whose node is unknown here', () => {
     });
 
     it(`a ${state} job is retried when its reconnected node does not name it`, async () => {
-      const { first, second, jobId } = await adoptWithout(state);
+      const { first, second, jobId } = await resumeWithout(state);
       await second.addNode('node-a');
       second.service.nodeReturned('node-a', [], 7);
       await first.clock.advance(10);
@@ -158,7 +158,7 @@ describe('resuming a job whose node is unknown here', () => {
   }
 
   it('a reconnected node that acknowledges jobs gets one acknowledgement timeout', async () => {
-    const { first, second, jobId, record } = await adoptWithout('DISPATCHED');
+    const { first, second, jobId, record } = await resumeWithout('DISPATCHED');
     await second.addNode('node-a');
     second.service.nodeReturned('node-a', undefined);
     await first.clock.advance(5_900);
@@ -168,7 +168,7 @@ describe('resuming a job whose node is unknown here', () => {
   });
 
   it('the lease of a lost node ends with its report, before any retry', async () => {
-    const { first, second, jobId, record } = await adoptWithout('RUNNING');
+    const { first, second, jobId, record } = await resumeWithout('RUNNING');
     second.fleet.remove('node-b');
     await first.clock.advance(3_100);
     expect((await record(jobId)).state).toBe('RETRYING');
@@ -178,7 +178,7 @@ describe('resuming a job whose node is unknown here', () => {
   });
 
   it('a job that its node named and never finished is retried', async () => {
-    const { first, second, jobId } = await adoptWithout('RUNNING');
+    const { first, second, jobId } = await resumeWithout('RUNNING');
     await second.addNode('node-a');
     second.service.nodeReturned('node-a', [jobId]);
     await first.clock.advance(60_100);
@@ -186,8 +186,8 @@ describe('resuming a job whose node is unknown here', () => {
   });
 
   it('a reconnected legacy node gets the job timeout, not the acknowledgement timeout', async () => {
-    const { first, second, jobId, record } = await adoptWithout('DISPATCHED', deployedProfile());
-    await second.addNode('node-a', 1, deployedProfile());
+    const { first, second, jobId, record } = await resumeWithout('DISPATCHED', legacyProfile());
+    await second.addNode('node-a', 1, legacyProfile());
     second.service.nodeReturned('node-a', undefined);
     await first.clock.advance(30_000);
     expect((await record(jobId)).state).toBe('DISPATCHED');
@@ -196,7 +196,7 @@ describe('resuming a job whose node is unknown here', () => {
   });
 
   it('a node that is offline here counts as unknown', async () => {
-    const { first, second, jobId } = await adoptWithout('RUNNING');
+    const { first, second, jobId } = await resumeWithout('RUNNING');
     const view = first.fleet.view('node-a');
     if (view === undefined) throw new Error('the first instance knows it');
     second.fleet.upsert({ ...view, health: 'offline' });
@@ -205,21 +205,21 @@ describe('resuming a job whose node is unknown here', () => {
   });
 
   it('a job that lost two nodes under two drivers is not retried', async () => {
-    const { first, second, jobId, record, drivers } = await adoptWithout('RUNNING');
+    const { first, second, jobId, record, drivers } = await resumeWithout('RUNNING');
     await first.clock.advance(3_100);
     await second.service.acknowledge(second.last(jobId));
-    second.service.abandonAll();
+    second.service.dropAll();
     second.fleet.remove('node-b');
     await second.addNode('node-c');
     drivers.assign(jobId, 'second');
-    second.service.adopt(await record(jobId));
+    second.service.resume(await record(jobId));
     await first.clock.advance(3_100);
     expect(await record(jobId)).toMatchObject({ state: 'RELEASED', failure: { code: 'NODE_UNAVAILABLE' } });
     expect(second.last(jobId).nodeId).toBe('node-b');
   });
 
   it('a failure report of the lost node is not taken for its return', async () => {
-    const { first, second, jobId, answer } = await adoptWithout('RUNNING');
+    const { first, second, jobId, answer } = await resumeWithout('RUNNING');
     expect((await second.service.fail(answer, FAILURE)).kind).toBe('accepted');
     await first.clock.advance(10);
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });

@@ -15,7 +15,7 @@ async function dispatchAndCrash(
   await first.clock.advance(1);
   const jobId = (await first.store.bound('default', 'r'))?.jobId ?? '';
   await play?.({ nodeId: 'node-a', jobId, attempt: 1 });
-  first.service.abandonAll();
+  first.service.dropAll();
   await instances.takeOver(jobId);
   return jobId;
 }
@@ -27,10 +27,10 @@ describe('the deadline of a resumed job', () => {
     await addNode('node-a');
     const { jobId } = await first.dispatch();
     await first.service.acknowledge(first.last(jobId));
-    first.service.abandonAll();
+    first.service.dropAll();
     drivers.assign(jobId, 'second');
     const found = await record(jobId);
-    second.service.adopt({ ...found, deadlineAt: found.deadlineAt + 3_600_000 });
+    second.service.resume({ ...found, deadlineAt: found.deadlineAt + 3_600_000 });
     await first.clock.advance(90_100);
     expect((await record(jobId)).state).toBe('RELEASED');
   });
@@ -51,7 +51,7 @@ describe('the deadline of a resumed job', () => {
 });
 
 describe('the node that may have a resumed job', () => {
-  async function adoptReserved() {
+  async function resumeReserved() {
     const instances = createInstances();
     await instances.addNode('node-a');
     holdDelivery(instances.first, 'node-a');
@@ -61,7 +61,7 @@ describe('the node that may have a resumed job', () => {
   }
 
   it('has the job if it names it when it reconnects', async () => {
-    const { first, second, jobId, record } = await adoptReserved();
+    const { first, second, jobId, record } = await resumeReserved();
     second.service.nodeReturned('node-a', [jobId], 7);
     await first.clock.advance(5_000);
     expect((await record(jobId)).state).toBe('RUNNING');
@@ -69,7 +69,7 @@ describe('the node that may have a resumed job', () => {
   });
 
   it('may acknowledge after reconnecting without the job on a known connection', async () => {
-    const { first, second, jobId, record, answer } = await adoptReserved();
+    const { first, second, jobId, record, answer } = await resumeReserved();
     second.service.nodeReturned('node-a', [], 7);
     await first.clock.advance(10);
     expect((await second.service.acknowledge(answer)).kind).toBe('accepted');
@@ -79,7 +79,7 @@ describe('the node that may have a resumed job', () => {
   });
 
   it('loses the job when it reconnects without it on an unknown connection', async () => {
-    const { first, second, jobId, record, answer } = await adoptReserved();
+    const { first, second, jobId, record, answer } = await resumeReserved();
     second.service.nodeReturned('node-a', []);
     await second.service.acknowledge(answer);
     await first.clock.advance(10);

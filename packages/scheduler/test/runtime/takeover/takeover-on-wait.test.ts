@@ -17,16 +17,21 @@ async function abandoned(claim: 'ours' | 'theirs' | 'down') {
       instances.drivers.assign(jobId, 'second');
       return { kind: 'ours', job: await instances.record(jobId) };
     },
-    verdict: async () => undefined,
+    placingResult: async () => undefined,
     offerAudio() {},
   };
   const instances = createInstances({ drivers });
   const { first, second, addNode } = instances;
   await addNode('node-a');
   const { jobId } = await first.dispatch();
-  first.service.abandonAll();
+  first.service.dropAll();
   const { clock, store } = second;
-  const reader = createJobReader({ clock, store, events: NO_EVENTS, lookAfter: second.service.lookAfter });
+  const reader = createJobReader({
+    clock,
+    store,
+    events: NO_EVENTS,
+    claimIfOrphaned: second.service.claimIfOrphaned,
+  });
   const wait = async () => {
     const waiting = reader.settled(jobId, WAIT_MS);
     await first.clock.advance(WAIT_MS);

@@ -10,13 +10,13 @@ it('a growing cap serves the jobs that wait for it', async () => {
   const tenancy = { ...capped(40), share: (limit: number) => shareOf(limit, instances) };
   const rig = createRig({ tenancy });
   await rig.addNode('node-a', 100);
-  const asked = Array.from({ length: 40 }, () => rig.service.dispatch(rig.request({ waitMs: 5_000 })));
+  const sent = Array.from({ length: 40 }, () => rig.service.dispatch(rig.request({ waitMs: 5_000 })));
   await rig.clock.advance(1_000);
   expect(rig.service.waiting()).toBe(20);
   instances = 1;
   await rig.clock.advance(300);
   expect(rig.service.waiting()).toBe(0);
-  for (const each of asked) expect((await each).kind).toBe('dispatched');
+  for (const each of sent) expect((await each).kind).toBe('dispatched');
 });
 
 it('jobs dropped together reserve no slots for each other', async () => {
@@ -26,7 +26,7 @@ it('jobs dropped together reserve no slots for each other', async () => {
   void rig.service.dispatch(rig.request({ tenantId: 't1', waitMs: 5_000 }));
   await rig.clock.advance(10);
   expect(rig.service.waiting()).toBe(1);
-  rig.service.abandonAll();
+  rig.service.dropAll();
   await rig.clock.advance(10);
   expect(await rig.used('node-a')).toBe(1);
   expect(rig.service.tenants()).toEqual({ inflight: 0, waiting: 0 });
@@ -47,8 +47,8 @@ it('a quota unit held during a lookup is passed on', async () => {
   const other = await rig.dispatch({ tenantId: 't2' });
   const waiting = rig.service.dispatch(rig.request({ tenantId: 't1', waitMs: 5_000 }));
   await rig.clock.advance(1);
-  const asking = { tenantId: 't1', waitMs: 5_000, requestId: 'r', fingerprint: 'f' };
-  void rig.service.dispatch(rig.request(asking));
+  const claiming = { tenantId: 't1', waitMs: 5_000, requestId: 'r', fingerprint: 'f' };
+  void rig.service.dispatch(rig.request(claiming));
   await rig.clock.advance(50);
   await rig.service.finish(rig.last(other.jobId), RESULT);
   await rig.clock.advance(60);

@@ -15,28 +15,28 @@ const frenchNode = () => profile({ semantic: ['fr'], nmt: { ...profile().nmt, so
 async function startCapped(cap: number, slots = 10) {
   const rig = createRig({ tenancy: capped(cap) });
   await rig.addNode('node-a', slots);
-  const ask = (tenantId = 't1', more = {}) => rig.service.dispatch(rig.request({ tenantId, ...more }));
+  const dispatch = (tenantId = 't1', more = {}) => rig.service.dispatch(rig.request({ tenantId, ...more }));
   const finish = (jobId: string) => rig.service.finish(rig.last(jobId), RESULT);
-  return { rig, ask, finish };
+  return { rig, dispatch, finish };
 }
 
 describe('a tenant at its cap of jobs in flight', () => {
   it('is refused without waiting, and the message names the cap', async () => {
-    const { rig, ask } = await startCapped(2);
-    for (const _ of [1, 2]) expect((await ask()).kind).toBe('dispatched');
-    const refused = rig.refusal(await ask('t1', { requestId: 'r', fingerprint: 'f' }));
+    const { rig, dispatch } = await startCapped(2);
+    for (const _ of [1, 2]) expect((await dispatch()).kind).toBe('dispatched');
+    const refused = rig.refusal(await dispatch('t1', { requestId: 'r', fingerprint: 'f' }));
     expect(refused.code).toBe('RATE_LIMITED');
     expect(refused.message).toMatch(/tenant t1 may have 2 jobs in flight \(max_inflight_jobs\).*wait_ms/);
     expect(rig.counts.get('scheduler_tenant_refused_total{inflight}')).toBe(1);
     expect(await rig.store.bound('t1', 'r')).toBeUndefined();
     expect(await rig.used('node-a')).toBe(2);
-    expect((await ask('t2')).kind).toBe('dispatched');
+    expect((await dispatch('t2')).kind).toBe('dispatched');
   });
 
   it('waits although slots are free, until one of its jobs ends', async () => {
-    const { rig, ask, finish } = await startCapped(1);
+    const { rig, dispatch, finish } = await startCapped(1);
     const first = await rig.dispatch({ tenantId: 't1' });
-    const waiting = ask('t1', { waitMs: 5_000 });
+    const waiting = dispatch('t1', { waitMs: 5_000 });
     await rig.clock.advance(1_000);
     expect(rig.service.waiting()).toBe(1);
     expect(await rig.used('node-a')).toBe(1);
@@ -58,10 +58,10 @@ describe('a tenant at its cap of jobs in flight', () => {
   });
 
   it('is refused with the cap as reason when its wait ends', async () => {
-    const { rig, ask } = await startCapped(1);
+    const { rig, dispatch } = await startCapped(1);
     const running = await rig.dispatch({ tenantId: 't1' });
     await rig.service.acknowledge(rig.last(running.jobId));
-    const waiting = ask('t1', { waitMs: 2_000, requestId: 'r', fingerprint: 'f' });
+    const waiting = dispatch('t1', { waitMs: 2_000, requestId: 'r', fingerprint: 'f' });
     await rig.clock.advance(2_050);
     expect(rig.refusal(await waiting)).toMatchObject({
       code: 'RATE_LIMITED',
@@ -72,68 +72,68 @@ describe('a tenant at its cap of jobs in flight', () => {
   });
 
   it('repeats at the cap get their job and are not counted', async () => {
-    const { rig, ask, finish } = await startCapped(2);
+    const { rig, dispatch, finish } = await startCapped(2);
     const again = { requestId: 'r', fingerprint: 'f' };
     const job = await rig.dispatch({ tenantId: 't1', ...again });
     for (const _ of [1, 2, 3])
-      expect(await ask('t1', again)).toMatchObject({ isRepeat: true, job: { jobId: job.jobId } });
-    expect((await ask()).kind).toBe('dispatched');
-    expect(await ask('t1', again)).toMatchObject({ isRepeat: true, job: { jobId: job.jobId } });
-    expect((await ask()).kind).toBe('refused');
+      expect(await dispatch('t1', again)).toMatchObject({ isRepeat: true, job: { jobId: job.jobId } });
+    expect((await dispatch()).kind).toBe('dispatched');
+    expect(await dispatch('t1', again)).toMatchObject({ isRepeat: true, job: { jobId: job.jobId } });
+    expect((await dispatch()).kind).toBe('refused');
     await finish(job.jobId);
-    expect((await ask()).kind).toBe('dispatched');
-    expect((await ask()).kind).toBe('refused');
+    expect((await dispatch()).kind).toBe('dispatched');
+    expect((await dispatch()).kind).toBe('refused');
   });
 
   it('a repeat of a waiting job takes no quota unit', async () => {
-    const { rig, ask } = await startCapped(1, 1);
+    const { rig, dispatch } = await startCapped(1, 1);
     const other = await rig.dispatch({ tenantId: 't2' });
     const again = { requestId: 'r', fingerprint: 'f', waitMs: 5_000 };
-    const both = [ask('t1', again), ask('t1', again)];
+    const both = [dispatch('t1', again), dispatch('t1', again)];
     await rig.clock.advance(10);
     await rig.addNode('node-b');
     await rig.clock.advance(10);
     for (const each of both) expect((await each).kind).toBe('dispatched');
     expect(rig.service.tenants().inflight).toBe(2);
     await rig.service.finish(rig.last(other.jobId), RESULT);
-    expect((await ask()).kind).toBe('refused');
+    expect((await dispatch()).kind).toBe('refused');
   });
 
   it('repeats of a job being sent take no quota unit', async () => {
-    const { rig, ask } = await startCapped(2, 1);
+    const { rig, dispatch } = await startCapped(2, 1);
     await rig.addNode('node-fr', 2, frenchNode());
     await rig.dispatch({ tenantId: 't2' });
     const again = { requestId: 'r', fingerprint: 'f', waitMs: 5_000 };
-    const waits = [ask('t1', again)];
+    const waits = [dispatch('t1', again)];
     for (const _ of [1, 2]) {
       await rig.clock.advance(10);
-      waits.push(ask('t1', again));
+      waits.push(dispatch('t1', again));
     }
     await rig.clock.advance(10);
-    const comeBack = holdDelivery(rig, 'node-fr');
+    const endDelivery = holdDelivery(rig, 'node-fr');
     const named = { need: french, requestId: 's', fingerprint: 'g' };
-    const handed = [ask('t1', named), ask('t1', named), ask('t1', named)];
+    const handed = [dispatch('t1', named), dispatch('t1', named), dispatch('t1', named)];
     await rig.clock.advance(10);
-    const second = ask('t1', { need: french });
+    const second = dispatch('t1', { need: french });
     await rig.clock.advance(10);
-    comeBack();
+    endDelivery();
     for (const each of [...handed, second]) expect((await each).kind).toBe('dispatched');
     await rig.clock.advance(5_050);
     for (const each of waits) expect((await each).kind).toBe('refused');
   });
 
   it('a job that finds no node frees its quota unit', async () => {
-    const { rig, ask } = await startCapped(1, 1);
+    const { rig, dispatch } = await startCapped(1, 1);
     const busy = await rig.dispatch({ tenantId: 't2' });
-    expect(rig.refusal(await ask()).code).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
+    expect(rig.refusal(await dispatch()).code).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
     expect(rig.service.tenants().inflight).toBe(1);
     await rig.addNode('node-fr', 1, frenchNode());
-    const waiting = ask('t1', { waitMs: 5_000 });
+    const waiting = dispatch('t1', { waitMs: 5_000 });
     await rig.clock.advance(10);
     rig.onDelivery('node-a', () => ({ kind: 'overloaded', reason: 'full' }));
     await rig.service.finish(rig.last(busy.jobId), RESULT);
     await rig.clock.advance(10);
-    expect((await ask('t1', { need: french })).kind).toBe('dispatched');
+    expect((await dispatch('t1', { need: french })).kind).toBe('dispatched');
     await rig.clock.advance(5_050);
     expect(rig.refusal(await waiting).code).toBe('RATE_LIMITED');
   });
@@ -150,9 +150,9 @@ describe('a tenant at its cap of jobs in flight', () => {
   });
 
   it('many slots that become free do not exceed the cap', async () => {
-    const { rig, ask } = await startCapped(2, 1);
+    const { rig, dispatch } = await startCapped(2, 1);
     await rig.dispatch({ tenantId: 't2' });
-    const waits = [1, 2, 3, 4, 5].map(() => ask('t1', { waitMs: 1_000 }));
+    const waits = [1, 2, 3, 4, 5].map(() => dispatch('t1', { waitMs: 1_000 }));
     await rig.clock.advance(10);
     await rig.addNode('node-b', 8);
     await rig.clock.advance(500);
@@ -163,17 +163,17 @@ describe('a tenant at its cap of jobs in flight', () => {
   });
 
   it('a retried job keeps its quota unit', async () => {
-    const { rig, ask } = await startCapped(1);
+    const { rig, dispatch } = await startCapped(1);
     await rig.addNode('node-b');
     const job = await rig.dispatch({ tenantId: 't1' });
     await rig.service.fail(rig.last(job.jobId), { code: 'PROCESSING_ERROR', message: 'x' });
     expect(rig.last(job.jobId).attempt).toBe(2);
-    expect((await ask()).kind).toBe('refused');
+    expect((await dispatch()).kind).toBe('refused');
   });
 
   it('a cap of 0 admits no job', async () => {
-    const { ask } = await startCapped(0);
-    expect((await ask()).kind).toBe('refused');
+    const { dispatch } = await startCapped(0);
+    expect((await dispatch()).kind).toBe('refused');
   });
 });
 
@@ -187,15 +187,15 @@ describe('jobs taken over from a dead instance', () => {
     const jobs = moved.flatMap((each) => (each.kind === 'dispatched' ? [each.job.jobId] : []));
     expect(jobs).toHaveLength(2);
     const { second } = instances;
-    const ask = async () => (await second.service.dispatch(second.request({ tenantId: 't1' }))).kind;
-    expect(await ask()).toBe('dispatched');
+    const dispatch = async () => (await second.service.dispatch(second.request({ tenantId: 't1' }))).kind;
+    expect(await dispatch()).toBe('dispatched');
     for (const jobId of jobs) await instances.takeOver(jobId);
-    expect(await ask()).toBe('refused');
+    expect(await dispatch()).toBe('refused');
     for (const jobId of jobs) await second.service.finish(instances.first.last(jobId), RESULT);
-    expect([await ask(), await ask()]).toEqual(['dispatched', 'refused']);
-    second.service.abandonAll();
+    expect([await dispatch(), await dispatch()]).toEqual(['dispatched', 'refused']);
+    second.service.dropAll();
     expect(second.service.tenants().inflight).toBe(0);
-    expect(await ask()).toBe('dispatched');
+    expect(await dispatch()).toBe('dispatched');
   });
 });
 
@@ -225,17 +225,17 @@ describe('the count of jobs in flight', () => {
 
   it('I11 bounded: tenants above the limit share one count', () => {
     const caps = createInflightCaps({ tenancy: capped(2), maxTenants: 2 });
-    const seats = ['a', 'b', 'c', 'd'].map((tenantId) => caps.take(tenantId));
-    expect(seats.every((quotaUnit) => quotaUnit !== undefined)).toBe(true);
+    const units = ['a', 'b', 'c', 'd'].map((tenantId) => caps.take(tenantId));
+    expect(units.every((quotaUnit) => quotaUnit !== undefined)).toBe(true);
     expect(caps.tenants()).toBe(2);
     expect(caps.take('e')).toBeUndefined();
     expect(caps.take('a')).toBeDefined();
     // A unit of the shared count returns to it, even if the tenant has its own count by then.
-    const [a, b, c] = seats;
+    const [a, b, c] = units;
     if (a !== undefined && b !== undefined && c !== undefined) {
-      caps.releaseLease(b);
+      caps.release(b);
       const own = caps.take('c');
-      caps.releaseLease(c);
+      caps.release(c);
       expect(own && caps.takeAnyway('c').count).toBe(2);
     }
     expect(caps.quotaUnits()).toBe(5);
@@ -260,14 +260,14 @@ describe('the share of an instance', () => {
     };
     const rig = createRig({ tenancy });
     await rig.addNode('node-a', 10);
-    const ask = () => rig.service.dispatch(rig.request({ tenantId: 't1' }));
+    const dispatch = () => rig.service.dispatch(rig.request({ tenantId: 't1' }));
     const kinds = async (count: number) => {
       const all: string[] = [];
-      for (let i = 0; i < count; i++) all.push((await ask()).kind);
+      for (let i = 0; i < count; i++) all.push((await dispatch()).kind);
       return all;
     };
     expect(await kinds(3)).toEqual(['dispatched', 'dispatched', 'refused']);
-    expect(rig.refusal(await ask()).message).toContain('2 of them on each of 2 instances');
+    expect(rig.refusal(await dispatch()).message).toContain('2 of them on each of 2 instances');
     instances = 1;
     expect(await kinds(3)).toEqual(['dispatched', 'dispatched', 'refused']);
   });

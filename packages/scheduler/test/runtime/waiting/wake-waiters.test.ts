@@ -130,10 +130,10 @@ describe('waking waiters', () => {
     const job = await rig.dispatch();
     const waiting = rig.service.dispatch(rig.request({ waitMs: 1_000 }));
     await rig.clock.advance(900);
-    const comeBack = holdDelivery(rig, 'node-a');
+    const endDelivery = holdDelivery(rig, 'node-a');
     await rig.service.finish(rig.last(job.jobId), RESULT);
     await rig.clock.advance(300);
-    comeBack();
+    endDelivery();
     await rig.clock.advance(10);
     expect(await waiting).toMatchObject({ kind: 'dispatched', job: { fence: { nodeId: 'node-a' } } });
   });
