@@ -36,9 +36,9 @@ describe('features expand to modules with their dependencies', () => {
 
   it('to a set closed under dependencies, also with circular tables', () => {
     fc.assert(
-      fc.property(anyTable, fc.subarray(['a', 'b', 'c', 'd', 'unheard_of']), (table, asked) => {
-        const { features, types } = expandFeatures(asked, table);
-        for (const flag of asked) expect(features.includes(flag)).toBe(table.has(flag));
+      fc.property(anyTable, fc.subarray(['a', 'b', 'c', 'd', 'unheard_of']), (table, requested) => {
+        const { features, types } = expandFeatures(requested, table);
+        for (const flag of requested) expect(features.includes(flag)).toBe(table.has(flag));
         for (const feature of features) {
           for (const part of table.get(feature)?.dependsOn ?? []) {
             expect([...features, ...types]).toContain(part);
@@ -50,19 +50,19 @@ describe('features expand to modules with their dependencies', () => {
 
   it('to nothing that no requested feature depends on', () => {
     fc.assert(
-      fc.property(anyTable, fc.subarray(['a', 'b', 'c', 'd']), (table, asked) => {
-        const { features, types } = expandFeatures(asked, table);
+      fc.property(anyTable, fc.subarray(['a', 'b', 'c', 'd']), (table, requested) => {
+        const { features, types } = expandFeatures(requested, table);
         const named = features.flatMap((feature) => table.get(feature)?.dependsOn ?? []);
-        for (const part of [...features, ...types]) expect([...asked, ...named]).toContain(part);
+        for (const part of [...features, ...types]) expect([...requested, ...named]).toContain(part);
       }),
     );
   });
 
   it('to the same sorted list in any order, and repeatedly', () => {
     fc.assert(
-      fc.property(fc.shuffledSubarray(flags), (asked) => {
-        const expanded = expandFeatures(asked);
-        expect(expandFeatures([...asked].sort())).toEqual(expanded);
+      fc.property(fc.shuffledSubarray(flags), (requested) => {
+        const expanded = expandFeatures(requested);
+        expect(expandFeatures([...requested].sort())).toEqual(expanded);
         expect(expandFeatures(expanded.features)).toEqual(expanded);
         expect(expanded.features).toEqual([...new Set(expanded.features)].sort());
         expect(expanded.types).toEqual([...new Set(expanded.types)].sort());

@@ -35,8 +35,8 @@ describe('core services', () => {
   });
 
   it('are required by id of a job whose features depend on the stage', () => {
-    const asked = { pipeline: NO_STAGE, features: { speech_rate_control: true } };
-    expect(createRequirements(CORE)(asked)).toMatchObject({
+    const job = { pipeline: NO_STAGE, features: { speech_rate_control: true } };
+    expect(createRequirements(CORE)(job)).toMatchObject({
       usesAsr: false,
       types: ['asr', 'tts'],
       services: ['node-inference', 'piper-tts'],
@@ -97,8 +97,8 @@ describe('the requirements of a job', () => {
 
   it('are computed once for all jobs with the same flags', () => {
     const require = createRequirements(CORE);
-    const asked = () => ({ pipeline: { ...WHOLE }, features: { emotion_detection: true } });
-    expect(require(asked())).toBe(require(asked()));
+    const job = () => ({ pipeline: { ...WHOLE }, features: { emotion_detection: true } });
+    expect(require(job())).toBe(require(job()));
     expect(require({ pipeline: WHOLE })).toBe(require({ pipeline: WHOLE, features: { other: true } }));
   });
 });

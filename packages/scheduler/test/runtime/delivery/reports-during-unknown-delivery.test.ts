@@ -24,8 +24,8 @@ describe('while a slot on another node is being reserved', () => {
     await rig.ledger.reserve('node-b', 'other:1', 60_000);
     rig.onDelivery('node-a', () => SILENT);
     ledger.plan({ method: 'reserve', at: [2], fault: { delayMs: ASKING_MS } });
-    const asked = { ...SAME, need: need({ preferredNodeId: 'node-a' }) };
-    const dispatching = rig.service.dispatch(rig.request(asked));
+    const preferring = { ...SAME, need: need({ preferredNodeId: 'node-a' }) };
+    const dispatching = rig.service.dispatch(rig.request(preferring));
     await rig.clock.advance(ASKING_MS / 2);
     const answer = { nodeId: 'node-a', jobId: (await boundTo(rig)).jobId, attempt: 1 };
     expect((await rig.service.acknowledge(answer)).kind).toBe('accepted');

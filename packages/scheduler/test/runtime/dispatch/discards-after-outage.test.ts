@@ -161,8 +161,8 @@ describe('a request refused in an outage', () => {
     await rig.addNode('node-a', 500);
     store.plan({ method: 'admit', fault: 'throw_after_effect' }, { method: 'discard', fault: 'throw' });
     await refuseMany(rig, 100);
-    let asked = store.calls('discard');
-    store.plan({ method: 'discard', at: Array.from({ length: 31 }, () => ++asked), fault: 'throw' });
+    let calls = store.calls('discard');
+    store.plan({ method: 'discard', at: Array.from({ length: 31 }, () => ++calls), fault: 'throw' });
     await rig.clock.advance(1_500);
     const left = await Promise.all(
       Array.from({ length: 100 }, (_, at) => rig.store.bound('default', `r-${at}`)),

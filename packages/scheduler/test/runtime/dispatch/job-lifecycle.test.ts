@@ -93,11 +93,11 @@ describe('the lifecycle of a job', () => {
   it('refuses with NO_CAPABLE_NODE when no node has the languages', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    const asked = rig.request({
+    const unsupported = rig.request({
       need: need({ directions: [{ source: 'fr', target: 'zh' }] }),
       waitMs: 5_000,
     });
-    const refusal = rig.refusal(await rig.service.dispatch(asked));
+    const refusal = rig.refusal(await rig.service.dispatch(unsupported));
     expect(refusal.code).toBe('NO_CAPABLE_NODE');
     expect(refusal.message).toContain('semantic(fr) + nmt(fr->zh)');
     expect(refusal.reasons).toEqual([

@@ -11,18 +11,18 @@ import { createManualClock } from '../../support/manual-clock.ts';
 import { nodeView } from '../fleet/fleet-fixture.ts';
 import { createRig } from '../rigs/rig.ts';
 
-const LOOK_MS = 520;
+const READ_DELAY_MS = 520;
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Other instances share the ledger. */
 const SHARED: JobDrivers = { claim: async () => ({ kind: 'unknown' }) } as unknown as JobDrivers;
 
 async function createMisled({ isShared = true } = {}) {
-  const asked: string[][] = [];
+  const reads: string[][] = [];
   const wrapLedger = (ledger: CapacityLedger): CapacityLedger => ({
     ...ledger,
     loads(nodeIds) {
-      asked.push([...nodeIds]);
+      reads.push([...nodeIds]);
       return ledger.loads(nodeIds);
     },
   });
@@ -30,14 +30,14 @@ async function createMisled({ isShared = true } = {}) {
   await rig.addNode('node-a');
   // Another instance took the slot; the hint of its release was lost.
   rig.fleet.setLoad('node-a', { used: 1, max: 1 });
-  return { rig, asked };
+  return { rig, reads };
 }
 
 describe('a node that only seems full', () => {
   it('gets a waiting job soon', async () => {
     const { rig } = await createMisled();
     const waiting = rig.dispatch({ waitMs: 5_000 });
-    await rig.clock.advance(LOOK_MS);
+    await rig.clock.advance(READ_DELAY_MS);
     await waiting;
     expect(rig.sent).toHaveLength(1);
   });
@@ -45,45 +45,45 @@ describe('a node that only seems full', () => {
   it('gets the next job after a refused one', async () => {
     const { rig } = await createMisled();
     await expect(rig.dispatch()).rejects.toThrow('ALL_CANDIDATES_FULL_OR_FAILED');
-    await rig.clock.advance(LOOK_MS);
+    await rig.clock.advance(READ_DELAY_MS);
     await rig.dispatch();
     expect(rig.sent).toHaveLength(1);
   });
 
   it('is read once for many refusals, and not without waiting jobs', async () => {
-    const { rig, asked } = await createMisled();
+    const { rig, reads } = await createMisled();
     rig.ledger.reserve('node-a', 'other:1', 60_000);
     for (let times = 0; times < 10; times += 1) await expect(rig.dispatch()).rejects.toThrow('FULL');
-    await rig.clock.advance(10 * LOOK_MS);
-    expect(asked).toEqual([['node-a']]);
+    await rig.clock.advance(10 * READ_DELAY_MS);
+    expect(reads).toEqual([['node-a']]);
   });
 
   it('is read repeatedly while a job waits', async () => {
-    const { rig, asked } = await createMisled();
+    const { rig, reads } = await createMisled();
     rig.ledger.reserve('node-a', 'other:1', 60_000);
-    const waiting = rig.dispatch({ waitMs: 4 * LOOK_MS }).catch(String);
-    await rig.clock.advance(3 * LOOK_MS);
-    expect(asked.length).toBeGreaterThan(1);
-    await rig.clock.advance(2 * LOOK_MS);
+    const waiting = rig.dispatch({ waitMs: 4 * READ_DELAY_MS }).catch(String);
+    await rig.clock.advance(3 * READ_DELAY_MS);
+    expect(reads.length).toBeGreaterThan(1);
+    await rig.clock.advance(2 * READ_DELAY_MS);
     expect(await waiting).toContain('FULL');
-    const looks = asked.length;
-    await rig.clock.advance(10 * LOOK_MS);
-    expect(asked).toHaveLength(looks);
+    const looks = reads.length;
+    await rig.clock.advance(10 * READ_DELAY_MS);
+    expect(reads).toHaveLength(looks);
   });
 
   it('is not read for a job that it cannot run', async () => {
-    const { rig, asked } = await createMisled();
+    const { rig, reads } = await createMisled();
     const need = { ...rig.request().need, services: ['unheard-of'] };
     await expect(rig.dispatch({ need })).rejects.toThrow('NO_CAPABLE_NODE');
-    await rig.clock.advance(LOOK_MS);
-    expect(asked).toEqual([]);
+    await rig.clock.advance(READ_DELAY_MS);
+    expect(reads).toEqual([]);
   });
 
   it('is not read when no other instance takes slots', async () => {
-    const { rig, asked } = await createMisled({ isShared: false });
+    const { rig, reads } = await createMisled({ isShared: false });
     await expect(rig.dispatch()).rejects.toThrow('FULL');
-    await rig.clock.advance(LOOK_MS);
-    expect(asked).toEqual([]);
+    await rig.clock.advance(READ_DELAY_MS);
+    expect(reads).toEqual([]);
   });
 });
 
@@ -104,10 +104,10 @@ describe('refreshing full nodes', () => {
   }
 
   it('reads a large fleet in parts (I6, I11)', async () => {
-    const asked: string[] = [];
+    const reads: string[] = [];
     const { clock, fleet, look, state } = createLook(async (nodeIds) => {
       expect(nodeIds.length).toBeLessThanOrEqual(MAX_NODES_PER_READ);
-      asked.push(...nodeIds);
+      reads.push(...nodeIds);
       return new Map();
     });
     const count = 3 * MAX_NODES_PER_READ;
@@ -120,25 +120,25 @@ describe('refreshing full nodes', () => {
     }
     state.isAnyJobWaiting = true;
     look.needed();
-    await clock.advance(3 * LOOK_MS);
-    expect(new Set(asked).size).toBe(count);
-    expect(asked.every((nodeId) => nodeId.startsWith('full-'))).toBe(true);
+    await clock.advance(3 * READ_DELAY_MS);
+    expect(new Set(reads).size).toBe(count);
+    expect(reads.every((nodeId) => nodeId.startsWith('full-'))).toBe(true);
   });
 
   it('goes on after a failed read and with no full nodes', async () => {
-    let asked = 0;
+    let reads = 0;
     const { clock, fleet, look } = createLook(async () => {
-      asked += 1;
+      reads += 1;
       throw new Error('away');
     });
     look.needed();
-    await clock.advance(LOOK_MS);
+    await clock.advance(READ_DELAY_MS);
     fleet.upsert(nodeView('full'));
     fleet.setLoad('full', { used: 4, max: 4 });
     for (let times = 0; times < 2; times += 1) {
       look.needed();
-      await clock.advance(LOOK_MS);
+      await clock.advance(READ_DELAY_MS);
     }
-    expect(asked).toBe(2);
+    expect(reads).toBe(2);
   });
 });

@@ -49,16 +49,16 @@ describe('a decision', () => {
       tenancy: equalTenancy({ maxInflightJobs: 1 }),
     });
     await addNode('n1', 4);
-    const asked = { tenantId: 'acme', need: need({ tenantId: 'acme' }) };
-    expect(service.explain(question(asked)).kind).toBe('dispatch');
-    await service.dispatch(request(asked));
-    const { code, message } = refusal(await service.dispatch(request(asked)));
-    expect(service.explain(question(asked))).toMatchObject({
+    const tenantPart = { tenantId: 'acme', need: need({ tenantId: 'acme' }) };
+    expect(service.explain(question(tenantPart)).kind).toBe('dispatch');
+    await service.dispatch(request(tenantPart));
+    const { code, message } = refusal(await service.dispatch(request(tenantPart)));
+    expect(service.explain(question(tenantPart))).toMatchObject({
       kind: 'refuse',
       candidateNodeId: 'n1',
       refusal: { code, message },
     });
-    expect(service.explain(question({ ...asked, waitMs: 1 })).kind).toBe('wait');
+    expect(service.explain(question({ ...tenantPart, waitMs: 1 })).kind).toBe('wait');
   });
 
   it('omits an excluded node and says so', async () => {

@@ -22,8 +22,8 @@ const NO_EXCLUSIONS = new Set<string>();
 describe('the pools tried for a job', () => {
   it('are those of selection, in its order, with the counted reasons', () => {
     fc.assert(
-      fc.property(anyPlan, anyViews, anyPooledNeed, fc.nat(), (plan, views, asked, seed) => {
-        const { preferredNodeId: _, ...need } = asked;
+      fc.property(anyPlan, anyViews, anyPooledNeed, fc.nat(), (plan, views, pooledNeed, seed) => {
+        const { preferredNodeId: _, ...need } = pooledNeed;
         const fleet = dividedFleet(plan, ...views);
         const compiled = compileUncached(fleet, need);
         const reported: [number, string][] = [];

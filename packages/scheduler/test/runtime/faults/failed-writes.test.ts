@@ -218,9 +218,9 @@ describe('failed writes', () => {
     ledger.plan({ method: 'release', fault: 'throw' });
     await rig.service.finish(rig.last(job.jobId), RESULT);
     await rig.clock.advance(LONG_MS);
-    const asked = ledger.calls('release');
+    const calls = ledger.calls('release');
     await rig.clock.advance(LONG_MS);
-    expect([ledger.calls('release'), await rig.used('node-a')]).toEqual([asked, 0]);
+    expect([ledger.calls('release'), await rig.used('node-a')]).toEqual([calls, 0]);
     expect(rig.clock.pending()).toBe(0);
   });
 

@@ -5,13 +5,13 @@ import { createRig, legacyProfile, SETTINGS } from '../rigs/rig.ts';
 const { ackTimeoutMs, abandonedLeaseMs, jobTimeoutMs, leaseGraceMs } = SETTINGS;
 
 async function loseNode(failures: number) {
-  let asked = 0;
+  let calls = 0;
   const rig = createRig({
     wrapLedger: (ledger) => ({
       ...ledger,
       abandon(...args) {
-        asked += 1;
-        return asked <= failures ? Promise.reject(new Error('the store is away')) : ledger.abandon(...args);
+        calls += 1;
+        return calls <= failures ? Promise.reject(new Error('the store is away')) : ledger.abandon(...args);
       },
     }),
   });
@@ -20,7 +20,7 @@ async function loseNode(failures: number) {
   await rig.service.acknowledge(rig.last(jobId));
   await rig.service.cancel(jobId, 'stop');
   await rig.clock.advance(100);
-  return { rig, times: () => asked };
+  return { rig, times: () => calls };
 }
 
 describe('I2 no leak: the mark of an abandoned lease', () => {

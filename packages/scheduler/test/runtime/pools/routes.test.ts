@@ -125,8 +125,8 @@ describe('the refusal of a confined job', () => {
   ];
   const refused = (need: Partial<Need>, by = plan) => {
     const fleet = dividedFleet(by, ...nodes);
-    const asked = someNeed(need);
-    return refusal(fleet, { need: asked, compiled: compileNeed(fleet, asked) }, new Set());
+    const fullNeed = someNeed(need);
+    return refusal(fleet, { need: fullNeed, compiled: compileNeed(fleet, fullNeed) }, new Set());
   };
 
   it('names the pool and the tenant although another node is free', () => {

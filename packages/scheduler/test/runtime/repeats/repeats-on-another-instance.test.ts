@@ -258,9 +258,9 @@ describe('a repeat of a request whose job ends during the claim', () => {
     expect(claimed).toHaveLength(2);
     // A further repeat may be dispatched anew once again.
     const request = second.request(SAME);
-    for (const asked of [4, 6]) {
+    for (const claims of [4, 6]) {
       expect((await second.service.dispatch(request)).kind).toBe('refused');
-      expect(claimed).toHaveLength(asked);
+      expect(claimed).toHaveLength(claims);
     }
   });
 

@@ -122,9 +122,9 @@ export async function playShared(
   function request(number: number, waitMs: number): Promise<unknown> {
     const requestId = `req-${number}`;
     const { service, request: build } = rigs[chaos.chance() < 0.5 ? 0 : 1];
-    const asked = build({ requestId, fingerprint: requestId, waitMs });
-    const spec = number % 2 === 0 ? asked.spec : { ...asked.spec, audio: { kind: 'none' as const } };
-    return Promise.resolve(service.dispatch({ ...asked, spec })).then(
+    const built = build({ requestId, fingerprint: requestId, waitMs });
+    const spec = number % 2 === 0 ? built.spec : { ...built.spec, audio: { kind: 'none' as const } };
+    return Promise.resolve(service.dispatch({ ...built, spec })).then(
       (outcome) => outcomes.push(outcome),
       (fault: unknown) => faults.push(fault),
     );

@@ -96,8 +96,8 @@ export async function playHistory(seed: number, acts: readonly Act[], mode: Mode
   function request(number: number, waitMs: number): Promise<unknown> {
     const requestId = `req-${number}`;
     const tenantId = tenancy === undefined ? 'default' : `t${number % 3}`;
-    const asked = rig.request({ tenantId, requestId, fingerprint: requestId, waitMs });
-    return Promise.resolve(service.dispatch(asked)).then(
+    const built = rig.request({ tenantId, requestId, fingerprint: requestId, waitMs });
+    return Promise.resolve(service.dispatch(built)).then(
       (outcome) => outcomes.push(outcome),
       (fault: unknown) => faults.push(fault),
     );

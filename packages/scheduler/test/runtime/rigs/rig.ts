@@ -235,11 +235,11 @@ export function createRig(options: RigOptions = {}) {
     },
 
     request(overrides: Partial<DispatchRequest> = {}): DispatchRequest {
-      const asked = overrides.need ?? need();
+      const required = overrides.need ?? need();
       return {
         tenantId: 'default',
-        sessionId: asked.sessionId,
-        need: asked,
+        sessionId: required.sessionId,
+        need: required,
         spec: {
           utteranceIndex: index++,
           sourceLanguage: 'en',

@@ -87,8 +87,8 @@ describe('MODEL_NOT_AVAILABLE: a refusal', () => {
 
   it('finds exactly the nodes that only marks exclude', () => {
     fc.assert(
-      fc.property(fleetSteps(12, 30), anyNeed, (steps, asked) => {
-        const { poolIds: _, ...need } = asked as Need & { poolIds?: unknown };
+      fc.property(fleetSteps(12, 30), anyNeed, (steps, anyPooled) => {
+        const { poolIds: _, ...need } = anyPooled as Need & { poolIds?: unknown };
         const fleet = createFleetView();
         const plain = new Map<string, Parameters<typeof naiveFailures>[0]>();
         for (const step of steps) {

@@ -216,9 +216,9 @@ describe('classes', () => {
   it("are limited by the tenant's ceiling, which is also the default", () => {
     for (const ceiling of PRIORITIES) {
       expect(priorityWithin(ceiling, undefined)).toBe(ceiling);
-      for (const asked of PRIORITIES) {
-        const rank = Math.max(PRIORITIES.indexOf(ceiling), PRIORITIES.indexOf(asked));
-        expect(priorityWithin(ceiling, asked)).toBe(PRIORITIES[rank]);
+      for (const requested of PRIORITIES) {
+        const rank = Math.max(PRIORITIES.indexOf(ceiling), PRIORITIES.indexOf(requested));
+        expect(priorityWithin(ceiling, requested)).toBe(PRIORITIES[rank]);
       }
     }
   });
