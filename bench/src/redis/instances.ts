@@ -52,7 +52,7 @@ export async function createInstances(options: InstanceOptions): Promise<readonl
 async function createInstance(options: InstanceOptions, index: number): Promise<Instance> {
   const { port, prefix } = options;
   const instanceId = `instance-${index}`;
-  const ear = await connectTo(port, `${instanceId}-gossip`, true);
+  const subscriber = await connectTo(port, `${instanceId}-gossip`, true);
   const engine = await createRedisEngine({
     port,
     prefix,
@@ -61,7 +61,7 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
     throughLedger: (ledger) => telling(ledger, options, (nodeId, load) => hints.load(nodeId, load)),
   });
   const hints = createHints({
-    hintBus: createHintBus({ connection: engine.connection, ear, keys: engine.keys }),
+    hintBus: createHintBus({ connection: engine.connection, subscriber, keys: engine.keys }),
     clock,
     log: QUIET,
     instanceId,
@@ -79,7 +79,7 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
     async stop() {
       await hints.stop();
       await engine.stop();
-      ear.disconnect();
+      subscriber.disconnect();
     },
   };
   await hints.start();

@@ -34,7 +34,7 @@ const LIMITS = { resultInlineMaxBytes: 512 * 1_024, liveMarginMs: 60_000 };
 
 export async function createRedisEngine(options: RedisEngineOptions) {
   const { port, instanceId, onDelivery, throughLedger = (ledger) => ledger } = options;
-  const [connection, ear] = await Promise.all([
+  const [connection, subscriber] = await Promise.all([
     connectTo(port, instanceId),
     connectTo(port, `${instanceId}-ear`, true),
   ]);
@@ -53,7 +53,7 @@ export async function createRedisEngine(options: RedisEngineOptions) {
     ...options.limits,
   });
   const local = createLocalEvents({ maxListeners: 10_000 });
-  const events = createJobEvents({ connection, ear, keys, clock, instanceId, local, store });
+  const events = createJobEvents({ connection, subscriber, keys, clock, instanceId, local, store });
   const engine = createEngine({
     config,
     ids,
@@ -78,7 +78,7 @@ export async function createRedisEngine(options: RedisEngineOptions) {
     async stop() {
       engine.stop();
       await Promise.all([store.close(), events.close()]);
-      disconnect(connection, ear);
+      disconnect(connection, subscriber);
     },
   };
 }

@@ -2,7 +2,7 @@
 import type { JobAssign } from '@lingua/protocol';
 import { createCapacityLedger } from '../adapters/redis/capacity-ledger.ts';
 import { openBlockingConnection } from '../adapters/redis/connection/blocking-connection.ts';
-import { isSilent } from '../adapters/redis/connection/breaker.ts';
+import { isUnresponsive } from '../adapters/redis/connection/breaker.ts';
 import { createCommandCounts } from '../adapters/redis/connection/command-counts.ts';
 import { watchMasters } from '../adapters/redis/connection/failover-watch.ts';
 import { inspectRights } from '../adapters/redis/connection/inspect-rights.ts';
@@ -26,7 +26,7 @@ import { createNodeMailbox } from '../adapters/redis/node-mailbox.ts';
 import { createNodeRecords } from '../adapters/redis/node-records.ts';
 import { createSessionStore } from '../adapters/redis/session-store.ts';
 import { createStatsStore } from '../adapters/redis/stats-store.ts';
-import { jobTag } from '../adapters/shared-jobs/job-tag.ts';
+import { jobTag } from '../adapters/shared-jobs/job-scripts.ts';
 import type { Config } from '../config/settings.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -53,29 +53,29 @@ export async function openSharedStore(deps: {
   const keys = createKeys(prefix);
   const counts = createCommandCounts();
   const connection = connectRedis(settings, { name: 'lingua' }, counts);
-  const ear = connectRedis(settings, { name: 'lingua-ear', isListening: true }, counts);
+  const subscriber = connectRedis(settings, { name: 'lingua-ear', isListening: true }, counts);
   const longestWaitMs = config.scheduler.phase2.stream_block_ms;
   const reader = openBlockingConnection(settings, { name: 'lingua-reader', longestWaitMs }, counts);
   const close = (): void => {
     reader.close();
-    for (const each of [connection, ear]) closeRedis(each);
+    for (const each of [connection, subscriber]) closeRedis(each);
   };
   const { durability } = config.scheduler.phase2;
   let warnings: readonly string[];
   try {
     const limitMs = settings.connectTimeoutMs + settings.socketTimeoutMs;
-    await Promise.all([connection, ear, reader.current()].map((each) => whenReady(each, limitMs)));
+    await Promise.all([connection, subscriber, reader.current()].map((each) => whenReady(each, limitMs)));
     // Before anything is written: a server that may not be used says so itself, and an error of the write says less.
     warnings = await inspectStore(connection, { durability });
-    await inspectRights({ connection, ear, keys, prefix });
+    await inspectRights({ connection, subscriber, keys, prefix });
     await checkSchemaVersion(connection, keys);
   } catch (fault) {
     close();
     throw fault;
   }
-  const inspection = watchStore({ look: () => lookAtStore(connection, { durability }), warnings, log });
+  const inspection = watchStore({ inspect: () => lookAtStore(connection, { durability }), warnings, log });
   const onFault = (fault: unknown): void => log.error({ err: fault }, 'a listener failed');
-  const shared = { connection, ear, keys, clock, onFault };
+  const shared = { connection, subscriber, keys, clock, onFault };
   // What must not be lost: slots, jobs and messages. Notices and presence are soon said again.
   const kept =
     durability === 'replica'
@@ -118,7 +118,7 @@ export async function openSharedStore(deps: {
     watch: (instanceId, on) =>
       watchMasters(connection, {
         changed(isAffected) {
-          inspection.lookAgain();
+          inspection.inspectAgain();
           // Without its entry in the index a job could not be adopted.
           const isIndexAffected = isAffected(keys.instanceJobs(instanceId));
           on.changed({
@@ -128,11 +128,11 @@ export async function openSharedStore(deps: {
           });
         },
         returned() {
-          inspection.lookAgain();
+          inspection.inspectAgain();
           on.returned();
         },
       }),
-    isReachable: (): boolean => connection.status === 'ready' && !isSilent(connection),
+    isReachable: (): boolean => connection.status === 'ready' && !isUnresponsive(connection),
     close() {
       inspection.close();
       close();

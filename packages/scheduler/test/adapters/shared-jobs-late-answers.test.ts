@@ -23,7 +23,7 @@ function start() {
     admit: () => answer({ kind: 'admitted' }),
     read: () => answer(stored),
     restore: async () => ({ kind: 'restored' }),
-    takeOver: () => answer({ kind: 'taken', stored, lifeMs: Number.POSITIVE_INFINITY, former: self.former }),
+    takeOver: () => answer({ kind: 'taken', stored, ttlMs: Number.POSITIVE_INFINITY, former: self.former }),
     move: async (_driver, _jobId, _expected, change) => {
       const record = changeJob(job, change);
       return { kind: 'moved', record, revision: record.timeline.length, bytes: 0, watchers: [] };

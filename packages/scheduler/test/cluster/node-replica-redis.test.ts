@@ -51,9 +51,9 @@ describe('the replica on one Redis', () => {
       RedisConnection,
       RedisConnection,
     ];
-    const join = (connection: RedisConnection, ear: RedisConnection) =>
+    const join = (connection: RedisConnection, subscriber: RedisConnection) =>
       joinBoard({
-        board: createNodeRecords({ connection, ear, keys, forgetAfterMs: 600_000 }),
+        board: createNodeRecords({ connection, subscriber, keys, forgetAfterMs: 600_000 }),
         clock,
         settings: { tickMs: 200, presenceMs: 45_000 },
       });

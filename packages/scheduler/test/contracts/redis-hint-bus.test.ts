@@ -25,22 +25,22 @@ describe.each([
 ])('on %s', (name, startServers) => {
   let redis: RedisUnderTest;
   let connection: RedisConnection;
-  let ear: RedisConnection;
+  let subscriber: RedisConnection;
 
   beforeAll(async () => {
     redis = await startServers();
     connection = connectRedis(redis.settings, { name: 'test' });
-    ear = connectRedis(redis.settings, { name: 'ear', isListening: true });
-    await Promise.all([whenReady(connection, START_MS), whenReady(ear, START_MS)]);
+    subscriber = connectRedis(redis.settings, { name: 'ear', isListening: true });
+    await Promise.all([whenReady(connection, START_MS), whenReady(subscriber, START_MS)]);
   }, START_MS);
   afterAll(async () => {
     connection?.disconnect();
-    ear?.disconnect();
+    subscriber?.disconnect();
     await redis?.stop();
   });
 
   hintBusContract(name, async () => ({
-    hintBus: createHintBus({ connection, ear, keys: createKeys(`test-${randomUUID()}`) }),
+    hintBus: createHintBus({ connection, subscriber, keys: createKeys(`test-${randomUUID()}`) }),
     close: async () => undefined,
   }));
 });

@@ -45,8 +45,8 @@ describe.each([
       RedisConnection,
     ];
     return {
-      here: createNodeRecords({ connection: here, ear: earHere, keys, ...limits }),
-      there: createNodeRecords({ connection: there, ear: earThere, keys, ...limits }),
+      here: createNodeRecords({ connection: here, subscriber: earHere, keys, ...limits }),
+      there: createNodeRecords({ connection: there, subscriber: earThere, keys, ...limits }),
       // Timers may fire up to a millisecond early by the server's clock.
       advance: async (ms) => void (await sleep(ms + 2)),
       close: async () => undefined,

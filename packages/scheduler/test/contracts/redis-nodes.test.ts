@@ -32,18 +32,18 @@ describe.each([
 ])('on %s', (where, startServers) => {
   let servers: RedisUnderTest;
   let connection: RedisConnection;
-  let ear: RedisConnection;
+  let subscriber: RedisConnection;
 
   beforeAll(async () => {
     servers = await startServers();
     connection = connectRedis(servers.settings, { name: 'contracts' });
-    ear = connectRedis(servers.settings, { name: 'contracts-ear', isListening: true });
-    await Promise.all([whenReady(connection, START_MS), whenReady(ear, START_MS)]);
+    subscriber = connectRedis(servers.settings, { name: 'contracts-ear', isListening: true });
+    await Promise.all([whenReady(connection, START_MS), whenReady(subscriber, START_MS)]);
   }, START_MS);
 
   afterAll(async () => {
     connection.disconnect();
-    ear.disconnect();
+    subscriber.disconnect();
     await servers.stop();
   });
 
@@ -65,7 +65,7 @@ describe.each([
     return {
       ...real,
       ledger: createCapacityLedger({ connection, keys }),
-      mailbox: createNodeMailbox<InboxMessage>({ connection, ear, keys, clock, ...limits }),
+      mailbox: createNodeMailbox<InboxMessage>({ connection, subscriber, keys, clock, ...limits }),
     };
   });
 });

@@ -29,7 +29,7 @@ export const freshKeys = (): Keys => createKeys(`test-${randomUUID()}`);
 
 export interface Connections {
   readonly connection: RedisConnection;
-  readonly ear: RedisConnection;
+  readonly subscriber: RedisConnection;
 }
 
 export interface Connected extends Connections {
@@ -41,9 +41,9 @@ export interface Connected extends Connections {
 
 async function connect(settings: RedisSettings, name: string): Promise<Connections> {
   const connection = connectRedis(settings, { name });
-  const ear = connectRedis(settings, { name: `${name}-ear`, isListening: true });
-  await Promise.all([whenReady(connection, START_MS), whenReady(ear, START_MS)]);
-  return { connection, ear };
+  const subscriber = connectRedis(settings, { name: `${name}-ear`, isListening: true });
+  await Promise.all([whenReady(connection, START_MS), whenReady(subscriber, START_MS)]);
+  return { connection, subscriber };
 }
 
 export async function connectTo(
@@ -58,9 +58,9 @@ export async function connectTo(
     servers,
     other,
     async close() {
-      for (const { connection, ear } of [own, other]) {
+      for (const { connection, subscriber } of [own, other]) {
         connection.disconnect();
-        ear.disconnect();
+        subscriber.disconnect();
       }
       await servers.stop();
     },
@@ -89,7 +89,7 @@ interface InstanceOptions extends Partial<JobStoreLimits> {
 
 /** One instance's view of the jobs under `keys`, in its first incarnation unless `driver` says otherwise. */
 export function openInstance(
-  { connection, ear }: Connections,
+  { connection, subscriber }: Connections,
   keys: Keys,
   instanceId: string,
   { eventsClock = clock, ...limits }: InstanceOptions = {},
@@ -106,7 +106,15 @@ export function openInstance(
     ...limits,
   });
   const local = createLocalEvents({ maxListeners });
-  const events = createJobEvents({ connection, ear, keys, clock: eventsClock, instanceId, local, store });
+  const events = createJobEvents({
+    connection,
+    subscriber,
+    keys,
+    clock: eventsClock,
+    instanceId,
+    local,
+    store,
+  });
   return {
     store,
     events,

@@ -26,7 +26,7 @@ export function createDeadLetters(deps: {
   const get = (instanceId: string, messageId: string): Promise<WholeDeadLetter | undefined> =>
     on(instanceId, 'read-dead-letter', ({ state, now }) => {
       const letter = state.deadLetters.get(instanceId, now())?.entries.get(messageId);
-      return letter && wholeLetter(messageId, letter);
+      return letter && wholeDeadLetter(messageId, letter);
     });
 
   return {
@@ -39,7 +39,7 @@ export function createDeadLetters(deps: {
         let bytes = 0;
         for (const [messageId, letter] of all) {
           if (letters.length === max || bytes >= PAGE_BYTES) break;
-          const { body: _, ...shown } = wholeLetter(messageId, letter);
+          const { body: _, ...shown } = wholeDeadLetter(messageId, letter);
           letters.push(shown);
           bytes += shown.bytes;
         }
@@ -107,7 +107,7 @@ function noteOrphan({ state, now }: Shard, instanceId: string, forMs: number): v
   state.names.put(keys.orphans, orphans);
 }
 
-function wholeLetter(messageId: string, { body, deliveries }: BuriedMessage): WholeDeadLetter {
+function wholeDeadLetter(messageId: string, { body, deliveries }: BuriedMessage): WholeDeadLetter {
   const text = Buffer.from(body);
   const head = text.subarray(0, HEAD_BYTES).toString();
   return { messageId, diedAt: timeOf(messageId), deliveries, bytes: text.length, head, body };

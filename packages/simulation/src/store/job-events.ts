@@ -1,6 +1,6 @@
 /** Simulation: notifies those who wait for a job that it moved, on any instance. A notice carries the job's id and may be lost. */
 import {
-  createJobEvents as createBookedJobEvents,
+  createJobEvents as createSharedJobEvents,
   type MoveNotices,
 } from '../../../scheduler/dist/adapters/shared-jobs/job-events.js';
 import type { JobId } from '../../../scheduler/dist/domain/ids.js';
@@ -9,10 +9,10 @@ import { tags } from './servers/tags.ts';
 
 const movesTo = (instanceId: string): string => `job_moves:${instanceId}`;
 
-type Deps = Omit<Parameters<typeof createBookedJobEvents>[0], 'notices'> & { lines: Lines };
+type Deps = Omit<Parameters<typeof createSharedJobEvents>[0], 'notices'> & { lines: Lines };
 
-export const createJobEvents = (deps: Deps): ReturnType<typeof createBookedJobEvents> =>
-  createBookedJobEvents({ ...deps, notices: (onMoved) => createMoveNotices(deps, onMoved) });
+export const createJobEvents = (deps: Deps): ReturnType<typeof createSharedJobEvents> =>
+  createSharedJobEvents({ ...deps, notices: (onMoved) => createMoveNotices(deps, onMoved) });
 
 function createMoveNotices(
   { lines, instanceId }: Pick<Deps, 'lines' | 'instanceId'>,
@@ -20,7 +20,7 @@ function createMoveNotices(
 ): MoveNotices {
   let listening: Promise<() => void> | undefined;
   return {
-    async listen() {
+    async subscribe() {
       listening ??= lines
         .subscribe(tags.instance(instanceId), movesTo(instanceId), (jobId) => onMoved(jobId as JobId))
         .catch((fault: unknown) => {

@@ -2,12 +2,13 @@
  * Simulation: the job store of many instances, as one of them sees it. What an instance counts, knows and owes is the product's own
  * (adapters/job-book); what happens on the shards stands in for the scripts of Redis.
  */
+
+import { jobTag } from '../../../scheduler/dist/adapters/shared-jobs/job-scripts.js';
 import {
-  createJobStore as createBookedJobStore,
+  createJobStore as createSharedJobStore,
   type JobStoreLimits,
   type JobStoreOwner,
 } from '../../../scheduler/dist/adapters/shared-jobs/job-store.js';
-import { jobTag } from '../../../scheduler/dist/adapters/shared-jobs/job-tag.js';
 import type { SharedJobStore } from '../../../scheduler/dist/app/shared-store.js';
 import type { JobId } from '../../../scheduler/dist/domain/ids.js';
 import { createIndexScripts } from './jobs/index-scripts.ts';
@@ -25,7 +26,7 @@ export function createJobStore(deps: { lines: Lines } & JobStoreOwner & JobStore
     return lines.ask(tags.job(tag), what, (shard) => run(shard, tag));
   };
 
-  return createBookedJobStore({
+  return createSharedJobStore({
     ...deps,
     scripts: {
       admit: (draft, by) => ask(draft.jobId, 'admit-job', (shard, tag) => on.admitJob(shard, tag, draft, by)),

@@ -18,8 +18,8 @@ import type { Shard } from './servers/shard.ts';
 import type { StoredNodeRecord } from './servers/shard-state.ts';
 import { keys, nodePart as partOf, tags } from './servers/tags.ts';
 
-const RECORD_LIFE_MS = 3_600_000;
-const WITHDRAWN_LIFE_MS = 60_000;
+const RECORD_TTL_MS = 3_600_000;
+const WITHDRAWN_TTL_MS = 60_000;
 const NOTICE_PARTS = 4;
 
 export function createNodeRecords(deps: {
@@ -181,7 +181,7 @@ function post(
   const isFirst = known?.generation !== generation;
   const isNewer = isFirst || known.version !== version;
   const seenAt = isFirst ? undefined : state.nodePresence.get(nodeId, now());
-  if (isNewer) state.records.put(nodeId, { generation, version, record }, now() + RECORD_LIFE_MS);
+  if (isNewer) state.records.put(nodeId, { generation, version, record }, now() + RECORD_TTL_MS);
   if (seenAt === undefined || seenAt <= view.lastBeatAt) {
     state.nodePresence.put(nodeId, view.lastBeatAt, now() + ttlMs);
   }
@@ -198,8 +198,8 @@ function renew(
   const known = state.records.get(nodeId, now());
   if (known === undefined || isLater(record, known)) return { kind: 'missing' };
   if (isLater(known, record)) return staleOf(known);
-  if (state.records.until(nodeId, now()) < now() + RECORD_LIFE_MS / 2) {
-    state.records.expire(nodeId, now() + RECORD_LIFE_MS);
+  if (state.records.until(nodeId, now()) < now() + RECORD_TTL_MS / 2) {
+    state.records.expire(nodeId, now() + RECORD_TTL_MS);
   }
   const seenAt = state.nodePresence.get(nodeId, now());
   if (seenAt === undefined || seenAt <= at) state.nodePresence.put(nodeId, at, now() + ttlMs);
@@ -214,7 +214,7 @@ function withdraw(
   const known = state.records.get(nodeId, now());
   if (known !== undefined && known.generation > generation) return staleOf(known);
   const over = { generation, version: WITHDRAWN_VERSION, record: undefined };
-  state.records.put(nodeId, over, now() + WITHDRAWN_LIFE_MS);
+  state.records.put(nodeId, over, now() + WITHDRAWN_TTL_MS);
   state.nodePresence.delete(nodeId);
   return { kind: 'withdrawn' };
 }

@@ -1,6 +1,6 @@
 /** Simulation: the store as one process uses it: every port, on the process's connections to the shards. */
 import type { JobAssign } from '@lingua/protocol';
-import { jobTag } from '../../../scheduler/dist/adapters/shared-jobs/job-tag.js';
+import { jobTag } from '../../../scheduler/dist/adapters/shared-jobs/job-scripts.js';
 import type { SharedStore } from '../../../scheduler/dist/app/shared-store.js';
 import type { Clock } from '../../../scheduler/dist/ports/clock.js';
 import { createCapacityLedger } from './capacity-ledger.ts';

@@ -2,7 +2,7 @@
  * Simulation: a store that several processes share, with the semantics of the Redis adapters and all of their faults. It depends
  * only on virtual time and one source of chance: the same calls and faults give the same replies at the same moments.
  */
-import { jobTag } from '../../../scheduler/dist/adapters/shared-jobs/job-tag.js';
+import { jobTag } from '../../../scheduler/dist/adapters/shared-jobs/job-scripts.js';
 import type { SharedStore } from '../../../scheduler/dist/app/shared-store.js';
 import type { JobId, NodeId } from '../../../scheduler/dist/domain/ids.js';
 import { createMachine, type Machine } from '../../../scheduler/dist/plan/kernel/machine.js';

@@ -1,6 +1,6 @@
 /** What lies together in Redis lies together on the simulated shards. */
 import { expect, it } from 'vitest';
-import { jobTag, requestTag } from '../../../scheduler/dist/adapters/shared-jobs/job-tag.js';
+import { jobTag, requestTag } from '../../../scheduler/dist/adapters/shared-jobs/job-scripts.js';
 import { createMachine } from '../../../scheduler/dist/plan/kernel/machine.js';
 import { seededChance } from '../../../scheduler/dist/plan/kernel/seeded-chance.js';
 import { createSeededIds } from '../../../scheduler/dist/plan/kernel/seeded-ids.js';

@@ -78,6 +78,6 @@ function wordsFor(fault: unknown, timeoutMs: number): string {
     return `the hub did not answer within ${timeoutMs} ms`;
   }
   const cause = fault instanceof Error ? (fault.cause as NodeJS.ErrnoException | undefined) : undefined;
-  if (cause?.message === 'unexpected redirect') return 'the hub led elsewhere, which is not followed';
-  return `the hub could not be asked: ${cause?.code ?? (fault instanceof Error ? fault.message : String(fault))}`;
+  if (cause?.message === 'unexpected redirect') return 'the hub sent a redirect, which is not followed';
+  return `the hub could not be reached: ${cause?.code ?? (fault instanceof Error ? fault.message : String(fault))}`;
 }

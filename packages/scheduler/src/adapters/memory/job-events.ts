@@ -11,8 +11,8 @@ export function createJobEvents(deps: {
   let count = 0;
 
   /** Moves that are published during a notification are sent after it, so that all subscribers get them in order. */
-  const untold: JobRecord[] = [];
-  let isTelling = false;
+  const unsent: JobRecord[] = [];
+  let isNotifying = false;
 
   function tell(job: JobRecord): void {
     const waiting = listeners.get(job.jobId);
@@ -29,12 +29,12 @@ export function createJobEvents(deps: {
 
   return {
     publish(job) {
-      if (!isTelling && !listeners.has(job.jobId)) return;
-      untold.push(job);
-      if (isTelling) return;
-      isTelling = true;
-      for (let next = untold.shift(); next !== undefined; next = untold.shift()) tell(next);
-      isTelling = false;
+      if (!isNotifying && !listeners.has(job.jobId)) return;
+      unsent.push(job);
+      if (isNotifying) return;
+      isNotifying = true;
+      for (let next = unsent.shift(); next !== undefined; next = unsent.shift()) tell(next);
+      isNotifying = false;
     },
 
     subscribe(jobId, listen) {

@@ -67,7 +67,7 @@ export function createJobShelf(deps: {
     if (place.newer === undefined) newest = place.older;
     else place.newer.older = place.older;
     if (place.older !== undefined) place.older.newer = place.newer;
-    // A dropped entry must not point at living ones: the garbage collector would keep them alive.
+    // A dropped entry must not refer to other entries: the garbage collector would keep them.
     place.older = undefined;
     place.newer = undefined;
     listen(place);

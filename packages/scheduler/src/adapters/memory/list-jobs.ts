@@ -28,7 +28,7 @@ export function listJobs(shelf: JobShelf, query: JobQuery): JobPage {
   return { jobs, cursor: `${last.seq}.${last.record.jobId}` };
 }
 
-/** The entry after the cursor. The entry of the cursor may be gone; its number still says where to continue. */
+/** The entry after the cursor. The cursor's own entry may have been dropped; its number still gives the position. */
 function after(shelf: JobShelf, cursor: string): Place | undefined {
   const dot = cursor.indexOf('.');
   const seq = Number(cursor.slice(0, dot));

@@ -47,7 +47,7 @@ export function createPrometheusMeter(): PrometheusMeter {
     observe: (name, value, labels) => histograms.get(name)?.observe(value, labels),
     async print() {
       for (const measure of measures) measure();
-      // All values are copied at one moment. Their text is made in slices: thousands of lines take longer than cold work may (I6).
+      // All values are copied in one turn. Their text is made in slices: thousands of lines take longer than cold work may (I6).
       const copies = NAMES.map((name) => [name, reader.series(name), reader.distributions(name)] as const);
       const texts: string[] = [];
       for (const [at, [name, series, histograms]] of copies.entries()) {

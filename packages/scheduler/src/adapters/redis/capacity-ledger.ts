@@ -1,4 +1,4 @@
-/** The capacity ledger of many instances: a set of leases per node, changed by one script per call, on the server's own time. */
+/** The capacity ledger of several instances: a set of leases per node, changed by one script per call, by the server's clock. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { LeaseId, Load } from '../../domain/lease.ts';
 import type { CapacityLedger } from '../../ports/capacity-ledger.ts';
@@ -16,9 +16,8 @@ import { type Keys, NODE_IDLE_MS } from './keys.ts';
 
 export interface RedisCapacityLedger extends CapacityLedger {
   /**
-   * Writes a lease again that its holder knows to exist, after a failover may have lost it. It counts though the node is full
-   * by it, lasts at least `ttlMs` from here, and is not fenced by this. Undefined: the node is unknown, and the lease counts as
-   * soon as it is not.
+   * Writes a lease again that a failover may have lost. It counts even if the node is full, lasts for at least `ttlMs` from now, and is
+   * not marked as abandoned. Undefined: the node is unknown, and the lease counts as soon as the node is declared.
    */
   reassert(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<Load | undefined>;
 }
@@ -27,8 +26,8 @@ export function createCapacityLedger(deps: {
   connection: RedisConnection;
   keys: Keys;
   /**
-   * How long a node is known that nobody declares, claims or reports: at least half of this, and at most all of it. So nothing
-   * is left of a node whose holder died. Twice as long as an absent node is kept, or more.
+   * After this time, or half of it, without a declaration, a claim or a report a node is forgotten, so that the keys of a node
+   * whose holder died expire. At least twice as long as an absent node is kept.
    */
   idleMs?: number;
 }): RedisCapacityLedger {

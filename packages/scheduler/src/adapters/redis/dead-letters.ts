@@ -1,4 +1,4 @@
-/** Dead letters, as the stream of each instance that its inbox buries them in. Cold path. */
+/** Dead letters: one stream per instance, which its inbox fills. Cold path. */
 import {
   type DeadLetters,
   HEAD_BYTES,
@@ -15,7 +15,7 @@ import { createPageDeadLetters, timeOf } from './dead-letters/page-dead-letters.
 import { createRemoveDeadLetters } from './dead-letters/remove-dead-letters.ts';
 import type { Keys } from './keys.ts';
 
-/** A server answers nobody else while it removes these. */
+/** A server answers no other client while it removes these. */
 const MOST_PER_SCRIPT = 256;
 
 export function createDeadLetters(deps: {
@@ -32,7 +32,7 @@ export function createDeadLetters(deps: {
   async function find(instanceId: string, messageId: string): Promise<WholeDeadLetter | undefined> {
     if (!MESSAGE_ID.test(messageId)) return undefined;
     const [entry] = await connection.xrange(keys.deadLetters(instanceId), messageId, messageId);
-    return entry === undefined ? undefined : wholeLetter(entry);
+    return entry === undefined ? undefined : wholeDeadLetter(entry);
   }
 
   return {
@@ -43,10 +43,10 @@ export function createDeadLetters(deps: {
     get: (instanceId, messageId) => asDependency('reading a dead letter', () => find(instanceId, messageId)),
     replay: (instanceId, messageId, to) =>
       asDependency('replaying a dead letter', async () => {
-        const letter = await find(instanceId, messageId);
-        if (letter === undefined) return 'absent';
-        // The two lie in different slots: sent first, so that what fails in between can cost a second delivery and no letter.
-        const result = await inbox.send(to, letter.body);
+        const deadLetter = await find(instanceId, messageId);
+        if (deadLetter === undefined) return 'absent';
+        // The two keys are in different hash slots. It sends first, so that a fault in between causes a second delivery and no loss.
+        const result = await inbox.send(to, deadLetter.body);
         if (result !== 'sent') return result;
         await remove(instanceId, [messageId]);
         return 'replayed';
@@ -67,20 +67,20 @@ export function createDeadLetters(deps: {
         }
       }),
     orphan: (instanceId) =>
-      asDependency('keeping dead letters of the gone', async () => {
+      asDependency('keeping dead letters of a removed instance', async () => {
         const dead = keys.deadLetters(instanceId);
         if ((await connection.xlen(dead)) === 0) return;
         await noteOrphan(instanceId, orphanedForMs);
         await connection.pexpire(dead, orphanedForMs);
       }),
     orphaned: () =>
-      asDependency('listing who left dead letters', () =>
+      asDependency('listing instances that left dead letters', () =>
         connection.zrange(keys.orphanedDeadLetters, 0, String(MOST_ORPHANED - 1)),
       ),
   };
 }
 
-function wholeLetter([messageId, flat]: [id: string, fields: string[]]): WholeDeadLetter {
+function wholeDeadLetter([messageId, flat]: [id: string, fields: string[]]): WholeDeadLetter {
   const fields = new Map<string, string>();
   for (let at = 0; at + 1 < flat.length; at += 2) fields.set(flat[at] as string, flat[at + 1] as string);
   const body = fields.get('body') ?? '';

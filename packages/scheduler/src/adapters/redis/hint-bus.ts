@@ -1,4 +1,4 @@
-/** Words between instances, by pub/sub: one channel for each and one for all. */
+/** Hints between instances by pub/sub: one channel per instance and one for all. */
 import type { HintBus } from '../../ports/hint-bus.ts';
 import { createChannels } from './connection/channels.ts';
 import { asDependency } from './connection/dependency.ts';
@@ -7,8 +7,8 @@ import type { Keys } from './keys.ts';
 
 export function createHintBus(deps: {
   connection: RedisConnection;
-  /** Only listens. */
-  ear: RedisConnection;
+  /** For subscriptions only. */
+  subscriber: RedisConnection;
   keys: Keys;
   onFault?: (fault: unknown) => void;
 }): HintBus {
@@ -16,7 +16,7 @@ export function createHintBus(deps: {
   const channels = createChannels(deps);
 
   function publish(channel: string, text: string): void {
-    // Whoever does not hear it goes without.
+    // A lost hint is not sent again.
     channels.publish(channel, text).catch(() => undefined);
   }
 
@@ -24,16 +24,16 @@ export function createHintBus(deps: {
     send: (to, text) => publish(keys.instanceHints(to), text),
     sendToAll: (text) => publish(keys.commonHints, text),
     subscribe: (instanceId, receive) =>
-      asDependency('listening for hints', async () => {
+      asDependency('subscribing to hints', async () => {
         const own = [keys.instanceHints(instanceId), keys.commonHints];
-        const ear = await channels.subscribe(own, (_, text) => {
+        const subscription = await channels.subscribe(own, (_, text) => {
           try {
             receive(text);
           } catch (fault) {
             deps.onFault?.(fault);
           }
         });
-        return () => ear.close();
+        return () => subscription.close();
       }),
   };
 }

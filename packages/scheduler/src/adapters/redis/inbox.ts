@@ -19,7 +19,7 @@ export interface InboxSettings {
   readonly maxDead: number;
   /** How long after its last delivery a message becomes a dead letter. */
   readonly minIdleToDieMs?: number;
-  /** How long an inbox lives that is not opened again. */
+  /** After this time an inbox expires unless it is opened again. */
   readonly idleMs?: number;
 }
 
@@ -31,7 +31,7 @@ type Entry = [id: string, fields: string[] | null] | null;
 export function createInbox(
   deps: {
     connection: RedisConnection;
-    /** For reads that wait: no other command may wait behind them. Called for each read, because a stuck connection is replaced. */
+    /** For blocking reads: no other command may wait behind them. Called for each read, because a stuck connection is replaced. */
     blocking: () => RedisConnection;
     keys: Keys;
   } & InboxSettings,
@@ -62,7 +62,7 @@ export function createInbox(
   ): Promise<InboxMessage[]> {
     if (stuck.length === 0) return [];
     const deliveries = new Map(stuck.map((message) => [message.messageId, message.deliveries + 1]));
-    // A message that another reader claimed meanwhile is not idle any more and is left out.
+    // A message that another reader claimed in between is no longer idle and is left out.
     const ids = stuck.map(({ messageId }) => messageId);
     const claimed = await connection.call('XCLAIM', inbox, group, READER, idleMs, ...ids);
     return messagesOf(claimed as Entry[], (id) => deliveries.get(id) ?? 1);
@@ -112,7 +112,7 @@ export function createInbox(
 
 function messagesOf(entries: readonly Entry[], deliveries: (id: string) => number): InboxMessage[] {
   return entries.flatMap((entry) => {
-    // A message deleted meanwhile comes without fields, or as null, depending on the server.
+    // A message that was deleted in between comes without fields, or as null, depending on the server.
     const [messageId, fields] = entry ?? ['', null];
     return fields === null ? [] : [{ messageId, body: fields[1] ?? '', deliveries: deliveries(messageId) }];
   });

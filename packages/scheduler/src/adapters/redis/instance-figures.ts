@@ -1,4 +1,4 @@
-/** The figures that each instance reports about its work: one short text per instance, which expires by itself. Cold path. */
+/** The figures that each instance reports about its work: one short text per instance, with an expiry. Cold path. */
 import type { InstanceFigures } from '../../ports/instance-figures.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';

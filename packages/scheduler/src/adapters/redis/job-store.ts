@@ -1,9 +1,9 @@
-/** Hot path: job records and request bindings of all instances, in Redis: one slot and one script for each call. */
+/** Hot path: job records and request bindings of all instances, in Redis: one hash slot and one script for each call. */
 import {
-  type BookedJobStore,
-  createJobStore as createBookedJobStore,
+  createJobStore as createSharedJobStore,
   type JobStoreLimits,
   type JobStoreOwner,
+  type SharedJobStore,
 } from '../shared-jobs/job-store.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
 import { createAdmitJob } from './job-store/admit-job.ts';
@@ -22,7 +22,7 @@ import { createUnbindJob } from './job-store/unbind-job.ts';
 import { createWatchJob } from './job-store/watch-job.ts';
 import type { Keys } from './keys.ts';
 
-export type { BookedJobStore, JobStoreLimits };
+export type { JobStoreLimits, SharedJobStore };
 
 export function createJobStore(
   deps: {
@@ -30,9 +30,9 @@ export function createJobStore(
     keys: Keys;
   } & JobStoreOwner &
     JobStoreLimits,
-): BookedJobStore {
+): SharedJobStore {
   const { connection, keys, instanceId } = deps;
-  return createBookedJobStore({
+  return createSharedJobStore({
     ...deps,
     scripts: {
       admit: createAdmitJob(connection, keys),

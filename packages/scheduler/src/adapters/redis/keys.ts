@@ -1,23 +1,23 @@
-/** Every key in Redis: its name, type, slot and life. Nothing else spells one. */
+/** Every key in Redis: its name, type, hash slot and expiry. No other file spells one. */
 import type { JobId, NodeId, SessionId } from '../../domain/ids.ts';
 
 /** Part of every versioned key: instances of two versions can share a Redis as long as this is the same. */
 export const SCHEMA_VERSION = 1;
 
-/** How long the keys of a node outlive its last report, unless said otherwise: far longer than any lease lasts. */
+/** How long the keys of a node are kept after its last report, by default: far longer than any lease. */
 export const NODE_IDLE_MS = 3_600_000;
 
-/** How long a forgotten node id still knows its last generation. */
+/** How long a forgotten node id keeps its last generation. */
 export const GENERATION_MEMORY_MS = 3_600_000;
 
-/** Parts of the index of nodes: enough that no shard has all of it, few enough to count in one go. */
+/** Parts of the index of nodes: enough to spread over the shards, few enough to count together. */
 export const NODE_PARTS = 16;
 
-/** Channels of notices about nodes: every instance listens to all of them. */
+/** Channels of notices about nodes: every instance subscribes to all of them. */
 export const NOTICE_PARTS = 4;
 
 export interface Keys {
-  /** STRING · own slot · for ever. The schema version the keys are written in. */
+  /** STRING · own hash slot · for ever. The schema version of the keys. */
   readonly schema: string;
 
   /** HASH · {node} · 1 h or more after its last report; forgotten, 1 h with the generation alone. slots, accepting, reported, released, generation, credential. */
@@ -26,64 +26,64 @@ export interface Keys {
   nodeLeases(nodeId: NodeId): string;
   /** HASH · {node} · with the leases. "a:job:attempt" since when abandoned, "t:job:attempt" since when it is committed (ms), "r:job:attempt" held at the last report. */
   nodeLeaseMarks(nodeId: NodeId): string;
-  /** STRING · {node} · 1 h; withdrawn, 1 min. "generation version region", then what others must know of the node, its holder among it, as JSON. */
+  /** STRING · {node} · 1 h; withdrawn, 1 min. "generation version region", then the node record with its holder, as JSON. */
   nodeCapabilities(nodeId: NodeId): string;
   /** STRING · {node} · 3 × the node's interval. "ts=<ms>;region=<region>" */
   nodePresence(nodeId: NodeId): string;
-  /** STRING · {node} · 1 h. Name of the instance that holds it, for whoever looks; written with its capabilities. */
+  /** STRING · {node} · 1 h. Name of the instance that holds it, for operators; written with its capabilities. */
   nodeOwner(nodeId: NodeId): string;
-  /** ZSET · {node} · until fetched or expired. "expiry:job" of what waits for a node that polls → its turn. */
+  /** ZSET · {node} · until fetched or expired. "expiry:job" of the entries for a node that polls → position. */
   nodeMailbox(nodeId: NodeId): string;
   /** HASH · {node} · with the mailbox. Job → its assignment, as JSON. */
   nodeMailboxBodies(nodeId: NodeId): string;
-  /** CHANNEL · {node}. Says that something was put into the mailbox; carries nothing. */
+  /** CHANNEL · {node}. Notice that an entry was put into the mailbox; empty. */
   nodeArrivals(nodeId: NodeId): string;
 
   /** HASH · {job} · deadline and a margin, then retention. The record of a job, and the binding of its request. */
   job(tag: string): string;
-  /** HASH · {job} · retention. A settled job whose request was bound anew. */
+  /** HASH · {job} · retention. A settled job whose request was bound to another job. */
   earlierJob(tag: string, jobId: JobId): string;
 
-  /** STRING · {session} · with the state. "instance/incarnation" of whoever has the session. */
+  /** STRING · {session} · with the state. "instance/incarnation" of the session's owner. */
   sessionOwner(sessionId: SessionId): string;
-  /** HASH · {session} · renewed while its client is there, then resume TTL. What another instance needs to go on: revision, body. */
+  /** HASH · {session} · renewed while its client is there, then resume TTL. What another instance needs to continue it: revision, body. */
   sessionState(sessionId: SessionId): string;
 
-  /** HASH · own slot · presence TTL. An instance lives under this name as long as the key exists. */
+  /** HASH · own hash slot · presence TTL. An instance is alive under this name while the key exists. */
   presence(instanceId: string): string;
-  /** STRING · slot of the presence · 10 min. The name was declared dead, or its instance has left. */
+  /** STRING · hash slot of the presence · 10 min. The name was declared dead, or its instance has left. */
   death(instanceId: string): string;
-  /** STREAM · {instance} · until adopted, at the latest 1 h after it was last opened. */
+  /** STREAM · {instance} · until taken over, at the latest 1 h after it was last opened. */
   inbox(instanceId: string): string;
-  /** STREAM · {instance} · bounded; after its instance is gone, for a week. */
+  /** STREAM · {instance} · bounded; for a week after its instance was removed. */
   deadLetters(instanceId: string): string;
-  /** ZSET · own slot · bounded. Instances that are gone and left dead letters → until when those are kept (ms). */
+  /** ZSET · own hash slot · bounded. Removed instances that left dead letters → until when those are kept (ms). */
   readonly orphanedDeadLetters: string;
-  /** STRING · {instance} · a few seconds. What it says of its work: "nodes sessions jobs". */
+  /** STRING · {instance} · a few seconds. Figures of its work: "nodes sessions jobs". */
   instanceFigures(instanceId: string): string;
-  /** ZSET · {instance} · until adopted, or the last deadline. Jobs it drives → deadline. */
+  /** ZSET · {instance} · until taken over, or the last deadline. Jobs it drives → deadline. */
   instanceJobs(instanceId: string): string;
-  /** ZSET · {instance} · retention; bounded. Jobs it settled lately → deadline. */
+  /** ZSET · {instance} · retention; bounded. Jobs it settled recently → deadline. */
   instanceSettledJobs(instanceId: string): string;
-  /** CHANNEL · {instance}. Ids of jobs that moved and that somebody on this instance waits for; carries nothing else. */
+  /** CHANNEL · {instance}. Ids of jobs that moved and have a subscriber on this instance; nothing else. */
   instanceMoves(instanceId: string): string;
-  /** CHANNEL · {instance}. What others hint to this instance: partial texts, outcomes of its nodes. */
+  /** CHANNEL · {instance}. Hints to this instance: partial texts, outcomes of its nodes. */
   instanceHints(instanceId: string): string;
-  /** CHANNEL · own slot. What is sent as a hint to all: loads of nodes. */
+  /** CHANNEL · own hash slot. Hints to all instances: loads of nodes. */
   readonly commonHints: string;
-  /** SET · own slot · for ever. Every instance that was not yet adopted. */
+  /** SET · own hash slot · for ever. Every instance that was not yet taken over. */
   readonly instances: string;
   /** STRING · {instance} · 15 s. Its part of the statistics, as JSON. */
   statsPart(instanceId: string): string;
-  /** STRING · own slot · 45 s. The statistics of all instances, as JSON. */
+  /** STRING · own hash slot · 45 s. The statistics of all instances, as JSON. */
   readonly statsSnapshot: string;
-  /** ZSET · own slot, one of a few · for ever. Node id → last seen (ms). */
+  /** ZSET · own hash slot, one of a few · for ever. Node id → last seen (ms). */
   nodesSeen(part: number): string;
-  /** CHANNEL · own slot, one of a few. Which node records of nodes changed, as JSON: id, generation, version. */
+  /** CHANNEL · own hash slot, one of a few. The node records that changed, as JSON: id, generation, version. */
   nodeNotices(part: number): string;
-  /** STRING · own slot · as long as its task says. Somebody does this task. */
+  /** STRING · own hash slot · as long as its task says. An instance does this task. */
   lock(task: string): string;
-  /** STRING · own slot · debounce window. Somebody deals with a service, "id@version", that a node lacks. */
+  /** STRING · own hash slot · debounce window. An instance handles a service, "id@version", that a node lacks. */
   modelUnavailable(serviceVersion: string): string;
 }
 

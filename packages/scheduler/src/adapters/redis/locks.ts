@@ -1,4 +1,4 @@
-/** Locks of all instances: one short text each that expires by itself. Cold path. */
+/** Locks of all instances: one short text each, with an expiry. Cold path. */
 import type { Locks } from '../../ports/locks.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
@@ -10,7 +10,7 @@ export function createLocks(deps: { connection: RedisConnection; keyOf: (name: s
     take: (name, ttlMs) =>
       asDependency(
         'taking a lock',
-        // Redis knows whole milliseconds only; 1.1 s are a little more than 1100 of them to a computer.
+        // Redis takes whole milliseconds only, and 1.1 s is a little more than 1100 in floating point.
         async () => (await connection.set(keyOf(name), '1', 'PX', Math.ceil(ttlMs), 'NX')) === 'OK',
       ),
   };

@@ -1,9 +1,9 @@
 /**
- * Node ids, their credentials and generations, of many instances: in the node's own hash, so a claim is one script in its slot.
+ * Node ids, their credentials and generations, for all instances: in the node's own hash, so that a claim is one script in its hash slot.
  *
- * The limit on nodes is approximate: who claims brings along whether there is room by its own count, which is at most a few
- * seconds old. Instances that fill the last places at once may exceed it by what they add in that time. Nothing is counted per heartbeat.
- * An id whose node nobody reports any more is free again after a while; its next generation is later all the same.
+ * The limit on nodes is approximate: each instance checks it against its own count, which is at most a few seconds old. Instances that
+ * claim the last ids at the same time may exceed it by what they add in that time. Heartbeats count nothing.
+ * An id without reports becomes free after a while; its next generation is later nevertheless.
  */
 import type { Clock } from '../../ports/clock.ts';
 import type { ClaimResult, NodeIdClaims } from '../../ports/node-id-claims.ts';
@@ -20,7 +20,7 @@ export function createNodeIdClaims(deps: {
   keys: Keys;
   clock: Clock;
   maxNodes: number;
-  /** As the ledger's. */
+  /** The same as the ledger's. */
   idleMs?: number;
 }): NodeIdClaims {
   const { connection, keys } = deps;
@@ -29,7 +29,7 @@ export function createNodeIdClaims(deps: {
   const claimNode = createClaimNode(connection, keys, idleMs);
   const releaseClaim = createReleaseClaim(connection, keys);
 
-  /** At once, not one after the other: an id that is claimed or in conflict belongs into the index either way. */
+  /** Both writes run concurrently: the index must contain the id whether the claim succeeds or conflicts. */
   async function claimWithRoom(nodeId: string, credential: string): Promise<ClaimResult> {
     count.correct(1);
     let isAdded = false;
@@ -40,7 +40,7 @@ export function createNodeIdClaims(deps: {
       ]);
       if (claimed.status === 'rejected') throw claimed.reason;
       isAdded = claimed.value.kind === 'claimed' && !claimed.value.isReturning;
-      // A known id is in the index already: the shard that has this part of it may be down.
+      // A known id is in the index already, so this part of the index may be on a shard that is down.
       if (isAdded && entered.status === 'rejected') throw entered.reason;
       return claimed.value;
     } finally {
@@ -57,19 +57,19 @@ export function createNodeIdClaims(deps: {
     },
 
     async current(nodeId) {
-      const [credential, generation] = await asDependency('reading who holds a node id', () =>
+      const [credential, generation] = await asDependency('reading the claim of a node id', () =>
         connection.hmget(keys.nodeMeta(nodeId), 'credential', 'generation'),
       );
       return credential === null || credential === undefined ? undefined : Number(generation);
     },
 
-    // Its place in the index is kept by whoever posts the node on the board.
+    // The holder keeps the id in the index by posting the node record.
     restore: createRestoreClaim(connection, keys, idleMs),
 
     async release(nodeId, generation) {
       const result = await releaseClaim(nodeId, generation);
       if (result === 'released') count.correct(-1);
-      // Also when nobody held it: the release before may have got no further than that.
+      // Also if the id was not claimed: an earlier release may have failed before this step.
       if (result !== 'stale') await count.leave(nodeId);
       return result === 'released';
     },

@@ -1,4 +1,4 @@
-/** Jobs waiting for polling nodes, in the node's slot: any instance may put, any other hand out. */
+/** Jobs that wait for polling nodes, in the node's hash slot: any instance may put entries and hand them out. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { MailboxEntry, NodeMailbox } from '../../ports/node-mailbox.ts';
@@ -13,21 +13,21 @@ import { createWaitingTakes } from './node-mailbox/waiting-takes.ts';
 
 export function createNodeMailbox<T>(deps: {
   connection: RedisConnection;
-  /** Listens for arrivals; nothing else can be asked on it. */
-  ear: RedisConnection;
+  /** For subscriptions to arrivals only. */
+  subscriber: RedisConnection;
   keys: Keys;
   clock: Clock;
   maxPerNode: number;
-  /** As of the ledger, whose leases are lengthened here. */
+  /** The same as the ledger's, whose leases are extended here. */
   idleMs?: number;
 }): NodeMailbox<T> {
-  const { connection, ear, keys, clock, idleMs = NODE_IDLE_MS } = deps;
+  const { connection, subscriber, keys, clock, idleMs = NODE_IDLE_MS } = deps;
   const putEntry = createPutEntry(connection, keys, deps.maxPerNode);
   const takeEntries = createTakeEntries(connection, keys, idleMs);
   const dropEntry = createDropEntry(connection, keys);
-  const waiting = createWaitingTakes({ clock, arrivals: createArrivals({ ear, keys }) });
+  const waiting = createWaitingTakes({ clock, arrivals: createArrivals({ subscriber, keys }) });
 
-  /** A duration goes to the server, not an instant: their clocks need not agree. */
+  /** The server gets a duration, not a time, because the clocks may differ. */
   const ttlUntil = (expiresAt: number): number => Math.ceil(expiresAt - clock.now());
 
   async function takeNow(
@@ -38,7 +38,7 @@ export function createNodeMailbox<T>(deps: {
     const entries = await takeEntries(nodeId, max);
     const taken = entries.map(({ jobId, body }) => ({ jobId, ...JSON.parse(body) }) as MailboxEntry<T>);
     if (!isAborted(signal)) return taken;
-    // The caller has gone in the meantime: the entries return to their places.
+    // The caller has aborted in between: the entries are put back at their positions.
     await Promise.all(
       entries.map(({ jobId, turn, body }, at) => {
         const { expiresAt, slot } = taken[at] as MailboxEntry<T>;

@@ -1,8 +1,8 @@
 /**
- * The board of many instances. A node's node record and its presence lie in the node's own slot, each written by one script; a few
- * sorted sets list the ids, since no command may look at all keys.
+ * Node records of all instances. The record of a node and its presence are in the node's own hash slot, each written by one script; a
+ * few sorted sets list the ids, because no command may scan all keys.
  *
- * A heartbeat costs one write: lists are kept by `enlist`, for many ids at once, and change notices go out only on a change.
+ * A heartbeat costs one write: `enlist` keeps the lists, for many ids at once, and notices are sent only for changes.
  */
 import { type NodeRecords, type RecordVersion, WITHDRAWN_VERSION } from '../../ports/node-records.ts';
 import { asDependency } from './connection/dependency.ts';
@@ -18,10 +18,10 @@ import { createWithdrawRecord } from './node-records/withdraw-record.ts';
 
 export function createNodeRecords(deps: {
   connection: RedisConnection;
-  /** Only listens. */
-  ear: RedisConnection;
+  /** For subscriptions only. */
+  subscriber: RedisConnection;
   keys: Keys;
-  /** Ids that nobody enlisted for this long are no longer listed. */
+  /** Ids that were not enlisted for this long are no longer listed. */
   forgetAfterMs: number;
   onFault?: (fault: unknown) => void;
 }): NodeRecords {
@@ -33,12 +33,12 @@ export function createNodeRecords(deps: {
   const enlist = createEnlistNodes(connection, keys);
   const page = createPageNodes(connection, keys, deps.forgetAfterMs);
   const listeners = new Set<(notices: readonly RecordVersion[]) => void>();
-  const notices = createRecordNotices({ ...deps, onNotices: tell });
+  const notices = createRecordNotices({ ...deps, onNotices: notify });
 
-  function tell(heard: readonly RecordVersion[]): void {
+  function notify(notices: readonly RecordVersion[]): void {
     for (const listen of listeners) {
       try {
-        listen(heard);
+        listen(notices);
       } catch (fault) {
         deps.onFault?.(fault);
       }
@@ -51,7 +51,7 @@ export function createNodeRecords(deps: {
       if (result.kind === 'stale') return result;
       notices.send(record);
       if (result.kind === 'posted') return { kind: 'posted' };
-      // Also at a repeat: the post before may have got no further than its node record.
+      // Also for a repeat: an earlier post may have failed after it wrote the record.
       await enlist([record.nodeId]);
       return { kind: result.kind === 'first' ? 'posted' : 'already' };
     },
@@ -71,19 +71,19 @@ export function createNodeRecords(deps: {
 
     enlist,
 
-    async read(asked) {
-      const standings = await Promise.all(asked.map(readRecord));
-      return new Map(asked.map(({ nodeId }, at) => [nodeId, standings[at] ?? { kind: 'unknown' }]));
+    async read(nodes) {
+      const statuses = await Promise.all(nodes.map(readRecord));
+      return new Map(nodes.map(({ nodeId }, at) => [nodeId, statuses[at] ?? { kind: 'unknown' }]));
     },
 
     page,
 
     async subscribe(listen) {
-      // A wrapper, so that one function may subscribe twice and each end only its own.
-      const own = (heard: readonly RecordVersion[]) => listen(heard);
+      // A wrapper, so that one function may subscribe twice and each subscription ends alone.
+      const own = (notices: readonly RecordVersion[]) => listen(notices);
       listeners.add(own);
       try {
-        await asDependency('listening for notices', notices.listen);
+        await asDependency('subscribing to notices', notices.subscribe);
       } catch (fault) {
         listeners.delete(own);
         throw fault;

@@ -1,4 +1,4 @@
-/** Sessions that any instance can go on with: owner and state lie in the session's own slot, each change is one script. */
+/** Sessions that any instance can continue: owner and state are in the session's own hash slot, each change is one script. */
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
 import type { Keys } from './keys.ts';

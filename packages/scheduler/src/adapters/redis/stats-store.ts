@@ -1,4 +1,4 @@
-/** The statistics of instances, and the snapshot of all, as one text each that expires by itself. Cold path. */
+/** The statistics of each instance, and the snapshot of all, as one text each, with an expiry. Cold path. */
 import type { StatsStore } from '../../ports/stats-store.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
@@ -21,8 +21,8 @@ export function createStatsStore(deps: { connection: RedisConnection; keys: Keys
         await connection.set(keys.statsSnapshot, text, 'PX', ttlMs);
       }),
     latest: () =>
-      asDependency('reading the statistics of all', async () => {
-        // Asked first: if it is replaced in between, it only seems older than it is.
+      asDependency('reading the statistics of all instances', async () => {
+        // Read first: if the text is replaced in between, it only seems older than it is.
         const leftMs = await connection.pttl(keys.statsSnapshot);
         const text = await connection.get(keys.statsSnapshot);
         return text === null || leftMs <= 0 ? undefined : { text, leftMs };

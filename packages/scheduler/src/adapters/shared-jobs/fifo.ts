@@ -1,8 +1,8 @@
-/** Hot path: things by name in the order they came, of which the first ones go first. Cheap at its front, unlike a map. */
+/** Hot path: a queue whose entries are found by name. Removing the first entry is cheap, unlike in a map. */
 
 export interface Fifo<T> {
   has(name: string): boolean;
-  /** Nothing if it is there already. */
+  /** Does nothing if the name exists. */
   add(name: string, one: T): void;
   delete(name: string): T | undefined;
   first(): readonly [name: string, one: T] | undefined;
@@ -10,8 +10,8 @@ export interface Fifo<T> {
   size(): number;
 }
 
-/** So many at the front are given up before the rest moves up. */
-const MOST_GONE = 1_024;
+/** The array is shortened after so many entries at its front were removed. */
+const MAX_REMOVED = 1_024;
 
 export function createFifo<T>(): Fifo<T> {
   const all = new Map<string, { readonly one: T; readonly number: number }>();
@@ -20,7 +20,7 @@ export function createFifo<T>(): Fifo<T> {
   let numbers = 0;
 
   function moveUp(): void {
-    if (front < MOST_GONE) return;
+    if (front < MAX_REMOVED) return;
     order = order.slice(front);
     front = 0;
   }
@@ -41,7 +41,7 @@ export function createFifo<T>(): Fifo<T> {
     first() {
       for (let next = order[front]; next !== undefined; next = order[front]) {
         const found = all.get(next.name);
-        // One that left and came again stands further back.
+        // An entry that was removed and added again has a later position.
         if (found?.number === next.number) return [next.name, found.one];
         front += 1;
         moveUp();

@@ -9,7 +9,7 @@ import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { JobEvents } from '../../ports/job-events.ts';
-import type { BookedJobStore } from './job-store.ts';
+import type { SharedJobStore } from './job-store.ts';
 
 /** A lost notice delays a subscriber at most this long. */
 const LOOK_MS = 2_000;
@@ -29,7 +29,7 @@ interface Watch {
 /** Messages between instances that a job has moved. They may be lost. */
 export interface MoveNotices {
   /** Notices arrive after it has resolved. Safe to call often. */
-  listen(): Promise<void>;
+  subscribe(): Promise<void>;
   send(instanceId: string, jobId: JobId): void;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export function createJobEvents(deps: {
   instanceId: string;
   /** Publishes to the subscribers of this process, and bounds them. */
   local: JobEvents;
-  store: Pick<BookedJobStore, 'watch' | 'watchersOf' | 'drives'>;
+  store: Pick<SharedJobStore, 'watch' | 'watchersOf' | 'drives'>;
 }): JobEvents & { close(): Promise<void> } {
   const { local, store, instanceId } = deps;
   /** At most as many as there are subscribers. */
@@ -90,8 +90,8 @@ export function createJobEvents(deps: {
     if (watches.get(watch.jobId) !== watch) return;
     watch.cancel = deps.clock.after(LOOK_MS, () => void lookIfElsewhere(watch));
     if (store.drives(watch.jobId)) return;
-    // Listen first, then read: a move in between sends a notice. Without a subscription only the reads are left.
-    await notices.listen().catch(() => {});
+    // Subscribe first, then read: a move in between sends a notice. Without a subscription only the periodic reads are left.
+    await notices.subscribe().catch(() => {});
     if (watches.get(watch.jobId) === watch) await look(watch);
   }
 

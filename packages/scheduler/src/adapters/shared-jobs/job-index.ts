@@ -1,5 +1,5 @@
 /**
- * Hot path: which jobs this instance drives and which it settled lately, in two indexes in its own hash slot.
+ * Hot path: which jobs this instance drives and which it settled recently, in two indexes in its own hash slot.
  *
  * A job that begins is written at once, because the instance that takes over reads the index; jobs that begin in one turn of the
  * event loop share a command. The end of a job may wait: until it is written the job is still listed as driven. So ends are
@@ -72,7 +72,7 @@ export function createJobIndex(deps: {
       throw fault;
     }
     sending.delete(ends);
-    // Ends that an outage has left are written without a pause, as long as Redis takes them.
+    // Ends that an outage has left are written without a pause, as long as Redis accepts them.
     if (waiting() >= MOST_AT_ONCE) writeEnds();
   }
 
@@ -88,10 +88,10 @@ export function createJobIndex(deps: {
     await Promise.all(writes);
   }
 
-  // After a fault the ends wait again, and the timer runs: no caller has to know.
+  // After a fault the ends wait again, and the timer runs: callers are not affected.
   const writeEnds = (): void => void write(NONE).catch(() => {});
 
-  /** Starts the timer anew for the ends that wait now. */
+  /** Restarts the timer for the ends that wait now. */
   function writeLater(): void {
     cancel?.();
     cancel = waiting() === 0 ? undefined : deps.clock.after(LATER_MS, writeEnds);

@@ -1,13 +1,13 @@
-/** Hot path: moves of the jobs this instance drives, and what the store's answers mean for the jobs counted here. */
+/** Hot path: moves of the jobs that this instance drives, and the effect of the store's answers on the local counts. */
+import type { BoundedMap } from '../../domain/bounded-map.ts';
 import type { JobId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { JobChange } from '../../domain/job-change.ts';
 import { fitResult } from '../../domain/job-spec.ts';
 import type { Expected, MoveResult } from '../../ports/job-store.ts';
 import type { JobIndex } from './job-index.ts';
-import type { Moved, MoveJob } from './job-scripts.ts';
+import type { KnownJob, Moved, MoveJob } from './job-scripts.ts';
 import type { JobTally } from './job-tally.ts';
-import type { KnownJobs } from './known-jobs.ts';
 
 export interface JobMoves {
   move(driver: string, jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult>;
@@ -15,13 +15,13 @@ export interface JobMoves {
 }
 
 export function createJobMoves(deps: {
-  known: KnownJobs;
+  known: BoundedMap<JobId, KnownJob>;
   tally: JobTally;
   index: JobIndex;
   write: MoveJob;
   /** Deletes a settled record before its retention ends. */
   drop: (jobId: JobId) => Promise<unknown>;
-  /** This incarnation took the job over from a driver that was gone. */
+  /** This incarnation took the job over from a dead driver. */
   isTakenOver: (jobId: JobId) => boolean;
   restore: (job: JobRecord) => Promise<'restored' | 'kept' | 'driven_elsewhere'>;
   resultInlineMaxBytes: number;
@@ -63,15 +63,16 @@ export function createJobMoves(deps: {
 
   function noteMoved(jobId: JobId, moved: Moved): MoveResult {
     if (moved.kind === 'unknown_job' || moved.kind === 'driven_elsewhere') {
-      known.forget(jobId);
+      known.delete(jobId);
       tally.leave(jobId);
       return moved;
     }
     const { kind, record, revision } = moved;
     if (moved.watchers.length > 0) watchers.set(record, moved.watchers);
-    if (record.state === 'RELEASED') known.forget(jobId);
+    if (record.state === 'RELEASED') known.delete(jobId);
     // A failover may have rolled the record back: then the newer one is needed to restore it.
-    else if (kind === 'moved' || revision >= (known.get(jobId)?.revision ?? 0)) known.note(record, revision);
+    else if (kind === 'moved' || revision >= (known.get(jobId)?.revision ?? 0))
+      known.set(jobId, { record, revision });
     if (isSettled(record.state)) {
       if (kind === 'moved') settled(record, moved.bytes);
       else tally.leave(jobId);

@@ -2,23 +2,28 @@
  * Hot path: job records and request bindings of all instances, in a store that they share: Redis, or the simulated one.
  *
  * A job and its binding are one record, so that every call is one script. A record names its driver, and only the driver can move
- * it. This instance counts its own jobs for the limits; in the store every record expires by itself. A thrown error means *unknown*.
+ * it. This instance counts its own jobs for the limits; in the store every record has an expiry. A thrown error means *unknown*.
  */
+import { createBoundedMap } from '../../domain/bounded-map.ts';
 import { isUnsent, SchedulerError } from '../../domain/errors.ts';
 import type { JobId, TenantId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { JobChange } from '../../domain/job-change.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AdmitResult, Expected, JobQuery, JobStore } from '../../ports/job-store.ts';
-import { createFormerDrivers } from './former-drivers.ts';
 import { createJobIndex } from './job-index.ts';
 import { createJobMoves } from './job-moves.ts';
-import type { Admitted, IndexScripts, RecordScripts } from './job-scripts.ts';
-import { jobTag, requestTag } from './job-tag.ts';
+import {
+  type Admitted,
+  type IndexScripts,
+  jobTag,
+  type KnownJob,
+  type RecordScripts,
+  requestTag,
+} from './job-scripts.ts';
 import { createJobTally, type TallyLimits } from './job-tally.ts';
-import { createKnownJobs } from './known-jobs.ts';
-import { lifeOf } from './life-of.ts';
 import { listJobs } from './list-jobs.ts';
+import { ttlOf } from './record-ttl.ts';
 import { createJobTakeovers, type JobTakeovers } from './takeover-store.ts';
 
 export interface JobStoreLimits extends TallyLimits {
@@ -27,15 +32,15 @@ export interface JobStoreLimits extends TallyLimits {
 }
 
 /** What instances need beyond the port to share jobs. */
-export interface BookedJobStore extends JobStore, JobTakeovers {
+export interface SharedJobStore extends JobStore, JobTakeovers {
   restore: JobTakeovers['restore'];
   /** From now on this instance gets notices of the job's moves. Its record, unless it is unknown or still has that revision. */
   watch(jobId: JobId, revision: number): Promise<{ record: JobRecord; revision: number } | undefined>;
   /** Instances that watched the job when `move` returned this record object. */
   watchersOf(record: JobRecord): readonly string[];
-  /** Admitted or taken over here, by this incarnation, and not known to have ended. */
+  /** Admitted or taken over by this incarnation, and not known to have ended. */
   drives(jobId: JobId): boolean;
-  /** How many records this instance has in it. */
+  /** How many records of this instance the store holds. */
   levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
   /** Writes the index changes that are still waiting. */
   close(): Promise<void>;
@@ -64,12 +69,14 @@ export function createJobStore(
     endOfTurn: () => Promise<void>;
   } & JobStoreOwner &
     JobStoreLimits,
-): BookedJobStore {
+): SharedJobStore {
   const { scripts, indexes } = deps;
   const index = createJobIndex({ ...deps, write: indexes.note });
   const tally = createJobTally(deps);
-  const known = createKnownJobs({ maxKnown: deps.maxInflight });
-  const formers = createFormerDrivers({ maxFormer: deps.maxInflight });
+  /** A dropped record only costs one longer answer. */
+  const known = createBoundedMap<JobId, KnownJob>({ max: deps.maxInflight });
+  /** Former drivers of the jobs that this incarnation took over: a store that lost a takeover still names the former driver. */
+  const formers = createBoundedMap<JobId, string>({ max: deps.maxInflight });
   const moves = createJobMoves({
     ...deps,
     known,
@@ -122,7 +129,7 @@ export function createJobStore(
 
   async function write(draft: JobRecord): Promise<Exclude<Admitted, { kind: 'over' }>> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const admitted = await scripts.admit(draft, { driver: driver(), lifeMs: lifeOf(draft, deps) });
+      const admitted = await scripts.admit(draft, { driver: driver(), ttlMs: ttlOf(draft, deps) });
       if (admitted.kind !== 'over') return admitted;
       await scripts.shelve(admitted.jobId);
     }
@@ -148,7 +155,7 @@ export function createJobStore(
           isNew && claim.unbind !== undefined ? scripts.unbind(claim.unbind) : undefined,
         ]);
         if (admitted.kind === 'admitted') {
-          known.note(draft, draft.timeline.length);
+          known.set(draft.jobId, { record: draft, revision: draft.timeline.length });
           return { kind: 'admitted', job: draft };
         }
         const { record } = admitted.stored;
@@ -170,7 +177,7 @@ export function createJobStore(
     async discard(jobId: JobId) {
       const discarded = await scripts.discard(jobId, driver());
       if (discarded === 'kept') return discarded;
-      known.forget(jobId);
+      known.delete(jobId);
       tally.leave(jobId);
       if (discarded === 'driven_elsewhere') return discarded;
       index.drop(jobId);

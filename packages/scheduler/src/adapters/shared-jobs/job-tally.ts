@@ -1,8 +1,8 @@
 /**
- * Hot path: what this instance has in a shared store, counted here, so that limits cost no shared counter.
+ * Hot path: counts the jobs of this instance in the shared store, so that limits need no shared counter.
  *
- * Jobs in flight are those it admitted, retained ones those it settled. What ends elsewhere is noticed when its time is over at
- * the latest. Nothing here decides what is true of a job; at worst a limit is met a little early.
+ * It counts the jobs that this instance admitted (in flight) and those it settled (retained). A job that ends on another instance is
+ * counted until its time is over. No decision about a job depends on these counts; at worst a limit applies a little early.
  */
 import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
@@ -11,20 +11,20 @@ import { createFifo } from './fifo.ts';
 
 export type Claim =
   | { readonly kind: 'claimed'; readonly unbind?: JobId }
-  /** It has its place already: the same draft once more. */
+  /** The same draft was counted before. */
   | { readonly kind: 'held' }
   | { readonly kind: 'full' };
 
 export interface JobTally {
-  /** A place for one more job, before it is written. `unbind`: whose binding has to go for it. */
+  /** Counts one more job, before it is written. `unbind`: the job whose binding must be removed for it. */
   claim(draft: JobRecord): Claim;
-  /** Admitted elsewhere and driven here from now on, whatever the limits: somebody has to. */
-  adopt(job: JobRecord): void;
-  /** It was not written after all, or is gone, or driven by another. */
+  /** Counts a job that this instance took over, regardless of the limits: every job needs a driver. */
+  addTakenOver(job: JobRecord): void;
+  /** The job was not written, was removed, or has another driver. */
   leave(jobId: JobId): void;
-  /** None of those in flight is driven here any more. */
+  /** This instance no longer drives any of the jobs in flight. */
   leaveAll(): void;
-  /** Whose records have to go for it. Nothing if it was settled before. */
+  /** Returns the jobs whose records must be dropped for it. Undefined if the job was settled before. */
   settle(
     jobId: JobId,
     how: { readonly bytes: number; readonly isBound: boolean },
@@ -37,24 +37,24 @@ export interface TallyLimits {
   /** How long a FINISHED job stays bound to its request. */
   readonly bindingLeaseMs: number;
   readonly retentionMs: number;
-  /** Settled by this instance, as are the bytes. */
+  /** Applies to jobs settled by this instance, like the bytes. */
   readonly maxRetained: number;
   readonly maxRetainedBytes: number;
-  /** Admitted by this instance, as are the bindings. */
+  /** Applies to jobs admitted by this instance, like the bindings. */
   readonly maxInflight: number;
   readonly maxBindings: number;
-  /** How long a record that nobody settles outlives its deadline: for clocks that differ, and for whoever adopts it. */
+  /** How long the record of an unsettled job is kept after its deadline: for differing clocks, and for a takeover. */
   readonly liveMarginMs: number;
 }
 
-/** Bytes of a settled record besides what the node sent, measured generously. */
+/** Upper estimate of the bytes of a settled record without the node's data. */
 const RECORD_BYTES = 2_048;
 
 export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
   const { clock } = deps;
   const inFlight = new Map<JobId, { readonly overAt: number; readonly isBound: boolean }>();
   let boundInFlight = 0;
-  /** In order of settling, which is the order they go in. */
+  /** In the order of settling, which is the order of dropping. */
   const retained = createFifo<{ readonly overAt: number; readonly bytes: number }>();
   let retainedBytes = 0;
   /** Settled and still bound, oldest first → end of the lease. */
@@ -78,7 +78,7 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
     leases.delete(jobId);
   }
 
-  /** Each stands in order of time, or nearly so: the first that is not over ends the search. */
+  /** Entries are in order of time, or nearly so: the first one that has not expired ends the loop. */
   function sweep(): void {
     const now = clock.now();
     for (const [jobId, { overAt }] of inFlight) {
@@ -102,7 +102,7 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
       if (inFlight.size >= deps.maxInflight) return { kind: 'full' };
       const isBound = draft.requestId !== undefined;
       const isTight = isBound && boundInFlight + leases.size() >= deps.maxBindings;
-      // The binding that goes for a new one is that of the job settled longest ago.
+      // The binding of the job that was settled longest ago makes room for a new one.
       const unbind = isTight ? leases.first()?.[0] : undefined;
       if (isTight && unbind === undefined) return { kind: 'full' };
       enter(draft);
@@ -111,7 +111,7 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
       return { kind: 'claimed', unbind };
     },
 
-    adopt(job) {
+    addTakenOver(job) {
       if (!inFlight.has(job.jobId)) enter(job);
     },
 

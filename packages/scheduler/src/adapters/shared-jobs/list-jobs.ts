@@ -1,15 +1,15 @@
 /**
- * Pages through the jobs of all instances, newest first: their indexes are merged by (deadline, id), which never changes while a
- * job goes from one index to another or from one instance to another. Bounded work per page, nothing global, no scan.
+ * Pages through the jobs of all instances, newest first: their indexes are merged by (deadline, id), which does not change when a
+ * job moves to another index or to another instance. Bounded work per page, no global index, no scan.
  */
 import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { JobPage, JobQuery } from '../../ports/job-store.ts';
 
-/** A page ends after so many records even if few passed the filter; its cursor goes on from there. */
+/** A page ends after so many records even if few passed the filter; its cursor continues there. */
 const MAX_SCANNED = 1_000;
 const CHUNK = 100;
-/** A filter may want few of many: reading one by one would take as many round trips. */
+/** With a selective filter, reading records one by one would take too many round trips. */
 const LEAST_AT_ONCE = 16;
 
 export interface Position {
@@ -17,7 +17,7 @@ export interface Position {
   readonly jobId: JobId;
 }
 
-/** Reads one index downwards from a deadline, that one included: at most `count` after the first `skip`. */
+/** Reads one index downwards from a deadline, inclusive: at most `count` entries after the first `skip`. */
 export type ReadIndex = (
   from: number | undefined,
   skip: number,
@@ -57,7 +57,7 @@ const page = (jobs: readonly JobRecord[], last: Position | undefined): JobPage =
 const isWanted = (record: JobRecord, { tenantId, state }: JobQuery): boolean =>
   (tenantId === undefined || record.tenantId === tenantId) && (state === undefined || record.state === state);
 
-/** The next jobs of all sources, each once, though two sources may have it. */
+/** The next jobs of all sources, each once, even if two sources have it. */
 async function nextOf(sources: readonly Source[], count: number): Promise<Position[]> {
   const found: Position[] = [];
   while (found.length < count) {
@@ -76,7 +76,7 @@ async function nextOf(sources: readonly Source[], count: number): Promise<Positi
 }
 
 interface Source {
-  /** Nothing is at hand, and there may be more. */
+  /** The buffer is empty, and the index may have more. */
   isDry(): boolean;
   fill(): Promise<void>;
   head(): Position | undefined;
@@ -84,14 +84,14 @@ interface Source {
 }
 
 function createSource(index: ReadIndex, start: Position | undefined): Source {
-  /** Next one last. */
+  /** In reverse order: the next one is the last element. */
   let waiting: Position[] = [];
   let last = start;
   let isOver = false;
   return {
     isDry: () => waiting.length === 0 && !isOver,
     async fill() {
-      // Many jobs may share the deadline where the last reading ended; those passed already are skipped.
+      // Many jobs may share the deadline at which the last read ended; those that were returned already are skipped.
       for (let skip = 0; waiting.length === 0 && !isOver; skip += CHUNK) {
         const chunk = await index(last?.deadlineAt, skip, CHUNK);
         waiting = chunk.filter((position) => last === undefined || isBelow(position, last)).reverse();
@@ -105,7 +105,7 @@ function createSource(index: ReadIndex, start: Position | undefined): Source {
   };
 }
 
-/** Whether one comes after the other in a list. Every index sorts equal deadlines by id, and so does this. */
+/** Whether the first comes after the second in a list. Every index sorts equal deadlines by id, so this does as well. */
 const isBelow = (one: Position, other: Position): boolean =>
   one.deadlineAt === other.deadlineAt ? one.jobId < other.jobId : one.deadlineAt < other.deadlineAt;
 

@@ -1,16 +1,21 @@
 /** Failure path: jobs that change their driver, records that a failover lost, and the indexes of dead instances. */
-
+import type { BoundedMap } from '../../domain/bounded-map.ts';
 import { instanceOf } from '../../domain/driver-name.ts';
 import type { JobId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord, type TimelineEntry } from '../../domain/job.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { FormerDrivers } from './former-drivers.ts';
 import type { JobIndex } from './job-index.ts';
-import type { FormerDriver, IndexScripts, RecordScripts, Restored, TimeLeft } from './job-scripts.ts';
+import type {
+  FormerDriver,
+  IndexScripts,
+  KnownJob,
+  RecordScripts,
+  Restored,
+  TimeLeft,
+} from './job-scripts.ts';
 import type { JobTally } from './job-tally.ts';
-import type { KnownJobs } from './known-jobs.ts';
-import { deadlineOf, lifeOf } from './life-of.ts';
 import type { Position } from './list-jobs.ts';
+import { deadlineOf, ttlOf } from './record-ttl.ts';
 
 export interface JobTakeovers {
   /** The driver of the job, or the one that settled it. */
@@ -56,8 +61,9 @@ export function createJobTakeovers(
     driver: () => string;
     index: JobIndex;
     tally: JobTally;
-    known: KnownJobs;
-    formers: FormerDrivers;
+    known: BoundedMap<JobId, KnownJob>;
+    /** Former drivers of the jobs that this incarnation took over. */
+    formers: BoundedMap<JobId, string>;
     maxRetained: number;
   } & RestoreLimits,
 ): JobTakeovers {
@@ -68,13 +74,13 @@ export function createJobTakeovers(
     if (driver === undefined || instanceOf(driver) !== deps.instanceId) index.drop(jobId);
   }
 
-  /** The job may have moved since the caller read its record. */
+  /** The job may have moved after the caller read its record. */
   function newest(job: JobRecord): JobRecord {
     const seen = known.get(job.jobId)?.record;
     return seen !== undefined && hasPassed(seen, job) ? seen : job;
   }
 
-  /** Number of entries that were ever written. A long timeline has lost its middle, so its length does not say. */
+  /** Number of entries that were ever written. It is not the length of the timeline, because a long timeline loses its middle. */
   function revisionOf(job: JobRecord): number {
     const seen = known.get(job.jobId);
     return seen !== undefined && endsAlike(seen.record, job) ? seen.revision : job.timeline.length;
@@ -86,12 +92,13 @@ export function createJobTakeovers(
       driver: deps.driver(),
       former: formers.get(job.jobId),
       revision: revisionOf(job),
-      lifeMs: lifeOf(job, deps),
+      ttlMs: ttlOf(job, deps),
       left,
     };
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const restored = await scripts.restore(job, by);
-      if (restored.kind === 'restored' && newest(job) === job) known.note(job, by.revision);
+      if (restored.kind === 'restored' && newest(job) === job)
+        known.set(job.jobId, { record: job, revision: by.revision });
       if (restored.kind !== 'over') return restored;
       await scripts.shelve(restored.jobId);
     }
@@ -103,23 +110,23 @@ export function createJobTakeovers(
     drivenBy: indexes.driven,
 
     async takeOver({ jobId, deadlineAt }, from) {
-      // Added here before it is removed there: at every moment the job is in one of the two indexes.
+      // Added here before it is removed there, so that the job is always in one of the two indexes.
       await index.begin(jobId, deadlineAt);
       const driver = deps.driver();
-      // The job went to an incarnation that has ended: the takeover of that one finds it in the index.
+      // The incarnation that took the job over has ended: the takeover of that incarnation finds the job in the index.
       const hasEnded = (): boolean => deps.driver() !== driver;
       const taken = await scripts.takeOver(jobId, from, driver);
       if (taken.kind === 'taken') {
         if (hasEnded()) return { kind: 'driven' };
-        const { stored, lifeMs, former } = taken;
-        const record = { ...stored.record, deadlineAt: deadlineOf(stored.record, lifeMs, deps) };
+        const { stored, ttlMs, former } = taken;
+        const record = { ...stored.record, deadlineAt: deadlineOf(stored.record, ttlMs, deps) };
         // A repeated call may find a job that was taken over before and has moved on here since: then the known record is newer.
         if (former !== driver || !tally.isInFlight(jobId)) {
-          if (former !== driver) formers.note(jobId, former);
-          tally.adopt(record);
-          known.note(record, stored.revision);
+          if (former !== driver) formers.set(jobId, former);
+          tally.addTakenOver(record);
+          known.set(jobId, { record, revision: stored.revision });
         }
-        // The deadline by another clock could have passed, and the entry would be swept.
+        // By another clock the deadline may have passed, and the entry would be removed.
         if (record.deadlineAt !== deadlineAt) await index.begin(jobId, record.deadlineAt);
         if (from.instanceId !== deps.instanceId) await indexes.leave(from.instanceId, jobId);
         return hasEnded() ? { kind: 'driven' } : { kind: 'taken', job: record };
@@ -135,8 +142,8 @@ export function createJobTakeovers(
       const job = newest(given);
       const { jobId, deadlineAt } = job;
       const isOver = isSettled(job.state);
-      // Before the store is asked: while it answers, the job may be settled or taken over, which ends its count here.
-      if (!isOver) tally.adopt(job);
+      // Before the call: while the store answers, the job may be settled or taken over, and then it is no longer counted here.
+      if (!isOver) tally.addTakenOver(job);
       const [restored] = await Promise.all([
         writeAnew(job),
         isOver ? undefined : index.begin(jobId, deadlineAt),
@@ -145,7 +152,7 @@ export function createJobTakeovers(
         if (isOver) index.end(jobId, deadlineAt);
         return restored.kind;
       }
-      known.forget(jobId);
+      known.delete(jobId);
       tally.leave(jobId);
       dropUnlessOurs(jobId, restored.kind === 'driven_elsewhere' ? restored.driver : undefined);
       return 'driven_elsewhere';
@@ -164,7 +171,7 @@ export function createJobTakeovers(
   };
 }
 
-/** The rest of a settled job's retention and binding: a restored record does not live longer. */
+/** The rest of a settled job's retention and binding: a restored record is not kept longer. */
 function leftOf(
   { timeline, failure, state }: JobRecord,
   now: number,

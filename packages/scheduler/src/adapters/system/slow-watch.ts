@@ -12,7 +12,7 @@ export interface SlowWatchSettings {
 }
 
 /** On a slow machine everything is slow: the log shows examples, the metrics count. */
-const SAY_EVERY_MS = 1_000;
+const LOG_EVERY_MS = 1_000;
 
 export function createSlowWatch(deps: {
   clock: Pick<Clock, 'now'>;
@@ -23,14 +23,14 @@ export function createSlowWatch(deps: {
   const { clock, log, meter, settings } = deps;
   const lockThreshold = settings.lockWaitWarnMs || Number.POSITIVE_INFINITY;
   const pathThreshold = settings.pathWarnMs || Number.POSITIVE_INFINITY;
-  const sayWait = createSampling(clock);
-  const sayPath = createSampling(clock);
+  const logWait = createSampling(clock);
+  const logPath = createSampling(clock);
 
   return {
     waited(lock, ms) {
       if (!(ms >= lockThreshold)) return;
       meter.count('scheduler_slow_lock_wait_total', { lock });
-      sayWait(lock, (suppressed) =>
+      logWait(lock, (suppressed) =>
         log.warn(
           { lock, wait_ms: round(ms), threshold_ms: settings.lockWaitWarnMs, suppressed },
           'slow wait',
@@ -40,7 +40,7 @@ export function createSlowWatch(deps: {
     took(path, ms) {
       if (!(ms >= pathThreshold)) return;
       meter.count('scheduler_slow_path_total', { path });
-      sayPath(path, (suppressed) =>
+      logPath(path, (suppressed) =>
         log.warn({ path, took_ms: round(ms), threshold_ms: settings.pathWarnMs, suppressed }, 'slow path'),
       );
     },
@@ -51,15 +51,15 @@ const round = (ms: number): number => Math.round(ms * 10) / 10;
 
 /** At most one per second and name; the names are few and fixed. */
 function createSampling(clock: Pick<Clock, 'now'>) {
-  const samples = new Map<LockName | PathName, { saidAt: number; suppressed: number }>();
-  return (name: LockName | PathName, say: (suppressed: number) => void): void => {
+  const samples = new Map<LockName | PathName, { loggedAt: number; suppressed: number }>();
+  return (name: LockName | PathName, write: (suppressed: number) => void): void => {
     const now = clock.now();
     const sample = samples.get(name);
-    if (sample !== undefined && now - sample.saidAt < SAY_EVERY_MS) {
+    if (sample !== undefined && now - sample.loggedAt < LOG_EVERY_MS) {
       sample.suppressed += 1;
       return;
     }
-    samples.set(name, { saidAt: now, suppressed: 0 });
-    say(sample?.suppressed ?? 0);
+    samples.set(name, { loggedAt: now, suppressed: 0 });
+    write(sample?.suppressed ?? 0);
   };
 }

@@ -23,15 +23,15 @@ const keys = createKeys('rights');
 
 async function connect(server: RedisSettings) {
   const settings = { ...server, ...SHORT_TIMEOUTS };
-  const [connection, ear] = [
+  const [connection, subscriber] = [
     connectRedis(settings, { name: 'asks' }),
     connectRedis(settings, { name: 'hears', isListening: true }),
   ];
   onTestFinished(() => {
-    for (const each of [connection, ear]) each.disconnect();
+    for (const each of [connection, subscriber]) each.disconnect();
   });
-  await Promise.all([connection, ear].map((each) => whenReady(each, START_MS)));
-  return { connection, ear };
+  await Promise.all([connection, subscriber].map((each) => whenReady(each, START_MS)));
+  return { connection, subscriber };
 }
 
 describe.each([

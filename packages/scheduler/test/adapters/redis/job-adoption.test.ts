@@ -1,6 +1,6 @@
 /** Jobs that change their driver: who may take them, what becomes of the one that drove them, and what is left of its indexes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BookedJobStore } from '../../../src/adapters/redis/job-store.ts';
+import type { SharedJobStore } from '../../../src/adapters/redis/job-store.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import { fresh, perTest, times } from '../../contracts/harness.ts';
 import {
@@ -39,7 +39,7 @@ describe.each([
       openInstance(redis.other, keys, 'b'),
       openInstance(redis, keys, 'c'),
     ];
-    const [a, b, c] = opened.map(({ store }) => store) as [BookedJobStore, BookedJobStore, BookedJobStore];
+    const [a, b, c] = opened.map(({ store }) => store) as [SharedJobStore, SharedJobStore, SharedJobStore];
     await redis.connection.sadd(keys.instances, 'a', 'b', 'c');
     const admit = async (count: number): Promise<JobRecord[]> => {
       const drafts = times(count, (index) => draftJob(Date.now() + index));

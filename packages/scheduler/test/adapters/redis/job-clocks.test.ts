@@ -1,6 +1,6 @@
 /** Instances whose clocks differ from the server’s, and from one another, by more than a job lasts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jobTag } from '../../../src/adapters/shared-jobs/job-tag.ts';
+import { jobTag } from '../../../src/adapters/shared-jobs/job-scripts.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { draftJob } from '../../contracts/job-draft.ts';
 import { type Connected, connectTo, freshKeys, openInstance } from '../../support/redis-jobs.ts';

@@ -144,8 +144,8 @@ describe('the tally of an instance', () => {
     const { clock, tally } = start({ maxInflight: 1 });
     tally.claim(draftJob(clock.now()));
     const adopted = draftJob(clock.now());
-    tally.adopt(adopted);
-    tally.adopt(adopted);
+    tally.addTakenOver(adopted);
+    tally.addTakenOver(adopted);
     expect(tally.isInFlight(adopted.jobId)).toBe(true);
     tally.leave(adopted.jobId);
     expect(tally.claim(draftJob(clock.now()))).toEqual({ kind: 'full' });

@@ -1,8 +1,8 @@
 /** Records that a failover lost, or set back: their driver writes them anew, nobody else does, and nothing ever goes back. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BookedJobStore, JobStoreLimits } from '../../../src/adapters/redis/job-store.ts';
-import { jobTag } from '../../../src/adapters/shared-jobs/job-tag.ts';
+import type { JobStoreLimits, SharedJobStore } from '../../../src/adapters/redis/job-store.ts';
+import { jobTag } from '../../../src/adapters/shared-jobs/job-scripts.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import { changeJob, type JobChange } from '../../../src/domain/job-change.ts';
 import { perTest } from '../../contracts/harness.ts';
@@ -24,7 +24,7 @@ describe.each([
 
   const start = perTest((limits: Partial<JobStoreLimits> = {}) => openLosing(redis, limits));
 
-  const isBound = async (store: BookedJobStore, { tenantId, requestId, jobId }: JobRecord) =>
+  const isBound = async (store: SharedJobStore, { tenantId, requestId, jobId }: JobRecord) =>
     (await store.bound(tenantId, requestId as string))?.jobId === jobId;
 
   it('is written anew with its binding, its time and its place in the index, and goes on', async () => {

@@ -1,7 +1,7 @@
 /** Jobs whose records a failover loses or sets back, as two instances see them. */
 
-import type { BookedJobStore, JobStoreLimits } from '../../../src/adapters/redis/job-store.ts';
-import { jobTag } from '../../../src/adapters/shared-jobs/job-tag.ts';
+import type { JobStoreLimits, SharedJobStore } from '../../../src/adapters/redis/job-store.ts';
+import { jobTag } from '../../../src/adapters/shared-jobs/job-scripts.ts';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';
 import type { JobChange } from '../../../src/domain/job-change.ts';
 import { changeTo, draftRequest, expectedOf, RESULT } from '../../contracts/job-draft.ts';
@@ -11,7 +11,7 @@ const FENCE = { nodeId: 'node-a', attempt: 1 };
 
 /** As the engine moves: entries say when. */
 export async function move(
-  store: BookedJobStore,
+  store: SharedJobStore,
   job: JobRecord,
   state: JobState,
   parts: Partial<JobChange> = {},
@@ -22,15 +22,15 @@ export async function move(
   return moved.job;
 }
 
-export const dispatch = (store: BookedJobStore, job: JobRecord, fence = FENCE): Promise<JobRecord> =>
+export const dispatch = (store: SharedJobStore, job: JobRecord, fence = FENCE): Promise<JobRecord> =>
   move(store, job, 'DISPATCHED', { fence, intent: null });
 
-export async function finish(store: BookedJobStore, job: JobRecord): Promise<JobRecord> {
+export async function finish(store: SharedJobStore, job: JobRecord): Promise<JobRecord> {
   const running = await move(store, await dispatch(store, job), 'RUNNING');
   return move(store, running, 'FINISHED', { result: RESULT });
 }
 
-export const fail = (store: BookedJobStore, job: JobRecord): Promise<JobRecord> =>
+export const fail = (store: SharedJobStore, job: JobRecord): Promise<JobRecord> =>
   move(store, job, 'FAILED', { failure: { code: 'JOB_TIMEOUT', message: 'no answer' } });
 
 export async function openLosing(redis: Connected, limits: Partial<JobStoreLimits> = {}) {

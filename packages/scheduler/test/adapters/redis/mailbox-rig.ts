@@ -47,7 +47,7 @@ export function startMailbox() {
       queues.delete(queue);
     },
   } as unknown as RedisConnection;
-  const ear = {
+  const subscriber = {
     on: (event: string, hear: Hear) => void (event === 'smessage' && hears.push(hear)),
     async ssubscribe(channel: string) {
       asked.push('ssubscribe');
@@ -59,7 +59,7 @@ export function startMailbox() {
       subscribed.delete(channel);
     },
   } as unknown as RedisConnection;
-  const mailbox = createNodeMailbox<string>({ connection, ear, keys, clock, maxPerNode: 100 });
+  const mailbox = createNodeMailbox<string>({ connection, subscriber, keys, clock, maxPerNode: 100 });
 
   return {
     clock,

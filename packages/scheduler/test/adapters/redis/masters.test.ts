@@ -135,7 +135,7 @@ describe('the watch on one Redis', () => {
           returns += 1;
         },
       },
-      { askMs: 50, lookMs: 10 },
+      { readMs: 50, checkMs: 10 },
     );
     closing.push(() => watching.close());
     const refusals = async () =>

@@ -154,9 +154,9 @@ describe('on a slot that moves', () => {
   });
 
   it('all that waits for a node is handed out, and no more is asked for', async () => {
-    const ear = connectRedis(redis.settings, { name: 'ear' });
-    onTestFinished(() => ear.disconnect());
-    const mailbox = createNodeMailbox<string>({ connection, ear, keys, clock, maxPerNode: 10 });
+    const subscriber = connectRedis(redis.settings, { name: 'ear' });
+    onTestFinished(() => subscriber.disconnect());
+    const mailbox = createNodeMailbox<string>({ connection, subscriber, keys, clock, maxPerNode: 10 });
     await ledger.declare('node-f', { slots: 2, isAccepting: true });
     for (const lease of ['job:1', 'other:1']) await ledger.reserve('node-f', lease, LONG_MS);
     // All keys that the take names exist.

@@ -20,30 +20,30 @@ const LONG_MS = 60_000;
 describe('the board on a Cluster', () => {
   let redis: RedisUnderTest;
   let connection: RedisConnection;
-  let ear: RedisConnection;
+  let subscriber: RedisConnection;
 
   beforeAll(async () => {
     redis = await startCluster();
     connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'board' });
-    ear = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'ear', isListening: true });
-    await Promise.all([whenReady(connection, START_MS), whenReady(ear, START_MS)]);
+    subscriber = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'ear', isListening: true });
+    await Promise.all([whenReady(connection, START_MS), whenReady(subscriber, START_MS)]);
   }, START_MS);
   afterAll(async () => {
     connection?.disconnect();
-    ear?.disconnect();
+    subscriber?.disconnect();
     await redis?.stop();
   });
 
-  const open = (given = connection, listening = ear) =>
+  const open = (given = connection, listening = subscriber) =>
     createNodeRecords({
       connection: given,
-      ear: listening,
+      subscriber: listening,
       keys: createKeys(`test-${randomUUID()}`),
       forgetAfterMs: LONG_MS,
     });
 
   it('tells of changes by plain channels where there are no sharded ones', async () => {
-    const board = open(withoutSharding(connection), withoutSharding(ear));
+    const board = open(withoutSharding(connection), withoutSharding(subscriber));
     const heard: RecordVersion[] = [];
     const stop = await board.subscribe((notices) => void heard.push(...notices));
     const records = times(20, () => sheetFor());

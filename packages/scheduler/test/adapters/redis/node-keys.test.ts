@@ -29,7 +29,7 @@ function everyOperation() {
   const { connection, takeCalls } = createRecordingConnection(['load', 1, 2]);
   const ledger = createCapacityLedger({ connection, keys });
   const nodeIdClaims = createNodeIdClaims({ connection, keys, clock, maxNodes: 0 });
-  const mailbox = createNodeMailbox<string>({ connection, ear: deaf, keys, clock, maxPerNode: 5 });
+  const mailbox = createNodeMailbox<string>({ connection, subscriber: deaf, keys, clock, maxPerNode: 5 });
   const operations = (node: string, job: string): Record<string, () => unknown> => {
     const lease = leaseId(job, 1);
     return {
@@ -100,11 +100,15 @@ describe('operations on nodes', () => {
 
   it('listen on a channel in the slot of their node', () => {
     const heard: string[] = [];
-    const ear = {
+    const subscriber = {
       on: () => undefined,
       ssubscribe: async (channel: string) => void heard.push(channel),
     } as unknown as RedisConnection;
-    createArrivals({ ear, keys }).listen('node-1', { onListening() {}, onDeaf() {}, onArrival() {} });
+    createArrivals({ subscriber, keys }).subscribe('node-1', {
+      onSubscribed() {},
+      onFailed() {},
+      onArrival() {},
+    });
     expect(heard.map(slotOf)).toEqual([slotOf('{node:node-1}')]);
   });
 

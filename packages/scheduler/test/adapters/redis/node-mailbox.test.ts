@@ -43,7 +43,7 @@ describe.each([
 
   async function openInstance(keys: Keys, { hasEar = true, maxPerNode = 100, time = clock } = {}) {
     const connection = await connect('instance');
-    const ear = hasEar
+    const subscriber = hasEar
       ? await connect('ear', true)
       : ({
           on() {},
@@ -59,7 +59,7 @@ describe.each([
       await ledger.reserve(node, slot.lease, 60_000);
       return { jobId, expiresAt: clock.now() + ttlMs, body: 'hello', slot };
     }
-    const mailbox = createNodeMailbox<string>({ connection, ear, keys, clock: time, maxPerNode });
+    const mailbox = createNodeMailbox<string>({ connection, subscriber, keys, clock: time, maxPerNode });
     return { connection, mailbox, entryFor };
   }
 

@@ -31,9 +31,9 @@ afterAll(async () => {
 });
 
 it('a node is present as "ts=<ms>;region=<region>" for as long as it was said, and its capabilities are kept for an hour', async () => {
-  const [connection, ear] = connections as [RedisConnection, RedisConnection];
+  const [connection, subscriber] = connections as [RedisConnection, RedisConnection];
   const keys = createKeys('sheet-keys');
-  const board = createNodeRecords({ connection, ear, keys, forgetAfterMs: HOUR_MS });
+  const board = createNodeRecords({ connection, subscriber, keys, forgetAfterMs: HOUR_MS });
   const posted = sheetFor({ region: 'eu-1' });
   const { nodeId, generation } = posted;
   const lives = async () => [
@@ -58,9 +58,9 @@ it('a node is present as "ts=<ms>;region=<region>" for as long as it was said, a
 });
 
 it('the instance that holds a node is its owner for as long as its capabilities are kept; who is behind it takes nothing back', async () => {
-  const [connection, ear] = connections as [RedisConnection, RedisConnection];
+  const [connection, subscriber] = connections as [RedisConnection, RedisConnection];
   const keys = createKeys('sheet-owner');
-  const board = createNodeRecords({ connection, ear, keys, forgetAfterMs: HOUR_MS });
+  const board = createNodeRecords({ connection, subscriber, keys, forgetAfterMs: HOUR_MS });
   const held = (instanceId: string, generation: number) =>
     sheetFor({ nodeId: 'node-o', generation, holder: { instanceId, incarnation: 'one' } });
   const holder = () => connection.get(keys.nodeOwner('node-o'));

@@ -152,7 +152,7 @@ describe('nodes in Redis', () => {
     const nodeIdClaims = createNodeIdClaims({ connection: nowhere, keys, clock, maxNodes: 9 });
     const mailbox = createNodeMailbox<string>({
       connection: nowhere,
-      ear: nowhere,
+      subscriber: nowhere,
       keys,
       clock,
       maxPerNode: 5,

@@ -17,7 +17,7 @@ function watching(everyMs?: number) {
   };
   const store: { next: () => Promise<StoreReport>; looks: number } = { next: async () => SOUND, looks: 0 };
   const inspection = watchStore({
-    look: () => {
+    inspect: () => {
       store.looks += 1;
       return store.next();
     },
@@ -37,13 +37,13 @@ it('says what is new, once, and forgets what is mended', async () => {
     ['warn no replica'],
   ]);
   store.next = async () => UNFIT;
-  inspection.lookAgain();
+  inspection.inspectAgain();
   await eventually(() => inspection.unfitServers() === 1);
   expect(inspection.warnings()).toEqual(['evicts', 'no replica']);
-  inspection.lookAgain();
+  inspection.inspectAgain();
   await eventually(() => store.looks === 2);
   store.next = async () => ({ objections: [], warnings: [] });
-  inspection.lookAgain();
+  inspection.inspectAgain();
   await eventually(() => inspection.warnings().length === 0);
   expect(inspection.unfitServers()).toBe(0);
   expect(said).toEqual(['warn no replica', 'error evicts']);
@@ -52,10 +52,10 @@ it('says what is new, once, and forgets what is mended', async () => {
 it('keeps what it knows of a store that does not answer', async () => {
   const { store, inspection } = watching();
   store.next = async () => UNFIT;
-  inspection.lookAgain();
+  inspection.inspectAgain();
   await eventually(() => inspection.unfitServers() === 1);
   store.next = () => Promise.reject(new Error('away'));
-  inspection.lookAgain();
+  inspection.inspectAgain();
   await eventually(() => store.looks === 2);
   expect(inspection.warnings()).toEqual(['evicts', 'no replica']);
 });
@@ -67,7 +67,7 @@ it('looks once more after a change that came while it looked, and not for each',
     new Promise((resolve) => {
       answer = resolve;
     });
-  for (let change = 0; change < 5; change += 1) inspection.lookAgain();
+  for (let change = 0; change < 5; change += 1) inspection.inspectAgain();
   expect(store.looks).toBe(1);
   store.next = async () => UNFIT;
   answer(SOUND);
@@ -80,6 +80,6 @@ it('looks now and then without being told, until it is closed', async () => {
   await eventually(() => store.looks >= 3);
   inspection.close();
   const { looks } = store;
-  inspection.lookAgain();
+  inspection.inspectAgain();
   expect(store.looks).toBe(looks);
 });

@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { slotOf } from '../../../src/adapters/redis/connection/servers.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { requestTag } from '../../../src/adapters/shared-jobs/job-tag.ts';
+import { requestTag } from '../../../src/adapters/shared-jobs/job-scripts.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { eventually } from '../../support/eventually.ts';

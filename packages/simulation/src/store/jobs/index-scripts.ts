@@ -81,9 +81,9 @@ function indexJobs(
   // Not at every write: what was deleted from the front of a large map is passed over by whoever looks there next.
   if (settled.size % SWEEP_EVERY === 0) dropOver(settled, ownNow - liveMarginMs - retentionMs);
   if (settled.size >= maxRetained + SWEEP_EVERY) dropFirst(settled, settled.size - maxRetained);
-  const lifeMs = Math.max(latest - ownNow, 0) + liveMarginMs;
+  const ttlMs = Math.max(latest - ownNow, 0) + liveMarginMs;
   if (driven.size === 0) allDriven.delete(instanceId);
-  else if (begun.size > 0) allDriven.put(instanceId, driven, Math.max(drivenUntil, now + lifeMs));
+  else if (begun.size > 0) allDriven.put(instanceId, driven, Math.max(drivenUntil, now + ttlMs));
   if (settled.size === 0) allSettled.delete(instanceId);
   else if (ended.size > 0) allSettled.put(instanceId, settled, now + retentionMs + liveMarginMs);
 }

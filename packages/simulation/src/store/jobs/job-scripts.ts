@@ -4,11 +4,11 @@ import type {
   Moved as AnsweredMove,
   Discarded,
   FormerDriver,
+  KnownJob,
   RecordScripts,
   Restored,
   TakenOver,
 } from '../../../../scheduler/dist/adapters/shared-jobs/job-scripts.js';
-import type { KnownJob } from '../../../../scheduler/dist/adapters/shared-jobs/known-jobs.js';
 import type { JobId } from '../../../../scheduler/dist/domain/ids.js';
 import { isSettled, type JobRecord, type TimelineEntry } from '../../../../scheduler/dist/domain/job.js';
 import { changeJob, entriesOf, type JobChange } from '../../../../scheduler/dist/domain/job-change.js';
@@ -42,7 +42,7 @@ export function admitJob(
     isSettled: false,
     boundUntil: undefined,
   };
-  shard.state.jobs.put(tag, stored, now + by.lifeMs);
+  shard.state.jobs.put(tag, stored, now + by.ttlMs);
   return { kind: 'admitted' };
 }
 
@@ -207,7 +207,7 @@ export function takeOverJob(
   const stored = { ...held, driver: to };
   const until = jobs.until(tag, now);
   jobs.put(tag, stored, until);
-  return { kind: 'taken', stored, lifeMs: until - now, former: held.driver };
+  return { kind: 'taken', stored, ttlMs: until - now, former: held.driver };
 }
 
 /** `left`: absent while it lives. */
@@ -249,7 +249,7 @@ export function restoreJob(
   const until = settles
     ? now + (by.left?.retentionMs ?? 0)
     : held === undefined
-      ? now + by.lifeMs
+      ? now + by.ttlMs
       : shelf.until(key, now);
   shelf.put(key, stored, until);
   return { kind: 'restored' };

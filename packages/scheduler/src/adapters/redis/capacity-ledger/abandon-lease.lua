@@ -2,10 +2,10 @@
   KEYS[1] leases  ZSET  "job:attempt" -> expiry (ms, server time)
   KEYS[2] marks   HASH  "a:job:attempt" since when abandoned (ms), "r:job:attempt" held at the last report, "t:job:attempt" since when it is committed
   ARGV[1] lease   "job:attempt"
-  ARGV[2] idle    ms that a node's keys outlive its last report by
-  ARGV[3] ends    ms from now after which the lease ends at the latest; "": its end does not move
+  ARGV[2] idle    ms that a node's keys are kept after its last report
+  ARGV[3] ends    ms from now after which the lease ends at the latest; "": the expiry stays
   Returns {"abandoned"} or {"absent"}
-  Idempotent: the first mark stands, and the end moves only inwards. ]]
+  Idempotent: the first mark is kept, and the expiry only gets earlier. ]]
 local leases, marks, lease, idle, ends = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
 if not redis.call('ZSCORE', leases, lease) then
   return { 'absent' }

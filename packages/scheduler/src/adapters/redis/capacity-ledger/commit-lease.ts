@@ -5,7 +5,7 @@ import type { CommitResult } from '../../../ports/capacity-ledger.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { loadOf } from './load-of.ts';
+import { loadOf } from './read-load.ts';
 
 export function createCommitLease(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'commit-lease');

@@ -3,10 +3,10 @@
   KEYS[2] leases     ZSET  "job:attempt" -> expiry (ms, server time)
   ARGV[1] slots      how many jobs fit
   ARGV[2] accepting  "1" or "0"
-  ARGV[3] idle       ms that the node's keys outlive its last report by
-  ARGV[4] claim      generation on whose behalf this is said; "0": nobody's in particular
+  ARGV[3] idle       ms that the node's keys are kept after its last report
+  ARGV[4] claim      generation of the connection for which the caller declares this; "0": of no connection
   Returns {"declared"|"outdated", used, max}
-  Idempotent: leases and the last report stay as they are. An older claim than the last one changes nothing. ]]
+  Idempotent: leases and the last report do not change. A claim older than the last one changes nothing. ]]
 local node, leases, slots, accepting, idle = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
 local claim = tonumber(ARGV[4])
 local time = redis.call('TIME')

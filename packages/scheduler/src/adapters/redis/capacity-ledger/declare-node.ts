@@ -5,7 +5,7 @@ import type { NodeCapacity } from '../../../ports/capacity-ledger.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { loadOf } from './load-of.ts';
+import { loadOf } from './read-load.ts';
 
 export function createDeclareNode(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'declare-node');

@@ -4,7 +4,7 @@
   KEYS[3] marks     HASH  marks of leases
   ARGV[1] memory    ms for which a forgotten id keeps its last generation
   Returns {"forgotten"}
-  Idempotent: what is gone stays gone. ]]
+  Idempotent: a repeat finds nothing to remove. ]]
 local node, leases, marks, memory = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 redis.call('HDEL', node, 'slots', 'accepting', 'reported', 'released', 'declared_by')
 redis.call('DEL', leases, marks)

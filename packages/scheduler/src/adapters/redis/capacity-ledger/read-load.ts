@@ -3,9 +3,8 @@ import type { NodeId } from '../../../domain/ids.ts';
 import type { Load } from '../../../domain/lease.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { runForMany, type ScriptCall } from '../connection/run-for-many.ts';
-import { loadScript } from '../connection/script.ts';
+import { loadScript, type Reply } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { loadOf } from './load-of.ts';
 
 export function createReadLoad(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'read-load');
@@ -23,3 +22,6 @@ export function createReadLoad(connection: RedisConnection, keys: Keys) {
     return loads;
   };
 }
+
+/** The load in the reply of a ledger script, after its outcome. */
+export const loadOf = ([, used, max]: Reply): Load => ({ used: Number(used), max: Number(max) });

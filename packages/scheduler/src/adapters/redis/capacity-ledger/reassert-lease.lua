@@ -1,13 +1,13 @@
---[[ reassert-lease: a lease that exists is written again after a failover lost it, whether it fits or not.
+--[[ reassert-lease: write a lease again that a failover may have lost, even if the node is full.
   KEYS[1] node    HASH  slots, reported, released
   KEYS[2] leases  ZSET  "job:attempt" -> expiry (ms, server time)
   KEYS[3] marks   HASH  "a:job:attempt" abandoned, "r:job:attempt" held at the last report, "t:job:attempt" since when it is committed
   ARGV[1] lease   "job:attempt"
-  ARGV[2] ttl     ms from now; a lease that lasts longer stays as it is
-  ARGV[3] idle    ms that a node's keys outlive its last report by
-  ARGV[4] taken   "1" if its node has the job, so that the node's reports can prove it gone
+  ARGV[2] ttl     ms from now; a longer lease is not shortened
+  ARGV[3] idle    ms that a node's keys are kept after its last report
+  ARGV[4] taken   "1" if its node has the job, so that the node's reports can prove the lease ended
   Returns {"reasserted", used, max}, or {"unknown_node"} if the lease counts only once its node is declared again
-  Idempotent: a lease takes one slot, and its end moves only outwards. ]]
+  Idempotent: a lease takes one slot, and its expiry only gets later. ]]
 local node, leases, marks, lease, ttl, idle, taken = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local slots, reported, released = unpack(redis.call('HMGET', node, 'slots', 'reported', 'released'))
 local time = redis.call('TIME')
@@ -17,10 +17,10 @@ for _, ended in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
   redis.call('HDEL', marks, 'a:' .. ended, 'r:' .. ended, 't:' .. ended)
 end
 local was_held = redis.call('ZSCORE', leases, lease)
--- Before anything is added: where their slot is on the move, the script may end here, and would find itself held the second time.
+-- Before anything is added: while the hash slot moves, the script may be cut here, and its repeat would find its own lease.
 local all = was_held and {} or redis.call('HKEYS', marks)
 redis.call('ZADD', leases, 'GT', now + ttl, lease)
--- In an emptied store drivers may be quicker than the holder of the node. Should it never come back, nothing stays.
+-- In an emptied store drivers may write before the holder declares the node. If the holder never returns, the keys expire.
 local life = redis.call('PTTL', leases)
 if not slots then
   if life < tonumber(ttl) then
@@ -32,7 +32,7 @@ if life < 0 then
   redis.call('PEXPIRE', leases, idle)
 end
 local seen = (tonumber(reported) or 0) - (tonumber(released) or 0)
--- A report that came while the lease was lost counted its job as well: once it is released, the report counts one too many.
+-- A report that arrived while the lease was lost counted its job as well: after the release that report is one too high.
 if not was_held then
   local named = 0
   for _, mark in ipairs(all) do

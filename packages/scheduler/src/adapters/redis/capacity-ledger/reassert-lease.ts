@@ -4,7 +4,7 @@ import type { LeaseId, Load } from '../../../domain/lease.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { loadOf } from './load-of.ts';
+import { loadOf } from './read-load.ts';
 
 export function createReassertLease(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'reassert-lease');

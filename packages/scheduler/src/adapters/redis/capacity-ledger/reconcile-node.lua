@@ -1,15 +1,15 @@
---[[ reconcile-node: what a heartbeat says about the node's load.
+--[[ reconcile-node: apply the load that a heartbeat of the node reports.
   KEYS[1] node     HASH  slots, reported, released, declared_by, and the claim on the id (generation)
   KEYS[2] leases   ZSET  "job:attempt" -> expiry (ms, server time)
   KEYS[3] marks    HASH  "a:job:attempt" since when abandoned (ms), "r:job:attempt" held at the last report, "t:job:attempt" since when it is committed
   ARGV[1] running  jobs the node counts
-  ARGV[2] named    JSON list of the ids of its jobs, or "" when it did not name them
-  ARGV[3] idle     ms that the node's keys outlive its last report by, or half as long
-  ARGV[4] age      age of the report, ms: it proves nothing of leases that were abandoned since
+  ARGV[2] named    JSON list of the ids of its jobs, or "" if the report has none
+  ARGV[3] idle     ms that the node's keys are kept after its last report, or half as long
+  ARGV[4] age      age of the report, ms: it proves nothing about leases that were abandoned since
   ARGV[5] taken    ms: a lease that was committed this long ago had reached the node when it wrote the report; -1: unknown
-  ARGV[6] claim    generation of the connection that the report came by; 0: none
+  ARGV[6] claim    generation of the connection that delivered the report; 0: none
   Returns {"reconciled"|"outdated", used, max} or {"unknown_node"}
-  Idempotent: the same report again finds the same; what was released between the two is counted by the node itself. ]]
+  Idempotent: the same report has the same effect; leases released in between are counted by the report itself. ]]
 local node, leases, marks, running, named = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
 local idle, age, taken, claim = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local slots, reported, released, by, generation =
@@ -52,7 +52,7 @@ for _, lease in ipairs(held) do
   redis.call('HSET', marks, 'r:' .. lease, 1)
 end
 redis.call('HSET', node, 'reported', running, 'released', 0)
--- Not at every heartbeat: each would be sent to the replicas, and half the time is long.
+-- Not at every heartbeat, because each write goes to the replicas; half of the time is long enough.
 for _, key in ipairs({ node, leases, marks }) do
   if redis.call('PTTL', key) < tonumber(idle) / 2 then
     redis.call('PEXPIRE', key, idle)

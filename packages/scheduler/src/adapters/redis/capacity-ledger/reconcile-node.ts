@@ -5,7 +5,7 @@ import type { LoadReport } from '../../../ports/capacity-ledger.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { loadOf } from './load-of.ts';
+import { loadOf } from './read-load.ts';
 
 const UNKNOWN = -1;
 

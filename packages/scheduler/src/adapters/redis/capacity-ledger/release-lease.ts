@@ -5,7 +5,7 @@ import type { ReleaseResult } from '../../../ports/capacity-ledger.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { loadOf } from './load-of.ts';
+import { loadOf } from './read-load.ts';
 
 export function createReleaseLease(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'release-lease');

@@ -4,9 +4,9 @@
   KEYS[3] marks   HASH  "a:job:attempt" abandoned, "r:job:attempt" held at the last report, "t:job:attempt" since when it is committed
   ARGV[1] lease   "job:attempt"
   ARGV[2] ttl     ms
-  ARGV[3] idle    ms that a node's keys outlive its last report by
+  ARGV[3] idle    ms that a node's keys are kept after its last report
   Returns {"reserved"|"already"|"full", used, max} or {"not_ready"|"unknown_node"}
-  Idempotent: the same lease never takes two slots; a repeat makes it last as long as a new one would, never shorter. ]]
+  Idempotent: the same lease never takes two slots; a repeat extends it to the time of a new one and never shortens it. ]]
 local node, leases, marks, lease, ttl, idle = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3]
 local slots, accepting, reported, released = unpack(redis.call('HMGET', node, 'slots', 'accepting', 'reported', 'released'))
 if not slots then
@@ -17,9 +17,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local max = tonumber(slots)
 local seen = (tonumber(reported) or 0) - (tonumber(released) or 0)
 local held = redis.call('ZCOUNT', leases, '(' .. now, '+inf')
--- The common case, in as few calls as it takes: what has expired is not counted, and dropped by whoever finds no room or reports.
+-- The common case, in as few calls as possible: expired leases are not counted; a reserve on a full node or a report removes them.
 if accepting == '1' and math.max(held, seen) < max and redis.call('ZADD', leases, 'NX', now + ttl, lease) == 1 then
-  -- A set that has just come into being would stay for good if nobody reported the node any more.
+  -- Without an expiry a new set would stay for ever if no report of the node followed.
   if held == 0 then
     redis.call('PEXPIRE', leases, idle)
   end
@@ -42,7 +42,7 @@ end
 if math.max(held, seen) >= max then
   return { 'full', math.max(held, seen), max }
 end
--- It had expired, and only now is its name free again.
+-- The lease had expired, and its id was removed only now.
 redis.call('ZADD', leases, now + ttl, lease)
 if held == 0 then
   redis.call('PEXPIRE', leases, idle)

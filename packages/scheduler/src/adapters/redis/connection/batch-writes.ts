@@ -1,15 +1,15 @@
 /**
- * Hot path: commands that are issued in one turn of the event loop leave in one write. A system call per command costs more than
- * most scripts; replies come back together, so what they set off is issued together as well. Order and answers stay as they are.
+ * Hot path: commands that are issued in one turn of the event loop are sent in one write. A system call per command costs more than
+ * most scripts. Replies arrive together, so the commands that follow from them are also issued together. Order and answers do not
+ * change.
  *
- * Commands are text, and texts are put together before they are written: handed over one by one, even in one call, each costs
- * several times what its bytes do.
+ * The texts of the commands are joined before the write: as separate chunks, even in one call, they would cost several times as much.
  */
 import type { Duplex } from 'node:stream';
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.ts';
 
-export function writeTogether(connection: RedisConnection): void {
+export function batchWrites(connection: RedisConnection): void {
   if (!(connection instanceof Cluster)) {
     gatherOnConnect(connection);
     return;
@@ -18,12 +18,12 @@ export function writeTogether(connection: RedisConnection): void {
   connection.on('+node', gatherOnConnect);
 }
 
-/** Each connection has a stream of its own. */
+/** Every new connection has a new stream. */
 function gatherOnConnect(server: Redis): void {
   server.on('connect', () => gather((server as unknown as { stream?: Duplex }).stream));
 }
 
-/** Past this a write is worth its own call, and one text would only be copied once more. */
+/** A larger write is worth its own system call, and joining it would only copy the text once more. */
 const MOST_AT_ONCE = 256 * 1_024;
 
 function gather(stream: Duplex | undefined): void {
@@ -35,7 +35,7 @@ function gather(stream: Duplex | undefined): void {
     if (gathered === '') return;
     const text = gathered;
     gathered = '';
-    // Whoever waits for its answer is told by the end of the connection.
+    // If the stream is closed, the end of the connection rejects the commands.
     if (stream.writable) write(text);
   };
   stream.write = ((...given: unknown[]) => {

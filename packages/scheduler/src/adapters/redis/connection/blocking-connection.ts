@@ -1,11 +1,11 @@
-/** A connection for reads that wait, which can be replaced when it is stuck. */
+/** A connection for blocking reads, which can be replaced when it is stuck. */
 import type { CommandCounts } from './command-counts.ts';
 import { closeRedis, connectRedis, type RedisConnection, type RedisSettings } from './redis-connection.ts';
 
 export interface BlockingConnection {
-  /** The one to use now. Asked for each read, since it may be replaced in between. */
+  /** The current connection. Call it for each read, because the connection may be replaced in between. */
   current(): RedisConnection;
-  /** Gives it up with everything that waits on it, which fails, and opens another. */
+  /** Closes the connection, so that its waiting reads fail, and opens another. */
   reconnect(): void;
   close(): void;
 }

@@ -1,13 +1,13 @@
 /**
- * I7: a server that let a command time out is asked nothing more until it has answered: whoever comes meanwhile is refused at
- * once, and only what lives on that server is. A frozen server keeps its connections, and would cost everybody the whole timeout.
+ * I7: after a command timed out, a server gets no further commands until it has answered a probe: commands to this server, and only
+ * those, are rejected at once. A frozen server keeps its connections open, so every caller would wait for the whole timeout.
  */
 import { Cluster, type Command, type Redis } from 'ioredis';
 import type { CommandCounts } from './command-counts.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { type Listener, ScriptCommand, TIMED_OUT } from './script-command.ts';
 
-/** Tell nothing of any job, and are how a connection begins and is looked at. */
+/** Commands that open or check a connection; they concern no job. */
 const ALWAYS_SENT = new Set([
   'ping',
   'info',
@@ -23,37 +23,42 @@ const PROBE_MS = 100;
 
 /** Commands that may have reached a server. */
 const sent = new WeakSet<Command>();
-const silentOf = new WeakMap<RedisConnection, ReadonlySet<string>>();
+const unresponsiveOf = new WeakMap<RedisConnection, ReadonlySet<string>>();
 
-/** Nothing can be asked of it now. */
-export function isSilent(connection: RedisConnection): boolean {
-  const silent = silentOf.get(connection);
+/** No server of the connection answers now. */
+export function isUnresponsive(connection: RedisConnection): boolean {
+  const unresponsive = unresponsiveOf.get(connection);
   const servers = connection instanceof Cluster ? connection.nodes('master') : [connection];
-  return silent !== undefined && servers.length > 0 && servers.every((server) => silent.has(nameOf(server)));
+  return (
+    unresponsive !== undefined &&
+    servers.length > 0 &&
+    servers.every((server) => unresponsive.has(nameOf(server)))
+  );
 }
 
-/** `counts`: what else wants to know how each command went; one look at its promise serves both. */
-export function breakWhenSilent(connection: RedisConnection, counts?: CommandCounts): void {
-  /** By address: a connection that was given up is followed by another to the same server. */
-  const silent = new Set<string>();
-  silentOf.set(connection, silent);
-  if (connection instanceof Cluster) connection.on('+node', (server: Redis) => watch(server, silent, counts));
-  else watch(connection, silent, counts);
+/** `counts`: counts the commands by result, so that one handler per promise serves both. */
+export function breakWhenUnresponsive(connection: RedisConnection, counts?: CommandCounts): void {
+  /** By address: a closed connection may be followed by another one to the same server. */
+  const unresponsive = new Set<string>();
+  unresponsiveOf.set(connection, unresponsive);
+  if (connection instanceof Cluster)
+    connection.on('+node', (server: Redis) => watch(server, unresponsive, counts));
+  else watch(connection, unresponsive, counts);
 }
 
-function watch(server: Redis, silent: Set<string>, counts: CommandCounts | undefined): void {
+function watch(server: Redis, unresponsive: Set<string>, counts: CommandCounts | undefined): void {
   const name = nameOf(server);
   const send = server.sendCommand.bind(server);
   let probing: NodeJS.Timeout | undefined;
 
   function answered(): void {
-    silent.delete(name);
+    unresponsive.delete(name);
     clearTimeout(probing);
     probing = undefined;
   }
 
-  function fellSilent(): void {
-    silent.add(name);
+  function timedOut(): void {
+    unresponsive.add(name);
     if (probing === undefined) probe();
   }
 
@@ -70,16 +75,16 @@ function watch(server: Redis, silent: Set<string>, counts: CommandCounts | undef
       counts?.note(command);
     },
     failed(command, fault) {
-      if (isTimeout(fault)) fellSilent();
+      if (isTimeout(fault)) timedOut();
       counts?.note(command, fault);
     },
   };
 
   server.sendCommand = (command: Command, stream) => {
     const wasSent = command instanceof ScriptCommand ? command.listener !== undefined : sent.has(command);
-    if (silent.has(name) && !ALWAYS_SENT.has(command.name.toLowerCase())) {
+    if (unresponsive.has(name) && !ALWAYS_SENT.has(command.name.toLowerCase())) {
       const refusal = new Error(`${name} does not answer`);
-      // A connection that broke sends again what it had sent.
+      // A lost connection sends its pending commands again.
       command.reject(wasSent ? refusal : Object.assign(refusal, { isUnsent: true }));
       if (!wasSent) counts?.note(command, refusal);
       return command.promise;
@@ -88,7 +93,7 @@ function watch(server: Redis, silent: Set<string>, counts: CommandCounts | undef
       command.listener = listener;
       return send(command, stream);
     }
-    // One that is sent again, to another server, is still the same command.
+    // A command that is sent again, to another server, is counted once.
     const counted = wasSent ? undefined : counts;
     sent.add(command);
     command.promise.then(
@@ -97,14 +102,14 @@ function watch(server: Redis, silent: Set<string>, counts: CommandCounts | undef
         counted?.note(command);
       },
       (fault: unknown) => {
-        if (isTimeout(fault)) fellSilent();
+        if (isTimeout(fault)) timedOut();
         counted?.note(command, fault);
       },
     );
     return send(command, stream);
   };
   server.on('end', () => clearTimeout(probing));
-  if (silent.has(name)) probe();
+  if (unresponsive.has(name)) probe();
 }
 
 const isTimeout = (fault: unknown): boolean => fault instanceof Error && fault.message === TIMED_OUT;

@@ -1,22 +1,25 @@
-/** Channels of pub/sub, sharded where the server has that. What is said on them may be lost. */
+/** Pub/sub channels, sharded if the server supports it. Messages may be lost. */
 import type { RedisConnection } from './redis-connection.ts';
 
 export interface Channels {
   publish(channel: string, text: string): Promise<void>;
-  /** From its end on everything said is heard, until `unsubscribe`. */
-  subscribe(channels: readonly string[], hear: (channel: string, text: string) => void): Promise<Ear>;
+  /** Resolves when the subscription is active; it lasts until `close`. */
+  subscribe(
+    channels: readonly string[],
+    receive: (channel: string, text: string) => void,
+  ): Promise<Subscription>;
 }
 
-export interface Ear {
+export interface Subscription {
   close(): Promise<void>;
 }
 
-/** `ear`: a connection that only listens. It may be shared by all that do. */
-export function createChannels(deps: { connection: RedisConnection; ear: RedisConnection }): Channels {
-  const { connection, ear } = deps;
-  /** A server before sharded channels has only those that every server hears. */
+/** `subscriber`: a connection used for subscriptions only. All subscriptions may share it. */
+export function createChannels(deps: { connection: RedisConnection; subscriber: RedisConnection }): Channels {
+  const { connection, subscriber } = deps;
+  /** An older server has no sharded channels, only channels of the whole Cluster. */
   let isSharded = true;
-  /** How many listen to each: the first subscribes, the last ends it. */
+  /** Subscribers per channel: the first one subscribes the connection, the last one unsubscribes it. */
   const listeners = new Map<string, number>();
 
   async function eitherWay(sharded: () => Promise<unknown>, plain: () => Promise<unknown>): Promise<void> {
@@ -40,12 +43,14 @@ export function createChannels(deps: { connection: RedisConnection; ear: RedisCo
   }
 
   async function stop(channels: readonly string[], listen: (channel: string, text: string) => void) {
-    ear.off('smessage', listen);
-    ear.off('message', listen);
-    const silent = channels.filter((channel) => count(channel, -1) === 0);
-    // If this is not heard, words nobody listens to are the worst of it.
+    subscriber.off('smessage', listen);
+    subscriber.off('message', listen);
+    const unused = channels.filter((channel) => count(channel, -1) === 0);
+    // If this fails, messages without a subscriber arrive and are ignored.
     await Promise.allSettled(
-      silent.map((channel) => (isSharded ? ear.sunsubscribe(channel) : ear.unsubscribe(channel))),
+      unused.map((channel) =>
+        isSharded ? subscriber.sunsubscribe(channel) : subscriber.unsubscribe(channel),
+      ),
     );
   }
 
@@ -56,20 +61,20 @@ export function createChannels(deps: { connection: RedisConnection; ear: RedisCo
         () => connection.publish(channel, text),
       ),
 
-    async subscribe(channels, hear) {
+    async subscribe(channels, receive) {
       const listen = (channel: string, text: string): void => {
-        if (channels.includes(channel)) hear(channel, text);
+        if (channels.includes(channel)) receive(channel, text);
       };
-      ear.on('smessage', listen);
-      ear.on('message', listen);
+      subscriber.on('smessage', listen);
+      subscriber.on('message', listen);
       for (const channel of channels) count(channel, 1);
       try {
-        // One by one: in a Cluster they live in different slots.
+        // One by one: in a Cluster the channels are in different hash slots.
         await Promise.all(
           channels.map((channel) =>
             eitherWay(
-              () => ear.ssubscribe(channel),
-              () => ear.subscribe(channel),
+              () => subscriber.ssubscribe(channel),
+              () => subscriber.subscribe(channel),
             ),
           ),
         );

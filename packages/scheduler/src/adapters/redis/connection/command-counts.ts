@@ -1,10 +1,10 @@
-/** Hot path: how many commands of each name went well or not, in numbers of our own; handed over when somebody looks. */
+/** Hot path: counts commands by name and result in plain numbers, until the metrics are read. */
 import { Cluster, type Command, type Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.ts';
 import { scriptNameOf } from './script.ts';
 
 export interface CommandCount {
-  /** The command, or the script that was run by it. */
+  /** The command, or the script that it ran. */
   readonly op: string;
   readonly result: 'ok' | 'err';
   readonly count: number;
@@ -12,11 +12,11 @@ export interface CommandCount {
 
 export interface CommandCounts {
   note(command: Command, fault?: unknown): void;
-  /** What came together since the last time. */
+  /** The counts since the last call. */
   drain(): readonly CommandCount[];
 }
 
-/** Ours are few; this is in case somebody makes names up. */
+/** The scheduler uses few names; the limit bounds the map in any case. */
 const MOST_NAMES = 100;
 
 export function createCommandCounts(): CommandCounts {
@@ -50,7 +50,7 @@ export function createCommandCounts(): CommandCounts {
   };
 }
 
-/** For connections that nothing else watches. */
+/** For connections without a breaker. */
 export function countCommands(connection: RedisConnection, counts: CommandCounts): void {
   if (connection instanceof Cluster) connection.on('+node', (server: Redis) => watch(server, counts));
   else watch(connection, counts);
@@ -74,6 +74,6 @@ function opOf({ name, args }: Command): string {
   return op === 'evalsha' || op === 'eval' ? scriptNameOf(String(args[0])) : op;
 }
 
-/** The server is well and says where to go, or what it has to be told first. */
+/** The server works: it redirects the command, or has not loaded the script or the group yet. */
 const isRoutine = (fault: unknown): boolean =>
   fault instanceof Error && /^(NOSCRIPT|MOVED|ASK|BUSYGROUP|NOGROUP)\b/.test(fault.message);

@@ -1,9 +1,9 @@
-/** What a failing Redis means to whoever asked: it may or may not have happened. */
+/** Turns a fault of Redis into SCHEDULER_DEPENDENCY_DOWN: the command may or may not have taken effect. */
 import { isUnsent, SchedulerError } from '../../../domain/errors.ts';
 
-export async function asDependency<T>(what: string, ask: () => Promise<T>): Promise<T> {
+export async function asDependency<T>(what: string, run: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await run();
   } catch (fault) {
     throw dependencyFault(what, fault);
   }

@@ -1,52 +1,52 @@
-/** Background actor: notices when a master may have lost writes, because another took its place or it came back, and when the store answers again. */
+/** Background actor: detects that a master may have lost writes, because it was replaced or restarted, and that the store answers again. */
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.ts';
 import { addressOfServer, fieldsOf, isForbidden, mastersOf, SLOTS, slotOf } from './servers.ts';
 
 export interface MasterEvents {
-  /** What was written to these keys lately may be lost: whoever holds state writes it again. */
+  /** Recent writes to these keys may be lost, so instances write their state again. */
   changed(isAffected: (key: string) => boolean): void;
-  /** Some of the store did not answer for a while, and all of it does now. */
+  /** A part of the store did not answer for a while, and now every master answers. */
   returned(): void;
 }
 
 export interface MastersWatch {
-  /** Every master answered when last asked. */
+  /** Every master answered its last check. */
   isWell(): boolean;
   close(): void;
 }
 
 export interface MastersWatchSettings {
-  /** How often connections and slots are looked at; costs no command. */
-  readonly lookMs?: number;
-  /** How often every master is asked who it is. */
-  readonly askMs?: number;
+  /** How often connections and hash slots are checked; it costs no command. */
+  readonly checkMs?: number;
+  /** How often the run id of every master is read. */
+  readonly readMs?: number;
 }
 
-const LOOK_MS = 250;
-const ASK_MS = 1_000;
+const CHECK_MS = 250;
+const READ_MS = 1_000;
 
-/** A master as last met: which process, and over which connection it said so. */
-interface Met {
+/** A master at its last answer: its process, and the connection. */
+interface SeenMaster {
   readonly runId: unknown;
   readonly stream: unknown;
-  askedAt: number;
+  readAt: number;
 }
 
 export function watchMasters(
   connection: RedisConnection,
   events: MasterEvents,
-  { lookMs = LOOK_MS, askMs = ASK_MS }: MastersWatchSettings = {},
+  { checkMs = CHECK_MS, readMs = READ_MS }: MastersWatchSettings = {},
 ): MastersWatch {
-  /** Slot → address of its master, the last one known. Empty unless it is a Cluster. */
+  /** Hash slot → last known address of its master. Empty without a Cluster. */
   const masters: string[] = [];
-  const met = new Map<string, Met>();
-  const silent = new Set<string>();
-  const asking = new Set<Redis>();
-  let wasAway = false;
+  const lastSeen = new Map<string, SeenMaster>();
+  const unresponsive = new Set<string>();
+  const reading = new Set<Redis>();
+  let wasDown = false;
   let isClosed = false;
 
-  /** Notes who serves each slot, and answers who serves any. */
+  /** Records the master of each hash slot, and returns all masters. */
   function compareSlots(slots: readonly (readonly string[])[]): ReadonlySet<string> {
     const changed = new Uint8Array(SLOTS);
     let count = 0;
@@ -63,9 +63,9 @@ export function watchMasters(
     return new Set(masters);
   }
 
-  /** Undefined: it should be there, and there is no connection to it. */
+  /** Undefined: there is no connection to this master. */
   function serversByAddress(): ReadonlyMap<string, Redis | undefined> {
-    if (!(connection instanceof Cluster)) return new Map([[THE_ONLY_ONE, connection]]);
+    if (!(connection instanceof Cluster)) return new Map([[SINGLE_SERVER, connection]]);
     const connected = new Map(mastersOf(connection).map((server) => [addressOfServer(server), server]));
     return new Map([...compareSlots(connection.slots)].map((address) => [address, connected.get(address)]));
   }
@@ -75,81 +75,81 @@ export function watchMasters(
     (key: string): boolean =>
       !(connection instanceof Cluster) || masters[slotOf(key)] === address;
 
-  async function ask(server: Redis, address: string): Promise<void> {
-    asking.add(server);
+  async function readRunId(server: Redis, address: string): Promise<void> {
+    reading.add(server);
     try {
       const runId = await runIdOf(server);
       if (isClosed) return;
-      const before = met.get(address);
-      met.set(address, { runId, stream: server.stream, askedAt: performance.now() });
-      silent.delete(address);
+      const before = lastSeen.get(address);
+      lastSeen.set(address, { runId, stream: server.stream, readAt: performance.now() });
+      unresponsive.delete(address);
       if (before !== undefined && before.runId !== runId) events.changed(isServedBy(address));
     } catch {
-      silent.add(address);
+      unresponsive.add(address);
     } finally {
-      asking.delete(server);
+      reading.delete(server);
     }
   }
 
-  function look(): void {
+  function checkAll(): void {
     const servers = serversByAddress();
-    for (const known of [met, silent]) {
+    for (const known of [lastSeen, unresponsive]) {
       for (const address of known.keys()) if (!servers.has(address)) known.delete(address);
     }
-    // Before, nobody else may open its connections: to be ready, a Cluster asks one of them, and gives up if it is being opened.
+    // Before it is ready, no other code may open its connections: a Cluster sends its first command to one of them, and fails if that one is being opened.
     const isReady = connection.status === 'ready';
     for (const [address, server] of servers) {
-      if (!isReady || server === undefined || !isOpen(server)) silent.add(address);
-      else lookAt(server, address);
+      if (!isReady || server === undefined || !isOpen(server)) unresponsive.add(address);
+      else check(server, address);
     }
     noteReturn(servers.size > 0);
   }
 
-  function lookAt(server: Redis, address: string): void {
-    if (asking.has(server)) return;
-    const before = met.get(address);
-    // However short it was away: what was asked meanwhile has failed.
-    if (before !== undefined && before.stream !== server.stream) silent.add(address);
-    const isDue = before === undefined || performance.now() - before.askedAt >= askMs;
-    if (isDue || silent.has(address)) void ask(server, address);
+  function check(server: Redis, address: string): void {
+    if (reading.has(server)) return;
+    const before = lastSeen.get(address);
+    // However short the interruption was, commands in between have failed.
+    if (before !== undefined && before.stream !== server.stream) unresponsive.add(address);
+    const isDue = before === undefined || performance.now() - before.readAt >= readMs;
+    if (isDue || unresponsive.has(address)) void readRunId(server, address);
   }
 
   function noteReturn(isKnown: boolean): void {
-    if (!isKnown || connection.status !== 'ready' || silent.size > 0) {
-      wasAway = true;
-    } else if (wasAway && asking.size === 0) {
-      wasAway = false;
+    if (!isKnown || connection.status !== 'ready' || unresponsive.size > 0) {
+      wasDown = true;
+    } else if (wasDown && reading.size === 0) {
+      wasDown = false;
       events.returned();
     }
   }
 
-  // At once when the map of the Cluster is read anew, or the connection is made: the sooner, the less is written past it.
-  connection.on('refresh', look);
-  connection.on('ready', look);
-  const timer = setInterval(look, lookMs);
+  // At once when the slots are read again or the connection is made: the sooner, the fewer writes miss the new master.
+  connection.on('refresh', checkAll);
+  connection.on('ready', checkAll);
+  const timer = setInterval(checkAll, checkMs);
   timer.unref();
-  look();
-  // Not away: it has only just begun to look.
-  wasAway = false;
+  checkAll();
+  // At the start the store does not count as down.
+  wasDown = false;
 
   return {
-    isWell: () => !wasAway,
+    isWell: () => !wasDown,
     close() {
       isClosed = true;
       clearInterval(timer);
-      connection.off('refresh', look);
-      connection.off('ready', look);
+      connection.off('refresh', checkAll);
+      connection.off('ready', checkAll);
     },
   };
 }
 
-/** Behind Sentinels the address changes with the master, and it is one and the same store all the same. */
-const THE_ONLY_ONE = 'it';
+/** Behind Sentinels the address changes with the master, but it is the same store. */
+const SINGLE_SERVER = 'it';
 
 /** Connections of a Cluster open with their first command. */
 const isOpen = ({ status }: Redis): boolean => status === 'ready' || status === 'wait';
 
-/** New with every start of the process. Where that may not be seen, every new connection counts as a new process. */
+/** New with every start of the process. If the user may not read it, every new connection counts as a new process. */
 async function runIdOf(server: Redis): Promise<unknown> {
   try {
     return fieldsOf(await server.info('server')).get('run_id') ?? server.stream;

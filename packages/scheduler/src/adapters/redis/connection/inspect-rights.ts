@@ -1,23 +1,23 @@
-/** Cold path, at the start: whether this user of Redis may say and hear on the channels by which instances tell one another what changed. */
+/** Cold path, at the start: checks that this user of Redis may publish and subscribe on the channels between instances. */
 import { SchedulerError } from '../../../domain/errors.ts';
 import { type Keys, NOTICE_PARTS } from '../keys.ts';
 import { createChannels } from './channels.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { mastersOf } from './servers.ts';
 
-/** Notices of no change: whoever hears it has nothing to do. */
+/** An empty list of notices, which has no effect on its receivers. */
 const NOTHING = '[]';
 
 /**
- * Throws SCHEDULER_DEPENDENCY_DOWN, with the line that mends it, if the user may not. A deaf instance would take no node for gone,
- * and learn late of those that come. A server that does not answer now is no reason: it is heard when it is back.
+ * Throws SCHEDULER_DEPENDENCY_DOWN, with the command that fixes it, if the user may not. Without subscriptions an instance would not
+ * notice that nodes left, and would see new ones late. A server that does not answer now is no reason: subscriptions resume with it.
  */
 export async function inspectRights(deps: {
   connection: RedisConnection;
-  /** Only listens. */
-  ear: RedisConnection;
+  /** For subscriptions only. */
+  subscriber: RedisConnection;
   keys: Pick<Keys, 'nodeNotices'>;
-  /** Of all channels. */
+  /** Prefix of all channels. */
   prefix: string;
 }): Promise<void> {
   const { keys, prefix, connection } = deps;

@@ -1,15 +1,15 @@
-/** Cold path, at the start and now and then: whether Redis is set up for what is stored in it. What would lose data silently refuses the start. */
+/** Cold path, at the start and periodically: checks the settings of Redis. A setting that would lose data silently refuses the start. */
 import { Cluster, type Redis } from 'ioredis';
 import { SchedulerError } from '../../../domain/errors.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { askReplica, replicasOf } from './replicas.ts';
+import { queryReplica, replicasOf } from './replicas.ts';
 import { addressOfServer, fieldsOf, isForbidden, mastersOf } from './servers.ts';
 
 export interface StoreExpectations {
   readonly durability: 'primary' | 'replica';
 }
 
-/** What one server says of itself; undefined where it does not tell. */
+/** What one server reports about itself; undefined: it does not report this. */
 interface ServerFacts {
   readonly address: string;
   readonly version: string | undefined;
@@ -24,14 +24,14 @@ interface ServerFacts {
 
 const OLDEST = [6, 2] as const;
 
-/** Each a sentence that says what to do. */
+/** Each is a sentence with the action to take. */
 export interface StoreReport {
-  /** Why an instance may not start on it. */
+  /** Reasons why an instance may not start on this store. */
   readonly objections: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** The warnings. Throws SCHEDULER_DEPENDENCY_DOWN if a server may not be used as it is, or none answers. */
+/** Returns the warnings. Throws SCHEDULER_DEPENDENCY_DOWN if a server may not be used with its settings, or none answers. */
 export async function inspectStore(
   connection: RedisConnection,
   expected: StoreExpectations,
@@ -41,7 +41,7 @@ export async function inspectStore(
   return warnings;
 }
 
-/** Throws SCHEDULER_DEPENDENCY_DOWN if no master answers. One that does not answer while others do, or a replica, is only warned of. */
+/** Throws SCHEDULER_DEPENDENCY_DOWN if no master answers. For a master that does not answer while others do, and for a replica, there is only a warning. */
 export async function lookAtStore(
   connection: RedisConnection,
   expected: StoreExpectations,
@@ -74,7 +74,7 @@ export async function lookAtStore(
   };
 }
 
-/** Any of them may be master tomorrow, and then nobody asks. */
+/** Any replica may become master later, without another check. */
 function lookAtReplicas(
   connection: RedisConnection,
   infos: readonly ReadonlyMap<string, string>[],
@@ -83,7 +83,7 @@ function lookAtReplicas(
     replicasOf(connection, infos).map(async (replica) => {
       const address = `${replica.host}:${replica.port}`;
       try {
-        const { policy } = await askReplica(connection, replica, (server) => inspect(server, false));
+        const { policy } = await queryReplica(connection, replica, (server) => inspect(server, false));
         const objection = objectionToPolicy(`Redis replica ${address}`, address, policy);
         const warning = `Redis replica ${address} does not let this user see its maxmemory-policy: make sure that it is noeviction.`;
         return {
@@ -108,7 +108,7 @@ async function inspect(server: Redis, isCluster: boolean): Promise<ServerFacts> 
   const aof = info.get('aof_enabled') ?? (await config('appendonly'));
   const clustered = info.get('cluster_enabled') ?? (await config('cluster-enabled'));
   const replicas = info.get('connected_slaves');
-  // INFO does not show it. Outside a Cluster it means nothing.
+  // INFO does not contain it. Outside a Cluster it has no meaning.
   const coverage = isCluster ? await config('cluster-require-full-coverage') : undefined;
   return {
     address: addressOfServer(server),
@@ -134,7 +134,7 @@ async function unlessForbidden<T>(ask: () => Promise<T>): Promise<T | undefined>
   }
 }
 
-/** Why it may not be used at all. */
+/** Why the server may not be used at all. */
 function objectionTo(server: ServerFacts, isCluster: boolean): string | undefined {
   const { address, policy, role, isClustered } = server;
   const evicts = objectionToPolicy(`Redis ${address}`, address, policy);
@@ -151,7 +151,7 @@ function objectionTo(server: ServerFacts, isCluster: boolean): string | undefine
 function objectionToPolicy(who: string, address: string, policy: string | undefined): string | undefined {
   if (policy === undefined || policy === 'noeviction') return undefined;
   return (
-    `${who} has maxmemory-policy ${policy}: short of memory it would drop leases and jobs without a word. ` +
+    `${who} has maxmemory-policy ${policy}: short of memory it would drop leases and jobs silently. ` +
     `Set it with: ${cli(address)} CONFIG SET maxmemory-policy noeviction (and in its redis.conf)`
   );
 }

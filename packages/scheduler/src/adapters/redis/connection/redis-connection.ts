@@ -1,7 +1,7 @@
-/** One connection to Redis or Valkey — single, behind Sentinels, or a Cluster — with the discipline that keeps a sick server from stalling the rest. */
+/** One connection to Redis or Valkey (single, behind Sentinels, or a Cluster), with limits so that a slow server does not stall the rest. */
 import { Cluster, Redis } from 'ioredis';
-import { writeTogether } from './batch-writes.ts';
-import { breakWhenSilent } from './breaker.ts';
+import { batchWrites } from './batch-writes.ts';
+import { breakWhenUnresponsive } from './breaker.ts';
 import { type CommandCounts, countCommands } from './command-counts.ts';
 import type { TlsParts } from './tls-files.ts';
 
@@ -17,7 +17,7 @@ export interface RedisSettings {
   readonly password?: string | undefined;
   readonly db: number;
   readonly isTls: boolean;
-  /** Certificates and key, where not the system's are to be used. */
+  /** Certificates and key, if not those of the system. */
   readonly tls?: TlsParts | undefined;
   readonly connectTimeoutMs: number;
   readonly commandTimeoutMs: number;
@@ -27,18 +27,18 @@ export interface RedisSettings {
 
 export type RedisConnection = Redis | Cluster;
 
-/** A reader that blocks waits longer than a command may take, and one that listens can do nothing else: neither shares its connection. */
+/** A blocking read waits longer than a command may take, and a subscribed connection can send no other command: both need a connection of their own. */
 export interface ConnectionRole {
   readonly name: string;
   readonly isBlocking?: boolean;
-  /** How long a read on a blocking one waits at most: what takes longer has failed, and so has the opening of a connection. */
+  /** The longest wait of a blocking read: a read or a connection attempt that takes longer has failed. */
   readonly longestWaitMs?: number;
   readonly isListening?: boolean;
 }
 
 const SLOWEST_RECONNECT_MS = 500;
 const LOOK_WHEN_LOST_MS = 250;
-/** One try elsewhere after a failover; more would outlast the command's own timeout. */
+/** One more try after a failover; further tries would exceed the command's own timeout. */
 const RETRIES = 1;
 
 export function connectRedis(
@@ -47,11 +47,11 @@ export function connectRedis(
   counts?: CommandCounts,
 ): RedisConnection {
   const connection = open(settings, role);
-  // Whoever asks is told by the answer. An error event that nobody hears would end the process.
+  // Callers get the fault from their command. Without a handler an error event would end the process.
   connection.on('error', () => undefined);
   if (role.isBlocking !== true && role.isListening !== true) {
-    breakWhenSilent(connection, counts);
-    writeTogether(connection);
+    breakWhenUnresponsive(connection, counts);
+    batchWrites(connection);
   } else if (counts !== undefined) countCommands(connection, counts);
   return connection;
 }
@@ -67,7 +67,7 @@ function open(settings: RedisSettings, role: ConnectionRole): RedisConnection {
     ...commonOptions(settings, role),
     db: settings.db,
     retryStrategy: reconnectAfter,
-    // A command that cannot be sent now fails now: whoever asked must not wait for a server that may never return.
+    // A command that cannot be sent now fails now: its caller must not wait for a server that may never return.
     enableOfflineQueue: false,
   };
   if (settings.mode === 'single') return new Redis({ ...options, host, port });
@@ -75,29 +75,29 @@ function open(settings: RedisSettings, role: ConnectionRole): RedisConnection {
     ...options,
     sentinels: settings.sentinelUrls.map(addressOf),
     name: settings.sentinelName,
-    // Of the servers behind them; of the Sentinels the other one.
+    // For the servers behind the Sentinels; `sentinelTLS` is for the Sentinels.
     enableTLSForSentinelMode: isTls(settings),
     ...(isTls(settings) && { sentinelTLS: tlsOf(settings) }),
     ...(settings.sentinelUsername !== undefined && { sentinelUsername: settings.sentinelUsername }),
     ...(settings.sentinelPassword !== undefined && { sentinelPassword: settings.sentinelPassword }),
     sentinelRetryStrategy: reconnectAfter,
-    // From the try to connect to the answer. Then the next one is asked: a frozen Sentinel would be waited for without end.
+    // From the connection attempt to the answer; then the next Sentinel is used. Without it a frozen Sentinel would block for ever.
     sentinelCommandTimeout: settings.commandTimeoutMs,
   });
 }
 
-/** Ends it for good. A Cluster that is just looking at its slots would go on to do so for ever, and keep the process alive. */
+/** Closes the connection. A Cluster that is refreshing its slots would otherwise continue for ever and keep the process alive. */
 export function closeRedis(connection: RedisConnection): void {
   if (connection instanceof Cluster) connection.refreshSlotsCache = () => undefined;
   for (const server of connection instanceof Cluster ? connection.nodes() : [connection]) {
-    // Closed in the middle of a handshake with a server that is not to be trusted, a socket has two faults to tell, and the
-    // library listens to one. The other would end the process.
+    // A socket that is closed during the handshake with an untrusted server emits two errors, and the library handles one of
+    // them. The other would end the process.
     server.stream?.on('error', () => undefined);
   }
   connection.disconnect();
 }
 
-/** Resolves when commands can be sent to every master that is well. Rejects, saying why, if that takes too long or is of no use. */
+/** Resolves when commands can be sent to every master that works. Rejects with the reason if that takes too long or can never succeed. */
 export async function whenReady(connection: RedisConnection, limitMs: number): Promise<void> {
   let giveUp: NodeJS.Timeout | undefined;
   let note: (fault: Error) => void = () => undefined;
@@ -109,7 +109,7 @@ export async function whenReady(connection: RedisConnection, limitMs: number): P
     }, limitMs);
     note = (fault) => {
       last = fault;
-      if (isTurnedAway(fault)) reject(new Error(`${TURNED_AWAY}: ${reasonOf(fault)}`));
+      if (isRefused(fault)) reject(new Error(`${ACCESS_REFUSED}: ${reasonOf(fault)}`));
     };
   });
   connection.on('error', note);
@@ -123,21 +123,21 @@ export async function whenReady(connection: RedisConnection, limitMs: number): P
   }
 }
 
-/** Of a Cluster, what the last of its servers said. */
+/** For a Cluster, the fault of its last server. */
 const reasonOf = (fault: Error): string =>
   ((fault as { lastNodeError?: Error }).lastNodeError ?? fault).message || String(fault);
 
-const TURNED_AWAY =
+const ACCESS_REFUSED =
   'Redis does not let this user in; check scheduler.phase2.redis.username and scheduler.phase2.redis.password';
 
-/** Trying again does not help. */
-const isTurnedAway = (fault: Error): boolean =>
+/** Another try would fail in the same way. */
+const isRefused = (fault: Error): boolean =>
   /^(WRONGPASS|NOAUTH|NOPERM|ERR (invalid password|AUTH|Client sent AUTH))/i.test(reasonOf(fault));
 
 async function reach(connection: RedisConnection): Promise<void> {
   if (connection.status !== 'ready') await new Promise<void>((resolve) => connection.once('ready', resolve));
   if (!(connection instanceof Cluster)) return;
-  // Their connections open with the first command, and all others until then would fail.
+  // Connections of a Cluster open with their first command; until then other commands would fail.
   await Promise.allSettled(connection.nodes('master').map((master) => master.ping()));
 }
 
@@ -147,9 +147,9 @@ function commonOptions(settings: RedisSettings, role: ConnectionRole) {
     connectionName: role.name,
     connectTimeout: settings.connectTimeoutMs,
     maxRetriesPerRequest: RETRIES,
-    // In a Cluster it puts scripts of different slots into one pipeline after a slot has moved.
+    // In a Cluster it would put scripts of different hash slots into one pipeline after a slot has moved.
     enableAutoPipelining: false,
-    // A connection that was lost with a command under way leaves it open whether it ran; asking twice is the caller's choice.
+    // If the connection is lost during a command, it is unknown whether the command ran; repeating it is the caller's decision.
     autoResendUnfulfilledCommands: false,
     ...timeouts(settings, role),
     ...(username !== undefined && { username }),
@@ -159,7 +159,7 @@ function commonOptions(settings: RedisSettings, role: ConnectionRole) {
 }
 
 function timeouts(settings: RedisSettings, { isBlocking = false, longestWaitMs }: ConnectionRole) {
-  // Nobody knows how long its reads wait.
+  // The longest wait of its reads is unknown.
   if (isBlocking && longestWaitMs === undefined) return {};
   const waitMs = isBlocking ? (longestWaitMs ?? 0) : 0;
   return {
@@ -174,21 +174,21 @@ function clusterOptions(settings: RedisSettings, role: ConnectionRole) {
     enableAutoPipelining: false,
     enableOfflineQueue: false,
     slotsRefreshInterval: settings.slotsRefreshIntervalMs,
-    // The next server is asked then: half the time, so that a frozen one delays the news of its successor less.
+    // After this the next server is used. Half of the command timeout, so that a frozen server delays the failover less.
     slotsRefreshTimeout: Math.ceil(settings.commandTimeoutMs / 2),
     clusterRetryStrategy: reconnectAfter,
-    // A lost connection fails its commands at once, as on a single server. Asked again behind the caller's back, they would take
-    // longer than their timeout, since each try waits for a look at the slots first, and take effect after they were given up.
+    // A lost connection fails its commands at once, as on a single server. With retries by the library they would take longer than
+    // their timeout, because each try waits for a refresh of the slots, and take effect after the caller has stopped waiting.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     retryDelayOnTryAgain: 20,
     scaleReads: 'master' as const,
-    // Channels that live in a slot are heard from its own master.
+    // Sharded channels need a subscription at the master of their hash slot.
     shardedSubscribers: role.isListening === true,
   };
 }
 
-/** When a master is lost its successor is looked for often, and not only when it is time to look at the slots anyway. */
+/** While a master is lost, the slots are refreshed often, to find its successor before the next regular refresh. */
 function lookForLostMasters(cluster: Cluster): void {
   const isLost = ({ status }: Redis): boolean => status !== 'ready' && status !== 'wait';
   const watch = setInterval(() => {
@@ -228,7 +228,7 @@ function credentialsOf(settings: RedisSettings): {
   };
 }
 
-/** All or nothing: where one address is not to be read by others, neither is what is said to those it leads to. */
+/** All or none: if one address uses TLS, every connection does, also to servers that are only discovered. */
 const isTls = ({ isTls, url, clusterUrls, sentinelUrls }: RedisSettings): boolean =>
   isTls || [url, ...clusterUrls, ...sentinelUrls].some((address) => address.startsWith('rediss:'));
 

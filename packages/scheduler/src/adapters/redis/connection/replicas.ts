@@ -1,4 +1,4 @@
-/** Cold path: replicas, as far as they can be reached. Nothing else is asked of them, so that connections to them are opened for a look and closed. */
+/** Cold path: inspects replicas. Nothing else uses them, so a connection to a replica is opened for one inspection and closed. */
 import { Cluster, Redis } from 'ioredis';
 import { closeRedis, type RedisConnection } from './redis-connection.ts';
 
@@ -7,7 +7,7 @@ export interface Replica {
   readonly port: number;
 }
 
-/** As the Cluster names them, since what masters see may be another side of the network; it names none that has not got a write yet. */
+/** Addresses from the Cluster, because masters may see other addresses; the Cluster names no replica that has not received a write yet. */
 export function replicasOf(
   connection: RedisConnection,
   infos: readonly ReadonlyMap<string, string>[],
@@ -17,7 +17,7 @@ export function replicasOf(
   return named.map(({ options: { host = '', port = 0 } }) => ({ host, port }));
 }
 
-/** Of INFO replication: "slave0:ip=10.0.0.1,port=6379,state=online,offset=1,lag=0". */
+/** From INFO replication: "slave0:ip=10.0.0.1,port=6379,state=online,offset=1,lag=0". */
 function replicasIn(info: ReadonlyMap<string, string>): readonly Replica[] {
   return [...info].flatMap(([name, value]) => {
     const [, host = '', port = ''] = /^ip=([^,]+),port=(\d+),/.exec(value) ?? [];
@@ -25,17 +25,17 @@ function replicasIn(info: ReadonlyMap<string, string>): readonly Replica[] {
   });
 }
 
-/** With the settings and rights of the connection. */
-export async function askReplica<T>(
+/** Uses the settings and rights of the connection. */
+export async function queryReplica<T>(
   connection: RedisConnection,
   { host, port }: Replica,
-  ask: (server: Redis) => Promise<T>,
+  query: (server: Redis) => Promise<T>,
 ): Promise<T> {
   const own = connection instanceof Cluster ? connection.options.redisOptions : connection.options;
   const server = new Redis({
     ...own,
     ...{ host, port, sentinels: undefined, replyMapping: 'legacy' },
-    // One try, which waits for its connection and no longer than for any answer.
+    // One try: the command waits for the connection, within its own timeout.
     ...{ retryStrategy: () => null, enableOfflineQueue: true, lazyConnect: true },
   });
   let why: Error | undefined;
@@ -43,12 +43,12 @@ export async function askReplica<T>(
     why ??= fault;
   });
   try {
-    return await ask(server);
+    return await query(server);
   } catch (fault) {
-    // Of a connection that failed the command only knows that it is closed.
+    // The command's own fault only reports that the connection is closed.
     throw why ?? fault;
   } finally {
-    // What has ended by itself would be waited for.
+    // Closing an ended connection would wait for ever.
     if (server.status !== 'end') closeRedis(server);
   }
 }

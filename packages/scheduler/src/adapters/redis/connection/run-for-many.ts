@@ -2,24 +2,24 @@
 import { Cluster, Command, type Redis } from 'ioredis';
 import { asDependency } from './dependency.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { isOnTheMove, isUnknownScript, type Reply, type RunScript } from './script.ts';
+import { isSlotMoving, isUnknownScript, type Reply, type RunScript } from './script.ts';
 
 export interface ScriptCall {
   readonly keys: readonly [string, ...string[]];
   readonly args: readonly (string | number)[];
 }
 
-/** A server answers nobody else while it works through one pipeline. */
+/** A server answers no other client while it processes a pipeline. */
 const MOST_PER_PIPELINE = 256;
 
-/** Replies in the order of the calls. All or nothing: a shard that does not answer leaves the whole answer unknown. */
+/** Replies in the order of the calls. All or none: if one shard does not answer, the whole result is unknown. */
 export async function runForMany(
   connection: RedisConnection,
   run: RunScript,
   calls: readonly ScriptCall[],
 ): Promise<readonly Reply[]> {
   const replies = new Array<Reply>(calls.length);
-  const ask = async (server: Redis, indexes: readonly number[]): Promise<void> => {
+  const runAll = async (server: Redis, indexes: readonly number[]): Promise<void> => {
     for (let from = 0; from < indexes.length; from += MOST_PER_PIPELINE) {
       const some = indexes.slice(from, from + MOST_PER_PIPELINE);
       const answers = await sendPipeline(
@@ -31,13 +31,13 @@ export async function runForMany(
         some.map(async (index, at) => {
           const [fault, reply] = answers[at] ?? [new Error('no answer')];
           if (fault === null) replies[index] = reply as Reply;
-          else replies[index] = await askAgain(run, calls[index] as ScriptCall, fault);
+          else replies[index] = await retryAlone(run, calls[index] as ScriptCall, fault);
         }),
       );
     }
   };
   await asDependency(run.scriptName, () =>
-    Promise.all([...groupByMaster(connection, calls)].map(([server, indexes]) => ask(server, indexes))),
+    Promise.all([...groupByMaster(connection, calls)].map(([server, indexes]) => runAll(server, indexes))),
   );
   return replies;
 }
@@ -52,9 +52,9 @@ async function sendPipeline(
   return (await pipeline.exec()) ?? [];
 }
 
-/** A slot that has moved, or a server that has not seen the script: the single call knows how to find and teach it. */
-async function askAgain(run: RunScript, { keys, args }: ScriptCall, fault: Error): Promise<Reply> {
-  if (!isUnknownScript(fault) && !isOnTheMove(fault)) throw fault;
+/** If the hash slot has moved, or the server has not loaded the script, the single call handles it. */
+async function retryAlone(run: RunScript, { keys, args }: ScriptCall, fault: Error): Promise<Reply> {
+  if (!isUnknownScript(fault) && !isSlotMoving(fault)) throw fault;
   return run(keys, args);
 }
 
@@ -77,10 +77,10 @@ export function findMasters(cluster: Cluster): (key: string) => Redis {
   const masters = new Map(
     cluster.nodes('master').map((server) => [`${server.options.host}:${server.options.port}`, server]),
   );
-  const [anyone] = masters.values();
+  const [anyMaster] = masters.values();
   return (key) => {
     const address = cluster.slots[new Command('exists', [key]).getSlot()]?.[0] ?? '';
-    const master = masters.get(address) ?? anyone;
+    const master = masters.get(address) ?? anyMaster;
     if (master === undefined) throw new Error('no master of the Cluster is known');
     return master;
   };

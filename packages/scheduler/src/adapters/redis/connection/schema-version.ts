@@ -1,22 +1,22 @@
-/** Cold path, at the start: whether what lies in Redis was written by a version that this one can work beside. */
+/** Cold path, at the start: checks that the keys in Redis were written by a compatible version. */
 import { SchedulerError } from '../../../domain/errors.ts';
 import { type Keys, SCHEMA_VERSION } from '../keys.ts';
 import { asDependency } from './dependency.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 /**
- * Version → those it can run beside, itself included. Neighbours are listed by the later one, and only after a test has run both
- * on one Redis. The stored version stays the earlier one until nobody runs it any more, so that it can still be restarted.
+ * Version → versions that can share a Redis with it, itself included. The later version lists the earlier one, and only after a test
+ * has run both on one Redis. The stored version stays the earlier one while instances of it run, so that they can be restarted.
  */
 export const COMPATIBLE: Readonly<Record<number, readonly number[]>> = { 1: [1] };
 
 export interface SchemaCheck {
-  /** Of this process. */
+  /** Version of this process. */
   readonly own?: number;
   readonly compatible?: Readonly<Record<number, readonly number[]>>;
 }
 
-/** Writes the version if there is none, as on an empty Redis. Throws SCHEDULER_DEPENDENCY_DOWN if another is there. */
+/** Writes the version if there is none, as on an empty Redis. Throws SCHEDULER_DEPENDENCY_DOWN if Redis has an incompatible one. */
 export async function checkSchemaVersion(
   connection: RedisConnection,
   keys: Pick<Keys, 'schema'>,

@@ -1,17 +1,17 @@
 /**
- * Hot path: one run of a script, as the client library sends it. Several go out per job, so what every command of the library is
- * prepared for is left out: arguments of all kinds, a closure per listener, a property that is deleted from every object.
+ * Hot path: one run of a script, as a command of the client library. Several are sent per job, so it leaves out what the library's own
+ * commands need: arguments of all kinds, a closure per listener, a property that is deleted from every object.
  */
 import { Command } from 'ioredis';
 
 export interface Script {
   readonly name: string;
   readonly digest: string;
-  /** How every run of it begins on the wire, after the number of its words. */
+  /** The constant beginning of every run on the wire, after the number of arguments. */
   readonly opening: string;
 }
 
-/** Hears how a command ended that it let pass. */
+/** Called with the result of a command that the breaker has sent. */
 export interface Listener {
   answered(command: Command): void;
   failed(command: Command, fault: unknown): void;
@@ -22,7 +22,7 @@ export function describeScript(name: string, digest: string): Script {
 }
 
 export class ScriptCommand extends Command {
-  /** Of the server it was sent to last. Undefined: it was sent to none. */
+  /** Listener of the server to which it was sent last. Undefined: it was not sent. */
   listener: Listener | undefined = undefined;
   readonly #opening: string;
   readonly #keys: string[];
@@ -52,7 +52,7 @@ export class ScriptCommand extends Command {
     this.#timer ??= setTimeout(timedOut, ms, this);
   }
 
-  /** Once it has its answer, or none. */
+  /** Called when the command has its answer or has failed. */
   ended(fault?: unknown): void {
     clearTimeout(this.#timer);
     if (fault === undefined) this.listener?.answered(this);

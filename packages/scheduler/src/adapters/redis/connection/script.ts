@@ -1,11 +1,11 @@
-/** A Lua script beside its typed wrapper: sent by its digest, and whole when a server does not know it yet. */
+/** Runs a Lua script by its digest, or with its whole text if the server has not loaded it yet. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dependencyFault } from './dependency.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { describeScript, ScriptCommand } from './script-command.ts';
 
-/** The first word of every reply says what happened. */
+/** The first word of every reply is the outcome. */
 export type Reply = readonly [word: string, ...rest: (string | number | null)[]];
 
 type Words = readonly (string | number)[];
@@ -17,7 +17,7 @@ export interface RunScript {
   readonly digest: string;
 }
 
-/** `home`: import.meta.url of the wrapper, beside which `<name>.lua` lies. Read when the adapter is made, not at import. */
+/** `home`: import.meta.url of the wrapper; `<name>.lua` is in the same folder. It is read when the adapter is created, not at import. */
 export function loadScript(connection: RedisConnection, home: string, name: string): RunScript {
   const lua = readFileSync(new URL(`./${name}.lua`, home), 'utf8');
   const digest = createHash('sha1').update(lua).digest('hex');
@@ -25,7 +25,7 @@ export function loadScript(connection: RedisConnection, home: string, name: stri
   names.set(digest, name).set(lua, name);
 
   function send(keys: readonly string[], args: Words): Promise<unknown> {
-    // Some connections have ways of their own to run scripts.
+    // A connection that waits for replicas has its own `evalsha`.
     if (connection.sendCommand === undefined)
       return connection.evalsha(digest, keys.length, ...keys, ...args);
     const command = new ScriptCommand(script, keys, args);
@@ -43,24 +43,24 @@ export function loadScript(connection: RedisConnection, home: string, name: stri
 
   const sendWhole: typeof send = (keys, args) => connection.eval(lua, keys.length, ...keys, ...args);
 
-  /** `was`: what was wrong so far. While a slot moves there are two servers: neither may know the script, and one may cut it short. */
+  /** `faults`: all faults so far. While a hash slot moves, two servers are involved: both may lack the script, and one may end it early. */
   function recover(
     keys: readonly string[],
     args: Words,
     sentAt: number,
-    was: readonly unknown[],
+    faults: readonly unknown[],
   ): Promise<unknown> {
-    const fault = was.at(-1);
-    const cure = cureFor(fault, was);
-    // Who stood still meanwhile may not be one who may write any more.
-    if (cure === undefined || performance.now() - sentAt > FRESH_MS) throw dependencyFault(name, fault);
-    return cure(keys, args).catch((again: unknown) => recover(keys, args, sentAt, [...was, again]));
+    const fault = faults.at(-1);
+    const remedy = remedyFor(fault, faults);
+    // If this instance was frozen that long, it may have been declared dead: do not retry.
+    if (remedy === undefined || performance.now() - sentAt > FRESH_MS) throw dependencyFault(name, fault);
+    return remedy(keys, args).catch((again: unknown) => recover(keys, args, sentAt, [...faults, again]));
   }
 
-  function cureFor(fault: unknown, was: readonly unknown[]): typeof send | undefined {
-    if (isUnknownScript(fault)) return was.filter(isUnknownScript).length <= 2 ? sendWhole : undefined;
-    // It had some of its effect, and none of that harms when it has all of it now.
-    return isCutShort(fault) && was.filter(isCutShort).length === 1 ? send : undefined;
+  function remedyFor(fault: unknown, faults: readonly unknown[]): typeof send | undefined {
+    if (isUnknownScript(fault)) return faults.filter(isUnknownScript).length <= 2 ? sendWhole : undefined;
+    // The script had a part of its effect; a complete run after it is safe.
+    return isCutShort(fault) && faults.filter(isCutShort).length === 1 ? send : undefined;
   }
 
   function run(keys: readonly string[], args: Words): Promise<Reply> {
@@ -70,24 +70,24 @@ export function loadScript(connection: RedisConnection, home: string, name: stri
   return Object.assign(run, { scriptName: name, digest });
 }
 
-/** As long as a command may take by default. With the one after it, no answer is older than reports of nodes may be (`OVER_HTTP_MS`). */
+/** The default command timeout. Together with the retry, no answer is older than the age that node reports may have (`OVER_HTTP_MS`). */
 const FRESH_MS = 800;
 
-/** By digest and by text: as the files say, and so the same for every connection. */
+/** Names by digest and by text; the same for every connection. */
 const names = new Map<string, string>();
 
-/** Which script a command runs. */
+/** Name of the script that a command runs. */
 export const scriptNameOf = (digestOrText: string): string => names.get(digestOrText) ?? 'script';
 
 /**
- * While the slot moves to another server, a key that the script itself has just emptied counts as already there: the server ends the script
- * as if it had named a foreign key. Asked again it says where to go, or to wait, before anything runs.
+ * While a hash slot moves to another server, a key that the script itself has just emptied counts as already moved: the server ends the
+ * script as if it had used a key of another server. A repeat is redirected or told to wait before anything runs.
  */
 const isCutShort = (fault: unknown): boolean =>
   fault instanceof Error && /access a non local key|during rehashing of the slot/.test(fault.message);
 
-/** The slot is another server's by now, or of the keys some are there and some here. A connection to the Cluster finds the way. */
-export const isOnTheMove = (fault: Error): boolean => /^(MOVED|ASK|TRYAGAIN) /.test(fault.message);
+/** The hash slot has moved to another server, or its keys are on two servers. The Cluster connection redirects the command. */
+export const isSlotMoving = (fault: Error): boolean => /^(MOVED|ASK|TRYAGAIN) /.test(fault.message);
 
 export const isUnknownScript = (fault: unknown): boolean =>
   fault instanceof Error && fault.message.startsWith('NOSCRIPT');

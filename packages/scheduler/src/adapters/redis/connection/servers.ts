@@ -1,4 +1,4 @@
-/** The servers behind a connection: the masters of a Cluster, or the one it has. */
+/** The servers of a connection: the masters of a Cluster, or its single server. */
 import { Cluster, Command, type Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.ts';
 
@@ -7,7 +7,7 @@ export const SLOTS = 16_384;
 export const mastersOf = (connection: RedisConnection): readonly Redis[] =>
   connection instanceof Cluster ? connection.nodes('master') : [connection];
 
-/** As an operator knows it: behind Sentinels only the socket knows where it leads. */
+/** The address that an operator knows. Behind Sentinels only the socket has it. */
 export function addressOfServer(server: Redis): string {
   const { host, port, sentinels } = server.options;
   const { remoteAddress, remotePort } = (server.stream ?? {}) as {
@@ -26,7 +26,7 @@ export function fieldsOf(info: string): ReadonlyMap<string, string> {
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
 }
 
-/** The server refused to say, and will refuse again: the command is forbidden, renamed or not there. */
+/** The server will refuse this command again: it is forbidden, renamed or missing. */
 export const isForbidden = (fault: unknown): boolean =>
   fault instanceof Error &&
   /^NOPERM|^ERR unknown (sub)?command|^ERR .*\bnot (allowed|permitted|available|supported)/i.test(

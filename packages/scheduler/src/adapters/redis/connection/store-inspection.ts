@@ -1,57 +1,57 @@
-/** Background actor: how the store is set up, looked at again when a master was replaced and once a minute. Says what is new, and stops nobody. */
+/** Background actor: inspects the settings of the store again when a master was replaced and once a minute. It logs new findings only. */
 import type { Log } from '../../../ports/log.ts';
 import type { StoreReport } from './inspect-store.ts';
 
 export interface StoreInspection {
-  /** What operators should know, as last seen; the worst comes first. */
+  /** Findings of the last inspection, the most serious first. */
   warnings(): readonly string[];
-  /** On so many servers an instance would refuse to start. */
+  /** Number of servers on which an instance would refuse to start. */
   unfitServers(): number;
-  lookAgain(): void;
+  inspectAgain(): void;
   close(): void;
 }
 
 const EVERY_MS = 60_000;
 
 export function watchStore(deps: {
-  look: () => Promise<StoreReport>;
-  /** As seen at the start, which had no objections. */
+  inspect: () => Promise<StoreReport>;
+  /** Warnings of the start, which had no objections. */
   warnings: readonly string[];
   log: Log;
   everyMs?: number;
 }): StoreInspection {
-  const { look, log, everyMs = EVERY_MS } = deps;
+  const { inspect, log, everyMs = EVERY_MS } = deps;
   let seen: StoreReport = { objections: [], warnings: [] };
-  let isLooking = false;
+  let isInspecting = false;
   let isDue = false;
   let isClosed = false;
-  tell({ objections: [], warnings: deps.warnings });
+  report({ objections: [], warnings: deps.warnings });
 
-  function tell(found: StoreReport): void {
+  function report(found: StoreReport): void {
     for (const text of found.objections) if (!seen.objections.includes(text)) log.error({}, text);
     for (const text of found.warnings) if (!seen.warnings.includes(text)) log.warn({}, text);
     seen = found;
   }
 
-  async function lookAgain(): Promise<void> {
+  async function inspectAgain(): Promise<void> {
     isDue = true;
-    if (isLooking) return;
-    isLooking = true;
+    if (isInspecting) return;
+    isInspecting = true;
     while (isDue && !isClosed) {
       isDue = false;
-      // A store that is away is told of elsewhere, and looked at when it returns.
-      const found = await look().catch(() => undefined);
-      if (found !== undefined && !isClosed) tell(found);
+      // Another actor reports that the store does not answer; the store is inspected when it answers again.
+      const found = await inspect().catch(() => undefined);
+      if (found !== undefined && !isClosed) report(found);
     }
-    isLooking = false;
+    isInspecting = false;
   }
 
-  const timer = setInterval(() => void lookAgain(), everyMs);
+  const timer = setInterval(() => void inspectAgain(), everyMs);
   timer.unref();
   return {
     warnings: () => [...seen.objections, ...seen.warnings],
     unfitServers: () => seen.objections.length,
-    lookAgain: () => void lookAgain(),
+    inspectAgain: () => void inspectAgain(),
     close() {
       isClosed = true;
       clearInterval(timer);

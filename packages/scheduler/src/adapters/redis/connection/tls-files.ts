@@ -1,16 +1,16 @@
-/** Cold path, at the start: certificates and key for TLS, read once. What cannot be used is named by its setting, before anybody connects. */
+/** Cold path, at the start: reads certificates and key for TLS once. A fault names the setting, before any connection is made. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 
-/** Names of files, as configured. */
+/** Configured file names. */
 export interface TlsFiles {
   readonly tls_ca_file?: string | undefined;
   readonly tls_cert_file?: string | undefined;
   readonly tls_key_file?: string | undefined;
 }
 
-/** What is in them. */
+/** Contents of the files. */
 export interface TlsParts {
   readonly ca?: string;
   readonly cert?: string;
@@ -18,7 +18,7 @@ export interface TlsParts {
 }
 
 export function readTlsFiles(files: TlsFiles): TlsParts {
-  // A list of authorities without any is no fault to Node.js, which would then trust nobody.
+  // Node.js accepts a file without any certificate authority, and would then reject every server.
   const ca = read(files, 'tls_ca_file', (text) => new X509Certificate(text));
   const cert = read(files, 'tls_cert_file', (text) => createSecureContext({ cert: text }));
   const key = read(files, 'tls_key_file', (text) => createSecureContext({ key: text }));

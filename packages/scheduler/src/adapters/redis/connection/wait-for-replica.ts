@@ -1,11 +1,11 @@
 /**
- * A connection whose scripts count only when a replica has what they wrote, so that a failover loses nothing that was
- * acknowledged. Each costs the way to the replica and back; what no replica confirms in time is *unknown*, as any fault.
+ * A connection whose scripts succeed only when a replica has their writes, so that a failover loses no acknowledged write. Each
+ * script costs a round trip to the replica; without a confirmation in time the result is *unknown*, as for any fault.
  */
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.ts';
 import { findMasters } from './run-for-many.ts';
-import { isOnTheMove } from './script.ts';
+import { isSlotMoving } from './script.ts';
 
 const REPLICAS = 1;
 
@@ -24,8 +24,8 @@ export function withReplica(connection: RedisConnection, waitMs: number): RedisC
         .wait(REPLICAS, waitMs)
         .exec()) as [[Error | null, unknown], [Error | null, number]];
       const [fault, reply] = ran;
-      // The slot has moved, or does just now: the Cluster knows where to, and the next write is confirmed there again.
-      if (fault !== null && isOnTheMove(fault)) return connection[command](...script);
+      // The hash slot has moved or is moving: the Cluster redirects the command, and the next write is confirmed there again.
+      if (fault !== null && isSlotMoving(fault)) return connection[command](...script);
       if (fault !== null) throw fault;
       if (waited[0] !== null || waited[1] < REPLICAS) {
         throw new Error(`no replica confirmed a write within ${waitMs} ms`);
@@ -36,7 +36,7 @@ export function withReplica(connection: RedisConnection, waitMs: number): RedisC
   const own: Partial<Record<string | symbol, unknown>> = {
     evalsha: durably('evalsha'),
     eval: durably('eval'),
-    // What is sent past the two above would not wait for a replica.
+    // A command that is sent in another way would not wait for a replica.
     sendCommand: undefined,
   };
   return new Proxy(connection, {

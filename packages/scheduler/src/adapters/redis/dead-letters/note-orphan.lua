@@ -1,8 +1,8 @@
---[[ note-orphan: remember that an instance is gone and left dead letters; those whose time is over are forgotten on the way.
-  KEYS[1] orphans   ZSET  instance -> until when its letters are kept (ms, server time)
-  ARGV[1] instance  who is gone
-  ARGV[2] life      ms for which its letters are kept
-  ARGV[3] limit     instances to remember
+--[[ note-orphan: record that a removed instance left dead letters, and drop the records that have expired.
+  KEYS[1] orphans   ZSET  instance -> until when its dead letters are kept (ms, server time)
+  ARGV[1] instance  that was removed
+  ARGV[2] life      ms for which its dead letters are kept
+  ARGV[3] limit     instances to keep
   Returns {"noted"}
   Idempotent: a time only grows. ]]
 local orphans, instance, life, limit = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])

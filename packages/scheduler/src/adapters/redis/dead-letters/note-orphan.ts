@@ -6,7 +6,7 @@ import type { Keys } from '../keys.ts';
 
 export function createNoteOrphan(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'note-orphan');
-  return async (instanceId: string, lifeMs: number): Promise<void> => {
-    await run([keys.orphanedDeadLetters], [instanceId, lifeMs, MOST_ORPHANED]);
+  return async (instanceId: string, ttlMs: number): Promise<void> => {
+    await run([keys.orphanedDeadLetters], [instanceId, ttlMs, MOST_ORPHANED]);
   };
 }

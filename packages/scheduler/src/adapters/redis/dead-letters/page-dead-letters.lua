@@ -1,11 +1,11 @@
 --[[ page-dead-letters: some dead letters of one instance, newest first, and the beginning of each.
-  KEYS[1] dead    STREAM  fields "body", "letter", "deliveries"
+  KEYS[1] dead    STREAM  fields "body", "message", "deliveries"
   ARGV[1] from    where to begin: "+" is the newest, "(id" the one after it, a number the last that died by then (ms)
-  ARGV[2] max     letters of the page
+  ARGV[2] max     dead letters of the page
   ARGV[3] head    bytes to show of each body
   ARGV[4] budget  bytes of all bodies after which the page ends
-  Returns {"last"|"more", and for each letter: id, deliveries, bytes, head}
-  Idempotent: only reads. One letter at a time, so that no more than the budget and one body are ever held. ]]
+  Returns {"last"|"more", and for each dead letter: id, deliveries, bytes, head}
+  Idempotent: only reads. One at a time, so that the script never holds more than the budget and one body. ]]
 local dead, from, max, head, budget = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local page = { 'more' }
 local found = redis.call('XREVRANGE', dead, from, '-', 'COUNT', 1)[1]

@@ -1,8 +1,8 @@
---[[ remove-dead-letters: take letters off the dead ones of an instance; the last one takes the stream along.
-  KEYS[1] dead    STREAM  fields "body", "letter", "deliveries"
-  ARGV[1] letter  an id; all arguments are ids
+--[[ remove-dead-letters: remove dead letters of an instance; the stream is deleted with its last one.
+  KEYS[1] dead    STREAM  fields "body", "message", "deliveries"
+  ARGV[1] letter  id of a dead letter; all arguments are ids
   Returns {"removed", how many of them were there}
-  Idempotent: what is gone stays gone. ]]
+  Idempotent: a repeat finds nothing to remove. ]]
 local dead = KEYS[1]
 local removed = 0
 for _, letter in ipairs(ARGV) do

@@ -3,7 +3,7 @@
   KEYS[2] dead      STREAM  fields "body", "message", "deliveries"
   ARGV[1] group     consumer group of the inbox
   ARGV[2] message    its id
-  ARGV[3] deliveries  how often it was handed out
+  ARGV[3] deliveries  how often it was delivered
   ARGV[4] limit     dead letters to keep
   Returns {"buried", id}, {"dropped"} or {"absent"}
   Idempotent: a message that was acknowledged or buried already is absent. ]]
@@ -19,6 +19,6 @@ if limit == 0 then
 end
 local body = found[1][2][2]
 local id = redis.call('XADD', dead, 'MAXLEN', limit, '*', 'body', body, 'message', message, 'deliveries', deliveries)
--- An instance that died and is back keeps its dead letters without expiry again.
+-- An instance that was removed and started again keeps its dead letters without expiry.
 redis.call('PERSIST', dead)
 return { 'buried', id }

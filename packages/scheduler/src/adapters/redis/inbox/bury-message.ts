@@ -10,7 +10,7 @@ export function createBuryMessage(
   settings: { group: string; maxDead: number },
 ) {
   const run = loadScript(connection, import.meta.url, 'bury-message');
-  /** False: it is gone already. */
+  /** False: the message was removed before. */
   return async (
     instanceId: string,
     { messageId, deliveries }: { messageId: string; deliveries: number },

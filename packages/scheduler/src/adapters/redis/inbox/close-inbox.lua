@@ -1,7 +1,7 @@
 --[[ close-inbox: delete an inbox if it is empty.
   KEYS[1] inbox  STREAM
   Returns {"closed"} or {"not_empty", messages}
-  Idempotent: one that is gone is closed. In one step, so that no message can arrive in between. ]]
+  Idempotent: a missing inbox is closed. In one step, so that no message can arrive in between. ]]
 local inbox = KEYS[1]
 if redis.call('EXISTS', inbox) == 0 then
   return { 'closed' }

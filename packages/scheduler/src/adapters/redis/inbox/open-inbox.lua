@@ -1,7 +1,7 @@
---[[ open-inbox: create an inbox, or extend the life of an open one.
+--[[ open-inbox: create an inbox, or extend the expiry of an open one.
   KEYS[1] inbox  STREAM  field "body"
   ARGV[1] group  its consumer group
-  ARGV[2] idle   ms that it lives unless it is opened again
+  ARGV[2] idle   ms after which it expires unless it is opened again
   Returns {"opened"} or {"open"}
   Idempotent: its messages stay, and only its expiry changes. ]]
 local inbox, group, idle = KEYS[1], ARGV[1], ARGV[2]

@@ -1,4 +1,4 @@
-/** Finds messages that were handed out and not acknowledged, without claiming them: a claim counts as a delivery. */
+/** Finds messages that were delivered and not acknowledged, without claiming them: a claim counts as a delivery. */
 import type { RedisConnection } from '../connection/redis-connection.ts';
 
 export interface StuckMessage {

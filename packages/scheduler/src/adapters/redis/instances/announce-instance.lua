@@ -1,4 +1,4 @@
---[[ announce-instance: an instance announces that it lives, unless another incarnation lives under its name.
+--[[ announce-instance: write the presence of an instance, unless another incarnation is alive under its name.
   KEYS[1] presence     HASH    incarnation, about; expires
   KEYS[2] dead         STRING  the name was declared dead; expires
   ARGV[1] incarnation  of the instance

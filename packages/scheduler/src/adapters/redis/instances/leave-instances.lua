@@ -1,4 +1,4 @@
---[[ leave-instances: an instance leaves by itself, and a late renewal does not bring it back.
+--[[ leave-instances: end the presence of an instance that stops, so that a late renewal has no effect.
   KEYS[1] presence     HASH    incarnation, about; expires
   KEYS[2] dead         STRING  the name was declared dead; expires
   ARGV[1] incarnation  of the instance

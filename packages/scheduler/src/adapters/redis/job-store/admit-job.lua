@@ -1,7 +1,7 @@
 --[[ admit-job: write a new job's record, unless its request is bound already.
   KEYS[1] current   HASH  the latest job of this tag
   ARGV[1] id        of the new job
-  ARGV[2] life      ms that its record lasts
+  ARGV[2] life      ms for which its record is kept
   ARGV[3] fields    and values in turn, from here on
   Returns {"admitted"}, {"existing", field, value, ...} with the whole record, or {"over", id} if that job is no longer bound
   and has to be shelved first

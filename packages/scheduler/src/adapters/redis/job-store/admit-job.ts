@@ -1,6 +1,6 @@
 /** Typed wrapper of admit-job.lua. */
 import type { RecordScripts } from '../../shared-jobs/job-scripts.ts';
-import { jobTag } from '../../shared-jobs/job-tag.ts';
+import { jobTag } from '../../shared-jobs/job-scripts.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
@@ -9,7 +9,7 @@ import { fieldsOf, jobFromFields } from './record-fields.ts';
 export function createAdmitJob(connection: RedisConnection, keys: Keys): RecordScripts['admit'] {
   const run = loadScript(connection, import.meta.url, 'admit-job');
   return async (draft, by) => {
-    const args = [draft.jobId, by.lifeMs, ...fieldsOf(draft, by.driver)];
+    const args = [draft.jobId, by.ttlMs, ...fieldsOf(draft, by.driver)];
     const [word, ...rest] = await run([keys.job(jobTag(draft.jobId))], args);
     if (word === 'existing') return { kind: 'existing', stored: jobFromFields(rest) };
     if (word === 'over') return { kind: 'over', jobId: String(rest[0]) };

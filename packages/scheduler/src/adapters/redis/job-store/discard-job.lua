@@ -1,10 +1,10 @@
---[[ discard-job: take a job back that was never dispatched, with its binding.
+--[[ discard-job: remove a job that was never dispatched, with its binding.
   KEYS[1] current  HASH  the latest job of this tag
   ARGV[1] id       of the job
-  ARGV[2] driver   "instance/incarnation" that takes it back
-  Returns {"discarded"}, {"kept"} if it was dispatched or is settled, {"driven_elsewhere"} if it is not that driver's, or
+  ARGV[2] driver   "instance/incarnation" that removes it
+  Returns {"discarded"}, {"kept"} if it was dispatched or is settled, {"driven_elsewhere"} if another driver has it, or
   {"unknown_job"}
-  Idempotent: what is gone is unknown. ]]
+  Idempotent: a removed job is unknown. ]]
 local current, id, driver = KEYS[1], ARGV[1], ARGV[2]
 local job = redis.call('HMGET', current, 'id', 'attempt', 'settled', 'driver')
 if job[1] ~= id then

@@ -1,9 +1,9 @@
---[[ drop-job: let a settled job go before its time.
+--[[ drop-job: remove a settled job before its retention ends.
   KEYS[1] current  HASH  the latest job of this tag
-  KEYS[2] earlier  HASH  this job, if its request has been bound anew since
+  KEYS[2] earlier  HASH  this job, if its request has been bound to another job since
   ARGV[1] id       of the job
-  Returns {"dropped"} or {"kept"} if it is gone already, or lives
-  Idempotent: what is gone stays gone. ]]
+  Returns {"dropped"} or {"kept"} if it is removed already, or not settled
+  Idempotent: a repeat finds nothing to remove. ]]
 local current, earlier, id = KEYS[1], KEYS[2], ARGV[1]
 for _, key in ipairs({ current, earlier }) do
   local job = redis.call('HMGET', key, 'id', 'settled')

@@ -1,6 +1,6 @@
 /** Typed wrapper of drop-job.lua. */
 import type { JobId } from '../../../domain/ids.ts';
-import { jobTag } from '../../shared-jobs/job-tag.ts';
+import { jobTag } from '../../shared-jobs/job-scripts.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';

@@ -1,4 +1,4 @@
---[[ find-bound-job: the job a request is bound to, as long as it is.
+--[[ find-bound-job: the job to which a request is bound, while the binding is valid.
   KEYS[1] current  HASH  the latest job of this tag
   Returns {"bound", field, value, ...} with the whole record, or {"unbound"}
   Idempotent: it only reads. ]]

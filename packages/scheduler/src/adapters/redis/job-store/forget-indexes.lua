@@ -1,10 +1,10 @@
---[[ forget-indexes: remove the indexes of an instance that is gone, unless a job is left that nobody took over.
+--[[ forget-indexes: remove the indexes of a dead instance, unless one of its jobs was not taken over yet.
   KEYS[1] driven   ZSET  job -> deadline (epoch ms by its driver's clock), of jobs that may be live
-  KEYS[2] settled  ZSET  job -> deadline (epoch ms), of jobs settled lately
+  KEYS[2] settled  ZSET  job -> deadline (epoch ms), of jobs settled recently
   Returns {"forgotten"} or {"kept", left} with the number of jobs that may be live
-  Idempotent: what is gone stays gone. ]]
+  Idempotent: a repeat finds nothing to remove. ]]
 local driven, settled = KEYS[1], KEYS[2]
--- Whatever the deadlines say: they are of another clock than this server's. Whoever takes a job over takes it off, also one that is over.
+-- Deadlines are not compared, because they were set by another clock. A takeover removes its job from the index, even a settled one.
 local left = redis.call('ZCARD', driven)
 if left > 0 then
   return { 'kept', left }

@@ -4,7 +4,7 @@ import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
 
-/** False: somebody still has to take over some of its jobs. */
+/** False: some of its jobs were not taken over yet. */
 export function createForgetIndexes(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'forget-indexes');
   return async (instanceId: string): Promise<boolean> => {

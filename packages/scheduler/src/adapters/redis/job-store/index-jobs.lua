@@ -1,15 +1,15 @@
---[[ index-jobs: note which jobs an instance drives and which were settled lately, and forget what is over.
+--[[ index-jobs: record which jobs an instance drives and which it settled recently, and remove expired entries.
   KEYS[1] driven     ZSET  job -> deadline (epoch ms), of jobs that may be live
-  KEYS[2] settled    ZSET  job -> deadline (epoch ms), of jobs settled lately
-  ARGV[1] now        epoch ms by the clock of the instance, as its deadlines are
-  ARGV[2] margin     ms a record outlives its deadline by
+  KEYS[2] settled    ZSET  job -> deadline (epoch ms), of jobs settled recently
+  ARGV[1] now        epoch ms by the clock of the instance, which set its deadlines
+  ARGV[2] margin     ms for which a record is kept after its deadline
   ARGV[3] retention  ms a settled record is kept
-  ARGV[4] most       settled jobs to remember
+  ARGV[4] most       settled jobs to keep
   ARGV[5] begun      how many jobs are driven from now on
   ARGV[6] ended      how many were settled
-  ARGV[7] job        deadline and id in turn of those begun and those ended, then ids of those that never were
+  ARGV[7] job        deadline and id in turn of those begun and those ended, then ids of those that were discarded
   Returns {"indexed", driven, settled} with the length of each
-  Idempotent: a job is in each index once; one that is noted as driven too late goes with its deadline. ]]
+  Idempotent: a job is in each index once; one that is recorded as driven too late is removed after its deadline. ]]
 local driven, settled, now, margin, retention = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local most, begun, ended = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local at = 7

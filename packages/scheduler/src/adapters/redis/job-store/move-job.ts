@@ -2,7 +2,7 @@
 import { isSettled } from '../../../domain/job.ts';
 import { changeJob } from '../../../domain/job-change.ts';
 import type { MoveJob } from '../../shared-jobs/job-scripts.ts';
-import { jobTag } from '../../shared-jobs/job-tag.ts';
+import { jobTag } from '../../shared-jobs/job-scripts.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
@@ -14,7 +14,7 @@ export function createMoveJob(
   limits: { retentionMs: number; bindingLeaseMs: number },
 ): MoveJob {
   const run = loadScript(connection, import.meta.url, 'move-job');
-  // Nothing is kept for no time at all: 0 says that the move settles nothing.
+  // At least 1, because 0 means that the move does not settle the job.
   const retentionMs = Math.max(1, limits.retentionMs);
 
   return async (driver, jobId, expected, change, known) => {

@@ -38,13 +38,13 @@ export function createIndexReads(
         ),
       ),
     settled: (instanceId, skip, count) =>
-      asDependency('reading what an instance settled', async () =>
+      asDependency('reading the settled jobs of an instance', async () =>
         positions(
           await connection.zrevrange(instanceSettledJobs(instanceId), skip, skip + count - 1, 'WITHSCORES'),
         ),
       ),
     leave: (instanceId, jobId) =>
-      asDependency('taking a job off an index', () => connection.zrem(instanceJobs(instanceId), jobId)),
+      asDependency('removing a job from an index', () => connection.zrem(instanceJobs(instanceId), jobId)),
     all: () =>
       asDependency('listing instances', async () => {
         const others = await connection.smembers(keys.instances);

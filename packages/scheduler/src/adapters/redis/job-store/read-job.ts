@@ -1,6 +1,6 @@
-/** Reads a job's record: at its tag, or beside it since its request was bound anew. */
+/** Reads a job's record under its tag, or under its second key if its request has been bound to another job since. */
 import type { RecordScripts } from '../../shared-jobs/job-scripts.ts';
-import { jobTag } from '../../shared-jobs/job-tag.ts';
+import { jobTag } from '../../shared-jobs/job-scripts.ts';
 import { asDependency } from '../connection/dependency.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import type { Keys } from '../keys.ts';
@@ -25,7 +25,7 @@ export function createRecordReads(
         return undefined;
       }),
     driverOf: (jobId) =>
-      asDependency('reading who drives a job', async () => {
+      asDependency('reading the driver of a job', async () => {
         for (const key of placesOf(jobId)) {
           const [id, driver, settled] = await connection.hmget(key, 'id', 'driver', 'settled');
           if (id === jobId) return { driver: driver ?? '', isSettled: settled !== null };

@@ -1,14 +1,14 @@
 /**
  * Hot path: a job's record as fields of a HASH, so that a script compares and sets single ones and never reads JSON.
  *
- * id, state, attempt (of the fence) and n (entries ever written, thereby the revision) are plain; about holds what never
- * changes; t0 … t31 hold the timeline; settled, bound_until, driver and watchers belong to the store and not to the record.
+ * id, state, attempt (of the fence) and n (number of entries ever written, which is the revision) are plain; about holds the constant
+ * part; t0 … t31 hold the timeline; settled, bound_until, driver and watchers belong to the store and not to the record.
  */
 import type { JobRecord, JobState, TimelineEntry } from '../../../domain/job.ts';
 import { type JobChange, MAX_TIMELINE } from '../../../domain/job-change.ts';
 import type { StoredJob } from '../../shared-jobs/job-scripts.ts';
 
-/** Entries of a timeline that stay for ever; as many of the newest take turns in the other fields. */
+/** Entries of a timeline that are never overwritten; as many of the newest share the other fields in turn. */
 export const FIRST_ENTRIES = MAX_TIMELINE / 2;
 
 /** Fields and values in turn. `revision`: entries ever written, of which the record may have lost the middle. */
@@ -29,14 +29,14 @@ export function fieldsOf(record: JobRecord, driver: string, revision = record.ti
 
 const CHANGING = ['fence', 'intent', 'failure', 'result'] as const;
 
-/** As `fieldsOf`, over a record that may be there already: what this one lacks is emptied. */
+/** Like `fieldsOf`, to overwrite an existing record: fields that the new one lacks are emptied. */
 export function wholeFieldsOf(record: JobRecord, driver: string, revision: number): string[] {
   const fields = fieldsOf(record, driver, revision);
   for (const name of CHANGING) if (record[name] === undefined) fields.push(name, '');
   return fields;
 }
 
-/** What a move sets besides the timeline. A cleared intent is empty rather than absent: a script then only sets. */
+/** Fields that a move sets besides the timeline. A cleared intent is empty, not absent, so that a script only has to set. */
 export function changedFields({ state, fence, intent, failure, result }: JobChange): string[] {
   const fields = ['state', state];
   if (fence !== undefined) fields.push('fence', JSON.stringify(fence), 'attempt', String(fence.attempt));
@@ -49,7 +49,7 @@ export function changedFields({ state, fence, intent, failure, result }: JobChan
 export const changedEntries = ({ passing, entry }: JobChange): string[] =>
   passing === undefined ? [entryText(entry)] : [...passing.map(entryText), entryText(entry)];
 
-/** From fields and values in turn, as scripts and HGETALL give them. */
+/** From fields and values in turn, the form of scripts and HGETALL. */
 export function jobFromFields(flat: readonly (string | number | null)[]): StoredJob {
   const fields = new Map<string, string>();
   for (let at = 0; at + 1 < flat.length; at += 2) fields.set(String(flat[at]), String(flat[at + 1]));
@@ -100,7 +100,7 @@ function entryOf(text: string): TimelineEntry {
 function timelineOf(fields: ReadonlyMap<string, string>, count: number): TimelineEntry[] {
   const timeline: TimelineEntry[] = [];
   for (let index = 0; index < count; index++) {
-    // The middle was written over by what came after it.
+    // Later entries have overwritten the middle.
     if (index === FIRST_ENTRIES && count > MAX_TIMELINE) index = count - FIRST_ENTRIES;
     timeline.push(entryOf(fields.get(`t${fieldNumber(index)}`) ?? ''));
   }

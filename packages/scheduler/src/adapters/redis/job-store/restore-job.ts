@@ -1,6 +1,6 @@
 /** Typed wrapper of restore-job.lua. */
 import type { RecordScripts } from '../../shared-jobs/job-scripts.ts';
-import { jobTag } from '../../shared-jobs/job-tag.ts';
+import { jobTag } from '../../shared-jobs/job-scripts.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
@@ -18,7 +18,7 @@ export function createRestoreJob(connection: RedisConnection, keys: Keys): Recor
         by.driver,
         job.fence?.attempt ?? 0,
         by.revision,
-        by.lifeMs,
+        by.ttlMs,
         by.left?.retentionMs ?? 0,
         by.left?.leaseMs ?? 0,
         by.former ?? '',

@@ -1,13 +1,13 @@
---[[ take-over-job: another instance drives a job from now on, if the one that is gone still did.
+--[[ take-over-job: make another instance the driver of a job, if the dead instance still is.
   KEYS[1] current   HASH  the latest job of this tag
-  KEYS[2] earlier   HASH  this job, if its request has been bound anew since; then it is settled
+  KEYS[2] earlier   HASH  this job, if its request has been bound to another job since; then it is settled
   ARGV[1] id        of the job
   ARGV[2] instance  that drove it
-  ARGV[3] living    incarnation of that instance which lives and keeps its jobs, or ""
+  ARGV[3] living    incarnation of that instance that is alive and keeps its jobs, or ""
   ARGV[4] to        "instance/incarnation" that takes over
-  Returns {"taken", life, former, field, value, ...} with the ms its record still lasts, who drove it until now and the whole of it, {"settled"} if there is nothing to
-  drive, {"driven", driver} if somebody else drives it, or {"unknown_job"}
-  Idempotent: who drives it already has taken it. ]]
+  Returns {"taken", life, former, field, value, ...} with the ms for which its record is kept, its driver until now and the whole record, {"settled"} if there is nothing to
+  drive, {"driven", driver} if another instance drives it, or {"unknown_job"}
+  Idempotent: if the caller drives it already, the answer is "taken". ]]
 local current, earlier, id, instance, living, to = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local job = redis.call('HMGET', current, 'id', 'driver', 'settled')
 if job[1] ~= id then

@@ -1,7 +1,7 @@
 /** Typed wrapper of take-over-job.lua. */
 import type { JobId } from '../../../domain/ids.ts';
 import type { FormerDriver, TakenOver } from '../../shared-jobs/job-scripts.ts';
-import { jobTag } from '../../shared-jobs/job-tag.ts';
+import { jobTag } from '../../shared-jobs/job-scripts.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
@@ -16,11 +16,11 @@ export function createTakeOverJob(connection: RedisConnection, keys: Keys) {
       [jobId, from.instanceId, from.livingIncarnation ?? '', to],
     );
     if (word === 'taken') {
-      const [lifeMs, former, ...fields] = rest;
+      const [ttlMs, former, ...fields] = rest;
       return {
         kind: 'taken',
         stored: jobFromFields(fields),
-        lifeMs: Number(lifeMs),
+        ttlMs: Number(ttlMs),
         former: String(former),
       };
     }

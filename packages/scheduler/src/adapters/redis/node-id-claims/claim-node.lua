@@ -1,8 +1,8 @@
 --[[ claim-node: a connection claims a node id; the newest of the same credential wins.
   KEYS[1] node        HASH  credential, generation, and the node's capacity
-  ARGV[1] credential  whose the id is
-  ARGV[2] room        "1" if an unknown id may be added, "0" if the directory is full
-  ARGV[3] idle        ms that the id outlives the last report of its node by
+  ARGV[1] credential  that claims the id
+  ARGV[2] room        "1" if an unknown id may be added, "0" if there are too many nodes
+  ARGV[3] idle        ms that the id is kept after the last report of its node
   Returns {"claimed", generation, is_returning} or {"conflict"|"full"}
   Safe twice: a repeat is a newer claim of the same credential and gets a later generation. ]]
 local node, credential, room, idle = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
@@ -13,7 +13,7 @@ end
 if not holder and room ~= '1' then
   return { 'full' }
 end
--- Time makes it grow though the hash was lost, forgotten or expired; the last one makes it grow though time went back.
+-- Based on time, it grows although the hash was lost, forgotten or has expired; based on the last one, it grows although time went back.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local generation = math.max(now, (tonumber(last) or 0) + 1)

@@ -1,4 +1,4 @@
-/** Cold path: about how many nodes there are. Counted now and then in the parts of their index, and corrected by what this instance did since. */
+/** Cold path: the approximate number of nodes: counted periodically in the parts of the index, plus the changes of this instance since then. */
 import type { NodeId } from '../../../domain/ids.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { asDependency } from '../connection/dependency.ts';
@@ -6,10 +6,10 @@ import type { RedisConnection } from '../connection/redis-connection.ts';
 import { type Keys, NODE_PARTS } from '../keys.ts';
 
 export interface NodeCount {
-  /** Counts again when the last time is long ago. Only the first count is waited for. */
+  /** Counts again if the last count is old. Callers wait only for the first count. */
   refresh(): Promise<void>;
   isBelow(limit: number): boolean;
-  /** An id of ours is added, or taken off, before any count can show it. */
+  /** This instance added or removed an id that no count includes yet. */
   correct(by: 1 | -1): void;
   enter(nodeId: NodeId): Promise<void>;
   leave(nodeId: NodeId): Promise<void>;
@@ -50,14 +50,14 @@ export function createNodeCount(deps: { connection: RedisConnection; keys: Keys;
       );
     },
     async leave(nodeId) {
-      await asDependency('taking a node off the index', () =>
+      await asDependency('removing a node from the index', () =>
         connection.zrem(keys.nodesSeen(partOf(nodeId)), nodeId),
       );
     },
   };
 }
 
-/** FNV-1a: any even spread does, as long as all instances agree. */
+/** FNV-1a. Any hash with an even spread would do, if all instances use the same one. */
 export function partOf(nodeId: NodeId): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < nodeId.length; at += 1) {

@@ -1,63 +1,63 @@
-/** Notices that something was put into a mailbox, by any instance. They carry nothing and may be lost: whoever listens looks for himself now and then. */
+/** Notices that an instance has put an entry into a mailbox. They are empty and may be lost: a waiting take also reads periodically. */
 import type { NodeId } from '../../../domain/ids.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import type { Keys } from '../keys.ts';
 
 export interface ArrivalListener {
-  /** From here on notices are heard; what came before may have been missed. */
-  onListening(): void;
-  /** Notices cannot be heard. */
-  onDeaf(): void;
+  /** The subscription is active; earlier notices may have been missed. */
+  onSubscribed(): void;
+  /** The subscription failed. */
+  onFailed(): void;
   onArrival(): void;
 }
 
 export interface Arrivals {
-  /** One listener per node. Again: the subscription is made anew, and the former listener hears nothing more. */
-  listen(nodeId: NodeId, listener: ArrivalListener): () => void;
+  /** One listener per node. A second call subscribes again and replaces the listener. */
+  subscribe(nodeId: NodeId, listener: ArrivalListener): () => void;
 }
 
-/** `ear`: a connection of its own, since one that listens can do nothing else. */
-export function createArrivals(deps: { ear: RedisConnection; keys: Keys }): Arrivals {
-  const { ear, keys } = deps;
+/** `subscriber`: a connection used for subscriptions only. */
+export function createArrivals(deps: { subscriber: RedisConnection; keys: Keys }): Arrivals {
+  const { subscriber, keys } = deps;
   const listeners = new Map<string, ArrivalListener>();
-  // A server before sharded channels tells everybody; put-entry.lua falls back in the same way.
+  // An older server has no sharded channels; put-entry.lua falls back in the same way.
   let isSharded = true;
 
-  const hear = (channel: string): void => listeners.get(channel)?.onArrival();
-  ear.on('smessage', hear);
-  ear.on('message', hear);
+  const receive = (channel: string): void => listeners.get(channel)?.onArrival();
+  subscriber.on('smessage', receive);
+  subscriber.on('message', receive);
 
-  async function subscribe(channel: string): Promise<void> {
+  async function subscribeTo(channel: string): Promise<void> {
     if (isSharded) {
       try {
-        await ear.ssubscribe(channel);
+        await subscriber.ssubscribe(channel);
         return;
       } catch (fault) {
         if (!isUnknownCommand(fault)) throw fault;
         isSharded = false;
       }
     }
-    await ear.subscribe(channel);
+    await subscriber.subscribe(channel);
   }
 
-  async function unsubscribe(channel: string): Promise<void> {
-    await (isSharded ? ear.sunsubscribe(channel) : ear.unsubscribe(channel));
+  async function unsubscribeFrom(channel: string): Promise<void> {
+    await (isSharded ? subscriber.sunsubscribe(channel) : subscriber.unsubscribe(channel));
   }
 
   return {
-    listen(nodeId, listener) {
+    subscribe(nodeId, listener) {
       const channel = keys.nodeArrivals(nodeId);
       listeners.set(channel, listener);
-      subscribe(channel).then(
-        () => listener.onListening(),
-        // For now: the listener finds arrivals by looking, and subscribes anew another time.
-        () => listener.onDeaf(),
+      subscribeTo(channel).then(
+        () => listener.onSubscribed(),
+        // Until the next try the listener finds arrivals by its periodic reads.
+        () => listener.onFailed(),
       );
       return () => {
         if (listeners.get(channel) !== listener) return;
         listeners.delete(channel);
-        // If this is not heard, notices nobody waits for are the worst of it.
-        unsubscribe(channel).catch(() => undefined);
+        // If this fails, notices without a listener arrive and are ignored.
+        unsubscribeFrom(channel).catch(() => undefined);
       };
     },
   };

@@ -1,5 +1,5 @@
 --[[ drop-entry: remove an entry that was not fetched yet.
-  KEYS[1] queue   ZSET  "expiry:job" (ms, server time) -> its turn
+  KEYS[1] queue   ZSET  "expiry:job" (ms, server time) -> its position
   KEYS[2] bodies  HASH  job -> what is handed out; "s:job" -> "ttl lease" to commit when it is fetched
   ARGV[1] job     its id
   Returns {"dropped"} or {"absent"}

@@ -9,7 +9,7 @@ export interface PutEntry {
   readonly jobId: JobId;
   readonly body: string;
   readonly ttlMs: number;
-  /** Of an entry that was taken in vain: the turn it had. A new one comes last. */
+  /** The position of an entry that is put back. Absent: a new entry, which comes last. */
   readonly turn?: string;
   readonly slot: Slot;
 }

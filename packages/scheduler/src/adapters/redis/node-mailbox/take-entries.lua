@@ -1,11 +1,11 @@
 --[[ take-entries: hand out the oldest entries of a mailbox that have not expired, and commit their leases.
-  KEYS[1] queue   ZSET  "expiry:job" (ms, server time) -> its turn
+  KEYS[1] queue   ZSET  "expiry:job" (ms, server time) -> its position
   KEYS[2] bodies  HASH  job -> what is handed out; "s:job" -> "ttl lease" to commit when it is fetched
   KEYS[3] leases  ZSET  "job:attempt" -> expiry (ms, server time)
   KEYS[4] marks   HASH  "a:job:attempt" abandoned, "r:job:attempt" held at the last report, "t:job:attempt" since when it is committed
   ARGV[1] max     how many at most
-  ARGV[2] idle    ms that a node's keys outlive its last report by
-  Returns {"taken", job, turn, body, job, turn, body ...}, {"taken"} alone when nothing is there
+  ARGV[2] idle    ms that a node's keys are kept after its last report
+  Returns {"taken", job, turn, body, job, turn, body ...}, {"taken"} alone if the mailbox is empty
   Safe twice: an entry is handed out once, so a repeat takes the next ones; entries of a reply that was lost are lost. ]]
 local queue, bodies, leases, marks, max, idle = KEYS[1], KEYS[2], KEYS[3], KEYS[4], tonumber(ARGV[1]), ARGV[2]
 local time = redis.call('TIME')
@@ -27,7 +27,7 @@ local function commit(slot)
   return true
 end
 
--- Counted first: while the hash slot moves, a queue that is empty by now cannot be read, and entries that were taken would be lost.
+-- Counted first: while the hash slot moves, a queue that has become empty cannot be read, and the taken entries would be lost.
 local waiting = redis.call('ZCARD', queue)
 while taken < max and waiting > 0 do
   waiting = waiting - 1

@@ -6,7 +6,7 @@ import type { Keys } from '../keys.ts';
 
 export interface TakenEntry {
   readonly jobId: JobId;
-  /** Its place in the queue, should it come back. */
+  /** Its position in the queue, in case it is put back. */
   readonly turn: string;
   readonly body: string;
 }

@@ -3,13 +3,13 @@ import type { NodeId } from '../../../domain/ids.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Arrivals } from './arrivals.ts';
 
-/** The takes that wait at one mailbox, as one of them sees them. */
+/** One of the takes that wait at a mailbox. */
 export interface WaitingTakes {
-  /** Grows with every notice: a take that found nothing must look again if it has grown since the look was sent. */
+  /** Grows with every notice: a take that found nothing must read again if it has grown since the read was sent. */
   arrivals(): number;
-  /** Ends with a notice, when aborted, after `limitMs`, or when the next look is due. */
+  /** Resolves at a notice, when aborted, after `limitMs`, or when the next periodic read is due. */
   arrival(limitMs: number, signal: AbortSignal | undefined): Promise<void>;
-  /** A take that leaves may have been woken for an entry that it did not take: the next one looks. */
+  /** A take that leaves may have been woken for an entry that it did not take, so the next one is woken. */
   leave(): void;
 }
 
@@ -43,14 +43,14 @@ export function createWaitingTakes(deps: { clock: Clock; arrivals: Arrivals }) {
 
   function subscribe(nodeId: NodeId, box: Box): void {
     box.isSubscribed = true;
-    box.stop = deps.arrivals.listen(nodeId, {
-      onListening() {
-        // Notices before this moment may have been missed.
+    box.stop = deps.arrivals.subscribe(nodeId, {
+      onSubscribed() {
+        // Earlier notices may have been missed.
         box.arrivals += 1;
         for (const wake of [...box.waiting]) wake();
       },
-      onDeaf() {
-        // The next take that joins tries again; until then the waiting ones look by the clock.
+      onFailed() {
+        // The next take that joins subscribes again; until then waiting takes only read periodically.
         box.isSubscribed = false;
       },
       onArrival() {

@@ -1,4 +1,4 @@
---[[ enlist-nodes: keep node ids in one part of the index for another while.
+--[[ enlist-nodes: renew node ids in one part of the index.
   KEYS[1] index  ZSET  node id -> last seen (ms, server time)
   ARGV[1] node   an id; all arguments are ids
   Returns {"enlisted"}

@@ -15,7 +15,7 @@ export function createEnlistNodes(connection: RedisConnection, keys: Keys) {
       if (own === undefined) parts.set(part, [nodeId]);
       else own.push(nodeId);
     }
-    // All are tried before one of them is said to have failed.
+    // All parts are written before a fault is thrown.
     const answers = await Promise.allSettled(
       [...parts].map(([part, own]) => run([keys.nodesSeen(part)], [...own])),
     );

@@ -1,11 +1,11 @@
---[[ page-nodes: some ids of one part of the index, longest unseen first; those unseen for too long are taken off on the way.
+--[[ page-nodes: some ids of one part of the index, longest unseen first; ids that were unseen for too long are removed.
   KEYS[1] index   ZSET  node id -> last seen (ms, server time)
-  ARGV[1] max     ids to name, and to take off
-  ARGV[2] forget  ms after which an unseen id is taken off
-  ARGV[3] score   of the last id named, or ""
-  ARGV[4] after   the last id named, or ""
+  ARGV[1] max     ids to return, and to remove
+  ARGV[2] forget  ms after which an unseen id is removed
+  ARGV[3] score   of the last returned id, or ""
+  ARGV[4] after   the last returned id, or ""
   Returns {"page", score of the last, id...}
-  Safe twice: names the same ids again unless they were seen meanwhile; these come once more at the end. ]]
+  Safe twice: returns the same ids again unless they were seen in between; these come again at the end. ]]
 local index, max, forget, score, after = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -15,7 +15,7 @@ for _, node in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', limit, 'LIMIT',
 end
 local from = 0
 if score ~= '' then
-  -- If the last one was seen meanwhile its place is lost: all of its time are named again, so that none is left out.
+  -- If the last id was seen in between, its position is lost: all ids of its time are returned again, so that none is missed.
   if redis.call('ZSCORE', index, after) == score then
     from = redis.call('ZRANK', index, after) + 1
   else

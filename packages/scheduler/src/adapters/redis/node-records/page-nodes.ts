@@ -20,7 +20,7 @@ export function createPageNodes(connection: RedisConnection, keys: Keys, forgetA
       const place = { part, score: String(last), after: nodeIds.at(-1) ?? '' };
       return { nodeIds, cursor: nodeIds.length < max ? nextPart(part) : cursorOf(place), isWhole: true };
     } catch {
-      // The other parts lie on shards that may well answer.
+      // The other parts may be on shards that answer.
       return { nodeIds: [], cursor: nextPart(part), isWhole: false };
     }
   };

@@ -1,4 +1,4 @@
---[[ publish-record: what others must know of a node, unless they know something later.
+--[[ publish-record: write the record of a node, unless the store has a later one.
   KEYS[1] record       STRING  "generation version region", a line end, the record; expires
   KEYS[2] presence    STRING  "ts=<ms>;region=<region>"; expires
   KEYS[3] owner       STRING  name of the instance that holds the node; expires with the record
@@ -8,10 +8,10 @@
   ARGV[4] body        the record as text
   ARGV[5] life        ms for which the record is kept
   ARGV[6] ttl         ms for which the node is present
-  ARGV[7] at          when it was last heard of (ms)
+  ARGV[7] at          time of its last message (ms)
   ARGV[8] holder      name of the instance that holds it
-  Returns {"first"} if nothing of the generation was known, {"posted"|"already"} or {"stale", generation, version}
-  Idempotent: the same record changes nothing, and older news of its presence neither. ]]
+  Returns {"first"} if the generation is new, {"posted"|"already"} or {"stale", generation, version}
+  Idempotent: the same record changes nothing, and an older presence changes nothing. ]]
 local record, presence, owner = KEYS[1], KEYS[2], KEYS[3]
 local generation, version, region, body, life, ttl, at, holder = unpack(ARGV)
 local known_generation, known_version = string.match(redis.call('GETRANGE', record, 0, 63), '^(%d+) (%d+) ')

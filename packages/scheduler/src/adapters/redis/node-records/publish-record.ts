@@ -1,13 +1,14 @@
 /** Typed wrapper of publish-record.lua. Cold path. */
 import type { NodeRecord, Stale } from '../../../ports/node-records.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
-import { loadScript } from '../connection/script.ts';
+import { loadScript, type Reply } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { RECORD_LIFE_MS } from './record-life.ts';
 import { recordText } from './record-text.ts';
-import { staleOf } from './stale-of.ts';
 
-/** The presence of a node says its region in one short word. */
+/** How long a node record is kept after the last message of its node. */
+export const RECORD_TTL_MS = 3_600_000;
+
+/** The presence of a node contains its region as one short word. */
 const MAX_REGION_CHARS = 64;
 
 export function createPublishRecord(connection: RedisConnection, keys: Keys) {
@@ -25,7 +26,7 @@ export function createPublishRecord(connection: RedisConnection, keys: Keys) {
         version,
         region,
         recordText(record),
-        RECORD_LIFE_MS,
+        RECORD_TTL_MS,
         ttlMs,
         view.lastBeatAt,
         holder.instanceId,
@@ -35,3 +36,10 @@ export function createPublishRecord(connection: RedisConnection, keys: Keys) {
     return { kind: reply[0] as 'first' | 'posted' | 'already' };
   };
 }
+
+/** The reply of a script that found a later record. */
+export const staleOf = ([, generation, version]: Reply): Stale => ({
+  kind: 'stale',
+  generation: Number(generation),
+  version: Number(version),
+});

@@ -1,8 +1,8 @@
---[[ read-record: how a node stands, and its record if the asker has another one.
+--[[ read-record: the status of a node, and its record if the caller has another version.
   KEYS[1] record       STRING  "generation version region", a line end, the record; expires
   KEYS[2] presence    STRING  "ts=<ms>;region=<region>"; expires
-  ARGV[1] generation  of the record the asker has, or ""
-  ARGV[2] version     of the record the asker has, or ""
+  ARGV[1] generation  of the caller's record, or ""
+  ARGV[2] version     of the caller's record, or ""
   Returns {"present", generation, version, seen (ms), ms it stays present, body or nil}, {"expired"|"withdrawn", generation} or {"absent"}
   Idempotent: only reads. ]]
 local record, presence, generation, version = KEYS[1], KEYS[2], ARGV[1], ARGV[2]

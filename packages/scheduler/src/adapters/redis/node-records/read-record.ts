@@ -17,12 +17,12 @@ export function createReadRecord(connection: RedisConnection, keys: Keys) {
     const [version, seenAt, presentForMs] = [Number(rest[1]), Number(rest[2]), Number(rest[3])];
     const body = rest[4] ?? undefined;
     const record = body === undefined ? undefined : readRecord({ nodeId, generation, version }, String(body));
-    // Written by a program that is not ours: as good as nothing.
+    // Written by another program: counts as absent.
     if (record === undefined && body !== undefined) return { kind: 'absent' };
     return { kind: 'present', generation, version, record, seenAt, presentForMs };
   }
 
-  /** Never rejects: a shard that does not answer leaves unknown only what lives on it. */
+  /** Never rejects: if a shard does not answer, only its nodes are unknown. */
   return async ({
     nodeId,
     generation,

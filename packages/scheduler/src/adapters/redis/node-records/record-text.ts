@@ -1,13 +1,13 @@
 /**
- * A node record as text, small enough for one per node: a line for the node, a line for its profile. Lists that say the same are written
- * once, and profiles that say the same become one object again when they are read.
+ * A node record as text, small enough for one per node: a line for the node, a line for its profile. Equal lists are written once, and
+ * equal profiles become one object when they are read.
  */
 import { ANY, type Direction } from '../../../domain/language.ts';
 import type { NodeChannel, NodeHealth, NodeView } from '../../../domain/node.ts';
 import type { NodeExtension, NodeProfile } from '../../../domain/profile.ts';
 import type { NodeRecord, RecordVersion } from '../../../ports/node-records.ts';
 
-/** First in every text. A reader that knows another one takes the node record for absent. */
+/** First in every text. For a reader with another format the node record is absent. */
 const FORMAT = 1;
 
 type Words = typeof ANY | readonly string[];
@@ -51,10 +51,10 @@ function profileText(profile: NodeProfile): string {
   return `[${bitsOf(PROFILE_FLAGS, profile)},[${numbers.join()}],[${[...lists.keys()].join()}]]`;
 }
 
-/** Text of profiles that are kept to be shared; some thousand kinds of nodes. */
+/** Total text of the profiles that are kept for sharing; enough for some thousand kinds of nodes. */
 const SHARED_CHARS = 4_000_000;
 
-/** Undefined for what nobody of this version wrote. */
+/** Undefined for a text of another version. */
 export function createRecordReader(): (version: RecordVersion, text: string) => NodeRecord | undefined {
   const profiles = new Map<string, NodeProfile>();
   let chars = 0;
@@ -94,7 +94,7 @@ interface Rest {
   readonly t?: readonly string[];
 }
 
-type SheetLine = [
+type RecordLine = [
   format: number,
   instanceId: string,
   incarnation: string,
@@ -109,7 +109,7 @@ type SheetLine = [
 
 function readRecord(version: RecordVersion, line: string, profile: NodeProfile): NodeRecord | undefined {
   const [format, instanceId, incarnation, channel, intervalMs, health, flags, slots, lastBeatAt, rest] =
-    JSON.parse(line) as SheetLine;
+    JSON.parse(line) as RecordLine;
   if (format !== FORMAT) return undefined;
   const view: NodeView = {
     nodeId: version.nodeId,
@@ -159,7 +159,7 @@ function readProfile(text: string): NodeProfile {
   };
 }
 
-/** In the order in which they are written, and numbered in `readProfile`. */
+/** In the order of writing; `readProfile` uses the numbers. */
 const LISTS = [
   'installedTypes',
   'readyTypes',
@@ -172,7 +172,7 @@ const LISTS = [
   'supports',
 ] as const;
 
-/** Bits from the lowest; a new one goes to the end. */
+/** Bits from the lowest; add new ones at the end. */
 const VIEW_FLAGS = ['isFresh', 'isCalm', 'isQueueing', 'isCordoned', 'isEjected'] as const;
 const PROFILE_FLAGS = ['hasGpu', 'acceptsPublicJobs', 'isLegacy'] as const;
 

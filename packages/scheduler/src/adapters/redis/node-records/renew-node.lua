@@ -1,4 +1,4 @@
---[[ renew-node: a node was heard of, and its record is the one its holder thinks it is.
+--[[ renew-node: renew the presence of a node, if its record is the one that its holder expects.
   KEYS[1] record       STRING  "generation version region", a line end, the record; expires
   KEYS[2] presence    STRING  "ts=<ms>;region=<region>"; expires
   KEYS[3] owner       STRING  name of the instance that holds the node; expires with the record
@@ -6,9 +6,9 @@
   ARGV[2] version     of its last record
   ARGV[3] life        ms for which the record is kept
   ARGV[4] ttl         ms for which the node is present
-  ARGV[5] at          when it was heard of (ms)
+  ARGV[5] at          time of its last message (ms)
   Returns {"seen"}, {"returned"} if it was not present, {"missing"} if its record was lost, or {"stale", generation, version}
-  Idempotent: older news of its presence changes nothing. ]]
+  Idempotent: an older presence changes nothing. ]]
 local record, presence, owner, generation, version, life, ttl, at = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local known_generation, known_version, region = string.match(redis.call('GETRANGE', record, 0, 319), '^(%d+) (%d+) ([^\n]*)\n')
 if not known_generation then
@@ -24,7 +24,7 @@ end
 if newer < 0 then
   return { 'stale', known_generation, known_version }
 end
--- Not at every heartbeat: one write is enough, and half a life is long.
+-- Not at every heartbeat: one write is enough, and half of the retention is long.
 if redis.call('PTTL', record) < tonumber(life) / 2 then
   redis.call('PEXPIRE', record, life)
   redis.call('PEXPIRE', owner, life)

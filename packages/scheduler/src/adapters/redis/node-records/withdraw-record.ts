@@ -4,15 +4,17 @@ import { type Stale, WITHDRAWN_VERSION } from '../../../ports/node-records.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { WITHDRAWN_LIFE_MS } from './record-life.ts';
-import { staleOf } from './stale-of.ts';
+import { staleOf } from './publish-record.ts';
+
+/** How long the store remembers that a generation was withdrawn. */
+const WITHDRAWN_TTL_MS = 60_000;
 
 export function createWithdrawRecord(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'withdraw-record');
   return async (nodeId: NodeId, generation: number): Promise<{ readonly kind: 'withdrawn' } | Stale> => {
     const reply = await run(
       [keys.nodeCapabilities(nodeId), keys.nodePresence(nodeId), keys.nodeOwner(nodeId)],
-      [generation, WITHDRAWN_VERSION, WITHDRAWN_LIFE_MS],
+      [generation, WITHDRAWN_VERSION, WITHDRAWN_TTL_MS],
     );
     return reply[0] === 'stale' ? staleOf(reply) : { kind: 'withdrawn' };
   };

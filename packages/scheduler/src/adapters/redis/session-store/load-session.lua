@@ -1,5 +1,5 @@
---[[ load-session: a session as it was last saved, and who has it.
-  KEYS[1] owner     STRING  who has the session; expires
+--[[ load-session: the last saved state of a session, and its owner.
+  KEYS[1] owner     STRING  "instance/incarnation" that has the session; expires
   KEYS[2] state     HASH    revision, body; expires
   Returns {"found", owner, body} or {"absent"}
   Idempotent: only reads. ]]

@@ -1,11 +1,11 @@
---[[ take-session: a session passes to another instance, if it is still whose the taker thought it was.
-  KEYS[1] owner     STRING  who has the session; expires
+--[[ take-session: make the caller the owner of a session, if its owner is still the one that the caller has read.
+  KEYS[1] owner     STRING  "instance/incarnation" that has the session; expires
   KEYS[2] state     HASH    revision, body; expires
-  ARGV[1] taker     who wants it
-  ARGV[2] from      who had it when the taker looked
+  ARGV[1] taker     "instance/incarnation" of the caller
+  ARGV[2] from      the owner that the caller has read
   ARGV[3] ttl       ms
   Returns {"taken", body}, {"lost"} or {"absent"}
-  Idempotent: who has it may take it again. ]]
+  Idempotent: the owner may take it again. ]]
 local owner, state, taker, from, ttl = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
 local body = redis.call('HGET', state, 'body')
 if not body then

@@ -1,11 +1,11 @@
---[[ touch-session: a session in which nothing happens is kept, if it is still the asker's.
-  KEYS[1] owner     STRING  who has the session; expires
+--[[ touch-session: extend the expiry of a session without activity, if the caller still owns it.
+  KEYS[1] owner     STRING  "instance/incarnation" that has the session; expires
   KEYS[2] state     HASH    revision, body; expires
-  ARGV[1] asker     who keeps it
-  ARGV[2] revision  that the asker has saved
+  ARGV[1] asker     "instance/incarnation" of the caller
+  ARGV[2] revision  that the caller has saved
   ARGV[3] ttl       ms
-  Returns {"kept"}, {"lost"}, or {"stale"} if less was saved than the asker thinks
-  Idempotent: twice kept is kept. ]]
+  Returns {"kept"}, {"lost"}, or {"stale"} if the stored revision is older
+  Idempotent: a repeat only extends the expiry. ]]
 local owner, state, asker, revision, ttl = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]
 local holder = redis.call('GET', owner)
 if holder and holder ~= asker then

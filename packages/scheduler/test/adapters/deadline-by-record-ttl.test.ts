@@ -1,11 +1,11 @@
 /** When a job is due by the clock of whoever takes it over: what is left of its record says so, not the clock that set it. */
 import { expect, it } from 'vitest';
-import { deadlineOf } from '../../src/adapters/shared-jobs/life-of.ts';
+import { deadlineOf } from '../../src/adapters/shared-jobs/record-ttl.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 
 const clock = { now: () => 1_000_000 } as Clock;
-const due = (deadlineAt: number, lifeMs: number): number =>
-  deadlineOf({ deadlineAt }, lifeMs, { clock, liveMarginMs: 5_000 });
+const due = (deadlineAt: number, ttlMs: number): number =>
+  deadlineOf({ deadlineAt }, ttlMs, { clock, liveMarginMs: 5_000 });
 
 it('follows from what is left of its record, if the clocks differ', () => {
   expect(due(1_060_000, 15_000)).toBe(1_010_000);
