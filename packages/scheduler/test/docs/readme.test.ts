@@ -55,3 +55,9 @@ describe('docs/operations.md', () => {
     expect(config.scheduler.job_timeout_seconds).toBeGreaterThan(60);
   });
 });
+
+describe('CHANGELOG.md', () => {
+  it('is one page of at most 4 KB', () => {
+    expect(Buffer.byteLength(read('CHANGELOG.md'))).toBeLessThanOrEqual(4_096);
+  });
+});
