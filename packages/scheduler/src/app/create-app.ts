@@ -81,7 +81,7 @@ export function createApp(deps: AppDeps): App {
     ...tools,
     ...observation.watched({ registry, sessions }),
     jobs,
-    answers: core.answers,
+    reports: core.reports,
     reader,
     mailbox: core.mailbox,
     endpoints: core.endpoints,

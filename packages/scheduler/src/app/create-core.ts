@@ -100,7 +100,7 @@ export function createCore(deps: CoreDeps) {
   const tenancy = createTenancy(config, () => together?.instances() ?? 1);
 
   // Cold path: who the nodes are, and how jobs reach them.
-  const { registry, modelReports, link, knowledge, endpoints } = createNodeSide({
+  const { registry, modelReports, link, localLink, knowledge, endpoints } = createNodeSide({
     ...tools,
     chance,
     fleet,
@@ -138,7 +138,7 @@ export function createCore(deps: CoreDeps) {
     nodes: knowledge,
     ...(together && { drivers: together.drivers, isStoreSteady: together.isStoreSteady }),
   });
-  const answers = together?.answers(jobs);
+  const reports = together?.reports(jobs, localLink);
   const reader = createJobReader({ clock, store, events, claimIfOrphaned: together && jobs.claimIfOrphaned });
 
   // Beside the hot path: what can be had from the hub, and statistics.
@@ -160,7 +160,7 @@ export function createCore(deps: CoreDeps) {
     jobs: {
       dispatch: async (request) => backgroundServices.dispatch(request),
       waiting: jobs.waiting,
-      cancel: (answers?.heard ?? jobs).cancel,
+      cancel: (reports?.byRequest ?? jobs).cancel,
     },
     pools: pools.sessionPools,
     tenancy,
@@ -189,7 +189,7 @@ export function createCore(deps: CoreDeps) {
     modelReports,
     endpoints,
     jobs,
-    answers,
+    reports,
     reader,
     backgroundServices,
     sessions,

@@ -23,7 +23,7 @@ export interface GaugedParts {
   readonly loop: { delayP99(): number };
   readonly modelReports: Pick<ModelReports, 'levels'>;
   readonly together:
-    | Pick<MultiInstance, 'replica' | 'held' | 'backlog' | 'isFenced' | 'handling'>
+    | Pick<MultiInstance, 'replica' | 'pending' | 'backlog' | 'isFenced' | 'handling'>
     | undefined;
   readonly shared: Pick<SharedStore, 'unfitServers'> | undefined;
 }
@@ -75,12 +75,12 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
   };
   function printMultiInstance(multiInstance: NonNullable<typeof together>): void {
-    const { replica, held, backlog, isFenced, handling } = multiInstance;
+    const { replica, pending, backlog, isFenced, handling } = multiInstance;
     const { known, own, refused } = replica.stats();
     meter.gauge('scheduler_replica_nodes', own, { of: 'own' });
     meter.gauge('scheduler_replica_nodes', known, { of: 'others' });
     meter.gauge('scheduler_replica_nodes', refused, { of: 'refused' });
-    meter.gauge('scheduler_pending_node_reports', held.size());
+    meter.gauge('scheduler_pending_node_reports', pending.size());
     for (const [of, count] of Object.entries(backlog()))
       meter.gauge('scheduler_instance_backlog', count, { of });
     meter.gauge('scheduler_cluster_messages_in_progress', handling());

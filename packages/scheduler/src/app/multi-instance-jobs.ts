@@ -1,11 +1,14 @@
 /** Composition root: jobs that other instances drive, or drove: the way to their nodes and drivers, and what becomes of them when one dies. */
 
 import { createJobClaims } from '../cluster/driver/driver-claims.ts';
-import { createRemoteNodes } from '../cluster/driver/remote-nodes.ts';
+import { createReceiveReports } from '../cluster/driver/receive-reports.ts';
+import { createSendToHolder } from '../cluster/driver/send-to-holder.ts';
 import { guardMailbox } from '../cluster/guards/mailbox.ts';
+import { acceptAssignments } from '../cluster/holder/accept-assignment.ts';
 import { createDriverCache } from '../cluster/holder/driver-cache.ts';
+import { createFindDriver } from '../cluster/holder/find-driver.ts';
+import { createForwardReports, type ForwardReports } from '../cluster/holder/forward-reports.ts';
 import { createPendingReports } from '../cluster/holder/pending-reports.ts';
-import { createRemoteJobs } from '../cluster/holder/remote-jobs.ts';
 import { createDeadInstances } from '../cluster/membership/dead-instances.ts';
 import type { Presence } from '../cluster/membership/presence.ts';
 import type { Hints } from '../cluster/messaging/hints.ts';
@@ -59,7 +62,9 @@ export function createMultiInstanceJobs(deps: {
 
   const driverCache = createDriverCache({ clock, keepMs: scheduler.job_deadline_ms });
   const generationOf = (nodeId: NodeId): number | undefined => local.registry().get(nodeId)?.generation;
-  const held = createPendingReports({
+  const acknowledges = (nodeId: NodeId): boolean =>
+    local.registry().get(nodeId)?.view.profile.supports.includes('job_ack') === true;
+  const pending = createPendingReports({
     clock,
     log,
     meter,
@@ -139,7 +144,7 @@ export function createMultiInstanceJobs(deps: {
 
   return {
     drivers,
-    held,
+    pending,
     mailbox: guardMailbox({ mailbox: deps.mailbox, driver, driverCache }),
     takeover,
     failoverReplay,
@@ -158,35 +163,58 @@ export function createMultiInstanceJobs(deps: {
     }),
     /** The way to nodes, wherever their sockets are. */
     link: (to: NodeLink): NodeLink =>
-      createRemoteNodes({
+      createSendToHolder({
         bus,
         local: to,
         find: replica.find,
         driver,
         audioAt: local.audioAt,
-        generationOf,
-        driverCache,
         storeNow,
         now: clock.now,
-        answerMs,
         log,
       }),
-    /** What is said of jobs, wherever they are driven. */
-    answers: (jobs: RunningJobService) =>
-      createRemoteJobs({
-        bus,
-        local: jobs,
+    /** The way of reports to the drivers of their jobs. `to`: the link to the nodes of this instance. */
+    reports(jobs: RunningJobService, to: NodeLink): ForwardReports {
+      const findDriver = createFindDriver({
+        drives: jobs.drives,
         driverOf,
         driver,
         living,
-        othersTold: failoverReplay.othersTold,
         mayBeLost: failoverReplay.mayBeLost,
+        replayed: failoverReplay.othersTold,
         driverCache,
-        held,
-        fit: (result) => fitResult(result, scheduler.result_inline_max_bytes),
+      });
+      const { apply } = createReceiveReports({
+        bus,
+        local: jobs,
+        findDriver,
+        passOn: (report) => forwardReports.passOn(report),
         answerMs,
         clock,
-      }),
+      });
+      const forwardReports = createForwardReports({
+        bus,
+        local: jobs,
+        apply,
+        findDriver,
+        driverCache,
+        generationOf,
+        pending,
+        fit: (result) => fitResult(result, scheduler.result_inline_max_bytes),
+        answerMs,
+      });
+      acceptAssignments({
+        bus,
+        local: to,
+        driverCache,
+        acknowledges,
+        generationOf,
+        report: forwardReports.forward,
+        storeNow,
+        now: clock.now,
+      });
+      return forwardReports;
+    },
     /** Text of a job that may be driven elsewhere. */
     partial(jobId: JobId, text: string, isFinal: boolean, nodeId: NodeId): void {
       const to = driverCache.find(jobId);

@@ -254,7 +254,7 @@ export function createMultiInstance(deps: {
       await replica.stop();
       await hints.stop();
       await reader.stop();
-      ofJobs.held.stop();
+      ofJobs.pending.stop();
       await jobStore.close().catch((fault: unknown) => log.warn({ err: fault }, 'indexes were not written'));
       await presence.stop();
       await events.close();

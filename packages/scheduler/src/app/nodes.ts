@@ -119,6 +119,7 @@ export function createNodeSide(parts: {
     modelReports,
     endpoints,
     link: together?.link(localLink) ?? localLink,
+    localLink,
     knowledge: together?.nodeNews.knowledge(knowledge) ?? knowledge,
   };
 }

@@ -1,6 +1,6 @@
 /** Composition root: the doors of an instance — HTTP and sockets — and what is told to whoever knocks. */
 import type { JobAssign } from '@lingua/protocol';
-import type { RemoteJobs } from '../cluster/holder/remote-jobs.ts';
+import type { ForwardReports } from '../cluster/holder/forward-reports.ts';
 import type { Config } from '../config/settings.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
@@ -41,7 +41,7 @@ export function createServers(parts: {
   readonly registry: NodeRegistry;
   readonly jobs: RunningJobService;
   /** What is said of jobs that others drive; absent: there are no others. */
-  readonly answers: RemoteJobs | undefined;
+  readonly reports: ForwardReports | undefined;
   readonly reader: JobReader;
   readonly sessions: SessionService;
   readonly mailbox: NodeMailbox<JobAssign>;
@@ -55,7 +55,7 @@ export function createServers(parts: {
   readonly backgroundServices: Pick<BackgroundServices, 'stats' | 'dispatch'>;
   readonly pools: NonNullable<HttpServices['pools']> & { readonly effective: () => object };
 }) {
-  const { config, clock, ids, meter, log, registry, jobs, answers, sessions, together } = parts;
+  const { config, clock, ids, meter, log, registry, jobs, reports, sessions, together } = parts;
   const phase = { isDraining: false, isLeaving: false };
   tellLimits(meter, config);
   const gate = createGate({ clock, meter, tenancy: parts.tenancy, settings: accessSettings(config) });
@@ -63,7 +63,7 @@ export function createServers(parts: {
   const http = createHttpServer({
     registry,
     ...(together !== undefined && { remoteNodes: together.holders() }),
-    jobs: { ...(answers?.heard ?? jobs), dispatch: parts.backgroundServices.dispatch },
+    jobs: { ...(reports?.byRequest ?? jobs), dispatch: parts.backgroundServices.dispatch },
     reader: parts.reader,
     sessions,
     mailbox: parts.mailbox,
@@ -91,7 +91,7 @@ export function createServers(parts: {
   const socketServer = createSocketServer({
     server: http.app.server,
     registry,
-    jobs: answers?.handedOver ?? jobs,
+    jobs: reports?.bySocket ?? jobs,
     gate,
     sockets: parts.sockets,
     meter,

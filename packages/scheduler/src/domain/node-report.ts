@@ -10,6 +10,16 @@ export interface ReportedAttempt {
   readonly nodeId: NodeId;
   readonly jobId: JobId;
   readonly attempt: number;
+  /** Of the connection by which the node acknowledged, if another instance than the driver holds it. */
+  readonly generation?: number | undefined;
+}
+
+/** How a holder handed an attempt to its node. */
+export interface HandOver {
+  /** Of the connection that the job was written to. */
+  readonly generation?: number | undefined;
+  /** The job was posted to the node's endpoint, not written to the connection by which the node itself reports. */
+  readonly isOutOfBand?: boolean | undefined;
 }
 
 export interface ReportedFailure {

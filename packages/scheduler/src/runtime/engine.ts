@@ -176,8 +176,8 @@ export function advance(
 }
 
 /**
- * DISPATCHED of an attempt on a node that acknowledges jobs: visible here at once, and written with the job's next move. Until then
- * other instances read RESERVED with its intent, which a takeover treats as "may have been sent". `false`: the job is in another state.
+ * DISPATCHED of an attempt of which a report follows soon: known here at once, and written with that report. Until then other instances
+ * read RESERVED with its intent, which a takeover treats as "may have been sent". `false`: the job is in another state.
  */
 export function dispatchUnwritten(engine: Engine, flight: InFlightJob, fence: Attempt, at: number): boolean {
   const { job, driving } = flight;
@@ -186,8 +186,22 @@ export function dispatchUnwritten(engine: Engine, flight: InFlightJob, fence: At
   const entry = { state: 'DISPATCHED', at: Math.floor(at), attempt, nodeId } as const;
   flight.written = job;
   flight.job = changeJob(job, { state: 'DISPATCHED', fence, intent: null, entry });
-  engine.events.publish(flight.job);
+  // For a legacy node DISPATCHED is published when the holder has reported the hand-over, and it is written.
+  if (flight.doesAcknowledge) engine.events.publish(flight.job);
   return true;
+}
+
+/** Writes a DISPATCHED that `dispatchUnwritten` made, without waiting for the job's next move. */
+export function writeDispatched(engine: Engine, flight: InFlightJob): MaybePromise<boolean> {
+  const { job, written } = flight;
+  const entry = job.timeline.at(-1);
+  if (flight.driving !== 'ours' || written === undefined || entry === undefined) return false;
+  const expected = { state: written.state, fenceAttempt: written.fence?.attempt ?? 0 };
+  const change = { state: job.state, entry, fence: job.fence, intent: null };
+  const moving = engine.store.move(job.jobId, expected, change);
+  return moving instanceof Promise
+    ? applyMoveLater(engine, flight, expected, change, moving)
+    : applyMove(engine, flight, expected, change, moving);
 }
 
 /** The unwritten DISPATCHED is the last entry of its job's timeline. */

@@ -48,6 +48,8 @@ export interface InFlightJob {
    * written before it arrived.
    */
   isOutOfBand: boolean;
+  /** The assignment is in the inbox of the node's holder, which has not reported yet whether it handed the job over. */
+  awaitsHolder: boolean;
   /** When its acknowledgement was heard; 0: not yet, or never will be. */
   runningAt: number;
   /** Of the connection it was written to, if another instance holds that; Infinity: not known, it may be any. */
@@ -199,21 +201,30 @@ export function noteSendStarted(flight: InFlightJob): void {
   flight.generation = Number.POSITIVE_INFINITY;
   flight.isInMailbox = false;
   flight.isOutOfBand = true;
+  flight.awaitsHolder = false;
 }
 
 export function noteDelivered(flight: InFlightJob, delivery: Arrived): void {
+  flight.awaitsHolder = delivery.kind === 'sent';
+  if (delivery.kind === 'sent') return;
   const isQueued = delivery.kind === 'queued';
   flight.generation = isQueued ? undefined : delivery.generation;
   flight.isInMailbox = isQueued;
   flight.isOutOfBand = isQueued || delivery.isOutOfBand === true;
 }
 
-type Arrived = Extract<Delivery, { readonly kind: 'written' | 'queued' }>;
+export type Arrived = Extract<Delivery, { readonly kind: 'written' | 'queued' | 'sent' }>;
 
 /** The last send did not happen. Its node may have been told to stop meanwhile: the next one has not been. */
 export function noteUnsent(flight: InFlightJob, previous: Sends): void {
   Object.assign(flight, previous);
   flight.cancelsSent = Math.min(flight.cancelsSent, nodesOf(previous.sentTo).length);
+}
+
+/** The holder of the node reported that the node did not get the job, so the job may be sent to it again. */
+export function noteNotHandedOver(flight: InFlightJob, nodeId: NodeId): void {
+  flight.sentTo = nodesOf(flight.sentTo).filter((one) => one !== nodeId);
+  flight.cancelsSent = Math.min(flight.cancelsSent, flight.sentTo.length);
 }
 
 /** Another instance drives it by now: not a word more of ours, to anybody. */
@@ -243,6 +254,7 @@ export function createInFlightJob(job: JobRecord, need: Need, compiled: Compiled
     isResumed: false,
     isInMailbox: false,
     isOutOfBand: true,
+    awaitsHolder: false,
     runningAt: 0,
     generation: undefined,
     audioAt: undefined,

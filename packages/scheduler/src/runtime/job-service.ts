@@ -7,13 +7,23 @@ import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { LeaseId } from '../domain/lease.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
-import type { CancelOutcome, ReportedAttempt, ReportedFailure, ReportResult } from '../domain/node-report.ts';
+import type {
+  CancelOutcome,
+  HandOver,
+  ReportedAttempt,
+  ReportedFailure,
+  ReportResult,
+} from '../domain/node-report.ts';
 import type { PlacingResult } from './takeover/job-drivers.ts';
 import type { RecentLease } from './takeover/recently-released.ts';
 
 export interface JobService {
   /** At once, if every port answers at once. Never throws: a fault rejects. */
   dispatch(request: DispatchRequest): MaybePromise<DispatchOutcome>;
+  /** The holder of a legacy node handed the job to it. */
+  dispatched(report: ReportedAttempt, handOver: HandOver): Promise<ReportResult>;
+  /** The holder of the node could not hand the job over: the node does not have it and never will. */
+  undeliverable(report: ReportedAttempt, reason: string): Promise<ReportResult>;
   acknowledge(report: ReportedAttempt): Promise<ReportResult>;
   finish(report: ReportedAttempt, result: JobResult): Promise<ReportResult>;
   fail(report: ReportedAttempt, failure: ReportedFailure): Promise<ReportResult>;

@@ -167,7 +167,7 @@ export function createSimulatedInstance(deps: {
           openNodeSocket(
             {
               registry,
-              jobs: core.answers?.handedOver ?? jobs,
+              jobs: core.reports?.bySocket ?? jobs,
               gate,
               sockets,
               clock,

@@ -80,6 +80,6 @@ function levelsOf(
     },
     ...(together === undefined
       ? []
-      : [{ gauge: 'reports held', value: together.held.size(), limit: MOST_HELD, ...none }]),
+      : [{ gauge: 'reports held', value: together.pending.size(), limit: MOST_HELD, ...none }]),
   ];
 }

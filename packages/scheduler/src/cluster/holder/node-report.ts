@@ -1,26 +1,36 @@
-/** Hot path: what a node says of a job, as it travels from whoever hears it to whoever drives the job. */
+/** Hot path: a report about an attempt, as a message from the instance that received it from the node to the driver of the job. */
 
 import type { JobResult } from '../../domain/job-spec.ts';
-import type { ReportedAttempt, ReportedFailure } from '../../domain/node-report.ts';
+import type { HandOver, ReportedAttempt, ReportedFailure } from '../../domain/node-report.ts';
 import { readMessage, type Shape } from '../messaging/read-message.ts';
 
-export type NodeReport = { readonly answer: ReportedAttempt } & (
-  | { readonly say: 'acknowledged' }
-  | { readonly say: 'finished'; readonly result: JobResult }
-  | { readonly say: 'failed'; readonly failure: ReportedFailure }
+/** `dispatched` and `undeliverable` are the holder's reports about the hand-over; the others are the node's. */
+export type NodeReport = { readonly attempt: ReportedAttempt } & (
+  | { readonly kind: 'dispatched'; readonly handOver: HandOver }
+  | { readonly kind: 'undeliverable'; readonly reason: string }
+  | { readonly kind: 'acknowledged' }
+  | { readonly kind: 'finished'; readonly result: JobResult }
+  | { readonly kind: 'failed'; readonly failure: ReportedFailure }
 );
 
-const ANSWER = { answer: { nodeId: 'string', jobId: 'string', attempt: 'number' }, say: 'string' } as const;
-const NODE_REPORTS: Readonly<Record<NodeReport['say'], Shape>> = {
-  acknowledged: ANSWER,
-  finished: { ...ANSWER, result: { textAsr: 'string', textTranslated: 'string', ttsAudio: 'string' } },
-  failed: { ...ANSWER, failure: { code: 'string', message: 'string' } },
+const REPORT = {
+  attempt: { nodeId: 'string', jobId: 'string', attempt: 'number' },
+  kind: 'string',
+} as const;
+const NODE_REPORTS: Readonly<Record<NodeReport['kind'], Shape>> = {
+  dispatched: { ...REPORT, handOver: {} },
+  undeliverable: { ...REPORT, reason: 'string' },
+  acknowledged: REPORT,
+  finished: { ...REPORT, result: { textAsr: 'string', textTranslated: 'string', ttsAudio: 'string' } },
+  failed: { ...REPORT, failure: { code: 'string', message: 'string' } },
 };
 
+/** No further report of the attempt follows. */
+export const isLastReport = ({ kind }: NodeReport): boolean =>
+  kind !== 'dispatched' && kind !== 'acknowledged';
+
 export function readNodeReport(body: unknown): NodeReport {
-  const { say } = readMessage<NodeReport>('answer', body, ANSWER);
-  // A word of a later version is none of ours.
-  if (!Object.hasOwn(NODE_REPORTS, say))
-    throw new Error(`an answer that says ${say}, which nobody here understands`);
-  return readMessage<NodeReport>('answer', body, NODE_REPORTS[say]);
+  const { kind } = readMessage<NodeReport>('report', body, REPORT);
+  if (!Object.hasOwn(NODE_REPORTS, kind)) throw new Error(`unknown kind of node report: ${kind}`);
+  return readMessage<NodeReport>('report', body, NODE_REPORTS[kind]);
 }

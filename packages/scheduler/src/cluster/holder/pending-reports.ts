@@ -96,7 +96,7 @@ export function createPendingReports(deps: {
 
   return {
     add(report) {
-      const { jobId } = report.answer;
+      const { jobId } = report.attempt;
       const size = JSON.stringify(report).length;
       while (count > 0 && (count >= deps.maxHeld || bytes + size > deps.maxBytes)) {
         const [oldest] = byJob.keys();

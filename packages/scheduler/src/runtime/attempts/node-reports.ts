@@ -5,16 +5,19 @@ import { holdsFence, isMeantFor, isOut, isSettled, type JobRecord } from '../../
 import type { JobResult } from '../../domain/job-spec.ts';
 import { leaseId } from '../../domain/lease.ts';
 import { ANY_ATTEMPT, type ReportedAttempt, type ReportResult } from '../../domain/node-report.ts';
-import type { Placement } from '../dispatch/placement.ts';
+import { type Placement, SKIP_MS } from '../dispatch/placement.ts';
 import { ACK, noteStage, RUN } from '../dispatch/stage-times.ts';
-import { advance, type Engine, releaseForGood } from '../engine.ts';
+import { advance, type Engine, releaseForGood, writeDispatched } from '../engine.ts';
 import {
   hasReleased,
   type InFlightJob,
   isDropped,
   isEnding,
+  noteDelivered,
+  noteNotHandedOver,
   noteReleased,
   noteReopened,
+  skipNode,
 } from '../in-flight-job.ts';
 import type { JobService } from '../job-service.ts';
 import { createLateCommits, isOver } from './late-commits.ts';
@@ -31,7 +34,7 @@ type Ignored = Extract<ReportResult, { kind: 'ignored' }>;
 export function createNodeReports(
   engine: Engine,
   parts: { placement: Placement; timeouts: Timeouts; retryOrFail: RetryOrFail; settleJob: SettleJob },
-): Pick<JobService, 'acknowledge' | 'finish' | 'fail'> {
+): Pick<JobService, 'dispatched' | 'undeliverable' | 'acknowledge' | 'finish' | 'fail'> {
   const { placement, timeouts, retryOrFail, settleJob } = parts;
   const lateCommits = createLateCommits(engine, retryOrFail);
 
@@ -94,12 +97,51 @@ export function createNodeReports(
   }
 
   return {
+    async dispatched(report, handOver) {
+      const found = find('ack', report);
+      const flight = found instanceof Promise ? await found : found;
+      if (typeof flight === 'string') return ignore('ack', report, flight);
+      if (flight.awaitsHolder) {
+        noteDelivered(flight, { kind: 'written', ...handOver });
+        if (flight.job.state === 'DISPATCHED') timeouts.attemptSent(flight);
+        await writeDispatched(engine, flight);
+      }
+      return { kind: 'accepted', job: flight.job };
+    },
+
+    async undeliverable(report, reason) {
+      const { jobId, nodeId, attempt } = report;
+      engine.log.info(
+        { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason },
+        'the job did not reach its node: undeliverable',
+      );
+      const found = find('failure', report);
+      const flight = found instanceof Promise ? await found : found;
+      if (typeof flight === 'string' || isEnding(flight) || flight.job.state !== 'DISPATCHED') {
+        await releaseLate(report);
+        return ignore('failure', report, typeof flight === 'string' ? flight : 'fenced');
+      }
+      noteNotHandedOver(flight, nodeId);
+      skipNode(flight, nodeId, engine.clock.now() + SKIP_MS);
+      const message = `the job could not be handed to ${nodeId}: ${reason}`;
+      await retryOrFail.abandonAttempt(flight, {
+        code: 'NODE_UNAVAILABLE',
+        message,
+        isCounted: false,
+        side: 'over',
+      });
+      engine.nodes.outcome(nodeId, 'unproven', flight.need);
+      return { kind: 'accepted', job: flight.job };
+    },
+
     async acknowledge(report) {
       const receivedAt = engine.clock.precise();
       const found = find('ack', report);
       const flight = found instanceof Promise ? await found : found;
       if (typeof flight === 'string') return ignore('ack', report, flight);
       const { fence, state } = flight.job;
+      if (flight.awaitsHolder && report.generation !== undefined)
+        noteDelivered(flight, { kind: 'written', generation: report.generation });
       if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
       const needsCommit = lateCommits.isNeeded(flight, fence);
       // Received in time, however long the write takes: a slow store must not make the driver abandon the node.

@@ -9,6 +9,7 @@ export interface Timeouts {
   /** The whole job, waiting and all attempts included. */
   startJob(flight: InFlightJob, deadlineAt?: number): void;
   attemptSent(flight: InFlightJob): void;
+  /** The node has the job: it acknowledged, or it is a legacy node and its holder reported the hand-over. */
   acknowledged(flight: InFlightJob): void;
 }
 
@@ -28,8 +29,11 @@ export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): 
       return;
     }
     engine.meter.count('scheduler_ack_timeout_total');
-    engine.nodes.outcome(nodeId, 'failed', flight.need);
-    const message = `${nodeId} did not acknowledge within ${settings.ackTimeoutMs} ms`;
+    // A legacy node acknowledges nothing: its holder did not report.
+    engine.nodes.outcome(nodeId, flight.doesAcknowledge ? 'failed' : 'unproven', flight.need);
+    const message = flight.doesAcknowledge
+      ? `${nodeId} did not acknowledge within ${settings.ackTimeoutMs} ms`
+      : `the instance that holds ${nodeId} did not report the hand-over within ${settings.ackTimeoutMs} ms`;
     void retryOrFail().abandonAttempt(flight, {
       code: 'NODE_UNAVAILABLE',
       message,
@@ -84,7 +88,7 @@ export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): 
         });
         return;
       }
-      if (!flight.doesAcknowledge) {
+      if (!flight.doesAcknowledge && !flight.awaitsHolder) {
         armRun(flight);
         return;
       }

@@ -116,6 +116,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     const { intent } = flight.job;
     const isIntended = intent !== undefined && intent.nodeId === nodeId && intent.attempt === attempt;
     const fence = isIntended ? intent : { nodeId, attempt };
+    flight.doesAcknowledge = doesAcknowledge(nodeId);
     if (isWrittenLater(flight, nodeId)) {
       return dispatchUnwritten(engine, flight, fence, at ?? clock.now())
         ? markSent(flight, nodeId, before)
@@ -127,11 +128,12 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
   }
 
   /**
-   * An instance that shares its store spares a write: the acknowledgement follows soon. A node that never acknowledges may stay silent
-   * until its result. While another move is being written, only the store can say which of the two was first.
+   * DISPATCHED is written with the report that follows soon: the acknowledgement, or the holder's report that a legacy node has the job.
+   * A legacy node of this instance may report nothing until its result, so for it DISPATCHED is written at once. While another move is
+   * being written, only the store can say which of the two was first.
    */
   const isWrittenLater = (flight: InFlightJob, nodeId: NodeId): boolean =>
-    engine.drivers !== undefined && flight.writes === 0 && doesAcknowledge(nodeId);
+    engine.drivers !== undefined && flight.writes === 0 && (flight.awaitsHolder || doesAcknowledge(nodeId));
 
   const doesAcknowledge = (nodeId: NodeId): boolean =>
     engine.nodes.profile(nodeId)?.supports.includes('job_ack') === true;
@@ -164,7 +166,6 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
   ): MaybePromise<PlacementResult> {
     const profile = engine.nodes.profile(nodeId);
     flight.runningAt = 0;
-    flight.doesAcknowledge = doesAcknowledge(nodeId);
     if (settings.isSpreadEnabled || profile?.isLegacy === true) {
       engine.history.note(flight.job.sessionId, nodeId, flight.job.spec.utteranceIndex, flight.sentAt);
     }
@@ -229,8 +230,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     previous: Sends,
   ): MaybePromise<PlacementResult> {
     if (isDropped(flight)) return 'overtaken';
-    if (delivery.kind !== 'written' && delivery.kind !== 'queued')
-      return notSent(flight, nodeId, attempt, delivery, previous);
+    if ('reason' in delivery) return notSent(flight, nodeId, attempt, delivery, previous);
     const deliveredAt = clock.precise();
     if (flight.attempts === attempt) noteStage(engine, SEND, deliveredAt - flight.sentAt);
     engine.nodes.placed(nodeId, flight.need);
@@ -270,8 +270,8 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
   return { reserve, place: createTryCandidates(engine, { reserve, send }), send, recordSent };
 }
 
-/** How long a node is left alone by a job that could not be handed to it. */
-const SKIP_MS = 1_000;
+/** How long a job avoids a node to which it could not be handed over. */
+export const SKIP_MS = 1_000;
 
 const TAKEN = { result: 'success' };
 const REFUSED = { result: 'fail' };

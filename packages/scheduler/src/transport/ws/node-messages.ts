@@ -1,7 +1,7 @@
 /** Hot path: passes a registered node's messages about its jobs to the engine. One per connection. */
 
 import type { JobAck, JobResult, JobStarted, NodeAsrPartial, NodeError } from '@lingua/protocol';
-import type { NodeReportService } from '../../cluster/holder/remote-jobs.ts';
+import type { NodeReportService } from '../../cluster/driver/receive-reports.ts';
 import { createBoundedMap } from '../../domain/bounded-map.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import { ANY_ATTEMPT, type ReportOutcome } from '../../domain/node-report.ts';

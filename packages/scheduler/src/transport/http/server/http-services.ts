@@ -1,6 +1,6 @@
 /** The services behind the routes of the HTTP server, and its settings. */
 import type { JobAssign } from '@lingua/protocol';
-import type { CancelService, NodeReportService } from '../../../cluster/holder/remote-jobs.ts';
+import type { CancelService, NodeReportService } from '../../../cluster/driver/receive-reports.ts';
 import type { ClusterReader } from '../../../cluster/operators/cluster-reader.ts';
 import type { DeadLetterService } from '../../../cluster/recovery/dead-letter-service.ts';
 import type { NodeId } from '../../../domain/ids.ts';
