@@ -1,21 +1,25 @@
-/** What nodes said while nobody could be told: kept in order per job, brought once, and bounded. */
+/** Reports that could not be sent yet: in order per job, sent once, and bounded. */
 import { describe, expect, it } from 'vitest';
-import type { NodeReport } from '../../src/cluster/holder/node-report.ts';
-import { createPendingReports } from '../../src/cluster/holder/pending-reports.ts';
-import { RESULT } from '../contracts/job-draft.ts';
-import { createManualClock } from '../support/manual-clock.ts';
-import { createTally, QUIET } from './post-rig.ts';
+import type { NodeReport } from '../../../src/cluster/holder/node-report.ts';
+import { createPendingReports } from '../../../src/cluster/holder/pending-reports.ts';
+import { RESULT } from '../../contracts/job-draft.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { createTally, QUIET } from '../post-rig.ts';
 
 const HOLD_MS = 90_000;
 /** Long enough for everything that waits to be tried once more. */
 const SOON_MS = 300;
 
 const acknowledged = (jobId: string): NodeReport => ({
-  say: 'acknowledged',
-  answer: { jobId, nodeId: 'node-1', attempt: 1 },
+  kind: 'acknowledged',
+  attempt: { jobId, nodeId: 'node-1', attempt: 1 },
 });
-const finished = (jobId: string): NodeReport => ({ ...acknowledged(jobId), say: 'finished', result: RESULT });
-const nameOf = ({ say, answer }: NodeReport): string => `${answer.jobId} ${say}`;
+const finished = (jobId: string): NodeReport => ({
+  ...acknowledged(jobId),
+  kind: 'finished',
+  result: RESULT,
+});
+const nameOf = ({ kind, attempt }: NodeReport): string => `${attempt.jobId} ${kind}`;
 
 function hold({ maxHeld = 1_000, maxBytes = 1_000_000 } = {}) {
   const clock = createManualClock();
@@ -37,7 +41,7 @@ function hold({ maxHeld = 1_000, maxBytes = 1_000_000 } = {}) {
   return { clock, held, state, dropped };
 }
 
-/** Takes nothing until it is told what to say. */
+/** Every send waits until `answer` is called. */
 function openQuestion() {
   let settle: (isTaken: boolean) => void = () => {};
   const asked = new Promise<boolean>((resolve) => {
@@ -46,8 +50,8 @@ function openQuestion() {
   return { asked, settle };
 }
 
-describe('answers that are held', () => {
-  it('are brought in the order they were said, once, and then nothing is left', async () => {
+describe('pending reports', () => {
+  it('are sent once, in their order', async () => {
     const { clock, held, state } = hold();
     held.add(acknowledged('a'));
     held.add(finished('a'));
@@ -59,10 +63,10 @@ describe('answers that are held', () => {
     expect([held.size(), held.holds('a'), clock.pending()]).toEqual([0, false, 0]);
   });
 
-  it('do not wait for those of another job that takes long to be heard, and that one is not told twice', async () => {
+  it('do not wait for a slow send of another job', async () => {
     const { clock, held, state } = hold();
     const { asked, settle } = openQuestion();
-    state.take = ({ answer }) => (answer.jobId === 'a' ? asked : Promise.resolve(true));
+    state.take = ({ attempt }) => (attempt.jobId === 'a' ? asked : Promise.resolve(true));
     held.add(finished('a'));
     await clock.advance(SOON_MS);
     held.add(finished('b'));
@@ -73,14 +77,14 @@ describe('answers that are held', () => {
     expect([state.brought, held.size(), clock.pending()]).toEqual([['b finished', 'a finished'], 0, 0]);
   });
 
-  it('are brought although others, which were to be tried after the first, made room meanwhile', async () => {
+  it('are sent although others were dropped at the limit meanwhile', async () => {
     const { clock, held, state } = hold({ maxBytes: 20_000 });
     const { asked, settle } = openQuestion();
     state.take = () => asked;
     for (let job = 0; job < 65; job++) held.add(acknowledged(`job-${job}`));
     await clock.advance(260);
     const long = { ...RESULT, ttsAudio: 'A'.repeat(20_000) };
-    held.add({ ...acknowledged('last'), say: 'finished', result: long });
+    held.add({ ...acknowledged('last'), kind: 'finished', result: long });
     settle(true);
     await clock.advance(2 * SOON_MS);
     expect([state.brought.at(-1), held.size(), clock.pending()]).toEqual(['last finished', 0, 0]);
@@ -93,7 +97,7 @@ describe('answers that are held', () => {
     'are tried again when it %s, and keep back only what was said later of the same job',
     async (_, take) => {
       const { clock, held, state } = hold();
-      state.take = async (report) => (report.answer.jobId === 'a' ? take() : true);
+      state.take = async (report) => (report.attempt.jobId === 'a' ? take() : true);
       for (const report of [acknowledged('a'), finished('a'), finished('b')]) held.add(report);
       await clock.advance(3 * SOON_MS);
       expect(state.brought).toEqual(['b finished']);
@@ -104,7 +108,7 @@ describe('answers that are held', () => {
     },
   );
 
-  it('take with them what is said of the job while they are on their way', async () => {
+  it('are sent together with reports that came during the send', async () => {
     const { clock, held, state } = hold();
     const question = openQuestion();
     state.take = () => question.asked;
@@ -117,7 +121,7 @@ describe('answers that are held', () => {
     expect([held.size(), held.holds('a')]).toEqual([0, false]);
   });
 
-  it('are tried again with what was said meanwhile if they could not be brought', async () => {
+  it('are retried together with reports that came meanwhile', async () => {
     const { clock, held, state } = hold();
     const question = openQuestion();
     state.take = () => question.asked;
@@ -131,7 +135,7 @@ describe('answers that are held', () => {
     expect(state.brought).toEqual(['a acknowledged', 'a finished']);
   });
 
-  it('are all tried, however many jobs they are of, with no more than a portion at once', async () => {
+  it('are retried in bounded portions until all were tried', async () => {
     const { clock, held, state } = hold();
     let [now, most] = [0, 0];
     state.take = async () => {
@@ -148,8 +152,8 @@ describe('answers that are held', () => {
   });
 });
 
-describe('answers that nobody takes', () => {
-  it('are given up when their job has its outcome in any case, and counted', async () => {
+describe('pending reports that cannot be sent', () => {
+  it('are dropped and counted after the job deadline', async () => {
     const { clock, held, state, dropped } = hold();
     state.take = async () => false;
     held.add(acknowledged('a'));
@@ -160,7 +164,7 @@ describe('answers that nobody takes', () => {
     expect([held.size(), held.holds('a'), dropped('too_old'), clock.pending()]).toEqual([0, false, 2, 0]);
   });
 
-  it('make room for newer ones at the limit of their number, oldest job first', async () => {
+  it('are dropped at the limit of their number, oldest job first', async () => {
     const { clock, held, state, dropped } = hold({ maxHeld: 3 });
     for (const report of [acknowledged('a'), finished('a'), acknowledged('b')]) held.add(report);
     held.add(acknowledged('c'));
@@ -170,16 +174,16 @@ describe('answers that nobody takes', () => {
     expect(state.brought).toEqual(['b acknowledged', 'c acknowledged']);
   });
 
-  it('make room at the limit of their bytes', () => {
+  it('are dropped at the limit of their bytes', () => {
     const one = JSON.stringify(finished('a')).length;
     const { held, dropped } = hold({ maxBytes: 2 * one });
     for (const jobId of ['a', 'b', 'c']) held.add(finished(jobId));
     expect([held.holds('a'), held.size(), dropped('too_many')]).toEqual([false, 2, 1]);
-    held.add({ ...acknowledged('d'), say: 'finished', result: { ...RESULT, textAsr: 'x'.repeat(one) } });
+    held.add({ ...acknowledged('d'), kind: 'finished', result: { ...RESULT, textAsr: 'x'.repeat(one) } });
     expect([held.holds('d'), held.size(), dropped('too_many')]).toEqual([true, 1, 3]);
   });
 
-  it('give back their bytes once they are brought or given up', async () => {
+  it('free their bytes once they are sent or dropped', async () => {
     const one = JSON.stringify(finished('a')).length;
     const { clock, held, state, dropped } = hold({ maxBytes: 2 * one });
     for (let round = 0; round < 5; round += 1) {
@@ -197,7 +201,7 @@ describe('answers that nobody takes', () => {
     expect(dropped('too_many')).toBe(0);
   });
 
-  it('are counted once when they make room while they are on their way', async () => {
+  it('are counted once when dropped during their send', async () => {
     const { clock, held, state, dropped } = hold({ maxHeld: 1 });
     const question = openQuestion();
     state.take = () => question.asked;
@@ -213,7 +217,7 @@ describe('answers that nobody takes', () => {
 });
 
 describe('after a stop', () => {
-  it('nothing is tried any more', async () => {
+  it('no report is sent', async () => {
     const { clock, held, state } = hold();
     held.add(acknowledged('a'));
     held.stop();
@@ -221,7 +225,7 @@ describe('after a stop', () => {
     expect(state.tries).toBe(0);
   });
 
-  it('nothing is tried any more although a try was under way', async () => {
+  it('no report is sent after the try that was under way', async () => {
     const { clock, held, state } = hold();
     const question = openQuestion();
     state.take = () => question.asked;

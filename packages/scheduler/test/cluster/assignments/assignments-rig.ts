@@ -1,14 +1,16 @@
-/** Instances with nodes on sockets of their own, which drive jobs on one another's. */
+/** Instances that hold nodes on sockets and drive jobs on one another's nodes. */
 
-import { createRemoteNodes } from '../../src/cluster/driver/remote-nodes.ts';
-import { createDriverCache } from '../../src/cluster/holder/driver-cache.ts';
-import type { AudioAt } from '../../src/domain/job-spec.ts';
-import type { Need } from '../../src/domain/need.ts';
-import type { Assignment, Delivery } from '../../src/ports/node-link.ts';
-import type { NodeRecord } from '../../src/ports/node-records.ts';
-import { sheetFor } from '../contracts/node-sheets.ts';
-import { createSharedJobs } from './jobs-rig.ts';
-import { type Post, type PostedInstance, QUIET, startPost } from './post-rig.ts';
+import { createSendToHolder } from '../../../src/cluster/driver/send-to-holder.ts';
+import { acceptAssignments } from '../../../src/cluster/holder/accept-assignment.ts';
+import { createDriverCache } from '../../../src/cluster/holder/driver-cache.ts';
+import type { NodeReport } from '../../../src/cluster/holder/node-report.ts';
+import type { AudioAt } from '../../../src/domain/job-spec.ts';
+import type { Need } from '../../../src/domain/need.ts';
+import type { Assignment, Delivery, NodeLink } from '../../../src/ports/node-link.ts';
+import type { NodeRecord } from '../../../src/ports/node-records.ts';
+import { sheetFor } from '../../contracts/node-sheets.ts';
+import { createSharedJobs } from '../jobs-rig.ts';
+import { type Post, type PostedInstance, QUIET, startPost } from '../post-rig.ts';
 
 export const ANSWER_MS = 3_000;
 export const HOUR_MS = 3_600_000;
@@ -39,30 +41,44 @@ export function withNodes(post: Post, instance: PostedInstance, { aheadMs = 0 } 
     audio: new Map<string, AudioAt>(),
     delivered: [] as Assignment[],
     cancelled: [] as string[],
+    /** What the link answers. */
+    delivery: { kind: 'written' } as Delivery,
+    /** Nodes that send an acknowledgement of their own. */
+    acknowledging: new Set<string>(),
+    /** What the instance reports as a holder. */
+    reported: [] as NodeReport[],
     whileDelivering: async (_: Assignment): Promise<void> => {},
   };
   const driverCache = createDriverCache({ clock, keepMs: 90_000 });
-  const link = createRemoteNodes({
-    bus: instance.bus,
-    local: {
-      async deliver(assignment): Promise<Delivery> {
-        if (assignment.expiresAt <= now()) return { kind: 'undeliverable', reason: 'expired' };
-        if (!state.sockets.has(assignment.nodeId)) return { kind: 'undeliverable', reason: 'no_connection' };
-        state.delivered.push(assignment);
-        await state.whileDelivering(assignment);
-        return { kind: 'written' };
-      },
-      cancel: (nodeId, jobId, reason) => void state.cancelled.push(`${nodeId} ${jobId} ${reason}`),
+  const local: NodeLink = {
+    async deliver(assignment): Promise<Delivery> {
+      if (assignment.expiresAt <= now()) return { kind: 'undeliverable', reason: 'expired' };
+      if (!state.sockets.has(assignment.nodeId)) return { kind: 'undeliverable', reason: 'no_connection' };
+      state.delivered.push(assignment);
+      await state.whileDelivering(assignment);
+      return state.delivery;
     },
+    cancel: (nodeId, jobId, reason) => void state.cancelled.push(`${nodeId} ${jobId} ${reason}`),
+  };
+  const link = createSendToHolder({
+    bus: instance.bus,
+    local,
     find: (nodeId) => state.records.get(nodeId),
     driver: () => instance.driver,
     audioAt: (jobId) => state.audio.get(jobId),
-    generationOf: (nodeId) => state.sockets.get(nodeId),
-    driverCache,
     storeNow: clock.now,
     now,
-    answerMs: ANSWER_MS,
     log: QUIET,
+  });
+  acceptAssignments({
+    bus: instance.bus,
+    local,
+    driverCache,
+    acknowledges: (nodeId) => state.acknowledging.has(nodeId),
+    generationOf: (nodeId) => state.sockets.get(nodeId),
+    report: async (report) => void state.reported.push(report),
+    storeNow: clock.now,
+    now,
   });
   return { ...state, state, driverCache, link, now };
 }
@@ -78,7 +94,7 @@ export async function startDriverAndHolder(clocks: { driverAheadMs?: number; hol
   const attempt = { nodeId: 'node-b', attempt: 1 };
   const job = await jobs.add(a.driver, { state: 'RESERVED', intent: attempt, need: NEED });
   const assignment = { ...attempt, job, expiresAt: driver.now() + ANSWER_MS };
-  /** The delivery, once messages have gone to and fro. */
+  /** The delivery, after all messages were handled. */
   async function deliver(parts: Partial<Assignment> = {}): Promise<Delivery> {
     const delivery = driver.link.deliver({ ...assignment, ...parts });
     await post.settle();
