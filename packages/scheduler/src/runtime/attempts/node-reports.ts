@@ -118,7 +118,8 @@ export function createNodeReports(
       const found = find('failure', report);
       const flight = found instanceof Promise ? await found : found;
       if (typeof flight === 'string' || isEnding(flight) || flight.job.state !== 'DISPATCHED') {
-        await releaseLate(report);
+        // An attempt that was acknowledged keeps its slot: the node reported that it has the job.
+        if (typeof flight === 'string' || flight.job.state !== 'RUNNING') await releaseLate(report);
         return ignore('failure', report, typeof flight === 'string' ? flight : 'fenced');
       }
       noteNotHandedOver(flight, nodeId);
