@@ -14,7 +14,7 @@ async function unreadAssignment() {
   const driver = withNodes(post, a);
   const holder = withNodes(post, b);
   holder.sockets.set('node-b', 1);
-  driver.records.set('node-b', sheetFor({ nodeId: 'node-b', owner: b.self }));
+  driver.records.set('node-b', sheetFor({ nodeId: 'node-b', holder: b.self }));
   const job = await jobs.add(a.driver, { state: 'RESERVED', intent: { nodeId: 'node-b', attempt: 1 } });
   const expiresAt = post.clock.now() + ANSWER_MS;
   await driver.link.deliver({ nodeId: 'node-b', attempt: 1, job, expiresAt });
@@ -26,7 +26,7 @@ describe('a node of this instance', () => {
   it('is reached without a message, on a socket or another channel', async () => {
     const { driver, sent, b, deliver } = await startDriverAndHolder();
     driver.sockets.set('node-a', 1).set('node-c', 1);
-    driver.records.set('node-c', sheetFor({ nodeId: 'node-c', owner: b.self, channel: 'endpoint' }));
+    driver.records.set('node-c', sheetFor({ nodeId: 'node-c', holder: b.self, channel: 'endpoint' }));
     expect(await deliver({ nodeId: 'node-a' })).toEqual({ kind: 'written' });
     expect(await deliver({ nodeId: 'node-c' })).toEqual({ kind: 'written' });
     driver.link.cancel('node-a', 'job-1', 'cancelled');

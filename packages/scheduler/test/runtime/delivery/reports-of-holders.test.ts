@@ -1,12 +1,12 @@
 /** Assignments in the inbox of the node's holder: the driver goes by the reports of the holder and of the node. */
 import { describe, expect, it } from 'vitest';
 import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
-import { createRig, deployedProfile, RESULT, type Rig, SETTINGS } from '../rigs/rig.ts';
+import { createRig, legacyProfile, RESULT, type Rig, SETTINGS } from '../rigs/rig.ts';
 import { createInstances } from '../rigs/two-instances.ts';
 
 const DRIVERS: JobDrivers = {
   claim: async () => ({ kind: 'theirs' }),
-  verdict: async () => undefined,
+  placingResult: async () => undefined,
   offerAudio: () => {},
 };
 
@@ -16,7 +16,7 @@ const published = (rig: Rig, jobId: string) =>
 /** One job, sent to the holder of node-a. */
 async function sentToHolder({ isLegacy = false } = {}) {
   const rig = createRig({ drivers: DRIVERS });
-  await rig.addNode('node-a', 1, isLegacy ? deployedProfile() : undefined);
+  await rig.addNode('node-a', 1, isLegacy ? legacyProfile() : undefined);
   rig.onDelivery('node-a', () => ({ kind: 'sent' }));
   const { jobId } = await rig.dispatch();
   return { rig, jobId, attempt: { nodeId: 'node-a', jobId, attempt: 1 } };
@@ -96,7 +96,7 @@ describe('a job sent to the holder of a legacy node', () => {
 
   it('stays with the node if a takeover comes before the report of the holder', async () => {
     const { first, second, addNode, takeOver, record } = createInstances({ drivers: DRIVERS });
-    await addNode('node-a', 1, deployedProfile());
+    await addNode('node-a', 1, legacyProfile());
     first.onDelivery('node-a', () => ({ kind: 'sent' }));
     const { jobId } = await first.dispatch();
     await takeOver(jobId);
