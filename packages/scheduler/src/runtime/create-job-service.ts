@@ -1,4 +1,4 @@
-/** Hot path: the job engine, put together. Reads as its parts list. */
+/** Creates the job engine from its parts. */
 import { isOut, isSettled, type JobRecord } from '../domain/job.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
 import { leaseLeftMs } from './attempts/lease-left.ts';
@@ -44,7 +44,7 @@ export interface JobServiceSettings extends EngineSettings {
   readonly maxSessionsRemembered: number;
 }
 
-/** Coarse enough to cost nothing, fine enough for the shortest deadline anybody sets. */
+/** Short enough for the shortest configurable timeout, long enough to cost nothing. */
 const TICK_MS = 20;
 const QUEUE_BACKSTOP_MS = 250;
 const MAX_DISCARDS = 10_000;
@@ -52,13 +52,13 @@ const MAX_RECENT_WRITES = 10_000;
 const LONGEST_RECENTLY_SETTLED_BYTES = 64 * 1024 * 1024;
 
 export interface RunningJobService extends JobService, SharedDriving {
-  /** What `dispatch` would decide now; nothing comes of it. */
+  /** What `dispatch` would decide now, without effects. */
   readonly explain: Explain;
   inFlight(): number;
   waiting(): number;
-  /** Some of the nodes that each reason kept from jobs lately. */
+  /** For each reason, some of the nodes it excluded last. */
   excluded: ExclusionLog['samples'];
-  /** How many tenants are counted or waiting; bounded by what they have. */
+  /** How many tenants have jobs in flight or waiting. */
   tenants(): { readonly inflight: number; readonly waiting: number };
   stop(): void;
 }
@@ -120,7 +120,7 @@ export function createJobService(
   };
 
   const settleJob = createSettleJob(engine);
-  // Deadlines abandon attempts, and abandoning one sends the next: a cycle in the parts list.
+  // Timeouts abandon attempts, and abandoning one sends the next: a cycle among the parts.
   let retryOrFail: RetryOrFail;
   const timeouts = createTimeouts(engine, () => retryOrFail);
   const placement = createPlacement(engine, timeouts);
@@ -138,7 +138,7 @@ export function createJobService(
   const nodeReports = createNodeReports(engine, { placement, timeouts, retryOrFail, settleJob });
   const nodeLoss = createNodeLoss(engine, retryOrFail, nodeReports.acknowledge);
 
-  // Several slots may come free at once, when a node registers for instance: as many waiters are woken.
+  // Several slots may become free at once, for instance when a node registers: as many waiters are woken.
   deps.fleet.onFree((nodeId) => {
     const load = deps.fleet.load(nodeId);
     for (let free = (load?.max ?? 0) - (load?.used ?? 0); free > 0 && queue.wake(nodeId); free--) {}
@@ -156,7 +156,10 @@ export function createJobService(
         if (claim.kind === 'ours') resumeJobs.resume(claim.job);
       },
       (fault: unknown) =>
-        log.debug({ job_id: job.jobId, err: fault }, 'nobody can say who drives a job that is waited for'),
+        log.debug(
+          { job_id: job.jobId, err: fault },
+          'cannot find the driver of a job that a client waits for',
+        ),
     );
   }
 
@@ -171,7 +174,7 @@ export function createJobService(
       const flight = engine.inFlightJobs.get(jobId);
       if (flight === undefined) {
         const job = await deps.store.get(jobId);
-        // A record that has no outcome and no flight is only being admitted: not known here yet.
+        // A record without outcome and without an in-flight job is still being admitted.
         return { kind: job !== undefined && isSettled(job.state) ? 'settled' : 'unknown_job' };
       }
       const isCancelled = await settleJob.fail(flight, { code, message: reason }, 'open');
@@ -239,6 +242,6 @@ export function createJobService(
   };
 }
 
-/** Sent by this instance. Of an attempt that another instance meant to send, the record does not say whether its slot was ever taken. */
+/** Sent by this instance. For an attempt that another instance intended, the record does not say whether its slot was ever taken. */
 const isSentAttempt = ({ isResumed, attempts, job }: InFlightJob, attempt: number): boolean =>
   attempts === attempt && !(isResumed && job.intent?.attempt === attempt);

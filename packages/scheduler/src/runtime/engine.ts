@@ -1,4 +1,4 @@
-/** Hot path: what the parts of the job engine share — ports, settings, flights — and the one way a job moves. */
+/** Hot path: what the parts of the job engine share (ports, settings, in-flight jobs), and the only function that moves a job. */
 import type { JobId, NodeId } from '../domain/ids.ts';
 import {
   type Attempt,
@@ -47,15 +47,15 @@ export interface EngineSettings {
   readonly jobTimeoutMs: number;
   readonly jobDeadlineMs: number;
   readonly pendingTimeoutMs: number;
-  /** How long after the start a job that may wait does so even if no node can do it. */
+  /** How long after the start a job waits for a capable node to register, if its request allows waiting. */
   readonly fleetWarmupMs: number;
-  /** What a committed lease lasts beyond the job timeout. */
+  /** How much longer than the job timeout a committed lease lasts. */
   readonly leaseGraceMs: number;
-  /** When the lease of an abandoned attempt ends that its node should have acknowledged and did not. */
+  /** Length of the lease of an abandoned attempt that its node should have acknowledged and did not. */
   readonly abandonedLeaseMs: number;
-  /** A write counts only when a replica has it, and fetches from mailboxes do not wait for that. */
+  /** `durability = "replica"`: writes wait for a replica, but fetches from mailboxes do not. */
   readonly isReplicaAwaited: boolean;
-  /** A node is told to stop what it took too long for. */
+  /** A node gets a cancel when its job times out. */
   readonly cancelsTimedOut: boolean;
   readonly maxRetry: number;
   readonly sampleK: number;
@@ -64,14 +64,14 @@ export interface EngineSettings {
   readonly spreadWindowMs: number;
 }
 
-/** What the engine must know of nodes beyond the fleet view, and tells of them. */
+/** What the engine reads about nodes besides the fleet view, and what it reports about them. */
 export interface NodeKnowledge {
   profile(nodeId: NodeId): NodeProfile | undefined;
-  /** An attempt was placed there: an ejected node on probation gets one at a time. */
+  /** An attempt was placed on the node: an ejected node on probation gets one at a time. */
   placed(nodeId: NodeId, need: Need): void;
-  /** `unproven`: it ended without a word on the node's abilities. */
+  /** `unproven`: the attempt ended and proves nothing about the node. */
   outcome(nodeId: NodeId, outcome: 'succeeded' | 'failed' | 'unproven', need: Need): void;
-  /** Must return at once: it is said in the midst of a dispatch. */
+  /** Must return at once: it is called during a dispatch. */
   modelNotAvailable(nodeId: NodeId, details: Readonly<Record<string, unknown>>): void;
 }
 
@@ -88,9 +88,9 @@ export interface EnginePorts {
   readonly log: Log;
   /** Absent: no other instance shares the store. */
   readonly drivers?: JobDrivers | undefined;
-  /** False: the store is away, or was a moment ago, and what nodes said may still be on its way. Absent: it always is there. */
+  /** False: Redis is or was just unavailable, so reports of nodes may be delayed. Absent: the store is always available. */
   readonly isStoreSteady?: (() => boolean) | undefined;
-  /** Absent: nobody wants to know what was slow. */
+  /** Absent: slow paths are not recorded. */
   readonly slow?: SlowWatch | undefined;
 }
 
@@ -99,11 +99,11 @@ export interface Engine extends EnginePorts {
   readonly fleet: FleetView;
   readonly nodes: NodeKnowledge;
   readonly inFlightJobs: InFlightJobs;
-  /** Jobs whose record is being written, by a store that takes its time. */
+  /** Jobs whose first record is being written. */
   readonly admitting: Set<JobId>;
   readonly wheel: TimerWheel;
   readonly queue: WaitingQueue;
-  /** Absent: nobody else takes slots, so that what is known of them is true. */
+  /** Absent: no other instance takes slots, so the loads in the view are exact. */
   readonly refreshFullNodes: RefreshFullNodes | undefined;
   readonly tenancy: Tenancy;
   /** Absent: no tenant has a cap on its jobs. */
@@ -112,18 +112,18 @@ export interface Engine extends EnginePorts {
   readonly history: SessionHistory;
   readonly excluded: ExclusionLog;
   readonly poolWatch: PoolWatch;
-  /** How to choose for a job that rules nobody out. */
+  /** Options for a job that excludes no node. */
   readonly defaultSelection: SelectOptions;
   /** Absent: the store loses nothing. */
   readonly recentlySettled: RecentlySettled | undefined;
   /** Absent: the ledger loses nothing. */
   readonly recentlyReleased: RecentlyReleased | undefined;
   readonly recentlyAbandoned: RecentlyReleased | undefined;
-  /** How often all jobs were abandoned: what is still being asked on their behalf is asked no more. */
+  /** How often all jobs were dropped: calls that began before a drop are not repeated. */
   drops: number;
 }
 
-/** What besides the state changes in a move. */
+/** What a move changes besides the state. */
 export interface Step {
   readonly fence?: Attempt;
   readonly intent?: Attempt | null;
@@ -232,18 +232,15 @@ function passThrough(
 const RELEASE_AGAIN_MS = 1_000;
 const NO_ATTEMPT = { nodeId: undefined, attempt: 0 };
 
-/** Gives a slot back and corrects the view with the answer. Never fails: a lease that is not given back expires. */
+/** Releases a lease and corrects the view with the reply. Never fails: a lease that is not released expires. */
 export const releaseLease = (engine: Engine, nodeId: NodeId, lease: string): MaybePromise<void> =>
   release(engine, nodeId, lease, (fault) =>
-    engine.log.warn(
-      { node_id: nodeId, lease, err: fault },
-      'a slot could not be given back; its lease will expire',
-    ),
+    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'cannot release a lease; it will expire'),
   );
 
 /**
- * The same for an attempt that is over, so that nobody uses the name of its lease again: a store that does not answer is asked
- * until it does. The slot would be missing until the lease ends, which is a minute and more for one that ran.
+ * Releases the lease of an attempt that has ended, and repeats a failed call: otherwise the slot would be missing until the lease
+ * ends, which can take longer than a minute. The lease id is never used again, so a repeated release is safe.
  */
 export function releaseForGood(engine: Engine, nodeId: NodeId, lease: string): MaybePromise<void> {
   const { jobTimeoutMs, leaseGraceMs } = engine.settings;
@@ -254,7 +251,7 @@ export function releaseForGood(engine: Engine, nodeId: NodeId, lease: string): M
     engine.wheel.set(RELEASE_AGAIN_MS, () => void release(engine, nodeId, lease, tryAgain));
   };
   return release(engine, nodeId, lease, (fault) => {
-    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a slot could not be given back yet');
+    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'cannot release a lease; trying again');
     tryAgain();
   });
 }
@@ -275,8 +272,8 @@ function noteReleased(engine: Engine, nodeId: NodeId, released: ReleaseResult): 
 }
 
 /**
- * Marks the lease of an attempt that was abandoned while its node may still work on it. Its slot stays taken until the node is known to be
- * done, or the lease ends: after `endsInMs` at the latest, if that is given.
+ * Marks the lease of an attempt that was abandoned while its node may still work on it. The slot stays taken until a report of the
+ * node omits the job, or until the lease ends: after `endsInMs` at the latest, if given.
  */
 export async function abandonLease(
   engine: Engine,
@@ -290,8 +287,8 @@ export async function abandonLease(
   try {
     await engine.ledger.abandon(nodeId, lease, endsInMs);
   } catch (fault) {
-    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a lease could not be marked as abandoned yet');
-    // Without the mark no report of the node frees the slot, and it would stay taken until the lease ends by itself.
+    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'cannot mark a lease as abandoned; trying again');
+    // Without the mark no report of the node frees the slot, so it would stay taken until the lease ends.
     if (engine.clock.now() + ABANDON_AGAIN_MS < until)
       engine.wheel.set(ABANDON_AGAIN_MS, () => void abandonAgain(engine, nodeId, lease, endsAt, until));
   }

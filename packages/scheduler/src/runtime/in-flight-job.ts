@@ -12,17 +12,17 @@ import type { QuotaUnit } from './queue/inflight-caps.ts';
 import type { CompiledNeed } from './select/compile-need.ts';
 
 export interface InFlightJob {
-  /** The newest record we know of. */
+  /** The newest known record. */
   job: JobRecord;
   /** The record as it was last written, while `job` is ahead of it by DISPATCHED. Undefined: `job` was written. */
   written: JobRecord | undefined;
-  /** How many moves of it are being written. */
+  /** How many moves of the job are being written. */
   writes: number;
   readonly need: Need;
   readonly compiled: CompiledNeed;
-  /** Nodes that were sent the job, in order: excluded for good, they refuse what they have seen. */
+  /** Nodes that were sent the job, in order. They are excluded for good: a node refuses a job id it has seen. */
   sentTo: SentTo;
-  /** How many of those were told to stop although nobody knows whether they have the job: nobody is told twice. */
+  /** How many nodes of `sentTo` were checked for a cancel because their delivery was not confirmed. */
   cancelsSent: number;
   /** Highest attempt number used so far. */
   attempts: number;
@@ -30,75 +30,75 @@ export interface InFlightJob {
   retries: number;
   /** Nodes lost by disconnect while they had the job. */
   nodesLost: number;
-  /** The attempt that is out will be acknowledged; otherwise taking it was the acknowledgement. */
+  /** The node of the current attempt acknowledges jobs. A legacy node does not. */
   doesAcknowledge: boolean;
-  /** Of the attempt that is out: acknowledgement, then job timeout. */
+  /** Of the current attempt: acknowledgement timeout, then job timeout. */
   attemptTimer: Timer | undefined;
   deadlineTimer: Timer | undefined;
-  /** DISPATCHED is being written by itself. */
+  /** The write of DISPATCHED that is under way. */
   recording: Promise<unknown> | undefined;
-  /** When the attempt that is out was sent, to the fraction of a millisecond. */
+  /** When the current attempt was sent, with fractions of a millisecond. */
   sentAt: number;
-  /** Another instance drove the job before, and this one goes on from the record. */
+  /** Another instance drove the job before; this one resumed it from its record. */
   readonly isResumed: boolean;
-  /** It was put into the node's mailbox, and nobody has said that it was fetched. */
+  /** The job is in the node's mailbox, and it is not known to be fetched. */
   isInMailbox: boolean;
   /**
-   * It went another way than the node's own words come, or nobody has said by which: a list of what the node runs may have been
-   * written before it arrived.
+   * The job was not sent over the connection that carries the node's reports, or the path is unknown. So a list of running jobs
+   * that omits it may have been written before the job arrived.
    */
   isOutOfBand: boolean;
   /** The assignment is in the inbox of the node's holder, which has not reported yet whether it handed the job over. */
   awaitsHolder: boolean;
-  /** When its acknowledgement was heard; 0: not yet, or never will be. */
+  /** When the acknowledgement was received; 0: not yet, or never. */
   runningAt: number;
-  /** Of the connection it was written to, if another instance holds that; Infinity: not known, it may be any. */
+  /** Generation of the connection the job was written to, if another instance holds it; Infinity: unknown. */
   generation: number | undefined;
   /**
-   * Where its audio is, if not held here. `missing`: nowhere, so that no other node can be sent the job. `awaited`: nowhere, and
-   * that is all it waits for.
+   * Where the audio is, if not held here. `missing`: lost, so the job cannot be sent to another node. `awaited`: lost, and the job
+   * waits only for its return.
    */
   audioAt: AudioAt | 'missing' | 'awaited' | undefined;
-  /** Why the last attempt ended; the job's failure if no other succeeds. */
+  /** Why the last attempt ended: the job's failure if no other attempt succeeds. */
   lastFailure: { code: string; message: string } | undefined;
-  /** A result worth having if no better one comes. */
+  /** A result without translation, used if no better one arrives. */
   fallback: JobResult | undefined;
-  /** The first placement is under way; repeats of the request wait here for what it comes to. */
+  /** The first placement is under way; repeats of the request wait for its outcome. */
   isPlacing: boolean;
   repeats: ((outcome: DispatchOutcome) => void)[] | undefined;
-  /** How often a node was looked for after the first try. */
+  /** How many searches for a node have begun after the first try. */
   searches: number;
-  /** A slot is being had for it. */
+  /** A reserve for the job is under way. */
   securing: Promise<unknown> | undefined;
-  /** Ends its wait for a slot, if it waits. */
+  /** Ends the wait for a slot. Undefined: the job does not wait. */
   stopWaiting: (() => void) | undefined;
-  /** The attempt that was given up last; 0 = none. An attempt is given up once. */
+  /** The attempt that was abandoned last; 0 = none. An attempt is abandoned once. */
   abandonedAttempt: number;
-  /** Attempts whose nodes are done with the job, so that their leases were released. */
+  /** Attempts whose nodes have ended the job, so their leases were released. */
   released: readonly number[];
   /** Attempts whose leases are marked as abandoned. */
   abandonedLeases: readonly number[];
   /** An outcome is being written. */
   settling: Settlement | undefined;
   /**
-   * Whether it is ours to move. `taken_back`: it was refused, and its record is being removed. `record_gone`: the store has lost it.
-   * `elsewhere`: another instance drives it by now.
+   * Whether this instance may move the job. `withdrawn`: its request was refused, and the record is being removed. `record_gone`:
+   * the store lost the record. `elsewhere`: another instance drives it.
    */
   driving: 'ours' | 'withdrawn' | 'record_gone' | 'elsewhere';
-  /** Nodes that could not be handed the job, and until when they are left alone. */
+  /** Nodes that could not take the job, each with the time until which this job skips it. */
   skippedUntil: ReadonlyMap<NodeId, number>;
-  /** Among those of its tenant that have a node or are on their way to one; undefined: it waits, or nobody counts. */
+  /** Its unit of the tenant's cap; undefined: the job waits, or no tenant has a cap. */
   quotaUnit: QuotaUnit | undefined;
-  /** The node that left while the job was on its way to it. */
+  /** The node that disconnected while the job was being sent to it. */
   leftDuringSend: NodeId | undefined;
-  /** Where it is in the index of all; NOWHERE: in none. */
+  /** Its place in the index of in-flight jobs; NOWHERE: not in it. */
   place: number;
-  /** The number of the node in whose chain it is. */
+  /** The number of the node in whose chain the job is. */
   onNode: number;
 }
 
 export interface Settlement {
-  /** The attempt whose outcome it is. Undefined: whichever counts. */
+  /** The attempt whose outcome is written. Undefined: any attempt. */
   readonly of: Attempt | undefined;
   /** Never rejects. */
   readonly ended: Promise<unknown>;
@@ -107,16 +107,16 @@ export interface Settlement {
 /** The record as this driver last wrote it. */
 export const writtenRecord = ({ job, written }: InFlightJob): JobRecord => written ?? job;
 
-/** Its outcome is being written, and that of no attempt whose successor counts by now: such a one comes to nothing. */
+/** The outcome is being written, and its attempt still holds the fence. The write of a superseded attempt will be refused. */
 export const isEnding = ({ settling, job }: InFlightJob): boolean =>
   settling !== undefined &&
   (settling.of === undefined || holdsFence(job, settling.of.nodeId, settling.of.attempt));
 
-/** It is to be sent there, and by us. */
+/** This instance drives the job and intends this attempt on this node. */
 export const isDue = ({ job, driving }: InFlightJob, nodeId: NodeId, attempt: number): boolean =>
   driving === 'ours' && isMeantFor(job, nodeId, attempt);
 
-/** Most jobs are sent to one node, once: that needs no list. */
+/** Most jobs are sent to one node only, which needs no list. */
 export type SentTo = NodeId | readonly NodeId[];
 
 const NO_NODE_IDS: readonly NodeId[] = [];
@@ -124,12 +124,12 @@ const NO_ATTEMPTS: readonly number[] = [];
 const FIRST_ATTEMPT: readonly number[] = [1];
 export const NO_SKIPPED_NODES: ReadonlyMap<NodeId, number> = new Map();
 
-/** A new map each time: this is rare, and most flights never need one. */
+/** A new map each time: this is rare, and most jobs never need one. */
 export function skipNode(flight: InFlightJob, nodeId: NodeId, until: number): void {
   flight.skippedUntil = new Map([...flight.skippedUntil, [nodeId, until]]);
 }
 
-/** A new list each time: a push would keep room for sixteen more, in every flight. */
+/** A new list each time: `push` would reserve room for sixteen entries in every job. */
 export function noteSent(flight: InFlightJob, nodeId: NodeId): void {
   const { sentTo } = flight;
   if (sentTo.length === 0) flight.sentTo = nodeId;
@@ -145,15 +145,15 @@ export const isFirstSend = ({ sentTo }: InFlightJob): boolean => typeof sentTo =
 const hasBeenSent = (sentTo: SentTo, nodeId: NodeId): boolean =>
   typeof sentTo === 'string' ? sentTo === nodeId : sentTo.includes(nodeId);
 
-/** Before the slot is given back: nobody may take it again for that attempt. */
+/** Called before the lease is released, so that the attempt does not take its slot again. */
 export function noteReleased(flight: InFlightJob, attempt: number): void {
   const { released } = flight;
-  // Most jobs have one attempt, and need no list of their own.
+  // Most jobs have one attempt, and share this list.
   if (released.length === 0) flight.released = attempt === 1 ? FIRST_ATTEMPT : [attempt];
   else if (!released.includes(attempt)) flight.released = released.concat(attempt);
 }
 
-/** It was not the node's last word: the attempt goes on. */
+/** The attempt goes on after it seemed to have ended. */
 export function noteReopened(flight: InFlightJob, attempt: number): void {
   if (flight.released.length > 0) flight.released = flight.released.filter((one) => one !== attempt);
 }
@@ -172,7 +172,7 @@ export function noteLeaseCommitted(flight: InFlightJob, attempt: number): void {
 export const isLeaseAbandoned = ({ abandonedLeases }: InFlightJob, attempt: number): boolean =>
   abandonedLeases.includes(attempt);
 
-/** What a flight knows of its sends, should the next one turn out not to have happened. */
+/** The state of the last send, restored if the next send turns out not to have happened. */
 export type Sends = Pick<
   InFlightJob,
   'attempts' | 'sentAt' | 'sentTo' | 'generation' | 'isInMailbox' | 'isOutOfBand'
@@ -196,7 +196,7 @@ export const sendsOf = (flight: InFlightJob): Sends => ({
   isOutOfBand: flight.isOutOfBand,
 });
 
-/** Of a send that leaves: nobody can say yet by which way. */
+/** A send begins: its path is not known yet. */
 export function noteSendStarted(flight: InFlightJob): void {
   flight.generation = Number.POSITIVE_INFINITY;
   flight.isInMailbox = false;
@@ -215,7 +215,7 @@ export function noteDelivered(flight: InFlightJob, delivery: Arrived): void {
 
 export type Arrived = Extract<Delivery, { readonly kind: 'written' | 'queued' | 'sent' }>;
 
-/** The last send did not happen. Its node may have been told to stop meanwhile: the next one has not been. */
+/** The last send did not happen. Its node may have got a cancel meanwhile; the next node has not. */
 export function noteUnsent(flight: InFlightJob, previous: Sends): void {
   Object.assign(flight, previous);
   flight.cancelsSent = Math.min(flight.cancelsSent, nodesOf(previous.sentTo).length);
@@ -227,10 +227,10 @@ export function noteNotHandedOver(flight: InFlightJob, nodeId: NodeId): void {
   flight.cancelsSent = Math.min(flight.cancelsSent, flight.sentTo.length);
 }
 
-/** Another instance drives it by now: not a word more of ours, to anybody. */
+/** Another instance drives the job: this one must not send or write anything for it. */
 export const isDropped = ({ driving }: InFlightJob): boolean => driving === 'elsewhere';
 
-/** No node can be sent the job. */
+/** The job cannot be sent to a node. */
 export const lacksAudio = ({ audioAt }: InFlightJob): boolean =>
   audioAt === 'missing' || audioAt === 'awaited';
 

@@ -1,4 +1,4 @@
-/** Hot path: the index of all flights, by job and by the node that has it. */
+/** Hot path: the index of all in-flight jobs, by job and by node. */
 import type { JobId, NodeId, TenantId } from '../domain/ids.ts';
 import { numberIn } from '../domain/numbered/job-name.ts';
 import { NodeChains } from '../domain/numbered/node-chains.ts';
@@ -12,20 +12,20 @@ export interface InFlightJobs {
   get(jobId: JobId): InFlightJob | undefined;
   all(): Iterable<InFlightJob>;
   remove(flight: InFlightJob): void;
-  /** It counts among its tenant's jobs on nodes from now on. False: the tenant has as many as it may. */
+  /** Counts the job against its tenant's cap. False: the tenant is at its cap. */
   quotaUnit(flight: InFlightJob): boolean;
-  /** It waits again, or for the first time. */
+  /** The job waits, so it does not count against the cap. */
   releaseQuotaUnit(flight: InFlightJob): void;
-  /** The node is sent the job, or has it: its loss concerns the flight from now on. */
+  /** The node is being sent the job or has it: from now on its loss concerns the job. */
   setNode(flight: InFlightJob, nodeId: NodeId): void;
-  /** Those whose fence the node holds; a copy, safe to walk while they move. */
+  /** The jobs of the node; a copy, safe to iterate while they move. */
   on(nodeId: NodeId): InFlightJob[];
   size(): number;
-  /** Calls once, when none is left. */
+  /** Calls `listen` once, when no job is left. */
   onEmpty(listen: () => void): void;
 }
 
-/** `caps`: absent where no tenant has a cap. `freed`: this tenant may have one more. `numbers`: those that selection has. */
+/** `caps`: absent if no tenant has a cap. `freed`: the tenant may have one more job. `numbers`: shared with selection. */
 export function createInFlightJobs(
   caps?: InflightCaps | undefined,
   freed: (tenantId: TenantId) => void = () => {},
@@ -33,7 +33,7 @@ export function createInFlightJobs(
 ): InFlightJobs {
   const places = new NumberedPlaces(numberIn);
   const inFlightJobs: (InFlightJob | undefined)[] = [];
-  /** Those whose fence the same node holds. */
+  /** The jobs of each node. */
   const chains = new NodeChains();
 
   let empty: (() => void)[] = [];
@@ -77,7 +77,7 @@ export function createInFlightJobs(
       for (const flight of inFlightJobs) if (flight !== undefined) yield flight;
     },
     remove(flight) {
-      // One that was abandoned has left already, and its job may be in flight again since.
+      // A dropped job is removed already, and the same job may be in flight again.
       if (inFlightJobs[flight.place] !== flight) return;
       leave(flight);
       places.leave(flight.place);
@@ -95,7 +95,7 @@ export function createInFlightJobs(
       const isCounted = caps === undefined || flight.quotaUnit !== undefined;
       const isOnNode = flight.onNode !== UNNUMBERED && flight.onNode === numbers.find(nodeId);
       if ((isOnNode && isCounted) || inFlightJobs[flight.place] !== flight) return;
-      // What is with a node counts, whether or not there was room: it may be found there.
+      // A job on a node counts even above the cap: it was accepted before.
       if (!isCounted) flight.quotaUnit = caps.takeAnyway(flight.job.tenantId);
       if (isOnNode) return;
       leave(flight);

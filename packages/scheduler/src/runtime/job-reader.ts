@@ -1,4 +1,4 @@
-/** Reads jobs and waits for them, for whoever asks over HTTP. */
+/** Reads jobs and waits for their outcome, for HTTP clients. */
 import type { JobId } from '../domain/ids.ts';
 import { isSettled, type JobRecord } from '../domain/job.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -8,9 +8,9 @@ import type { JobPage, JobQuery, JobStore } from '../ports/job-store.ts';
 export interface JobReader {
   get(jobId: JobId): Promise<JobRecord | undefined>;
   list(query: JobQuery): Promise<JobPage>;
-  /** The job as soon as it is settled, or as it is when the wait ends. */
+  /** The job when it is settled, or its current record when the wait ends. */
   settled(jobId: JobId, waitMs: number, signal?: AbortSignal): Promise<JobRecord | undefined>;
-  /** Calls on every move from here on. */
+  /** Calls `listen` on every later move. */
   watch(jobId: JobId, listen: (job: JobRecord) => void): ReturnType<JobEvents['subscribe']>;
 }
 
@@ -18,7 +18,7 @@ export function createJobReader(deps: {
   clock: Clock;
   store: JobStore;
   events: JobEvents;
-  /** Told of a job that was waited for in vain: perhaps nobody drives it. Absent: nobody else could. */
+  /** Called for a job that was not settled within the wait: its driver may be dead. Absent: there are no other instances. */
   claimIfOrphaned?: ((job: JobRecord) => void) | undefined;
 }): JobReader {
   const { clock, store, events } = deps;

@@ -83,7 +83,7 @@ describe('POST /v1/explain', () => {
     ]);
     expect(node?.failed.map(({ fact }) => fact)).toEqual(
       expect.arrayContaining([
-        'is in pool 1 (gold); the job may go to pool 4 (lead)',
+        'is in pool 1 (gold); the job may use pool 4 (lead)',
         'is cordoned by an operator',
         'service "whisper-large" is not ready',
         'no free slot: 1 of 1 used',

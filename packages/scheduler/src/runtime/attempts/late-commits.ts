@@ -21,11 +21,11 @@ import type { RetryOrFail } from './retry-or-fail.ts';
 export interface LateCommits {
   /** Whether the lease of the attempt has to be committed before its acknowledgement is accepted. */
   isNeeded(flight: InFlightJob, of: Attempt): boolean;
-  /** False: other leases hold every slot. A ledger that does not answer is asked again for as long as the attempt goes on. */
+  /** False: other leases hold every slot. A failed commit is repeated while the attempt goes on. */
   commit(flight: InFlightJob, of: Attempt): Promise<boolean>;
-  /** The attempt ended while its commit was on the way: the lease is released or marked again. */
+  /** The attempt ended during the commit: the lease is released or marked again. */
   undo(flight: InFlightJob, of: Attempt): Promise<void>;
-  /** There was no slot: the node is told to stop, and the job is tried elsewhere. */
+  /** There was no slot: the node gets a cancel, and the job is tried elsewhere. */
   loseSlot(flight: InFlightJob, of: Attempt): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function createLateCommits(engine: Engine, retryOrFail: RetryOrFail): Lat
       noteLeaseCommitted(flight, attempt);
       return true;
     } catch (fault) {
-      engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a late commit did not answer; it is repeated');
+      engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a late commit failed; trying again');
       engine.wheel.set(AGAIN_MS, () => void commitAgain(flight, of));
       return true;
     }
@@ -71,7 +71,7 @@ export function createLateCommits(engine: Engine, retryOrFail: RetryOrFail): Lat
   async function loseSlot(flight: InFlightJob, { nodeId, attempt }: Attempt): Promise<void> {
     engine.meter.count('scheduler_leases_lost_total');
     engine.link.cancel(nodeId, flight.job.jobId, 'lease_lost');
-    const message = `${nodeId} acknowledged after its slot had been given to another job`;
+    const message = `${nodeId} acknowledged after another job had taken its slot`;
     if (isOut(flight.job) && holdsFence(flight.job, nodeId, attempt))
       await retryOrFail.abandonAttempt(flight, {
         code: 'NODE_OVERLOADED',
@@ -95,6 +95,6 @@ export function createLateCommits(engine: Engine, retryOrFail: RetryOrFail): Lat
   };
 }
 
-/** Another attempt has the job by now, or the job has its outcome, or the node has reported its end of this attempt. */
+/** Another attempt has the job, or the job has its outcome, or the node has ended this attempt. */
 export const isOver = (flight: InFlightJob, { nodeId, attempt }: Attempt): boolean =>
   isSettled(flight.job.state) || !holdsFence(flight.job, nodeId, attempt) || hasReleased(flight, attempt);

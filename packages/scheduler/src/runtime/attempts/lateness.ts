@@ -1,11 +1,11 @@
-/** Hot path, seldom: by how much an answer came too late. */
+/** Failure path: how late a report arrived. */
 
 import type { JobRecord, JobState } from '../../domain/job.ts';
 import { ANY_ATTEMPT, type ReportedAttempt } from '../../domain/node-report.ts';
 
 const OVER: ReadonlySet<JobState> = new Set(['RETRYING', 'FINISHED', 'FAILED']);
 
-/** When the attempt an answer speaks of was over. Undefined: as far as the record says it never was out. */
+/** When the attempt of a report ended. Undefined: by the record it was never dispatched. */
 export function endOfAttempt(
   { timeline }: JobRecord,
   { nodeId, attempt }: ReportedAttempt,

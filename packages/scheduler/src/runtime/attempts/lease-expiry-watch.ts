@@ -1,11 +1,11 @@
-/** Hot path: nobody tells when a lease ends by itself, so the view of its node is corrected when it must have ended. */
+/** Failure path: Redis does not report that a lease has expired, so the load of its node is read when it must have ended. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Engine } from '../engine.ts';
 
-/** For an attempt that was given up while its node may still work on it. */
+/** For an attempt that was abandoned while its node may still work on it. */
 export function watchLeaseEnd(engine: Engine, nodeId: NodeId): void {
   const { abandonedLeaseMs, jobTimeoutMs, leaseGraceMs } = engine.settings;
-  // When it ends depends on whether it was acknowledged: reading twice costs less than keeping account of that.
+  // Its end depends on whether it was acknowledged: two reads cost less than recording that.
   for (const delayMs of [abandonedLeaseMs, jobTimeoutMs + leaseGraceMs])
     engine.wheel.set(delayMs, () => void reload(engine, nodeId));
 }
@@ -15,6 +15,6 @@ async function reload(engine: Engine, nodeId: NodeId): Promise<void> {
     const load = (await engine.ledger.loads([nodeId])).get(nodeId);
     if (load !== undefined) engine.fleet.setLoad(nodeId, load);
   } catch (fault) {
-    engine.log.warn({ node_id: nodeId, err: fault }, 'the load of a node could not be read again');
+    engine.log.warn({ node_id: nodeId, err: fault }, 'cannot read the load of a node');
   }
 }

@@ -1,4 +1,4 @@
-/** Hot path: a node's connection ended or came back; its jobs are retried at once or go on. */
+/** Failure path: a node disconnected or reconnected; its jobs are retried or go on. */
 import type { NodeId } from '../../domain/ids.ts';
 import { isOut } from '../../domain/job.ts';
 import type { Engine } from '../engine.ts';
@@ -19,12 +19,12 @@ export function createNodeLoss(
   function abandon(flight: InFlightJob, nodeId: NodeId, message: string, isOver: boolean): void {
     const { fence, intent } = flight.job;
     if (intent?.nodeId === nodeId) {
-      // Known only after the send has been recorded: then the attempt is given up at once.
+      // The send is not recorded yet: the attempt is abandoned as soon as it is.
       flight.leftDuringSend = nodeId;
       return;
     }
     if (fence?.nodeId !== nodeId || !isOut(flight.job)) return;
-    // The node may be alive, and at work on it: its next report decides about the slot.
+    // The node may live and work on the job: its next report decides about the slot.
     if (!isOver) void abandonLeaseOf(engine, flight, fence);
     const side = isOver ? 'over' : 'open';
     void retryOrFail.abandonAttempt(flight, {
@@ -36,7 +36,7 @@ export function createNodeLoss(
     });
   }
 
-  /** It was not there to be named when the node came back, or nobody can say whether it was. */
+  /** The node could not name the job when it reconnected, or that is unknown. */
   const isLaterThan = (
     { job, generation }: InFlightJob,
     nodeId: NodeId,
@@ -45,7 +45,7 @@ export function createNodeLoss(
     returned !== undefined &&
     (job.intent?.nodeId === nodeId || (generation !== undefined && generation >= returned));
 
-  /** Not lost: it lies where the node fetches it, until it expires with the time to acknowledge it. */
+  /** Not lost: the job is in the node's mailbox until the acknowledgement timeout. */
   const isUnfetched = ({ job, isInMailbox }: InFlightJob): boolean =>
     isInMailbox && job.state === 'DISPATCHED';
 
@@ -79,8 +79,8 @@ export function createNodeLoss(
           const attempt = intent?.nodeId === nodeId ? intent : fence;
           if (attempt !== undefined) void acknowledge({ nodeId, jobId, attempt: attempt.attempt });
         } else if (!isUnfetched(flight) && !isLaterThan(flight, nodeId, generation)) {
-          // A job that came another way than the list may have come after it was written: that gives no slot away (I1).
-          abandon(flight, nodeId, `${nodeId} came back without the job`, !flight.isOutOfBand);
+          // A job that did not use the node's connection may have arrived after the list was written: its slot is not released (I1).
+          abandon(flight, nodeId, `${nodeId} reconnected without the job`, !flight.isOutOfBand);
         }
       }
     },

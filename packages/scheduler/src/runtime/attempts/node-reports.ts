@@ -1,4 +1,4 @@
-/** Hot path: what nodes say about their jobs. Only the attempt that holds the fence is heard (I4). */
+/** Hot path: reports of nodes about their jobs. Only the attempt that holds the fence counts (I4). */
 
 import { meaningOf } from '../../domain/failure.ts';
 import { holdsFence, isMeantFor, isOut, isSettled, type JobRecord } from '../../domain/job.ts';
@@ -49,7 +49,7 @@ export function createNodeReports(
     return { kind: 'ignored', reason };
   }
 
-  /** The flight the answer may move, or why it may not. At once, if the job is known here and its attempt is the fence. */
+  /** The in-flight job that the report may move, or why it may not. Synchronous if the attempt holds the fence. */
   function find(kind: Kind, report: ReportedAttempt): InFlightJob | Promise<InFlightJob | Ignored['reason']> {
     const flight = engine.inFlightJobs.get(report.jobId);
     if (flight === undefined) {
@@ -76,7 +76,7 @@ export function createNodeReports(
     report: ReportedAttempt,
   ): Promise<InFlightJob | Ignored['reason']> {
     const attempt = namedAttempt(flight, report);
-    // Quicker than the send's own return: the answer proves that the node has the job.
+    // The report arrived before the reply of the delivery: it proves that the node has the job.
     if (isMeantFor(flight.job, report.nodeId, attempt)) {
       await placement.recordSent(flight, report.nodeId, attempt);
     }
@@ -86,7 +86,7 @@ export function createNodeReports(
     return isOver ? 'settled' : 'fenced';
   }
 
-  /** Its last word on an attempt, whatever it is worth to the job: the slot is free. */
+  /** The node has ended its attempt, so its slot is free, whether or not the report counts for the job. */
   async function releaseLate(report: ReportedAttempt): Promise<void> {
     const { jobId, nodeId } = report;
     const flight = engine.inFlightJobs.get(jobId);
@@ -169,7 +169,7 @@ export function createNodeReports(
       noteStage(engine, ACK, receivedAt - flight.sentAt);
       flight.runningAt = receivedAt;
       flight.abandonedAttempt = 0;
-      // A successor may have been on its way elsewhere: it is this node's loss that counts again.
+      // Another node may have been tried meanwhile: from now on the loss of this node counts again.
       engine.inFlightJobs.setNode(flight, fence.nodeId);
       if (flight.attempts !== fence.attempt) {
         Object.assign(flight, UNKNOWN_DELIVERY);
@@ -185,12 +185,12 @@ export function createNodeReports(
       const receivedAt = engine.clock.precise();
       const found = find('result', report);
       const flight = found instanceof Promise ? await found : found;
-      // Its outcome is being written: no news, but its slot is free.
+      // Another outcome is being written; but the slot is free.
       if (typeof flight === 'string' || isEnding(flight)) {
         await releaseLate(report);
         return ignore('result', report, typeof flight === 'string' ? flight : 'fenced');
       }
-      // It was heard, and another node is being looked for: saying it again is no news.
+      // A repeated report: another node is being searched already.
       if (isTranslationMissing(flight, result) && isRepeatedReport(flight))
         return ignore('result', report, 'fenced');
       const ranMs = receivedAt - startOfRun(flight);
@@ -214,14 +214,14 @@ export function createNodeReports(
       const receivedAt = engine.clock.precise();
       const found = find('failure', report);
       const flight = found instanceof Promise ? await found : found;
-      // Nor is it news of an attempt that was given up.
+      // A failure of an abandoned attempt changes nothing either.
       if (typeof flight === 'string' || isEnding(flight) || !isOut(flight.job)) {
         await releaseLate(report);
         return ignore('failure', report, typeof flight === 'string' ? flight : 'fenced');
       }
       noteStage(engine, RUN, receivedAt - startOfRun(flight));
       const meaning = meaningOf(failure);
-      // Served by another instance, the audio may have gone with it: then no node is to blame, and none can do better.
+      // The instance that served the audio may have died: then the node is not to blame, and no other node would succeed.
       const isAudioGone = failure.code === 'AUDIO_LOST' && typeof flight.audioAt === 'object';
       if (isAudioGone) flight.audioAt = 'missing';
       else if (meaning.blamesNode) engine.nodes.outcome(report.nodeId, 'failed', flight.need);
@@ -229,7 +229,7 @@ export function createNodeReports(
         engine.nodes.modelNotAvailable(report.nodeId, failure.details ?? {});
       const { code, message } = failure;
       if (meaning.isRetryable) {
-        // Before its slot is given back, or the next in line would be sent after it.
+        // Before the release of the slot, which would send the next waiting job to this node.
         if (code === 'NODE_OVERLOADED') noteOverload(report.nodeId);
         await retryOrFail.abandonAttempt(flight, {
           code,
@@ -240,7 +240,7 @@ export function createNodeReports(
       } else {
         await retryOrFail.conclude(flight, { code, message }, 'over', flight.job.fence);
       }
-      // Not before: one that is full should be known to be before it is found again.
+      // After that: an overloaded node must be paused before it can be selected again.
       if (!meaning.blamesNode && code !== 'MODEL_NOT_AVAILABLE')
         engine.nodes.outcome(report.nodeId, 'unproven', flight.need);
       return { kind: 'accepted', job: flight.job };
@@ -249,17 +249,17 @@ export function createNodeReports(
 }
 
 const RAN = { intent: null } as const;
-/** How an earlier attempt went is not kept. */
+/** The path of an earlier attempt is not kept. */
 const UNKNOWN_DELIVERY = { generation: undefined, isOutOfBand: true } as const;
 
 const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',
-  message: 'the node recognised speech but gave no translation',
+  message: 'the node recognised speech but returned no translation',
 };
 
 const startOfRun = ({ runningAt, sentAt }: InFlightJob): number => (runningAt > 0 ? runningAt : sentAt);
 
-/** The node of the attempt that counts has had its last word on it. */
+/** The node of the current attempt has already returned its result. */
 const isRepeatedReport = (flight: InFlightJob): boolean =>
   flight.fallback !== undefined && hasReleased(flight, flight.job.fence?.attempt ?? 0);
 
@@ -270,6 +270,6 @@ function namedAttempt(flight: InFlightJob, report: ReportedAttempt): number {
   return intent?.nodeId === report.nodeId ? intent.attempt : ANY_ATTEMPT;
 }
 
-/** What a legacy node answers for an utterance that came after a later one of its session. */
+/** The result of a legacy node for an utterance that arrived after a later one of its session. */
 const isTranslationMissing = (flight: InFlightJob, result: JobResult): boolean =>
   flight.job.spec.pipeline.use_nmt && result.textAsr !== '' && result.textTranslated === '';

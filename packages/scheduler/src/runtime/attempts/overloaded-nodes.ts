@@ -1,17 +1,17 @@
-/** Hot path, seldom: a node turns a job away because it is full, although the ledger had a slot. */
+/** Failure path: a node rejects a job as overloaded although the ledger had a free slot. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Engine } from '../engine.ts';
 import type { Timer } from './timer-wheel.ts';
 
-/** Few jobs are sent there in vain, and not much is lost if it has room again at once. */
+/** Short: if the node has room again at once, little is lost. */
 export const OVERLOAD_PAUSE_MS = 250;
 
 /**
- * The node knows better: it is left alone for a moment. What the ledger says meanwhile, because a slot was given back there, is no news of what
- * it is really at work on; whoever believed that would send one waiting job after the other to be turned away.
+ * The node is not selected for a short time, whatever the ledger says: a released lease does not prove that the node has finished
+ * its work. Otherwise one waiting job after the other would be sent to it and rejected.
  */
 export function createOverloadedNodes({ fleet, meter, wheel }: Engine): (nodeId: NodeId) => void {
-  /** Until when each rests that does. */
+  /** The end of each node's pause. */
   const pauses = new Map<NodeId, Timer>();
 
   function wake(nodeId: NodeId): void {

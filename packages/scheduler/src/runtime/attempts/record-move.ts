@@ -8,7 +8,7 @@ import { dropJob } from '../takeover/drop-lost-job.ts';
 
 type Answer = MoveResult | { readonly kind: 'failed'; readonly fault: unknown };
 
-/** Whether the move was made, and the job is still ours. */
+/** Whether the move was written and this instance still drives the job. */
 export function applyMove(
   engine: Engine,
   flight: InFlightJob,
@@ -22,7 +22,7 @@ export function applyMove(
   return apply(engine, flight, moved);
 }
 
-/** The same for a store that answers later. */
+/** The same for an asynchronous store. */
 export function applyMoveLater(
   engine: Engine,
   flight: InFlightJob,
@@ -49,7 +49,7 @@ function apply(engine: Engine, flight: InFlightJob, moved: MoveResult): boolean 
     flight.written = undefined;
     if (isSettled(moved.job.state)) engine.recentlySettled?.note(moved.job);
     engine.events.publish(moved.job);
-    // The flight may have been abandoned while the move was being written.
+    // The job may have been dropped during the write.
     return flight.driving === 'ours';
   }
   if (moved.kind === 'stale') catchUp(flight, moved.job);
@@ -66,17 +66,14 @@ export function catchUp(flight: InFlightJob, job: JobRecord): void {
 
 export function dropForOtherDriver(engine: Engine, flight: InFlightJob): void {
   engine.meter.count('scheduler_fenced_total', DRIVER);
-  engine.log.warn(
-    { job_id: flight.job.jobId },
-    'another instance drives this job by now; it is dropped here',
-  );
+  engine.log.warn({ job_id: flight.job.jobId }, 'another instance drives this job; dropped it here');
   engine.recentlySettled?.forget(flight.job.jobId);
   dropJob(engine, flight);
 }
 
 /**
- * A failover or an emptied store lost moves that this driver had written. A settled record that is gone is not lost: its retention
- * ended. Nor is a withdrawn one: its flight is not ours any more.
+ * A failover or an emptied store lost moves that this driver had written. A missing settled record is not lost: its retention
+ * ended. Neither is a withdrawn one.
  */
 function isLost(engine: Engine, flight: InFlightJob, moved: MoveResult): boolean {
   if (engine.store.restore === undefined || flight.driving !== 'ours') return false;
@@ -127,7 +124,7 @@ async function repeat(
 ): Promise<boolean> {
   const { jobId } = flight.job;
   const { drops } = engine;
-  // A settled job whose RELEASED is not written yet is not in flight any more, but may have been abandoned with the others.
+  // A settled job without its RELEASED write is not in flight any more, but may have been dropped with all others.
   const isOurs = (): boolean => flight.driving === 'ours' && engine.drops === drops;
   let restores = 0;
   for (let answer = first; ; ) {

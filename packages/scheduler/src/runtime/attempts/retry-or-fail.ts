@@ -1,4 +1,4 @@
-/** Hot path: an attempt is given up; the job is tried elsewhere or fails. */
+/** Failure path: abandons an attempt; then the job is tried on another node or fails. */
 import type { NodeId } from '../../domain/ids.ts';
 import { type Attempt, isOut, isSettled } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
@@ -16,7 +16,7 @@ import { abandonLeaseOf } from './superseded-leases.ts';
 export interface Reason {
   readonly code: string;
   readonly message: string;
-  /** Uses up a retry and the retry budget. */
+  /** Counts against max_retry and the retry budget. */
   readonly isCounted: boolean;
   readonly side: NodeSide;
   /** The node was lost with the job. */
@@ -25,31 +25,31 @@ export interface Reason {
 
 export interface RetryOrFail {
   /**
-   * Only for the attempt that holds the fence; the caller has checked. Resolves once the job was tried elsewhere or
-   * waits for a slot, not when the wait ends: whoever brought the news must not be kept.
+   * Only for the attempt that holds the fence; the caller has checked that. Resolves when the job was tried elsewhere or waits for
+   * a slot, not when the wait ends, so that the caller is not delayed.
    */
   abandonAttempt(flight: InFlightJob, reason: Reason): Promise<boolean>;
-  /** For a job that no node has, or whose last attempt was given up: another node, now or as soon as one is free. */
+  /** For a job without a node, or whose last attempt was abandoned: another node, now or as soon as one is free. */
   tryElsewhere(flight: InFlightJob, side: NodeSide): Promise<void>;
-  /** The end of a job that could not be retried: its best result, or its last failure. */
+  /** Settles a job that cannot be retried with its best result or its last failure. */
   conclude(
     flight: InFlightJob,
     failure: { code: string; message: string },
     side: NodeSide,
     of?: Attempt,
   ): Promise<void>;
-  /** The end of a job whose time is over. */
+  /** Settles a job at its deadline. */
   endAtDeadline(flight: InFlightJob, failure: { code: string; message: string }): Promise<void>;
 }
 
-/** Uncounted retries end somewhere too: a fleet that refuses everything must not be walked for ever. */
+/** Limits uncounted retries too: a fleet that refuses everything must not be tried for ever. */
 const MAX_ATTEMPTS = 32;
-/** A job that lost this many nodes is probably what kills them. */
+/** A job that lost this many nodes probably crashes them. */
 const POISON_LOSSES = 2;
 
 export type RetryDecision = 'retry' | 'exhausted' | 'poison' | 'over_budget';
 
-/** Pure but for the budget, which is asked last so that only real retries are paid for. */
+/** Pure except for the budget, which is used last so that only real retries are charged. */
 export function judgeRetry(
   flight: Pick<InFlightJob, 'attempts' | 'retries' | 'nodesLost'>,
   isCounted: boolean,
@@ -77,7 +77,7 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
     else await settleJob.finishOpen(flight, fallback, of);
   }
 
-  /** What is left to wait: as long as the last attempt may still answer, until the deadline; otherwise not long. */
+  /** How long the job may wait: until its deadline if the last attempt may still report, otherwise pending_timeout. */
   function waitLimitMs(flight: InFlightJob, side: NodeSide): number {
     const left = flight.job.deadlineAt - engine.clock.now();
     return side === 'open' ? left : Math.min(left, engine.settings.pendingTimeoutMs);
@@ -90,15 +90,15 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
     if (await backToWaiting(engine, flight, true)) void waitElsewhere(flight, side);
   }
 
-  /** No node can be sent a job without its audio: there is nothing to do but wait for it, until the deadline. */
+  /** Without its audio the job cannot be sent: it waits for the audio until the deadline. */
   async function awaitAudio(flight: InFlightJob, side: NodeSide): Promise<void> {
     if (!(await backToWaiting(engine, flight, true))) return;
     if (lacksAudio(flight)) flight.audioAt = 'awaited';
-    // It came back while that was being written.
+    // The audio returned during the write.
     else await tryElsewhere(flight, side);
   }
 
-  /** Never silently: if only marks kept a free node from the job, that is counted and said. */
+  /** If only marks excluded a free node, the failure says so and a metric counts it. */
   function withMarks<F extends { readonly message: string }>(flight: InFlightJob, failure: F): F {
     const excluded = exclusions(engine, flight, flight.job.spec.utteranceIndex);
     const marked = markedOut(engine.fleet, flight.compiled, excluded);
@@ -111,12 +111,12 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
     const limitMs = waitLimitMs(flight, side);
     const { fence } = flight.job;
     const waited = await waitForSlot(engine, placement, flight, { isRetry: true, limitMs });
-    // At its deadline the job may have been ended already.
+    // The deadline may have settled the job already.
     if (waited === 'limit' && !isEnding(flight) && !isSettled(flight.job.state))
       await conclude(flight, withMarks(flight, flight.lastFailure ?? NO_NODE_LEFT), side, fence);
   }
 
-  /** Its node has said its last word on the attempt. */
+  /** The node has ended its attempt. */
   function free(flight: InFlightJob, { nodeId, attempt }: Attempt): MaybePromise<void> {
     noteReleased(flight, attempt);
     return releaseForGood(engine, nodeId, leaseId(flight.job.jobId, attempt));
@@ -126,7 +126,7 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
     conclude,
     tryElsewhere,
     async endAtDeadline(flight, failure) {
-      // What is being written may come to nothing, and no other time is set.
+      // The write under way may be refused, and no other timer is set.
       while (isEnding(flight)) {
         await flight.settling?.ended;
         if (isSettled(flight.job.state)) return;
@@ -137,13 +137,13 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
     async abandonAttempt(flight, { code, message, isCounted, side, isLoss }) {
       const { fence } = flight.job;
       if (isEnding(flight)) {
-        // Its last word was heard, and is being written. Whoever said it has the job no more, and comes back without it.
+        // The outcome was received and is being written. Its node has ended the job, so it may reconnect without it.
         await flight.settling?.ended;
         if (flight.job.fence?.attempt !== fence?.attempt) return false;
       }
       if (fence === undefined || isSettled(flight.job.state)) return false;
       if (flight.abandonedAttempt === fence.attempt) {
-        // That it was given up is being written; but its node is done with it by now.
+        // RETRYING is being written, and meanwhile the node has ended its attempt.
         if (side === 'over') await free(flight, fence);
         return false;
       }
@@ -185,5 +185,5 @@ const NO_NODE_LEFT = { code: 'NO_AVAILABLE_NODE', message: 'no other node could 
 
 const poison = (nodeId: NodeId) => ({
   code: 'NODE_UNAVAILABLE',
-  message: `${POISON_LOSSES} nodes were lost while they had this job, ${nodeId} last; it is not tried again`,
+  message: `${POISON_LOSSES} nodes were lost while they had this job, the last one was ${nodeId}; it is not retried`,
 });

@@ -1,4 +1,4 @@
-/** Hot path: the outcome of a job — exactly one — and giving back what it held. */
+/** Hot path: writes the outcome of a job, exactly one, and releases its lease and audio. */
 
 import type { Changeable } from '../../domain/changeable.ts';
 import { type Attempt, isSettled, type JobEvent, nextState } from '../../domain/job.ts';
@@ -18,15 +18,15 @@ import {
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
 import { abandonLeaseOf, cancelUnconfirmed } from './superseded-leases.ts';
 
-/** `over`: the node is done with the job, or never had it. `open`: it may still be working on it. */
+/** `over`: the node has ended the job, or never had it. `open`: it may still work on it. */
 export type NodeSide = 'over' | 'open';
 
 export interface SettleJob {
-  /** By the node that holds the fence, which is done with the job. */
+  /** With the result of the node that holds the fence; the node has ended the job. */
   finish(flight: InFlightJob, result: JobResult): MaybePromise<boolean>;
-  /** The same whatever its nodes do, with a result from before. With an attempt: only while that one holds the fence. */
+  /** With an earlier result, while a node may still work on the job. With an attempt: only while it holds the fence. */
   finishOpen(flight: InFlightJob, result: JobResult, of?: Attempt): Promise<boolean>;
-  /** With an attempt: only while that one holds the fence. */
+  /** With an attempt: only while it holds the fence. */
   fail(
     flight: InFlightJob,
     failure: { code: string; message: string },
@@ -50,7 +50,7 @@ export function createSettleJob(engine: Engine): SettleJob {
     endFlight(flight);
     const { jobId, fence } = flight.job;
     if (fence === undefined) return advance(engine, flight, 'released');
-    // What its node has said its last word on is not open, whoever ends the job.
+    // A node that has ended its attempt needs no cancel.
     if (side === 'open' && !hasReleased(flight, fence.attempt)) return closeOpen(flight, fence);
     noteReleased(flight, fence.attempt);
     const releasing = releaseForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
@@ -69,7 +69,7 @@ export function createSettleJob(engine: Engine): SettleJob {
     await advance(engine, flight, 'released', { reason: 'lease_left_to_expire' });
   }
 
-  /** The outcome was written by somebody else, or its record is gone: what the job held here ends all the same. */
+  /** Another writer settled the job, or its record is gone: its lease and audio are released all the same. */
   async function closeIfEnded(flight: InFlightJob): Promise<void> {
     if (engine.inFlightJobs.get(flight.job.jobId) !== flight) return;
     if (isSettled(flight.job.state) || flight.driving === 'record_gone') await close(flight, 'open');
@@ -81,9 +81,9 @@ export function createSettleJob(engine: Engine): SettleJob {
     (of === undefined || isSame(flight.job.fence, of));
 
   /**
-   * Writes the outcome, again if something else moved the job meanwhile, until it is written or no longer ours to write.
-   * One at a time: two equal answers could not tell whose write it was that the store kept. One of an attempt that does not count any
-   * more is not waited for: the store has it refused, or this one.
+   * Writes the outcome, and again if another move was first, until it is written or this instance may not write it any more. One at
+   * a time: with two equal results, neither could tell whose write the store kept. The write of a superseded attempt does not block
+   * this one: the store refuses one of the two.
    */
   function settle(
     flight: InFlightJob,
@@ -115,7 +115,7 @@ export function createSettleJob(engine: Engine): SettleJob {
   ): Promise<boolean> {
     try {
       for (let writing = first; writing !== undefined; writing = write()) if (await writing) return true;
-      // What the job held is for the one to end whose attempt counts by now.
+      // Otherwise the writer of the current attempt's outcome releases what the job held.
       if (flight.settling === own) await closeIfEnded(flight);
       return false;
     } finally {
@@ -129,8 +129,8 @@ export function createSettleJob(engine: Engine): SettleJob {
   }
 
   /**
-   * The node is done with the job: the result and the end of its slot are one move, and the slot is given back beside it, not
-   * after it. Whatever the result is worth, the node works on it no more.
+   * The node has ended the job: the result and RELEASED are one move, and the lease is released in parallel, because the node does
+   * not work on the job any more even if the result is refused.
    */
   function finishOver(
     flight: InFlightJob,
@@ -197,7 +197,7 @@ export function createSettleJob(engine: Engine): SettleJob {
   };
 }
 
-/** Finishing passes through RUNNING; a job that was never sent has no way there. */
+/** FINISHED follows RUNNING; a job that was never sent cannot reach it. */
 const isAllowed = (flight: InFlightJob, event: Ending): boolean =>
   event === 'failed' ||
   flight.job.state === 'RUNNING' ||

@@ -7,7 +7,7 @@ import { abandonLease, type Engine } from '../engine.ts';
 import { hasReleased, type InFlightJob, isDropped, nodesOf, noteLeaseAbandoned } from '../in-flight-job.ts';
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
 
-/** `sent` all the same if the node's report was quicker than the record. */
+/** `sent` if a report of the node made its attempt the fence meanwhile. */
 export async function cancelOvertaken(
   engine: Engine,
   flight: InFlightJob,

@@ -1,4 +1,4 @@
-/** Hot path: what happens when time runs out on an attempt or on a job. */
+/** Hot path: the timeouts of attempts and the deadline of jobs. */
 import type { NodeId } from '../../domain/ids.ts';
 import { isOut } from '../../domain/job.ts';
 import type { Engine } from '../engine.ts';
@@ -6,7 +6,7 @@ import type { InFlightJob } from '../in-flight-job.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
 
 export interface Timeouts {
-  /** The whole job, waiting and all attempts included. */
+  /** Of the whole job, with its waits and all attempts. */
   startJob(flight: InFlightJob, deadlineAt?: number): void;
   attemptSent(flight: InFlightJob): void;
   /** The node has the job: it acknowledged, or it is a legacy node and its holder reported the hand-over. */
@@ -16,7 +16,7 @@ export interface Timeouts {
 export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): Timeouts {
   const { wheel, settings } = engine;
 
-  /** The attempt that is out; its timer is cancelled when it is not any more. */
+  /** The node of the current attempt. */
   function nodeOf(flight: InFlightJob): NodeId | undefined {
     return isOut(flight.job) ? flight.job.fence?.nodeId : undefined;
   }
@@ -45,15 +45,14 @@ export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): 
   function jobTimedOut(flight: InFlightJob): void {
     const nodeId = nodeOf(flight);
     if (nodeId === undefined) return;
-    const message = `${nodeId} gave no result within ${settings.jobTimeoutMs} ms`;
+    const message = `${nodeId} returned no result within ${settings.jobTimeoutMs} ms`;
     const failure = { code: 'JOB_TIMEOUT', message };
     if (flight.doesAcknowledge) {
       engine.nodes.outcome(nodeId, 'failed', flight.need);
       void retryOrFail().abandonAttempt(flight, { ...failure, isCounted: true, side: 'open' });
       return;
     }
-    // A legacy node may stay silent on purpose, having merged the audio into another utterance: nothing to retry,
-    // and nobody to blame.
+    // A legacy node may send no result because it merged the audio into another utterance: no retry, and no blame.
     void retryOrFail().conclude(flight, failure, 'open', flight.job.fence);
   }
 
@@ -99,7 +98,7 @@ export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): 
   };
 }
 
-/** How many times as long an acknowledgement is waited for that the store may have held up. */
+/** How many acknowledgement timeouts may pass while Redis may delay the acknowledgement. */
 const MAX_ACK_TIMEOUTS = 4;
 
 export const isAckTimeoutExtended = (
@@ -109,5 +108,5 @@ export const isAckTimeoutExtended = (
 
 const AUDIO_GONE = {
   code: 'AUDIO_LOST',
-  message: 'its audio was lost with the instance that held it, before another node could be sent the job',
+  message: 'the instance that held the audio is gone, so the job cannot be sent to another node',
 };

@@ -1,8 +1,8 @@
-/** Hot path: deadlines of all jobs on one structure. Setting and cancelling cost O(1), whatever is pending. */
+/** Hot path: the timers of all jobs in one structure. Setting and cancelling cost O(1) for any number of timers. */
 import type { Clock } from '../../ports/clock.ts';
 
 export interface Timer {
-  /** Safe to call at any time, also twice and also after it fired. */
+  /** Safe to call at any time, also twice or after the timer fired. */
   cancel(): void;
 }
 
@@ -45,13 +45,14 @@ interface Slot {
 
 const NEVER = Number.POSITIVE_INFINITY;
 const LONGEST_SLEEP_MS = 1_000;
-/** Before every tick: no timer is due earlier, so nothing is planned for one. */
+/** Earlier than every tick: while awake, no further wake-up is planned. */
 const AWAKE = Number.NEGATIVE_INFINITY;
 
 /**
- * A hashed wheel: a timer sits in the slot of its tick, modulo the circumference. One further away than a turn is passed
- * over once per turn; with the defaults a 90 s deadline is looked at about five times, so the cost per job is constant.
- * It sleeps until the next slot that holds anything, but never long: a machine that slept has a clock far ahead of what wakes it.
+ * A hashed wheel: a timer is in the slot of its tick, modulo the number of slots. A timer further away than one turn is skipped
+ * once per turn; with the defaults a 90 s deadline is checked about five times, so the cost per job is constant. The wheel sleeps
+ * until the next slot with a timer, but at most a second: after the machine slept, the clock is ahead of the timer that wakes the
+ * wheel.
  */
 export function createTimerWheel(deps: {
   clock: Clock;
@@ -65,10 +66,10 @@ export function createTimerWheel(deps: {
     first: undefined,
     wheel: state,
   }));
-  // Ticks count from here: they stay small integers, which cost no memory of their own.
+  // Ticks count from here: small integers need no allocation.
   const origin = clock.now();
   let doneTick = 0;
-  /** When it wakes next. Nothing is planned while it is awake, and once it is stopped. */
+  /** The tick of the next wake-up. */
   let wakesAtTick = NEVER;
   let isStopped = false;
   let cancelWake: (() => void) | undefined;
@@ -89,7 +90,7 @@ export function createTimerWheel(deps: {
     if (state.pending > 0) wakeAt(nextTick());
   }
 
-  /** Of the next slot in which anything is, be it for a later turn. */
+  /** The tick of the next slot with a timer, possibly one of a later turn. */
   function nextTick(): number {
     let at = doneTick + 1;
     while (slots[at % slots.length]?.first === undefined) at++;
@@ -102,7 +103,7 @@ export function createTimerWheel(deps: {
     cancelWake = clock.after(Math.min(LONGEST_SLEEP_MS, origin + due * tickMs - clock.now()), tick);
   }
 
-  /** Nothing is pending any more. */
+  /** No timer is pending any more. */
   function rest(): void {
     if (wakesAtTick === AWAKE) return;
     cancelWake?.();
@@ -121,7 +122,7 @@ export function createTimerWheel(deps: {
           deps.onFault(fault);
         }
       }
-      // A timer that ran may have cancelled its neighbour: then start over, what is left is not yet fired.
+      // The timer may have cancelled the next one: then start again, the rest has not fired yet.
       entry = next !== undefined && next.slot !== slot ? slot.first : next;
     }
   }

@@ -1,4 +1,4 @@
-/** Hot path, seldom: a send of which nobody can say whether it arrived, and no other node to turn to. Its own may speak up yet. */
+/** Failure path: a send with an unknown result when no other node is available. Its node may still report. */
 import { advance, type Engine } from '../engine.ts';
 import { type InFlightJob, nodesOf } from '../in-flight-job.ts';
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
@@ -7,7 +7,7 @@ import { abandonLeaseOf } from './superseded-leases.ts';
 import { isAckTimeoutExtended } from './timeouts.ts';
 
 export interface UnconfirmedSends {
-  /** The job is accepted, whatever comes of the send: its node may be at work on it. Without a word of that node it is tried elsewhere. */
+  /** Accepts the job, because its node may work on it. Without a report of that node the job is tried elsewhere. */
   awaitReport(flight: InFlightJob): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export function createUnconfirmedSends(engine: Engine, retryOrFail: RetryOrFail)
   function reportMissing(flight: InFlightJob): void {
     const { intent } = flight.job;
     if (!isOpen(flight) || intent === undefined) return;
-    // It has spoken, and that is being written.
+    // A report has arrived and is being written.
     if (flight.recording !== undefined || isAckTimeoutExtended(engine, flight)) {
       waitForReport(flight);
       return;
@@ -26,13 +26,13 @@ export function createUnconfirmedSends(engine: Engine, retryOrFail: RetryOrFail)
     engine.meter.count('scheduler_ack_timeout_total');
     flight.lastFailure = {
       code: 'NODE_UNAVAILABLE',
-      message: `${nodeId} may have been sent the job and did not say so within ${settings.ackTimeoutMs} ms`,
+      message: `${nodeId} may have the job but did not report within ${settings.ackTimeoutMs} ms`,
     };
-    // From here on the holder cannot hand it over any more: it may not commit an abandoned lease.
+    // From now on the holder cannot hand the job over: it cannot commit an abandoned lease.
     void abandonLeaseOf(engine, flight, intent);
     watchLeaseEnd(engine, nodeId);
-    // The node of a job that was taken over may be on its way back from the instance that died, so the job waits for it. Otherwise no
-    // report of the node counts from here on, and the client is not kept waiting for long.
+    // The node of a resumed job may be reconnecting after its holder died, so the job waits for it. Otherwise reports of the node
+    // do not count any more, and the client does not wait for long.
     void retryOrFail.tryElsewhere(flight, flight.isResumed ? 'open' : 'over');
   }
 
@@ -40,7 +40,7 @@ export function createUnconfirmedSends(engine: Engine, retryOrFail: RetryOrFail)
     flight.attemptTimer = wheel.setAt(clock.now() + settings.ackTimeoutMs, reportMissing, flight);
   }
 
-  /** Another node was meant to have it since, and could not be reached. By the record that would be the one whose word counts. */
+  /** A later node was intended and could not be reached. The record must name the node whose report counts. */
   async function restoreIntent(flight: InFlightJob): Promise<boolean> {
     const nodeId = nodesOf(flight.sentTo).at(-1);
     if (nodeId === undefined) return false;
@@ -49,7 +49,7 @@ export function createUnconfirmedSends(engine: Engine, retryOrFail: RetryOrFail)
 
   return {
     async awaitReport(flight) {
-      // The record of one that was taken over says for whom it is meant, also if another was since and could not be reached.
+      // The record of a resumed job names the intended node.
       const isIntended =
         flight.isResumed || flight.job.intent?.attempt === flight.attempts || (await restoreIntent(flight));
       const { intent } = flight.job;
@@ -60,5 +60,5 @@ export function createUnconfirmedSends(engine: Engine, retryOrFail: RetryOrFail)
   };
 }
 
-/** Nobody has moved it, or taken it over, since. */
+/** Neither a report nor another instance has moved the job since. */
 const isOpen = ({ job, driving }: InFlightJob): boolean => job.state === 'RESERVED' && driving === 'ours';

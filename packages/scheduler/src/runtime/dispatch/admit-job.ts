@@ -1,4 +1,4 @@
-/** Hot path: a request becomes a job on a node — or an answer that says why not, with nothing left behind. */
+/** Hot path: a request becomes a job on a node, or a refusal with a reason that leaves nothing behind. */
 import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts';
 import { isUnsent } from '../../domain/errors.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
@@ -54,20 +54,20 @@ export function createAdmission(
     resumeJobs: parts.resumeJobs,
     refuse,
     isWithdrawn: discardQueue.isWithdrawn,
-    dispatchAnew: (request) => begin(request),
+    dispatch: (request) => begin(request),
   });
 
   function admit(draft: JobRecord): MaybePromise<AdmitResult | Down> {
     const admitting = engine.store.admit(draft);
     if (!(admitting instanceof Promise)) return admitting;
     return admitting.catch((fault: unknown) => {
-      engine.log.error({ err: fault }, 'the store could not be asked; the request is refused');
+      engine.log.error({ err: fault }, 'the job store failed; the request is refused');
       engine.meter.count('scheduler_dependency_down_total');
       return { kind: 'down', isUnsent: isUnsent(fault) };
     });
   }
 
-  /** After the candidates of the first round: waits if that was asked for. */
+  /** After the first candidates: waits for a slot if the request allows that. */
   async function waitOrRefuse(
     flight: InFlightJob,
     { waitMs, priority }: DispatchRequest,
@@ -79,7 +79,7 @@ export function createAdmission(
       ? await waitForSlot(engine, placement, flight, { isRetry: false, limitMs: waitMs, priority })
       : 'limit';
     if (flight.driving !== 'ours') return undefined;
-    // The limit may have struck while the job was already on its way: then it is dispatched all the same.
+    // The wait may have ended during a send: then the job is dispatched all the same.
     if (waited === 'sent' || waited === 'overtaken' || flight.job.fence !== undefined) return undefined;
     if (flight.attempts > 0) return acceptUnconfirmed(flight);
     const { tenantId } = flight.job;
@@ -91,8 +91,8 @@ export function createAdmission(
   }
 
   /**
-   * Of what was sent nobody knows whether it arrived, and a node may be at work on it: that is not taken back any more. Whoever has
-   * the client by now may have told it of the job.
+   * A send has an unknown result, so a node may work on the job: such a job is never withdrawn. Another instance may already have
+   * reported it to the client.
    */
   async function acceptUnconfirmed(flight: InFlightJob): Promise<undefined> {
     // A report of its node has moved the job meanwhile, or another instance drives it.
@@ -105,7 +105,7 @@ export function createAdmission(
     if (flight.driving !== 'ours' && job.fence === undefined)
       return refuse(DRIVEN_ELSEWHERE.code, DRIVEN_ELSEWHERE.message);
     if (isSettled(job.state) && job.fence === undefined) {
-      return refuse('JOB_CANCELLED', 'the job was cancelled before it had a node');
+      return refuse('JOB_CANCELLED', 'the job was cancelled before a node had it');
     }
     engine.meter.count('scheduler_jobs_admitted_total');
     const latencyMs = flight.sentAt - job.createdAt;
@@ -115,10 +115,10 @@ export function createAdmission(
     return { kind: 'dispatched', job, isRepeat: false };
   }
 
-  /** Right after a start the nodes are still on their way back: that none can do it says nothing yet. */
+  /** Right after a start nodes are still reconnecting, so a missing capable node proves nothing yet. */
   const isFleetKnown = (): boolean => engine.clock.now() - startedAt >= engine.settings.fleetWarmupMs;
 
-  /** Nobody is free. An answer, unless the caller will wait and waiting can help. */
+  /** No node is free. Refuses, unless the caller waits and waiting can help. */
   async function withoutCandidate(context: DispatchContext): Promise<DispatchOutcome | undefined> {
     const { request } = context;
     const bound = await boundJob(engine, request);
@@ -141,7 +141,7 @@ export function createAdmission(
     engine.audio.drop(jobId);
     discardQueue.resume(jobId);
     if (admitted.kind === 'down') {
-      // It may have been written all the same. Whoever asked is not kept waiting for a store that does not answer.
+      // The record may have been written. The caller does not wait for a store that does not answer.
       if (!admitted.isUnsent) discardQueue.soon(jobId);
       void releaseUnused(engine, jobId, reserved, undefined);
       return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
@@ -151,7 +151,7 @@ export function createAdmission(
     return repeat(request, admitted);
   }
 
-  /** Refused, unless it is a repeat: that brings nothing new. */
+  /** Refuses, unless the request repeats an accepted one. */
   async function withoutRoom(request: DispatchRequest, why: () => DispatchOutcome): Promise<DispatchOutcome> {
     const bound = await boundJob(engine, request);
     return bound === undefined || bound === 'down' ? why() : repeat(request, bound);
@@ -176,7 +176,7 @@ export function createAdmission(
 
   function reserveAndAdmit(context: DispatchContext): MaybePromise<DispatchOutcome> {
     const { nodeId, jobId, begunAt } = context;
-    // In parallel: the slot, and the record with its intent. Either may land first; both are safe alone.
+    // In parallel: the slot, and the record with its intent. Either write may be first; each is safe alone.
     if (nodeId !== undefined) context.reserving = placement.reserve(nodeId, leaseId(jobId, 1), begunAt, true);
     const admitting = admit(draftJob(engine, context.request, jobId, nodeId, Math.floor(begunAt)));
     return admitting instanceof Promise
@@ -200,7 +200,7 @@ export function createAdmission(
     admitted: AdmitResult | Down,
   ): MaybePromise<DispatchOutcome> {
     const { request, jobId, nodeId } = context;
-    // With other instances: a repeat that was quicker than this answer, or this fault, may have made it ours already.
+    // With other instances: a repeat may have resumed the job here before this reply or fault arrived.
     const adopted = engine.drivers && engine.inFlightJobs.get(jobId);
     if (adopted !== undefined) {
       discardQueue.forget(jobId);
@@ -220,7 +220,7 @@ export function createAdmission(
     request.admitted?.(admitted.job);
     if (nodeId === undefined || context.reserving !== true)
       return placeElsewhere(flight, context, reservedFor(context));
-    // The common case: the first candidate had a slot.
+    // With a synchronous ledger: the first candidate had a slot.
     const sending = placement.send(flight, nodeId, 1);
     return sending instanceof Promise
       ? afterSendLater(flight, context, sending)
@@ -242,7 +242,7 @@ export function createAdmission(
       ? placeElsewhere(flight, context, REFUSED)
       : endPlacing(flight, dispatched(flight, false));
 
-  /** Anything but a slot at the first candidate, at once. */
+  /** With an asynchronous ledger, or if the first candidate had no slot. */
   async function placeElsewhere(
     flight: InFlightJob,
     { request, selection }: DispatchContext,
@@ -269,7 +269,7 @@ export function createAdmission(
     return caps === undefined ? start(request, undefined, false) : beginCapped(request, caps);
   }
 
-  /** At its cap a tenant's job waits like for a slot, or is refused if it may not wait. */
+  /** At the cap of its tenant a job waits as for a slot, or is refused if it may not wait. */
   function beginCapped(request: DispatchRequest, caps: InflightCaps): MaybePromise<DispatchOutcome> {
     const quotaUnit = caps.take(request.tenantId);
     if (quotaUnit === undefined && request.waitMs <= 0)
@@ -302,7 +302,7 @@ export function createAdmission(
   const startWithoutNode = (context: DispatchContext): Promise<DispatchOutcome> =>
     withoutCandidate(context).then((answer) => answer ?? enter(context));
 
-  // Not an async function: its frame would be the largest thing a dispatch leaves to the collector.
+  // Not an async function: its frame would be the largest allocation of a dispatch.
   return function dispatch(request) {
     try {
       return begin(request);
@@ -314,13 +314,13 @@ export function createAdmission(
 
 interface Down {
   readonly kind: 'down';
-  /** The store was certainly not asked. */
+  /** The call was certainly not sent. */
   readonly isUnsent: boolean;
 }
 
 const reservedFor = ({ nodeId, reserving }: DispatchContext): Reserved | undefined =>
   nodeId === undefined || reserving === undefined ? undefined : { nodeId, reserving };
 
-/** The first candidate had a slot, but could not be handed the job. */
+/** The first candidate had a slot, but could not take the job. */
 const REFUSED: Reserved = { nodeId: '', reserving: false };
 const STORE_SILENT = 'the job store does not answer';

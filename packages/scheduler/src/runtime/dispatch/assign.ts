@@ -1,4 +1,4 @@
-/** Hot path: what a node is handed of a flight. */
+/** Hot path: the assignment that a node gets. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Assignment } from '../../ports/node-link.ts';
 import type { InFlightJob } from '../in-flight-job.ts';
@@ -9,7 +9,7 @@ export function assign(
   attempt: number,
   expiresAt: number,
 ): Assignment {
-  // Most audio is held here, and most assignments need not say where it is.
+  // Most audio is held here, and most assignments need no address.
   return typeof audioAt === 'object'
     ? { nodeId, attempt, job, expiresAt, audioAt }
     : { nodeId, attempt, job, expiresAt };

@@ -1,10 +1,10 @@
-/** Hot path, when a request is not admitted at once: the job it is bound to already, if it is a repeat. */
+/** Failure path: the job that a repeated request is bound to. */
 import type { DispatchRequest } from '../../domain/dispatch.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { AdmitResult } from '../../ports/job-store.ts';
 import type { Engine } from '../engine.ts';
 
-/** As the store would have said it, had the request been handed in. Undefined: it is no repeat. */
+/** What `admit` would return for it. Undefined: the request is not a repeat. */
 export type Bound = Extract<AdmitResult, { job: JobRecord }> | 'down' | undefined;
 
 export async function boundJob(engine: Engine, request: DispatchRequest): Promise<Bound> {

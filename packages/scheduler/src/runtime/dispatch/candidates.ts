@@ -1,16 +1,16 @@
-/** Hot path: whom to try for a job, given what it and its session have been through. */
+/** Hot path: which nodes to try for a job, given its earlier attempts and its session. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Engine } from '../engine.ts';
 import { type InFlightJob, nodesOf } from '../in-flight-job.ts';
 import { matches } from '../select/compile-need.ts';
 import { NO_EXCLUSIONS, type Selection, select } from '../select/select.ts';
 
-/** What the choice depends on; a request that has no flight yet can be asked about too. */
+/** What the choice depends on: an in-flight job, or a request without one. */
 export type SelectionInput = Pick<InFlightJob, 'compiled' | 'need' | 'sentTo' | 'retries'> & {
   readonly skippedUntil: ReadonlyMap<NodeId, number>;
 };
 
-/** `isCounted`: which pools were looked into shows in the metrics; not for a look that leads to nothing. */
+/** `isCounted`: metrics count the pools that were tried; not for a check without effect. */
 export function candidates(
   engine: Engine,
   input: SelectionInput,
@@ -34,7 +34,7 @@ export function candidates(
   return select(engine.fleet, input.compiled, options);
 }
 
-/** Whether this node could be one of them. */
+/** Whether this node could be a candidate. */
 export function isCandidate(
   engine: Engine,
   input: SelectionInput,
@@ -49,7 +49,7 @@ export function isCandidate(
 const COUNTED = { isCounted: true };
 export const UNCOUNTED = { isCounted: false };
 
-/** Nodes that had the job, and legacy nodes that have seen a later utterance: they would not translate this one. */
+/** Nodes that had the job, and legacy nodes that got a later utterance: they would not translate this one. */
 export function exclusions(
   engine: Engine,
   input: Pick<SelectionInput, 'need' | 'sentTo' | 'skippedUntil'>,
@@ -63,7 +63,7 @@ export function exclusions(
   return new Set([...nodesOf(input.sentTo), ...unfit, ...skippedUntil]);
 }
 
-/** Spread counts on the first try only: on the second, being served matters more. */
+/** Spreading applies to the first try only: a retry takes any free node. */
 function avoidance(
   engine: Engine,
   input: Pick<SelectionInput, 'need' | 'retries'>,

@@ -1,4 +1,4 @@
-/** Hot path, when it ends badly: an answer that says no, counted under its code and what it failed at. */
+/** Failure path: creates refusals and counts them by code and reason. */
 import type { DispatchOutcome } from '../../domain/dispatch.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { TenantId } from '../../domain/ids.ts';
@@ -9,15 +9,15 @@ import type { Refusal } from './refusal.ts';
 
 export interface Refusals {
   refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome;
-  /** `isTried`: there were candidates, and the ledger or the nodes themselves had no slot. */
+  /** `isTried`: there were candidates, but the ledger or the nodes had no slot. */
   refuseWith(why: Refusal, input: SelectionInput, isTried: boolean): DispatchOutcome;
-  /** The tenant has as many jobs in flight as it may. */
+  /** The tenant is at its cap of jobs in flight. */
   atCap(tenantId: TenantId): DispatchOutcome;
-  /** The tenant has as many jobs waiting as it may. */
+  /** The tenant is at its cap of waiting jobs. */
   atQueueCap(tenantId: TenantId): DispatchOutcome;
 }
 
-/** What could not be satisfied, from the most particular: names of services, features, types alone; or the pools kept it from them. */
+/** Which requirement failed: reserving, pools, features, named services, or types only. */
 export type Selector = 'reserve' | 'phase3' | 'features' | 'models' | 'types';
 
 export function selectorOf({ need, compiled }: SelectionInput, isTried: boolean): Selector {
@@ -48,12 +48,12 @@ export function createRefusals(
       const most = share(of(tenantId).maxWaiting);
       return refuse(
         'RATE_LIMITED',
-        `tenant ${tenantId} has ${most} jobs waiting for a slot here, as many as it may (max_waiting_per_tenant): send fewer at once, or have the limit raised`,
+        `tenant ${tenantId} has ${most} jobs waiting for a slot on this instance, which is its limit (max_waiting_per_tenant): send fewer jobs at once, or raise the limit`,
       );
     },
     refuseWith({ code, message, reasons, mainReason, isMarkedOut }, input, isTried) {
       const selector = selectorOf(input, isTried);
-      // By now a slot may be free again: then nothing speaks against anybody but that the ledger said no.
+      // A slot may be free again by now: then the only reason is the reply of the ledger.
       const reason = isTried && reasons.length === 0 ? 'reserve_denied' : mainReason;
       engine.meter.count('scheduler_no_available_node_total', { selector, reason });
       if (isMarkedOut === true) engine.meter.count('scheduler_model_na_last_candidate_total');

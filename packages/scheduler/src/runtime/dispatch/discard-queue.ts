@@ -1,6 +1,7 @@
 /**
- * Background actor: takes back what was admitted and then refused, also when the store cannot be asked at once. What stays bound would
- * answer every repeat with a job that nobody drives. Bounded: what finds no room here ends in the store by its own time.
+ * Background actor: discards records that were admitted and then refused, and repeats that while the store fails. A record that
+ * stayed bound would answer every repeat with a job without a driver. Bounded: a record that finds no room here expires in the
+ * store.
  */
 import type { JobId } from '../../domain/ids.ts';
 import type { JobStore } from '../../ports/job-store.ts';
@@ -10,39 +11,39 @@ import type { Engine } from '../engine.ts';
 export type DiscardResult = Awaited<ReturnType<JobStore['discard']>> | 'later';
 
 export interface DiscardQueue {
-  /** Asks at once, and goes on asking in the background should that fail. */
+  /** Discards now, and repeats a failed call in the background. */
   now(jobId: JobId): Promise<DiscardResult>;
-  /** Whoever refuses does not wait for it. */
+  /** Discards in the background. */
   soon(jobId: JobId): void;
-  /** Refused, and discarded just now or as soon as the store answers. */
+  /** The request was refused: its record was just discarded, or will be when the store answers. */
   isWithdrawn(jobId: JobId): boolean;
-  /** Something under that id is about to be admitted: nothing is discarded until `resume`. Resolves when nothing is being, either. */
+  /** A job with this id is about to be admitted: nothing is discarded until `resume`. Resolves when no discard is under way. */
   hold(jobId: JobId): Promise<void> | undefined;
-  /** It was not admitted: what was refused before is to be taken back as ever. */
+  /** The job was not admitted: the pending discard goes on. */
   resume(jobId: JobId): void;
-  /** It was admitted, and is another job than the one that was refused. */
+  /** The job was admitted: it is not the refused one, so its record stays. */
   forget(jobId: JobId): void;
 }
 
 interface Pending {
-  /** The record ends by itself soon after its deadline. */
+  /** The record expires soon after its deadline. */
   readonly until: number;
   readonly drops: number;
   holds: number;
   underWay: Promise<DiscardResult> | undefined;
-  /** The sweep in which it was tried last. */
+  /** The sweep of its last try. */
   sweep: number;
 }
 
-/** A store that was down is asked again after this long; and as long a repeat may still be asking who drives what is gone. */
+/** Pause after a failed call. As long after a discard, a repeat may still be looking for the driver of the discarded job. */
 const RETRY_MS = 1_000;
 const AT_ONCE = 32;
 
 export function createDiscardQueue(engine: Engine, deps: { maxPending: number }): DiscardQueue {
   const { clock, wheel, store, log, settings } = engine;
-  /** Those not tried for longest come first. */
+  /** The one whose last try is longest ago comes first. */
   const pending = new Map<JobId, Pending>();
-  /** When they went, oldest first; only among instances. */
+  /** Times of recent discards, oldest first; only with other instances. */
   const gone = new Map<JobId, number>();
   let waking: Timer | undefined;
   let isSweeping = false;
@@ -84,7 +85,7 @@ export function createDiscardQueue(engine: Engine, deps: { maxPending: number })
     }
   }
 
-  /** Whoever took over what we drove decides about it; and a job in flight is another than the one that was refused. */
+  /** If another instance took the jobs over, it decides about the record. A job in flight is not the refused one. */
   const isOver = (jobId: JobId, { until, drops }: Pending): boolean =>
     clock.now() >= until || drops !== engine.drops || isInFlight(jobId);
 
@@ -103,13 +104,13 @@ export function createDiscardQueue(engine: Engine, deps: { maxPending: number })
       if (pending.get(jobId) === one) leave(jobId);
       return taken;
     } catch (fault) {
-      log.debug({ job_id: jobId, err: fault }, 'a refused job could not be discarded yet');
+      log.debug({ job_id: jobId, err: fault }, 'cannot discard a refused job; trying again');
       if (pending.delete(jobId)) pending.set(jobId, one);
       return 'later';
     }
   }
 
-  /** As many as may be asked at once, none twice in a sweep. */
+  /** Up to AT_ONCE discards, none twice in a sweep. */
   function next(): Promise<DiscardResult>[] {
     const input: Promise<DiscardResult>[] = [];
     for (const [jobId, one] of pending) {
@@ -123,7 +124,7 @@ export function createDiscardQueue(engine: Engine, deps: { maxPending: number })
     return input;
   }
 
-  /** Goes on as long as somebody answers: a store that is down is asked a few times a second, whatever waits. */
+  /** Goes on while calls succeed: a store that is down gets only a few calls a second. */
   async function sweep(): Promise<void> {
     waking = undefined;
     if (isSweeping) return;
@@ -133,7 +134,7 @@ export function createDiscardQueue(engine: Engine, deps: { maxPending: number })
     isSweeping = false;
     if (pending.size === 0) return;
     const fields = { pending: pending.size, dropped };
-    log.warn(fields, 'refused jobs could not be discarded yet; those dropped end by their own time');
+    log.warn(fields, 'refused jobs are not discarded yet; dropped ones expire in the store');
     dropped = 0;
     waking ??= wheel.set(RETRY_MS, () => void sweep());
   }
@@ -151,7 +152,7 @@ export function createDiscardQueue(engine: Engine, deps: { maxPending: number })
     },
     isWithdrawn: (jobId) => pending.has(jobId) || clock.now() - (gone.get(jobId) ?? 0) < RETRY_MS,
     hold(jobId) {
-      // Nearly always there is nothing: then not even the name is looked at.
+      // The queue is nearly always empty: then no lookup is made.
       const one = pending.size === 0 ? undefined : pending.get(jobId);
       if (one === undefined) return undefined;
       one.holds += 1;

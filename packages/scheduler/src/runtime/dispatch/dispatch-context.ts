@@ -1,4 +1,4 @@
-/** Hot path, where some tenant has a cap: a request takes one of its tenant's seats before it is anything else, and its flight keeps it. */
+/** Hot path: the state of a request until its job is in flight, and its quota unit if its tenant has a cap. */
 import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
@@ -8,21 +8,21 @@ import type { QuotaUnit } from '../queue/inflight-caps.ts';
 import { NO_CANDIDATES, type Selection } from '../select/select.ts';
 import type { SelectionInput } from './candidates.ts';
 
-/** A request that has no flight yet, and what is decided of it until it has one: one object, handed on from step to step. */
+/** A request without an in-flight job yet: one object, passed from step to step. */
 export interface DispatchContext extends SelectionInput {
   readonly request: DispatchRequest;
-  /** Its tenant has as many jobs as it may: nobody is tried before one of them ends. */
+  /** The tenant is at its cap: no node is tried before one of its jobs ends. */
   readonly isHeld: boolean;
-  /** Whom to try, and the first of them. */
+  /** The candidates, and the first of them. */
   selection: Selection;
   nodeId: NodeId | undefined;
-  /** Its name, as soon as it has a node or may wait for one. */
+  /** The job id, from the time the request has a node or may wait for one. */
   jobId: JobId;
-  /** What the ledger says of a slot there; undefined: it was not asked. */
+  /** The reply of the ledger; undefined: no slot was requested. */
   reserving: MaybePromise<boolean> | undefined;
-  /** Its flight's, as soon as there is one. */
+  /** Moves to the in-flight job when there is one. */
   quotaUnit: QuotaUnit | undefined;
-  /** To the fraction of a millisecond. */
+  /** With fractions of a millisecond. */
   readonly begunAt: number;
 }
 
@@ -50,7 +50,7 @@ export const createDispatchContext = (
 
 const NO_NODE_IDS: never[] = [];
 
-/** It needs none, or none any more: a repeat has its job's. Whoever was passed over for it meanwhile is woken. */
+/** The request needs no unit: a repeat uses its job's. Waiting jobs of the tenant may use it. */
 export function releaseQuotaUnit(engine: Pick<Engine, 'caps' | 'queue'>, context: DispatchContext): void {
   const { quotaUnit } = context;
   if (quotaUnit === undefined) return;
@@ -59,7 +59,7 @@ export function releaseQuotaUnit(engine: Pick<Engine, 'caps' | 'queue'>, context
   engine.queue.wakeOf(context.need.tenantId);
 }
 
-/** A seat that no flight has taken over is given back, whatever becomes of the request. */
+/** Releases the quota unit after the request, unless an in-flight job has taken it. */
 export function withQuotaUnit(
   engine: Pick<Engine, 'caps' | 'queue'>,
   context: DispatchContext,

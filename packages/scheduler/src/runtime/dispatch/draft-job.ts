@@ -1,4 +1,4 @@
-/** Hot path: the record a request is admitted with. With a first candidate it is written as RESERVED there at once. */
+/** Hot path: the first record of a job. With a first candidate it is RESERVED from the start. */
 import type { DispatchRequest } from '../../domain/dispatch.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';

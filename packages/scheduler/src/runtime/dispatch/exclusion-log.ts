@@ -1,12 +1,12 @@
-/** Hot path, but only for refusals: how often each reason spoke against a node, and which nodes it was lately. */
+/** Failure path: counts how often each reason excluded a node, and keeps some of the last nodes. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Rejection, RejectionCount } from '../../domain/need.ts';
 import type { Labels, Meter } from '../../ports/meter.ts';
 
 export interface ExclusionLog {
-  /** Why a request was refused. Keeps the samples as they are: nothing is copied. */
+  /** The reasons of a refusal. The samples are kept without a copy. */
   note(reasons: readonly RejectionCount[]): void;
-  /** For each reason that ever spoke against a node, some of those of the last time. */
+  /** For each reason, some of the nodes it excluded last. */
   samples(): ReadonlyMap<Rejection, readonly NodeId[]>;
 }
 

@@ -1,2 +1,5 @@
-/** Vocabulary: what came of placing a job. `sent`: it left for a node. `overtaken`: something else settled or answered it meanwhile. */
+/**
+ * `sent`: a node was sent the job. `no_node`: no node has it. `overtaken`: a report, a cancel or another instance decided about the
+ * job meanwhile.
+ */
 export type PlacementResult = 'sent' | 'no_node' | 'overtaken';

@@ -1,4 +1,4 @@
-/** Hot path: reserve → record → send, over the candidates of a selection, until one has the job. */
+/** Hot path: reserves a slot, records the intent and sends the job, candidate by candidate, until a node has it. */
 import { isUnsent } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import { type Attempt, holdsFence, isMeantFor } from '../../domain/job.ts';
@@ -31,15 +31,15 @@ import { createTryCandidates } from './try-candidates.ts';
 
 export interface Placement {
   /**
-   * Never rejects; `false` also when the store did not answer, and then the slot is given back to be safe. `since`: when the choice
-   * of this node began. `isFirst`: of a new job.
+   * Never rejects; `false` also if the ledger did not answer, and then the lease is released to be safe. `since`: when the choice
+   * of this node began. `isFirst`: the first reserve of a new job.
    */
   reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): MaybePromise<boolean>;
-  /** Over the candidates. `sent`: the job left for a node. `overtaken`: something else settled or answered it meanwhile. */
+  /** Tries the candidates in order. */
   place(flight: InFlightJob, selection: Selection): Promise<PlacementResult>;
-  /** To this node, where a slot is reserved and the record says so. `nobody`: it does not have it; try others. */
+  /** Sends to this node, where a slot is reserved and recorded. `no_node`: the node does not have the job. */
   send(flight: InFlightJob, nodeId: NodeId, attempt: number): MaybePromise<PlacementResult>;
-  /** The node has the job: its attempt becomes the fence. Safe to repeat; an answer may be here before the send returns. */
+  /** The node has the job: its attempt becomes the fence. Safe to repeat: a report may arrive before the delivery's reply. */
   recordSent(
     flight: InFlightJob,
     nodeId: NodeId,
@@ -60,7 +60,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
       : afterReserve(nodeId, reserving, requestedAt, isFirst);
   }
 
-  // What has to wait is apart, here and below: a function pays at its beginning for what those made inside it keep.
+  // Asynchronous paths are separate functions: closures allocated inside this one would cost every synchronous call.
   function afterReserveLater(
     nodeId: NodeId,
     lease: string,
@@ -71,12 +71,9 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     return reserving.then(
       (answer) => afterReserve(nodeId, answer, requestedAt, isFirst),
       (fault: unknown) => {
-        engine.log.warn(
-          { node_id: nodeId, lease, err: fault },
-          'a reserve did not answer: it may have taken a slot',
-        );
+        engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a reserve failed; it may have taken a slot');
         noteReserve(UNKNOWN, requestedAt, isFirst);
-        // Not waited for: what did not answer just now would hold up the next candidate.
+        // Not awaited: a ledger that does not answer would delay the next candidate.
         if (!isUnsent(fault)) void releaseLease(engine, nodeId, lease);
         return false;
       },
@@ -101,7 +98,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     if (isFirst) engine.meter.count('scheduler_reserve_first_try_total', result);
   }
 
-  /** Only while the record says that it is meant for that node. Whoever comes second waits for the first to have written it. */
+  /** Records DISPATCHED if the record's intent still names this node. A concurrent second caller waits for the first write. */
   function recordSent(
     flight: InFlightJob,
     nodeId: NodeId,
@@ -130,7 +127,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
   /**
    * DISPATCHED is written with the report that follows soon: the acknowledgement, or the holder's report that a legacy node has the job.
    * A legacy node of this instance may report nothing until its result, so for it DISPATCHED is written at once. While another move is
-   * being written, only the store can say which of the two was first.
+   * being written, only the store decides which of the two is first.
    */
   const isWrittenLater = (flight: InFlightJob, nodeId: NodeId): boolean =>
     engine.drivers !== undefined && flight.writes === 0 && (flight.awaitsHolder || doesAcknowledge(nodeId));
@@ -153,12 +150,12 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
       flight.recording = undefined;
       throw fault;
     });
-    // After `goOn` was hooked on, so that it runs before whoever waits.
+    // After `goOn` was attached, so that it runs before the callers that wait.
     flight.recording = moving;
     return placed;
   }
 
-  /** Answers at once in the common case: a first attempt. */
+  /** Synchronous for a first attempt. */
   function markSent(
     flight: InFlightJob,
     nodeId: NodeId,
@@ -178,12 +175,12 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
   function send(flight: InFlightJob, nodeId: NodeId, attempt: number): MaybePromise<PlacementResult> {
     if (!isDue(flight, nodeId, attempt)) return unneeded(flight, nodeId, attempt);
     const now = clock.precise();
-    // Before it leaves: the answer may be quicker than the return of the send, and the node may be lost meanwhile.
+    // Before the delivery: a report may arrive before its reply, and the node may be lost meanwhile.
     const previous = flight.attempts === 0 ? UNSENT : sendsOf(flight);
     flight.attempts = attempt;
     flight.sentAt = now;
     noteSendStarted(flight);
-    // That it left before says nothing of the connection by which it is sent the job now.
+    // An earlier disconnect does not concern the connection that is used now.
     flight.leftDuringSend = undefined;
     noteSent(flight, nodeId);
     engine.inFlightJobs.setNode(flight, nodeId);
@@ -216,7 +213,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
       (fault: unknown) => delivered(flight, nodeId, attempt, failed(flight, nodeId, fault), previous),
     );
 
-  /** Its slot was waited for, and the job ended meanwhile. Who drives it elsewhere may have taken the slot under the same name. */
+  /** The job ended during the reserve. Another driver may have reserved the slot under the same lease id. */
   async function unneeded(flight: InFlightJob, nodeId: NodeId, attempt: number): Promise<PlacementResult> {
     if (!isDropped(flight)) await releaseLease(engine, nodeId, leaseId(flight.job.jobId, attempt));
     return 'overtaken';
@@ -236,7 +233,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     engine.nodes.placed(nodeId, flight.need);
     const isIntended = isMeantFor(flight.job, nodeId, attempt);
     if (isIntended || holdsFence(flight.job, nodeId, attempt)) noteDelivered(flight, delivery);
-    // Answered, and perhaps given up, while the send was under way.
+    // A report or a timeout has moved the job during the delivery.
     if (!isIntended) return cancelOvertaken(engine, flight, nodeId, attempt);
     return recordSent(flight, nodeId, attempt, deliveredAt);
   }
@@ -250,17 +247,17 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
   ): Promise<PlacementResult> {
     const { jobId } = flight.job;
     const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason: delivery.reason };
-    engine.log.info(fields, `the job did not reach its node: ${delivery.kind}`);
-    // Its node has answered meanwhile, and so has it.
+    engine.log.info(fields, `the job was not delivered: ${delivery.kind}`);
+    // A report of the node has made its attempt the fence meanwhile.
     if (holdsFence(flight.job, nodeId, attempt)) return 'sent';
     if (delivery.kind === 'unknown') {
-      // Its lease is marked when another node has the job, or when the node stays silent: until then its report would count.
+      // Its lease is marked when another node has the job or when no report arrives: until then a report of the node counts.
       watchLeaseEnd(engine, nodeId);
       return isMeantFor(flight.job, nodeId, attempt) ? 'no_node' : 'overtaken';
     }
     if (delivery.kind === 'declined') engine.nodes.outcome(nodeId, 'failed', flight.need);
     if (delivery.kind === 'overloaded') engine.meter.count('scheduler_node_overload_reject_total', FULL);
-    // It does not have it and never will: the attempt did not happen.
+    // The node does not have the job and never gets it: the attempt did not happen.
     if (flight.attempts === attempt) noteUnsent(flight, previous);
     skipNode(flight, nodeId, clock.now() + SKIP_MS);
     await releaseLease(engine, nodeId, leaseId(jobId, attempt));
@@ -270,7 +267,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
   return { reserve, place: createTryCandidates(engine, { reserve, send }), send, recordSent };
 }
 
-/** How long a job avoids a node to which it could not be handed over. */
+/** How long a job skips a node that could not take it. */
 export const SKIP_MS = 1_000;
 
 const TAKEN = { result: 'success' };

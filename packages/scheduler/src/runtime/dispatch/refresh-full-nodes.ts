@@ -1,9 +1,9 @@
 /**
- * Hot path, when it ends badly: whoever finds no slot has nodes looked at again that seem to be full.
+ * Failure path: when no slot was found, reads the loads of nodes that seem full.
  *
- * How full nodes are is sent as a hint between instances, and hints may be lost. One that seems full is not tried, so no answer of the
- * ledger corrects that, and its own report may be many seconds away. So some of them are asked about, one round at a time, for as
- * long as anybody waits; what is found free wakes whoever waits for it.
+ * Instances send the loads of nodes as hints, and hints may be lost. A node that seems full is not tried, so no reply of the ledger
+ * corrects its load, and its next heartbeat may be many seconds away. So the loads of some of these nodes are read, one batch at a
+ * time, while a job waits. A node that is free wakes a waiting job.
  */
 
 import { hasBit } from '../../domain/bits.ts';
@@ -14,12 +14,12 @@ import type { TimerWheel } from '../attempts/timer-wheel.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 
 export interface RefreshFullNodes {
-  /** Nobody had a slot for a job, as far as anybody here knows. Returns at once. */
+  /** No node had a slot for a job, by the loads known here. Returns at once. */
   needed(): void;
 }
 
 const READ_DELAY_MS = 500;
-/** Nodes of one look. All of a large fleet that is busy have their turn in the time between two reports. */
+/** Nodes per read: all nodes of a large busy fleet are read between two heartbeats. */
 export const MAX_NODES_PER_READ = 64;
 
 export function createRefreshFullNodes(deps: {
@@ -31,7 +31,7 @@ export function createRefreshFullNodes(deps: {
 }): RefreshFullNodes {
   const { fleet, ledger, wheel, log } = deps;
   let isDue = false;
-  /** Where the last look ended: the next one goes on from there. */
+  /** Where the last read ended: the next one continues there. */
   let from = 0;
 
   function fullNodes(): NodeId[] {
@@ -53,7 +53,7 @@ export function createRefreshFullNodes(deps: {
       if (nodeIds.length > 0)
         for (const [nodeId, load] of await ledger.loads(nodeIds)) fleet.setLoad(nodeId, load);
     } catch (fault) {
-      log.debug({ nodes: nodeIds.length, err: fault }, 'nodes that seem full could not be looked at again');
+      log.debug({ nodes: nodeIds.length, err: fault }, 'cannot read the loads of nodes that seem full');
     }
     isDue = false;
     if (deps.isAnyJobWaiting()) needed();

@@ -1,10 +1,10 @@
-/** Hot path, when it ends badly: why nobody took the job, in the words of the error table. Pure. */
+/** Failure path: why no node can take the job, with a code of the error table. Pure. */
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import { ANY } from '../../domain/language.ts';
 import type { Need, RejectionCount } from '../../domain/need.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
-import { describeConfinement } from '../pools/confinement-words.ts';
+import { describeConfinement } from '../pools/describe-confinement.ts';
 import type { CompiledNeed } from '../select/compile-need.ts';
 import { explain, failures } from '../select/explain.ts';
 import { describeMarkedOut, markedOut } from '../select/marked-out.ts';
@@ -13,11 +13,11 @@ export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
   readonly reasons: readonly RejectionCount[];
-  /** The reason that took out most nodes. */
+  /** The reason that excluded most nodes. */
   readonly mainReason: string;
-  /** Waiting could help: somebody has the languages and services. */
+  /** Waiting could help: a node has the languages and services. */
   readonly isCapable: boolean;
-  /** Only marks kept a free node from the job. */
+  /** Only marks exclude a free node. */
   readonly isMarkedOut?: boolean;
 }
 
@@ -60,7 +60,7 @@ export function refusal(
   const message = `No node is free for ${describeNeed(need)}${where} (${total} registered).`;
   const marked = markedOut(fleet, input.compiled, excluded);
   if (marked === undefined) return { code, message, reasons, mainReason, isCapable };
-  // However many were busy: this is what took the last ones.
+  // However many were busy: the marks excluded the last free ones.
   return {
     code,
     message: `${message} ${describeMarkedOut(marked)}.`,
@@ -74,7 +74,7 @@ export function refusal(
 const NOTHING: readonly string[] = [];
 const NO_NODES: { reason: string; count: number } = { reason: 'no_nodes', count: 0 };
 
-/** For people: semantic(en) + nmt(en->zh). */
+/** For messages: semantic(en) + nmt(en->zh). */
 function describeNeed(need: Need): string {
   const parts = need.directions.flatMap(({ source, target }) => [
     ...(source === ANY ? [] : [`semantic(${source})`]),

@@ -1,4 +1,4 @@
-/** Hot path: the same request again is answered with the same job, here or wherever it is driven, and may bring its audio back. */
+/** Hot path: a repeated request gets the same job, whichever instance drives it, and may bring its audio back. */
 import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { JobId } from '../../domain/ids.ts';
@@ -20,22 +20,22 @@ export function createRepeats(
   parts: {
     resumeJobs: ResumeJobs;
     refuse(code: ErrorCode, message: string): DispatchOutcome;
-    /** Its request was refused here: it is gone, or will be as soon as the store can be asked. */
+    /** The request was refused here: its record is discarded, or will be when the store answers. */
     isWithdrawn(jobId: JobId): boolean;
-    dispatchAnew(request: DispatchRequest): MaybePromise<DispatchOutcome>;
+    dispatch(request: DispatchRequest): MaybePromise<DispatchOutcome>;
   },
 ): Repeat {
   const { resumeJobs, refuse } = parts;
-  /** Requests that found their job failed and are tried anew: once. */
-  const anew = new WeakSet<DispatchRequest>();
+  /** Requests whose job had failed and that are dispatched again: once each. */
+  const redispatched = new WeakSet<DispatchRequest>();
 
   const same = (job: JobRecord): DispatchOutcome => ({ kind: 'dispatched', job, isRepeat: true });
 
-  /** What it will come to nobody knows. */
-  const unclear = (): DispatchOutcome =>
+  /** The result of the first request is not known yet. */
+  const notReady = (): DispatchOutcome =>
     refuse('SCHEDULER_DEPENDENCY_DOWN', 'the first request is still being settled; repeat it shortly');
 
-  /** As soon as it has a node. */
+  /** Waits until the job has a node. */
   async function inFlight(request: DispatchRequest, flight: InFlightJob): Promise<DispatchOutcome> {
     if (lacksAudio(flight) && keepAudio(request, flight.job)) resumeJobs.audioReturned(flight.job.jobId);
     const requestedAt = engine.clock.now();
@@ -44,51 +44,51 @@ export function createRepeats(
     return first.kind === 'refused' ? first : { ...first, isRepeat: true };
   }
 
-  /** Under the name of the job that is bound, which is not the one it came with. False: it brought none, or there is no room. */
+  /** Stored under the id of the bound job. False: the request has no audio, or there is no room. */
   function keepAudio({ audio }: DispatchRequest, { jobId }: JobRecord): boolean {
     return audio !== undefined && (isHeld(jobId) || engine.audio.put(jobId, audio) === 'held');
   }
 
   const isHeld = (jobId: JobId): boolean => engine.audio.get(jobId) !== undefined;
 
-  /** No flight of ours will drop it. */
+  /** No in-flight job here drops this audio. */
   function dropAtDeadline({ jobId, deadlineAt }: JobRecord): void {
     const latest = engine.clock.now() + engine.settings.jobDeadlineMs;
     engine.wheel.setAt(Math.min(deadlineAt, latest), (id) => engine.audio.drop(id), jobId);
   }
 
-  async function alone(job: JobRecord): Promise<DispatchOutcome> {
+  async function fromRecord(job: JobRecord): Promise<DispatchOutcome> {
     const known = job.fence === undefined ? await engine.store.get(job.jobId).catch(() => undefined) : job;
-    return known?.fence === undefined ? unclear() : same(known);
+    return known?.fence === undefined ? notReady() : same(known);
   }
 
-  async function amongOthers(
+  async function claimOrFollow(
     request: DispatchRequest,
     job: JobRecord,
     drivers: JobDrivers,
   ): Promise<DispatchOutcome> {
-    if (parts.isWithdrawn(job.jobId)) return unclear();
+    if (parts.isWithdrawn(job.jobId)) return notReady();
     let claim: DriverClaim;
     try {
       claim = await drivers.claim(job);
     } catch (fault) {
-      engine.log.warn({ job_id: job.jobId, err: fault }, 'nobody can say who drives the job of a repeat');
+      engine.log.warn({ job_id: job.jobId, err: fault }, 'cannot find the driver of a repeated request');
       engine.meter.count('scheduler_dependency_down_total');
-      return unclear();
+      return notReady();
     }
-    if (parts.isWithdrawn(job.jobId)) return unclear();
-    if (claim.kind === 'over') return whenOver(request, job.jobId);
+    if (parts.isWithdrawn(job.jobId)) return notReady();
+    if (claim.kind === 'over') return afterOutcome(request, job.jobId);
     if (claim.kind === 'theirs') {
-      handOver(request, job, drivers);
-      return job.fence === undefined ? whenPlaced(request, job, drivers) : same(job);
+      offerAudio(request, job, drivers);
+      return job.fence === undefined ? afterPlacing(request, job, drivers) : same(job);
     }
     resumeJobs.resume(claim.job);
     const flight = engine.inFlightJobs.get(job.jobId);
     return flight === undefined ? same(claim.job) : inFlight(request, flight);
   }
 
-  /** Until it has a node it may yet be refused and taken back: nobody may be told before that it is accepted. */
-  async function whenPlaced(
+  /** A job without a node may still be refused and withdrawn, so the repeat must not be accepted before. */
+  async function afterPlacing(
     request: DispatchRequest,
     job: JobRecord,
     drivers: JobDrivers,
@@ -97,41 +97,41 @@ export function createRepeats(
       const placingResult = await drivers.placingResult(job);
       if (placingResult?.kind === 'refused') return placingResult;
       const now = await engine.store.get(job.jobId);
-      // Refused and taken back before it could be asked about.
-      if (now === undefined) return tryAnew(request);
-      return placingResult?.kind === 'placed' || now.fence !== undefined ? same(now) : unclear();
+      // The job was refused and withdrawn before the driver answered.
+      if (now === undefined) return dispatchAgain(request);
+      return placingResult?.kind === 'placed' || now.fence !== undefined ? same(now) : notReady();
     } catch (fault) {
-      engine.log.info({ job_id: job.jobId, err: fault }, 'the driver of a job did not say what became of it');
-      return unclear();
+      engine.log.info({ job_id: job.jobId, err: fault }, 'the driver of a job did not answer');
+      return notReady();
     }
   }
 
-  function handOver(request: DispatchRequest, job: JobRecord, drivers: JobDrivers): void {
+  function offerAudio(request: DispatchRequest, job: JobRecord, drivers: JobDrivers): void {
     const wasHeld = isHeld(job.jobId);
     if (!keepAudio(request, job)) return;
     if (!wasHeld) dropAtDeadline(job);
     drivers.offerAudio(job);
   }
 
-  /** It was settled, or is gone, since the store told of it. A failed one has unbound the request. */
-  async function whenOver(request: DispatchRequest, jobId: JobId): Promise<DispatchOutcome> {
+  /** The job was settled or removed after the request found it. A failed job has unbound the request. */
+  async function afterOutcome(request: DispatchRequest, jobId: JobId): Promise<DispatchOutcome> {
     let job: JobRecord | undefined;
     try {
       job = await engine.store.get(jobId);
     } catch {
       engine.meter.count('scheduler_dependency_down_total');
-      return unclear();
+      return notReady();
     }
     if (job?.result !== undefined) return same(job);
-    return job !== undefined && !isSettled(job.state) ? unclear() : tryAnew(request);
+    return job !== undefined && !isSettled(job.state) ? notReady() : dispatchAgain(request);
   }
 
-  /** The job it repeats is no more. */
-  async function tryAnew(request: DispatchRequest): Promise<DispatchOutcome> {
-    if (anew.has(request)) return unclear();
+  /** The first job no longer exists. */
+  async function dispatchAgain(request: DispatchRequest): Promise<DispatchOutcome> {
+    if (redispatched.has(request)) return notReady();
     const copy = { ...request };
-    anew.add(copy);
-    return parts.dispatchAnew(copy);
+    redispatched.add(copy);
+    return parts.dispatch(copy);
   }
 
   return async function repeat(request, bound) {
@@ -142,11 +142,13 @@ export function createRepeats(
     const flight = engine.inFlightJobs.get(job.jobId);
     if (flight !== undefined) return inFlight(request, flight);
     const { drivers } = engine;
-    return drivers === undefined || isSettled(job.state) ? alone(job) : amongOthers(request, job, drivers);
+    return drivers === undefined || isSettled(job.state)
+      ? fromRecord(job)
+      : claimOrFollow(request, job, drivers);
   };
 }
 
-/** What the first request comes to; at once if it has. */
+/** The result of the first request, as soon as it is known. */
 export function placingOf(flight: InFlightJob): Promise<DispatchOutcome> {
   if (!flight.isPlacing) return Promise.resolve({ kind: 'dispatched', job: flight.job, isRepeat: true });
   return new Promise((resolve) => {

@@ -1,20 +1,20 @@
-/** Hot path: which nodes a session's utterances went to lately. Bounded; forgetting only costs a little spread. */
+/** Hot path: which nodes got the last utterances of each session. Bounded: a dropped entry only costs some spreading. */
 import type { NodeId, SessionId } from '../../domain/ids.ts';
 
 interface Visits {
   lastNodeId: NodeId;
   lastAt: number;
-  /** The highest of all, and maybe of a node that is forgotten. */
+  /** The highest of all nodes, also of dropped ones. */
   latest: number;
-  /** Highest utterance each node has seen, most recent node last. */
+  /** The highest utterance each node got, most recent node last. */
   readonly highest: Map<NodeId, number>;
 }
 
 export interface SessionHistory {
   note(sessionId: SessionId, nodeId: NodeId, utteranceIndex: number, now: number): void;
-  /** The session's last node, if it was within the window. */
+  /** The last node of the session, if used within the window. */
   lastNode(sessionId: SessionId, now: number, windowMs: number): NodeId | undefined;
-  /** Nodes that have seen a later utterance of the session: legacy nodes answer an earlier one without translation. */
+  /** Nodes that got a later utterance of the session: legacy nodes return an earlier one without translation. */
   sawLater(sessionId: SessionId, utteranceIndex: number): readonly NodeId[];
 }
 
@@ -32,7 +32,7 @@ export function createSessionHistory(settings: { maxSessions: number }): Session
         latest: -1,
         highest: new Map(),
       };
-      // Deleted and set again: a Map keeps insertion order, so the first entries are the ones longest unused.
+      // Deleted and set again: a Map keeps insertion order, so the first entry is the one longest unused.
       sessions.delete(sessionId);
       sessions.set(sessionId, visits);
       visits.lastNodeId = nodeId;
@@ -52,7 +52,7 @@ export function createSessionHistory(settings: { maxSessions: number }): Session
 
     sawLater(sessionId, utteranceIndex) {
       const visits = sessions.size === 0 ? undefined : sessions.get(sessionId);
-      // What is said last, as nearly always, nobody can have seen anything after.
+      // Nearly always this is the latest utterance.
       if (visits === undefined || visits.latest <= utteranceIndex) return NONE;
       let later: NodeId[] | undefined;
       for (const [nodeId, highest] of visits.highest) {

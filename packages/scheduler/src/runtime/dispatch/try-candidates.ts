@@ -1,4 +1,4 @@
-/** Hot path: one node after the other is asked for a slot, until one has the job. */
+/** Hot path: reserves a slot on one candidate after the other, until a node has the job. */
 import type { Attempt } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import { advance, type Engine, releaseLease } from '../engine.ts';
@@ -6,18 +6,19 @@ import { type InFlightJob, isDropped } from '../in-flight-job.ts';
 import type { PlacementResult } from './placed.ts';
 import type { Placement } from './placement.ts';
 
-/** Tries per round; past that the views of those nodes have just been corrected, and waiting serves better. */
+/** Tries per search: after that the loads of these nodes are corrected, and waiting is better. */
 const MAX_TRIES = 32;
 
 /**
- * A node that was given up may take the job up again while another is looked for, and fail it: then two rounds are under way. The
- * earlier one stops, and the later one waits until that has given back what it took: both would use the same number, for two nodes (I3).
+ * An abandoned attempt may be acknowledged late and then fail while another node is being searched: then two searches run. The
+ * earlier one stops, and the later one waits until the earlier has released its slot, because both use the same attempt number
+ * (I3).
  */
 export function createTryCandidates(
   engine: Engine,
   { reserve, send }: Pick<Placement, 'reserve' | 'send'>,
 ): Placement['place'] {
-  /** The slot, and the record that says so. */
+  /** Reserves the slot and records the intent. */
   async function secure(
     flight: InFlightJob,
     intent: Attempt,
@@ -31,7 +32,7 @@ export function createTryCandidates(
       (await advance(engine, flight, 'reserved', { intent })) &&
       flight.searches === search;
     if (isSecured) return 'secured';
-    // Who drives it elsewhere may have taken the slot under the same name.
+    // Another driver may have reserved the slot under the same lease id.
     if (!isDropped(flight)) await releaseLease(engine, intent.nodeId, lease);
     return 'overtaken';
   }
@@ -39,7 +40,7 @@ export function createTryCandidates(
   return async function place(flight, selection): Promise<PlacementResult> {
     flight.searches += 1;
     const search = flight.searches;
-    // What it came to is for the other one to say.
+    // A failure of the earlier search is reported to its own caller.
     while (flight.securing !== undefined) await flight.securing.catch(() => {});
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (flight.driving !== 'ours' || flight.searches !== search) return 'overtaken';

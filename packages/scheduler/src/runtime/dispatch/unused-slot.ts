@@ -1,17 +1,17 @@
-/** Hot path: the slot that was reserved while a request was being admitted, when the request turns out not to need it. */
+/** Hot path: releases the slot that was reserved during an admission if the job does not need it. */
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { type Engine, releaseLease } from '../engine.ts';
 
-/** Of a first attempt. */
+/** The reserve of a first attempt. */
 export interface Reserved {
   readonly nodeId: NodeId;
   readonly reserving: MaybePromise<boolean>;
 }
 
-/** Without a word to a ledger that took nothing, and not what may be the job's own. */
+/** Releases only a slot that was taken and that the job itself does not use. */
 export function releaseUnused(
   engine: Engine,
   jobId: JobId,
@@ -27,6 +27,6 @@ export function releaseUnused(
   return reserving instanceof Promise ? reserving.then(release) : release(reserving);
 }
 
-/** A first attempt there is, was, or may be about to be the job's own, and so the slot: then it is left to it, or to its end. */
+/** The job's own first attempt may be on this node: then the slot belongs to it. */
 const mayHold = ({ fence, timeline }: JobRecord, nodeId: NodeId): boolean =>
   fence === undefined || timeline.some((entry) => entry.attempt === 1 && entry.nodeId === nodeId);

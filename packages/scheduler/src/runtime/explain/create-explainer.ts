@@ -1,6 +1,6 @@
 /**
- * Cold path: the decision that dispatch would make now, and why. It asks the same functions that dispatch asks, aside: nothing is
- * reserved, counted, kept or told, and dispatch knows nothing of it.
+ * Cold path: the decision that dispatch would make now, and why. It calls the same functions as dispatch without effects: nothing
+ * is reserved, counted, cached or sent. Dispatch does not depend on it.
  */
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
@@ -20,9 +20,9 @@ import { attemptPools, type PoolAttempt } from './pool-attempts.ts';
 export interface Question {
   readonly need: Need;
   readonly waitMs: number;
-  /** As if this node were not there. */
+  /** Computes the decision without this node. */
   readonly excludeNodeId?: NodeId | undefined;
-  /** What speaks against this one? */
+  /** Lists all reasons against this node. */
   readonly nodeId?: NodeId | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface ExplainedNode {
 
 export interface Decision {
   readonly kind: 'dispatch' | 'wait' | 'refuse';
-  /** One that could be chosen; chance decides which. */
+  /** A node that could be chosen; the choice is random. */
   readonly candidateNodeId: NodeId | undefined;
   readonly refusal: { readonly code: ErrorCode; readonly message: string } | undefined;
   readonly total: number;
@@ -57,14 +57,14 @@ export interface PoolDecision {
 
 export type Explain = (question: Question) => Decision;
 
-/** No utterance of any session comes after the one that is asked about. */
+/** The question is about the latest utterance of its session. */
 const LATEST = Number.MAX_SAFE_INTEGER;
 const SILENT: PoolWatch = { missed() {}, found() {}, exhausted() {} };
 
 export function createExplainer(engine: Engine): Explain {
   const quiet: Engine = { ...engine, poolWatch: SILENT };
 
-  /** The tenant has as many jobs as it may: dispatch asks when it has a node. */
+  /** The tenant is at its cap: dispatch checks that when it has a node. */
   function atCap({ tenantId }: Need) {
     const { caps } = engine;
     if (caps === undefined || caps.hasRoom(tenantId)) return undefined;
@@ -89,7 +89,7 @@ export function createExplainer(engine: Engine): Explain {
     const plan = engine.fleet.pools?.plan;
     if (route === undefined || attempts === undefined || plan === undefined) return undefined;
     const { pools, indexOf } = engine.fleet.table;
-    // A node that the caller prefers is taken wherever it is among the pools of the job.
+    // A preferred node is used in any pool of the job.
     const isPreferred = chosen !== undefined && chosen === input.need.preferredNodeId;
     const found = isPreferred
       ? pools?.of(indexOf(chosen))[0]

@@ -1,6 +1,6 @@
 /**
- * Cold path: all that speaks against one node for one need, in words. Reads the node itself and not the bitmaps, so that it can
- * say what the node has instead; a test holds the two together.
+ * Cold path: all reasons against one node for one need, as text. Reads the node itself and not the bitmaps, so that the text can
+ * say what the node has instead; a test compares the two.
  */
 
 import { hasBit } from '../../domain/bits.ts';
@@ -10,7 +10,7 @@ import { ANY, includesLanguage, type LanguageSet } from '../../domain/language.t
 import { type Need, type NeededDirection, REJECTIONS, type Rejection } from '../../domain/need.ts';
 import type { NodeView } from '../../domain/node.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
-import { poolName } from '../pools/confinement-words.ts';
+import { poolName } from '../pools/describe-confinement.ts';
 import { inOrder, leadsTo } from '../pools/pool-map.ts';
 import { requiredTypes } from '../select/clauses.ts';
 import { type CompiledNeed, routeOf } from '../select/compile-need.ts';
@@ -18,11 +18,11 @@ import { canTranslate } from './can-translate.ts';
 
 export interface FailedFact {
   readonly reason: Rejection;
-  /** For a person. */
+  /** Text for the operator. */
   readonly fact: string;
 }
 
-/** In the order of REJECTIONS. Undefined: nobody knows such a node. */
+/** In the order of REJECTIONS. Undefined: the node is unknown. */
 export function failedFacts(
   compiled: CompiledNeed,
   nodeId: NodeId,
@@ -40,7 +40,7 @@ export function failedFacts(
   checkState(view, now - (fleet.table.columns.beatAt[fleet.table.indexOf(nodeId)] ?? now), fail);
   const load = fleet.load(nodeId);
   if (hasBit(fleet.table.columns.paused, fleet.table.indexOf(nodeId)))
-    fail('capacity_exceeded', 'no free slot: it said a moment ago that it is full');
+    fail('capacity_exceeded', 'no free slot: it has just rejected a job as overloaded');
   else if (load !== undefined && load.used >= load.max) {
     fail('capacity_exceeded', `no free slot: ${load.used} of ${load.max} used`);
   }
@@ -51,21 +51,21 @@ export function failedFacts(
 type Fail = (reason: Rejection, fact: string) => void;
 
 function checkLanguages(need: Need, profile: NodeProfile, fail: Fail): void {
-  // If the client said `auto`, that is the reason, whatever the stage.
+  // If the client sent `auto`, that is the reason for every stage.
   const because = (reason: Rejection): Rejection => (need.isSourceAuto ? 'src_auto_no_candidate' : reason);
-  const supportsLanguage = (stage: 'asr' | 'semantic' | 'tts', language: string, reason: Rejection): void => {
+  const checkLanguage = (stage: 'asr' | 'semantic' | 'tts', language: string, reason: Rejection): void => {
     if (!includesLanguage(profile[stage], language)) {
       fail(because(reason), `${stage} does not have "${language}" (it has ${listed(profile[stage])})`);
     }
   };
   for (const direction of need.directions) {
     const { source, target } = direction;
-    if (need.usesAsr && source !== ANY) supportsLanguage('asr', source, 'asr_lang_unsupported');
-    if (source !== ANY) supportsLanguage('semantic', source, 'semantic_lang_unsupported');
+    if (need.usesAsr && source !== ANY) checkLanguage('asr', source, 'asr_lang_unsupported');
+    if (source !== ANY) checkLanguage('semantic', source, 'semantic_lang_unsupported');
     if (need.usesNmt && !canTranslate(profile.nmt, direction)) {
       fail(because('lang_pair_unsupported'), `nmt does not translate ${arrow(direction)}${instead(profile)}`);
     }
-    if (need.usesTts) supportsLanguage('tts', target, 'tts_lang_unsupported');
+    if (need.usesTts) checkLanguage('tts', target, 'tts_lang_unsupported');
   }
   if (need.isPairUnknown && profile.isLegacy) {
     fail('src_auto_no_candidate', 'a legacy node takes source "auto" only with lang_a and lang_b');
@@ -112,7 +112,7 @@ function checkServices(need: Need, view: NodeView, fail: Fail): void {
     }
     for (const service of providers) {
       if (view.markedServices.includes(service)) {
-        fail('model_not_available', `"${service}", which does ${feature}, is marked unavailable`);
+        fail('model_not_available', `"${service}", which provides ${feature}, is marked unavailable`);
       }
     }
   }
@@ -133,7 +133,7 @@ function checkPool(compiled: CompiledNeed, view: NodeView, fail: Fail): void {
   const homes = pools.of(indexOf(view.nodeId));
   if (homes.some((poolId) => leadsTo(route, poolId))) return;
   const named = (poolIds: readonly number[]): string => listed(poolIds.map((id) => poolName(plan, id)));
-  fail('not_in_pool', `is in ${named(homes)}; the job may go to ${named(inOrder(route))}`);
+  fail('not_in_pool', `is in ${named(homes)}; the job may use ${named(inOrder(route))}`);
 }
 
 function checkState(view: NodeView, silentMs: number, fail: Fail): void {
@@ -161,15 +161,15 @@ function instead({ nmt }: NodeProfile): string {
     ...(blocked.length === 0 ? [] : [`less ${listed(blocked)}`]),
     ...(pairs.length === 0 ? [] : [`and ${listed(pairs)}`]),
   ];
-  return ` (it does ${parts.join(', ')})`;
+  return ` (it translates ${parts.join(', ')})`;
 }
 
-/** A node may have hundreds: a person wants to see what kind it is. */
+/** A node may have hundreds: a few show what kind of node it is. */
 const SHOWN = 8;
 
-function listed(words: LanguageSet | readonly string[]): string {
-  if (words === ANY) return 'any';
-  if (words.length === 0) return 'none';
-  const more = words.length - SHOWN;
-  return words.slice(0, SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
+function listed(names: LanguageSet | readonly string[]): string {
+  if (names === ANY) return 'any';
+  if (names.length === 0) return 'none';
+  const more = names.length - SHOWN;
+  return names.slice(0, SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -1,6 +1,6 @@
 /**
- * Cold path: which pools a job looks into, in order, and why each has nobody. The same answers that dispatch counts one by one
- * (pools/miss-reason.ts), but for all pools in one pass over the fleet: there may be a thousand.
+ * Cold path: which pools are tried for a job, in order, and why each has no candidate. The same reasons that dispatch counts one by
+ * one (pools/miss-reason.ts), but for all pools in one pass over the fleet: there may be a thousand.
  */
 
 import { hasBit } from '../../domain/bits.ts';
@@ -40,7 +40,7 @@ export function attemptPools(
 
 type Sieve = (members: Roster | undefined) => Pick<PoolAttempt, 'reason' | 'candidates'>;
 
-/** Everything that is about the whole fleet is worked out once, as bitmaps; then each node is looked at once. */
+/** What concerns the whole fleet is computed once, as bitmaps; then each node is visited once. */
 function createSieve({ fleet, need, query, poolMap }: CompiledNeed, excluded: ReadonlySet<NodeId>): Sieve {
   const { columns, facts, narrow } = fleet.table;
   const left = new Uint32Array(columns.usable.length);
@@ -53,7 +53,7 @@ function createSieve({ fleet, need, query, poolMap }: CompiledNeed, excluded: Re
       having(`missing_core_${stage}_not_ready`, hasCoreReady(stage, id)),
     ];
   });
-  /** Who is left after each clause: the first that a node is not in is what it is lost for. */
+  /** The nodes left after each clause: a node's reason is the first clause it fails. */
   const steps = [...query.clauses, ...STATUS_CLAUSES].map(({ reason, formula }) => {
     narrow(formula, left);
     return { reason, words: left.slice() };

@@ -1,4 +1,4 @@
-/** Cold path: the pools in force and how their nodes are, in one pass over the fleet. Changes nothing. */
+/** Cold path: the current pools and the state of their nodes, in one pass over the fleet. Changes nothing. */
 
 import { hasBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
@@ -21,7 +21,7 @@ export interface PoolReading {
   readonly total: number;
   readonly online: number;
   readonly ready: number;
-  /** Core service, or its type where none is configured → nodes. */
+  /** Nodes per core service, or per type where no service is configured. */
   readonly installed: ReadonlyMap<string, number>;
   readonly readyServices: ReadonlyMap<string, number>;
   readonly sampleNodeIds: readonly NodeId[];
@@ -30,7 +30,7 @@ export interface PoolReading {
 export interface PoolsReading {
   /** Undefined: the fleet is not divided. */
   readonly plan: PoolPlan | undefined;
-  /** By number, also those without nodes. */
+  /** By pool number, also pools without nodes. */
   readonly pools: readonly PoolReading[];
   readonly unpooled: { readonly total: number; readonly sampleNodeIds: readonly NodeId[] };
 }

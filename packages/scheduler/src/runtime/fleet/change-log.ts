@@ -1,11 +1,11 @@
-/** Hot path: which nodes' abilities changed lately, so that a standing query repairs a few bits instead of all. */
+/** Hot path: the last nodes whose abilities changed, so that a standing query updates a few bits instead of all. */
 const KEPT = 1024;
 
 export interface ChangeLog {
-  /** Changes ever noted. */
+  /** Number of changes so far. */
   readonly count: number;
   note(index: number): void;
-  /** The node of change number `at`; only the last `kept` are known. */
+  /** The node of change number `at`; only the last `kept` changes are stored. */
   at(at: number): number;
   readonly kept: number;
 }

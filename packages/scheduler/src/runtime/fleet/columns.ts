@@ -1,4 +1,4 @@
-/** Hot path: what selection reads of each node, by its number, in typed arrays grown by doubling. */
+/** Hot path: what selection reads of each node, by node number, in typed arrays that grow by doubling. */
 
 import { growWords } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
@@ -10,22 +10,22 @@ export interface Columns {
   readonly ids: (NodeId | undefined)[];
   used: Int32Array;
   max: Int32Array;
-  /** max − used, never below 0, and never above what fits: a sample reads many of these, so they are short. */
+  /** max − used, between 0 and MAX_FREE: a sample reads many of these, so they have 16 bits. */
   free: Uint16Array;
   beatAt: Float64Array;
-  /** Bit: would take new work if it had a free slot: ready, fresh, calm, not kept away from. */
+  /** Bit: would take new jobs if it had a free slot: ready, fresh, calm, neither cordoned nor ejected. */
   willing: Uint32Array;
-  /** Bit: takes new work, as far as its state goes: willing, and with a free slot. */
+  /** Bit: takes new jobs: willing, and with a free slot. */
   usable: Uint32Array;
-  /** The same nodes as a list: on a busy fleet the few free ones are found at once. */
+  /** The same nodes as a list: on a busy fleet the few free nodes are found at once. */
   readonly usableRoster: Roster;
-  /** Bit: has a queue of its own, so it is taken last. */
+  /** Bit: has its own queue, so it is chosen last. */
   queueing: Uint32Array;
-  /** Bit: has said that it is full, a moment ago: whatever the ledger says, nothing is free there. */
+  /** Bit: has just rejected a job as overloaded: it counts as full, whatever the ledger says. */
   paused: Uint32Array;
-  /** Scratch of one synchronous draw. Bit: may not be drawn. */
+  /** Scratch of one synchronous draw. Bit: must not be drawn. */
   barred: Uint32Array;
-  /** Whose bits those are. */
+  /** The numbers of the set bits. */
   readonly barredList: number[];
   /** Scratch of one synchronous draw: the sample. */
   picked: Int32Array;
@@ -47,11 +47,11 @@ export const createColumns = (): Columns => ({
   picked: new Int32Array(START),
 });
 
-/** Makes room for `index`. The columns never shrink: they are as long as the fleet ever was. */
+/** Makes room for `index`. The columns never shrink: their length is the largest fleet so far. */
 export function reach(columns: Columns, index: number): void {
   if (index < columns.used.length) return;
   let length = columns.used.length * 2;
-  // Numbers are shared with others, who may have given out many before the fleet sees one.
+  // Other tables use the same numbers and may have assigned many before the fleet gets one.
   while (length <= index) length *= 2;
   columns.used = growInts(columns.used, length);
   columns.max = growInts(columns.max, length);

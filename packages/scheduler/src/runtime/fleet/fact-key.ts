@@ -1,9 +1,9 @@
-/** Hot path: the names of the facts a node may have. Written by the fleet, asked for by compiled needs. */
+/** Hot path: the names of the facts a node may have. Written by the fleet, read by compiled needs. */
 import type { Language } from '../../domain/language.ts';
 
 export type Stage = 'asr' | 'semantic' | 'tts';
 
-/** Facts every fleet has bitmaps for from the start, because they change all the time. */
+/** Facts that have bitmaps from the start, because they change all the time. */
 export const STATUS_FACTS = [
   'alive',
   'ready',
@@ -16,7 +16,7 @@ export const STATUS_FACTS = [
 ] as const;
 
 /**
- * A wildcard has its own prefix (`asr*`, not `asr:*`), so that no word a node or a client sends can spell it.
+ * A wildcard has its own prefix (`asr*`, not `asr:*`), so that no name sent by a node or a client can equal it.
  */
 export const factKey = {
   supportsLanguage: (stage: Stage, language: Language) => `${stage}:${language}`,
@@ -27,7 +27,7 @@ export const factKey = {
   nmtToAny: 'to*',
   nmtPair: (source: Language, target: Language) => `pair:${source}>${target}`,
   nmtBlocked: (source: Language, target: Language) => `blocked:${source}>${target}`,
-  /** Some source can be translated into the target. */
+  /** At least one source can be translated into the target. */
   nmtInto: (target: Language) => `into:${target}`,
   nmtIntoAny: 'into*',
   /** The exceptions to `nmtIntoAny`. */

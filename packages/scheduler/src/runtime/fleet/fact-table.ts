@@ -1,25 +1,24 @@
-/** Hot path: which nodes a fact is true of. One bitmap per fact, kept only while somebody has the fact. */
+/** Hot path: for which nodes a fact is true. One bitmap per fact, kept only while a node has the fact. */
 import { growWords, hasBit, putBit } from '../../domain/bits.ts';
 
 /**
- * Facts of a handful of nodes are lists: one node with ten thousand language pairs of its own must not cost ten
- * thousand bitmaps as long as the fleet.
+ * Facts of a few nodes are lists: one node with ten thousand language pairs must not cost ten thousand bitmaps of fleet length.
  */
 const LISTED_MAX = 32;
 
 export interface FactTable {
-  /** Answers whether that was news. */
+  /** Returns whether anything changed. */
   put(key: string, index: number, isTrue: boolean): boolean;
   has(key: string, index: number): boolean;
-  /** Nobody has it any more. Not for facts that are pinned. */
+  /** No node has the fact any more. Not for pinned facts. */
   forget(key: string): void;
-  /** Somebody has it. */
+  /** At least one node has the fact. */
   isKnown(key: string): boolean;
-  /** Clears in `out`, which is as long as the columns, all nodes that do not have the fact. */
+  /** Clears in `out`, which has the length of the columns, all nodes without the fact. */
   and(key: string, out: Uint32Array): void;
-  /** Sets in `out` all nodes that have it. */
+  /** Sets in `out` all nodes with the fact. */
   or(key: string, out: Uint32Array): void;
-  /** The bitmap itself, shorter than the fleet if it can be; good until the next `put`. */
+  /** The bitmap itself, possibly shorter than the fleet; valid until the next `put`. */
   words(key: string): Uint32Array;
   keys(): Iterable<string>;
   size(): number;

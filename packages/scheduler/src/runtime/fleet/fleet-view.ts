@@ -1,8 +1,8 @@
 /**
- * Hot path: the fleet as selection sees it, one bitmap per fact and one column per figure.
+ * Hot path: the fleet as selection reads it, one bitmap per fact and one column per number.
  *
- * This is the snapshot a decision reads. It is changed in place, but only between decisions: everything runs on one
- * thread and a decision never waits, so none can see half a change. A heartbeat flips at most a few bits.
+ * This is the snapshot a decision reads. It is changed in place, but only between decisions: everything runs on one thread and a
+ * decision never waits, so no decision reads a partial change. A heartbeat changes at most a few bits.
  */
 
 import { hasBit, putBit } from '../../domain/bits.ts';
@@ -26,25 +26,25 @@ import { putFacts, putMarks, UNMARKED } from './put-facts.ts';
 import { delist, enlist } from './roster.ts';
 import { createStandingQueries, type StandingQueries } from './standing-queries.ts';
 
-/** What selection and explanation read; nobody else does. Good until the next change of the fleet. */
+/** For selection and explanation only. Valid until the next change of the fleet. */
 export interface FleetTable {
   readonly columns: Columns;
   readonly facts: FactTable;
   readonly narrow: Narrow;
   readonly queries: StandingQueries;
   readonly plainQueries: PlainQueries;
-  /** Who is in which pool, by the book in force; undefined = there are no pools. */
+  /** Which nodes are in which pool, by the current pool map; undefined = there are no pools. */
   readonly pools: PoolIndex | undefined;
   /** −1 = unknown node. */
   indexOf(nodeId: NodeId): number;
-  /** Of one that was chosen: whatever is asked about it next is found by its number. */
+  /** The id of a chosen node; its number is cached for the next lookups. */
   nameOf(index: number): NodeId;
 }
 
 export interface FleetStats {
-  /** Kinds of facts that somebody has. */
+  /** Number of facts that at least one node has. */
   readonly facts: number;
-  /** Changes of abilities, marks or existence, ever; heartbeats are not among them. */
+  /** Number of changes of abilities, marks or membership so far; heartbeats do not count. */
   readonly changes: number;
   readonly queries: number;
   readonly rebuilds: number;
@@ -53,40 +53,43 @@ export interface FleetStats {
 export interface FleetView {
   upsert(view: NodeView): void;
   remove(nodeId: NodeId): void;
-  /** The ledger's word on a node's slots. */
+  /** The slots of a node as the ledger returned them. */
   setLoad(nodeId: NodeId, load: Load): void;
-  /** Nothing of it is free until it is said to rest no longer, whatever the ledger says. */
+  /** A paused node counts as full, whatever the ledger says. */
   setPaused(nodeId: NodeId, isPaused: boolean): void;
   beat(nodeId: NodeId, at: number): void;
   load(nodeId: NodeId): Load | undefined;
   view(nodeId: NodeId): NodeView | undefined;
-  /** The same as its view's, without looking at that. */
+  /** The same as in its view, without a lookup of the view. */
   profile(nodeId: NodeId): NodeProfile | undefined;
   has(nodeId: NodeId): boolean;
   readonly size: number;
   /**
-   * A usable node can take something it could not take a moment ago: it became usable, one more of its slots came
-   * free, or it gained an ability, a pool or the end of a mark. Called when the change is complete.
+   * A node can take a job that it could not take before: it became usable, one more slot became free, or it gained an ability, a
+   * pool or the end of a mark. Called when the change is complete.
    */
   onFree(listen: (nodeId: NodeId) => void): void;
-  /** The pools in force; undefined = the whole fleet is one. */
+  /** The current pools; undefined = the fleet is not divided. */
   readonly pools: PoolMap | undefined;
   /**
-   * Begins to divide the fleet by another book. Each step places some nodes, so that no step is long; the last one puts the book in
-   * force for everybody at once, and answers true. Until then the old one holds. A change that is under way is given up.
+   * Begins to divide the fleet by another pool map. Each call places some nodes, so that no call takes long; the last call makes
+   * the new map current and returns true. Until then the old map applies. A change that is under way is abandoned.
    */
   changePools(poolMap: PoolMap | undefined): (maxNodes: number) => boolean;
-  /** Tells again of usable nodes, some at a time: jobs that wait may go to other nodes than before. Answers where to go on; undefined: at the end. */
+  /**
+   * Reports usable nodes again, some at a time: waiting jobs may use other nodes than before. Returns where to continue; undefined:
+   * done.
+   */
   reportFree(from: number, maxNodes: number): number | undefined;
   stats(): FleetStats;
   readonly table: FleetTable;
-  /** By which all columns go; for others who keep something of nodes. */
+  /** The numbers of all columns, for other tables about nodes. */
   readonly numbers: NodeNumbers;
 }
 
 const NOTHING: ProfileFacts = new Set();
 const NONE: readonly never[] = [];
-/** A node with more free slots weighs no more than one with so many. */
+/** A node with more free slots than this has no more weight. */
 const MAX_FREE = 0xffff;
 
 export function createFleetView(numbers = new NodeNumbers()): FleetView {
@@ -97,17 +100,17 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
   const queries = createStandingQueries(facts, narrow, log, columns);
   let edition = 0;
   let pools: Division | undefined;
-  /** Prepared beside the one in force. */
+  /** Prepared while the current one is used. */
   let nextPools: Division | undefined;
   const factsOf = createProfileFacts();
   const views: (NodeView | undefined)[] = [];
-  /** All that a dispatch asks of a view: few are different, so these are at hand. */
+  /** The statistics a dispatch reads; cached, because few views differ. */
   const profiles: (NodeProfile | undefined)[] = [];
   const listeners: ((nodeId: NodeId) => void)[] = [];
 
   const viewAt = (index: number): NodeView | undefined => (index === UNNUMBERED ? undefined : views[index]);
 
-  /** Others may keep something of a node that is not, or no longer, in the fleet. */
+  /** Other tables may have numbers of nodes that are not in the fleet. */
   function indexOf(nodeId: NodeId): number {
     const index = numbers.find(nodeId);
     return viewAt(index) === undefined ? UNNUMBERED : index;
@@ -135,7 +138,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
     return true;
   }
 
-  /** Draws the conclusions of whatever changed, and tells who waits for it. */
+  /** Updates what depends on the changed node, and reports it if it can take more. */
   function settle(index: number, hasGained: boolean): void {
     const freeBefore = columns.free[index] as number;
     const left = (columns.max[index] as number) - (columns.used[index] as number);
@@ -152,7 +155,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
     const index = numbers.keep(nodeId);
     fleet.size += 1;
     reach(columns, index);
-    // Without holes, also where others have given out numbers meanwhile.
+    // Without holes, also if other tables have assigned numbers meanwhile.
     while (views.length < index) views.push(undefined);
     while (profiles.length < index) profiles.push(undefined);
     while (columns.ids.length < index) columns.ids.push(undefined);
@@ -178,7 +181,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
     profiles[index] = undefined;
   }
 
-  // Plain fields: objects with getters of their own are slow as soon as there are two of them.
+  // Plain fields: objects with own getters are slow as soon as there are two of them.
   const table: Changeable<FleetTable> = {
     columns,
     facts,
@@ -201,13 +204,13 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
       const oldFacts = before === undefined ? NOTHING : factsOf(before.profile);
       const isAble = putFacts(facts, index, oldFacts, factsOf(view.profile));
       const isMarked = putMarks(facts, index, before ?? UNMARKED, view);
-      // Where a node belongs follows from what it is; heartbeats leave the profile as it was.
+      // The pools of a node follow from its profile, which heartbeats do not change.
       const isPooled = before?.profile !== view.profile && putPools(pools, index, view);
       if (before?.profile !== view.profile) putPools(nextPools, index, view);
       if (known === UNNUMBERED || isAble || isMarked) log.note(index);
       putStatus(index, view);
       columns.beatAt[index] = view.lastBeatAt;
-      // The ledger's word on the slots stands until the node itself declares another number.
+      // The ledger's number of slots applies until the node declares another one.
       if (before?.slots !== view.slots) columns.max[index] = view.slots;
       putBit(columns.willing, index, isWilling(view));
       settle(index, isAble || isMarked || isPooled);
@@ -293,7 +296,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
   return fleet;
 }
 
-/** The fleet as one book divides it. */
+/** The fleet divided by one pool map. */
 interface Division {
   readonly poolMap: PoolMap;
   readonly index: PoolIndex;

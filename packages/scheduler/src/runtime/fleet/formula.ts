@@ -1,11 +1,11 @@
-/** Hot path: a condition on the facts of a node, answered for one node or for the whole fleet at once. */
+/** Hot path: a condition on the facts of a node, evaluated for one node or for the whole fleet. */
 import type { Rejection } from '../../domain/need.ts';
 import type { FactTable } from './fact-table.ts';
 
 /** A fact by its key, or facts combined. */
 export type Formula = string | { readonly op: 'all' | 'any' | 'none'; readonly of: readonly Formula[] };
 
-/** A condition, and what to say of the nodes that fail it. */
+/** A condition, and the rejection of nodes that fail it. */
 export interface Clause {
   readonly reason: Rejection;
   readonly formula: Formula;
@@ -25,8 +25,8 @@ export function holds(facts: FactTable, formula: Formula, index: number): boolea
 }
 
 /**
- * Clears in `out` all nodes for which the formula does not hold. Called for one fleet only, from one thread, so the
- * scratch bitmaps are kept from call to call.
+ * Clears in `out` all nodes for which the formula does not hold. Used for one fleet by one thread, so the scratch bitmaps are kept
+ * between calls.
  */
 export type Narrow = (formula: Formula, out: Uint32Array) => void;
 
@@ -46,7 +46,7 @@ export function createNarrow(facts: FactTable): Narrow {
     } else if (formula.op === 'all') {
       for (const part of formula.of) narrow(part, out, depth);
     } else {
-      // Nobody has most wildcards, marks and blocked pairs: what is left is often one bitmap, or none.
+      // No node has most wildcards, marks and blocked pairs: often one bitmap is left, or none.
       const parts = formula.of.filter((part) => typeof part !== 'string' || facts.isKnown(part));
       const only = parts.length === 1 ? parts[0] : undefined;
       if (formula.op === 'none' && parts.length === 0) return;

@@ -1,4 +1,7 @@
-/** Hot path: who would take new work if it had a free slot. Selection states the same rule as clauses (select/clauses.ts), to say which part failed. */
+/**
+ * Hot path: whether a node would take new jobs if it had a free slot. Selection has the same rule as clauses (select/clauses.ts),
+ * to name the part that failed.
+ */
 import { isAccepting, type NodeView } from '../../domain/node.ts';
 
 export const isWilling = (view: NodeView): boolean =>

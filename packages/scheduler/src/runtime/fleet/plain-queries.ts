@@ -1,12 +1,12 @@
-/** Hot path: the standing queries of needs that are one direction and some flags, found by just these. */
+/** Hot path: the standing queries of needs with one direction and some flags, found by these alone. */
 import type { NeededDirection } from '../../domain/need.ts';
 import type { StandingQuery } from './standing-queries.ts';
 
-/** Bounded: at so many they are all forgotten, and found again by what they ask for. More than there are pairs in use. */
+/** Bounded: at this limit all are dropped, and found again by their shape. More than the pairs in use. */
 const MOST = 2_048;
 
 /**
- * What is found may have lost its bitmap since: asking for its words gives it a new one, as for any query that is held for long.
+ * A cached query may have lost its bitmap: reading it creates a new one, as for any query that is held for long.
  */
 export interface PlainQueries {
   find(flags: number, direction: NeededDirection): StandingQuery | undefined;

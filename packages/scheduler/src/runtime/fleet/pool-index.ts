@@ -4,21 +4,21 @@ import type { FactTable } from './fact-table.ts';
 import { createRoster, delist, enlist, type Roster } from './roster.ts';
 
 export interface PoolIndex {
-  /** Of the fact that a node is in the pool. */
+  /** The key of the fact that a node is in the pool. */
   key(poolId: PoolId): string;
-  /** The members; undefined = there are none. */
+  /** The members; undefined = none. */
   roster(poolId: PoolId): Roster | undefined;
-  /** Where the node is; empty for one that is not there. */
+  /** The pools of the node; empty if it is in none. */
   of(index: number): readonly PoolId[];
-  /** Answers whether that was news. */
+  /** Returns whether anything changed. */
   put(index: number, poolIds: readonly PoolId[]): boolean;
-  /** Forgets everything. */
+  /** Removes everything. */
   clear(): void;
 }
 
 const NONE: readonly PoolId[] = [];
 
-/** `edition`: no two indexes over one table may share it. */
+/** `edition`: different for each index over one table. */
 export function createPoolIndex(facts: FactTable, edition: number): PoolIndex {
   const rosters = new Map<PoolId, Roster>();
   const keys = new Map<PoolId, string>();

@@ -16,7 +16,7 @@ export function factsOfProfile(profile: NodeProfile): ProfileFacts {
   addTypes(facts, profile.readyTypes, factKey.readyType, factKey.readyAnyType);
   for (const service of profile.installedServices) facts.add(factKey.hasService(service));
   for (const service of profile.readyServices) facts.add(factKey.readyService(service));
-  // No job asks for others, however many a node may name.
+  // No job can require other features, however many a node declares.
   for (const flag of profile.features) if (FEATURES.has(flag)) facts.add(factKey.feature(flag));
   for (const extension of profile.supports) facts.add(factKey.supports(extension));
   if (profile.acceptsPublicJobs) facts.add(factKey.public);
@@ -25,7 +25,7 @@ export function factsOfProfile(profile: NodeProfile): ProfileFacts {
   return facts;
 }
 
-/** Profiles are shared and compared by identity, so each is read once, whoever shows it. */
+/** Profiles are shared and compared by identity, so each one is read once. */
 export function createProfileFacts(): (profile: NodeProfile) => ProfileFacts {
   const known = new WeakMap<NodeProfile, ProfileFacts>();
   return (profile) => {
@@ -60,7 +60,7 @@ function addNmt(facts: Set<string>, nmt: NmtAbility): void {
   addInto(facts, nmt);
 }
 
-/** Which targets can be reached from some source, for jobs that do not know theirs. */
+/** Targets that can be reached from at least one source, for jobs with an unknown source. */
 function addInto(facts: Set<string>, nmt: NmtAbility): void {
   for (const { target } of nmt.pairs) facts.add(factKey.nmtInto(target));
   if (nmt.targets !== ANY) {
@@ -70,12 +70,12 @@ function addInto(facts: Set<string>, nmt: NmtAbility): void {
   if (nmt.sources !== ANY && nmt.sources.length === 0) return;
   facts.add(factKey.nmtIntoAny);
   if (nmt.sources === ANY) return;
-  // Only a target that is itself a source, or is named in `blocked`, can have lost all its sources.
+  // Only a target that is itself a source, or is in `blocked`, can have no source left.
   for (const target of [...nmt.sources, ...nmt.blocked.map((pair) => pair.target)]) {
     if (!isReached(nmt, target)) facts.add(factKey.nmtNotInto(target));
   }
 }
 
-/** With any language as source no finite list of blocked pairs can use them up. */
+/** If every language is a source, a finite list of blocked pairs cannot exclude all of them. */
 const isReached = (nmt: NmtAbility, target: Language): boolean =>
   nmt.sources === ANY || nmt.sources.some((source) => translates(nmt, source, target));

@@ -1,4 +1,4 @@
-/** Hot path: what a node's view says, put into the table of facts: only what differs is flipped. */
+/** Hot path: writes a node's view into the table of facts; only differences are written. */
 import type { NodeView } from '../../domain/node.ts';
 import { factKey } from './fact-key.ts';
 import type { FactTable } from './fact-table.ts';
@@ -7,7 +7,7 @@ import type { ProfileFacts } from './profile-facts.ts';
 export type Marked = Pick<NodeView, 'markedServices' | 'markedTypes'>;
 export const UNMARKED: Marked = { markedServices: [], markedTypes: [] };
 
-/** Answers whether anything differed. */
+/** Returns whether anything changed. */
 export function putFacts(
   facts: FactTable,
   index: number,
@@ -21,7 +21,7 @@ export function putFacts(
   return isNews;
 }
 
-/** The same for services and types that the node has but cannot use for now. */
+/** The same for services and types that are marked as unavailable. */
 export function putMarks(facts: FactTable, index: number, before: Marked, after: Marked): boolean {
   const isNews = putList(before.markedServices, after.markedServices, (id, isMarked) =>
     facts.put(factKey.marked(id), index, isMarked),

@@ -1,16 +1,16 @@
-/** Hot path: a set of node numbers from which one can be drawn by chance without looking at the others. */
+/** Hot path: a set of node numbers that supports a random draw without iteration. */
 
 export interface Roster {
-  /** The first `count` are the members, in no order. */
+  /** The first `count` entries are the members, unordered. */
   list: Int32Array;
   count: number;
-  /** Where each member is; absent for sets that change seldom, which search instead. */
+  /** The position of each member; absent for sets that change rarely, which search instead. */
   places: Int32Array | undefined;
 }
 
 export const createRoster = (places?: Int32Array): Roster => ({ list: new Int32Array(8), count: 0, places });
 
-/** The caller knows that it is not a member, and has made `places` long enough. */
+/** The number must not be a member, and `places` must be long enough. */
 export function enlist(roster: Roster, index: number): void {
   if (roster.count === roster.list.length) {
     const list = new Int32Array(roster.count * 2);
@@ -21,7 +21,7 @@ export function enlist(roster: Roster, index: number): void {
   roster.list[roster.count++] = index;
 }
 
-/** The caller knows that it is a member. */
+/** The number must be a member. */
 export function delist(roster: Roster, index: number): void {
   const { list, places } = roster;
   const place = places === undefined ? list.indexOf(index) : (places[index] as number);

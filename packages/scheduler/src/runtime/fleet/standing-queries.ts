@@ -1,8 +1,8 @@
 /**
- * Hot path: bitmaps of the nodes that fit what jobs keep asking for, repaired bit by bit as nodes change.
+ * Hot path: bitmaps of the nodes that fit frequent needs, updated bit by bit as nodes change.
  *
- * A decision then reads two words per node it looks at, however many languages and services the job names.
- * Bounded: a query not asked for lately loses its bitmap and gets a new one if it is asked again.
+ * A decision then reads two machine words per node, however many languages and services the job names. Bounded: a query that is not
+ * used for some time loses its bitmap and gets a new one at its next use.
  */
 import { hasBit, putBit } from '../../domain/bits.ts';
 import type { ChangeLog } from './change-log.ts';
@@ -10,12 +10,12 @@ import type { Columns } from './columns.ts';
 import type { FactTable } from './fact-table.ts';
 import { type Clause, holds, type Narrow } from './formula.ts';
 
-/** Two generations of this many: asking keeps a query in the young one, for no bookkeeping per question. */
+/** Two generations of this size: a used query moves to the young one, without further bookkeeping. */
 const GENERATION = 256;
 
 export interface StandingQuery {
   readonly key: string;
-  /** All must hold. They may only speak of abilities and marks: those are what the change log notes. */
+  /** All must hold. Only abilities and marks are allowed: the change log records only those. */
   readonly clauses: readonly Clause[];
   words: Uint32Array | undefined;
   seen: number;
@@ -24,13 +24,13 @@ export interface StandingQuery {
 export interface StandingQueries {
   find(key: string): StandingQuery | undefined;
   add(key: string, clauses: readonly Clause[]): StandingQuery;
-  /** Answered now and not kept: who only looks does not push out what jobs keep asking for. Good until the fleet changes. */
+  /** Computed now and not cached, so that it replaces no query of a job. Valid until the fleet changes. */
   uncached(key: string, clauses: readonly Clause[]): StandingQuery;
-  /** Who fits, as of now; good until the fleet changes. */
+  /** The fitting nodes; valid until the fleet changes. */
   words(query: StandingQuery): Uint32Array;
   holds(query: StandingQuery, index: number): boolean;
   size(): number;
-  /** Bitmaps computed from scratch, ever. */
+  /** Number of bitmaps computed from scratch. */
   rebuilds(): number;
 }
 
@@ -83,7 +83,7 @@ export function createStandingQueries(
 
   function refresh(query: StandingQuery): Uint32Array {
     const lag = log.count - query.seen;
-    // Asking about one node costs about as much as recomputing eight words.
+    // Checking one node costs about as much as recomputing eight machine words.
     const worth = Math.min(log.kept, 4 + (columns.usable.length >>> 3));
     let words = query.words;
     if (words === undefined || words.length !== columns.usable.length || lag > worth) words = rebuild(query);
@@ -104,7 +104,7 @@ export function createStandingQueries(
     },
     words(query) {
       if (query.words !== undefined) return query.seen === log.count ? query.words : refresh(query);
-      // Forgotten, or never used. There is one bitmap per key, whoever holds an older copy of the query.
+      // Dropped or never used. There is one bitmap per key, also for older copies of the query.
       const known = find(query.key) ?? admit(query);
       return known.words !== undefined && known.seen === log.count ? known.words : refresh(known);
     },

@@ -1,4 +1,4 @@
-/** Hot path, but only when a pool had nobody: why, in one word of a small vocabulary. Reads the same bitmaps that select. */
+/** Failure path: why a pool had no candidate, as one of a few reasons. Reads the bitmaps of selection. */
 
 import { countOnes } from '../../domain/bits.ts';
 import type { Need } from '../../domain/need.ts';
@@ -9,7 +9,7 @@ import { any, type Formula } from '../fleet/formula.ts';
 import { STATUS_CLAUSES } from '../select/clauses.ts';
 import type { CompiledNeed } from '../select/compile-need.ts';
 
-/** Missing in all of a pool, as opposed to missing in the nodes that happen to be free. */
+/** Missing on every node of a pool, not only on its free nodes. */
 export type MissReason =
   | 'no_nodes'
   | `missing_core_${CoreStage}_installed`
@@ -32,11 +32,11 @@ export function missReason({ fleet, need, query }: CompiledNeed, poolId: PoolId)
     if (before - after > most.count) Object.assign(most, { reason, count: before - after });
     before = after;
   }
-  // Who is left was tried before, or is kept away from this job.
+  // The remaining nodes were tried before or are excluded from this job.
   return before > most.count ? 'excluded' : most.reason;
 }
 
-/** The core service of a stage by its id, if it has one, otherwise any service of the type. */
+/** The core service of a stage by its id if one is configured, otherwise any service of the type. */
 export const hasCore = (stage: CoreStage, id: string | undefined): Formula =>
   id === undefined ? any(factKey.hasType(stage), factKey.hasAnyType) : factKey.hasService(id);
 

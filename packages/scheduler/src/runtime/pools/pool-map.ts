@@ -1,6 +1,6 @@
 /**
- * Hot path: one plan of pools, ready to be asked: where a node belongs, and which pools a job may go to, in which order. Both
- * answers come from one place, so that a job never looks into a pool as another plan knew it. Pure but for what it remembers.
+ * Hot path: one plan of pools: the pools of a node, and the pools that a job may use, in order. Both come from one object, so that
+ * a job never uses the pools of another plan. Pure except for its caches.
  */
 import { DEFAULT_TENANT } from '../../domain/ids.ts';
 import type { Need } from '../../domain/need.ts';
@@ -21,7 +21,7 @@ import {
 import type { NodeProfile } from '../../domain/profile.ts';
 import { stableChoice } from '../../domain/stable-hash.ts';
 
-/** Why a job may not go to other pools, or to none at all. */
+/** Why a job may not use other pools, or any pool. */
 export type Confinement =
   | { readonly kind: 'tenant_pool' | 'tenant_pool_not_eligible'; readonly poolId: PoolId }
   | { readonly kind: 'no_fallback'; readonly poolId: PoolId }
@@ -29,9 +29,9 @@ export type Confinement =
 
 export interface PoolRoute {
   readonly poolIds: readonly PoolId[];
-  /** The preferred one is here; the others follow in the order of the list, which goes round. */
+  /** The index of the preferred pool; the others follow in the order of the list, which wraps around. */
   readonly start: number;
-  /** How many of them may be tried. */
+  /** How many pools may be tried. */
   readonly count: number;
   readonly confinement: Confinement | undefined;
 }
@@ -39,13 +39,13 @@ export interface PoolRoute {
 export interface PoolMap {
   readonly plan: PoolPlan;
   poolsOf(view: Pick<NodeView, 'nodeId' | 'profile'>): readonly PoolId[];
-  /** Undefined: anywhere. */
+  /** Undefined: every node. */
   route(need: Need): PoolRoute | undefined;
-  /** Pools whose promise covers what such a job requires, whoever its tenant is. */
+  /** Pools that list what such a job requires, for any tenant. */
   eligible(need: Need): readonly PoolId[];
 }
 
-/** Kinds of jobs remembered; some thousand would be unusual. */
+/** Kinds of jobs cached; a few thousand would be unusual. */
 const MAX_KINDS = 4_096;
 const NONE: readonly PoolId[] = [];
 
@@ -53,14 +53,14 @@ export function createPoolMap(plan: PoolPlan): PoolMap {
   const all = poolIdsOf(plan);
   const byId = new Map(plan.pools.map((pool) => [pool.poolId, pool]));
   const isOpen = (poolId: PoolId): boolean => byId.get(poolId)?.isDedicated !== true;
-  /** Where jobs go that no pool is eligible for, if that is allowed. */
+  /** The route of jobs without an eligible pool, if that is allowed. */
   const everywhere = [...all.filter(isOpen), UNPOOLED];
   const fitting = new WeakMap<NodeProfile, readonly PoolId[]>();
   const homes = new Map<PoolId, readonly PoolId[]>();
   const eligibles = new Map<string, readonly PoolId[]>();
   const lists = new Map<string, readonly PoolId[]>();
 
-  /** One list per pool, so that nodes share it and comparing is cheap. */
+  /** One list per pool, shared by its nodes, so that comparing is cheap. */
   function only(poolId: PoolId): readonly PoolId[] {
     const known = homes.get(poolId) ?? [poolId];
     homes.set(poolId, known);
@@ -138,32 +138,34 @@ export function createPoolMap(plan: PoolPlan): PoolMap {
   };
 }
 
-/** Whether the route leads to the pool. */
+/** Whether the route contains the pool. */
 export function leadsTo({ poolIds, start, count }: PoolRoute, poolId: PoolId): boolean {
   if (count === 1) return poolIds[start] === poolId;
   return poolIds.includes(poolId);
 }
 
-/** In the order to try. */
+/** In the order of the tries. */
 export const inOrder = ({ poolIds, start, count }: PoolRoute): readonly PoolId[] =>
   Array.from({ length: count }, (_, at) => poolIds[(start + at) % poolIds.length] as PoolId);
 
 const NOWHERE = { poolIds: NONE, start: 0, count: 0 };
 
-/** Tenants stay together; sessions without one spread. */
+/** Jobs of one tenant share a key; sessions without a tenant spread. */
 export const routingKey = ({ tenantId, sessionId }: Pick<Need, 'tenantId' | 'sessionId'>): string =>
   tenantId === DEFAULT_TENANT ? sessionId : tenantId;
 
-/** A stage that a feature depends on counts like one of the pipeline, and the service id of a stage stands for the stage. */
+/** A stage that a feature depends on counts like a stage of the pipeline, and a stage's service id represents the stage. */
 function requirementOf({ core }: PoolPlan, need: Need): PoolRequirement {
   const uses = { asr: need.usesAsr, nmt: need.usesNmt, tts: need.usesTts };
   const stages = CORE_STAGES.filter((stage: CoreStage) => uses[stage] || need.types.includes(stage));
-  const said = new Set<string>(stages.flatMap((stage) => [stage, core[stage] ?? stage]));
-  const words = [...need.types, ...need.services, ...(need.features ?? [])].filter((word) => !said.has(word));
+  const names = new Set<string>(stages.flatMap((stage) => [stage, core[stage] ?? stage]));
+  const words = [...need.types, ...need.services, ...(need.features ?? [])].filter(
+    (word) => !names.has(word),
+  );
   return { stages, words };
 }
 
-/** Jobs of one kind are the same to pools. Words are written with their length: none that a client sends can make two kinds look alike. */
+/** Jobs of one kind are equal for pools. Names are written with their length, so that no client can make two kinds equal. */
 function kindOf({ matchScope }: PoolPlan, need: Need): string {
   let kind = `${(need.usesAsr ? 1 : 0) | (need.usesNmt ? 2 : 0) | (need.usesTts ? 4 : 0)}`;
   for (const word of need.types) kind += `t${word.length}.${word}`;

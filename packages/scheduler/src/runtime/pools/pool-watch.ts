@@ -1,4 +1,7 @@
-/** Hot path: counts what becomes of looking into pools. Why one had nobody is found out at most a few times a second per kind of job, and for a millisecond of each quarter. */
+/**
+ * Hot path: counts the results of pool lookups. The reason of a miss is computed at most a few times a second per kind of job, and
+ * for at most a millisecond per interval.
+ */
 import type { PoolId } from '../../domain/pool.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
@@ -6,23 +9,23 @@ import type { CompiledNeed } from '../select/compile-need.ts';
 import type { PoolWatch } from '../select/select.ts';
 import { type MissReason, missReason } from './miss-reason.ts';
 
-/** On a full fleet every job misses; what it missed for is the same for a while. */
+/** On a full fleet every job misses; a reason is reused for this long. */
 const REASON_MS = 250;
 const MAX_REASONS = 4_096;
-/** Of each such while. With a thousand pools a job that finds nobody would otherwise be held up by all their reasons. */
+/** Per interval: with a thousand pools, computing all reasons would delay the job. */
 const MAX_SPENT_MS = 1;
 
 export function createPoolWatch({ meter, clock }: { meter: Meter; clock: Clock }): PoolWatch {
-  const lately = new Map<string, { readonly reason: MissReason; readonly until: number }>();
+  const recentReasons = new Map<string, { readonly reason: MissReason; readonly until: number }>();
   let spentMs = 0;
   let spentUntil = 0;
 
-  /** What was known before will do where there is no time left. */
+  /** The last known reason is used when no time is left. */
   function reasonOf(compiled: CompiledNeed, poolId: PoolId): MissReason {
     if (compiled.fleet.table.pools?.roster(poolId) === undefined) return 'no_nodes';
     const key = `${poolId} ${compiled.query.key}`;
     const now = clock.now();
-    const known = lately.get(key);
+    const known = recentReasons.get(key);
     if (known !== undefined && now < known.until) return known.reason;
     if (now >= spentUntil) {
       spentMs = 0;
@@ -32,8 +35,8 @@ export function createPoolWatch({ meter, clock }: { meter: Meter; clock: Clock }
     const since = clock.precise();
     const reason = missReason(compiled, poolId);
     spentMs += clock.precise() - since;
-    if (lately.size >= MAX_REASONS) lately.clear();
-    lately.set(key, { reason, until: now + REASON_MS });
+    if (recentReasons.size >= MAX_REASONS) recentReasons.clear();
+    recentReasons.set(key, { reason, until: now + REASON_MS });
     return reason;
   }
 

@@ -1,4 +1,4 @@
-/** Hot path, once per session and language pair: the pool to begin with. The job itself decides where it may go. */
+/** Hot path, once per session and language pair: the first pool to try. The job itself decides which pools it may use. */
 import type { SessionId, TenantId } from '../../domain/ids.ts';
 import type { Need } from '../../domain/need.ts';
 import type { Languages } from '../../domain/needed-directions.ts';
@@ -13,19 +13,19 @@ export interface Seeker {
   readonly sessionId: SessionId;
 }
 
-/** The tenant's own, else always the same one of those that have nodes for the languages. Undefined: there are no pools, or none has. */
+/** The pool of the tenant, otherwise a stable choice among the pools with nodes for the languages. Undefined: there is none. */
 export type PreferPool = (seeker: Seeker, languages: Languages) => PoolId | undefined;
 
-/** Language pairs remembered. */
+/** Language pairs cached. */
 const MAX_PAIRS = 1_024;
 
-/** Remembers which pools serve a pair while the fleet stays as it is: after a change of pools every session asks anew. */
+/** Caches which pools serve a pair until the fleet changes. */
 export function createPreferPool(fleet: FleetView): PreferPool {
   const known = new Map<string, readonly PoolId[]>();
   let edition: PoolMap | undefined;
   let changes = -1;
 
-  /** The same for every tenant that is not bound. */
+  /** The same for every tenant without its own pool. */
   function serving(poolMap: PoolMap, need: Need): readonly PoolId[] {
     const { query } = compileNeed(fleet, need);
     const changesNow = fleet.stats().changes;
@@ -54,7 +54,7 @@ export function createPreferPool(fleet: FleetView): PreferPool {
   };
 }
 
-/** The languages alone, whatever a single utterance will ask for besides. */
+/** The languages only, without other requirements of an utterance. */
 const needFor = (
   { tenantId, sessionId }: Seeker,
   { directions, isSourceAuto, isPairUnknown }: Languages,

@@ -1,13 +1,13 @@
 /**
- * Hot path: how many jobs of each tenant have a node or are on their way to one, and whether there may be more. A job that waits for a
- * slot holds no seat: it is counted by the queue. Exact: a seat is taken and given back once. Bounded in tenants (I11).
+ * Hot path: how many jobs of each tenant have a node or are being sent to one, and whether more are allowed. A job that waits for a
+ * slot takes no quota unit: the queue counts it. Exact: a unit is taken and released once. Bounded in tenants (I11).
  */
 import type { TenantId } from '../../domain/ids.ts';
 import type { Tenancy } from '../../domain/tenancy.ts';
 
-/** The seats of a tenant; whoever has taken one keeps this, to give it back. */
+/** The count of a tenant. A job that took a unit keeps this object to release it. */
 export interface QuotaUnit {
-  /** Undefined: shared by the tenants for whom there is no room. */
+  /** Undefined: shared by the tenants above the limit. */
   readonly tenantId: TenantId | undefined;
   /** Over all instances. */
   readonly limit: number;
@@ -15,17 +15,17 @@ export interface QuotaUnit {
 }
 
 export interface InflightCaps {
-  /** Undefined: the tenant has as many as it may. */
+  /** Undefined: the tenant is at its cap. */
   take(tenantId: TenantId): QuotaUnit | undefined;
   /** Also above the cap: the job was accepted before. */
   takeAnyway(tenantId: TenantId): QuotaUnit;
   release(quotaUnit: QuotaUnit): void;
   hasRoom(tenantId: TenantId): boolean;
-  /** For people: which limit it is, and what can be done. */
+  /** The message of a refusal: the limit, and what the client can do. */
   explain(tenantId: TenantId): string;
-  /** Tenants that are counted by themselves. */
+  /** Tenants with their own count. */
   tenants(): number;
-  /** Of all tenants. */
+  /** Units taken, of all tenants. */
   quotaUnits(): number;
 }
 
@@ -39,7 +39,7 @@ export function createInflightCaps(deps: { tenancy: Tenancy; maxTenants?: number
 
   const limitOf = (tenantId: TenantId): number => tenancy.of(tenantId).maxInflightJobs;
 
-  /** Names that somebody invents must not fill the memory. */
+  /** Tenant names come from clients: the number of counts is bounded. */
   function quotaUnitOf(tenantId: TenantId): QuotaUnit {
     const known = counted.get(tenantId);
     if (known !== undefined) return known;
@@ -88,7 +88,7 @@ export function createInflightCaps(deps: { tenancy: Tenancy; maxTenants?: number
       const limit = limitOf(tenantId);
       const instances = tenancy.instances();
       const here = instances > 1 ? `, ${tenancy.share(limit)} of them on each of ${instances} instances` : '';
-      return `tenant ${tenantId} may have ${limit} jobs in flight (max_inflight_jobs)${here}: let some end, give wait_ms to wait for that, or have the limit raised`;
+      return `tenant ${tenantId} may have ${limit} jobs in flight (max_inflight_jobs)${here}: wait until some end, set wait_ms, or raise the limit`;
     },
     tenants: () => counted.size,
     quotaUnits: () => all,

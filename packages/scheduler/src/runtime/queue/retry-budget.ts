@@ -1,13 +1,13 @@
-/** Hot path: keeps retries to a share of admissions, so that a failing fleet is not also a flooded one. */
+/** Hot path: limits retries to a share of admissions, so that retries do not overload a failing fleet. */
 
 export interface RetryBudget {
-  /** A job was admitted: earns a part of a retry. */
+  /** A job was admitted: adds a fraction of a retry. */
   earn(): void;
   /** Takes one retry, if there is one. */
   take(): boolean;
 }
 
-/** `burst` is what a quiet scheduler may spend at once, for instance when its largest node dies. */
+/** `burst`: how many retries are allowed at once after a quiet time, for instance when the largest node dies. */
 export function createRetryBudget(settings: { percent: number; burst: number }): RetryBudget {
   let tokens = settings.burst;
   return {

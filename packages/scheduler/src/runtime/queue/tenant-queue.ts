@@ -1,6 +1,7 @@
 /**
- * Hot path: the waiters of one class. Tenants are served by deficit round robin, each in the order its jobs came. A tenant gains its
- * quantum when its turn comes and pays 1 per job; whom the freed slot does not fit keeps turn and credit. Pure of time and chance.
+ * Hot path: the waiters of one class. Tenants are served by deficit round robin, the jobs of a tenant in order of arrival. A tenant
+ * gains its quantum when its turn comes and pays 1 per job; a tenant that the freed slot does not fit keeps its turn and credit.
+ * Uses no time and no randomness.
  */
 import type { TenantId } from '../../domain/ids.ts';
 import type { Waiter } from './waiting-queue.ts';
@@ -8,14 +9,14 @@ import type { Waiter } from './waiting-queue.ts';
 export type WaiterTest = (waiter: Waiter) => boolean;
 
 export interface TenantQueue {
-  /** After all that wait already. */
+  /** At the end of the queue. */
   enter(waiter: Waiter): void;
-  /** Where it was, after a wake-up that came to nothing: what that had cost its tenant is given back. */
+  /** At its previous position, after a wake-up without a slot: its tenant gets the price back. */
   enterAgain(waiter: Waiter): void;
   leave(waiter: Waiter): boolean;
-  /** The next in turn that passes, taken out. Looks at no more than so many. */
+  /** Removes and returns the next waiter that passes `test`. Checks at most `maxChecks` waiters. */
   take(maxChecks: number, test: WaiterTest): Waiter | undefined;
-  /** The same of one tenant, whoever's turn it is; it pays all the same. */
+  /** The same for one tenant, out of turn; it pays as usual. */
   takeOf(tenantId: TenantId, maxChecks: number, test: WaiterTest): Waiter | undefined;
   waitingOf(tenantId: TenantId): number;
   tenants(): IterableIterator<TenantId>;
@@ -23,7 +24,7 @@ export interface TenantQueue {
 
 interface Turn {
   readonly tenantId: TenantId;
-  /** One line per shape, each in the order of tickets. */
+  /** One line per shape, each ordered by ticket. */
   readonly lines: Map<unknown, Waiter[]>;
   size: number;
   credit: number;
@@ -31,7 +32,7 @@ interface Turn {
 
 interface Checks {
   left: number;
-  /** Not all shapes of the tenant that was looked at last were. */
+  /** The tenant that was checked last has shapes that were not checked. */
   isCutShort: boolean;
 }
 
@@ -40,23 +41,23 @@ interface Affordable {
   readonly waiter: Waiter;
 }
 
-/** Waiters of one shape differ only in the nodes they have been to. */
+/** Waiters of one shape differ only in their excluded nodes. */
 const MAX_CHECKS_PER_LINE = 8;
-/** Part of the looks that one tenant may use up before the others had any: its many shapes must not hide them. */
+/** Share of the checks that one tenant may use before the others: its many shapes must not block them. */
 const TENANTS_PER_BACKSTOP = 4;
-/** What a tenant may owe for jobs out of turn. Those took slots that nobody else wanted: they must not keep it out for hours. */
+/** Debt limit of a tenant for jobs out of turn. They took slots that fitted no other tenant, so they must not block it for hours. */
 const MAX_DEBT = 1;
-/** Ten tenths are not quite one. */
+/** Tolerance for rounding: ten tenths are slightly less than one. */
 const PRICE = 1 - 1e-9;
 
 export function createTenantQueue(deps: {
   quantumOf: (tenantId: TenantId) => number;
-  /** It may have no more jobs on nodes now, so that there is no use in waking any. */
+  /** The tenant is at its cap, so none of its jobs is woken. */
   isHeld: (tenantId: TenantId) => boolean;
 }): TenantQueue {
-  /** Whose turn it is comes first. */
+  /** The tenant whose turn it is comes first. */
   const turns = new Map<TenantId, Turn>();
-  /** In which order they came; also of those that were woken and may come back. */
+  /** The order of arrival; also for woken waiters, which may rejoin. */
   const tickets = new WeakMap<Waiter, number>();
   let nextTicket = 0;
   const ticketOf = (waiter: Waiter): number => tickets.get(waiter) ?? 0;
@@ -82,7 +83,7 @@ export function createTenantQueue(deps: {
     return true;
   }
 
-  /** Where it stands in its line, or would. By halves: thousands may wait in one. */
+  /** The position of a ticket in its line, by binary search: thousands may wait. */
   function placeIn(line: readonly Waiter[], ticket: number): number {
     let from = 0;
     let to = line.length;
@@ -98,7 +99,7 @@ export function createTenantQueue(deps: {
     if (turns.delete(turn.tenantId)) turns.set(turn.tenantId, turn);
   }
 
-  /** The tenant's waiter that came first among those that pass. `most`: what this tenant may use up of the looks. */
+  /** The tenant's earliest waiter that passes. `most`: how many checks this tenant may use. */
   function first(turn: Turn, checks: Checks, most: number, test: WaiterTest): Waiter | undefined {
     const enough = checks.left - most;
     let best: Waiter | undefined;
@@ -110,7 +111,7 @@ export function createTenantQueue(deps: {
       if (passing !== undefined && (best === undefined || ticketOf(passing) < ticketOf(best))) best = passing;
     }
     checks.isCutShort = seen.length < turn.lines.size;
-    // Next time the others are looked at first.
+    // Next time the other shapes are checked first.
     if (checks.isCutShort) for (const shape of seen) lineToBack(turn, shape);
     return best;
   }
@@ -131,7 +132,7 @@ export function createTenantQueue(deps: {
     if (line !== undefined && lines.delete(shape)) lines.set(shape, line);
   }
 
-  /** Costs a look, too: thousands may be held. */
+  /** Counts as a check: thousands may be held. */
   function heldBack(checks: Checks): undefined {
     checks.left -= 1;
     checks.isCutShort = false;
@@ -146,8 +147,8 @@ export function createTenantQueue(deps: {
   }
 
   /**
-   * All that could be served have had their turn and none has saved enough: as many turns pass at once as it takes until one has.
-   * Those behind it have had one turn less, and so come next.
+   * Every tenant had its turn and none has enough credit: skip as many turns as needed until one has. The tenants behind it had one
+   * turn less, so they come next.
    */
   function passTurns(saving: readonly Affordable[]): Affordable | undefined {
     const turnsToSave = ({ turn }: Affordable): number =>
@@ -181,7 +182,7 @@ export function createTenantQueue(deps: {
       const line = lineOf(turn, waiter);
       line.splice(placeIn(line, ticketOf(waiter)), 0, waiter);
       turn.size += 1;
-      // Never more than one can have saved: many that come back at once are served by turns, too.
+      // Never above the maximum credit: many waiters that rejoin at once are served in turn too.
       turn.credit = Math.min(turn.credit + 1, 1 + deps.quantumOf(waiter.tenantId));
     },
     leave,
@@ -191,7 +192,7 @@ export function createTenantQueue(deps: {
       const saving: Affordable[] = [];
       const passed: Turn[] = [];
       const again: Turn[] = [];
-      /** Whom it can serve at once. */
+      /** The tenant that can be served at once. */
       const look = (turn: Turn): Affordable | undefined => {
         const isHeld = deps.isHeld(turn.tenantId);
         const waiter = isHeld ? heldBack(checks) : first(turn, checks, mostEach, test);
@@ -210,7 +211,7 @@ export function createTenantQueue(deps: {
         next = look(turn);
         if (next !== undefined) break;
       }
-      // Nobody else had use for the looks that are left: those with more shapes have them.
+      // The remaining checks go to the tenants with unchecked shapes.
       for (const turn of again) {
         if (next !== undefined || saving.length > 0 || checks.left <= 0) break;
         next = look(turn);
@@ -218,7 +219,7 @@ export function createTenantQueue(deps: {
       if (next !== undefined) for (const { turn } of saving) toBack(turn);
       else if (saving.length > 0) next = passTurns(saving);
       if (next !== undefined) return serve(next);
-      // Cut short in vain: whoever was not looked at comes first next time.
+      // The limit ended the search: next time the unchecked tenants come first.
       if (checks.left <= 0) for (const turn of [...passed, ...new Set(again)]) toBack(turn);
       return undefined;
     },

@@ -1,6 +1,6 @@
 /**
- * Hot path: jobs waiting for a slot, by class, then by deficit round robin over tenants, then by arrival. Retries go ahead of new work;
- * a freed slot wakes one that fits.
+ * Hot path: jobs waiting for a slot, by class, then by deficit round robin over tenants, then by arrival. Retries precede new jobs;
+ * a freed slot wakes a job that fits.
  */
 import type { NodeId, TenantId } from '../../domain/ids.ts';
 import { WAITING_CLASSES, type WaitingClass } from '../../domain/priority.ts';
@@ -9,72 +9,72 @@ import { createTenantQueue, type TenantQueue, type WaiterTest } from './tenant-q
 
 export interface Waiter {
   readonly tenantId: TenantId;
-  /** Waiters of one shape want the same of a node: if the first finds nothing, the others seldom do. */
+  /** Waiters of one shape have the same need: if the first finds no node, the others rarely do. */
   readonly shape: unknown;
-  /** `retry`: already accepted and tried once, and never turned away. */
+  /** `retry`: accepted and tried once, so it is never refused. */
   readonly class: WaitingClass;
   fits(nodeId: NodeId): boolean;
-  /** Somebody could take it right now. */
+  /** A node could take the job now. */
   hasCandidate(): boolean;
-  /** It has left the queue and should try again. */
+  /** The waiter has left the queue and should try again. */
   wake(): void;
 }
 
-/** `full`: too many are waiting in all; `tenant_full`: of this tenant. */
+/** `full`: too many waiters in total; `tenant_full`: too many of this tenant. */
 export type Joined = 'joined' | 'full' | 'tenant_full';
 
 export interface WaitingQueue {
   join(waiter: Waiter): Joined;
-  /** Back to its place in line, after a wake-up that came to nothing. */
+  /** Returns to its position after a wake-up without a slot. */
   rejoin(waiter: Waiter): void;
   leave(waiter: Waiter): boolean;
-  /** A slot of this node became free. False: nobody waits for it. */
+  /** A slot of this node became free. False: no waiter fits. */
   wake(nodeId: NodeId): boolean;
-  /** This tenant may have one more job on a node, wherever there is a slot for it. */
+  /** The tenant may have one more job on any node. */
   wakeOf(tenantId: TenantId): void;
   size(): number;
-  /** Tenants that wait for new work to be taken. */
+  /** Tenants with waiting new jobs. */
   tenants(): number;
   stop(): void;
 }
 
-/** What the queue must know of tenants. */
+/** What the queue reads about tenants. */
 export interface QueuedTenants {
   /** Above 0 and at most 1. */
   quantumOf(tenantId: TenantId): number;
   maxWaitingOf(tenantId: TenantId): number;
-  /** It may have no more jobs on nodes now. */
+  /** The tenant is at its cap. */
   isHeld(tenantId: TenantId): boolean;
 }
 
-/** How many waiters of a class one freed slot looks at, so that a long queue of misfits cannot stall the loop. */
+/** How many waiters of a class one freed slot checks, so that a long queue cannot block the event loop. */
 const MAX_CHECKS = 256;
-/** The backstop looks at fewer of each class: each look is a whole selection. It wakes all of them that found somebody. */
+/** The backstop checks fewer of each class, because each check is a whole selection. It wakes all that have a candidate. */
 const MAX_BACKSTOP_CHECKS = 64;
 
 export function createWaitingQueue(deps: {
   clock: Clock;
   maxWaiting: number;
   tenants: QueuedTenants;
-  /** Wake-ups can be missed between instances; this is how long that may cost. */
+  /** Wake-ups can be lost between instances; this limits the delay. */
   backstopMs: number;
 }): WaitingQueue {
   const { quantumOf, isHeld } = deps.tenants;
-  const rounds = new Map<WaitingClass, TenantQueue>();
+  const queues = new Map<WaitingClass, TenantQueue>();
   for (const each of WAITING_CLASSES) {
-    // What is retried counts as being on a node already.
-    rounds.set(each, createTenantQueue({ quantumOf, isHeld: each === 'retry' ? NONE_HELD : isHeld }));
+    // A retried job already counts as on a node.
+    queues.set(each, createTenantQueue({ quantumOf, isHeld: each === 'retry' ? NONE_HELD : isHeld }));
   }
-  const fresh = WAITING_CLASSES.filter((each) => each !== 'retry').map(roundOf);
+  const fresh = WAITING_CLASSES.filter((each) => each !== 'retry').map(queueOf);
   let size = 0;
   let cancelBackstop: (() => void) | undefined;
   let isStopped = false;
 
-  function roundOf(each: WaitingClass): TenantQueue {
-    return rounds.get(each) as TenantQueue;
+  function queueOf(each: WaitingClass): TenantQueue {
+    return queues.get(each) as TenantQueue;
   }
 
-  /** Taken out of its round: it is told so. */
+  /** Removes the waiter and wakes it. */
   function release(waiter: Waiter | undefined): boolean {
     if (waiter === undefined) return false;
     size -= 1;
@@ -86,23 +86,23 @@ export function createWaitingQueue(deps: {
     if (isStopped || size === 0) return;
     cancelBackstop ??= deps.clock.after(deps.backstopMs, () => {
       cancelBackstop = undefined;
-      for (const round of rounds.values()) wakeMissed(round);
+      for (const queue of queues.values()) wakeMissed(queue);
       ensureBackstop();
     });
   }
 
-  /** Many at once: nobody is woken when a cap grows, as it does for those that stay when an instance dies. */
-  function wakeMissed(round: TenantQueue): void {
+  /** Wakes several waiters: no event reports that a cap grows, as it does when another instance dies. */
+  function wakeMissed(queue: TenantQueue): void {
     let left = MAX_BACKSTOP_CHECKS;
     const test: WaiterTest = (waiter) => {
       left -= 1;
       return waiter.hasCandidate();
     };
-    while (left > 0 && release(round.take(left, test))) {}
+    while (left > 0 && release(queue.take(left, test))) {}
   }
 
   const waitingOf = (tenantId: TenantId): number =>
-    fresh.reduce((sum, round) => sum + round.waitingOf(tenantId), 0);
+    fresh.reduce((sum, queue) => sum + queue.waitingOf(tenantId), 0);
 
   return {
     join(waiter) {
@@ -110,34 +110,34 @@ export function createWaitingQueue(deps: {
         if (waitingOf(waiter.tenantId) >= deps.tenants.maxWaitingOf(waiter.tenantId)) return 'tenant_full';
         if (size >= deps.maxWaiting) return 'full';
       }
-      roundOf(waiter.class).enter(waiter);
+      queueOf(waiter.class).enter(waiter);
       size += 1;
       ensureBackstop();
       return 'joined';
     },
     rejoin(waiter) {
-      roundOf(waiter.class).enterAgain(waiter);
+      queueOf(waiter.class).enterAgain(waiter);
       size += 1;
       ensureBackstop();
     },
     leave(waiter) {
-      if (!roundOf(waiter.class).leave(waiter)) return false;
+      if (!queueOf(waiter.class).leave(waiter)) return false;
       size -= 1;
       return true;
     },
     wake(nodeId) {
       if (size === 0) return false;
       const fits: WaiterTest = (waiter) => waiter.fits(nodeId);
-      for (const round of rounds.values()) if (release(round.take(MAX_CHECKS, fits))) return true;
+      for (const queue of queues.values()) if (release(queue.take(MAX_CHECKS, fits))) return true;
       return false;
     },
     wakeOf(tenantId) {
       if (isHeld(tenantId)) return;
-      for (const round of fresh)
-        if (release(round.takeOf(tenantId, MAX_BACKSTOP_CHECKS, hasCandidate))) return;
+      for (const queue of fresh)
+        if (release(queue.takeOf(tenantId, MAX_BACKSTOP_CHECKS, hasCandidate))) return;
     },
     size: () => size,
-    tenants: () => new Set(fresh.flatMap((round) => [...round.tenants()])).size,
+    tenants: () => new Set(fresh.flatMap((queue) => [...queue.tenants()])).size,
     stop() {
       isStopped = true;
       cancelBackstop?.();

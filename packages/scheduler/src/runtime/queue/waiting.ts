@@ -1,4 +1,4 @@
-/** Hot path: a job without a slot waits in the queue, tries when woken, and stops at its limit. */
+/** Hot path: a job without a slot waits in the queue, tries again when woken, and stops at its limit. */
 import { type Priority, priorityWithin } from '../../domain/priority.ts';
 import { cancelUnconfirmed } from '../attempts/superseded-leases.ts';
 import { candidates, isCandidate, UNCOUNTED } from '../dispatch/candidates.ts';
@@ -10,15 +10,14 @@ import type { InFlightJob } from '../in-flight-job.ts';
 import { type CompiledNeed, routeOf } from '../select/compile-need.ts';
 import type { Waiter } from './waiting-queue.ts';
 
-/** Reason of a move that gave a reservation up, and no attempt. */
+/** Reason of a move that ends a reservation without an attempt. */
 export const NO_SLOT = 'no_slot';
 
 const UNPLACED = { intent: null, reason: NO_SLOT };
 const WAITING = { limit: 'waiting' };
 
 /**
- * `unclear`: it was sent, and nobody knows whether it arrived. `queue_full`: of all; `tenant_queue_full`: its tenant has as many
- * waiting as it may.
+ * `unconfirmed`: a send has an unknown result. `queue_full`: too many jobs wait in total; `tenant_queue_full`: too many of this tenant.
  */
 export type Waited =
   | Exclude<PlacementResult, 'no_node'>
@@ -27,7 +26,7 @@ export type Waited =
   | 'queue_full'
   | 'tenant_queue_full';
 
-/** Resolves when the job was sent, something else settled it, or the wait came to its limit. */
+/** Resolves when the job was sent, when another event settled it, or when the wait ends. */
 export function waitForSlot(
   engine: Engine,
   placement: Placement,
@@ -39,7 +38,7 @@ export function waitForSlot(
     ? 'retry'
     : priorityWithin(engine.tenancy.of(tenantId).priority, wait.priority);
   const joinedAt = engine.clock.precise();
-  // It may wait since an earlier attempt, if the one after that failed in the midst of a try: it waits once, for as long as this says.
+  // An earlier wait may still run if a later attempt failed during its try: only the new wait counts.
   flight.stopWaiting?.();
   return new Promise((resolve) => {
     let isOver = false;
@@ -59,7 +58,7 @@ export function waitForSlot(
     };
 
     const attempt = async (): Promise<void> => {
-      // Another job of the tenant may have been quicker. What is retried counts in any case, as soon as it has a node.
+      // Another job of the tenant may have taken the unit. A retried job counts anyway when it has a node.
       if (!wait.isRetry && !engine.inFlightJobs.quotaUnit(flight)) {
         engine.queue.rejoin(waiter);
         return;
@@ -83,10 +82,10 @@ export function waitForSlot(
       else if (!isOver) engine.queue.rejoin(waiter);
     };
 
-    /** While the store was asked, before it waited, a slot may have come free for which nobody was there. */
+    /** A slot may have become free before the job joined the queue. */
     const tryIfMissed = (): void => {
-      const isAlone = engine.queue.size() === 1;
-      if (isAlone && waiter.hasCandidate() && engine.queue.leave(waiter)) waiter.wake();
+      const isOnlyWaiter = engine.queue.size() === 1;
+      if (isOnlyWaiter && waiter.hasCandidate() && engine.queue.leave(waiter)) waiter.wake();
     };
 
     const waiter: Waiter = {
@@ -100,7 +99,7 @@ export function waitForSlot(
     };
 
     const limit = engine.wheel.set(wait.limitMs, () => {
-      // A try under way decides: the job may be on its way already.
+      // The try under way decides: the job may be being sent.
       if (isTrying) isLate = true;
       else end('limit');
     });
@@ -108,7 +107,7 @@ export function waitForSlot(
     const hadQuotaUnit = flight.quotaUnit !== undefined;
     if (!wait.isRetry) engine.inFlightJobs.releaseQuotaUnit(flight);
     const joined = engine.queue.join(waiter);
-    // Jobs of the tenant may have been passed over for the seat.
+    // Other jobs of the tenant may use the released unit.
     if (hadQuotaUnit) engine.queue.wakeOf(tenantId);
     if (joined === 'joined') {
       engine.refreshFullNodes?.needed();
@@ -121,16 +120,16 @@ export function waitForSlot(
   });
 }
 
-/** Where others are not tried, jobs that ask for the same wait for different pools. */
+/** Without fallback, jobs with equal needs may wait for different pools. */
 function shapeOf(compiled: CompiledNeed): unknown {
   const confinement = routeOf(compiled)?.confinement;
   return confinement?.kind === 'no_fallback' ? `${confinement.poolId} ${compiled.query.key}` : compiled.query;
 }
 
-/** A try that got as far as RESERVED and then found nobody is not reserved any more. */
+/** A try that recorded RESERVED and found no node returns to its waiting state. */
 export async function backToWaiting(engine: Engine, flight: InFlightJob, isRetry: boolean): Promise<boolean> {
   const { state } = flight.job;
-  // A job that was taken over before it was ever placed waits like a retry.
+  // A job that was resumed before it was ever placed waits like a retry.
   if (state !== 'RESERVED') return state === 'CREATED' || (isRetry && state === 'RETRYING');
   const isBack = await advance(engine, flight, isRetry ? 'gave_up' : 'unplaced', UNPLACED);
   if (isBack) cancelUnconfirmed(engine, flight, flight.job.fence);

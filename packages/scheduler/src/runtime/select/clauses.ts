@@ -5,7 +5,7 @@ import type { Need, NeededDirection, Rejection } from '../../domain/need.ts';
 import { factKey, type Stage } from '../fleet/fact-key.ts';
 import { all, any, type Clause, type Formula, none } from '../fleet/formula.ts';
 
-/** What must be true of a node's abilities and marks; what its state must be is the same for every need. */
+/** Conditions on a node's abilities and marks; the conditions on its state are the same for every need. */
 export function clausesOf(need: Need, { checksMarks = true } = {}): Clause[] {
   const types = requiredTypes(need);
   const features = need.features ?? [];
@@ -26,7 +26,7 @@ export function clausesOf(need: Need, { checksMarks = true } = {}): Clause[] {
   ].filter(({ formula }) => typeof formula === 'string' || formula.of.length > 0);
 }
 
-/** Of the marks that speak against a node: a service the job names, one that does a feature, or all of a type it needs. */
+/** The keys of marks that exclude a node: a named service, a service that provides a feature, or a whole required type. */
 export const markKeys = (need: Need): string[] => [
   ...requiredTypes(need).map(factKey.markedType),
   ...[...need.services, ...(need.features ?? []).flatMap(providersOf)].map(factKey.marked),
@@ -43,16 +43,16 @@ export const STATUS_CLAUSES: readonly Clause[] = [
   { reason: 'capacity_exceeded', formula: 'free' },
 ];
 
-/** `keys`: of the facts that a node is in one of the pools the job may go to. */
+/** `keys`: the facts of the pools that the job may use. */
 export const poolClause = (keys: readonly string[]): Clause => ({
   reason: 'not_in_pool',
   formula: any(...keys),
 });
 
-/** A node that offers a feature may have lost, for a while, the service that does it. */
+/** A node with a feature may have a mark on the service that provides it. */
 const providersOf = (flag: string): readonly string[] => FEATURES.get(flag)?.providers ?? [];
 
-/** Semantic repair is required whatever the job asks for. */
+/** Every job requires semantic repair. */
 export function requiredTypes(need: Need): string[] {
   const types = new Set(['semantic', ...need.types]);
   if (need.usesAsr) types.add('asr');

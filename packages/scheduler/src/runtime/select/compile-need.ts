@@ -1,4 +1,4 @@
-/** Hot path: a need made ready to be matched against the fleet. Equal needs share one standing query. */
+/** Hot path: a need compiled for matching against the fleet. Equal needs share one standing query. */
 
 import { hasBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
@@ -8,7 +8,7 @@ import type { StandingQuery } from '../fleet/standing-queries.ts';
 import { leadsTo, type PoolMap, type PoolRoute } from '../pools/pool-map.ts';
 import { clausesOf } from './clauses.ts';
 
-/** May be kept as long as the job lives: it follows the fleet by itself. */
+/** Stays valid as long as the job lives: it follows changes of the fleet. */
 export interface CompiledNeed {
   readonly fleet: FleetView;
   readonly need: Need;
@@ -22,7 +22,7 @@ export function compileNeed(fleet: FleetView, need: Need): CompiledNeed {
   return { fleet, need, query: findQuery(fleet, need), poolMap: undefined, route: undefined };
 }
 
-/** Most jobs ask for one direction and nothing special: their query is found without spelling out what they ask for. */
+/** Most jobs need one direction and nothing else: their query is found without building the full key. */
 function findQuery(fleet: FleetView, need: Need): StandingQuery {
   const { queries, plainQueries } = fleet.table;
   const direction = isPlain(need) ? need.directions[0] : undefined;
@@ -41,13 +41,13 @@ const isPlain = ({ directions, types, services, features }: Need): boolean =>
   services.length === 0 &&
   (features === undefined || features.length === 0);
 
-/** For a look at the fleet as it is now: leaves nothing behind. */
+/** For one evaluation: caches nothing. */
 export function compileUncached(fleet: FleetView, need: Need): CompiledNeed {
   const query = fleet.table.queries.uncached(shapeOf(need), clausesOf(need));
   return { fleet, need, query, poolMap: undefined, route: undefined };
 }
 
-/** Where the job may go now: pools may have been divided anew since it was asked last. Undefined: anywhere. */
+/** The current route of the job: pools may have changed since the last call. Undefined: every node. */
 export function routeOf(compiled: CompiledNeed): PoolRoute | undefined {
   const { pools } = compiled.fleet;
   if (pools !== compiled.poolMap) {
@@ -57,7 +57,7 @@ export function routeOf(compiled: CompiledNeed): PoolRoute | undefined {
   return compiled.route;
 }
 
-/** Everything selection asks of a node holds for this one, a free slot included. */
+/** The node meets every condition of selection, including a free slot. */
 export function matches(compiled: CompiledNeed, nodeId: NodeId): boolean {
   const { fleet, query } = compiled;
   const { columns, pools, queries, indexOf } = fleet.table;
@@ -68,8 +68,8 @@ export function matches(compiled: CompiledNeed, nodeId: NodeId): boolean {
 }
 
 /**
- * What two needs must have in common to share a query: tenant, session, preference and pools are not part of it.
- * Words are written with their length, so that no word a client sends can make two needs look alike.
+ * The key of a query: needs that differ only in tenant, session, preference and pools share it. Names are written with their
+ * length, so that no client can make two needs equal.
  */
 function shapeOf(need: Need): string {
   let shape = `${flagsOf(need)}`;

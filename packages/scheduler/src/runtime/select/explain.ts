@@ -1,4 +1,4 @@
-/** Hot path, but only for refusals: why nobody is left for a need, from the same bitmaps that select. */
+/** Failure path: why no node is left for a need, from the bitmaps of selection. */
 
 import { countOnes, lowestOne, putBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
@@ -13,13 +13,13 @@ import { type CompiledNeed, routeOf } from './compile-need.ts';
 const SAMPLES = 5;
 
 export interface Explanation {
-  /** Somebody has the languages and services, however busy or ill: waiting makes sense. */
+  /** A node has the languages and services, in whatever state: waiting can help. */
   readonly isCapable: boolean;
-  /** All nodes there are. The counts of the reasons and `eligible` add up to it. */
+  /** All nodes: the sum of the counts of all reasons and `eligible`. */
   readonly total: number;
-  /** Nodes no reason speaks against: 0 when nobody is left. */
+  /** Nodes without a reason against them. */
   readonly eligible: number;
-  /** In the order of REJECTIONS; each node counts once, under its first. */
+  /** In the order of REJECTIONS; each node counts once, under its first reason. */
   readonly reasons: readonly RejectionCount[];
 }
 
@@ -35,7 +35,7 @@ export function explain(
   let eligible = fleet.size;
   let capable = fleet.size;
   facts.or('alive', left);
-  // Where everybody is able, as in a fleet of equals, only the state of the nodes has to be looked at.
+  // If every node is able, as in a fleet of equal nodes, only their state has to be checked.
   const areAllFit = isSame(queries.words(compiled.query), left);
   for (const { reason, formula } of inOrder(compiled, areAllFit ? [] : compiled.query.clauses)) {
     if (eligible === 0) break;
@@ -52,7 +52,7 @@ export function explain(
   return { isCapable: capable > 0, total: fleet.size, eligible, reasons };
 }
 
-/** The same word without the breakdown; nearly free when somebody fits as things are. */
+/** The same flag without the reasons; very cheap if a node fits now. */
 export function isCapable(fleet: FleetView, compiled: CompiledNeed): boolean {
   const { columns, facts, narrow, queries } = fleet.table;
   const fit = queries.words(compiled.query);
@@ -66,7 +66,7 @@ export function isCapable(fleet: FleetView, compiled: CompiledNeed): boolean {
   return left.some((word) => word !== 0);
 }
 
-/** Everything that speaks against one named node. A node nobody knows is offline. */
+/** All reasons against one named node. An unknown node counts as offline. */
 export function failures(fleet: FleetView, compiled: CompiledNeed, nodeId: NodeId): Rejection[] {
   const { facts, indexOf } = fleet.table;
   const index = indexOf(nodeId);
@@ -76,13 +76,13 @@ export function failures(fleet: FleetView, compiled: CompiledNeed, nodeId: NodeI
     .map(({ reason }) => reason);
 }
 
-/** Who is excluded is not a fact of the fleet: `explain` answers that one itself. */
+/** Exclusions are not facts of the fleet: `explain` adds them itself. */
 const EXCLUDED: Clause = { reason: 'excluded', formula: all() };
 
 const ORDER: ReadonlyMap<Rejection, number> = new Map(REJECTIONS.map((reason, at) => [reason, at]));
 const orderOf = ({ reason }: Clause): number => ORDER.get(reason) ?? REJECTIONS.length;
 
-/** Of the pools the job may go to; undefined: it may go anywhere. */
+/** The keys of the pools that the job may use; undefined: every node. */
 export function poolKeys(compiled: CompiledNeed): readonly string[] | undefined {
   const route = routeOf(compiled);
   const { pools } = compiled.fleet.table;
@@ -100,7 +100,7 @@ function isSame(a: Uint32Array, b: Uint32Array): boolean {
   return true;
 }
 
-/** Leaves in `left` those who `pass`, which are some of them, and says how many the others are, and who, for example. */
+/** Reduces `left` to `pass`, its subset, and returns the number and some samples of the removed nodes. */
 function sift(
   left: Uint32Array,
   pass: Uint32Array,

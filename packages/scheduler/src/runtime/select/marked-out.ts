@@ -1,4 +1,4 @@
-/** Hot path, but only when nobody is left: who would take the job, had it not said that it lacks a model. */
+/** Failure path: nodes that could take the job if they were not marked for a missing model. */
 
 import { countOnes, lowestOne, putBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
@@ -9,15 +9,15 @@ import type { CompiledNeed } from './compile-need.ts';
 import { poolKeys } from './explain.ts';
 
 export interface MarkedOut {
-  /** Nodes that are free and able, and only marked. */
+  /** Free and able nodes that only marks exclude. */
   readonly count: number;
-  /** Some of what they lack. */
+  /** Some of the missing models. */
   readonly services: readonly string[];
 }
 
 const SAMPLES = 5;
 
-/** Undefined, nearly for free, unless marks are why nobody is left. */
+/** Undefined, at almost no cost, unless marks are the reason that no node is left. */
 export function markedOut(
   fleet: FleetView,
   compiled: CompiledNeed,
@@ -36,7 +36,7 @@ export function markedOut(
   return count === 0 ? undefined : { count, services: servicesOf(fleet, left) };
 }
 
-/** For people. */
+/** Text for refusals. */
 export function describeMarkedOut({ count, services }: MarkedOut): string {
   const who = count === 1 ? '1 node that could take it is' : `${count} nodes that could take it are`;
   return `${who} left out for having reported a missing model: ${services.join(', ')}`;

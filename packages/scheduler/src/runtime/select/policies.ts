@@ -1,4 +1,4 @@
-/** Hot path: which of a few sampled nodes to try first. Pure; chance comes in as an argument. */
+/** Hot path: which of a few sampled nodes to try first. Pure; randomness is an argument. */
 import type { Chance } from '../../ports/chance.ts';
 import type { Columns } from '../fleet/columns.ts';
 
@@ -17,12 +17,12 @@ export const POLICIES: Readonly<Record<PolicyName, Policy>> = {
   least_loaded: leastLoaded,
 };
 
-/** For a view older than a job: any preference in it would only make all instances choose the same node. */
+/** For a view older than a job: a preference would make all instances choose the same node. */
 export function plainRandom(_columns: unknown, picked: Int32Array, count: number, chance: Chance): number {
   return picked[Math.floor(chance() * count)] as number;
 }
 
-/** In proportion to the free slots: emptier nodes get more, and instances with the same view do not herd. */
+/** In proportion to the free slots: emptier nodes get more, and instances with the same view choose different nodes. */
 function weightedRandom(
   { free }: Pick<Columns, 'free'>,
   picked: Int32Array,
@@ -40,8 +40,8 @@ function weightedRandom(
 }
 
 /**
- * Least used share of its slots, then the freshest heartbeat, then chance. A share and not a count: one job on a node
- * with two slots weighs more than two jobs on a node with sixteen.
+ * The lowest used share of slots, then the freshest heartbeat, then random. A share and not a count: one job on a node with two
+ * slots weighs more than two jobs on a node with sixteen.
  */
 function leastLoaded(
   { used, max, beatAt }: Pick<Columns, 'used' | 'max' | 'beatAt'>,
@@ -58,7 +58,7 @@ function leastLoaded(
     if (share > bestShare) continue;
     const lead = bestShare - share || (beatAt[index] as number) - (beatAt[best] as number);
     if (lead < 0) continue;
-    // Ties break by chance, so equal nodes share the work.
+    // Ties are broken at random, so equal nodes share the work.
     equals = lead > 0 ? 1 : equals + 1;
     if (lead === 0 && chance() * equals >= 1) continue;
     best = index;

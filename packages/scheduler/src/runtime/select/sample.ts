@@ -1,4 +1,4 @@
-/** Hot path: a uniform sample of the nodes that pass all filters, without looking at all of them if it can. */
+/** Hot path: a uniform sample of the nodes that pass all filters, without visiting all nodes if possible. */
 
 import { lowestOne, putBit } from '../../domain/bits.ts';
 import type { Chance } from '../../ports/chance.ts';
@@ -6,9 +6,9 @@ import type { Columns } from '../fleet/columns.ts';
 import type { Roster } from '../fleet/roster.ts';
 
 /**
- * Puts up to `k` different candidates into `columns.picked` and answers how many; 0 means there is none.
- * A candidate is usable, in `fit` and in `pool`, and not barred in this draw (see `bar`). A pool's bitmap may be shorter
- * than the fleet: what is read beyond its end counts as zero.
+ * Puts up to `k` different candidates into `columns.picked` and returns how many; 0 means none.
+ * A candidate is usable, in `fit` and in `pool`, and not barred in this draw (see `bar`). A pool's bitmap may be shorter than the
+ * fleet: bits beyond its end are zero.
  */
 export function sample(
   columns: Columns,
@@ -21,7 +21,7 @@ export function sample(
   const member = pool?.words ?? fit;
   const from = pool !== undefined && pool.roster.count < usableRoster.count ? pool.roster : usableRoster;
   const words = Math.min(usable.length, fit.length, member.length);
-  // Guess if it can work out, and never for much more than the sure way costs.
+  // Guess if that can succeed, and never for much more than the cost of the exhaustive way.
   if (from.count > 2 * k) {
     const probes = 4 * k + (words >>> 3);
     const found = probe(columns, from, fit, member, k, probes, chance);
@@ -37,29 +37,30 @@ export interface PoolMembers {
   readonly words: Uint32Array;
 }
 
-/** Starts a draw: nobody is barred. */
+/** Starts a draw: no node is barred. */
 export function startDraw({ barred, barredList }: Columns): void {
   if (barredList.length === 0) return;
   for (const index of barredList) putBit(barred, index, false);
   barredList.length = 0;
 }
 
-/** This node will not be drawn. */
+/** Excludes this node from the draw. */
 export function bar({ barred, barredList }: Columns, index: number): void {
   if (index === -1) return;
   putBit(barred, index, true);
   barredList.push(index);
 }
 
-/** Of all numbers that were ever given, so many must be on the list for numbers to be guessed without it. */
+/** Share of all assigned numbers that must be on the list for guessing without the list. */
 const DENSE = 0.5;
-/** One more than the highest state: what makes a share of a whole out of it. */
+/** Divisor that turns a 32-bit state into a fraction. */
 const STATES = 0x1_0000_0000;
 
 /**
- * Draws until `k` different candidates are found: all equally likely, and no work for the others. Numbers are drawn from the list, unless
- * most of them are on it: of a long list hardly anything is at hand, and the bitmaps say as well who is a candidate. Chance is asked once
- * and carried on in whole numbers (xorshift): dozens of fractions per job would be as many objects. Who was drawn is barred meanwhile.
+ * Draws until `k` different candidates are found: all are equally likely, and the others cost nothing. Numbers are drawn from the
+ * list, unless most numbers are on it: a long list is not in the CPU cache, and the bitmaps tell candidates as well. The random
+ * source is called once and continued in integers (xorshift): dozens of fractions per job would be as many objects. Drawn nodes are
+ * barred meanwhile.
  */
 function probe(
   { ids, usable, barred, picked }: Columns,
@@ -126,7 +127,7 @@ function readBits(
   return found;
 }
 
-/** Brings `k` of them to the front, all equally likely. */
+/** Moves `k` of them to the front, all equally likely. */
 function shuffle(picked: Int32Array, count: number, k: number, chance: Chance): number {
   for (let at = 0; at < k; at++) {
     const other = at + ((chance() * (count - at)) | 0);

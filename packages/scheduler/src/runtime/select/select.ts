@@ -1,8 +1,8 @@
 /**
- * Hot path: which nodes to try for a need, best first. No clock, no I/O; chance comes in as an argument.
+ * Hot path: which nodes to try for a need, best first. No clock, no I/O; randomness is an argument.
  *
- * Every `next` draws a fresh sample among those not tried yet, so it sees what the refusals before it have taught the
- * view, and as many tries as there are candidates see as many different nodes.
+ * Every `next` draws a new sample among the nodes not tried yet, so it uses the loads that earlier refusals have corrected, and no
+ * node is returned twice.
  */
 
 import { hasBit } from '../../domain/bits.ts';
@@ -22,27 +22,27 @@ export interface SelectOptions {
   readonly chance: Chance;
   readonly sampleK: number;
   readonly policy: PolicyName;
-  /** Never these. */
+  /** Never selected. */
   readonly excluded: ReadonlySet<NodeId>;
-  /** These only when their pool has nobody else left. */
+  /** Selected only when their pool has no other node left. */
   readonly avoid?: ReadonlySet<NodeId> | undefined;
-  /** The view is older than a job: its loads say nothing, so choose at random. */
+  /** The view is older than a job: its loads are meaningless, so choose at random. */
   readonly isLoadStale?: boolean;
-  /** Hears which pools were tried; absent: nobody asks, or there are no pools. */
+  /** Gets the results of pool lookups; absent: not counted, or there are no pools. */
   readonly pools?: PoolWatch | undefined;
 }
 
-/** What became of looking into pools. */
+/** The results of pool lookups. */
 export interface PoolWatch {
-  /** Nobody in this pool could take the job. */
+  /** No node of this pool could take the job. */
   missed(compiled: CompiledNeed, poolId: PoolId): void;
   found(compiled: CompiledNeed, poolId: PoolId, isFallback: boolean): void;
-  /** Nobody in any of them could. */
+  /** No node of any pool could. */
   exhausted(compiled: CompiledNeed): void;
 }
 
 export interface Selection {
-  /** The next node to try, never one given before; undefined when nobody is left. */
+  /** The next node to try, never the same twice; undefined when none is left. */
   next(): NodeId | undefined;
 }
 
@@ -52,19 +52,19 @@ export function select(fleet: FleetView, compiled: CompiledNeed, options: Select
   return new Drawing(fleet.table, compiled, options);
 }
 
-/** A class, because a selection is made for every job: functions that share its state would be made anew each time. */
+/** A class, because every job creates a selection: closures would be allocated each time. */
 class Drawing implements Selection {
   private readonly table: FleetTable;
   private readonly compiled: CompiledNeed;
   private readonly options: SelectOptions;
-  /** Most selections end with the first they give: a list is only made for more. */
+  /** Most selections end with their first node: a list is created only for more. */
   private first: NodeId | undefined;
   private tried: readonly NodeId[] = NONE;
   private route: PoolRoute | undefined;
   private poolAt = 0;
-  /** The pool at hand gave somebody. */
+  /** The current pool had a candidate. */
   private hasDrawn = false;
-  /** What became of the choice of a pool was told. */
+  /** The result of the pool choice was reported. */
   private isNoted = false;
   private isPreferenceOpen: boolean;
 
@@ -111,14 +111,14 @@ class Drawing implements Selection {
     return undefined;
   }
 
-  /** Again, if the pools were divided anew since the last node: its place in the old order means nothing in the new. */
+  /** Starts again if the pools changed since the last node: a position in the old order has no meaning in the new one. */
   private begin(route: PoolRoute): void {
     this.route = route;
     this.poolAt = 0;
     this.hasDrawn = false;
   }
 
-  /** Told once per selection: later nodes are only tried because earlier ones refused. */
+  /** Reported once per selection: later nodes are tried only because earlier ones refused. */
   private noteDrawn(poolId: number): void {
     this.hasDrawn = true;
     if (this.isNoted) return;
@@ -151,7 +151,7 @@ class Drawing implements Selection {
 
 const NONE: readonly NodeId[] = [];
 
-/** Moves the nodes with a queue of their own behind the others; answers how many of the sample to choose from. */
+/** Moves the nodes with their own queue behind the others; returns how many of the sample to choose from. */
 function queueingLast({ picked, queueing }: Columns, count: number): number {
   let front = 0;
   for (let at = 0; at < count; at++) {

@@ -1,4 +1,4 @@
-/** Hot path, seldom: what a job has been through, as far as its record tells whoever takes it over. Pure. */
+/** Failure path: the earlier attempts of a job, read from its record by the instance that resumes it. Pure. */
 import { meaningOf } from '../../domain/failure.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { JobRecord, TimelineEntry } from '../../domain/job.ts';
@@ -26,7 +26,7 @@ export function attemptHistoryOf(job: JobRecord): AttemptHistory {
   };
 }
 
-/** A try that found no slot is not an attempt that failed. */
+/** A try without a slot is not a failed attempt. */
 const isAbandonedEntry = ({ state, reason }: TimelineEntry): boolean =>
   state === 'RETRYING' && reason !== NO_SLOT;
 
@@ -35,12 +35,12 @@ function failureOf(entry: TimelineEntry | undefined): AttemptHistory['lastFailur
   return { code: entry.reason, message: `the attempt on ${entry.nodeId} ended with ${entry.reason}` };
 }
 
-/** Every node that has the job, had it or may have it. */
+/** Every node that has, had or may have the job. */
 function sentTo({ timeline, fence, intent }: JobRecord): readonly NodeId[] {
   const nodes = new Set<NodeId | undefined>([fence?.nodeId, intent?.nodeId]);
   const reserved = timeline.filter(({ state }) => state === 'RESERVED');
   for (const [index, { nodeId, attempt }] of reserved.entries()) {
-    // A number is used again only if the node before did not get the job, and never will.
+    // An attempt number is used again only if the previous node certainly never gets the job.
     if (reserved[index + 1]?.attempt !== attempt) nodes.add(nodeId);
   }
   for (const { state, nodeId } of timeline) if (state === 'DISPATCHED') nodes.add(nodeId);

@@ -1,9 +1,9 @@
-/** Hot path: a job that others drive by now is dropped here without a word to anybody: not to its node, not to the ledger. */
+/** Drops jobs that another instance drives: nothing is sent to their nodes or written to the ledger. */
 import type { DispatchOutcome } from '../../domain/dispatch.ts';
 import type { Engine } from '../engine.ts';
 import type { InFlightJob } from '../in-flight-job.ts';
 
-/** Nothing that is still under way on its behalf writes or sends from here on. */
+/** From now on no call under way for the job writes or sends anything. */
 export function dropJob(engine: Engine, flight: InFlightJob): void {
   flight.driving = 'elsewhere';
   flight.attemptTimer?.cancel();
@@ -24,12 +24,12 @@ export function dropAll(engine: Engine): void {
   engine.recentlyReleased?.clear();
   engine.recentlyAbandoned?.clear();
   const inFlightJobs = [...engine.inFlightJobs.all()];
-  // All before the first goes: the seat that it gives back would wake another, which would reserve a slot for nobody.
+  // Mark all before removing the first: its free quota unit would wake another of them, which would reserve a slot.
   for (const flight of inFlightJobs) flight.driving = 'elsewhere';
   for (const flight of inFlightJobs) dropJob(engine, flight);
 }
 
-/** A repeat finds the job where it is now. */
+/** A repeated request finds the job at its new driver. */
 export const DRIVEN_ELSEWHERE: Extract<DispatchOutcome, { kind: 'refused' }> = {
   kind: 'refused',
   code: 'SCHEDULER_DEPENDENCY_DOWN',

@@ -1,33 +1,33 @@
 /**
- * Hot path: the other instances, as far as they drive jobs that this one hears of.
+ * Port to the other instances: which of them drives a job.
  *
- * The law: of two instances that claim a job at once only one gets it, and nobody gets one whose driver lives. A thrown error
- * means *unknown*; every call may be repeated with the same effect.
+ * The law: of two instances that claim a job concurrently only one gets it, and no instance gets a job whose driver lives. A thrown
+ * error means *unknown*; every call may be repeated with the same effect.
  */
 import type { DispatchOutcome } from '../../domain/dispatch.ts';
 import type { JobRecord } from '../../domain/job.ts';
 
 export type DriverClaim =
-  /** Its driver is gone: it is ours from now on, and this is how it stands. */
+  /** The driver is dead: this instance drives the job now, from this record. */
   | { readonly kind: 'ours'; readonly job: JobRecord }
-  /** A living instance drives it. */
+  /** A living instance drives the job. */
   | { readonly kind: 'theirs' }
-  /** Settled, or unknown by now: there is nothing to drive. */
+  /** The job is settled or unknown: there is nothing to drive. */
   | { readonly kind: 'over' };
 
-/** `placed`: it has a node, or is being driven to its outcome without one. */
+/** `placed`: the job has a node, or its driver brings it to an outcome without one. */
 export type PlacingResult =
   | { readonly kind: 'placed' }
   | Extract<DispatchOutcome, { readonly kind: 'refused' }>;
 
 export interface JobDrivers {
-  /** For a job that is not in flight here and has no outcome. */
+  /** For a job without outcome that is not in flight here. */
   claim(job: JobRecord): Promise<DriverClaim>;
   /**
-   * What came of the first request for a job that somebody else drives and that has no node yet. `undefined`: it is not being placed there;
-   * its record says how it stands. May take as long as the wait for a slot.
+   * The result of the first request for a job that another instance drives and that has no node yet. `undefined`: its driver is not
+   * placing it; the record has its state. May take as long as the wait for a slot.
    */
   placingResult(job: JobRecord): Promise<PlacingResult | undefined>;
-  /** A repeat of its request brought the audio of a job that is driven elsewhere; it is held here now. Best effort. */
+  /** A repeated request brought the audio of a job that another instance drives; this instance holds it now. Best effort. */
   offerAudio(job: JobRecord): void;
 }

@@ -1,4 +1,7 @@
-/** Leases that this instance released or abandoned a moment ago, to repeat that if a failover of the store loses it. Bounded by time and count. */
+/**
+ * Leases that this instance released or abandoned a moment ago, to repeat that if a failover of the store loses it. Bounded by time
+ * and count.
+ */
 import type { NodeId } from '../../domain/ids.ts';
 import type { LeaseId } from '../../domain/lease.ts';
 import type { Clock } from '../../ports/clock.ts';

@@ -1,4 +1,4 @@
-/** Hot path, seldom: a job that another instance drove goes on here, from its record alone. */
+/** Failure path: resumes a job that another instance drove, from its record alone. */
 import type { NodeId } from '../../domain/ids.ts';
 import { isOut, isSettled, type JobRecord } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
@@ -33,7 +33,7 @@ export function createResumeJobs(
     const flight = createInFlightJob(job, need, compileNeed(engine.fleet, need));
     const now = clock.now();
     const ranFrom = job.timeline.findLast(({ state }) => state === 'RUNNING')?.at ?? now;
-    // The clock is another machine's: nothing may seem to have begun later than now.
+    // The time comes from another machine's clock: no start may be later than now.
     const sentAt = job.state === 'RUNNING' ? Math.min(now, ranFrom) : now;
     const lacksAudio = job.spec.audio.kind === 'held' && engine.audio.get(job.jobId) === undefined;
     return Object.assign(flight, attemptHistoryOf(job), {
@@ -48,14 +48,14 @@ export function createResumeJobs(
   const acknowledges = ({ fence }: JobRecord): boolean =>
     engine.nodes.profile(fence?.nodeId ?? '')?.supports.includes('job_ack') === true;
 
-  /** It has its outcome; what is left is to give back what it held. */
+  /** The job has its outcome: only its lease and its audio are left. */
   async function release(flight: InFlightJob): Promise<void> {
     const { jobId, fence, state } = flight.job;
     engine.audio.drop(jobId);
     if (fence !== undefined && state === 'FINISHED') {
       await releaseForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
     } else if (fence !== undefined) {
-      // Nobody can say whether the node of a failed attempt still works on it.
+      // The node of a failed attempt may still work on it.
       await leaveLease(fence.nodeId, leaseId(jobId, fence.attempt));
       await advance(engine, flight, 'released', { reason: 'lease_left_to_expire' });
       return;
@@ -74,7 +74,7 @@ export function createResumeJobs(
       engine.inFlightJobs.setNode(flight, fence.nodeId);
       watchAttempt(flight, fence.nodeId);
     } else if (flight.job.state === 'RESERVED' && intent !== undefined) {
-      // It may have been sent, and then the node answers soon.
+      // The job may have been sent: then the node reports soon.
       void unconfirmedSends.awaitReport(flight);
     } else void retryOrFail.tryElsewhere(flight, 'open');
   }
@@ -86,7 +86,7 @@ export function createResumeJobs(
 
   function watchAttempt(flight: InFlightJob, nodeId: NodeId): void {
     if (!isOnline(nodeId)) {
-      // Its connection may have ended with the instance that drove the job, and it may be about to come back.
+      // Its connection may have ended with the dead driver, and the node may be reconnecting.
       flight.attemptTimer = wheel.setAt(clock.now() + settings.ackTimeoutMs, nodeStillMissing, flight);
       return;
     }
@@ -107,7 +107,7 @@ export function createResumeJobs(
       watchAttempt(flight, nodeId);
       return;
     }
-    const message = `${nodeId} did not come back after the instance that drove its job was gone`;
+    const message = `${nodeId} did not reconnect after the driver of its job died`;
     void retryOrFail.abandonAttempt(flight, {
       code: 'WS_DISCONNECTED',
       message,
@@ -130,7 +130,7 @@ export function createResumeJobs(
         void settleJob.fail(flight, NEED_UNKNOWN, 'open');
         return;
       }
-      // Whatever that clock said, no job lasts longer than a job may.
+      // The deadline comes from another machine's clock: it is capped by this one.
       timeouts.startJob(flight, Math.min(job.deadlineAt, clock.now() + settings.jobDeadlineMs));
       resume(flight);
     },
@@ -149,10 +149,10 @@ export function createResumeJobs(
 
 const NEED_UNKNOWN = {
   code: 'INTERNAL_ERROR',
-  message: 'its record does not say what it needs of a node, so no other can be found',
+  message: 'the job record has no need, so no other node can be chosen',
 };
 
-/** For records that tell nothing of it: nobody is ever looked for with this. */
+/** For records without a need: no node is ever searched with this. */
 const emptyNeed = ({ tenantId, sessionId }: JobRecord): Need => ({
   tenantId,
   sessionId,

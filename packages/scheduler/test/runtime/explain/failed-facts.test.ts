@@ -67,7 +67,7 @@ describe('the failed facts of a node', () => {
       {},
     ],
     [
-      'lang_pair_unsupported: nmt does not translate en -> zh (it does from any to de)',
+      'lang_pair_unsupported: nmt does not translate en -> zh (it translates from any to de)',
       { profile: { ...anyProfile, nmt: nmtProduct('any', ['de']) } },
       {},
     ],
@@ -103,7 +103,7 @@ describe('the failed facts of a node', () => {
       { features: ['emotion_detection'] },
     ],
     [
-      'model_not_available: "emotion-xlm-r", which does emotion_detection, is marked unavailable',
+      'model_not_available: "emotion-xlm-r", which provides emotion_detection, is marked unavailable',
       { profile: { ...anyProfile, features: ['emotion_detection'] }, markedServices: ['emotion-xlm-r'] },
       { features: ['emotion_detection'] },
     ],
@@ -139,7 +139,7 @@ describe('the failed facts of a node', () => {
     });
     const fleet = dividedFleet(plan, nodeView('n', { profile: having('a') }));
     expect(failedFacts(compileUncached(fleet, someNeed()), 'n', NO_EXCLUSIONS, 0)).toEqual([
-      { reason: 'not_in_pool', fact: 'is in pool 1 (p1); the job may go to pool 3 (acme)' },
+      { reason: 'not_in_pool', fact: 'is in pool 1 (p1); the job may use pool 3 (acme)' },
     ]);
   });
 

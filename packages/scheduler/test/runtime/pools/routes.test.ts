@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Need } from '../../../src/domain/need.ts';
 import { type PoolPlan, UNPOOLED } from '../../../src/domain/pool.ts';
 import { refusal } from '../../../src/runtime/dispatch/refusal.ts';
-import { describeConfinement } from '../../../src/runtime/pools/confinement-words.ts';
+import { describeConfinement } from '../../../src/runtime/pools/describe-confinement.ts';
 import { createPoolMap, inOrder } from '../../../src/runtime/pools/pool-map.ts';
 import { createPreferPool } from '../../../src/runtime/pools/prefer-pool.ts';
 import { compileNeed } from '../../../src/runtime/select/compile-need.ts';

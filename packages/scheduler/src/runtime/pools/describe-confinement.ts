@@ -1,9 +1,9 @@
-/** Hot path, when it ends badly: why a job may not go to other pools, for people. Pure. */
+/** Failure path: the text that says why a job may not use other pools. Pure. */
 import type { TenantId } from '../../domain/ids.ts';
 import type { PoolId, PoolPlan } from '../../domain/pool.ts';
 import { type CompiledNeed, routeOf } from '../select/compile-need.ts';
 
-/** A clause to put behind "no node …"; empty if the job may go anywhere. */
+/** A clause to append to "no node …"; empty if the job may use every pool. */
 export function describeConfinement(compiled: CompiledNeed): string {
   const route = routeOf(compiled);
   const plan = compiled.poolMap?.plan;
