@@ -9,7 +9,7 @@ import { loadConfig } from '../../../scheduler/dist/config/load-config.js';
 import { createMachine } from '../../../scheduler/dist/plan/kernel/machine.js';
 import { seededChance } from '../../../scheduler/dist/plan/kernel/seeded-chance.js';
 import { createVirtualTime } from '../../../scheduler/dist/plan/kernel/virtual-time.js';
-import { QUIET } from '../../../scheduler/test/cluster/post-rig.ts';
+import { QUIET } from '../../../scheduler/test/cluster/messaging/message-bus-rig.ts';
 import { heartbeat, jobResult, register } from '../../../scheduler/test/transport/ws/messages.ts';
 import { createSimulatedInstance, type SimulatedInstance } from '../../src/instance/simulated-instance.ts';
 import { createNetwork } from '../../src/net/network.ts';

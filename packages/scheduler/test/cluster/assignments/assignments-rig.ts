@@ -9,8 +9,8 @@ import type { Need } from '../../../src/domain/need.ts';
 import type { Assignment, Delivery, NodeLink } from '../../../src/ports/node-link.ts';
 import type { NodeRecord } from '../../../src/ports/node-records.ts';
 import { sheetFor } from '../../contracts/node-sheets.ts';
-import { createSharedJobs } from '../jobs-rig.ts';
-import { type Post, type PostedInstance, QUIET, startPost } from '../post-rig.ts';
+import { type Post, type PostedInstance, QUIET, startPost } from '../messaging/message-bus-rig.ts';
+import { createSharedJobs } from '../takeover/shared-jobs-rig.ts';
 
 export const ANSWER_MS = 3_000;
 export const HOUR_MS = 3_600_000;

@@ -1,8 +1,8 @@
 /** Assignments to nodes whose sockets other instances hold: what the driver sends, what the holder does and reports. */
 import { describe, expect, it } from 'vitest';
 import { sheetFor } from '../../contracts/node-sheets.ts';
-import { createSharedJobs } from '../jobs-rig.ts';
-import { COMES_AGAIN_MS, POST_MS, startPost } from '../post-rig.ts';
+import { COMES_AGAIN_MS, POST_MS, startPost } from '../messaging/message-bus-rig.ts';
+import { createSharedJobs } from '../takeover/shared-jobs-rig.ts';
 import { ANSWER_MS, HOUR_MS, startDriverAndHolder, withNodes } from './assignments-rig.ts';
 
 /** An assignment in the inbox of a holder that does not read. */

@@ -4,7 +4,7 @@ import type { NodeReport } from '../../../src/cluster/holder/node-report.ts';
 import { createPendingReports } from '../../../src/cluster/holder/pending-reports.ts';
 import { RESULT } from '../../contracts/job-draft.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { createTally, QUIET } from '../post-rig.ts';
+import { createTally, QUIET } from '../messaging/message-bus-rig.ts';
 
 const HOLD_MS = 90_000;
 /** Long enough for everything that waits to be tried once more. */

@@ -1,7 +1,7 @@
 /** Node reports that travel as messages: how long handling one may take, and which are refused. */
 import { describe, expect, it } from 'vitest';
 import { RESULT } from '../../contracts/job-draft.ts';
-import { COMES_AGAIN_MS } from '../post-rig.ts';
+import { COMES_AGAIN_MS } from '../messaging/message-bus-rig.ts';
 import { ANSWER_MS, startInstances } from './reports-rig.ts';
 
 describe('a node report sent as a message', () => {

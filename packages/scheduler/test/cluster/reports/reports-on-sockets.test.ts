@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { isPending } from '../../contracts/harness.ts';
 import { RESULT } from '../../contracts/job-draft.ts';
-import { COMES_AGAIN_MS } from '../post-rig.ts';
+import { COMES_AGAIN_MS } from '../messaging/message-bus-rig.ts';
 import { INLINE_MAX_BYTES, SOON_MS, startInstances } from './reports-rig.ts';
 
 const ACCEPTED = { kind: 'accepted' };

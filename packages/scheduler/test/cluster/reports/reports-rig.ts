@@ -8,8 +8,8 @@ import { createPendingReports } from '../../../src/cluster/holder/pending-report
 import { fitResult } from '../../../src/domain/job-spec.ts';
 import type { CancelOutcome, ReportResult } from '../../../src/domain/node-report.ts';
 import { faulty } from '../../support/faulty.ts';
-import { createSharedJobs, type SharedJobs } from '../jobs-rig.ts';
-import { type Post, type PostedInstance, QUIET, startPost } from '../post-rig.ts';
+import { type Post, type PostedInstance, QUIET, startPost } from '../messaging/message-bus-rig.ts';
+import { createSharedJobs, type SharedJobs } from '../takeover/shared-jobs-rig.ts';
 
 export const ANSWER_MS = 3_000;
 /** Long enough for pending reports to be tried once more. */

@@ -1,0 +1,87 @@
+/** A store that takes down what it is told again, and may be slow or silent. */
+import {
+  type Affected,
+  createFailoverReplay,
+  type RecentLease,
+} from '../../../src/cluster/recovery/failover-replay.ts';
+import type { JobRecord } from '../../../src/domain/job.ts';
+import { draftJob } from '../../contracts/job-draft.ts';
+import { faulty } from '../../support/faulty.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { createTally, QUIET } from '../messaging/message-bus-rig.ts';
+
+/** What is left of a lease, unless a test says otherwise. */
+export const LEFT_MS = 65_000;
+
+export const jobNamed = (jobId: string, parts: Partial<JobRecord> = {}): JobRecord => ({
+  ...draftJob(0),
+  jobId,
+  ...parts,
+});
+export const recent = (lease: string, nodeId: string): RecentLease => ({ lease, nodeId, endsAt: undefined });
+export const runningOn = (nodeId: string, jobId: string): JobRecord =>
+  jobNamed(jobId, { state: 'RUNNING', fence: { nodeId, attempt: 1 } });
+
+export const NOTHING: Affected = { job: () => false, record: () => false, node: () => false };
+export const onNode = (nodeId: string): Affected => ({ ...NOTHING, node: (id) => id === nodeId });
+
+export function start(jobs: readonly JobRecord[]) {
+  const clock = createManualClock();
+  const { meter, counted } = createTally();
+  const state = {
+    jobs,
+    ended: new Set<string>(),
+    /** By lease. */
+    leftMs: new Map<string, number>(),
+    givenBack: new Set<string>(),
+    givenUp: new Set<string>(),
+    releases: [] as RecentLease[],
+    abandoned: [] as RecentLease[],
+    /** Told as what their nodes have. */
+    taken: [] as string[],
+    others: 0,
+    whileTelling: () => {},
+  };
+  const told: string[] = [];
+  const store = faulty(
+    {
+      async reassert(nodeId: string, lease: string, ttlMs: number, isTaken: boolean) {
+        if (isTaken) state.taken.push(lease);
+        told.push(`${nodeId} ${lease} ${ttlMs}`);
+        state.whileTelling();
+      },
+      async abandon(nodeId: string, lease: string) {
+        told.push(`${nodeId} ${lease} abandoned`);
+      },
+      async release(nodeId: string, lease: string) {
+        told.push(`${nodeId} ${lease} free`);
+      },
+      async restore({ jobId }: JobRecord) {
+        told.push(jobId);
+      },
+    },
+    [],
+    clock,
+  );
+  const failoverReplay = createFailoverReplay({
+    jobs: () => state.jobs,
+    isInFlight: (jobId) => !state.ended.has(jobId),
+    holdsSlot: (jobId, attempt) => !state.ended.has(jobId) && !state.givenBack.has(`${jobId}:${attempt}`),
+    isGivenUp: (jobId, attempt) => state.givenUp.has(`${jobId}:${attempt}`),
+    abandon: store.port.abandon,
+    restore: store.port.restore,
+    reassert: store.port.reassert,
+    abandoned: () => state.abandoned,
+    released: () => state.releases,
+    release: store.port.release,
+    others: () => {
+      state.others += 1;
+      told.push('others');
+    },
+    clock,
+    leaseLeftMs: (jobId, attempt) => state.leftMs.get(`${jobId}:${attempt}`) ?? LEFT_MS,
+    log: QUIET,
+    meter,
+  });
+  return { clock, counted, state, told, store, failoverReplay };
+}

@@ -1,0 +1,46 @@
+/** What all instances share, behind the fence: who may have been taken for dead re-asserts, keeps and gives back nothing. */
+import { describe, expect, it } from 'vitest';
+import { guardStore } from '../../../src/app/guarded-store.ts';
+import type { SharedStore } from '../../../src/app/redis-store.ts';
+
+const LEDGER = ['reserve', 'commit', 'release', 'abandon', 'reassert'] as const;
+const JOBS = ['admit', 'move', 'takeOver', 'restore'] as const;
+
+function start() {
+  const state = { isFenced: false };
+  const asked: string[] = [];
+  const port = (names: readonly string[]) =>
+    Object.fromEntries(
+      names.map((name) => [
+        name,
+        async () => {
+          asked.push(name);
+        },
+      ]),
+    );
+  const store = {
+    ...{ mailbox: {}, sessions: {}, locks: {}, modelDebounce: {}, nodeIdClaims: {} },
+    ledger: port([...LEDGER, 'commitDelayMs']),
+    jobs: () => port(JOBS),
+  } as unknown as SharedStore;
+  const guarded = guardStore({ store, isFenced: () => state.isFenced, credentialOf: () => undefined });
+  const parts: Readonly<Record<string, unknown>> = { ...guarded.ledger, ...guarded.jobs({} as never) };
+  const ask = (name: string): Promise<unknown> => (parts[name] as () => Promise<unknown>)();
+  return { state, asked, ask };
+}
+
+describe('the store of an instance', () => {
+  it('I4: is told no lease and no job again, and keeps no slot, while others may have what it had', async () => {
+    const { state, asked, ask } = start();
+    state.isFenced = true;
+    for (const name of [...LEDGER, ...JOBS])
+      await expect(ask(name), name).rejects.toMatchObject({
+        code: 'SCHEDULER_DEPENDENCY_DOWN',
+        isUnsent: true,
+      });
+    expect(asked).toEqual([]);
+    state.isFenced = false;
+    for (const name of [...LEDGER, ...JOBS]) await ask(name);
+    expect(asked).toEqual([...LEDGER, ...JOBS]);
+  });
+});

@@ -1,0 +1,109 @@
+/** Who lives, while a part of the store cannot be read. */
+import { describe, expect, it } from 'vitest';
+import { createSteadyInstances } from '../../../src/cluster/membership/last-known-instances.ts';
+import { SchedulerError } from '../../../src/domain/errors.ts';
+import type { Instance } from '../../../src/ports/instances.ts';
+import { createTestCluster } from '../../support/test-cluster.ts';
+
+const TTL_MS = 4_000;
+
+const named = (instanceId: string): Instance => ({
+  instanceId,
+  incarnation: `${instanceId}-1`,
+  startedAt: 0,
+  hostname: 'host',
+  pid: 1,
+  version: '1',
+});
+
+/** Two instances, and a store of which parts can be taken away: the list of all, and each presence. */
+async function createRig() {
+  const {
+    clock,
+    store: { instances: store },
+  } = createTestCluster();
+  const away = new Set<string>();
+  let doubts = 0;
+  const check = (part: string): void => {
+    if (away.has(part)) throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `${part} is away`);
+  };
+  const instances = createSteadyInstances({
+    instances: {
+      ...store,
+      async all() {
+        check('list');
+        return store.all();
+      },
+      async living(instanceIds) {
+        for (const instanceId of instanceIds) check(instanceId);
+        return store.living(instanceIds);
+      },
+    },
+    doubted() {
+      doubts += 1;
+    },
+  });
+  for (const instanceId of ['a', 'b']) await instances.announce(named(instanceId), TTL_MS);
+  const look = async (): Promise<string[]> => [...(await instances.living(await instances.all())).keys()];
+  return { clock, away, instances, look, doubts: () => doubts };
+}
+
+describe('instances, while a part of the store is away', () => {
+  it('are told as they are while all of it answers, the dead among them', async () => {
+    const { clock, instances, look, doubts } = await createRig();
+    expect(await look()).toEqual(['a', 'b']);
+    await clock.advance(TTL_MS - 1);
+    await instances.renew(named('a'), TTL_MS);
+    await clock.advance(2);
+    expect(await look()).toEqual(['a']);
+    expect(doubts()).toBe(0);
+  });
+
+  it('live as they last did when their presence cannot be read, and that is told', async () => {
+    const { clock, away, look, doubts } = await createRig();
+    await look();
+    away.add('b');
+    await clock.advance(TTL_MS - 1);
+    expect(await look()).toEqual(['a', 'b']);
+    expect(doubts()).toBe(1);
+    // As soon as it can be read, that is what counts.
+    await clock.advance(2);
+    away.clear();
+    expect(await look()).toEqual([]);
+    expect(doubts()).toBe(1);
+  });
+
+  it('are those that were last named when the list of all cannot be read', async () => {
+    const { away, look, doubts } = await createRig();
+    await look();
+    away.add('list');
+    expect(await look()).toEqual(['a', 'b']);
+    expect(doubts()).toBe(1);
+  });
+
+  it('are unknown if nothing was known before', async () => {
+    const { away, instances, look } = await createRig();
+    away.add('list');
+    await expect(look()).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+    away.clear();
+    away.add('b');
+    await expect(instances.living(['a', 'b'])).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+  });
+
+  it('that were seen dead or were removed do not live again because nothing can be read', async () => {
+    const { clock, away, instances, look } = await createRig();
+    await look();
+    await clock.advance(TTL_MS + 1);
+    expect(await look()).toEqual([]);
+    away.add('a');
+    await expect(look()).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+    away.clear();
+    await instances.announce(named('a'), TTL_MS);
+    await look();
+    await clock.advance(TTL_MS + 1);
+    await instances.remove('a');
+    await instances.all();
+    away.add('a');
+    await expect(instances.living(['a'])).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+  });
+});

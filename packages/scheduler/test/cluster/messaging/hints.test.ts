@@ -1,0 +1,238 @@
+/** News between instances that may be lost: told together, heard by the others, and never in anybody's way. */
+import { describe, expect, it } from 'vitest';
+import { NO_USE } from '../../../src/domain/service-use.ts';
+import { FRESH_MS, startTalk } from './hints-rig.ts';
+
+const NEWS_MS = 5_000;
+const partialOf = (jobId: string, text: string, isFinal = false) => ({ jobId, nodeId: 'n1', text, isFinal });
+
+describe('hints', () => {
+  it('sends the load of a node to all other instances', async () => {
+    const { clock, join } = startTalk();
+    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
+    a.hints.load('n1', { used: 2, max: 4 });
+    await clock.advance(FRESH_MS);
+    expect([b.heard, c.heard, a.heard]).toEqual([['n1 2/4'], ['n1 2/4'], []]);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('sends every outcome of an attempt to the holder of the node only', async () => {
+    const { clock, join } = startTalk();
+    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
+    for (const news of ['placed', 'failed', 'placed', 'succeeded'] as const)
+      a.hints.nodeNews('b', 'n1', news, NO_USE);
+    a.hints.nodeNews('c', 'n2', 'placed', NO_USE);
+    await clock.advance(FRESH_MS);
+    expect(b.heard).toEqual(['n1 placed', 'n1 failed', 'n1 placed', 'n1 succeeded']);
+    expect(c.heard).toEqual(['n2 placed']);
+  });
+
+  it('sends failures at once and gathers successes for five seconds', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    for (let times = 0; times < 4; times += 1) {
+      a.hints.nodeNews('b', 'n1', 'succeeded', NO_USE);
+      await clock.advance(NEWS_MS / 4 - 1);
+    }
+    expect(said).toEqual([]);
+    a.hints.nodeNews('b', 'n1', 'failed', NO_USE);
+    await clock.advance(4);
+    expect(b.heard).toHaveLength(5);
+    a.hints.nodeNews('b', 'n2', 'placed', NO_USE);
+    a.hints.nodeNews('b', 'n2', 'failed', NO_USE);
+    await clock.advance(FRESH_MS);
+    expect(b.heard.slice(5)).toEqual(['n2 placed', 'n2 failed']);
+    expect([said.length, clock.pending()]).toEqual([2, 0]);
+  });
+
+  it('MODEL_NOT_AVAILABLE: sends the holder the missing model and the services used', async () => {
+    const { clock, join } = startTalk();
+    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
+    a.hints.nodeNews('b', 'n1', 'placed', { types: ['semantic', 'nmt'], services: [] });
+    a.hints.nodeNews('b', 'n1', 'succeeded', { types: ['semantic'], services: ['m2m', 'emotion-xlm-r'] });
+    a.hints.missing('b', 'n1', { serviceId: 'm2m', version: '1.2', reason: 'not_found' });
+    await clock.advance(NEWS_MS);
+    expect(b.heard).toEqual([
+      'n1 lacks m2m@1.2: not_found',
+      'n1 placed semantic nmt',
+      'n1 succeeded semantic m2m emotion-xlm-r',
+    ]);
+    expect(c.heard).toEqual([]);
+    a.hints.missing('b', 'n1', { serviceId: 'm2m', version: '1.2', reason: 'not_found' });
+    a.state.isFenced = true;
+    await clock.advance(FRESH_MS);
+    expect(b.heard).toHaveLength(3);
+  });
+
+  it('sends only the latest partial text, and only to the driver', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
+    a.hints.partial('b', partialOf('job-1', 'he'));
+    a.hints.partial('b', partialOf('job-1', 'hello', true));
+    a.hints.partial('b', partialOf('job-2', 'good'));
+    a.hints.partial('c', partialOf('job-3', 'bye'));
+    await clock.advance(FRESH_MS);
+    expect(b.heard).toEqual(['job-1 on n1: hello.', 'job-2 on n1: good…']);
+    expect(c.heard).toEqual(['job-3 on n1: bye…']);
+    expect(said).toHaveLength(2);
+  });
+
+  it('gathers close hints into one message with the last load', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    for (let used = 0; used <= 4; used += 1) a.hints.load('n1', { used, max: 4 });
+    a.hints.load('n2', { used: 1, max: 1 });
+    expect(clock.pending()).toBe(1);
+    await clock.advance(FRESH_MS);
+    expect(b.heard).toEqual(['n1 4/4', 'n2 1/1']);
+    expect(said).toHaveLength(1);
+  });
+
+  it('sends no hint twice', async () => {
+    const { clock, join } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    for (const round of ['first', 'second']) {
+      a.hints.load(`n-${round}`, { used: 1, max: 1 });
+      a.hints.nodeNews('b', `n-${round}`, 'placed', NO_USE);
+      a.hints.partial('b', partialOf(`job-${round}`, 'text'));
+      await clock.advance(NEWS_MS);
+    }
+    expect(b.heard).toHaveLength(6);
+    expect(new Set(b.heard).size).toBe(6);
+  });
+
+  it('splits many hints into several messages', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    for (let at = 0; at < 1_201; at += 1) {
+      a.hints.load(`n${at}`, { used: 1, max: 1 });
+      a.hints.nodeNews('b', `n${at}`, 'placed', NO_USE);
+      a.hints.partial('b', partialOf(`job-${at}`, 'text'));
+    }
+    await clock.advance(NEWS_MS);
+    expect(new Set(b.heard).size).toBe(3 * 1_201);
+    expect(said).toHaveLength(9);
+    expect(Math.max(...said.map(({ text }) => text.length))).toBeLessThan(100_000);
+  });
+
+  it('sends no hints while the instance is fenced', async () => {
+    const { clock, join } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    a.state.isFenced = true;
+    a.hints.load('n1', { used: 2, max: 4 });
+    a.hints.nodeNews('b', 'n1', 'failed', NO_USE);
+    a.hints.partial('b', partialOf('job-1', 'old'));
+    await clock.advance(FRESH_MS);
+    a.state.isFenced = false;
+    a.hints.load('n2', { used: 0, max: 4 });
+    await clock.advance(FRESH_MS);
+    expect(b.heard).toEqual(['n2 0/4']);
+  });
+});
+
+describe('a received hint', () => {
+  it('is ignored when malformed, and later hints still arrive', async () => {
+    const { clock, hintBus, join, faults } = startTalk();
+    const b = await join('b');
+    for (const text of [
+      'not json',
+      'null',
+      '{"from":"a","loads":[["n1","many",4],["n2",1,null],["n3",1,4]]}',
+      '{"from":"a","rumours":["of a newer version"]}',
+      '{"from":"a","news":[null,["n4","praised"],["n5","failed","asr"],["n6","failed",["asr"],[7]],["n7","failed"],["n9","failed",["asr"]]]}',
+      '{"from":"a","missing":[null,["n8","m2m","1","not_found"]]}',
+    ])
+      hintBus.sendToAll(text);
+    await clock.advance(0);
+    expect(b.heard).toEqual(['n3 1/4', 'n9 failed asr', 'n8 lacks m2m@1: not_found']);
+    expect(faults).toHaveLength(2);
+  });
+});
+
+describe('an instance that cannot subscribe at first', () => {
+  it('starts, publishes, and retries until it is subscribed', async () => {
+    const { clock, hintBus, make, join } = startTalk();
+    let failures = 3;
+    const deaf = make('deaf', (...args) =>
+      failures-- > 0 ? Promise.reject(new Error('the store is away')) : hintBus.subscribe(...args),
+    );
+    await deaf.hints.start();
+    const a = await join('a');
+    deaf.hints.load('n1', { used: 1, max: 1 });
+    a.hints.load('n2', { used: 1, max: 1 });
+    await clock.advance(FRESH_MS);
+    expect([a.heard, deaf.heard]).toEqual([['n1 1/1'], []]);
+    await clock.advance(10_000);
+    a.hints.load('n2', { used: 0, max: 1 });
+    await clock.advance(FRESH_MS);
+    expect(deaf.heard).toEqual(['n2 0/1']);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('does not retry after a stop', async () => {
+    const { clock, make } = startTalk();
+    let tries = 0;
+    const deaf = make('deaf', () => {
+      tries += 1;
+      return Promise.reject(new Error('the store is away'));
+    });
+    await deaf.hints.start();
+    await deaf.hints.stop();
+    await clock.advance(60_000);
+    expect(tries).toBe(1);
+  });
+
+  it('does not retry when stopped during an attempt', async () => {
+    const { clock, make } = startTalk();
+    let fail: (fault: Error) => void = () => {};
+    const slow = make('slow', () => new Promise((_, reject) => (fail = reject)));
+    const started = slow.hints.start();
+    await slow.hints.stop();
+    fail(new Error('the store is away'));
+    await started;
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('unsubscribes when stopped while subscribing', async () => {
+    const { clock, hintBus, make, join } = startTalk();
+    let begin: () => void = () => {};
+    const slow = make('slow', async (...args) => {
+      await new Promise<void>((resolve) => {
+        begin = resolve;
+      });
+      return hintBus.subscribe(...args);
+    });
+    const started = slow.hints.start();
+    await slow.hints.stop();
+    begin();
+    await started;
+    const a = await join('a');
+    a.hints.load('n1', { used: 1, max: 1 });
+    await clock.advance(FRESH_MS);
+    expect(slow.heard).toEqual([]);
+  });
+});
+
+describe('a stopped instance', () => {
+  it('neither publishes nor receives hints', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
+    a.hints.load('n1', { used: 1, max: 1 });
+    await a.hints.stop();
+    await b.hints.stop();
+    a.hints.load('n2', { used: 1, max: 1 });
+    b.hints.load('n3', { used: 1, max: 1 });
+    await clock.advance(FRESH_MS);
+    expect([said, c.heard, clock.pending()]).toEqual([[], [], 0]);
+    c.hints.load('n4', { used: 1, max: 1 });
+    await clock.advance(FRESH_MS);
+    expect([a.heard, b.heard]).toEqual([[], []]);
+  });
+
+  it('stops although Redis does not answer the unsubscribe', async () => {
+    const { make } = startTalk();
+    const one = make('one', async () => () => Promise.reject(new Error('the store is away')));
+    await one.hints.start();
+    await expect(one.hints.stop()).resolves.toBeUndefined();
+  });
+});

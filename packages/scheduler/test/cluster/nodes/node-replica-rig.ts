@@ -1,0 +1,112 @@
+/** Several instances with a replica each, on one board whose ways can be cut. */
+
+import { createNodeReplica, type ReplicaSettings } from '../../../src/cluster/nodes/node-replica.ts';
+import type { OwnNode } from '../../../src/cluster/nodes/publish-own-nodes.ts';
+import type { NodeView } from '../../../src/domain/node.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
+import type { NodeRecords } from '../../../src/ports/node-records.ts';
+import { fresh } from '../../contracts/harness.ts';
+import { viewFor } from '../../contracts/node-sheets.ts';
+
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+
+export const INTERVAL_MS = 1_000;
+
+export const SETTINGS: ReplicaSettings = {
+  tickMs: 500,
+  verifyMs: 2_000,
+  presenceMs: 3_600,
+  enlistMs: 5_000,
+  maxNodes: 1_000,
+  readsPerTick: 100,
+};
+
+export const ownNode = (part: Partial<OwnNode> = {}, view: Partial<NodeView> = {}): OwnNode => {
+  const nodeId = part.nodeId ?? fresh('node');
+  return {
+    nodeId,
+    generation: 1,
+    channel: 'socket',
+    credential: 'credential-1',
+    isConnected: true,
+    intervalMs: INTERVAL_MS,
+    ...part,
+    view: part.view ?? viewFor(nodeId, view),
+  };
+};
+
+export function joinBoard(deps: {
+  board: NodeRecords;
+  clock: Clock;
+  name?: string;
+  settings?: Partial<ReplicaSettings>;
+}) {
+  const { board, clock, name = fresh('instance') } = deps;
+  const way = { isCut: false, isDeaf: false, isFenced: false, incarnation: 'first' };
+  /** As selection would have them: others' nodes only. */
+  const views = new Map<string, NodeView>();
+  const heard = { changed: 0, removed: [] as string[], overtaken: [] as string[], beats: 0 };
+  const calls = { post: 0, seen: 0, read: 0, page: 0, enlist: 0, withdraw: 0, most: 0 };
+
+  const through = <T>(method: keyof typeof calls, ask: () => Promise<T>): Promise<T> => {
+    calls[method] += 1;
+    return way.isCut ? Promise.reject(new Error('the store is away')) : ask();
+  };
+  const guarded: NodeRecords = {
+    post: (record, ttlMs) => through('post', () => board.post(record, ttlMs)),
+    seen: (record, ttlMs, at) => through('seen', () => board.seen(record, ttlMs, at)),
+    withdraw: (nodeId, generation) => through('withdraw', () => board.withdraw(nodeId, generation)),
+    enlist: (nodeIds) => through('enlist', () => board.enlist(nodeIds)),
+    read(asked) {
+      calls.most = Math.max(calls.most, asked.length);
+      return through('read', () => board.read(asked));
+    },
+    page: (cursor, max) => through('page', () => board.page(cursor, max)),
+    subscribe: (listen) =>
+      board.subscribe((notices) => {
+        if (!way.isDeaf && !way.isCut) listen(notices);
+      }),
+  };
+  const replica = createNodeReplica({
+    board: guarded,
+    clock,
+    chance: () => 0.5,
+    log: QUIET,
+    self: () => ({ instanceId: name, incarnation: way.incarnation }),
+    isFenced: () => way.isFenced,
+    settings: { ...SETTINGS, ...deps.settings },
+    events: {
+      changed({ view }) {
+        heard.changed += 1;
+        views.set(view.nodeId, view);
+      },
+      beat: () => {
+        heard.beats += 1;
+      },
+      removed({ nodeId }) {
+        heard.removed.push(nodeId);
+        views.delete(nodeId);
+      },
+      overtaken: (nodeId) => void heard.overtaken.push(nodeId),
+    },
+  });
+  return { replica, way, views, heard, calls };
+}
+
+/** Heartbeats of a node, until they are ended. */
+export function beating(
+  clock: Clock,
+  replica: ReturnType<typeof joinBoard>['replica'],
+  nodeId: string,
+): () => void {
+  let isEnded = false;
+  const beat = (): void => {
+    if (isEnded) return;
+    replica.beat(nodeId, clock.now());
+    clock.after(INTERVAL_MS, beat);
+  };
+  clock.after(INTERVAL_MS, beat);
+  return () => {
+    isEnded = true;
+  };
+}

@@ -1,0 +1,235 @@
+/** What operators see of all instances, also while some of the store does not answer. */
+import { expect, it } from 'vitest';
+import { createClusterReader, type SharedStore } from '../../../src/cluster/operators/cluster-reader.ts';
+import { SchedulerError } from '../../../src/domain/errors.ts';
+import { isPending } from '../../contracts/harness.ts';
+import { faulty } from '../../support/faulty.ts';
+import { createInstancesInMemory } from '../../support/instances-in-memory.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { instanceNamed, STARTED_AT } from '../../support/test-cluster.ts';
+
+const OWN = { nodes: 3, sessions: 2, jobs: 1 };
+const OK = { mode: 'cluster', isOk: true } as const;
+
+async function start(change: (shared: SharedStore) => SharedStore = (shared) => shared) {
+  const clock = createManualClock();
+  const world = createInstancesInMemory({ clock });
+  const self = await world.join('b');
+  const reader = createClusterReader({
+    clock,
+    self: () => self,
+    figures: () => OWN,
+    store: () => OK,
+    shared: change(world),
+    answerMs: 500,
+  });
+  return { clock, reader, self, ...world };
+}
+
+const never = () => new Promise<never>(() => undefined);
+const down = async () => {
+  throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'no connection');
+};
+
+it('shows the one that was asked first, then the others by name, each with its figures and messages', async () => {
+  const { reader, self, join, figures, inbox, die } = await start();
+  const [c, a] = [await join('c'), await join('a')];
+  await figures.write('a', { nodes: 7, sessions: 8, jobs: 9 }, 60_000);
+  await inbox.send('a', 'read');
+  await inbox.take('a', { max: 1, waitMs: 0 });
+  await inbox.send('a', 'unread');
+  await die('c', 'x');
+  expect(await reader.read()).toEqual({
+    at: expect.any(Number),
+    instanceId: 'b',
+    store: OK,
+    orphans: [],
+    instances: [
+      {
+        instanceId: 'b',
+        state: 'self',
+        instance: self,
+        figures: OWN,
+        inbox: { messages: 0, delivered: 0, dead: 0 },
+      },
+      {
+        instanceId: 'a',
+        state: 'living',
+        instance: a,
+        figures: { nodes: 7, sessions: 8, jobs: 9 },
+        inbox: { messages: 2, delivered: 1, dead: 0 },
+      },
+      {
+        instanceId: 'c',
+        state: 'living',
+        instance: c,
+        figures: undefined,
+        inbox: { messages: 0, delivered: 0, dead: 1 },
+      },
+    ],
+    warnings: ['1 dead letter: look at it with "lingua dlq list"'],
+  });
+});
+
+it('shows one process alone, without a store', async () => {
+  const self = instanceNamed('alone');
+  const reader = createClusterReader({
+    clock: createManualClock(),
+    self: () => self,
+    figures: () => OWN,
+    store: () => ({ mode: 'embedded', isOk: true }),
+    warnings: () => ['something to know'],
+  });
+  expect(await reader.read()).toMatchObject({
+    store: { mode: 'embedded', isOk: true },
+    instances: [{ state: 'self', figures: OWN, inbox: { messages: 0, delivered: 0, dead: 0 } }],
+    orphans: [],
+    warnings: ['something to know'],
+  });
+});
+
+it('tells the dead from the living, and says that they wait to be adopted', async () => {
+  const { reader, join, instances } = await start();
+  await instances.leave(await join('gone'));
+  const { instances: lines, warnings } = await reader.read();
+  expect(lines[1]).toMatchObject({ instanceId: 'gone', state: 'dead', instance: undefined });
+  expect(warnings).toEqual(['gone is dead and waits to be adopted by a survivor']);
+});
+
+it('shows what instances that are gone left behind, as long as anything is left', async () => {
+  const { reader, join, die, goForGood, deadLetters } = await start();
+  const gone = await join('gone');
+  await die('gone', 'x', 'y');
+  await goForGood(gone);
+  const view = await reader.read();
+  expect(view.instances).toHaveLength(1);
+  expect(view.orphans).toEqual([{ instanceId: 'gone', deadLetters: 2 }]);
+  expect(view.warnings).toEqual([
+    '2 dead letters, 2 of instances that are gone: look at them with "lingua dlq list"',
+  ]);
+  await deadLetters.purge('gone', { max: 10 });
+  expect(await reader.read()).toMatchObject({ orphans: [], warnings: [] });
+});
+
+it('counts dead letters of a name that came back once', async () => {
+  const { reader, join, die, goForGood } = await start();
+  const gone = await join('back');
+  await die('back', 'x');
+  await goForGood(gone);
+  await join('back', { incarnation: 'back-2' });
+  expect(await reader.read()).toMatchObject({
+    orphans: [],
+    instances: [{ state: 'self' }, { state: 'living', inbox: { dead: 1 } }],
+    warnings: ['1 dead letter: look at it with "lingua dlq list"'],
+  });
+});
+
+it('waits no longer than the limit for a shard that does not answer, and shows the rest', async () => {
+  const { clock, reader, join, die } = await start((shared) => ({
+    ...shared,
+    instances: {
+      all: shared.instances.all,
+      living: (ids) => (ids[0] === 'slow' ? never() : shared.instances.living(ids)),
+    },
+    inbox: { size: (id) => (id === 'slow' ? never() : shared.inbox.size(id)) },
+    figures: { read: (id) => (id === 'slow' ? never() : shared.figures.read(id)) },
+  }));
+  await join('slow');
+  await join('well');
+  await die('well', 'x');
+  const reading = reader.read();
+  await clock.advance(499);
+  expect(await isPending(reading)).toBe(true);
+  await clock.advance(1);
+  const { instances, warnings } = await reading;
+  expect(instances).toMatchObject([
+    { state: 'self' },
+    { instanceId: 'slow', state: 'unknown', figures: undefined, inbox: undefined },
+    { instanceId: 'well', state: 'living', inbox: { dead: 1 } },
+  ]);
+  expect(warnings[0]).toBe(
+    'nothing could be learned in time of slow: the part of the store they are in is slow',
+  );
+  expect(clock.pending()).toBe(0);
+});
+
+it('shows itself when the store cannot be asked at all, and says that it is not well', async () => {
+  const { reader, self } = await start(() => ({
+    instances: { all: down, living: down },
+    inbox: { size: down },
+    figures: { read: down },
+    deadLetters: { orphaned: down },
+  }));
+  expect(await reader.read()).toMatchObject({
+    store: { mode: 'cluster', isOk: false, detail: 'no connection' },
+    instances: [{ instance: self, figures: OWN, inbox: undefined }],
+    warnings: [
+      'the store is not well: no connection; new work is refused',
+      'the other instances are not known: the store could not be asked for them',
+    ],
+  });
+});
+
+it('warns of versions that differ and of an inbox that is not emptied', async () => {
+  const { reader, join } = await start((shared) => ({
+    ...shared,
+    inbox: {
+      size: async (id) => (id === 'old' ? { messages: 1_000, delivered: 0, dead: 0 } : shared.inbox.size(id)),
+    },
+  }));
+  await join('old', { version: '1.0.0' });
+  expect((await reader.read()).warnings).toEqual([
+    '1000 messages wait in the inbox of old: it is too slow, or hangs',
+    'versions differ: 1.0.0, 1.2.3; fine during a rolling restart only',
+  ]);
+});
+
+it('warns of pools that differ, and says who has which', async () => {
+  const { reader, join, figures } = await start();
+  for (const id of ['a', 'c', 'silent']) await join(id);
+  for (const id of ['a', 'c']) await figures.write(id, { ...OWN, pools: '0000beef' }, 60_000);
+  expect((await reader.read()).warnings).toEqual([
+    'pools differ: none on b; 0000beef on a, c; have all of them read the same configuration (SIGHUP)',
+  ]);
+});
+
+it('leaves nothing waiting behind an answer that came in time', async () => {
+  const { clock, reader, join } = await start();
+  await join('a');
+  await reader.read();
+  expect(clock.pending()).toBe(0);
+});
+
+it('gives everybody who asks meanwhile the same answer, and then a new one', async () => {
+  const clock = createManualClock();
+  const world = createInstancesInMemory({ clock });
+  const self = await world.join('b');
+  const counted = faulty(world.instances, [], clock);
+  const shared = { ...world, instances: counted.port };
+  const reader = createClusterReader({
+    clock,
+    self: () => self,
+    figures: () => OWN,
+    store: () => OK,
+    shared,
+  });
+  const [one, other] = await Promise.all([reader.read(), reader.read()]);
+  expect(one).toBe(other);
+  expect(counted.calls('all')).toBe(1);
+  expect(await reader.read()).not.toBe(one);
+});
+
+it('I11 bounded: shows no more than 500 others, and says how many more there are', async () => {
+  const { reader, join } = await start();
+  for (let number = 0; number < 502; number += 1) await join(`i-${String(number).padStart(3, '0')}`);
+  const { instances, warnings } = await reader.read();
+  expect(instances).toHaveLength(501);
+  expect(warnings).toEqual(['2 more instances are not shown']);
+});
+
+it('takes the start of an instance from its presence, which renewals do not change', async () => {
+  const { reader, join, instances } = await start();
+  const other = await join('a');
+  await instances.renew(other, 60_000);
+  expect((await reader.read()).instances[1]?.instance?.startedAt).toBe(STARTED_AT);
+});

@@ -1,0 +1,66 @@
+/** Instances that find one another's jobs by a repeat of their request. */
+import { createJobClaims } from '../../../src/cluster/driver/driver-claims.ts';
+import type { JobRecord } from '../../../src/domain/job.ts';
+import type { AudioAt } from '../../../src/domain/job-spec.ts';
+import { faulty } from '../../support/faulty.ts';
+import { type Post, type PostedInstance, QUIET, startPost } from '../messaging/message-bus-rig.ts';
+import { createSharedJobs, type SharedJobs } from './shared-jobs-rig.ts';
+
+export const JOB_DEADLINE_MS = 90_000;
+export const VERDICT_MS = 10_000;
+/** Long enough for an offer to be made once more. */
+export const SOON_MS = 300;
+export const AT: AudioAt = { url: 'http://me:5010/v1/audio/1', token: 'one-job', bytes: 32_000 };
+export const REFUSED = { kind: 'refused', code: 'NO_CAPABLE_NODE', message: 'nobody can' } as const;
+
+function withClaims(post: Post, jobs: SharedJobs, instance: PostedInstance) {
+  const state = {
+    /** Who is seen to live, which may be a moment old. */
+    look: instance.living,
+    dead: new Set<string>(),
+    audio: new Map<string, AudioAt>(),
+    drives: new Set<string>(),
+    returned: [] as string[],
+    verdict: async (_: string): Promise<{ kind: 'placed' } | typeof REFUSED | undefined> => undefined,
+  };
+  const store = faulty({ ...jobs.estateOf(() => instance.driver), driverOf: jobs.driverOf }, [], post.clock);
+  const claims = createJobClaims({
+    takeoverStore: store.port,
+    driverOf: store.port.driverOf,
+    driver: () => instance.driver,
+    living: () => state.look(),
+    livingNow: async (instanceId) => (await post.instances.living([instanceId])).get(instanceId),
+    isDead: (instanceId) => state.dead.has(instanceId),
+    bus: instance.bus,
+    audioAt: (jobId) => state.audio.get(jobId),
+    audioReturned: (jobId, { url }) => void state.returned.push(`${jobId} ${url}`),
+    drives: (jobId) => state.drives.has(jobId),
+    verdictHere: (jobId) => state.verdict(jobId),
+    isConcernedWith: (jobId) => state.drives.has(jobId),
+    recordOf: (jobId) => Promise.resolve(jobs.store.get(jobId)),
+    adopt({ jobId }) {
+      state.drives.add(jobId);
+      state.verdict = async () => ({ kind: 'placed' });
+    },
+    verdictMs: VERDICT_MS,
+    clock: post.clock,
+    jobDeadlineMs: JOB_DEADLINE_MS,
+    log: QUIET,
+  });
+  return { ...claims, instance, driver: instance.driver, state, store };
+}
+
+export async function startClaims() {
+  const post = startPost();
+  const jobs = createSharedJobs(post.clock);
+  const join = async (instanceId: string, incarnation = `${instanceId}-1`) =>
+    withClaims(post, jobs, await post.join(instanceId, { incarnation }));
+  const [me, other] = [await join('me'), await join('other')];
+  const drivenBy = async (desk: typeof me, parts: Partial<JobRecord> = {}): Promise<JobRecord> => {
+    const job = await jobs.add(desk.driver, parts);
+    desk.state.drives.add(job.jobId);
+    return job;
+  };
+  const job = await drivenBy(other);
+  return { ...post, jobs, join, me, other, drivenBy, job };
+}

@@ -1,0 +1,162 @@
+/** Survivors that adopt what dead instances left, on stores in memory that note in which order it happens. */
+import { createTakeover, type TakeoverStore } from '../../../src/cluster/recovery/takeover.ts';
+import { createTakeoverLookup } from '../../../src/cluster/recovery/taking-over.ts';
+import type { JobRecord } from '../../../src/domain/job.ts';
+import type { Inbox } from '../../../src/ports/inbox.ts';
+import type { Instance } from '../../../src/ports/instances.ts';
+import { faulty } from '../../support/faulty.ts';
+import { createTestCluster } from '../../support/test-cluster.ts';
+import { about } from '../membership/presence-rig.ts';
+import { createTally, QUIET } from '../messaging/message-bus-rig.ts';
+import { createSharedJobs } from './shared-jobs-rig.ts';
+
+export const TURN_MS = 2_000;
+export const AGAIN_MS = 5_000;
+
+/** Everything an adoption does to the stores. */
+export interface Stores extends TakeoverStore, Pick<Inbox, 'take' | 'takeAgain' | 'ack' | 'close'> {
+  living(instanceIds: readonly string[]): Promise<ReadonlyMap<string, Instance>>;
+  orphan(instanceId: string): Promise<void>;
+  remove(instanceId: string): Promise<void>;
+}
+
+export function startEstate({ maxDeliveries = 3 } = {}) {
+  const {
+    clock,
+    store: { inbox, instances },
+    announce: announceInstance,
+  } = createTestCluster({ settings: { inbox: { maxMessages: 10_000, maxDeliveries, maxDead: 100 } } });
+  const jobs = createSharedJobs(clock);
+  const { done } = jobs;
+
+  async function announce(instanceId: string, incarnation = `${instanceId}-1`): Promise<Instance> {
+    return announceInstance(instanceId, { ...about(instanceId), incarnation });
+  }
+
+  /** `digest` decides who begins first: lower is earlier. */
+  async function survivor(
+    instanceId: string,
+    { turnMs = TURN_MS, digest = (text: string) => text, incarnation = `${instanceId}-1` } = {},
+  ) {
+    const self = await announce(instanceId, incarnation);
+    const { meter, counted } = createTally();
+    const state = {
+      isFenced: false,
+      adopted: [] as string[],
+      messages: [] as string[],
+      opened: [] as string[],
+      receive: async (_: string): Promise<void> => {},
+    };
+    const stores = faulty<Stores>(
+      {
+        ...jobs.estateOf(() => `${instanceId}/${incarnation}`),
+        take: inbox.take,
+        takeAgain: inbox.takeAgain,
+        ack: inbox.ack,
+        async close(of) {
+          const answer = await inbox.close(of);
+          done.push(`inbox of ${of} ${answer}`);
+          return answer;
+        },
+        living: instances.living,
+        async orphan(of) {
+          done.push(`dead letters of ${of}`);
+        },
+        async remove(of) {
+          done.push(`name of ${of}`);
+          await instances.remove(of);
+        },
+      },
+      [],
+      clock,
+    );
+    const adopt = ({ jobId }: JobRecord): void => {
+      // As the engine does: what is in flight already is left as it is.
+      if (state.adopted.includes(jobId)) return;
+      done.push(`adopted ${jobId}`);
+      state.adopted.push(jobId);
+    };
+    const { takeOver } = createTakeoverLookup({
+      takeoverStore: stores.port,
+      instances,
+      adopt,
+      clock,
+      log: QUIET,
+    });
+    const takeover = createTakeover({
+      self: () => self,
+      living: async () => instances.living(await instances.all()),
+      isFenced: () => state.isFenced,
+      instances: stores.port,
+      inbox: stores.port,
+      takeoverStore: {
+        drivenBy: stores.port.drivenBy,
+        takeOver,
+        inheritSettled: stores.port.inheritSettled,
+        forgetIndexes: stores.port.forgetIndexes,
+      },
+      adopt,
+      orphan: (of) => stores.port.orphan(of),
+      // As messages of one job, unless they say of which they are.
+      laneOf: (text) => text.split(':')[1] ?? '',
+      async receive(text, wasOpened) {
+        await state.receive(text);
+        state.messages.push(text);
+        if (wasOpened) state.opened.push(text);
+        done.push(`message ${text}`);
+      },
+      clock,
+      digest,
+      turnMs,
+      againMs: AGAIN_MS,
+      log: QUIET,
+      meter,
+    });
+    return {
+      ...state,
+      state,
+      takeover,
+      stores,
+      counted,
+      driver: `${instanceId}/${incarnation}`,
+      /** It sees that these are dead, and what it does at once is done. */
+      async sees(...instanceIds: string[]): Promise<void> {
+        takeover.died(instanceIds);
+        await clock.advance(0);
+      },
+    };
+  }
+
+  /** An instance that drove jobs, and died. */
+  async function deadWith(
+    instanceId: string,
+    { jobCount = 0, pending = [] as string[], fresh = [] as string[] },
+  ) {
+    const dead = await announce(instanceId);
+    const left: string[] = [];
+    for (let at = 0; at < jobCount; at += 1)
+      left.push((await jobs.add(`${instanceId}/${instanceId}-1`)).jobId);
+    for (const body of pending) await inbox.send(instanceId, body);
+    await inbox.take(instanceId, { max: 1_000, waitMs: 0 });
+    for (const body of fresh) await inbox.send(instanceId, body);
+    await instances.leave(dead);
+    // As long at least as nobody noticed.
+    if (pending.length > 0) await clock.advance(TURN_MS);
+    return left;
+  }
+
+  return {
+    clock,
+    inbox,
+    instances,
+    jobs,
+    done,
+    announce,
+    survivor,
+    deadWith,
+    isForgotten: async (instanceId: string): Promise<boolean> =>
+      !(await instances.all()).includes(instanceId),
+  };
+}
+
+export const unique = (all: readonly string[]): string[] => [...new Set(all)].sort();

@@ -1,0 +1,243 @@
+/** What a dead instance left is taken over: its jobs, its messages, then its name; in that order, and whatever fails on the way. */
+import { describe, expect, it } from 'vitest';
+import { AGAIN_MS, type Stores, startEstate, TURN_MS, unique } from './takeover-rig.ts';
+
+describe('a survivor that adopts', () => {
+  it('takes over jobs, then messages, then jobs once more, and forgets the dead last', async () => {
+    const { survivor, deadWith, done, isForgotten, jobs } = startEstate();
+    const me = await survivor('me');
+    const [jobId = ''] = await deadWith('dead', { jobCount: 1, fresh: ['x'] });
+    await me.sees('dead');
+    expect(done).toEqual([
+      'jobs of dead',
+      `adopted ${jobId}`,
+      'message x',
+      'inbox of dead closed',
+      'jobs of dead',
+      'settled of dead',
+      'indexes of dead',
+      'dead letters of dead',
+      'name of dead',
+    ]);
+    expect(jobs.driver(jobId)).toBe('me/me-1');
+    expect(jobs.drivenIn('me')).toEqual([jobId]);
+    expect(await isForgotten('dead')).toBe(true);
+    expect(me.counted('scheduler_takeovers_total')).toBe(1);
+  });
+
+  it('handles messages that were read before those that were not, each once, in their order', async () => {
+    const { survivor, deadWith, inbox } = startEstate();
+    const me = await survivor('me');
+    const named = (kind: string, count: number) => Array.from({ length: count }, (_, at) => `${kind}-${at}`);
+    const [pending, fresh] = [named('read', 100), named('new', 100)];
+    await deadWith('dead', { pending, fresh });
+    await me.sees('dead');
+    expect(me.messages).toEqual([...pending, ...fresh]);
+    expect(await inbox.send('dead', 'too late')).toBe('gone');
+  });
+
+  it('does not close the inbox over a message that came in the last moment', async () => {
+    const { clock, survivor, deadWith, inbox, done, isForgotten } = startEstate();
+    const me = await survivor('me');
+    await deadWith('dead', {});
+    me.stores.plan({ method: 'close', at: [1], fault: { delayMs: 10 } });
+    await me.sees('dead');
+    await inbox.send('dead', 'late');
+    await clock.advance(10);
+    expect([done.at(-1), await isForgotten('dead')]).toEqual(['inbox of dead not_empty', false]);
+    await me.sees('dead');
+    expect([me.messages, await isForgotten('dead')]).toEqual([['late'], true]);
+  });
+
+  it('takes over every job, a bounded number at once', async () => {
+    const { clock, survivor, deadWith } = startEstate();
+    const me = await survivor('me');
+    const left = await deadWith('dead', { jobCount: 100 });
+    me.stores.plan({ method: 'takeOver', fault: { answerDelayMs: 1 } });
+    await me.sees('dead');
+    expect(me.stores.calls('takeOver')).toBe(32);
+    await clock.advance(TURN_MS);
+    expect(unique(me.adopted)).toEqual(unique(left));
+    expect(me.adopted).toHaveLength(100);
+  });
+
+  it('leaves alone what is settled, forgotten, or driven by somebody else by now', async () => {
+    const { survivor, deadWith, jobs, isForgotten } = startEstate();
+    const me = await survivor('me');
+    const [settled = '', theirs = '', own = ''] = await deadWith('dead', { jobCount: 3 });
+    await jobs.settle(settled);
+    jobs.assign(theirs, 'other/other-1');
+    await me.sees('dead');
+    expect(me.adopted).toEqual([own]);
+    expect(jobs.driver(theirs)).toBe('other/other-1');
+    expect(await isForgotten('dead')).toBe(false);
+  });
+
+  it('keeps the name of the dead while a job of it is still to be taken over', async () => {
+    const { survivor, deadWith, jobs, done, isForgotten } = startEstate();
+    const me = await survivor('me');
+    await deadWith('dead', {});
+    const late = await jobs.add('elsewhere/elsewhere-1');
+    // Its index was written, its record says somebody else: nobody can take it, and the index stays.
+    jobs.assign(late.jobId, 'elsewhere/elsewhere-1');
+    jobs.index('dead', late);
+    await me.sees('dead');
+    expect(done.at(-1)).toBe('indexes of dead kept');
+    expect(await isForgotten('dead')).toBe(false);
+    expect(me.counted('scheduler_takeovers_total')).toBe(0);
+  });
+
+  it('takes over jobs that were written while the inbox was emptied', async () => {
+    const { survivor, deadWith, jobs } = startEstate();
+    const me = await survivor('me');
+    await deadWith('dead', { fresh: ['x'] });
+    let late = '';
+    me.state.receive = async () => {
+      late = (await jobs.add('dead/dead-1')).jobId;
+    };
+    await me.sees('dead');
+    expect(me.adopted).toEqual([late]);
+  });
+});
+
+describe('a message of the dead that cannot be handled', () => {
+  it('delays the closing, and nothing else', async () => {
+    const { clock, survivor, deadWith, done, isForgotten } = startEstate();
+    const me = await survivor('me');
+    const [jobId] = await deadWith('dead', { jobCount: 1, pending: ['bad', 'b'], fresh: ['c', 'd'] });
+    me.state.receive = async (text) => {
+      if (text === 'bad') throw new Error('its job has no driver yet');
+    };
+    await me.sees('dead');
+    expect([me.messages, me.adopted]).toEqual([['b', 'c', 'd'], [jobId]]);
+    // The dead had read the others, and may have done what they say.
+    expect(me.state.opened).toEqual(['b']);
+    expect(done.filter((what) => /inbox|settled|indexes|name/.test(what))).toEqual([]);
+    me.state.receive = async () => {};
+    await clock.advance(AGAIN_MS);
+    await me.sees('dead');
+    expect(me.messages).toEqual(['b', 'c', 'd', 'bad']);
+    expect(await isForgotten('dead')).toBe(true);
+  });
+
+  it('does not hold up those of other jobs while it is tried, only those of its own', async () => {
+    const { clock, survivor, deadWith, isForgotten } = startEstate();
+    const me = await survivor('me');
+    await deadWith('dead', { fresh: ['first:sick', 'second:sick', 'first:sound', 'second:sound'] });
+    me.state.receive = async (text) => {
+      if (text.endsWith(':sick')) await new Promise<void>((resolve) => clock.after(1_000, resolve));
+    };
+    await me.sees('dead');
+    expect(me.messages).toEqual(['first:sound', 'second:sound']);
+    await clock.advance(1_000);
+    expect(me.messages.slice(2)).toEqual(['first:sick']);
+    await clock.advance(1_000);
+    expect(me.messages.slice(2)).toEqual(['first:sick', 'second:sick']);
+    expect(await isForgotten('dead')).toBe(true);
+  });
+
+  it('is tried again after a while, and is a dead letter after too many: then the adoption ends', async () => {
+    const { clock, survivor, deadWith, inbox, isForgotten } = startEstate({ maxDeliveries: 3 });
+    const me = await survivor('me');
+    await deadWith('dead', { fresh: ['poison', ...Array.from({ length: 200 }, (_, at) => `good-${at}`)] });
+    let tries = 0;
+    me.state.receive = async (text) => {
+      if (text !== 'poison') return;
+      tries += 1;
+      throw new Error('never');
+    };
+    for (const turn of [1, 2, 3]) {
+      for (let looks = 0; looks < 5; looks += 1) await me.sees('dead');
+      expect([tries, await isForgotten('dead')]).toEqual([turn, false]);
+      await clock.advance(AGAIN_MS - 1);
+      await me.sees('dead');
+      expect(tries).toBe(turn);
+      await clock.advance(1);
+    }
+    await me.sees('dead');
+    expect(tries).toBe(3);
+    expect((await inbox.size('dead')).dead).toBe(1);
+    expect(me.counted('scheduler_phase2_dlq_moved_total')).toBe(1);
+    expect(await isForgotten('dead')).toBe(true);
+  });
+});
+
+describe('an adoption that fails half-way', () => {
+  const STEPS: readonly (keyof Stores)[] = [
+    'drivenBy',
+    'takeOver',
+    'living',
+    'take',
+    'takeAgain',
+    'ack',
+    'close',
+    'inheritSettled',
+    'forgetIndexes',
+    'orphan',
+    'remove',
+  ];
+  const FAULTS = ['throw', 'throw_after_effect'] as const;
+  it.each(STEPS.flatMap((method) => FAULTS.map((fault) => ({ method, fault }))))(
+    'goes on at the next look: $method, $fault',
+    async ({ method, fault }) => {
+      const { clock, survivor, deadWith, isForgotten, jobs } = startEstate();
+      const me = await survivor('me');
+      const left = await deadWith('dead', { jobCount: 3, pending: ['a'], fresh: ['b'] });
+      me.stores.plan({ method, at: [1], fault });
+      await me.sees('dead');
+      expect(me.stores.struck()).toBe(1);
+      await me.sees('dead');
+      // What it had just taken out comes again then.
+      await clock.advance(TURN_MS);
+      if (!(await isForgotten('dead'))) await me.sees('dead');
+      expect(unique(me.adopted)).toEqual(unique(left));
+      expect(left.map((jobId) => jobs.driver(jobId))).toEqual(left.map(() => me.driver));
+      expect(unique(me.messages)).toEqual(['a', 'b']);
+      expect(await isForgotten('dead')).toBe(true);
+      expect(me.counted('scheduler_takeovers_total')).toBe(1);
+    },
+  );
+
+  it('has begun to drive every job that it took, although another one failed', async () => {
+    const { survivor, deadWith, jobs } = startEstate();
+    const me = await survivor('me');
+    const left = await deadWith('dead', { jobCount: 40 });
+    me.stores.plan({ method: 'takeOver', at: [2], fault: 'throw' });
+    await me.sees('dead');
+    const taken = left.filter((jobId) => jobs.driver(jobId) === me.driver);
+    expect(taken).toHaveLength(39);
+    expect(unique(me.adopted)).toEqual(unique(taken));
+    expect(me.messages).toEqual([]);
+  });
+
+  it('takes over every job that lies where the store answers, however many lie where it does not', async () => {
+    const { survivor, deadWith, jobs } = startEstate();
+    const me = await survivor('me');
+    const left = await deadWith('dead', { jobCount: 100 });
+    const away = Array.from({ length: 50 }, (_, at) => 2 * at + 1);
+    me.stores.plan({ method: 'takeOver', at: away, fault: 'throw' });
+    await me.sees('dead');
+    expect(left.filter((jobId) => jobs.driver(jobId) === me.driver)).toHaveLength(50);
+    expect(me.messages).toEqual([]);
+  });
+
+  it('asks no further when the store answers nothing', async () => {
+    const { survivor, deadWith } = startEstate();
+    const me = await survivor('me');
+    await deadWith('dead', { jobCount: 100 });
+    me.stores.plan({ method: 'takeOver', fault: 'throw' });
+    await me.sees('dead');
+    expect(me.stores.calls('takeOver')).toBe(32);
+  });
+
+  it('does not begin again while it is under way', async () => {
+    const { survivor, deadWith, clock, done, isForgotten } = startEstate();
+    const me = await survivor('me');
+    await deadWith('dead', { jobCount: 1 });
+    me.stores.plan({ method: 'drivenBy', at: [1], fault: { answerDelayMs: TURN_MS } });
+    for (let look = 0; look < 3; look += 1) await me.sees('dead');
+    await clock.advance(TURN_MS);
+    expect(done.filter((what) => what === 'jobs of dead')).toHaveLength(2);
+    expect(await isForgotten('dead')).toBe(true);
+  });
+});

@@ -1,0 +1,128 @@
+/** A job that may have been taken over although the call failed: it is asked again until it is known, so that somebody drives it. */
+import { describe, expect, it } from 'vitest';
+import { createTakeoverLookup } from '../../../src/cluster/recovery/taking-over.ts';
+import { faulty } from '../../support/faulty.ts';
+import { createTestCluster } from '../../support/test-cluster.ts';
+import { about } from '../membership/presence-rig.ts';
+import { QUIET } from '../messaging/message-bus-rig.ts';
+import { createSharedJobs } from './shared-jobs-rig.ts';
+import { startEstate } from './takeover-rig.ts';
+
+const AGAIN_MS = 1_000;
+const LIVES_MS = 3_600_000;
+
+function start() {
+  const {
+    clock,
+    store: { instances },
+  } = createTestCluster();
+  const jobs = createSharedJobs(clock);
+  const adopted: string[] = [];
+  const me = 'me/me-1';
+  const store = faulty(
+    jobs.estateOf(() => me),
+    [],
+    clock,
+  );
+  const { takeOver, unsure } = createTakeoverLookup({
+    takeoverStore: store.port,
+    instances,
+    adopt: ({ jobId }) => void adopted.push(jobId),
+    clock,
+    log: QUIET,
+  });
+  return { clock, jobs, instances, adopted, me, store, takeOver, unsure };
+}
+
+describe('a job that is taken over', () => {
+  it('is answered for at once, and left to whoever asked', async () => {
+    const { clock, jobs, adopted, takeOver } = start();
+    const job = await jobs.add('dead/dead-1');
+    expect(await takeOver(job, { instanceId: 'dead' })).toEqual({ kind: 'taken', job });
+    await clock.advance(10 * AGAIN_MS);
+    expect([adopted, clock.pending()]).toEqual([[], 0]);
+  });
+
+  it('is driven here in the end if the call failed after its effect, although no index of the dead names it', async () => {
+    const { clock, jobs, adopted, store, takeOver, me } = start();
+    const { jobId, deadlineAt } = await jobs.add('dead/dead-1');
+    store.plan({ method: 'takeOver', fault: 'throw_after_effect' });
+    await expect(takeOver({ jobId, deadlineAt }, { instanceId: 'dead' })).rejects.toThrow();
+    expect([jobs.driver(jobId), jobs.drivenIn('dead'), adopted]).toEqual([me, [], []]);
+    await clock.advance(5 * AGAIN_MS);
+    expect(adopted).toEqual([]);
+    store.heal();
+    await clock.advance(AGAIN_MS);
+    expect(adopted).toEqual([jobId]);
+    await clock.advance(10 * AGAIN_MS);
+    expect([adopted.length, clock.pending()]).toEqual([1, 0]);
+  });
+
+  it('is not asked about again once somebody here has the answer', async () => {
+    const { clock, jobs, adopted, store, takeOver } = start();
+    const job = await jobs.add('dead/dead-1');
+    store.plan({ method: 'takeOver', at: [1], fault: 'throw_after_effect' });
+    await expect(takeOver(job, { instanceId: 'dead' })).rejects.toThrow();
+    expect((await takeOver(job, { instanceId: 'dead' })).kind).toBe('taken');
+    await clock.advance(10 * AGAIN_MS);
+    expect([adopted, store.calls('takeOver'), clock.pending()]).toEqual([[], 2, 0]);
+  });
+
+  it('is left alone if it turns out to be settled, or somebody else’s', async () => {
+    const { clock, jobs, adopted, store, takeOver } = start();
+    const [settled, theirs] = [await jobs.add('dead/dead-1'), await jobs.add('dead/dead-1')];
+    store.plan({ method: 'takeOver', at: [1, 2], fault: 'throw' });
+    for (const job of [settled, theirs]) await takeOver(job, { instanceId: 'dead' }).catch(() => undefined);
+    await jobs.settle(settled.jobId);
+    jobs.assign(theirs.jobId, 'other/other-1');
+    await clock.advance(10 * AGAIN_MS);
+    expect([adopted, store.calls('takeOver'), clock.pending()]).toEqual([[], 4, 0]);
+  });
+
+  it('is left to the instance it was to be taken from, if that drives it again under its name', async () => {
+    const { clock, jobs, instances, adopted, store, takeOver } = start();
+    const job = await jobs.add('back/back-1');
+    store.plan({ method: 'takeOver', at: [1], fault: 'throw' });
+    await takeOver(job, { instanceId: 'back' }).catch(() => undefined);
+    await instances.announce({ ...about('back'), incarnation: 'back-2' }, LIVES_MS);
+    jobs.assign(job.jobId, 'back/back-2');
+    await clock.advance(AGAIN_MS);
+    expect([adopted, jobs.driver(job.jobId)]).toEqual([[], 'back/back-2']);
+  });
+
+  it('is one of many, and each is asked about, a bounded number at once and in memory', async () => {
+    const { clock, jobs, adopted, store, takeOver, unsure } = start();
+    store.plan({ method: 'takeOver', fault: 'throw' });
+    const deadlineAt = clock.now();
+    for (let at = 0; at < 10_001; at += 1)
+      await takeOver({ jobId: `job-${at}`, deadlineAt }, { instanceId: 'dead' }).catch(() => undefined);
+    expect([clock.pending(), unsure()]).toEqual([1, 10_000]);
+    const real = await jobs.add('dead/dead-1');
+    store.heal();
+    const before = store.calls('takeOver');
+    await clock.advance(AGAIN_MS);
+    expect(store.calls('takeOver') - before).toBe(10_000);
+    expect([adopted, clock.pending(), unsure()]).toEqual([[], 0, 0]);
+    expect((await takeOver(real, { instanceId: 'dead' })).kind).toBe('taken');
+  });
+});
+
+describe('two survivors of which one does not hear that it took a job', () => {
+  it('leave no job without a driver', async () => {
+    const { survivor, deadWith, clock, jobs, isForgotten } = startEstate();
+    const [a, b] = [await survivor('a', { turnMs: 0 }), await survivor('b', { turnMs: 0 })];
+    const [jobId = ''] = await deadWith('dead', { jobCount: 1 });
+    a.stores.plan({ method: 'takeOver', at: [1], fault: 'throw_after_effect' });
+    await a.sees('dead');
+    await b.sees('dead');
+    expect([jobs.driver(jobId), a.adopted, b.adopted, await isForgotten('dead')]).toEqual([
+      'a/a-1',
+      [],
+      [],
+      true,
+    ]);
+    await a.sees();
+    await clock.advance(AGAIN_MS);
+    expect([a.adopted, b.adopted]).toEqual([[jobId], []]);
+  });
+});
