@@ -115,6 +115,7 @@ const DECLARED = [
   'many-sessions',
   'nodes',
   'redis-peers',
+  'redis-peers-300ms',
 ];
 const isDeclared = (scenario: string): boolean => DECLARED.includes(scenario);
 

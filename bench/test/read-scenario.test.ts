@@ -63,6 +63,7 @@ describe('a scenario', () => {
       peers: ['bullmq', 'evalsha'],
       seconds: 2.5,
       mostRounds: 3,
+      inFlight: 64,
       waitMs: 100,
       fleet: {
         nodes: 40,
@@ -146,7 +147,7 @@ describe('a scenario', () => {
       'own.toml: peers: bullmq needs store = "redis"',
     ],
     [
-      'BullMQ with nodes',
+      'the reserve script with nodes that take time',
       WHOLE.replace('mean_ms = 0', 'mean_ms = 5'),
       'own.toml: service.mean_ms: must be 0',
     ],
@@ -205,6 +206,7 @@ describe('the scenarios that come with the bench', () => {
       'instances',
       'many-sessions',
       'nodes',
+      'redis-peers-300ms',
       'redis-peers',
     ]);
   });

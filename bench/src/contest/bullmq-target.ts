@@ -1,12 +1,16 @@
 /** BullMQ as a contestant: whole jobs, from being added to being completed, on the same redis-server. */
 import { createBullmqContestant } from '../redis/bullmq-contestant.ts';
-import { IN_FLIGHT, type JobTarget } from './job-target.ts';
+import type { JobTarget } from './job-target.ts';
 
-export async function createBullmqTarget(redisPort: number): Promise<JobTarget> {
-  const bullmq = await createBullmqContestant({ port: redisPort, prefix: 'bullmq', concurrency: IN_FLIGHT });
+export async function createBullmqTarget(redisPort: number, inFlight: number): Promise<JobTarget> {
+  const bullmq = await createBullmqContestant({
+    port: redisPort,
+    prefix: 'bullmq',
+    concurrency: Math.max(1, inFlight),
+  });
   return {
-    async run(_, left) {
-      await bullmq.run(left);
+    async run({ serviceMs }, left) {
+      await bullmq.run(left, serviceMs);
       return true;
     },
     beat: async () => {},

@@ -1,9 +1,6 @@
 /** A contestant that takes jobs to their end inside this process: the engine, or one of its peers. */
 import type { Job } from '../open-loop/job-mix.ts';
 
-/** How many are in flight when jobs come as fast as they end. */
-export const IN_FLIGHT = 64;
-
 export interface JobTarget {
   /** One job to its end; false: it was refused. `left`: the job was sent to its worker. */
   run(job: Job, left: () => void): Promise<boolean>;

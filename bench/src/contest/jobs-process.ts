@@ -9,7 +9,7 @@ import type { Scenario } from '../scenario/scenario.ts';
 import type { Who } from '../scenario/vocabulary.ts';
 import { serve, startedWith } from './child.ts';
 import type { Driven, RoundOrder } from './contestant.ts';
-import { IN_FLIGHT, type JobTarget } from './job-target.ts';
+import type { JobTarget } from './job-target.ts';
 import { type PauseFigures, watchPauses } from './watch-pauses.ts';
 
 export interface JobsStart {
@@ -40,7 +40,7 @@ const create: Partial<Record<Who, () => Promise<JobTarget>>> = {
       scenario.store === 'redis' ? redisPort : undefined,
     ),
   naive: async () => (await import('./naive-target.ts')).createNaiveTarget(scenario),
-  bullmq: async () => (await import('./bullmq-target.ts')).createBullmqTarget(redisPort),
+  bullmq: async () => (await import('./bullmq-target.ts')).createBullmqTarget(redisPort, scenario.inFlight),
   evalsha: async () => (await import('./evalsha-target.ts')).createEvalshaTarget(scenario, redisPort),
 };
 const target = await create[who]?.();
@@ -86,7 +86,7 @@ async function flood(jobs: number): Promise<Flooded> {
     }
   }
   const [before, start] = [cpuMicros(), performance.now()];
-  await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+  await Promise.all(Array.from({ length: scenario.inFlight }, lane));
   const [ms, micros] = [performance.now() - start, cpuMicros() - before];
   await contestant.tidy();
   return { perSecond: (jobs * 1_000) / ms, cpuMicros: micros / jobs };

@@ -27,17 +27,15 @@ export async function startJobs(
   const child = await startChild('jobs-process', about);
   const ask = (order: JobsOrder): Promise<unknown> => child.ask(order);
 
-  /** Only jobs that end at once can be as fast as they end. */
+  /** The next job begins as soon as one ends, with a fixed number in flight. */
   async function flood(): Promise<Figures> {
-    if (scenario.service.meanMs > 0) return {};
+    if (scenario.inFlight === 0) return {};
     const before = redis === undefined ? 0 : await serverCpuMicros(redis);
     const { perSecond, cpuMicros } = (await ask({ kind: 'flood', jobs: floodJobs })) as Flooded;
-    return {
-      flood_per_second: perSecond,
-      cpu_us: cpuMicros,
-      ...(redis !== undefined &&
-        who !== 'naive' && { redis_cpu_us: ((await serverCpuMicros(redis)) - before) / floodJobs }),
-    };
+    const own = { flood_per_second: perSecond, cpu_us: cpuMicros };
+    if (redis === undefined || who === 'naive') return own;
+    const redisMicros = ((await serverCpuMicros(redis)) - before) / floodJobs;
+    return { ...own, redis_cpu_us: redisMicros, all_cpu_us: cpuMicros + redisMicros };
   }
 
   async function open(order: RoundOrder): Promise<Round & { readonly latencies: Counts }> {

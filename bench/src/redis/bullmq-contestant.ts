@@ -10,12 +10,15 @@ export async function createBullmqContestant(options: {
 }): Promise<Contestant> {
   const { prefix } = options;
   const connection = { host: '127.0.0.1', port: options.port, maxRetriesPerRequest: null };
-  const flying = new Map<string, { left: () => void; end: (fault?: Error) => void }>();
+  const flying = new Map<string, { left: () => void; serviceMs: number; end: (fault?: Error) => void }>();
   const queue = new Queue('jobs', { connection, prefix });
   const worker = new Worker(
     'jobs',
     async ({ id }) => {
-      flying.get(id ?? '')?.left();
+      const flight = flying.get(id ?? '');
+      flight?.left();
+      const serviceMs = flight?.serviceMs ?? 0;
+      if (serviceMs > 0) await new Promise((resolve) => setTimeout(resolve, serviceMs));
       return RESULT;
     },
     { connection, prefix, concurrency: options.concurrency },
@@ -25,10 +28,14 @@ export async function createBullmqContestant(options: {
   await Promise.all([queue.waitUntilReady(), worker.waitUntilReady()]);
 
   return {
-    async run(left = () => {}) {
+    async run(left = () => {}, serviceMs = 0) {
       const { requestId = '', spec, need, tenantId, sessionId } = request();
       const ended = new Promise<void>((resolve, reject) => {
-        flying.set(requestId, { left, end: (fault) => (fault === undefined ? resolve() : reject(fault)) });
+        flying.set(requestId, {
+          left,
+          serviceMs,
+          end: (fault) => (fault === undefined ? resolve() : reject(fault)),
+        });
       });
       // Named by its request, so that a repeat finds the job here too; the same words are stored.
       await queue.add('job', { tenantId, sessionId, spec, need }, { jobId: requestId });

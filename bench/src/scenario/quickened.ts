@@ -13,6 +13,7 @@ export function quickened(scenario: Scenario): Scenario {
   return {
     ...scenario,
     seconds: SECONDS,
+    inFlight: Math.min(64, scenario.inFlight),
     sessions: Math.min(MOST_SESSIONS, scenario.sessions),
     instances: Math.min(2, scenario.instances),
     fleet: { ...fleet, nodes: Math.min(MOST_NODES, fleet.nodes), slots: Math.max(4, fleet.slots) },

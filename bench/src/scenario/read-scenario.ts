@@ -26,7 +26,7 @@ export function readScenario(file: string, name: string, text: string): Scenario
   const service = fields.table('service');
   const process = arrivals.choice('process', PROCESSES, 'poisson');
   const fleet = readFleet(fields.table('fleet'));
-  const scenario: Scenario = {
+  const scenario: Omit<Scenario, 'inFlight'> = {
     name,
     title: fields.text('title'),
     measures,
@@ -53,9 +53,16 @@ export function readScenario(file: string, name: string, text: string): Scenario
     ...readSaturation(fields),
     thresholds: fields.tables('thresholds').map((each) => readThreshold(each, measures)),
   };
+  // Unless declared, only jobs that end at once are repeated as fast as they end: others would take long.
+  const inFlight = fields.number(
+    'in_flight',
+    { ...WHOLE, max: 10_000 },
+    scenario.service.meanMs > 0 ? 0 : 64,
+  );
   fields.end();
-  agree(fields, scenario);
-  return scenario;
+  const whole = { ...scenario, inFlight };
+  agree(fields, whole);
+  return whole;
 }
 
 function parsed(file: string, text: string): Record<string, unknown> {
@@ -149,8 +156,8 @@ function agree(fields: Fields, scenario: Scenario): void {
   if (strange !== undefined) fields.fail('peers', `${strange} cannot be measured by ${measures}`);
   const onRedis = peers.find((peer) => peer === 'bullmq' || peer === 'evalsha');
   if (onRedis !== undefined && store !== 'redis') fields.fail('peers', `${onRedis} needs store = "redis"`);
-  if (onRedis !== undefined && service.meanMs > 0)
-    fields.fail('service.mean_ms', `must be 0: ${onRedis} has no nodes that take their time`);
+  if (peers.includes('evalsha') && service.meanMs > 0)
+    fields.fail('service.mean_ms', 'must be 0: evalsha has no nodes that take their time');
   if (store === 'redis' && (measures === 'decisions' || measures === 'sessions'))
     fields.fail('store', `${measures} are measured in memory`);
   const mostInstances = Math.max(scenario.instances, ...(vary?.field === 'instances' ? vary.values : []));
@@ -168,7 +175,7 @@ function agree(fields: Fields, scenario: Scenario): void {
         fields.fail(`${place}.${name}`, `${value} is none of vary.values`);
     if (figure === 'saturation_per_second' && saturation === undefined)
       fields.fail(`${place}.figure`, 'needs a table [saturation]');
-    if (figure === 'flood_per_second' && service.meanMs > 0)
-      fields.fail(`${place}.figure`, 'needs service.mean_ms = 0');
+    if (figure === 'flood_per_second' && scenario.inFlight === 0)
+      fields.fail(`${place}.figure`, 'needs in_flight, or service.mean_ms = 0');
   });
 }

@@ -85,7 +85,12 @@ function start(
 ): Promise<Contestant> {
   if (scenario.measures === 'decisions') return startDecisions(who, scenario);
   if (scenario.measures === 'jobs')
-    return startJobs(who, scenario, redis, isQuick ? QUICK_FLOOD_JOBS : FLOOD_JOBS);
+    return startJobs(
+      who,
+      scenario,
+      redis,
+      isQuick ? QUICK_FLOOD_JOBS : Math.max(FLOOD_JOBS, 5 * scenario.inFlight),
+    );
   return startServed(who, scenario, redis);
 }
 

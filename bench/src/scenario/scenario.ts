@@ -50,6 +50,8 @@ export interface Scenario {
   readonly seconds: number;
   /** Unless the command line requests fewer. */
   readonly mostRounds: number;
+  /** Jobs in flight while the next begins as soon as one ends. 0: not measured. */
+  readonly inFlight: number;
   /** How long a job may wait for a slot. */
   readonly waitMs: number;
   readonly fleet: Fleet;

@@ -39,6 +39,7 @@ export const FIGURES = {
   saturation_per_second: { title: 'saturation', unit: '/s', measures: LOADED },
   cpu_us: { title: 'CPU per job, all instances', unit: 'µs', measures: LOADED },
   redis_cpu_us: { title: 'CPU of redis-server per job', unit: 'µs', measures: ['jobs', 'requests'] },
+  all_cpu_us: { title: 'CPU per job, with redis-server', unit: 'µs', measures: ['jobs'] },
   redis_commands: { title: 'Redis commands per job', unit: '', measures: ['requests'] },
   kb_per_session: { title: 'memory (RSS) per session', unit: 'KB', measures: ['sessions'] },
   cpu_us_per_session: { title: 'CPU per session and second', unit: 'µs', measures: ['sessions'] },
