@@ -9,7 +9,12 @@ import type { Need } from '../../../src/domain/need.ts';
 import type { Assignment, Delivery, NodeLink } from '../../../src/ports/node-link.ts';
 import type { NodeRecord } from '../../../src/ports/node-records.ts';
 import { sheetFor } from '../../contracts/node-sheets.ts';
-import { type Post, type PostedInstance, QUIET, startPost } from '../messaging/message-bus-rig.ts';
+import {
+  type Messaging,
+  type MessagingInstance,
+  QUIET,
+  startMessaging,
+} from '../messaging/message-bus-rig.ts';
 import { createSharedJobs } from '../takeover/shared-jobs-rig.ts';
 
 export const ANSWER_MS = 3_000;
@@ -31,8 +36,8 @@ export const NEED: Need = {
 };
 
 /** An instance with nodes of its own; those that `sockets` names are connected, under that generation. */
-export function withNodes(post: Post, instance: PostedInstance, { aheadMs = 0 } = {}) {
-  const { clock } = post;
+export function withNodes(messaging: Messaging, instance: MessagingInstance, { aheadMs = 0 } = {}) {
+  const { clock } = messaging;
   const now = (): number => clock.now() + aheadMs;
   const state = {
     sockets: new Map<string, number>(),
@@ -84,11 +89,11 @@ export function withNodes(post: Post, instance: PostedInstance, { aheadMs = 0 } 
 }
 
 export async function startDriverAndHolder(clocks: { driverAheadMs?: number; holderAheadMs?: number } = {}) {
-  const post = startPost();
-  const jobs = createSharedJobs(post.clock);
-  const [a, b] = [await post.join('a'), await post.join('b')];
-  const driver = withNodes(post, a, { aheadMs: clocks.driverAheadMs ?? 0 });
-  const holder = withNodes(post, b, { aheadMs: clocks.holderAheadMs ?? 0 });
+  const messaging = startMessaging();
+  const jobs = createSharedJobs(messaging.clock);
+  const [a, b] = [await messaging.join('a'), await messaging.join('b')];
+  const driver = withNodes(messaging, a, { aheadMs: clocks.driverAheadMs ?? 0 });
+  const holder = withNodes(messaging, b, { aheadMs: clocks.holderAheadMs ?? 0 });
   holder.sockets.set('node-b', 7);
   driver.records.set('node-b', sheetFor({ nodeId: 'node-b', holder: b.self }));
   const attempt = { nodeId: 'node-b', attempt: 1 };
@@ -97,8 +102,8 @@ export async function startDriverAndHolder(clocks: { driverAheadMs?: number; hol
   /** The delivery, after all messages were handled. */
   async function deliver(parts: Partial<Assignment> = {}): Promise<Delivery> {
     const delivery = driver.link.deliver({ ...assignment, ...parts });
-    await post.settle();
+    await messaging.settle();
     return delivery;
   }
-  return { ...post, jobs, a, b, driver, holder, job, assignment, deliver };
+  return { ...messaging, jobs, a, b, driver, holder, job, assignment, deliver };
 }

@@ -1,25 +1,26 @@
 /** Assignments to nodes whose sockets other instances hold: what the driver sends, what the holder does and reports. */
 import { describe, expect, it } from 'vitest';
 import { sheetFor } from '../../contracts/node-sheets.ts';
-import { COMES_AGAIN_MS, POST_MS, startPost } from '../messaging/message-bus-rig.ts';
+import { COMES_AGAIN_MS, POST_MS, startMessaging } from '../messaging/message-bus-rig.ts';
 import { createSharedJobs } from '../takeover/shared-jobs-rig.ts';
 import { ANSWER_MS, HOUR_MS, startDriverAndHolder, withNodes } from './assignments-rig.ts';
 
 /** An assignment in the inbox of a holder that does not read. */
 async function unreadAssignment() {
-  const post = startPost();
-  const jobs = createSharedJobs(post.clock);
-  const a = await post.join('a');
-  const b = await post.join('b', { isReading: false });
-  const driver = withNodes(post, a);
-  const holder = withNodes(post, b);
+  const messaging = startMessaging();
+  const jobs = createSharedJobs(messaging.clock);
+  const a = await messaging.join('a');
+  const b = await messaging.join('b', { isReading: false });
+  const driver = withNodes(messaging, a);
+  const holder = withNodes(messaging, b);
   holder.sockets.set('node-b', 1);
   driver.records.set('node-b', sheetFor({ nodeId: 'node-b', holder: b.self }));
   const job = await jobs.add(a.driver, { state: 'RESERVED', intent: { nodeId: 'node-b', attempt: 1 } });
-  const expiresAt = post.clock.now() + ANSWER_MS;
+  const expiresAt = messaging.clock.now() + ANSWER_MS;
   await driver.link.deliver({ nodeId: 'node-b', attempt: 1, job, expiresAt });
-  const unread = async () => (await post.inbox.take('b', { max: 10, waitMs: 0 })).map(({ body }) => body);
-  return { post, b, driver, holder, job, unread };
+  const unread = async () =>
+    (await messaging.inbox.take('b', { max: 10, waitMs: 0 })).map(({ body }) => body);
+  return { messaging, b, driver, holder, job, unread };
 }
 
 describe('a node of this instance', () => {
@@ -81,7 +82,7 @@ describe('the driver of a job for a node of another instance', () => {
     'does not know whether the assignment was sent if Redis fails (%s)',
     async (fault) => {
       const { a, deliver } = await startDriverAndHolder();
-      a.way.plan({ method: 'send', fault });
+      a.connection.plan({ method: 'send', fault });
       expect(await deliver()).toEqual({ kind: 'unknown', reason: 'holder_unreached' });
     },
   );
@@ -92,10 +93,10 @@ describe('the driver of a job for a node of another instance', () => {
     await settle();
     expect(holder.cancelled).toEqual(['node-b job-1 deadline']);
     expect(driver.cancelled).toEqual([]);
-    a.way.plan({ method: 'send', fault: 'throw' });
+    a.connection.plan({ method: 'send', fault: 'throw' });
     driver.link.cancel('node-b', 'job-2', 'deadline');
     await settle();
-    a.way.heal();
+    a.connection.heal();
     await b.die();
     driver.link.cancel('node-b', 'job-3', 'deadline');
     await settle();
@@ -178,8 +179,8 @@ describe('the holder of a node', () => {
   });
 
   it('hands over no assignment that lay in the inbox for too long', async () => {
-    const { post, b, holder, unread } = await unreadAssignment();
-    await post.clock.advance(ANSWER_MS);
+    const { messaging, b, holder, unread } = await unreadAssignment();
+    await messaging.clock.advance(ANSWER_MS);
     for (const body of await unread()) await b.bus.receive(body);
     expect(holder.delivered).toEqual([]);
     expect(holder.reported).toMatchObject([{ kind: 'undeliverable', reason: 'expired' }]);
@@ -203,9 +204,9 @@ describe('the holder of a node', () => {
   });
 
   it('is replaced after its death by an instance that reports `undeliverable`', async () => {
-    const { post, driver, unread } = await unreadAssignment();
-    const c = await post.join('c');
-    const heir = withNodes(post, c);
+    const { messaging, driver, unread } = await unreadAssignment();
+    const c = await messaging.join('c');
+    const heir = withNodes(messaging, c);
     for (const body of await unread()) await c.bus.receive(body);
     expect(heir.reported).toMatchObject([{ kind: 'undeliverable', reason: 'no_connection' }]);
     expect(driver.reported).toEqual([]);

@@ -1,4 +1,4 @@
-/** A store that takes down what it is told again, and may be slow or silent. */
+/** A store that records what is written again after a failover, and may be slow or fail. */
 import {
   type Affected,
   createFailoverReplay,
@@ -10,7 +10,7 @@ import { faulty } from '../../support/faulty.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { createTally, QUIET } from '../messaging/message-bus-rig.ts';
 
-/** What is left of a lease, unless a test says otherwise. */
+/** The rest of a lease, unless a test sets another. */
 export const LEFT_MS = 65_000;
 
 export const jobNamed = (jobId: string, parts: Partial<JobRecord> = {}): JobRecord => ({
@@ -37,27 +37,27 @@ export function start(jobs: readonly JobRecord[]) {
     givenUp: new Set<string>(),
     releases: [] as RecentLease[],
     abandoned: [] as RecentLease[],
-    /** Told as what their nodes have. */
+    /** Leases that were written as committed. */
     taken: [] as string[],
     others: 0,
-    whileTelling: () => {},
+    whileWriting: () => {},
   };
-  const told: string[] = [];
+  const written: string[] = [];
   const store = faulty(
     {
       async reassert(nodeId: string, lease: string, ttlMs: number, isTaken: boolean) {
         if (isTaken) state.taken.push(lease);
-        told.push(`${nodeId} ${lease} ${ttlMs}`);
-        state.whileTelling();
+        written.push(`${nodeId} ${lease} ${ttlMs}`);
+        state.whileWriting();
       },
       async abandon(nodeId: string, lease: string) {
-        told.push(`${nodeId} ${lease} abandoned`);
+        written.push(`${nodeId} ${lease} abandoned`);
       },
       async release(nodeId: string, lease: string) {
-        told.push(`${nodeId} ${lease} free`);
+        written.push(`${nodeId} ${lease} free`);
       },
       async restore({ jobId }: JobRecord) {
-        told.push(jobId);
+        written.push(jobId);
       },
     },
     [],
@@ -76,12 +76,12 @@ export function start(jobs: readonly JobRecord[]) {
     release: store.port.release,
     others: () => {
       state.others += 1;
-      told.push('others');
+      written.push('others');
     },
     clock,
     leaseLeftMs: (jobId, attempt) => state.leftMs.get(`${jobId}:${attempt}`) ?? LEFT_MS,
     log: QUIET,
     meter,
   });
-  return { clock, counted, state, told, store, failoverReplay };
+  return { clock, counted, state, written, store, failoverReplay };
 }

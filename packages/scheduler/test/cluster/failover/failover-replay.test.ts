@@ -1,71 +1,71 @@
-/** A store that may have lost writes is told again what is true: slots first, then jobs, and nothing is reserved meanwhile. */
+/** After a failover the driver writes again what the store may have lost: leases first, then jobs. No slot is reserved before. */
 import { describe, expect, it } from 'vitest';
 import { type Affected, EVERYTHING } from '../../../src/cluster/recovery/failover-replay.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import { isPending } from '../../contracts/harness.ts';
 import { jobNamed, LEFT_MS, NOTHING, onNode, recent, runningOn, start } from './failover-replay-rig.ts';
 
-/** Longer than anybody who wants a slot is kept waiting. */
+/** Longer than a reserve waits for the replay. */
 const LONG_MS = 60_000;
 
 describe('a store that may have lost writes', () => {
-  it('is told the slots first and the jobs after all of them', async () => {
-    const { failoverReplay, told, counted } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+  it('receives all leases before the first job', async () => {
+    const { failoverReplay, written, counted } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
     await failoverReplay.run(EVERYTHING);
-    expect(told).toEqual(['others', `n1 a:1 ${LEFT_MS}`, `n2 b:1 ${LEFT_MS}`, 'a', 'b']);
+    expect(written).toEqual(['others', `n1 a:1 ${LEFT_MS}`, `n2 b:1 ${LEFT_MS}`, 'a', 'b']);
     expect(counted('scheduler_failover_replays_total leases')).toBe(2);
     expect(counted('scheduler_failover_replays_total jobs')).toBe(2);
   });
 
-  it('is told again which slots were given back a moment ago, where it may have lost that', async () => {
-    const { failoverReplay, told, state, counted } = start([runningOn('n1', 'a')]);
+  it('receives recent releases again, on affected nodes only', async () => {
+    const { failoverReplay, written, state, counted } = start([runningOn('n1', 'a')]);
     state.releases = [recent('x:1', 'n1'), recent('y:1', 'n2')];
     await failoverReplay.run(onNode('n1'));
-    expect(told).toEqual(['others', `n1 a:1 ${LEFT_MS}`, 'n1 x:1 free']);
+    expect(written).toEqual(['others', `n1 a:1 ${LEFT_MS}`, 'n1 x:1 free']);
     expect(counted('scheduler_failover_replays_total releases')).toBe(1);
   });
 
-  it('is told again which attempts were given up a moment ago, unless their nodes took them up again', async () => {
-    const { failoverReplay, told, state, counted } = start([runningOn('n1', 'a')]);
+  it('receives recent abandon marks again, unless the attempt runs again', async () => {
+    const { failoverReplay, written, state, counted } = start([runningOn('n1', 'a')]);
     state.abandoned = [recent('a:1', 'n1'), recent('x:1', 'n1'), recent('y:1', 'n2')];
     await failoverReplay.run(onNode('n1'));
-    expect(told).toEqual(['others', `n1 a:1 ${LEFT_MS}`, 'n1 x:1 abandoned']);
+    expect(written).toEqual(['others', `n1 a:1 ${LEFT_MS}`, 'n1 x:1 abandoned']);
     expect(counted('scheduler_failover_replays_total fences')).toBe(1);
   });
 
-  it('is told that an attempt was given up while its slot was told: the mark found nothing to mark', async () => {
-    const { failoverReplay, told, state } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
-    state.whileTelling = () => void state.givenUp.add('b:1');
+  it('receives the abandon mark of an attempt abandoned during the replay', async () => {
+    const { failoverReplay, written, state } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
+    state.whileWriting = () => void state.givenUp.add('b:1');
     await failoverReplay.run(onNode('n1'));
-    expect(told).toEqual(['others', `n1 a:1 ${LEFT_MS}`, `n1 b:1 ${LEFT_MS}`, 'n1 b:1 abandoned']);
+    expect(written).toEqual(['others', `n1 a:1 ${LEFT_MS}`, `n1 b:1 ${LEFT_MS}`, 'n1 b:1 abandoned']);
   });
 
-  it('is not told that a slot was given back which its job holds again', async () => {
-    const { failoverReplay, told, state } = start([runningOn('n1', 'a')]);
+  it('receives no release of a lease that its job holds again', async () => {
+    const { failoverReplay, written, state } = start([runningOn('n1', 'a')]);
     state.releases = [recent('a:1', 'n1')];
     await failoverReplay.run(onNode('n1'));
-    expect(told).toEqual(['others', `n1 a:1 ${LEFT_MS}`]);
+    expect(written).toEqual(['others', `n1 a:1 ${LEFT_MS}`]);
   });
 
-  it('is told no job before the last slot was answered', async () => {
-    const { clock, failoverReplay, store, told } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+  it('receives no job before the last lease is answered', async () => {
+    const { clock, failoverReplay, store, written } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
     store.plan({ method: 'reassert', at: [2], fault: { answerDelayMs: 100 } });
     const run = failoverReplay.run(EVERYTHING);
     await clock.advance(99);
-    expect(told).not.toContain('a');
+    expect(written).not.toContain('a');
     await clock.advance(1);
     await run;
-    expect(told).toContain('a');
+    expect(written).toContain('a');
   });
 
-  it('is told only what lies where writes may be lost', async () => {
-    const { failoverReplay, told } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+  it('receives only what it may have lost', async () => {
+    const { failoverReplay, written } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
     await failoverReplay.run({
       ...NOTHING,
       job: (jobId) => jobId === 'b',
       node: (nodeId) => nodeId === 'n1',
     });
-    expect(told).toEqual(['others', `n1 a:1 ${LEFT_MS}`, 'b']);
+    expect(written).toEqual(['others', `n1 a:1 ${LEFT_MS}`, 'b']);
   });
 
   it('receives the leases of all attempts that may have been handed over', async () => {
@@ -73,7 +73,7 @@ describe('a store that may have lost writes', () => {
       { nodeId: 'n1', attempt: 1 },
       { nodeId: 'n2', attempt: 2 },
     ];
-    const { failoverReplay, told } = start([
+    const { failoverReplay, written } = start([
       jobNamed('sent', { state: 'DISPATCHED', fence }),
       jobNamed('running', { state: 'RUNNING', fence }),
       jobNamed('reserved', { state: 'RESERVED', intent }),
@@ -82,7 +82,7 @@ describe('a store that may have lost writes', () => {
       jobNamed('waiting'),
     ]);
     await failoverReplay.run({ ...NOTHING, node: () => true });
-    expect(told).toEqual([
+    expect(written).toEqual([
       'others',
       `n1 sent:1 ${LEFT_MS}`,
       `n1 running:1 ${LEFT_MS}`,
@@ -94,42 +94,42 @@ describe('a store that may have lost writes', () => {
     ]);
   });
 
-  it('I2 no leak: is told what is left of a running attempt, not that it has just begun', async () => {
-    const { failoverReplay, state, told } = start([runningOn('n1', 'a')]);
+  it('I2 no leak: receives the rest of a lease, not its whole length', async () => {
+    const { failoverReplay, state, written } = start([runningOn('n1', 'a')]);
     state.leftMs.set('a:1', 12_000);
     await failoverReplay.run(onNode('n1'));
-    expect(told).toEqual(['others', 'n1 a:1 12000']);
+    expect(written).toEqual(['others', 'n1 a:1 12000']);
   });
 
-  it('is not told of a job that ended while others were told: nobody would give its slot back, nor end it', async () => {
+  it('receives neither job nor lease if the job ends during the replay', async () => {
     const jobs = Array.from({ length: 65 }, (_, at) => runningOn('n1', `job-${at}`));
-    const { failoverReplay, state, told } = start(jobs);
-    state.whileTelling = () => state.ended.add('job-64');
+    const { failoverReplay, state, written } = start(jobs);
+    state.whileWriting = () => state.ended.add('job-64');
     await failoverReplay.run(EVERYTHING);
-    expect(told.filter((what) => what.includes('job-64'))).toEqual([]);
-    expect(told).toHaveLength(1 + 64 + 64);
+    expect(written.filter((what) => what.includes('job-64'))).toEqual([]);
+    expect(written).toHaveLength(1 + 64 + 64);
   });
 
-  it('is told of a job, but not of its slot, if that was given back before the end of the job is written', async () => {
-    const { failoverReplay, state, told } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
+  it('receives a job without its lease if that was released', async () => {
+    const { failoverReplay, state, written } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
     state.givenBack.add('a:1');
     await failoverReplay.run(EVERYTHING);
-    expect(told).toEqual(['others', `n1 b:1 ${LEFT_MS}`, 'a', 'b']);
+    expect(written).toEqual(['others', `n1 b:1 ${LEFT_MS}`, 'a', 'b']);
   });
 
-  it('is told everything it takes, although it refuses some', async () => {
-    const { failoverReplay, store, told, counted } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+  it('receives everything it accepts although some writes fail', async () => {
+    const { failoverReplay, store, written, counted } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
     store.plan(
       { method: 'reassert', at: [1], fault: 'throw' },
       { method: 'restore', at: [2], fault: 'throw' },
     );
     await failoverReplay.run(EVERYTHING);
-    expect(told).toEqual(['others', `n2 b:1 ${LEFT_MS}`, 'a']);
+    expect(written).toEqual(['others', `n2 b:1 ${LEFT_MS}`, 'a']);
     expect(counted('scheduler_failover_replays_total leases')).toBe(1);
     expect(counted('scheduler_failover_replays_total jobs')).toBe(1);
   });
 
-  it('is told a bounded number of things at once', async () => {
+  it('I11 bounded: receives a bounded number of writes at once', async () => {
     const { clock, failoverReplay, store } = start(
       Array.from({ length: 200 }, (_, at) => runningOn('n1', `${at}`)),
     );
@@ -142,8 +142,8 @@ describe('a store that may have lost writes', () => {
     expect(store.calls()).toBe(400);
   });
 
-  it('is told again by the next run although one could not even begin', async () => {
-    const { failoverReplay, state, told } = start([runningOn('n1', 'a')]);
+  it('receives everything in the next run if one failed to start', async () => {
+    const { failoverReplay, state, written } = start([runningOn('n1', 'a')]);
     const { jobs } = state;
     state.jobs = {
       [Symbol.iterator]() {
@@ -154,12 +154,12 @@ describe('a store that may have lost writes', () => {
     expect(failoverReplay.settled('n1')).toBeUndefined();
     state.jobs = jobs;
     await failoverReplay.run(EVERYTHING);
-    expect(told).toContain('a');
+    expect(written).toContain('a');
   });
 });
 
-describe('whoever wants a slot', () => {
-  it('is not kept waiting when nothing is to be told, nor on a node that lost nothing', async () => {
+describe('a reserve after a failover', () => {
+  it('does not wait on a node that lost nothing', async () => {
     const { clock, failoverReplay, store } = start([runningOn('n1', 'a')]);
     expect(failoverReplay.settled('n1')).toBeUndefined();
     store.plan({ method: 'reassert', fault: { answerDelayMs: 100 } });
@@ -170,7 +170,7 @@ describe('whoever wants a slot', () => {
     expect(failoverReplay.settled('n1')).toBeUndefined();
   });
 
-  it('waits until the slots of the node are told', async () => {
+  it('waits until the leases of its node are written', async () => {
     const { clock, failoverReplay, store } = start([runningOn('n1', 'a')]);
     store.plan({ method: 'reassert', fault: { answerDelayMs: 100 } });
     void failoverReplay.run(EVERYTHING);
@@ -182,7 +182,7 @@ describe('whoever wants a slot', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('waits for every run that concerns the node, however they overlap', async () => {
+  it('waits for every overlapping run that affects its node', async () => {
     const { clock, failoverReplay, store } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
     store.plan(
       { method: 'reassert', at: [1], fault: { answerDelayMs: 1_000 } },
@@ -204,7 +204,7 @@ describe('whoever wants a slot', () => {
     expect(await isPending(first as Promise<void>)).toBe(false);
   });
 
-  it('waits for the last of several runs on the same node', async () => {
+  it('waits for the last of several runs on its node', async () => {
     const { clock, failoverReplay, store } = start([runningOn('n1', 'a')]);
     store.plan({ method: 'reassert', at: [2], fault: { answerDelayMs: 100 } });
     void failoverReplay.run(onNode('n1'));
@@ -215,7 +215,7 @@ describe('whoever wants a slot', () => {
     expect(await isPending(settled)).toBe(false);
   });
 
-  it('waits for no store that stays away: the reserve itself is refused there', async () => {
+  it('does not wait for a store that stays away', async () => {
     const { clock, failoverReplay, store } = start([runningOn('n1', 'a')]);
     store.plan({ method: 'reassert', fault: { answerDelayMs: LONG_MS } });
     void failoverReplay.run(EVERYTHING);
@@ -225,27 +225,27 @@ describe('whoever wants a slot', () => {
   });
 });
 
-describe('a request that such a store does not know', () => {
+describe('a request whose record the store may have lost', () => {
   const onShard = (...jobs: readonly string[]): Affected => ({
     ...NOTHING,
     job: () => true,
     record: (jobId) => jobs.includes(jobId),
   });
 
-  it('may have a job until the others had their time, and no longer', async () => {
+  it('may have a job until the other drivers had time to replay', async () => {
     const { clock, failoverReplay } = start([]);
     expect(failoverReplay.othersTold('a')).toBeUndefined();
     await failoverReplay.run(onShard('a'));
-    const told = failoverReplay.othersTold('a') as Promise<void>;
+    const written = failoverReplay.othersTold('a') as Promise<void>;
     await clock.advance(1_999);
-    expect(await isPending(told)).toBe(true);
+    expect(await isPending(written)).toBe(true);
     await clock.advance(1);
-    await told;
+    await written;
     expect(failoverReplay.othersTold('a')).toBeUndefined();
     expect(clock.pending()).toBe(0);
   });
 
-  it('is found to be in doubt without a timer that nobody waits for', async () => {
+  it('is known to be uncertain without a timer', async () => {
     const { clock, failoverReplay } = start([]);
     await failoverReplay.run(onShard('a'));
     expect([failoverReplay.mayBeLost('a'), failoverReplay.mayBeLost('b'), clock.pending()]).toEqual([
@@ -257,21 +257,21 @@ describe('a request that such a store does not know', () => {
     expect(failoverReplay.mayBeLost('a')).toBe(false);
   });
 
-  it('is unknown at once where no record was lost', async () => {
+  it('is new at once if its shard lost nothing', async () => {
     const { failoverReplay } = start([]);
     await failoverReplay.run(onShard('a'));
     expect(failoverReplay.othersTold('b')).toBeUndefined();
   });
 
-  it('waits for the last of several losses', async () => {
+  it('waits for the last of several data losses', async () => {
     const { clock, failoverReplay } = start([]);
     await failoverReplay.run(onShard('a'));
     await clock.advance(1_500);
     await failoverReplay.run(onShard('a'));
-    const told = failoverReplay.othersTold('a') as Promise<void>;
+    const written = failoverReplay.othersTold('a') as Promise<void>;
     await clock.advance(1_999);
-    expect(await isPending(told)).toBe(true);
+    expect(await isPending(written)).toBe(true);
     await clock.advance(1);
-    await told;
+    await written;
   });
 });

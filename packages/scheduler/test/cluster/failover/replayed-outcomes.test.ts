@@ -1,4 +1,4 @@
-/** Outcomes of a moment ago are told again like jobs in flight, but nobody holds a slot for them any more. */
+/** Recent outcomes are written again like jobs in flight, without a lease. */
 import { expect, it } from 'vitest';
 import { createFailoverReplay, EVERYTHING } from '../../../src/cluster/recovery/failover-replay.ts';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';
@@ -13,32 +13,29 @@ const jobIn = (state: JobState): JobRecord => ({
   fence: { nodeId: 'node-a', attempt: 1 },
 });
 
-it.each([true, false])(
-  'tells of settled jobs, and of no slot of theirs (in flight: %s)',
-  async (isInFlight) => {
-    const told: string[] = [];
-    const failoverReplay = createFailoverReplay({
-      jobs: () => [jobIn('RUNNING'), jobIn('FINISHED'), jobIn('FAILED'), jobIn('RELEASED')],
-      isInFlight: (jobId) => jobId === 'RUNNING' || isInFlight,
-      isGivenUp: () => false,
-      async abandon() {},
-      holdsSlot: (jobId) => jobId === 'RUNNING' || isInFlight,
-      async restore({ jobId }) {
-        told.push(jobId);
-      },
-      async reassert(_, lease) {
-        told.push(lease);
-      },
-      abandoned: () => [],
-      released: () => [],
-      async release() {},
-      others() {},
-      clock: createManualClock(),
-      leaseLeftMs: () => 65_000,
-      log: QUIET,
-      meter: createTally().meter,
-    });
-    await failoverReplay.run(EVERYTHING);
-    expect(told).toEqual(['RUNNING:1', 'RUNNING', 'FINISHED', 'FAILED', 'RELEASED']);
-  },
-);
+it.each([true, false])('writes settled jobs again, without a lease (in flight: %s)', async (isInFlight) => {
+  const written: string[] = [];
+  const failoverReplay = createFailoverReplay({
+    jobs: () => [jobIn('RUNNING'), jobIn('FINISHED'), jobIn('FAILED'), jobIn('RELEASED')],
+    isInFlight: (jobId) => jobId === 'RUNNING' || isInFlight,
+    isGivenUp: () => false,
+    async abandon() {},
+    holdsSlot: (jobId) => jobId === 'RUNNING' || isInFlight,
+    async restore({ jobId }) {
+      written.push(jobId);
+    },
+    async reassert(_, lease) {
+      written.push(lease);
+    },
+    abandoned: () => [],
+    released: () => [],
+    async release() {},
+    others() {},
+    clock: createManualClock(),
+    leaseLeftMs: () => 65_000,
+    log: QUIET,
+    meter: createTally().meter,
+  });
+  await failoverReplay.run(EVERYTHING);
+  expect(written).toEqual(['RUNNING:1', 'RUNNING', 'FINISHED', 'FAILED', 'RELEASED']);
+});

@@ -1,4 +1,4 @@
-/** What all instances share, behind the fence: who may have been taken for dead re-asserts, keeps and gives back nothing. */
+/** The shared store of a fenced instance: it writes, commits and releases nothing. */
 import { describe, expect, it } from 'vitest';
 import { guardStore } from '../../../src/app/guarded-store.ts';
 import type { SharedStore } from '../../../src/app/redis-store.ts';
@@ -8,13 +8,13 @@ const JOBS = ['admit', 'move', 'takeOver', 'restore'] as const;
 
 function start() {
   const state = { isFenced: false };
-  const asked: string[] = [];
+  const requested: string[] = [];
   const port = (names: readonly string[]) =>
     Object.fromEntries(
       names.map((name) => [
         name,
         async () => {
-          asked.push(name);
+          requested.push(name);
         },
       ]),
     );
@@ -26,21 +26,21 @@ function start() {
   const guarded = guardStore({ store, isFenced: () => state.isFenced, credentialOf: () => undefined });
   const parts: Readonly<Record<string, unknown>> = { ...guarded.ledger, ...guarded.jobs({} as never) };
   const ask = (name: string): Promise<unknown> => (parts[name] as () => Promise<unknown>)();
-  return { state, asked, ask };
+  return { state, requested, ask };
 }
 
-describe('the store of an instance', () => {
-  it('I4: is told no lease and no job again, and keeps no slot, while others may have what it had', async () => {
-    const { state, asked, ask } = start();
+describe('the shared store of an instance', () => {
+  it('I4 fencing: refuses every lease and job write while fenced', async () => {
+    const { state, requested, ask } = start();
     state.isFenced = true;
     for (const name of [...LEDGER, ...JOBS])
       await expect(ask(name), name).rejects.toMatchObject({
         code: 'SCHEDULER_DEPENDENCY_DOWN',
         isUnsent: true,
       });
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     state.isFenced = false;
     for (const name of [...LEDGER, ...JOBS]) await ask(name);
-    expect(asked).toEqual([...LEDGER, ...JOBS]);
+    expect(requested).toEqual([...LEDGER, ...JOBS]);
   });
 });

@@ -1,4 +1,4 @@
-/** After a failover lost the record of a request, a repeat waits until its driver has told the store of it, and finds the one job there is. */
+/** After a failover lost a job record, a repeated request waits until the driver has written it again, and finds the existing job. */
 import { describe, expect, it } from 'vitest';
 import { createJobStore } from '../../../src/adapters/memory/job-store.ts';
 import type { SharedJobStore } from '../../../src/app/shared-store.ts';
@@ -17,28 +17,28 @@ const LIMITS = {
 };
 
 function start() {
-  // Of what many share only admitting matters here.
+  // Only `admit` matters here.
   const jobs = createJobStore({ clock: createManualClock(), ...LIMITS }) as unknown as SharedJobStore;
-  let tell: () => void = () => {};
-  const told = new Promise<void>((resolve) => {
-    tell = resolve;
+  let replay: () => void = () => {};
+  const replayed = new Promise<void>((resolve) => {
+    replay = resolve;
   });
-  const store = guardJobStore({ jobs, othersTold: () => told });
-  return { jobs, store, tell };
+  const store = guardJobStore({ jobs, othersTold: () => replayed });
+  return { jobs, store, replay };
 }
 
-describe('a store that may have lost records', () => {
-  it('is asked about a named request only when everybody has told it what is lost', async () => {
-    const { jobs, store, tell } = start();
+describe('a job store that may have lost records', () => {
+  it('admits a named request only after the other drivers replayed', async () => {
+    const { jobs, store, replay } = start();
     const first = draftRequest(1);
     const admitting = Promise.resolve(store.admit(repeatOf(first)));
     expect(await isPending(admitting)).toBe(true);
     await jobs.admit(first);
-    tell();
+    replay();
     expect(await admitting).toMatchObject({ kind: 'existing', job: { jobId: first.jobId } });
   });
 
-  it('is asked at once about a job whose request nobody can repeat', async () => {
+  it('admits a job without a request id at once', async () => {
     const { store } = start();
     expect(await store.admit(draftJob(1))).toMatchObject({ kind: 'admitted' });
   });

@@ -1,4 +1,4 @@
-/** The ledger as many instances use it: what it answers is told to the others, and nothing is reserved where slots may be forgotten. */
+/** The ledger of one of many instances: it publishes loads, and reserves nothing where leases may be lost. */
 import { describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
 import { reserveTimeoutMs } from '../../../src/app/settings/shared-settings.ts';
@@ -15,12 +15,12 @@ async function start(reserveMs?: number) {
   const clock = createManualClock();
   const store = faulty(createCapacityLedger({ clock }), [], clock);
   const state = { settled: undefined as Promise<void> | undefined };
-  const asked: string[] = [];
+  const requested: string[] = [];
   const noted: string[] = [];
   const ledger = guardLedger({
     ledger: store.port,
     settled(nodeId) {
-      asked.push(nodeId);
+      requested.push(nodeId);
       return state.settled;
     },
     noteLoad: (nodeId, { used, max }: Load) => void noted.push(`${nodeId} ${used}/${max}`),
@@ -28,11 +28,11 @@ async function start(reserveMs?: number) {
     reserveMs,
   });
   await ledger.declare('n1', { slots: 2, isAccepting: true });
-  return { clock, store, state, asked, noted, ledger };
+  return { clock, store, state, requested, noted, ledger };
 }
 
-describe('the ledger of many', () => {
-  it('tells the others what a reserve answered, refusals included', async () => {
+describe('the guarded ledger', () => {
+  it('publishes the load after every reserve, also when refused', async () => {
     const { ledger, noted } = await start();
     for (const lease of ['a:1', 'a:1', 'b:1', 'c:1']) await ledger.reserve('n1', lease, TTL_MS);
     expect(noted).toEqual(['n1 1/2', 'n1 1/2', 'n1 2/2', 'n1 2/2']);
@@ -45,7 +45,7 @@ describe('the ledger of many', () => {
     expect(noted).toEqual(['n1 1/2', 'n1 1/2']);
   });
 
-  it('waits no longer for a reserve than it may, and whether that took a slot is then unknown', async () => {
+  it('limits the time of a reserve, whose effect is then unknown', async () => {
     const { clock, ledger, store, noted } = await start(200);
     store.plan({ method: 'reserve', fault: { delayMs: 300 } });
     const reserving = Promise.resolve(ledger.reserve('n1', 'a:1', TTL_MS)).catch((fault: unknown) => fault);
@@ -58,14 +58,14 @@ describe('the ledger of many', () => {
     expect([noted, clock.pending()]).toEqual([['n1 1/2'], 0]);
   });
 
-  it('tells the others of a slot that came free', async () => {
+  it('publishes the load after a release', async () => {
     const { ledger, noted } = await start();
     await ledger.reserve('n1', 'a:1', TTL_MS);
     expect(await ledger.release('n1', 'a:1')).toEqual({ kind: 'released', used: 0, max: 2 });
     expect(noted).toEqual(['n1 1/2', 'n1 0/2']);
   });
 
-  it('tells the others what a heartbeat said, and nothing of a node that nobody knows', async () => {
+  it('publishes the load of a heartbeat, except for unknown nodes', async () => {
     const { ledger, noted } = await start();
     expect(await ledger.reconcile('n1', { running: 2 })).toEqual({ used: 2, max: 2 });
     expect(await ledger.reconcile('n2', { running: 2 })).toBeUndefined();
@@ -74,8 +74,8 @@ describe('the ledger of many', () => {
     expect(noted).toEqual(['n1 2/2']);
   });
 
-  it('reserves nothing until the store knows again which slots are taken; what gives slots back does not wait', async () => {
-    const { clock, ledger, state, store, asked } = await start();
+  it('reserves only after the replay of the node; releases do not wait', async () => {
+    const { clock, ledger, state, store, requested } = await start();
     await ledger.reserve('n1', 'a:1', TTL_MS);
     let settle: () => void = () => {};
     state.settled = new Promise<void>((resolve) => {
@@ -88,10 +88,10 @@ describe('the ledger of many', () => {
     expect(store.calls('reserve')).toBe(1);
     settle();
     expect(await reserving).toEqual({ kind: 'reserved', used: 1, max: 2 });
-    expect(asked).toEqual(['n1', 'n1']);
+    expect(requested).toEqual(['n1', 'n1']);
   });
 
-  it('fails as the store fails, and tells nobody anything', async () => {
+  it('rejects when the store fails, and publishes nothing', async () => {
     const { ledger, store, noted } = await start();
     store.plan({ fault: 'throw' });
     await expect(Promise.resolve(ledger.reserve('n1', 'a:1', TTL_MS))).rejects.toThrow();
@@ -104,10 +104,7 @@ describe('the ledger of many', () => {
 it.each([
   ['scheduler.reserve_timeout_ms=300', 300],
   ['scheduler.reserve_timeout_ms=900', undefined],
-])(
-  'a reserve has a limit of its own only where that is shorter than that of every call: %s',
-  (flag, limitMs) => {
-    const loaded = loadConfig({ flags: [['set', flag]] });
-    expect(loaded.kind === 'ok' && reserveTimeoutMs(loaded.config)).toBe(limitMs);
-  },
-);
+])('a reserve has its own limit only if shorter than the call limit: %s', (flag, limitMs) => {
+  const loaded = loadConfig({ flags: [['set', flag]] });
+  expect(loaded.kind === 'ok' && reserveTimeoutMs(loaded.config)).toBe(limitMs);
+});

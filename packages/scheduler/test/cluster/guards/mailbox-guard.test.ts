@@ -1,4 +1,4 @@
-/** Mailboxes of many instances: whoever hands a job out knows who drives it, and the node is told nothing of that. */
+/** Mailboxes of many instances: the instance that hands a job over knows its driver. */
 import { expect, it } from 'vitest';
 import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
 import { createNodeMailbox } from '../../../src/adapters/memory/node-mailbox.ts';
@@ -9,7 +9,7 @@ import { createManualClock } from '../../support/manual-clock.ts';
 
 const NOW = { max: 9, waitMs: 0 };
 
-it('a job that another instance put into a mailbox is noted with its driver when it is handed out', async () => {
+it('a job taken from a mailbox puts its driver into the cache', async () => {
   const clock = createManualClock();
   const ledger = createCapacityLedger({ clock });
   await ledger.declare('node', { slots: 9, isAccepting: true });
@@ -26,14 +26,14 @@ it('a job that another instance put into a mailbox is noted with its driver when
   };
   await a.mailbox.put('node', entry('of-a'));
   await b.mailbox.put('node', entry('of-b'));
-  // By an instance that does not say who drives its jobs.
-  await mailbox.put('node', entry('of-somebody'));
+  // An entry without a driver.
+  await mailbox.put('node', entry('without-driver'));
   const taken = await b.mailbox.take('node', NOW);
   expect(taken.map(({ jobId, body }) => `${jobId} ${body}`)).toEqual([
     'of-a hello',
     'of-b hello',
-    'of-somebody hello',
+    'without-driver hello',
   ]);
-  expect(['of-a', 'of-b', 'of-somebody'].map(b.driverCache.find)).toEqual(['a/1', undefined, undefined]);
+  expect(['of-a', 'of-b', 'without-driver'].map(b.driverCache.find)).toEqual(['a/1', undefined, undefined]);
   expect(a.driverCache.size()).toBe(0);
 });

@@ -1,8 +1,8 @@
-/** Who was declared dead is remembered until it is seen alive, and not without bound. */
+/** Instances that were declared dead are remembered until they are seen alive. Their number is bounded. */
 import { expect, it } from 'vitest';
 import { createDeadInstances } from '../../../src/cluster/membership/dead-instances.ts';
 
-it('remembers the dead after they were adopted, until they are seen alive', () => {
+it('remembers dead instances after the takeover, until they are seen alive', () => {
   const deadInstances = createDeadInstances();
   deadInstances.died(['a', 'b']);
   deadInstances.died([]);
@@ -11,7 +11,7 @@ it('remembers the dead after they were adopted, until they are seen alive', () =
   expect(['a', 'b'].map(deadInstances.has)).toEqual([false, true]);
 });
 
-it('forgets those that died first when there are too many', () => {
+it('I11 bounded: forgets the instance that died first at the limit', () => {
   const deadInstances = createDeadInstances();
   for (let count = 0; count <= 1_000; count += 1) deadInstances.died([`i${count}`]);
   expect([deadInstances.has('i0'), deadInstances.has('i1'), deadInstances.has('i1000')]).toEqual([

@@ -1,12 +1,12 @@
-/** Self-fencing: what stands before the store refuses at once while the instance may have been taken for dead. */
+/** Self-fencing: every port of a fenced instance rejects at once, without calling the store. */
 import { describe, expect, it } from 'vitest';
 import { unlessFenced } from '../../../src/cluster/membership/fencing.ts';
 
 function createStore() {
-  const state = { isFenced: false, asked: 0 };
+  const state = { isFenced: false, requested: 0 };
   const port = {
     async answer(value: string): Promise<string> {
-      state.asked += 1;
+      state.requested += 1;
       return value;
     },
     level: () => 7,
@@ -15,23 +15,23 @@ function createStore() {
   return { state, store: unlessFenced(port, () => state.isFenced, ['level']) };
 }
 
-describe('a port behind the fence', () => {
-  it('is the port, as long as the instance is not fenced', async () => {
+describe('a port of an instance that fences itself', () => {
+  it('calls the store while the instance is not fenced', async () => {
     const { store } = createStore();
     expect(await store.answer('yes')).toBe('yes');
     expect([store.level(), store.name]).toEqual([7, 'store']);
   });
 
-  it('asks nothing while it is, says what it knows by itself, and asks again after that', async () => {
+  it('rejects while fenced, except for methods that need no store', async () => {
     const { state, store } = createStore();
     state.isFenced = true;
     await expect(store.answer('yes')).rejects.toMatchObject({
       code: 'SCHEDULER_DEPENDENCY_DOWN',
       isUnsent: true,
     });
-    expect([state.asked, store.level(), store.name]).toEqual([0, 7, 'store']);
+    expect([state.requested, store.level(), store.name]).toEqual([0, 7, 'store']);
     state.isFenced = false;
     expect(await store.answer('yes')).toBe('yes');
-    expect(state.asked).toBe(1);
+    expect(state.requested).toBe(1);
   });
 });

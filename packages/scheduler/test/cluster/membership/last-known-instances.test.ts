@@ -1,4 +1,4 @@
-/** Who lives, while a part of the store cannot be read. */
+/** Membership while a part of the store cannot be read. */
 import { describe, expect, it } from 'vitest';
 import { createSteadyInstances } from '../../../src/cluster/membership/last-known-instances.ts';
 import { SchedulerError } from '../../../src/domain/errors.ts';
@@ -16,7 +16,7 @@ const named = (instanceId: string): Instance => ({
   version: '1',
 });
 
-/** Two instances, and a store of which parts can be taken away: the list of all, and each presence. */
+/** Two instances and a store of which parts can be cut off: the list of names, and each presence. */
 async function createRig() {
   const {
     clock,
@@ -48,8 +48,8 @@ async function createRig() {
   return { clock, away, instances, look, doubts: () => doubts };
 }
 
-describe('instances, while a part of the store is away', () => {
-  it('are told as they are while all of it answers, the dead among them', async () => {
+describe('membership while a part of the store is away', () => {
+  it('shows living and dead instances while the whole store answers', async () => {
     const { clock, instances, look, doubts } = await createRig();
     expect(await look()).toEqual(['a', 'b']);
     await clock.advance(TTL_MS - 1);
@@ -59,21 +59,21 @@ describe('instances, while a part of the store is away', () => {
     expect(doubts()).toBe(0);
   });
 
-  it('live as they last did when their presence cannot be read, and that is told', async () => {
+  it('shows an instance as last known while its presence cannot be read', async () => {
     const { clock, away, look, doubts } = await createRig();
     await look();
     away.add('b');
     await clock.advance(TTL_MS - 1);
     expect(await look()).toEqual(['a', 'b']);
     expect(doubts()).toBe(1);
-    // As soon as it can be read, that is what counts.
+    // Once the presence can be read again, it counts.
     await clock.advance(2);
     away.clear();
     expect(await look()).toEqual([]);
     expect(doubts()).toBe(1);
   });
 
-  it('are those that were last named when the list of all cannot be read', async () => {
+  it('keeps the last list of names while the list cannot be read', async () => {
     const { away, look, doubts } = await createRig();
     await look();
     away.add('list');
@@ -81,7 +81,7 @@ describe('instances, while a part of the store is away', () => {
     expect(doubts()).toBe(1);
   });
 
-  it('are unknown if nothing was known before', async () => {
+  it('rejects if nothing was known before', async () => {
     const { away, instances, look } = await createRig();
     away.add('list');
     await expect(look()).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
@@ -90,7 +90,7 @@ describe('instances, while a part of the store is away', () => {
     await expect(instances.living(['a', 'b'])).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
   });
 
-  it('that were seen dead or were removed do not live again because nothing can be read', async () => {
+  it('does not revive dead or removed instances during an outage', async () => {
     const { clock, away, instances, look } = await createRig();
     await look();
     await clock.advance(TTL_MS + 1);

@@ -1,4 +1,4 @@
-/** Presence when the store loses data, goes back in time, or was away for long: nobody is taken for dead who is not. */
+/** Presence when the store loses data, restores old data, or is away for long: no living instance is declared dead. */
 import { describe, expect, it } from 'vitest';
 import { DEATH_REMEMBERED_MS } from '../../../src/ports/instances.ts';
 import { SETTINGS, startPresences } from './presence-rig.ts';
@@ -13,87 +13,88 @@ async function startThree() {
 }
 
 describe('presence on a store that loses data', () => {
-  it('goes on under the same incarnation when the store was emptied, and says so once', async () => {
+  it('an emptied store keeps the incarnation and fires `emptied` once', async () => {
     const { clock, store, empty, all } = await startThree();
     empty();
     await clock.advance(2 * SETTINGS.intervalMs);
-    for (const { heard, presence } of all) {
-      expect(heard).toEqual({ lost: 0, reborn: 0, emptied: 1, died: [], fencedWhenEmptied: false });
+    for (const { received, presence } of all) {
+      expect(received).toEqual({ lost: 0, reborn: 0, emptied: 1, died: [], fencedWhenEmptied: false });
       expect(presence.self().incarnation).toMatch(/-1$/);
     }
     expect([...(await store().living(['a', 'b', 'c'])).keys()]).toEqual(['a', 'b', 'c']);
     await clock.advance(60_000);
-    for (const { heard } of all) expect(heard).toMatchObject({ lost: 0, reborn: 0, emptied: 1, died: [] });
+    for (const { received } of all)
+      expect(received).toMatchObject({ lost: 0, reborn: 0, emptied: 1, died: [] });
   });
 
-  it('is renewed as soon as somebody asks who lives, not with its next turn, and once', async () => {
+  it('a membership read renews our own presence exactly once', async () => {
     const { clock, empty, all, a } = await startThree();
     empty();
-    for (let asked = 0; asked < 4; asked += 1) {
+    for (let requested = 0; requested < 4; requested += 1) {
       void a.presence.living('nobody');
       await clock.advance(SETTINGS.viewMs / 10);
     }
-    expect(all.map(({ heard }) => heard.emptied)).toEqual([1, 0, 0]);
+    expect(all.map(({ received }) => received.emptied)).toEqual([1, 0, 0]);
     await clock.advance(2 * SETTINGS.intervalMs);
-    expect(all.map(({ heard }) => heard.emptied)).toEqual([1, 1, 1]);
+    expect(all.map(({ received }) => received.emptied)).toEqual([1, 1, 1]);
   });
 
-  it('takes nobody for dead for two lives after the store was emptied, then those that stay away', async () => {
+  it('after a flush, instances are declared dead only after two TTLs', async () => {
     const { clock, store, empty, a, b } = await startThree();
     empty();
-    b.way.isCut = true;
-    // The name alone has survived, as it may where it lies on another server.
+    b.connection.isCut = true;
+    // Only the name survived, as it may when it is on another server.
     await store().announce({ ...b.presence.self() }, 1);
     await clock.advance(2 * SETTINGS.ttlMs - 1);
-    expect(a.heard.died).toEqual([]);
+    expect(a.received.died).toEqual([]);
     await clock.advance(3 * SETTINGS.intervalMs);
-    expect(a.heard.died.at(-1)).toEqual(['b']);
+    expect(a.received.died.at(-1)).toEqual(['b']);
   });
 
-  it('is not lost after an outage in which every presence ended, and nobody else is', async () => {
+  it('an outage that ends every presence declares no instance dead', async () => {
     const { clock, all } = await startThree();
-    for (const { way } of all) way.isCut = true;
+    for (const { connection } of all) connection.isCut = true;
     await clock.advance(30_000);
     for (const { presence } of all) expect(presence.isFenced()).toBe(true);
-    for (const { way } of all) way.isCut = false;
+    for (const { connection } of all) connection.isCut = false;
     await clock.advance(30_000);
-    for (const { heard, presence } of all) {
-      expect(heard).toEqual({ lost: 0, reborn: 0, emptied: 1, died: [], fencedWhenEmptied: false });
+    for (const { received, presence } of all) {
+      expect(received).toEqual({ lost: 0, reborn: 0, emptied: 1, died: [], fencedWhenEmptied: false });
       expect(presence.isFenced()).toBe(false);
     }
   });
 
-  it('is lost when another incarnation got its name from a store that had forgotten it', async () => {
+  it('is lost when another incarnation took its name after data loss', async () => {
     const { clock, store, empty, a } = await startThree();
     empty();
     await store().announce({ ...a.presence.self(), incarnation: 'usurper' }, 5_000);
     await clock.advance(SETTINGS.intervalMs);
-    expect(a.heard).toMatchObject({ lost: 1, emptied: 0 });
-    // However fresh its last renewal was, it is fenced until the name is its own again.
+    expect(a.received).toMatchObject({ lost: 1, emptied: 0 });
+    // It is fenced until it has the name again, even though its last renewal is recent.
     expect(a.presence.isFenced()).toBe(true);
     await clock.advance(2 * SETTINGS.intervalMs);
     expect(a.presence.isFenced()).toBe(false);
     expect(a.presence.self().incarnation).toBe('a-2');
-    expect(a.heard.lost).toBe(1);
+    expect(a.received.lost).toBe(1);
   });
 
-  it('does not say twice that it was lost when the store goes away before it is back', async () => {
+  it('fires `lost` once although the store fails before the restart', async () => {
     const { clock, store, a } = await startThree();
-    a.way.isCut = true;
+    a.connection.isCut = true;
     await clock.advance(2 * SETTINGS.ttlMs);
     await store().declareDead('a');
-    // It hears of its death, and then nothing more for a while.
+    // It reads that it is dead, and then the store goes away.
     const { announce } = store();
     let refusals = 2;
     store().announce = (...args) =>
       refusals-- > 0 ? Promise.reject(new Error('away again')) : announce(...args);
-    a.way.isCut = false;
+    a.connection.isCut = false;
     await clock.advance(3 * SETTINGS.intervalMs);
-    expect(a.heard.lost).toBe(1);
+    expect(a.received.lost).toBe(1);
     expect(a.presence.isFenced()).toBe(false);
   });
 
-  it('begins anew once, though it finds by two of its clocks that it was lost, and the store is slow', async () => {
+  it('starts one new incarnation although two timers find the loss', async () => {
     const { clock, store, empty, a } = await startThree();
     empty();
     const { announce } = store();
@@ -103,75 +104,75 @@ describe('presence on a store that loses data', () => {
       return announce(...args);
     };
     await clock.advance(6 * SETTINGS.intervalMs);
-    expect(a.heard).toMatchObject({ lost: 1, reborn: 1 });
+    expect(a.received).toMatchObject({ lost: 1, reborn: 1 });
     expect(a.presence.self().incarnation).toBe('a-2');
   });
 
-  it('is lost when it was away for so long that its death may be forgotten', async () => {
+  it('is lost after an absence longer than deaths are remembered', async () => {
     const { clock, store, a, b } = await startThree();
-    a.way.isCut = true;
+    a.connection.isCut = true;
     await clock.advance(DEATH_REMEMBERED_MS / 4);
-    expect(b.heard.died.at(-1)).toEqual(['a']);
+    expect(b.received.died.at(-1)).toEqual(['a']);
     await store().remove('a');
     await clock.advance(2 * DEATH_REMEMBERED_MS);
-    a.way.isCut = false;
+    a.connection.isCut = false;
     await clock.advance(SETTINGS.intervalMs);
-    expect(a.heard).toMatchObject({ lost: 1, emptied: 0 });
+    expect(a.received).toMatchObject({ lost: 1, emptied: 0 });
     expect(a.presence.self().incarnation).toBe('a-2');
     expect((await store().living(['a'])).get('a')?.incarnation).toBe('a-2');
   });
 
-  it('takes nobody for dead by a look beside which its own presence was missing', async () => {
+  it('declares no instance dead while its own presence was missing', async () => {
     const { clock, store, a, b } = await startThree();
     const { renew } = store();
-    b.way.isCut = true;
+    b.connection.isCut = true;
     // A replica that became the master without the last writes, again and again.
     store().renew = async (self, ttlMs) => {
       const renewal = await renew(self, ttlMs);
       return self.instanceId === 'a' ? { ...renewal, kind: 'revived' } : renewal;
     };
     await clock.advance(3 * SETTINGS.ttlMs);
-    expect(a.heard.died).toEqual([]);
+    expect(a.received.died).toEqual([]);
     store().renew = renew;
     await clock.advance(2 * SETTINGS.ttlMs - SETTINGS.intervalMs);
-    expect(a.heard.died).toEqual([]);
+    expect(a.received.died).toEqual([]);
     await clock.advance(3 * SETTINGS.intervalMs);
-    expect(a.heard.died.at(-1)).toEqual(['b']);
+    expect(a.received.died.at(-1)).toEqual(['b']);
   });
 
-  it('takes nobody for dead for two lives after it was told that the store may have lost data', async () => {
+  it('declares no instance dead for two TTLs after a hold-off', async () => {
     const { clock, a, b } = await startThree();
-    b.way.isCut = true;
+    b.connection.isCut = true;
     await clock.advance(SETTINGS.ttlMs - 1);
     a.presence.freeze();
     await clock.advance(2 * SETTINGS.ttlMs - 1);
-    expect(a.heard.died).toEqual([]);
+    expect(a.received.died).toEqual([]);
     await clock.advance(SETTINGS.intervalMs + 1);
-    expect(a.heard.died.at(-1)).toEqual(['b']);
+    expect(a.received.died.at(-1)).toEqual(['b']);
   });
 
-  it('tells of no death that the store denies', async () => {
+  it('reports no death that the store denies', async () => {
     const { clock, store, a, b } = await startThree();
-    b.way.isCut = true;
-    // It renews itself between a's look and a's verdict.
+    b.connection.isCut = true;
+    // b renews itself between the membership read of a and the declaration by a.
     store().declareDead = async () => 'living';
     await clock.advance(3 * SETTINGS.ttlMs);
-    expect(a.heard.died).toEqual([]);
+    expect(a.received.died).toEqual([]);
   });
 
-  it('tells of no death when it hears of lost data before the verdict', async () => {
+  it('reports no death if data loss is reported before the declaration', async () => {
     const { clock, store, a, b } = await startThree();
     const { declareDead } = store();
     store().declareDead = async (instanceId) => {
       a.presence.freeze();
       return declareDead(instanceId);
     };
-    b.way.isCut = true;
+    b.connection.isCut = true;
     await clock.advance(3 * SETTINGS.ttlMs);
-    expect(a.heard.died).toEqual([]);
+    expect(a.received.died).toEqual([]);
   });
 
-  it('does not come back by a renewal that reaches the store after it left', async () => {
+  it('a renewal that arrives after `leave` does not revive it', async () => {
     const { clock, store, a } = await startThree();
     const { renew } = store();
     store().renew = async (self, ttlMs) => {
@@ -182,43 +183,43 @@ describe('presence on a store that loses data', () => {
     await a.presence.stop();
     await clock.advance(10_000);
     expect((await store().living(['a'])).size).toBe(0);
-    expect(a.heard).toMatchObject({ lost: 0, emptied: 0 });
+    expect(a.received).toMatchObject({ lost: 0, emptied: 0 });
   });
 
-  it('asks the store once for many who want to know who lives', async () => {
+  it('concurrent membership reads share one read of the store', async () => {
     const { clock, store, a } = await startThree();
     const { all } = store();
-    let asked = 0;
+    let requested = 0;
     const held: (() => void)[] = [];
     store().all = () => {
-      asked += 1;
+      requested += 1;
       return new Promise((resolve) => held.push(() => resolve(all())));
     };
     await clock.advance(SETTINGS.viewMs + 1);
-    // Each of the three looks by its clock, and has no answer yet.
-    expect(asked).toBe(3);
+    // Each of the three instances reads once by its timer, and has no answer yet.
+    expect(requested).toBe(3);
     const views = Promise.all(Array.from({ length: 10 }, () => a.presence.living()));
     for (const answer of held) answer();
     expect((await views).every((view) => view.size === 3)).toBe(true);
-    expect(asked).toBe(3);
+    expect(requested).toBe(3);
   });
 
-  it('asks it nothing for those who want to know while what it said is recent, and it always is', async () => {
+  it('membership reads use the recent view without a read of the store', async () => {
     const { clock, store, a } = await startThree();
     const { all } = store();
-    let asked = 0;
+    let requested = 0;
     store().all = () => {
-      asked += 1;
+      requested += 1;
       return all();
     };
     const askedFor = async (questions: number): Promise<number> => {
-      asked = 0;
+      requested = 0;
       for (let tenth = 0; tenth < 100; tenth += 1) {
         for (let question = 0; question < questions; question += 1)
           expect((await a.presence.living()).size).toBe(3);
         await clock.advance(100);
       }
-      return asked;
+      return requested;
     };
     const idle = await askedFor(0);
     expect(idle).toBeGreaterThan(30);
@@ -227,7 +228,7 @@ describe('presence on a store that loses data', () => {
 });
 
 describe('the time of the store', () => {
-  it('is known from the start, however far apart the clocks are', async () => {
+  it('is known from the start for any difference of the clocks', async () => {
     const { clock, join } = startPresences();
     for (const ahead of [-3_600_000, 0, 250]) {
       const { presence } = join(`ahead ${ahead}`, { ahead });

@@ -1,10 +1,10 @@
-/** Presence on a store that is disturbed again and again: the dead are known all the same, and nobody else is taken for dead. */
+/** Presence on a store with repeated outages: dead instances are still found, and no living one is declared dead. */
 import { describe, expect, it } from 'vitest';
 import { createMissedTime } from '../../../src/cluster/membership/missed-time.ts';
 import { SETTINGS, startPresences } from './presence-rig.ts';
 
 const LIVES = 2 * SETTINGS.ttlMs;
-/** Well, then away, for as long as it lasts: never well for two lives on end. */
+/** The store answers, then it is away, in turns. It never answers for two TTLs in a row. */
 const [WELL_MS, AWAY_MS] = [5_000, 2_500];
 
 async function startTwo() {
@@ -16,55 +16,55 @@ async function startTwo() {
 }
 
 describe('presence on a store that is away every few seconds', () => {
-  it('takes one for dead that was missed for two lives in all', async () => {
+  it('declares an instance dead that was missing for two TTLs in total', async () => {
     const { clock, a, b } = await startTwo();
-    b.way.isCut = true;
+    b.connection.isCut = true;
     for (let rounds = 0; rounds < 4; rounds++) {
-      a.way.isCut = true;
+      a.connection.isCut = true;
       await clock.advance(AWAY_MS);
-      a.way.isCut = false;
+      a.connection.isCut = false;
       await clock.advance(WELL_MS);
     }
-    expect(a.heard.died.at(-1)).toEqual(['b']);
+    expect(a.received.died.at(-1)).toEqual(['b']);
   });
 
-  it('takes nobody for dead that is away with it', async () => {
+  it('declares no instance dead that the same outages cut off', async () => {
     const { clock, a, b } = await startTwo();
     for (let rounds = 0; rounds < 10; rounds++) {
-      for (const { way } of [a, b]) way.isCut = true;
+      for (const { connection } of [a, b]) connection.isCut = true;
       await clock.advance(SETTINGS.ttlMs + AWAY_MS);
-      for (const { way } of [a, b]) way.isCut = false;
+      for (const { connection } of [a, b]) connection.isCut = false;
       await clock.advance(WELL_MS);
     }
-    expect([...a.heard.died, ...b.heard.died]).toEqual([]);
-    expect([a.heard.lost, b.heard.lost]).toEqual([0, 0]);
+    expect([...a.received.died, ...b.received.died]).toEqual([]);
+    expect([a.received.lost, b.received.lost]).toEqual([0, 0]);
   });
 
-  it('takes one for dead that was missed for two lives between failovers', async () => {
+  it('declares an instance dead that was missing between failovers', async () => {
     const { clock, a, b } = await startTwo();
-    b.way.isCut = true;
+    b.connection.isCut = true;
     for (let rounds = 0; rounds < 4; rounds++) {
       a.presence.freeze();
       await clock.advance(WELL_MS);
     }
-    expect(a.heard.died.at(-1)).toEqual(['b']);
+    expect(a.received.died.at(-1)).toEqual(['b']);
   });
 
-  it('takes nobody for dead while every look is in doubt', async () => {
+  it('declares no instance dead while every read is uncertain', async () => {
     const { clock, a, b, store } = await startTwo();
     const { all } = store();
-    b.way.isCut = true;
+    b.connection.isCut = true;
     store().all = () => {
       a.presence.freeze();
       return all();
     };
     await clock.advance(10 * LIVES);
-    expect(a.heard.died).toEqual([]);
+    expect(a.received.died).toEqual([]);
   });
 });
 
-describe('how long somebody was missed', () => {
-  it('adds up between looks, and not over what was in doubt', () => {
+describe('the missed time of an instance', () => {
+  it('adds up between reads, without uncertain intervals', () => {
     const missedTime = createMissedTime(2_000);
     missedTime.missed(['b'], 0);
     missedTime.missed(['b'], 1_500);
@@ -74,7 +74,7 @@ describe('how long somebody was missed', () => {
     expect(missedTime.lengthMs('b')).toBe(2_000);
   });
 
-  it('begins anew when it was seen', () => {
+  it('starts again from zero when the instance is seen', () => {
     const missedTime = createMissedTime(2_000);
     missedTime.missed(['b'], 0);
     missedTime.missed(['b'], 1_000);
@@ -87,7 +87,7 @@ describe('how long somebody was missed', () => {
     expect(missedTime.lengthMs('b')).toBe(0);
   });
 
-  it('does not count a time in which this process stood still', () => {
+  it('does not count the time in which this process was frozen', () => {
     const missedTime = createMissedTime(2_000);
     missedTime.missed(['b'], 0);
     missedTime.missed(['b'], 60_000);

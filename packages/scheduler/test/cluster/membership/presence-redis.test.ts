@@ -1,4 +1,4 @@
-/** Presence on a real Redis: emptied, frozen for longer than a life, and cut off from one instance alone. */
+/** Presence on a real Redis: emptied, frozen for longer than a TTL, and cut off from one instance only. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis, whenReady } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createInstances } from '../../../src/adapters/redis/instances.ts';
@@ -34,7 +34,7 @@ describe('presence on Redis', () => {
   async function join(instanceId: string) {
     const connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: instanceId });
     await whenReady(connection, START_MS);
-    const heard = { lost: 0, reborn: 0, emptied: 0, died: [] as string[] };
+    const received = { lost: 0, reborn: 0, emptied: 0, died: [] as string[] };
     let incarnations = 1;
     const presence = createPresence({
       instances: createInstances({ connection, keys }),
@@ -43,15 +43,15 @@ describe('presence on Redis', () => {
       settings: SETTINGS,
       events: {
         lost: () => {
-          heard.lost += 1;
+          received.lost += 1;
         },
         reborn: () => {
-          heard.reborn += 1;
+          received.reborn += 1;
         },
         emptied: () => {
-          heard.emptied += 1;
+          received.emptied += 1;
         },
-        died: (ids) => void heard.died.push(...ids),
+        died: (ids) => void received.died.push(...ids),
       },
       first: about(instanceId),
       newIncarnation: () => `${instanceId}-${++incarnations}`,
@@ -59,14 +59,14 @@ describe('presence on Redis', () => {
     closing.push(() => connection.disconnect());
     closing.push(() => presence.stop());
     expect(await presence.start()).toBe('started');
-    return { connection, presence, heard };
+    return { connection, presence, received };
   }
 
-  it('outlives what happens to the store, and ends when it is cut off alone', async () => {
+  it('survives faults of Redis and ends when one instance is cut off', async () => {
     const [a, b] = [await join('a'), await join('b')];
 
     await a.connection.flushall();
-    await eventually(() => a.heard.emptied === 1 && b.heard.emptied === 1);
+    await eventually(() => a.received.emptied === 1 && b.received.emptied === 1);
     await eventually(async () => (await a.presence.living()).size === 2);
 
     const [server] = redis.servers as [RedisServer];
@@ -74,18 +74,18 @@ describe('presence on Redis', () => {
     await eventually(() => a.presence.isFenced() && b.presence.isFenced());
     server.signal('SIGCONT');
     await eventually(() => !a.presence.isFenced() && !b.presence.isFenced());
-    for (const { heard, presence } of [a, b]) {
-      expect(heard).toMatchObject({ lost: 0, died: [] });
+    for (const { received, presence } of [a, b]) {
+      expect(received).toMatchObject({ lost: 0, died: [] });
       expect(presence.self().incarnation).toMatch(/-1$/);
     }
 
     b.connection.disconnect();
-    await eventually(() => a.heard.died.includes('b'));
+    await eventually(() => a.received.died.includes('b'));
     expect(b.presence.isFenced()).toBe(true);
-    expect(b.heard.lost).toBe(0);
+    expect(b.received.lost).toBe(0);
     await b.connection.connect();
-    await eventually(() => b.heard.lost === 1 && !b.presence.isFenced());
+    await eventually(() => b.received.lost === 1 && !b.presence.isFenced());
     expect(b.presence.self().incarnation).toBe('b-2');
-    expect(a.heard.died).not.toContain('a');
+    expect(a.received.died).not.toContain('a');
   });
 });

@@ -2,28 +2,28 @@
 import { describe, expect, it } from 'vitest';
 import { SETTINGS, startPresences } from './presence-rig.ts';
 
-describe('a look at who lives', () => {
-  it('asks the store no more for it than for the presence of another', async () => {
+describe('a membership read', () => {
+  it('costs one renewal and no read of our own presence', async () => {
     const rig = startPresences();
     const [a, b] = [rig.join('a'), rig.join('b')];
     for (const { presence } of [a, b]) await presence.start();
-    const asked = { renew: 0, living: 0, all: 0 };
+    const requested = { renew: 0, living: 0, all: 0 };
     const store = rig.store();
     for (const name of ['renew', 'living', 'all'] as const) {
       const call = store[name] as (...given: unknown[]) => unknown;
       store[name] = ((...given: unknown[]) => {
-        asked[name] += 1;
+        requested[name] += 1;
         return call(...given);
       }) as never;
     }
     await rig.clock.advance(60_000);
-    expect(asked.renew).toBe(asked.all);
-    // Each was new to the other once.
-    expect(asked.living).toBeLessThanOrEqual(asked.all + 2);
-    expect(asked.all).toBeLessThanOrEqual(2 * (60_000 / (0.8 * SETTINGS.viewMs)) + 2);
+    expect(requested.renew).toBe(requested.all);
+    // Each instance was new to the other once.
+    expect(requested.living).toBeLessThanOrEqual(requested.all + 2);
+    expect(requested.all).toBeLessThanOrEqual(2 * (60_000 / (0.8 * SETTINGS.viewMs)) + 2);
   });
 
-  it('tells others of whom it knows as long as it lives, though its own presence cannot be reached', async () => {
+  it('shows the others although our own presence cannot be renewed', async () => {
     const rig = startPresences();
     const [a, b] = [rig.join('a'), rig.join('b')];
     for (const { presence } of [a, b]) await presence.start();
@@ -42,7 +42,7 @@ describe('a look at who lives', () => {
     expect(a.presence.isFenced()).toBe(false);
   });
 
-  it('that could not renew is made again soon, not with the next turn only', async () => {
+  it('is repeated soon when its renewal failed', async () => {
     const LONGEST_MS = 800;
     for (let phaseMs = 0; phaseMs < SETTINGS.intervalMs; phaseMs += 100) {
       const rig = startPresences();
@@ -55,7 +55,7 @@ describe('a look at who lives', () => {
       store.renew = (self, ...rest) => {
         if (self.instanceId !== 'a') return renew(self, ...rest);
         tried.push(rig.clock.now());
-        // As long as a call may hang before it is given up.
+        // As long as a call may hang before its timeout.
         return new Promise((_, reject) => rig.clock.after(LONGEST_MS, () => reject(new Error('no answer'))));
       };
       await rig.clock.advance(SETTINGS.ttlMs);

@@ -1,4 +1,4 @@
-/** Instances with presence that share one store in memory, each on a way to it that can be cut. */
+/** Instances with presence on one store in memory. The connection of each can be cut. */
 import { createPresence } from '../../../src/cluster/membership/presence.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Instance, Instances } from '../../../src/ports/instances.ts';
@@ -18,18 +18,19 @@ export function startPresences() {
     empty,
   } = createTestCluster();
 
-  /** An instance whose way to the store can be cut, and whose clock may differ from the store's. */
+  /** An instance whose connection can be cut and whose clock may differ from the clock of the store. */
   function join(
     instanceId: string,
     { ahead = 0, incarnation = `${instanceId}-1` }: { ahead?: number; incarnation?: string } = {},
   ) {
-    const way = { isCut: false, hangs: false, backMs: 0 };
+    const connection = { isCut: false, hangs: false, backMs: 0 };
     const guarded = (<K extends keyof Instances>(name: K) =>
       async (...args: unknown[]) => {
-        if (way.hangs) return new Promise(() => {});
-        if (way.isCut) throw new Error('the store is away');
+        if (connection.hangs) return new Promise(() => {});
+        if (connection.isCut) throw new Error('the store is away');
         const answer = await (store[name] as (...given: unknown[]) => Promise<unknown>)(...args);
-        if (way.backMs > 0) await new Promise<void>((resolve) => clock.after(way.backMs, resolve));
+        if (connection.backMs > 0)
+          await new Promise<void>((resolve) => clock.after(connection.backMs, resolve));
         return answer;
       }) as <K extends keyof Instances>(name: K) => Instances[K];
     const instances: Instances = {
@@ -46,7 +47,7 @@ export function startPresences() {
       precise: () => clock.precise() + ahead,
       after: clock.after,
     };
-    const heard = { lost: 0, reborn: 0, emptied: 0, died: [] as string[][], fencedWhenEmptied: false };
+    const received = { lost: 0, reborn: 0, emptied: 0, died: [] as string[][], fencedWhenEmptied: false };
     let incarnations = 1;
     const presence = createPresence({
       instances,
@@ -55,21 +56,21 @@ export function startPresences() {
       settings: SETTINGS,
       events: {
         lost: () => {
-          heard.lost += 1;
+          received.lost += 1;
         },
         reborn: () => {
-          heard.reborn += 1;
+          received.reborn += 1;
         },
         emptied: () => {
-          heard.emptied += 1;
-          heard.fencedWhenEmptied ||= presence.isFenced();
+          received.emptied += 1;
+          received.fencedWhenEmptied ||= presence.isFenced();
         },
-        died: (ids) => heard.died.push([...ids]),
+        died: (ids) => received.died.push([...ids]),
       },
       first: { ...about(instanceId), incarnation },
       newIncarnation: () => `${instanceId}-${++incarnations}`,
     });
-    return { presence, way, heard };
+    return { presence, connection, received };
   }
 
   return {

@@ -1,4 +1,4 @@
-/** An instance that stops just when it finds that it was taken for dead, or while it starts: it does not come back for that. */
+/** An instance that stops while it starts, or while it finds that it was declared dead, does not come back. */
 import { expect, it } from 'vitest';
 import { DEATH_REMEMBERED_MS } from '../../../src/ports/instances.ts';
 import { SETTINGS, startPresences } from './presence-rig.ts';
@@ -8,45 +8,45 @@ const BACK_MS = 100;
 async function cutOff(forMs: number) {
   const rig = startPresences();
   const { clock, join } = rig;
-  const { presence, way, heard } = join('a');
+  const { presence, connection, received } = join('a');
   await presence.start();
-  // Otherwise the first renewal after the absence would not know how long that was.
+  // Otherwise the first renewal after the absence could not measure it.
   await clock.advance(SETTINGS.intervalMs);
-  way.isCut = true;
+  connection.isCut = true;
   await clock.advance(forMs);
-  return { ...rig, presence, way, heard };
+  return { ...rig, presence, connection, received };
 }
 
-it('takes nothing over if it stops while it is announced anew', async () => {
-  const { clock, store, presence, way, heard } = await cutOff(2 * SETTINGS.ttlMs);
+it('takes nothing over if it stops while it is announced again', async () => {
+  const { clock, store, presence, connection, received } = await cutOff(2 * SETTINGS.ttlMs);
   await store().declareDead('a');
-  Object.assign(way, { isCut: false, backMs: BACK_MS });
-  while (heard.lost === 0) await clock.advance(BACK_MS);
+  Object.assign(connection, { isCut: false, backMs: BACK_MS });
+  while (received.lost === 0) await clock.advance(BACK_MS);
   const stopping = presence.stop();
   await clock.advance(SETTINGS.intervalMs);
   await stopping;
-  expect(heard).toMatchObject({ lost: 1, reborn: 0 });
+  expect(received).toMatchObject({ lost: 1, reborn: 0 });
   expect([...(await store().living(['a']))]).toEqual([]);
 });
 
-it('is not announced anew if it stops while it takes leave of the life before', async () => {
-  const { clock, store, presence, way, heard } = await cutOff(DEATH_REMEMBERED_MS);
-  Object.assign(way, { isCut: false, backMs: BACK_MS });
-  while (heard.lost === 0) await clock.advance(BACK_MS);
+it('is not announced again if it stops while its previous incarnation leaves', async () => {
+  const { clock, store, presence, connection, received } = await cutOff(DEATH_REMEMBERED_MS);
+  Object.assign(connection, { isCut: false, backMs: BACK_MS });
+  while (received.lost === 0) await clock.advance(BACK_MS);
   const stopping = presence.stop();
   await clock.advance(SETTINGS.intervalMs);
   await stopping;
-  expect(heard).toMatchObject({ lost: 1, reborn: 0 });
+  expect(received).toMatchObject({ lost: 1, reborn: 0 });
   expect([...(await store().living(['a']))]).toEqual([]);
 });
 
 it.each([
   { what: 'it is announced', afterMs: 0 },
-  { what: 'it asks for the time of the store', afterMs: BACK_MS },
-])('leaves nothing behind if it stops while $what for the first time', async ({ afterMs }) => {
+  { what: 'it reads the time of the store', afterMs: BACK_MS },
+])('leaves no presence if it stops during its start, while $what', async ({ afterMs }) => {
   const { clock, store, join } = startPresences();
-  const { presence, way } = join('a');
-  way.backMs = BACK_MS;
+  const { presence, connection } = join('a');
+  connection.backMs = BACK_MS;
   const starting = presence.start();
   await clock.advance(afterMs);
   const stopping = presence.stop();
@@ -56,9 +56,9 @@ it.each([
   expect(clock.pending()).toBe(0);
 });
 
-it('does not wait for its name any more once it stops', async () => {
+it('stops waiting for its name when it stops', async () => {
   const { clock, store, join } = startPresences();
-  // Its name is free a moment later: nobody else is to find it taken then.
+  // Its name is released later. A third instance must not find the name in use then.
   const former = join('a', { incarnation: 'a-0' });
   await former.presence.start();
   const { presence } = join('a');

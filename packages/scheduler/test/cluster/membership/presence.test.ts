@@ -1,9 +1,9 @@
-/** An instance among others: alive, fenced, taken for dead, gone. */
+/** The presence of an instance: alive, fenced, declared dead, left. */
 import { describe, expect, it } from 'vitest';
 import { about, SETTINGS, startPresences } from './presence-rig.ts';
 
-describe('presence', () => {
-  it('keeps an instance alive for as long as it renews, with the start it had', async () => {
+describe('the presence of an instance', () => {
+  it('stays alive with its start time while it is renewed', async () => {
     const { clock, store, join } = startPresences();
     const { presence } = join('a');
     expect(await presence.start()).toBe('started');
@@ -12,7 +12,7 @@ describe('presence', () => {
     expect(presence.isFenced()).toBe(false);
   });
 
-  it('refuses a name that another incarnation lives under', async () => {
+  it('is refused a name that a living incarnation uses', async () => {
     const { clock, store, join } = startPresences();
     await store().announce({ ...about('a'), incarnation: 'somebody else' }, 60_000);
     const starting = join('a').presence.start();
@@ -21,35 +21,35 @@ describe('presence', () => {
     expect((await store().living(['a'])).get('a')?.incarnation).toBe('somebody else');
   });
 
-  it('waits for the presence of its former self to end, as after a crash', async () => {
+  it('waits until the presence of its previous incarnation ends, after a crash', async () => {
     const { clock, store, join } = startPresences();
     await store().announce({ ...about('a'), incarnation: 'crashed' }, SETTINGS.ttlMs);
-    const { presence, heard } = join('a');
+    const { presence, received } = join('a');
     const starting = presence.start();
     await clock.advance(SETTINGS.ttlMs + SETTINGS.intervalMs);
     expect(await starting).toBe('started');
     expect((await store().living(['a'])).get('a')).toEqual(about('a'));
     await clock.advance(60_000);
     expect(presence.isFenced()).toBe(false);
-    expect(heard).toMatchObject({ lost: 0, emptied: 0 });
+    expect(received).toMatchObject({ lost: 0, emptied: 0 });
   });
 
-  it('is fenced as soon as its last renewal is older than its life, not before', async () => {
+  it('is fenced exactly when its last renewal is older than the TTL', async () => {
     const { clock, join } = startPresences();
-    const { presence, way } = join('a');
+    const { presence, connection } = join('a');
     await presence.start();
-    way.isCut = true;
+    connection.isCut = true;
     await clock.advance(SETTINGS.ttlMs);
     expect(presence.isFenced()).toBe(false);
     await clock.advance(1);
     expect(presence.isFenced()).toBe(true);
   });
 
-  it('counts its life from when the renewal was sent, however late the answer is', async () => {
+  it('counts the TTL from when the renewal was sent', async () => {
     const { clock, join } = startPresences();
-    const { presence, way } = join('a');
+    const { presence, connection } = join('a');
     await presence.start();
-    way.backMs = 3_000;
+    connection.backMs = 3_000;
     // Sent after 2 s, answered after 5 s, so it lives until 6 s.
     await clock.advance(5_500);
     expect(presence.isFenced()).toBe(false);
@@ -57,74 +57,74 @@ describe('presence', () => {
     expect(presence.isFenced()).toBe(true);
   });
 
-  it('comes back by itself when the store does, if nobody noticed', async () => {
+  it('is unfenced after an outage if it was not declared dead', async () => {
     const { clock, join } = startPresences();
-    const { presence, way, heard } = join('a');
+    const { presence, connection, received } = join('a');
     await presence.start();
     await clock.advance(1_000);
-    way.isCut = true;
+    connection.isCut = true;
     await clock.advance(2_200);
-    way.isCut = false;
+    connection.isCut = false;
     await clock.advance(SETTINGS.intervalMs);
     expect(presence.isFenced()).toBe(false);
     expect(presence.self().incarnation).toBe('a-1');
-    expect(heard.lost).toBe(0);
+    expect(received.lost).toBe(0);
   });
 
-  it('says that it was lost, and goes on as a new incarnation, when it was taken for dead meanwhile', async () => {
+  it('continues as a new incarnation after it was declared dead', async () => {
     const { clock, store, join } = startPresences();
-    const { presence, way, heard } = join('a');
+    const { presence, connection, received } = join('a');
     await presence.start();
-    way.isCut = true;
+    connection.isCut = true;
     await clock.advance(10_000);
-    expect(heard.lost).toBe(0);
+    expect(received.lost).toBe(0);
     expect(await store().declareDead('a')).toBe('dead');
-    way.isCut = false;
+    connection.isCut = false;
     await clock.advance(SETTINGS.intervalMs);
-    expect(heard).toMatchObject({ lost: 1, reborn: 1 });
+    expect(received).toMatchObject({ lost: 1, reborn: 1 });
     expect(presence.self().incarnation).toBe('a-2');
     expect(presence.isFenced()).toBe(false);
     expect((await store().living(['a'])).get('a')?.incarnation).toBe('a-2');
   });
 
-  it('tells the survivors who died, and only those', async () => {
+  it('reports to the survivors exactly the instances that died', async () => {
     const { clock, join } = startPresences();
     const [a, b, c] = [join('a'), join('b'), join('c')];
     for (const { presence } of [a, b, c]) await presence.start();
     await clock.advance(10_000);
-    b.way.isCut = true;
+    b.connection.isCut = true;
     await clock.advance(SETTINGS.ttlMs + SETTINGS.intervalMs);
-    expect(a.heard.died.at(-1)).toEqual(['b']);
-    expect(c.heard.died.at(-1)).toEqual(['b']);
-    expect(b.heard.died).toEqual([]);
+    expect(a.received.died.at(-1)).toEqual(['b']);
+    expect(c.received.died.at(-1)).toEqual(['b']);
+    expect(b.received.died).toEqual([]);
   });
 
-  it('tells at once who left of its own accord', async () => {
+  it('reports an instance that left at once', async () => {
     const { clock, join } = startPresences();
     const [a, b] = [join('a'), join('b')];
     for (const { presence } of [a, b]) await presence.start();
     await clock.advance(10_000);
     await b.presence.stop();
     await clock.advance(SETTINGS.intervalMs);
-    expect(a.heard.died.at(-1)).toEqual(['b']);
+    expect(a.received.died.at(-1)).toEqual(['b']);
   });
 
-  it('takes nobody for dead before everybody had time to come back after an outage', async () => {
+  it('reports no death until every instance had time to return', async () => {
     const { clock, join } = startPresences();
     const [a, b] = [join('a'), join('b')];
     for (const { presence } of [a, b]) await presence.start();
     await clock.advance(10_000);
-    a.way.isCut = true;
-    b.way.isCut = true;
+    a.connection.isCut = true;
+    b.connection.isCut = true;
     await clock.advance(20_000);
-    a.way.isCut = false;
+    a.connection.isCut = false;
     await clock.advance(2 * SETTINGS.ttlMs - SETTINGS.intervalMs);
-    expect(a.heard.died).toEqual([]);
+    expect(a.received.died).toEqual([]);
     await clock.advance(2 * SETTINGS.intervalMs);
-    expect(a.heard.died.at(-1)).toEqual(['b']);
+    expect(a.received.died.at(-1)).toEqual(['b']);
   });
 
-  it('I9 nothing to the dead: what it knows of others is never older than its limit', async () => {
+  it('I9 nothing to the dead: the view is never older than its limit', async () => {
     const { clock, join } = startPresences();
     const [a, b] = [join('a'), join('b')];
     for (const { presence } of [a, b]) await presence.start();
@@ -135,18 +135,18 @@ describe('presence', () => {
     expect([...(await a.presence.living()).keys()]).toEqual(['a']);
   });
 
-  it('looks again for one that is expected and was not there, a moment after the last look', async () => {
+  it('reads membership again for an expected instance that was missing', async () => {
     const { clock, join } = startPresences();
     const [a, b] = [join('a'), join('b')];
     await a.presence.start();
     const before = await a.presence.living();
     await b.presence.start();
     expect(await a.presence.living('a')).toBe(before);
-    const asked = Promise.all(['b', 'b', 'nobody'].map((name) => a.presence.living(name)));
+    const requested = Promise.all(['b', 'b', 'nobody'].map((name) => a.presence.living(name)));
     await clock.advance(24);
     expect(await a.presence.living()).toBe(before);
     await clock.advance(1);
-    const views = await asked;
+    const views = await requested;
     expect(views.map((view) => view.has('b'))).toEqual([true, true, true]);
   });
 });

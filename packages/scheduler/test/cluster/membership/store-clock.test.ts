@@ -1,8 +1,8 @@
-/** By how much the store's clock is ahead, from answers of different speed. */
+/** The offset of the store's clock, computed from answers of different speed. */
 import { describe, expect, it } from 'vitest';
 import { createStoreTime } from '../../../src/cluster/membership/store-clock.ts';
 
-/** An answer from a store that is `ahead`, which took `there` and `back` to come. */
+/** An answer of a store that is `ahead`, with the time of the request and of the reply. */
 const answered = (sentAt: number, ahead: number, there: number, back: number) => ({
   sentAt,
   receivedAt: sentAt + there + back,
@@ -10,7 +10,7 @@ const answered = (sentAt: number, ahead: number, there: number, back: number) =>
 });
 
 describe('the offset of the store’s clock', () => {
-  it('is none before there was an answer', () => {
+  it('is zero before the first answer', () => {
     expect(createStoreTime().offsetMs()).toBe(0);
   });
 
@@ -20,11 +20,11 @@ describe('the offset of the store’s clock', () => {
     time.note(answered(2_000, 500, 300, 10));
     expect(time.offsetMs()).toBe(500);
     for (const sentAt of [3_000, 4_000, 5_000, 6_000]) time.note(answered(sentAt, 500, 40, 0));
-    // The good one is the sixth by now.
+    // The fastest answer is the sixth by now.
     expect(time.offsetMs()).toBe(520);
   });
 
-  it('is at most half of the way wrong', () => {
+  it('is wrong by at most half of the round trip', () => {
     const time = createStoreTime();
     time.note(answered(1_000, -7_000, 80, 0));
     expect(Math.abs(time.offsetMs() + 7_000)).toBeLessThanOrEqual(40);

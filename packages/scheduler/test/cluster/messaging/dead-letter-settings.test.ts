@@ -1,4 +1,4 @@
-/** A letter that nobody can handle is put aside with the settings as they come, and with those of earlier files: the rule can be reached. */
+/** A message that cannot be handled becomes a dead letter with the default settings and with those of earlier configuration files. */
 import { expect, it } from 'vitest';
 import { inboxReaderSettings, inboxSettings } from '../../../src/app/settings/shared-settings.ts';
 import { createInboxReader } from '../../../src/cluster/messaging/inbox-reader.ts';
@@ -7,11 +7,11 @@ import { createTestCluster } from '../../support/test-cluster.ts';
 import { createTally, QUIET } from './message-bus-rig.ts';
 
 it.each([
-  ['as they come', ''],
+  ['by default', ''],
   ['of earlier files', 'dlq_min_idle_ms = 60000'],
-])('a poisonous letter is dead within three minutes, after ten tries: settings %s', async (_, line) => {
+])('a message that always fails is dead after ten tries: settings %s', async (_, line) => {
   const loaded = loadConfig({ toml: { text: `[scheduler.phase2]\n${line}`, path: 'test.toml' } });
-  if (loaded.kind !== 'ok') throw new Error('a test with a wrong configuration');
+  if (loaded.kind !== 'ok') throw new Error('the configuration of the test is wrong');
   const { clock, store } = createTestCluster({ settings: { inbox: inboxSettings(loaded.config) } });
   const { inbox } = store;
   await inbox.open('me');

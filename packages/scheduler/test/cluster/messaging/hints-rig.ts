@@ -1,4 +1,4 @@
-/** Instances that hint to one another, and what was said and heard. */
+/** Instances that send hints to each other, with a record of what was sent and received. */
 import { createHints } from '../../../src/cluster/messaging/hints.ts';
 import type { Load } from '../../../src/domain/lease.ts';
 import type { HintBus } from '../../../src/ports/hint-bus.ts';
@@ -26,7 +26,7 @@ export function startTalk() {
   };
 
   function make(instanceId: string, subscribe: HintBus['subscribe'] = noting.subscribe) {
-    const heard: string[] = [];
+    const received: string[] = [];
     /** As its fleet view has it. */
     const known = new Map<string, Load>();
     const state = { isFenced: false };
@@ -40,22 +40,22 @@ export function startTalk() {
       events: {
         loaded(nodeId, load) {
           known.set(nodeId, load);
-          heard.push(`${nodeId} ${load.used}/${load.max}`);
+          received.push(`${nodeId} ${load.used}/${load.max}`);
         },
         nodeNews: (nodeId, news, { types, services }) =>
-          void heard.push([nodeId, news, ...types, ...services].join(' ')),
+          void received.push([nodeId, news, ...types, ...services].join(' ')),
         missing: (nodeId, { serviceId, version, reason }) =>
-          void heard.push(`${nodeId} lacks ${serviceId}@${version}: ${reason}`),
+          void received.push(`${nodeId} lacks ${serviceId}@${version}: ${reason}`),
         partial: ({ jobId, nodeId, text, isFinal }) =>
-          void heard.push(`${jobId} on ${nodeId}: ${text}${isFinal ? '.' : '…'}`),
+          void received.push(`${jobId} on ${nodeId}: ${text}${isFinal ? '.' : '…'}`),
       },
     });
-    /** As the ledger answers: told to the others, then taken into the view. */
+    /** An answer of the ledger: published, then taken into the view. */
     function load(nodeId: string, used: number, max: number): void {
       hints.load(nodeId, { used, max });
       known.set(nodeId, { used, max });
     }
-    return { hints, heard, state, known, load };
+    return { hints, received, state, known, load };
   }
 
   async function join(instanceId: string) {

@@ -1,4 +1,4 @@
-/** News between instances that may be lost: told together, heard by the others, and never in anybody's way. */
+/** Hints between instances: gathered, received by the others, allowed to be lost, and never blocking. */
 import { describe, expect, it } from 'vitest';
 import { NO_USE } from '../../../src/domain/service-use.ts';
 import { FRESH_MS, startTalk } from './hints-rig.ts';
@@ -12,7 +12,7 @@ describe('hints', () => {
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
     a.hints.load('n1', { used: 2, max: 4 });
     await clock.advance(FRESH_MS);
-    expect([b.heard, c.heard, a.heard]).toEqual([['n1 2/4'], ['n1 2/4'], []]);
+    expect([b.received, c.received, a.received]).toEqual([['n1 2/4'], ['n1 2/4'], []]);
     expect(clock.pending()).toBe(0);
   });
 
@@ -23,8 +23,8 @@ describe('hints', () => {
       a.hints.nodeNews('b', 'n1', news, NO_USE);
     a.hints.nodeNews('c', 'n2', 'placed', NO_USE);
     await clock.advance(FRESH_MS);
-    expect(b.heard).toEqual(['n1 placed', 'n1 failed', 'n1 placed', 'n1 succeeded']);
-    expect(c.heard).toEqual(['n2 placed']);
+    expect(b.received).toEqual(['n1 placed', 'n1 failed', 'n1 placed', 'n1 succeeded']);
+    expect(c.received).toEqual(['n2 placed']);
   });
 
   it('sends failures at once and gathers successes for five seconds', async () => {
@@ -37,11 +37,11 @@ describe('hints', () => {
     expect(said).toEqual([]);
     a.hints.nodeNews('b', 'n1', 'failed', NO_USE);
     await clock.advance(4);
-    expect(b.heard).toHaveLength(5);
+    expect(b.received).toHaveLength(5);
     a.hints.nodeNews('b', 'n2', 'placed', NO_USE);
     a.hints.nodeNews('b', 'n2', 'failed', NO_USE);
     await clock.advance(FRESH_MS);
-    expect(b.heard.slice(5)).toEqual(['n2 placed', 'n2 failed']);
+    expect(b.received.slice(5)).toEqual(['n2 placed', 'n2 failed']);
     expect([said.length, clock.pending()]).toEqual([2, 0]);
   });
 
@@ -52,16 +52,16 @@ describe('hints', () => {
     a.hints.nodeNews('b', 'n1', 'succeeded', { types: ['semantic'], services: ['m2m', 'emotion-xlm-r'] });
     a.hints.missing('b', 'n1', { serviceId: 'm2m', version: '1.2', reason: 'not_found' });
     await clock.advance(NEWS_MS);
-    expect(b.heard).toEqual([
+    expect(b.received).toEqual([
       'n1 lacks m2m@1.2: not_found',
       'n1 placed semantic nmt',
       'n1 succeeded semantic m2m emotion-xlm-r',
     ]);
-    expect(c.heard).toEqual([]);
+    expect(c.received).toEqual([]);
     a.hints.missing('b', 'n1', { serviceId: 'm2m', version: '1.2', reason: 'not_found' });
     a.state.isFenced = true;
     await clock.advance(FRESH_MS);
-    expect(b.heard).toHaveLength(3);
+    expect(b.received).toHaveLength(3);
   });
 
   it('sends only the latest partial text, and only to the driver', async () => {
@@ -72,8 +72,8 @@ describe('hints', () => {
     a.hints.partial('b', partialOf('job-2', 'good'));
     a.hints.partial('c', partialOf('job-3', 'bye'));
     await clock.advance(FRESH_MS);
-    expect(b.heard).toEqual(['job-1 on n1: hello.', 'job-2 on n1: good…']);
-    expect(c.heard).toEqual(['job-3 on n1: bye…']);
+    expect(b.received).toEqual(['job-1 on n1: hello.', 'job-2 on n1: good…']);
+    expect(c.received).toEqual(['job-3 on n1: bye…']);
     expect(said).toHaveLength(2);
   });
 
@@ -84,7 +84,7 @@ describe('hints', () => {
     a.hints.load('n2', { used: 1, max: 1 });
     expect(clock.pending()).toBe(1);
     await clock.advance(FRESH_MS);
-    expect(b.heard).toEqual(['n1 4/4', 'n2 1/1']);
+    expect(b.received).toEqual(['n1 4/4', 'n2 1/1']);
     expect(said).toHaveLength(1);
   });
 
@@ -97,8 +97,8 @@ describe('hints', () => {
       a.hints.partial('b', partialOf(`job-${round}`, 'text'));
       await clock.advance(NEWS_MS);
     }
-    expect(b.heard).toHaveLength(6);
-    expect(new Set(b.heard).size).toBe(6);
+    expect(b.received).toHaveLength(6);
+    expect(new Set(b.received).size).toBe(6);
   });
 
   it('splits many hints into several messages', async () => {
@@ -110,7 +110,7 @@ describe('hints', () => {
       a.hints.partial('b', partialOf(`job-${at}`, 'text'));
     }
     await clock.advance(NEWS_MS);
-    expect(new Set(b.heard).size).toBe(3 * 1_201);
+    expect(new Set(b.received).size).toBe(3 * 1_201);
     expect(said).toHaveLength(9);
     expect(Math.max(...said.map(({ text }) => text.length))).toBeLessThan(100_000);
   });
@@ -126,7 +126,7 @@ describe('hints', () => {
     a.state.isFenced = false;
     a.hints.load('n2', { used: 0, max: 4 });
     await clock.advance(FRESH_MS);
-    expect(b.heard).toEqual(['n2 0/4']);
+    expect(b.received).toEqual(['n2 0/4']);
   });
 });
 
@@ -144,7 +144,7 @@ describe('a received hint', () => {
     ])
       hintBus.sendToAll(text);
     await clock.advance(0);
-    expect(b.heard).toEqual(['n3 1/4', 'n9 failed asr', 'n8 lacks m2m@1: not_found']);
+    expect(b.received).toEqual(['n3 1/4', 'n9 failed asr', 'n8 lacks m2m@1: not_found']);
     expect(faults).toHaveLength(2);
   });
 });
@@ -161,11 +161,11 @@ describe('an instance that cannot subscribe at first', () => {
     deaf.hints.load('n1', { used: 1, max: 1 });
     a.hints.load('n2', { used: 1, max: 1 });
     await clock.advance(FRESH_MS);
-    expect([a.heard, deaf.heard]).toEqual([['n1 1/1'], []]);
+    expect([a.received, deaf.received]).toEqual([['n1 1/1'], []]);
     await clock.advance(10_000);
     a.hints.load('n2', { used: 0, max: 1 });
     await clock.advance(FRESH_MS);
-    expect(deaf.heard).toEqual(['n2 0/1']);
+    expect(deaf.received).toEqual(['n2 0/1']);
     expect(clock.pending()).toBe(0);
   });
 
@@ -209,7 +209,7 @@ describe('an instance that cannot subscribe at first', () => {
     const a = await join('a');
     a.hints.load('n1', { used: 1, max: 1 });
     await clock.advance(FRESH_MS);
-    expect(slow.heard).toEqual([]);
+    expect(slow.received).toEqual([]);
   });
 });
 
@@ -223,10 +223,10 @@ describe('a stopped instance', () => {
     a.hints.load('n2', { used: 1, max: 1 });
     b.hints.load('n3', { used: 1, max: 1 });
     await clock.advance(FRESH_MS);
-    expect([said, c.heard, clock.pending()]).toEqual([[], [], 0]);
+    expect([said, c.received, clock.pending()]).toEqual([[], [], 0]);
     c.hints.load('n4', { used: 1, max: 1 });
     await clock.advance(FRESH_MS);
-    expect([a.heard, b.heard]).toEqual([[], []]);
+    expect([a.received, b.received]).toEqual([[], []]);
   });
 
   it('stops although Redis does not answer the unsubscribe', async () => {

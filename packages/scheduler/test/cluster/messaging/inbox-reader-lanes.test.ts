@@ -1,4 +1,4 @@
-/** Messages in lanes: order where it matters, no waiting where it does not, and bounds. */
+/** Messages in lanes: in order within a lane, concurrent across lanes, and bounded. */
 import { describe, expect, it } from 'vitest';
 import type { Inbox } from '../../../src/ports/inbox.ts';
 import { fine, SETTINGS, startReader } from './inbox-reader-rig.ts';
@@ -86,7 +86,7 @@ describe('the lanes of an inbox', () => {
       await clock.advance(0);
     }
     await send('a:4', 'a:5');
-    // a:3 is slow, so that what failed meets what is new.
+    // a:3 is slow, so that failed messages meet new ones.
     await clock.advance(2 * SETTINGS.scanIntervalMs);
     for (const body of ['a:3', 'a:1', 'a:2', 'a:4', 'a:5']) {
       expect(gates.atWork()).toEqual([body]);
@@ -147,7 +147,7 @@ describe('the lanes of an inbox', () => {
     expect(gates.atWork()).toHaveLength(12);
     expect(reader.handling()).toBe(12);
     expect((await inbox.size('me')).delivered).toBe(12);
-    // Whoever waits for room is not stuck.
+    // A reader that waits for room is not stuck.
     expect(stuck()).toBe(0);
     gates.end('0:x');
     await clock.advance(10);
@@ -162,11 +162,11 @@ describe('the lanes of an inbox', () => {
 
   it('takes no more stuck messages than there is room for', async () => {
     const gates = createGates();
-    const asked: number[] = [];
+    const requested: number[] = [];
     const wrap = (inner: Inbox): Inbox => ({
       ...inner,
       takeAgain(instanceId, limits) {
-        asked.push(limits.max);
+        requested.push(limits.max);
         return inner.takeAgain(instanceId, limits);
       },
     });
@@ -177,7 +177,7 @@ describe('the lanes of an inbox', () => {
     await clock.advance(SETTINGS.scanIntervalMs);
     await send('c:1');
     await clock.advance(3 * SETTINGS.scanIntervalMs);
-    expect(asked).toEqual([2, 1]);
+    expect(requested).toEqual([2, 1]);
   });
 });
 

@@ -1,4 +1,4 @@
-/** A reader that stops, is fenced or is replaced while the store still owes it an answer. */
+/** An inbox reader that stops, is fenced or is replaced while an answer of the store is outstanding. */
 import { describe, expect, it } from 'vitest';
 import { fine, SETTINGS, startReader } from './inbox-reader-rig.ts';
 

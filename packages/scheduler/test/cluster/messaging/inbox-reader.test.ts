@@ -1,4 +1,4 @@
-/** Messages that arrive are handled once each, whatever fails on the way. */
+/** Every message that arrives is handled once, with any fault in between. */
 import { describe, expect, it } from 'vitest';
 import { INBOX_IDLE_MS } from '../../../src/ports/inbox.ts';
 import { fine, SETTINGS, startReader } from './inbox-reader-rig.ts';

@@ -1,4 +1,4 @@
-/** How full nodes are, told between instances: soon where it matters, later where there is room, and not at all if it is no news. */
+/** Load hints: sent soon where they matter, later where a node has room, and not at all when unchanged. */
 import { describe, expect, it } from 'vitest';
 import { FRESH_MS, startTalk } from './hints-rig.ts';
 
@@ -11,9 +11,9 @@ describe('the load of a node', () => {
     for (const one of [a, b]) one.known.set('n1', { used: 0, max: 8 });
     for (const used of [1, 2, 3]) a.load('n1', used, 8);
     await clock.advance(ROOMY_MS - 1);
-    expect(b.heard).toEqual([]);
+    expect(b.received).toEqual([]);
     await clock.advance(1);
-    expect([b.heard, said.length, clock.pending()]).toEqual([['n1 3/8'], 1, 0]);
+    expect([b.received, said.length, clock.pending()]).toEqual([['n1 3/8'], 1, 0]);
   });
 
   it('is not sent when unchanged, unless the node reported it', async () => {
@@ -27,7 +27,7 @@ describe('the load of a node', () => {
     a.load('n1', 1, 8);
     a.load('n1', 0, 8);
     await clock.advance(ROOMY_MS);
-    expect(b.heard).toEqual(['n1 0/8']);
+    expect(b.received).toEqual(['n1 0/8']);
   });
 
   it('is sent again when another instance sent a different load', async () => {
@@ -38,9 +38,9 @@ describe('the load of a node', () => {
     a.load('n1', 0, 8);
     b.load('n1', 4, 8);
     await clock.advance(FRESH_MS);
-    expect(c.heard).toEqual(['n1 4/8']);
+    expect(c.received).toEqual(['n1 4/8']);
     await clock.advance(ROOMY_MS);
-    expect(c.heard).toEqual(['n1 4/8', 'n1 0/8']);
+    expect(c.received).toEqual(['n1 4/8', 'n1 0/8']);
   });
 
   it('is sent at once when a full node has room again', async () => {
@@ -51,8 +51,8 @@ describe('the load of a node', () => {
     a.load('n2', 1, 8);
     a.load('n1', 0, 1);
     await clock.advance(FRESH_MS);
-    // What could have waited goes along.
-    expect(b.heard).toEqual(['n2 1/8', 'n1 0/1']);
+    // Hints that could have waited are sent with it.
+    expect(b.received).toEqual(['n2 1/8', 'n1 0/1']);
     expect(clock.pending()).toBe(0);
   });
 });

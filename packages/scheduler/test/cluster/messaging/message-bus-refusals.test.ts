@@ -1,19 +1,20 @@
-/** What is not sent between instances, and messages that make no sense. */
+/** Messages that are not sent, and malformed messages. */
 import { describe, expect, it } from 'vitest';
 import { Unsent } from '../../../src/cluster/messaging/message-bus.ts';
 import { SchedulerError } from '../../../src/domain/errors.ts';
 import { isPending } from '../../contracts/harness.ts';
-import { COMES_AGAIN_MS, startPost } from './message-bus-rig.ts';
+import { COMES_AGAIN_MS, startMessaging } from './message-bus-rig.ts';
 
 const DOWN = { code: 'SCHEDULER_DEPENDENCY_DOWN' };
 const LIMIT_MS = 3_000;
 const LETTER = { topic: 'word', lane: 'job-1', body: 'hello' };
 
-const outcomeOf = (asked: Promise<unknown>): Promise<unknown> => asked.catch((fault: unknown) => fault);
+const outcomeOf = (requested: Promise<unknown>): Promise<unknown> =>
+  requested.catch((fault: unknown) => fault);
 
 describe('I9: nothing to the dead', () => {
   it('sends nothing to an unknown instance', async () => {
-    const { join, inbox, sent } = startPost();
+    const { join, inbox, sent } = startMessaging();
     const me = await join('me');
     await inbox.open('stranger');
     expect(await me.bus.tell('stranger', LETTER)).toBe(false);
@@ -23,7 +24,7 @@ describe('I9: nothing to the dead', () => {
   });
 
   it('sends nothing to a dead instance whose inbox still exists', async () => {
-    const { join, inbox } = startPost();
+    const { join, inbox } = startMessaging();
     const me = await join('me');
     const you = await join('you');
     expect(await me.bus.tell('you', LETTER)).toBe(true);
@@ -35,7 +36,7 @@ describe('I9: nothing to the dead', () => {
   });
 
   it('sends no reply to an instance that died after its ask', async () => {
-    const { join, sent, settle, isEmpty } = startPost();
+    const { join, sent, settle, isEmpty } = startMessaging();
     const me = await join('me');
     const you = await join('you');
     let answer: () => void = () => {};
@@ -53,7 +54,7 @@ describe('I9: nothing to the dead', () => {
 
 describe('a fenced instance', () => {
   it('sends no messages and reads no membership', async () => {
-    const { join, sent } = startPost();
+    const { join, sent } = startMessaging();
     const me = await join('me');
     await join('you');
     me.state.isFenced = true;
@@ -65,7 +66,7 @@ describe('a fenced instance', () => {
   });
 
   it('sends nothing if it froze during the membership read', async () => {
-    const { join, sent } = startPost();
+    const { join, sent } = startMessaging();
     const me = await join('me');
     await join('you');
     me.state.whileLooking = () => {
@@ -76,28 +77,28 @@ describe('a fenced instance', () => {
   });
 
   it('sends no reply; the message is retried when it is unfenced', async () => {
-    const { join, clock, settle, isEmpty } = startPost();
+    const { join, clock, settle, isEmpty } = startMessaging();
     const me = await join('me');
     const you = await join('you');
     you.bus.on('word', async () => {
       you.state.isFenced = true;
       return 'said by one that may be dead';
     });
-    const asked = me.bus.ask('you', LETTER, 10 * COMES_AGAIN_MS);
+    const requested = me.bus.ask('you', LETTER, 10 * COMES_AGAIN_MS);
     await settle();
-    expect(await isPending(asked)).toBe(true);
+    expect(await isPending(requested)).toBe(true);
     expect(await isEmpty('you')).toBe(false);
     you.bus.on('word', async () => 'said by one that lives');
     you.state.isFenced = false;
     await clock.advance(COMES_AGAIN_MS);
-    expect(await asked).toBe('said by one that lives');
+    expect(await requested).toBe('said by one that lives');
     expect(await isEmpty('you')).toBe(true);
   });
 });
 
 describe('an ask is Unsent', () => {
   it.each(['full', 'gone'] as const)('when the inbox is %s, and the refusal is counted', async (reason) => {
-    const { join, inbox } = startPost({ maxMessages: 1 });
+    const { join, inbox } = startMessaging({ maxMessages: 1 });
     const me = await join('me');
     await join('you', { isReading: false });
     if (reason === 'full') await inbox.send('you', 'one');
@@ -111,10 +112,10 @@ describe('an ask is Unsent', () => {
   });
 
   it.each(['throw', 'throw_after_effect'] as const)('never when sending failed (%s)', async (fault) => {
-    const { join } = startPost();
+    const { join } = startMessaging();
     const me = await join('me');
     await join('you');
-    me.way.plan({ method: 'send', fault });
+    me.connection.plan({ method: 'send', fault });
     const outcome = await outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));
     expect(outcome).toMatchObject(DOWN);
     expect(outcome).not.toBeInstanceOf(Unsent);
@@ -122,7 +123,7 @@ describe('an ask is Unsent', () => {
   });
 
   it('never when the receiver could not reach Redis', async () => {
-    const { join, settle } = startPost();
+    const { join, settle } = startMessaging();
     const me = await join('me');
     const you = await join('you');
     you.bus.on('word', async () => {
@@ -137,7 +138,7 @@ describe('an ask is Unsent', () => {
 
 describe('a malformed message', () => {
   const received = async (text: string): Promise<unknown> => {
-    const me = await startPost().join('me');
+    const me = await startMessaging().join('me');
     me.bus.on('word', async () => 'heard');
     return outcomeOf(me.bus.receive(text));
   };
@@ -165,22 +166,22 @@ describe('a malformed message', () => {
     ['an empty object', {}],
     ['a word that only this side may say', { absent: 'you' }],
   ])('does not settle an ask as its reply: %s', async (_, body) => {
-    const { join, clock, settle } = startPost();
+    const { join, clock, settle } = startMessaging();
     const me = await join('me');
     await join('you', { isReading: false });
-    const asked = me.bus.ask('you', LETTER, LIMIT_MS);
-    const outcome = outcomeOf(asked);
+    const requested = me.bus.ask('you', LETTER, LIMIT_MS);
+    const outcome = outcomeOf(requested);
     await settle();
     const reply = JSON.stringify({ topic: 'reply', from: 'you', ask: 'me:1', body });
     await expect(me.bus.receive(`me:1 ${reply}`)).rejects.toThrow();
-    expect(await isPending(asked)).toBe(true);
+    expect(await isPending(requested)).toBe(true);
     await clock.advance(LIMIT_MS);
     expect(await outcome).toMatchObject(DOWN);
     expect(await outcome).not.toBeInstanceOf(Unsent);
   });
 
   it('fails an ask as INTERNAL_ERROR if its reply has an unknown code', async () => {
-    const { join, settle } = startPost();
+    const { join, settle } = startMessaging();
     const me = await join('me');
     await join('you', { isReading: false });
     const outcome = outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));

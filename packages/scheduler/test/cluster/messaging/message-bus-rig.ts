@@ -1,4 +1,4 @@
-/** Several instances that write messages to one another, on stores in memory, each with an inbox that is read, and time that is stepped. */
+/** Several instances that send messages to each other, on stores in memory, each with an inbox reader and a stepped clock. */
 import { createInboxReader } from '../../../src/cluster/messaging/inbox-reader.ts';
 import { createMessageBus, laneOf } from '../../../src/cluster/messaging/message-bus.ts';
 import type { Inbox } from '../../../src/ports/inbox.ts';
@@ -12,15 +12,15 @@ import { SETTINGS } from './inbox-reader-rig.ts';
 
 export const QUIET: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** How long a message that was not handled lies before it comes again, and a bit. */
+/** A little longer than an unhandled message waits for its next delivery. */
 export const COMES_AGAIN_MS = SETTINGS.idleMs + 2 * SETTINGS.scanIntervalMs;
-/** Long enough for messages to go to and fro, far shorter than any limit. */
+/** Long enough for messages and replies, far shorter than any limit. */
 export const POST_MS = 10;
 
 const LIVES_MS = 3_600_000;
 const MAX_DELIVERIES = 3;
 
-/** What was counted, by name and labels: "name", or "name label". */
+/** Counted metrics, by name and labels: "name", or "name label". */
 export function createTally() {
   const counts = new Map<string, number>();
   const keyOf = (name: string, labels: Labels = {}): string => [name, ...Object.values(labels)].join(' ');
@@ -35,7 +35,7 @@ export function createTally() {
   return { meter, counted: (key: string): number => counts.get(key) ?? 0 };
 }
 
-export function startPost({ maxMessages = 1_000 } = {}) {
+export function startMessaging({ maxMessages = 1_000 } = {}) {
   const {
     clock,
     store: { inbox, instances },
@@ -56,7 +56,7 @@ export function startPost({ maxMessages = 1_000 } = {}) {
   async function join(instanceId: string, { incarnation = `${instanceId}-1`, isReading = true } = {}) {
     const self: Instance = { ...about(instanceId), incarnation };
     const state = { isFenced: false, looks: 0, whileLooking: () => {} };
-    const way = faulty(noting, [], clock);
+    const connection = faulty(noting, [], clock);
     const { meter, counted } = createTally();
     let asks = 0;
     async function living(): Promise<ReadonlyMap<string, Instance>> {
@@ -66,7 +66,7 @@ export function startPost({ maxMessages = 1_000 } = {}) {
       return found;
     }
     const bus = createMessageBus({
-      inbox: way.port,
+      inbox: connection.port,
       clock,
       meter,
       self: () => self,
@@ -93,11 +93,11 @@ export function startPost({ maxMessages = 1_000 } = {}) {
       driver: `${instanceId}/${incarnation}`,
       bus,
       state,
-      way,
+      connection,
       meter,
       counted,
       living,
-      /** Its process ends at once: nobody reads its inbox any more, and everybody knows. */
+      /** Its process ends: its inbox is not read any more, and every instance knows. */
       async die(): Promise<void> {
         void reader.stop();
         await instances.leave(self);
@@ -117,5 +117,5 @@ export function startPost({ maxMessages = 1_000 } = {}) {
   };
 }
 
-export type Post = ReturnType<typeof startPost>;
-export type PostedInstance = Awaited<ReturnType<Post['join']>>;
+export type Messaging = ReturnType<typeof startMessaging>;
+export type MessagingInstance = Awaited<ReturnType<Messaging['join']>>;

@@ -1,34 +1,35 @@
-/** Messages between instances, as calls: what is handed over, what is asked, and what becomes of it when somebody is not there. */
+/** Messages between instances: sent with and without a reply, and what happens when the receiver is missing. */
 import { describe, expect, it } from 'vitest';
 import { laneOf, Unsent } from '../../../src/cluster/messaging/message-bus.ts';
 import { SchedulerError } from '../../../src/domain/errors.ts';
 import { isPending } from '../../contracts/harness.ts';
-import { COMES_AGAIN_MS, startPost } from './message-bus-rig.ts';
+import { COMES_AGAIN_MS, startMessaging } from './message-bus-rig.ts';
 
 const DOWN = { code: 'SCHEDULER_DEPENDENCY_DOWN' };
 const LIMIT_MS = 3_000;
 const word = (body: unknown, lane = 'job-1') => ({ topic: 'word', lane, body });
 
 async function startTwo(options: { maxMessages?: number; isReading?: boolean } = {}) {
-  const post = startPost(options);
-  const me = await post.join('me');
-  const you = await post.join('you', { isReading: options.isReading ?? true });
-  const heard: unknown[] = [];
+  const messaging = startMessaging(options);
+  const me = await messaging.join('me');
+  const you = await messaging.join('you', { isReading: options.isReading ?? true });
+  const received: unknown[] = [];
   you.bus.on('word', async (body, from) => {
-    heard.push([body, from]);
+    received.push([body, from]);
     return { echo: body };
   });
   /** How an ask ended, once it has. */
-  const outcomeOf = (asked: Promise<unknown>): Promise<unknown> => asked.catch((fault: unknown) => fault);
-  return { ...post, me, you, heard, outcomeOf };
+  const outcomeOf = (requested: Promise<unknown>): Promise<unknown> =>
+    requested.catch((fault: unknown) => fault);
+  return { ...messaging, me, you, received, outcomeOf };
 }
 
 describe('a message without a reply', () => {
   it('reaches its handler with its sender, and is acknowledged', async () => {
-    const { me, heard, settle, isEmpty } = await startTwo();
+    const { me, received, settle, isEmpty } = await startTwo();
     expect(await me.bus.tell('you', word({ text: '“quoted” 你好' }))).toBe(true);
     await settle();
-    expect(heard).toEqual([[{ text: '“quoted” 你好' }, 'me']]);
+    expect(received).toEqual([[{ text: '“quoted” 你好' }, 'me']]);
     expect(await isEmpty('you')).toBe(true);
   });
 
@@ -88,9 +89,9 @@ describe('a message without a reply', () => {
 
   it('rejects when it may have been sent, and returns false otherwise', async () => {
     const { me } = await startTwo();
-    me.way.plan({ method: 'send', fault: 'throw_after_effect' });
+    me.connection.plan({ method: 'send', fault: 'throw_after_effect' });
     await expect(me.bus.tell('you', word(1))).rejects.toMatchObject(DOWN);
-    me.way.heal();
+    me.connection.heal();
     expect(await me.bus.tell('nobody', word(1))).toBe(false);
   });
 });
@@ -98,9 +99,9 @@ describe('a message without a reply', () => {
 describe('an ask', () => {
   it('resolves to the result of the handler', async () => {
     const { me, settle, isEmpty } = await startTwo();
-    const asked = me.bus.ask('you', word([1, { two: null }]), LIMIT_MS);
+    const requested = me.bus.ask('you', word([1, { two: null }]), LIMIT_MS);
     await settle();
-    expect(await asked).toEqual({ echo: [1, { two: null }] });
+    expect(await requested).toEqual({ echo: [1, { two: null }] });
     expect(me.bus.asking()).toBe(0);
     expect(await isEmpty('me')).toBe(true);
   });
@@ -108,9 +109,9 @@ describe('an ask', () => {
   it('resolves to null when the handler returns nothing', async () => {
     const { me, you, settle } = await startTwo();
     you.bus.on('word', async () => undefined);
-    const asked = me.bus.ask('you', word(1), LIMIT_MS);
+    const requested = me.bus.ask('you', word(1), LIMIT_MS);
     await settle();
-    expect(await asked).toBeNull();
+    expect(await requested).toBeNull();
   });
 
   it('gets its own reply among many concurrent asks', async () => {
@@ -120,11 +121,11 @@ describe('an ask', () => {
       await new Promise<void>((resolve) => late.unshift(resolve));
       return body;
     });
-    const asked = ['a', 'b', 'c'].map((body) => me.bus.ask('you', word(body, body), LIMIT_MS));
+    const requested = ['a', 'b', 'c'].map((body) => me.bus.ask('you', word(body, body), LIMIT_MS));
     await settle();
     for (const answer of late) answer();
     await settle();
-    expect(await Promise.all(asked)).toEqual(['a', 'b', 'c']);
+    expect(await Promise.all(requested)).toEqual(['a', 'b', 'c']);
   });
 
   it('fails with the error code of the handler', async () => {
@@ -154,10 +155,10 @@ describe('an ask', () => {
   it('ends at its limit without a reply', async () => {
     const { me, clock, outcomeOf } = await startTwo({ isReading: false });
     const timers = clock.pending();
-    const asked = me.bus.ask('you', word(1), LIMIT_MS);
-    const outcome = outcomeOf(asked);
+    const requested = me.bus.ask('you', word(1), LIMIT_MS);
+    const outcome = outcomeOf(requested);
     await clock.advance(LIMIT_MS - 1);
-    expect(await isPending(asked)).toBe(true);
+    expect(await isPending(requested)).toBe(true);
     await clock.advance(1);
     expect(await outcome).toMatchObject(DOWN);
     expect(await outcome).not.toBeInstanceOf(Unsent);
@@ -167,7 +168,7 @@ describe('an ask', () => {
 
   it('ends at its limit although Redis does not answer', async () => {
     const { me, clock, outcomeOf } = await startTwo();
-    me.way.plan({ method: 'send', fault: { delayMs: 10 * LIMIT_MS } });
+    me.connection.plan({ method: 'send', fault: { delayMs: 10 * LIMIT_MS } });
     const outcome = outcomeOf(me.bus.ask('you', word(1), LIMIT_MS));
     await clock.advance(LIMIT_MS);
     expect(await Promise.race([outcome, Promise.resolve('still open')])).toMatchObject(DOWN);
@@ -196,9 +197,9 @@ describe('an ask', () => {
       return clock.pending();
     };
     const timers = await timersLater();
-    const asked = me.bus.ask('you', word(1), LIMIT_MS);
+    const requested = me.bus.ask('you', word(1), LIMIT_MS);
     expect(await timersLater()).toBe(timers);
-    await asked;
+    await requested;
   });
 
   it('is refused while too many replies are waited for', async () => {

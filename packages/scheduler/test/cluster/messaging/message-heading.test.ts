@@ -1,4 +1,4 @@
-/** What a dead letter is about is told without what was said in it. */
+/** The heading of a dead letter, without its content. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { headingOf } from '../../../src/cluster/messaging/message-heading.ts';
@@ -35,7 +35,7 @@ describe('the heading of a message', () => {
     });
   });
 
-  it('is never taken from what somebody said, whatever that is', () => {
+  it('is never taken from spoken text', () => {
     const said = fc.oneof(
       fc.string(),
       fc.constantFrom('"jobId":"stolen"', '{"topic":"x","from":"y"}', '\\"'),
@@ -47,7 +47,7 @@ describe('the heading of a message', () => {
     );
   });
 
-  it('has nothing that is no word or id', () => {
+  it('has only values that look like an id', () => {
     expect(headingOf('{"topic":"what was said","jobId":"a b","nodeId":7}')).toEqual(NOTHING);
     expect(headingOf(`{"jobId":"${'x'.repeat(129)}"}`)).toEqual(NOTHING);
   });
@@ -61,7 +61,7 @@ describe('the name of a dead letter', () => {
     }
   });
 
-  it('is refused if it is none', () => {
+  it('is refused if malformed', () => {
     for (const text of [
       '',
       'a',

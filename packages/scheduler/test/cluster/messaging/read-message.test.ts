@@ -1,12 +1,12 @@
-/** Messages of other versions, or that somebody put back: what is needed of them is looked for before it is used. */
+/** Message bodies are validated before their handler uses them. */
 import { describe, expect, it } from 'vitest';
 import { readMessage } from '../../../src/cluster/messaging/read-message.ts';
 
 const SHAPE = { jobId: 'string', at: { bytes: 'number', spec: {} } } as const;
 const WHOLE = { jobId: 'job-1', at: { bytes: 1, spec: { any: 'thing' } }, more: true };
 
-describe('a message', () => {
-  it('is what it says, whatever else it has', () => {
+describe('the body of a message', () => {
+  it('is accepted with unknown fields', () => {
     expect(readMessage('x', WHOLE, SHAPE)).toBe(WHOLE);
   });
 
@@ -17,7 +17,7 @@ describe('a message', () => {
     ['at', { jobId: 'job-1' }],
     ['at.bytes', { ...WHOLE, at: { bytes: '1', spec: {} } }],
     ['at.spec', { ...WHOLE, at: { bytes: 1, spec: null } }],
-  ])('is refused for %s', (lacking, body) => {
+  ])('is refused if %s is missing or has a wrong type', (lacking, body) => {
     expect(() => readMessage('x', body, SHAPE)).toThrow(`malformed message about x: ${lacking}`);
   });
 });

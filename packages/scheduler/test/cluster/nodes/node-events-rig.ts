@@ -1,4 +1,4 @@
-/** Node news with a real fleet and ledger, and a record of everything that is told on. */
+/** Node events with a real fleet view and ledger. Everything that is passed on is recorded. */
 import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
 import { createNodeEvents } from '../../../src/app/node-events.ts';
 import type { OwnNode } from '../../../src/cluster/nodes/publish-own-nodes.ts';
@@ -28,16 +28,16 @@ export const statusOf = (nodeId: string, parts: Partial<NodeStatus> = {}): NodeS
   ...parts,
 });
 
-export function startNews() {
+export function startNodeEvents() {
   const clock = createManualClock();
   const fleet = createFleetView();
   const ledger = createCapacityLedger({ clock });
-  /** Whose loads the ledger was asked for. */
-  const asked: (readonly string[])[] = [];
+  /** The nodes whose loads were requested from the ledger. */
+  const requested: (readonly string[])[] = [];
   const store = faulty(
     {
       loads(nodeIds: readonly string[]) {
-        asked.push(nodeIds);
+        requested.push(nodeIds);
         return ledger.loads(nodeIds);
       },
     },
@@ -46,24 +46,24 @@ export function startNews() {
   );
   const state = { isElsewhere: false, isSteady: true, records: new Map<string, NodeRecord>() };
   const registry = new Map<string, NodeStatus>();
-  /** To the engine, about nodes of others. */
-  const told: string[] = [];
-  /** To the board. */
+  /** Events for the engine, about nodes of other instances. */
+  const toEngine: string[] = [];
+  /** Node records of own nodes. */
   const kept: OwnNode[] = [];
   const beats: string[] = [];
   const dropped: string[] = [];
-  /** To another instance, and to this one. */
-  const whispered: string[] = [];
+  /** Events for another instance, and for this one. */
+  const hinted: string[] = [];
   const here: string[] = [];
 
-  const news = createNodeEvents({
+  const nodeEvents = createNodeEvents({
     config,
     fleet,
     ledger: store.port,
     jobs: () => ({
-      nodeLeft: (nodeId, graceMs) => void told.push(`${nodeId} left ${graceMs}`),
+      nodeLeft: (nodeId, graceMs) => void toEngine.push(`${nodeId} left ${graceMs}`),
       nodeReturned: (nodeId, jobIds, generation) =>
-        void told.push(`${nodeId} returned ${jobIds?.join()} ${generation}`),
+        void toEngine.push(`${nodeId} returned ${jobIds?.join()} ${generation}`),
     }),
     registry: () => ({
       get: (nodeId) => registry.get(nodeId),
@@ -86,9 +86,8 @@ export function startNews() {
       find: (nodeId) => state.records.get(nodeId),
     }),
     hints: {
-      nodeNews: (to, nodeId, word, { types }) =>
-        void whispered.push(`${to} ${nodeId} ${word} ${types.join()}`),
-      missing: (to, nodeId, { serviceId }) => void whispered.push(`${to} ${nodeId} lacks ${serviceId}`),
+      nodeNews: (to, nodeId, word, { types }) => void hinted.push(`${to} ${nodeId} ${word} ${types.join()}`),
+      missing: (to, nodeId, { serviceId }) => void hinted.push(`${to} ${nodeId} lacks ${serviceId}`),
     },
     isStoreSteady: () => state.isSteady,
     clock,
@@ -100,18 +99,18 @@ export function startNews() {
     fleet,
     ledger,
     store,
-    asked,
+    requested,
     state,
     registry,
-    told,
+    toEngine,
     kept,
     beats,
     dropped,
-    whispered,
+    hinted,
     here,
-    news,
+    nodeEvents,
     viewOf: (nodeId: string): NodeView => registry.get(nodeId)?.view ?? viewFor(nodeId),
-    own: news.ofOwn({
+    own: nodeEvents.ofOwn({
       changed: ({ nodeId }) => void here.push(`${nodeId} changed`),
       loaded: (nodeId, { used, max }) => void here.push(`${nodeId} loaded ${used}/${max}`),
       removed: (nodeId, generation) => void here.push(`${nodeId} removed ${generation}`),
@@ -120,13 +119,13 @@ export function startNews() {
       disconnected: (nodeId, graceMs) => void here.push(`${nodeId} disconnected ${graceMs}`),
       connected: (nodeId, jobIds) => void here.push(`${nodeId} connected ${jobIds?.join()}`),
     }),
-    knowledge: news.knowledge({
+    knowledge: nodeEvents.knowledge({
       profile: () => undefined,
       placed: (nodeId) => void here.push(`${nodeId} placed`),
       outcome: (nodeId, outcome) => void here.push(`${nodeId} ${outcome}`),
       modelNotAvailable() {},
     }),
-    /** Until what was left to the next turn of the event loop has happened. */
+    /** Waits until what was deferred to the next turn of the event loop has happened. */
     async settle(check: () => boolean): Promise<unknown> {
       await clock.advance(1);
       return eventually(check);

@@ -1,104 +1,104 @@
-/** What happens to nodes here and elsewhere reaches selection, the engine, and whoever holds the node. */
+/** Events of nodes here and at other instances reach selection, the engine, and the holder of the node. */
 import { describe, expect, it } from 'vitest';
 import { sheetFor } from '../../contracts/node-sheets.ts';
 import { someNeed } from '../../runtime/fleet/fleet-fixture.ts';
-import { GRACE_MS, startNews, statusOf } from './node-events-rig.ts';
+import { GRACE_MS, startNodeEvents, statusOf } from './node-events-rig.ts';
 
 const OTHER = { instanceId: 'other', incarnation: 'other-1' };
 
 describe('a node of another instance', () => {
-  it('is seen by selection as its holder posts it, with the load that the ledger knows', async () => {
-    const { news, fleet, ledger, settle } = startNews();
+  it('enters selection with its record and the load from the ledger', async () => {
+    const { nodeEvents, fleet, ledger, settle } = startNodeEvents();
     await ledger.declare('n1', { slots: 4, isAccepting: true });
     await ledger.reserve('n1', 'job:1', 5_000);
     const record = sheetFor({ nodeId: 'n1', holder: OTHER });
-    news.ofOthers.changed(record, undefined);
+    nodeEvents.ofOthers.changed(record, undefined);
     await settle(() => fleet.load('n1')?.used === 1);
     expect(fleet.view('n1')).toEqual(record.view);
-    news.ofOthers.changed({ ...record, view: { ...record.view, isCordoned: true } }, record);
+    nodeEvents.ofOthers.changed({ ...record, view: { ...record.view, isCordoned: true } }, record);
     expect(fleet.view('n1')?.isCordoned).toBe(true);
   });
 
-  it('is weighed once, together with all that came at the same time', async () => {
-    const { news, store, asked, settle } = startNews();
+  it('has its load read in one batch with other new nodes', async () => {
+    const { nodeEvents, store, requested, settle } = startNodeEvents();
     const records = ['n1', 'n2', 'n3'].map((nodeId) => sheetFor({ nodeId, holder: OTHER }));
-    for (const record of records) news.ofOthers.changed(record, undefined);
-    for (const record of records) news.ofOthers.changed(record, record);
+    for (const record of records) nodeEvents.ofOthers.changed(record, undefined);
+    for (const record of records) nodeEvents.ofOthers.changed(record, record);
     await settle(() => store.calls('loads') > 0);
-    for (const record of records) news.ofOthers.changed(record, record);
-    news.ofOthers.changed(sheetFor({ nodeId: 'n4', holder: OTHER }), undefined);
+    for (const record of records) nodeEvents.ofOthers.changed(record, record);
+    nodeEvents.ofOthers.changed(sheetFor({ nodeId: 'n4', holder: OTHER }), undefined);
     await settle(() => store.calls('loads') > 1);
-    expect(asked).toEqual([['n1', 'n2', 'n3'], ['n4']]);
+    expect(requested).toEqual([['n1', 'n2', 'n3'], ['n4']]);
   });
 
-  it('is as fresh as its holder heard of it', () => {
-    const { news, fleet } = startNews();
+  it('has the heartbeat time that its holder reports', () => {
+    const { nodeEvents, fleet } = startNodeEvents();
     const record = sheetFor({ nodeId: 'n1', holder: OTHER });
-    news.ofOthers.changed(record, record);
-    news.ofOthers.beat('n1', record.view.lastBeatAt + 5_000);
+    nodeEvents.ofOthers.changed(record, record);
+    nodeEvents.ofOthers.beat('n1', record.view.lastBeatAt + 5_000);
     expect(fleet.table.columns.beatAt[fleet.table.indexOf('n1')]).toBe(record.view.lastBeatAt + 5_000);
   });
 
-  it('is seen although the ledger cannot say how full it is', async () => {
-    const { news, store, fleet, settle } = startNews();
+  it('enters selection although its load cannot be read', async () => {
+    const { nodeEvents, store, fleet, settle } = startNodeEvents();
     store.plan({ method: 'loads', fault: 'throw' });
-    news.ofOthers.changed(sheetFor({ nodeId: 'n1', holder: OTHER }), undefined);
+    nodeEvents.ofOthers.changed(sheetFor({ nodeId: 'n1', holder: OTHER }), undefined);
     await settle(() => store.calls('loads') === 1);
     expect(fleet.has('n1')).toBe(true);
   });
 
-  it('has come back, for the engine, with a new connection or after a lost one, and with nothing else', () => {
-    const { news, told } = startNews();
+  it('returns, for the engine, only with a new or restored connection', () => {
+    const { nodeEvents, toEngine } = startNodeEvents();
     const record = sheetFor({ nodeId: 'n1', holder: OTHER, generation: 1, runningJobIds: ['job-1'] });
     const again = { ...record, generation: 2 };
-    news.ofOthers.changed(record, undefined);
-    news.ofOthers.changed({ ...record, version: 2 }, record);
-    news.ofOthers.changed(again, record);
-    news.ofOthers.changed(again, { ...again, isConnected: false });
-    expect(told).toEqual(['n1 returned job-1 1', 'n1 returned job-1 2', 'n1 returned job-1 2']);
+    nodeEvents.ofOthers.changed(record, undefined);
+    nodeEvents.ofOthers.changed({ ...record, version: 2 }, record);
+    nodeEvents.ofOthers.changed(again, record);
+    nodeEvents.ofOthers.changed(again, { ...again, isConnected: false });
+    expect(toEngine).toEqual(['n1 returned job-1 1', 'n1 returned job-1 2', 'n1 returned job-1 2']);
   });
 
-  it('has left, for the engine, when its connection is lost: once, however often its node record changes then', () => {
-    const { news, told } = startNews();
+  it('leaves, for the engine, once per lost connection', () => {
+    const { nodeEvents, toEngine } = startNodeEvents();
     const record = sheetFor({ nodeId: 'n1', holder: OTHER });
     const lost = { ...record, isConnected: false };
-    news.ofOthers.changed(lost, record);
-    news.ofOthers.changed({ ...lost, version: 3 }, lost);
-    expect(told).toEqual([`n1 left ${GRACE_MS}`]);
-    news.ofOthers.changed({ ...lost, generation: lost.generation + 1 }, lost);
-    expect(told).toHaveLength(2);
+    nodeEvents.ofOthers.changed(lost, record);
+    nodeEvents.ofOthers.changed({ ...lost, version: 3 }, lost);
+    expect(toEngine).toEqual([`n1 left ${GRACE_MS}`]);
+    nodeEvents.ofOthers.changed({ ...lost, generation: lost.generation + 1 }, lost);
+    expect(toEngine).toHaveLength(2);
   });
 
-  it('has left if it is first seen without its connection', () => {
-    const { news, told } = startNews();
-    news.ofOthers.changed(sheetFor({ nodeId: 'n1', holder: OTHER, isConnected: false }), undefined);
-    expect(told).toEqual([`n1 left ${GRACE_MS}`]);
+  it('leaves, for the engine, if it is first seen disconnected', () => {
+    const { nodeEvents, toEngine } = startNodeEvents();
+    nodeEvents.ofOthers.changed(sheetFor({ nodeId: 'n1', holder: OTHER, isConnected: false }), undefined);
+    expect(toEngine).toEqual([`n1 left ${GRACE_MS}`]);
   });
 
-  it('has no grace if it is legacy one, which does not come back in time', () => {
-    const { news, told } = startNews();
+  it('leaves without grace if it is a legacy node', () => {
+    const { nodeEvents, toEngine } = startNodeEvents();
     const record = sheetFor({ nodeId: 'n1', holder: OTHER });
     const view = { ...record.view, profile: { ...record.view.profile, isLegacy: true } };
-    news.ofOthers.changed({ ...record, view, isConnected: false }, record);
-    news.ofOthers.removed({ ...record, view });
-    expect(told).toEqual(['n1 left 0', 'n1 left 0']);
+    nodeEvents.ofOthers.changed({ ...record, view, isConnected: false }, record);
+    nodeEvents.ofOthers.removed({ ...record, view });
+    expect(toEngine).toEqual(['n1 left 0', 'n1 left 0']);
   });
 
-  it('is taken off selection when it is removed, and its jobs are retried if it had a connection to lose', () => {
-    const { news, fleet, told } = startNews();
+  it('leaves selection when removed; only socket nodes lose their jobs', () => {
+    const { nodeEvents, fleet, toEngine } = startNodeEvents();
     for (const channel of ['socket', 'mailbox', 'endpoint'] as const) {
       const record = sheetFor({ nodeId: channel, holder: OTHER, channel });
-      news.ofOthers.changed(record, record);
-      news.ofOthers.removed(record);
+      nodeEvents.ofOthers.changed(record, record);
+      nodeEvents.ofOthers.removed(record);
       expect(fleet.has(channel)).toBe(false);
     }
-    expect(told).toEqual([`socket left ${GRACE_MS}`]);
+    expect(toEngine).toEqual([`socket left ${GRACE_MS}`]);
   });
 });
 
 describe('a node of this instance', () => {
-  it('is told to the others and to selection when it changes', () => {
-    const { own, registry, kept, here, viewOf } = startNews();
+  it('is published and enters selection when it changes', () => {
+    const { own, registry, kept, here, viewOf } = startNodeEvents();
     registry.set('n1', statusOf('n1', { generation: 7, endpoint: 'http://n1', region: 'eu' }));
     own.changed(viewOf('n1'));
     expect(kept).toMatchObject([{ nodeId: 'n1', generation: 7, endpoint: 'http://n1', region: 'eu' }]);
@@ -106,8 +106,8 @@ describe('a node of this instance', () => {
     expect(here).toEqual(['n1 changed']);
   });
 
-  it('is left to its holder’s view if it lives elsewhere by now, or is not known here', () => {
-    const { own, registry, state, here, viewOf } = startNews();
+  it('does not change selection if another instance holds it', () => {
+    const { own, registry, state, here, viewOf } = startNodeEvents();
     own.changed(viewOf('n1'));
     registry.set('n1', statusOf('n1'));
     state.isElsewhere = true;
@@ -116,16 +116,16 @@ describe('a node of this instance', () => {
     expect(here).toEqual([]);
   });
 
-  it('is told with what it still runs when it connects', () => {
-    const { own, registry, kept, here } = startNews();
+  it('is published with its running jobs when it connects', () => {
+    const { own, registry, kept, here } = startNodeEvents();
     registry.set('n1', statusOf('n1'));
     own.connected('n1', ['job-1']);
     expect(kept).toMatchObject([{ nodeId: 'n1', runningJobIds: ['job-1'] }]);
     expect(here).toEqual(['n1 connected job-1']);
   });
 
-  it('is seen by the others with each heartbeat, and taken off with its generation', () => {
-    const { own, beats, dropped, here, clock } = startNews();
+  it('is renewed with each heartbeat and withdrawn with its generation', () => {
+    const { own, beats, dropped, here, clock } = startNodeEvents();
     own.loaded('n1', { used: 1, max: 4 });
     own.removed('n1', 7);
     own.disconnected('n1', 2_000);
@@ -138,18 +138,18 @@ describe('a node of this instance', () => {
 const NEED = someNeed({ usesTts: false });
 const USED = 'semantic,asr,nmt';
 
-describe('what the engine says of a node', () => {
-  it('MODEL_NOT_AVAILABLE: is passed on to whoever holds the node', () => {
-    const { news, state, whispered } = startNews();
+describe('what the engine reports about a node', () => {
+  it('MODEL_NOT_AVAILABLE: goes to the holder of the node', () => {
+    const { nodeEvents, state, hinted } = startNodeEvents();
     state.records.set('n2', sheetFor({ nodeId: 'n2', holder: OTHER }));
     const missing = { serviceId: 'm2m', version: '1', reason: 'not_found' } as const;
-    expect(news.passOnMissing('n1', missing)).toBe(false);
-    expect(news.passOnMissing('n2', missing)).toBe(true);
-    expect(whispered).toEqual(['other n2 lacks m2m']);
+    expect(nodeEvents.passOnMissing('n1', missing)).toBe(false);
+    expect(nodeEvents.passOnMissing('n2', missing)).toBe(true);
+    expect(hinted).toEqual(['other n2 lacks m2m']);
   });
 
-  it('is told to its holder, or here if that is this instance', () => {
-    const { knowledge, state, whispered, here } = startNews();
+  it('goes to the holder, or to this instance if it is the holder', () => {
+    const { knowledge, state, hinted, here } = startNodeEvents();
     state.records.set('n2', sheetFor({ nodeId: 'n2', holder: OTHER }));
     for (const nodeId of ['n1', 'n2']) {
       knowledge.placed(nodeId, NEED);
@@ -157,11 +157,11 @@ describe('what the engine says of a node', () => {
       knowledge.outcome(nodeId, 'failed', NEED);
     }
     expect(here).toEqual(['n1 placed', 'n1 succeeded', 'n1 failed']);
-    expect(whispered).toEqual(['placed', 'succeeded', 'failed'].map((word) => `other n2 ${word} ${USED}`));
+    expect(hinted).toEqual(['placed', 'succeeded', 'failed'].map((word) => `other n2 ${word} ${USED}`));
   });
 
-  it('blames no node while the store is not steady', () => {
-    const { knowledge, state, whispered, here } = startNews();
+  it('counts no failure against a node while the store is unsteady', () => {
+    const { knowledge, state, hinted, here } = startNodeEvents();
     state.records.set('n2', sheetFor({ nodeId: 'n2', holder: OTHER }));
     state.isSteady = false;
     for (const nodeId of ['n1', 'n2']) {
@@ -169,38 +169,38 @@ describe('what the engine says of a node', () => {
       knowledge.outcome(nodeId, 'succeeded', NEED);
     }
     expect(here).toEqual(['n1 unproven', 'n1 succeeded']);
-    expect(whispered).toEqual(['unproven', 'succeeded'].map((word) => `other n2 ${word} ${USED}`));
+    expect(hinted).toEqual(['unproven', 'succeeded'].map((word) => `other n2 ${word} ${USED}`));
   });
 });
 
-describe('an instance that is about to end', () => {
-  it('keeps others’ jobs away from the nodes on its sockets, now and later, and from no others', async () => {
-    const { news, own, registry, kept, viewOf } = startNews();
+describe('an instance that shuts down', () => {
+  it('cordons the connected nodes on its sockets, and no others', async () => {
+    const { nodeEvents, own, registry, kept, viewOf } = startNodeEvents();
     registry.set('socket', statusOf('socket'));
     registry.set('away', statusOf('away', { isConnected: false }));
     registry.set('mailbox', statusOf('mailbox', { channel: 'mailbox' }));
-    await news.withdraw(10_000);
+    await nodeEvents.withdraw(10_000);
     expect(kept.map(({ nodeId, view }) => [nodeId, view.isCordoned])).toEqual([['socket', true]]);
     own.changed(viewOf('socket'));
     expect(kept.at(-1)?.view.isCordoned).toBe(true);
   });
 
-  it('finds all its nodes, however many pages they are', async () => {
-    const { news, registry, kept } = startNews();
+  it('cordons all its nodes, over several pages', async () => {
+    const { nodeEvents, registry, kept } = startNodeEvents();
     for (let at = 0; at < 2_500; at += 1) registry.set(`n${at}`, statusOf(`n${at}`));
-    await news.withdraw(10_000);
+    await nodeEvents.withdraw(10_000);
     expect(new Set(kept.map(({ nodeId }) => nodeId)).size).toBe(2_500);
   });
 
-  it('waits until none of them works any more, by the ledger’s word, and no longer than it may', async () => {
-    const { news, registry, fleet, ledger, clock, viewOf } = startNews();
+  it('waits for the jobs on its nodes, up to its limit', async () => {
+    const { nodeEvents, registry, fleet, ledger, clock, viewOf } = startNodeEvents();
     registry.set('n1', statusOf('n1'));
     fleet.upsert(viewOf('n1'));
     await ledger.declare('n1', { slots: 4, isAccepting: true });
     await ledger.reserve('n1', 'job:1', 600_000);
     fleet.setLoad('n1', { used: 1, max: 4 });
     let ended = 0;
-    void news.withdraw(10_000).then(() => {
+    void nodeEvents.withdraw(10_000).then(() => {
       ended += 1;
     });
     await clock.advance(5_000);
@@ -210,7 +210,7 @@ describe('an instance that is about to end', () => {
     expect(ended).toBe(1);
     await ledger.reserve('n1', 'job:2', 600_000);
     fleet.setLoad('n1', { used: 1, max: 4 });
-    void news.withdraw(10_000).then(() => {
+    void nodeEvents.withdraw(10_000).then(() => {
       ended += 1;
     });
     await clock.advance(9_900);

@@ -1,4 +1,4 @@
-/** The replica of the fleet when instances die and nodes come back: whose socket is gone, and what a node said when it returned. */
+/** The node replica when instances die and nodes reconnect. */
 import { describe, expect, it } from 'vitest';
 import { createTestCluster } from '../../support/test-cluster.ts';
 import { joinBoard, ownNode, SETTINGS } from './node-replica-rig.ts';
@@ -15,32 +15,32 @@ async function startPair() {
 }
 
 describe('nodes of an instance that died', () => {
-  it('are gone at once if they hung on its sockets, and stay gone though their node records have not expired', async () => {
+  it('on its sockets are removed at once, before their records expire', async () => {
     const { clock, a, b } = await startPair();
     const [socket, endpoint] = [ownNode(), ownNode({ channel: 'endpoint', endpoint: 'http://10.0.0.1/' })];
     a.replica.keep(socket);
     a.replica.keep(endpoint);
     await clock.advance(1);
     b.replica.disown('a');
-    expect(b.heard.removed).toEqual([socket.nodeId]);
+    expect(b.received.removed).toEqual([socket.nodeId]);
     await clock.advance(SETTINGS.verifyMs);
     expect([...b.views.keys()]).toEqual([endpoint.nodeId]);
     expect(b.replica.find(socket.nodeId)).toBeUndefined();
   });
 
-  it('are back with the next connection, wherever that is', async () => {
+  it('return with the next connection, at any instance', async () => {
     const { clock, a, b } = await startPair();
     const node = ownNode();
     a.replica.keep(node);
     await clock.advance(1);
     b.replica.disown('a');
-    a.way.incarnation = 'second';
+    a.connection.incarnation = 'second';
     a.replica.keep({ ...node, generation: 2 });
     await clock.advance(1);
     expect(b.replica.find(node.nodeId)).toMatchObject({ generation: 2, holder: { incarnation: 'second' } });
   });
 
-  it('are back if it lives on under the incarnation that was declared dead, because the store forgot that it was', async () => {
+  it('return if the instance lives on under the same incarnation', async () => {
     const { clock, a, b } = await startPair();
     const node = ownNode();
     a.replica.keep(node);
@@ -55,8 +55,8 @@ describe('nodes of an instance that died', () => {
   });
 });
 
-describe('what a node said when it connected', () => {
-  it('is told to the others, also if more changed before they looked', async () => {
+describe('the record of a node that connects', () => {
+  it('keeps its running jobs although the record changed again', async () => {
     const { clock, a, b } = await startPair();
     const node = ownNode({ runningJobIds: ['job-1'] });
     a.replica.keep(node);
@@ -66,7 +66,7 @@ describe('what a node said when it connected', () => {
     expect(b.replica.find(node.nodeId)).toMatchObject({ runningJobIds: ['job-1'], view: { isCalm: false } });
   });
 
-  it('does not outlive its connection', async () => {
+  it('drops the running jobs with the next connection', async () => {
     const { clock, a, b } = await startPair();
     const node = ownNode({ runningJobIds: ['job-1'] });
     a.replica.keep(node);
@@ -77,7 +77,7 @@ describe('what a node said when it connected', () => {
     expect(b.replica.find(node.nodeId)?.runningJobIds).toBeUndefined();
   });
 
-  it('says so when its connection is lost', async () => {
+  it('shows that the connection was lost', async () => {
     const { clock, a, b } = await startPair();
     const node = ownNode();
     a.replica.keep(node);
@@ -88,13 +88,13 @@ describe('what a node said when it connected', () => {
   });
 });
 
-it('a node that connects here while the board is asked about its connection elsewhere stays here', async () => {
+it('a node that connects here during a read of its record stays here', async () => {
   const {
     clock,
     store: { board },
   } = createTestCluster({ settings: { forgetNodesAfterMs: 20_000 } });
-  const read: typeof board.read = async (asked) => {
-    const answer = await board.read(asked);
+  const read: typeof board.read = async (requested) => {
+    const answer = await board.read(requested);
     await new Promise<void>((resolve) => clock.after(10, resolve));
     return answer;
   };
@@ -107,5 +107,5 @@ it('a node that connects here while the board is asked about its connection else
   expect(b.calls.read).toBe(1);
   b.replica.keep({ ...node, generation: 2 });
   await clock.advance(10);
-  expect([b.heard.overtaken, b.replica.stats().own]).toEqual([[], 1]);
+  expect([b.received.overtaken, b.replica.stats().own]).toEqual([[], 1]);
 });

@@ -1,4 +1,4 @@
-/** The replica of the fleet on a real Redis: that a node is known elsewhere, what it costs, and that an emptied Redis heals. */
+/** The node replica on a real Redis: nodes reach other instances, at a known cost, and an emptied Redis is restored. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledger.ts';
@@ -19,10 +19,10 @@ import { joinBoard, ownNode } from './node-replica-rig.ts';
 
 const START_MS = 60_000;
 const BYTES_PER_IDLE_NODE = 2_048;
-/** Of the ledger's report there is one more per heartbeat; two are allowed. */
+/** The ledger adds one write per heartbeat; two are allowed. */
 const WRITES_PER_BEAT = 1;
 
-describe('the replica on one Redis', () => {
+describe('the node replica on one Redis', () => {
   let redis: RedisUnderTest;
   let connections: RedisConnection[] = [];
   const open: { stop(): Promise<void> }[] = [];
@@ -65,7 +65,7 @@ describe('the replica on one Redis', () => {
     return sides;
   }
 
-  it('shows a whole fleet that comes at once in a few reads', async () => {
+  it('shows a whole fleet that joins at once in a few reads', async () => {
     const { here, there } = await pair();
     for (const node of times(1_000, () => ownNode({ intervalMs: 15_000 }))) here.replica.keep(node);
     await eventually(() => there.views.size === 1_000);
@@ -109,7 +109,7 @@ describe('the replica on one Redis', () => {
     expect(ttl).toBeLessThanOrEqual(1.2 * 45_000);
   });
 
-  it('heals after everything in it was deleted, and nobody is removed meanwhile', async () => {
+  it('restores an emptied Redis without removing a node', async () => {
     const { connection, keys, here, there } = await pair();
     const nodes = times(50, () => ownNode({ intervalMs: 15_000 }));
     for (const node of nodes) here.replica.keep(node);
@@ -118,7 +118,7 @@ describe('the replica on one Redis', () => {
     for (const { nodeId } of nodes) here.replica.beat(nodeId, clock.now());
     await eventually(async () => (await listed(connection, keys)) === nodes.length);
     for (const { nodeId } of nodes) expect(await connection.exists(keys.nodeCapabilities(nodeId))).toBe(1);
-    expect(there.heard.removed).toEqual([]);
+    expect(there.received.removed).toEqual([]);
     expect(there.views.size).toBe(nodes.length);
   });
 });
@@ -128,7 +128,7 @@ async function listed(connection: RedisConnection, keys: Keys): Promise<number> 
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** The part of the index is counted whole, though others share it. */
+/** The part of the index counts as a whole, although other nodes share it. */
 async function memoryOf(
   connection: RedisConnection,
   keys: Keys,

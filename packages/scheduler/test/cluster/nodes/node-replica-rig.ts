@@ -1,4 +1,4 @@
-/** Several instances with a replica each, on one board whose ways can be cut. */
+/** Several instances with a node replica each, on shared node records. The connection of each instance can be cut. */
 
 import { createNodeReplica, type ReplicaSettings } from '../../../src/cluster/nodes/node-replica.ts';
 import type { OwnNode } from '../../../src/cluster/nodes/publish-own-nodes.ts';
@@ -42,29 +42,29 @@ export function joinBoard(deps: {
   settings?: Partial<ReplicaSettings>;
 }) {
   const { board, clock, name = fresh('instance') } = deps;
-  const way = { isCut: false, isDeaf: false, isFenced: false, incarnation: 'first' };
-  /** As selection would have them: others' nodes only. */
+  const connection = { isCut: false, isDeaf: false, isFenced: false, incarnation: 'first' };
+  /** The nodes of other instances, as selection has them. */
   const views = new Map<string, NodeView>();
-  const heard = { changed: 0, removed: [] as string[], overtaken: [] as string[], beats: 0 };
+  const received = { changed: 0, removed: [] as string[], overtaken: [] as string[], beats: 0 };
   const calls = { post: 0, seen: 0, read: 0, page: 0, enlist: 0, withdraw: 0, most: 0 };
 
   const through = <T>(method: keyof typeof calls, ask: () => Promise<T>): Promise<T> => {
     calls[method] += 1;
-    return way.isCut ? Promise.reject(new Error('the store is away')) : ask();
+    return connection.isCut ? Promise.reject(new Error('the store is away')) : ask();
   };
   const guarded: NodeRecords = {
     post: (record, ttlMs) => through('post', () => board.post(record, ttlMs)),
     seen: (record, ttlMs, at) => through('seen', () => board.seen(record, ttlMs, at)),
     withdraw: (nodeId, generation) => through('withdraw', () => board.withdraw(nodeId, generation)),
     enlist: (nodeIds) => through('enlist', () => board.enlist(nodeIds)),
-    read(asked) {
-      calls.most = Math.max(calls.most, asked.length);
-      return through('read', () => board.read(asked));
+    read(requested) {
+      calls.most = Math.max(calls.most, requested.length);
+      return through('read', () => board.read(requested));
     },
     page: (cursor, max) => through('page', () => board.page(cursor, max)),
     subscribe: (listen) =>
       board.subscribe((notices) => {
-        if (!way.isDeaf && !way.isCut) listen(notices);
+        if (!connection.isDeaf && !connection.isCut) listen(notices);
       }),
   };
   const replica = createNodeReplica({
@@ -72,28 +72,28 @@ export function joinBoard(deps: {
     clock,
     chance: () => 0.5,
     log: QUIET,
-    self: () => ({ instanceId: name, incarnation: way.incarnation }),
-    isFenced: () => way.isFenced,
+    self: () => ({ instanceId: name, incarnation: connection.incarnation }),
+    isFenced: () => connection.isFenced,
     settings: { ...SETTINGS, ...deps.settings },
     events: {
       changed({ view }) {
-        heard.changed += 1;
+        received.changed += 1;
         views.set(view.nodeId, view);
       },
       beat: () => {
-        heard.beats += 1;
+        received.beats += 1;
       },
       removed({ nodeId }) {
-        heard.removed.push(nodeId);
+        received.removed.push(nodeId);
         views.delete(nodeId);
       },
-      overtaken: (nodeId) => void heard.overtaken.push(nodeId),
+      overtaken: (nodeId) => void received.overtaken.push(nodeId),
     },
   });
-  return { replica, way, views, heard, calls };
+  return { replica, connection, views, received, calls };
 }
 
-/** Heartbeats of a node, until they are ended. */
+/** A node that sends heartbeats until the returned function is called. */
 export function beating(
   clock: Clock,
   replica: ReturnType<typeof joinBoard>['replica'],

@@ -1,10 +1,10 @@
-/** The replica of the fleet: what one instance knows of another's nodes, with lost notices, outages and an emptied store. */
+/** The node replica: what one instance knows of the nodes of another, with lost notices, outages and an emptied store. */
 import { describe, expect, it } from 'vitest';
 import { times } from '../../contracts/harness.ts';
 import { createTestCluster } from '../../support/test-cluster.ts';
 import { beating, INTERVAL_MS, joinBoard, ownNode, SETTINGS } from './node-replica-rig.ts';
 
-/** One life of a presence, and the ticks around it. */
+/** One TTL of a node record, and the ticks around it. */
 const GONE_MS = SETTINGS.presenceMs + 2 * SETTINGS.tickMs;
 
 function startRig() {
@@ -17,16 +17,16 @@ function startRig() {
     clock,
     board,
     join: (settings = {}) => joinBoard({ board, clock, settings }),
-    /** Everything in it is gone; who listened goes on listening. */
+    /** The store loses everything; subscriptions stay. */
     async empty(...deaf: ReturnType<typeof joinBoard>[]) {
       empty();
-      for (const { way } of deaf) way.isDeaf = true;
+      for (const { connection } of deaf) connection.isDeaf = true;
     },
   };
 }
 
-describe('the replica of the fleet', () => {
-  it('shows a node of one instance to the others at once, with who holds it', async () => {
+describe('the node replica', () => {
+  it('shows a node of one instance to the others, with its holder', async () => {
     const { clock, join } = startRig();
     const [a, b] = [join(), join()];
     await Promise.all([a.replica.start(), b.replica.start()]);
@@ -38,7 +38,7 @@ describe('the replica of the fleet', () => {
     expect(b.replica.find(node.nodeId)?.holder.incarnation).toBe('first');
   });
 
-  it('never takes own nodes from the board', async () => {
+  it('never replaces own nodes by records of the store', async () => {
     const { clock, join } = startRig();
     const a = join();
     await a.replica.start();
@@ -46,11 +46,11 @@ describe('the replica of the fleet', () => {
     a.replica.keep(node);
     beating(clock, a.replica, node.nodeId);
     await clock.advance(20_000);
-    expect(a.heard).toMatchObject({ changed: 0, removed: [], overtaken: [] });
+    expect(a.received).toMatchObject({ changed: 0, removed: [], overtaken: [] });
     expect(a.replica.find(node.nodeId)).toBeUndefined();
   });
 
-  it('finds at its start what was posted before', async () => {
+  it('finds existing records at its start', async () => {
     const { clock, join } = startRig();
     const [a, b] = [join(), join()];
     const nodes = times(300, () => ownNode());
@@ -61,11 +61,11 @@ describe('the replica of the fleet', () => {
     expect(b.calls.most).toBeLessThanOrEqual(128);
   });
 
-  it('makes up for lost notices: new, changed and withdrawn nodes', async () => {
+  it('finds new, changed and withdrawn nodes although notices were lost', async () => {
     const { clock, join } = startRig();
     const [a, b] = [join(), join()];
     await Promise.all([a.replica.start(), b.replica.start()]);
-    b.way.isDeaf = true;
+    b.connection.isDeaf = true;
     const node = ownNode();
     a.replica.keep(node);
     await clock.advance(2 * SETTINGS.tickMs);
@@ -75,10 +75,10 @@ describe('the replica of the fleet', () => {
     expect(b.views.get(node.nodeId)?.isCordoned).toBe(true);
     a.replica.drop(node.nodeId, node.generation);
     await clock.advance(SETTINGS.verifyMs + SETTINGS.tickMs);
-    expect(b.heard.removed).toEqual([node.nodeId]);
+    expect(b.received.removed).toEqual([node.nodeId]);
   });
 
-  it('removes a withdrawn node at once, also while expiry is frozen', async () => {
+  it('removes a withdrawn node at once, even while removals are held off', async () => {
     const { clock, join } = startRig();
     const [a, b] = [join(), join()];
     await Promise.all([a.replica.start(), b.replica.start()]);
@@ -88,10 +88,10 @@ describe('the replica of the fleet', () => {
     expect(b.replica.stats().isFrozen).toBe(true);
     expect(a.replica.drop(node.nodeId, node.generation)).toBe(true);
     await clock.advance(1);
-    expect(b.heard.removed).toEqual([node.nodeId]);
+    expect(b.received.removed).toEqual([node.nodeId]);
   });
 
-  it('keeps a node that beats, with one write a beat, and removes one that fell silent', async () => {
+  it('writes once per heartbeat and removes a silent node', async () => {
     const { clock, join } = startRig();
     const [a, b] = [join(), join()];
     await Promise.all([a.replica.start(), b.replica.start()]);
@@ -100,17 +100,17 @@ describe('the replica of the fleet', () => {
     const fallSilent = beating(clock, a.replica, node.nodeId);
     await clock.advance(30 * INTERVAL_MS);
     expect(b.views.has(node.nodeId)).toBe(true);
-    expect(b.heard).toMatchObject({ changed: 1, removed: [] });
-    expect(b.heard.beats).toBeGreaterThan(10);
+    expect(b.received).toMatchObject({ changed: 1, removed: [] });
+    expect(b.received.beats).toBeGreaterThan(10);
     expect(a.calls).toMatchObject({ post: 1, seen: 30 });
     fallSilent();
     await clock.advance(3 * INTERVAL_MS - SETTINGS.tickMs);
-    expect(b.heard.removed).toEqual([]);
+    expect(b.received.removed).toEqual([]);
     await clock.advance(2 * SETTINGS.tickMs);
-    expect(b.heard.removed).toEqual([node.nodeId]);
+    expect(b.received.removed).toEqual([node.nodeId]);
   });
 
-  it('tells several changes that come while one is told as one', async () => {
+  it('publishes several changes during a write as one', async () => {
     const { clock, join } = startRig();
     const a = join();
     const node = ownNode();
@@ -122,7 +122,7 @@ describe('the replica of the fleet', () => {
     expect(a.calls).toMatchObject({ post: 2, seen: 0 });
   });
 
-  it('removes nothing for one life after its start, though everything has expired', async () => {
+  it('removes nothing for one TTL after its start', async () => {
     const { clock, join } = startRig();
     const [a, b] = [join(), join()];
     await a.replica.start();
@@ -131,12 +131,12 @@ describe('the replica of the fleet', () => {
     await b.replica.start();
     expect(b.views.size).toBe(1);
     await clock.advance(SETTINGS.presenceMs - SETTINGS.tickMs);
-    expect(b.heard.removed).toEqual([]);
+    expect(b.received.removed).toEqual([]);
     await clock.advance(2 * SETTINGS.tickMs);
-    expect(b.heard.removed).toHaveLength(1);
+    expect(b.received.removed).toHaveLength(1);
   });
 
-  it('lets nobody die of an outage of the store that all instances see', async () => {
+  it('removes no node because of an outage that all instances see', async () => {
     const { clock, join } = startRig();
     const [a, b] = [join(), join()];
     await Promise.all([a.replica.start(), b.replica.start()]);
@@ -146,20 +146,20 @@ describe('the replica of the fleet', () => {
       beating(clock, a.replica, node.nodeId);
     }
     await clock.advance(2 * SETTINGS.presenceMs);
-    a.way.isCut = true;
-    b.way.isCut = true;
+    a.connection.isCut = true;
+    b.connection.isCut = true;
     await clock.advance(10 * SETTINGS.presenceMs);
-    b.way.isCut = false;
+    b.connection.isCut = false;
     await clock.advance(SETTINGS.presenceMs / 2);
-    a.way.isCut = false;
+    a.connection.isCut = false;
     await clock.advance(10_000);
-    expect(b.heard.removed).toEqual([]);
+    expect(b.received.removed).toEqual([]);
     expect(b.views.size).toBe(20);
   });
 
-  it('heals an emptied store: holders write their node records anew, and nobody is removed meanwhile', async () => {
+  it('an emptied store is filled again by the holders, without removals', async () => {
     const { clock, join, empty } = startRig();
-    // Looks often enough to find them missing.
+    // Reads often enough to find them missing.
     const [a, b] = [join(), join({ tickMs: 100, verifyMs: 100 })];
     await Promise.all([a.replica.start(), b.replica.start()]);
     const nodes = times(20, () => ownNode());
@@ -170,13 +170,13 @@ describe('the replica of the fleet', () => {
     await clock.advance(2 * SETTINGS.presenceMs);
     await empty(b);
     await clock.advance(10_000);
-    expect(b.heard.removed).toEqual([]);
+    expect(b.received.removed).toEqual([]);
     const late = join();
     await late.replica.start();
     expect(late.views.size).toBe(20);
   });
 
-  it('removes what an emptied store has lost and nobody writes anew', async () => {
+  it('removes nodes that an emptied store lost and no holder publishes', async () => {
     const { clock, join, empty } = startRig();
     const [a, b] = [join(), join()];
     await Promise.all([a.replica.start(), b.replica.start()]);
@@ -185,40 +185,40 @@ describe('the replica of the fleet', () => {
     await clock.advance(2 * SETTINGS.presenceMs);
     await empty();
     await clock.advance(SETTINGS.presenceMs);
-    expect(b.heard.removed).toEqual([]);
+    expect(b.received.removed).toEqual([]);
     await clock.advance(SETTINGS.verifyMs + GONE_MS);
-    expect(b.heard.removed).toEqual([node.nodeId]);
+    expect(b.received.removed).toEqual([node.nodeId]);
   });
 
-  it('posts what it could not post as soon as it can, without a heartbeat', async () => {
+  it('publishes after an outage without waiting for a heartbeat', async () => {
     const { clock, join } = startRig();
     const [a, b] = [join(), join()];
     await Promise.all([a.replica.start(), b.replica.start()]);
-    a.way.isCut = true;
+    a.connection.isCut = true;
     const node = ownNode();
     a.replica.keep(node);
     await clock.advance(3_000);
     expect(b.views.size).toBe(0);
-    a.way.isCut = false;
+    a.connection.isCut = false;
     await clock.advance(SETTINGS.tickMs);
     expect(b.views.has(node.nodeId)).toBe(true);
   });
 
-  it('writes nothing while it is fenced, and under its new name after', async () => {
+  it('publishes nothing while fenced, then under its new incarnation', async () => {
     const { clock, join } = startRig();
     const [a, b] = [join(), join()];
     await Promise.all([a.replica.start(), b.replica.start()]);
     const node = ownNode({ channel: 'mailbox' });
     a.replica.keep(node);
     await clock.advance(1);
-    a.way.isFenced = true;
+    a.connection.isFenced = true;
     const before = { ...a.calls };
     a.replica.keep({ ...node, view: { ...node.view, slots: 9 } });
     a.replica.beat(node.nodeId, clock.now());
     await clock.advance(2_000);
     expect({ ...a.calls, page: 0, read: 0 }).toEqual({ ...before, page: 0, read: 0 });
-    a.way.isFenced = false;
-    a.way.incarnation = 'second';
+    a.connection.isFenced = false;
+    a.connection.incarnation = 'second';
     a.replica.beat(node.nodeId, clock.now());
     await clock.advance(1);
     expect(b.replica.find(node.nodeId)).toMatchObject({
@@ -227,7 +227,7 @@ describe('the replica of the fleet', () => {
     });
   });
 
-  it('follows a node that moves: the newer connection wins on both sides', async () => {
+  it('the newer connection of a node wins at both instances', async () => {
     const { clock, join } = startRig();
     const [a, b] = [join(), join()];
     await Promise.all([a.replica.start(), b.replica.start()]);
@@ -236,17 +236,17 @@ describe('the replica of the fleet', () => {
     await clock.advance(1);
     expect(b.replica.keep({ ...node, generation: 2, view: { ...node.view, slots: 8 } })).toBe(true);
     await clock.advance(1);
-    expect(a.heard.overtaken).toContain(node.nodeId);
+    expect(a.received.overtaken).toContain(node.nodeId);
     expect(a.views.get(node.nodeId)?.slots).toBe(8);
     expect(b.replica.find(node.nodeId)).toBeUndefined();
     expect(a.replica.keep(node)).toBe(false);
     expect(a.replica.drop(node.nodeId, 1)).toBe(false);
     await clock.advance(SETTINGS.tickMs);
     expect(a.views.get(node.nodeId)?.slots).toBe(8);
-    expect(b.heard.overtaken).toEqual([]);
+    expect(b.received.overtaken).toEqual([]);
   });
 
-  it('I11 bounded: takes no more nodes than its limit, and does no more per tick than it may', async () => {
+  it('I11 bounded: limits its nodes and its reads per tick', async () => {
     const { clock, join } = startRig();
     const [a, b] = [join(), join({ maxNodes: 250 })];
     for (const node of times(600, () => ownNode({ intervalMs: 60_000 }))) a.replica.keep(node);
@@ -262,7 +262,7 @@ describe('the replica of the fleet', () => {
     expect(b.calls.read + b.calls.page - before).toBeLessThan(10 * 8);
   });
 
-  it('takes its sockets’ nodes off when it stops, and leaves no timer', async () => {
+  it('withdraws the nodes on its sockets when it stops, without timers left', async () => {
     const { clock, join } = startRig();
     const [a, b] = [join(), join()];
     await Promise.all([a.replica.start(), b.replica.start()]);

@@ -1,21 +1,21 @@
-/** The node records of an instance's own nodes on a board. */
+/** The publisher of an instance's own nodes, on fake node records. */
 import { createOwnNodePublisher } from '../../../src/cluster/nodes/publish-own-nodes.ts';
 import type { NodeRecords } from '../../../src/ports/node-records.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 export const ENLIST_MS = 30_000;
 
-/** On one that takes everything, and for how long it was told that nodes are present. */
-export function openSheets(chance: number) {
+/** On records that accept everything; `ttls` has the TTL of each write. */
+export function createPublisher(chance: number) {
   const clock = createManualClock();
-  const lives: number[] = [];
+  const ttls: number[] = [];
   const board = {
-    post: async (_: unknown, life: number) => {
-      lives.push(life);
+    post: async (_: unknown, ttlMs: number) => {
+      ttls.push(ttlMs);
       return { kind: 'posted' };
     },
-    seen: async (_: unknown, life: number) => {
-      lives.push(life);
+    seen: async (_: unknown, ttlMs: number) => {
+      ttls.push(ttlMs);
       return { kind: 'seen' };
     },
   } as unknown as NodeRecords;
@@ -31,19 +31,19 @@ export function openSheets(chance: number) {
     },
     overtaken() {},
   });
-  return { clock, records, lives };
+  return { clock, records, ttls };
 }
 
-/** On a board of which every question waits until the test answers it. */
-export function openHeldSheets() {
+/** On records where every call waits until the test answers it. */
+export function createHeldPublisher() {
   const clock = createManualClock();
-  const asked: { what: string; answer: (how: object) => void }[] = [];
+  const requested: { what: string; answer: (how: object) => void }[] = [];
   const overtaken: string[] = [];
-  const way = { isFenced: false, incarnation: 'me-1' };
-  /** Of every post. */
+  const connection = { isFenced: false, incarnation: 'me-1' };
+  /** Every post. */
   const posted: { version: number; incarnation: string }[] = [];
   const ask = (what: string) =>
-    new Promise<never>((resolve) => asked.push({ what, answer: (how) => resolve(how as never) }));
+    new Promise<never>((resolve) => requested.push({ what, answer: (how) => resolve(how as never) }));
   const board = {
     post({ generation, version, holder }) {
       posted.push({ version, incarnation: holder.incarnation });
@@ -57,8 +57,8 @@ export function openHeldSheets() {
     board,
     clock,
     chance: () => 0.5,
-    self: () => ({ instanceId: 'me', incarnation: way.incarnation }),
-    isFenced: () => way.isFenced,
+    self: () => ({ instanceId: 'me', incarnation: connection.incarnation }),
+    isFenced: () => connection.isFenced,
     enlistMs: ENLIST_MS,
     onFault(fault) {
       throw fault;
@@ -66,10 +66,18 @@ export function openHeldSheets() {
     overtaken: (nodeId, generation) => overtaken.push(`${nodeId} ${generation}`),
   });
   async function answer(what: string, how: object): Promise<void> {
-    const at = asked.findIndex((question) => question.what === what);
-    if (at < 0) throw new Error(`nobody asked: ${what}`);
-    asked.splice(at, 1)[0]?.answer(how);
+    const at = requested.findIndex((question) => question.what === what);
+    if (at < 0) throw new Error(`no call waits: ${what}`);
+    requested.splice(at, 1)[0]?.answer(how);
     await clock.advance(0);
   }
-  return { clock, way, records, overtaken, posted, answer, asked: () => asked.map(({ what }) => what) };
+  return {
+    clock,
+    connection,
+    records,
+    overtaken,
+    posted,
+    answer,
+    requested: () => requested.map(({ what }) => what),
+  };
 }

@@ -1,14 +1,14 @@
-/** Answers of the board that come late: the node may have connected here anew meanwhile, and they say nothing of that connection. */
+/** Late answers of the store about an earlier connection of a node that has connected here again. */
 import { expect, it } from 'vitest';
 import { ownNode } from './node-replica-rig.ts';
-import { ENLIST_MS, openHeldSheets as start } from './own-nodes-rig.ts';
+import { ENLIST_MS, createHeldPublisher as start } from './own-nodes-rig.ts';
 
 const NEWER = { kind: 'stale', generation: 2, version: 1 } as const;
 
 const [OLDER_NODE, NODE] = [ownNode({ nodeId: 'node-1' }), ownNode({ nodeId: 'node-1', generation: 2 })];
 
 it.each(['post 1', 'seen 1'])(
-  'a connection is not given up for what is said of the one before: %s',
+  'a late answer about the previous connection keeps the new one: %s',
   async (late) => {
     const { clock, records, overtaken, answer } = start();
     records.keep(OLDER_NODE);
@@ -23,7 +23,7 @@ it.each(['post 1', 'seen 1'])(
   },
 );
 
-it('a connection is not given up because the one before was found to be over when it was taken off', async () => {
+it('a late answer to a withdrawal keeps the new connection', async () => {
   const { records, overtaken, answer } = start();
   records.keep(OLDER_NODE);
   await answer('post 1', { kind: 'posted' });
@@ -34,7 +34,7 @@ it('a connection is not given up because the one before was found to be over whe
   expect([records.get('node-1'), overtaken]).toEqual([NODE, []]);
 });
 
-it('a connection is given up for a later one elsewhere, also if that is heard when the one before is taken off', async () => {
+it('a withdrawal that finds a newer connection elsewhere reports it', async () => {
   const { records, overtaken, answer } = start();
   records.keep(OLDER_NODE);
   await answer('post 1', { kind: 'posted' });
@@ -43,8 +43,8 @@ it('a connection is given up for a later one elsewhere, also if that is heard wh
   expect(overtaken).toEqual(['node-1 2']);
 });
 
-it('ids that are listed when the store may have lost them are listed again', async () => {
-  const { clock, records, answer, asked } = start();
+it('ids are listed again if data was lost during the listing', async () => {
+  const { clock, records, answer, requested } = start();
   records.keep(OLDER_NODE);
   await answer('post 1', { kind: 'posted' });
   await clock.advance(ENLIST_MS);
@@ -55,5 +55,5 @@ it('ids that are listed when the store may have lost them are listed again', asy
   await round;
   void records.round();
   await answer('post 1', { kind: 'already' });
-  expect(asked()).toEqual(['enlist']);
+  expect(requested()).toEqual(['enlist']);
 });

@@ -1,13 +1,13 @@
-/** Where silence proves nothing, it does so for as long as any node may count as present: however often nodes beat, and by whatever chance. */
+/** After a start or an outage, removals are held off for the longest TTL of a node record, for any heartbeat interval. */
 import { expect, it } from 'vitest';
 import { managementSettings } from '../../../src/app/settings/settings-from-config.ts';
 import { replicaSettings } from '../../../src/app/settings/shared-settings.ts';
 import { configOf, type Settings } from '../../e2e/support/start-app.ts';
 import { createFixture } from '../../management/registry-fixture.ts';
 import { ownNode } from './node-replica-rig.ts';
-import { openSheets } from './own-nodes-rig.ts';
+import { createPublisher } from './own-nodes-rig.ts';
 
-/** As long as may be; nearer to 1 makes no difference. */
+/** The highest value of chance; nearer to 1 makes no difference. */
 const LONGEST = 0.999_999;
 
 const TRAITS = { features: [], gpuCount: 1, acceptsPublicJobs: true };
@@ -17,25 +17,25 @@ const RARE = {
 };
 
 async function presenceOf(intervalMs: number): Promise<number> {
-  const { clock, records, lives } = openSheets(LONGEST);
+  const { clock, records, ttls } = createPublisher(LONGEST);
   records.keep(ownNode({ intervalMs }));
   await clock.advance(0);
-  return lives.at(-1) ?? 0;
+  return ttls.at(-1) ?? 0;
 }
 
 it.each<[string, Settings]>([
   ['by default', {}],
   ['with rare heartbeats', RARE],
-  ['with frequent ones', { 'scheduler.node_health.heartbeat_interval_seconds': 1 }],
-  ['with another age of staleness', { 'scheduler.heartbeat_stale_ms': 200_000 }],
-  ['with a short one', { 'scheduler.heartbeat_stale_ms': 1_500 }],
-])('lasts for the longest presence of a node, and no longer: %s', async (_, settings) => {
+  ['with frequent heartbeats', { 'scheduler.node_health.heartbeat_interval_seconds': 1 }],
+  ['with a long staleness limit', { 'scheduler.heartbeat_stale_ms': 200_000 }],
+  ['with a short staleness limit', { 'scheduler.heartbeat_stale_ms': 1_500 }],
+])('removals are held off for the longest TTL of a record: %s', async (_, settings) => {
   const config = configOf(settings);
   const { registry, join, setChance } = createFixture(managementSettings(config));
   setChance(LONGEST);
   await join({ nodeId: 'sdk', traits: { ...TRAITS, supports: ['job_ack'] } });
-  await join({ nodeId: 'in-the-field', traits: TRAITS });
-  const intervals = ['sdk', 'in-the-field'].map((nodeId) => registry.get(nodeId)?.intervalMs ?? 0);
+  await join({ nodeId: 'legacy', traits: TRAITS });
+  const intervals = ['sdk', 'legacy'].map((nodeId) => registry.get(nodeId)?.intervalMs ?? 0);
   const longest = Math.max(...(await Promise.all(intervals.map(presenceOf))));
   const { presenceMs } = replicaSettings(config);
   expect(presenceMs).toBeGreaterThanOrEqual(longest);

@@ -1,4 +1,4 @@
-/** What operators see of all instances, also while some of the store does not answer. */
+/** The operators' view of all instances, also while a part of the store does not answer. */
 import { expect, it } from 'vitest';
 import { createClusterReader, type SharedStore } from '../../../src/cluster/operators/cluster-reader.ts';
 import { SchedulerError } from '../../../src/domain/errors.ts';
@@ -31,7 +31,7 @@ const down = async () => {
   throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'no connection');
 };
 
-it('shows the one that was asked first, then the others by name, each with its figures and messages', async () => {
+it('shows this instance first, then the others by name, with figures', async () => {
   const { reader, self, join, figures, inbox, die } = await start();
   const [c, a] = [await join('c'), await join('a')];
   await figures.write('a', { nodes: 7, sessions: 8, jobs: 9 }, 60_000);
@@ -71,7 +71,7 @@ it('shows the one that was asked first, then the others by name, each with its f
   });
 });
 
-it('shows one process alone, without a store', async () => {
+it('shows a single instance without a store', async () => {
   const self = instanceNamed('alone');
   const reader = createClusterReader({
     clock: createManualClock(),
@@ -88,7 +88,7 @@ it('shows one process alone, without a store', async () => {
   });
 });
 
-it('tells the dead from the living, and says that they wait to be adopted', async () => {
+it('shows dead instances, which wait for a takeover', async () => {
   const { reader, join, instances } = await start();
   await instances.leave(await join('gone'));
   const { instances: lines, warnings } = await reader.read();
@@ -96,7 +96,7 @@ it('tells the dead from the living, and says that they wait to be adopted', asyn
   expect(warnings).toEqual(['gone is dead and waits to be adopted by a survivor']);
 });
 
-it('shows what instances that are gone left behind, as long as anything is left', async () => {
+it('shows dead letters of removed instances while any are left', async () => {
   const { reader, join, die, goForGood, deadLetters } = await start();
   const gone = await join('gone');
   await die('gone', 'x', 'y');
@@ -111,7 +111,7 @@ it('shows what instances that are gone left behind, as long as anything is left'
   expect(await reader.read()).toMatchObject({ orphans: [], warnings: [] });
 });
 
-it('counts dead letters of a name that came back once', async () => {
+it('counts the dead letters of a returned instance once', async () => {
   const { reader, join, die, goForGood } = await start();
   const gone = await join('back');
   await die('back', 'x');
@@ -124,7 +124,7 @@ it('counts dead letters of a name that came back once', async () => {
   });
 });
 
-it('waits no longer than the limit for a shard that does not answer, and shows the rest', async () => {
+it('limits the wait for a shard and shows the rest', async () => {
   const { clock, reader, join, die } = await start((shared) => ({
     ...shared,
     instances: {
@@ -153,7 +153,7 @@ it('waits no longer than the limit for a shard that does not answer, and shows t
   expect(clock.pending()).toBe(0);
 });
 
-it('shows itself when the store cannot be asked at all, and says that it is not well', async () => {
+it('shows only this instance while the store fails, with a warning', async () => {
   const { reader, self } = await start(() => ({
     instances: { all: down, living: down },
     inbox: { size: down },
@@ -170,7 +170,7 @@ it('shows itself when the store cannot be asked at all, and says that it is not 
   });
 });
 
-it('warns of versions that differ and of an inbox that is not emptied', async () => {
+it('warns of different versions and of a full inbox', async () => {
   const { reader, join } = await start((shared) => ({
     ...shared,
     inbox: {
@@ -184,7 +184,7 @@ it('warns of versions that differ and of an inbox that is not emptied', async ()
   ]);
 });
 
-it('warns of pools that differ, and says who has which', async () => {
+it('warns of different pools, with the instances of each', async () => {
   const { reader, join, figures } = await start();
   for (const id of ['a', 'c', 'silent']) await join(id);
   for (const id of ['a', 'c']) await figures.write(id, { ...OWN, pools: '0000beef' }, 60_000);
@@ -193,14 +193,14 @@ it('warns of pools that differ, and says who has which', async () => {
   ]);
 });
 
-it('leaves nothing waiting behind an answer that came in time', async () => {
+it('leaves no timer after an answer in time', async () => {
   const { clock, reader, join } = await start();
   await join('a');
   await reader.read();
   expect(clock.pending()).toBe(0);
 });
 
-it('gives everybody who asks meanwhile the same answer, and then a new one', async () => {
+it('concurrent callers share one answer', async () => {
   const clock = createManualClock();
   const world = createInstancesInMemory({ clock });
   const self = await world.join('b');
@@ -219,7 +219,7 @@ it('gives everybody who asks meanwhile the same answer, and then a new one', asy
   expect(await reader.read()).not.toBe(one);
 });
 
-it('I11 bounded: shows no more than 500 others, and says how many more there are', async () => {
+it('I11 bounded: shows 500 other instances and the number of the rest', async () => {
   const { reader, join } = await start();
   for (let number = 0; number < 502; number += 1) await join(`i-${String(number).padStart(3, '0')}`);
   const { instances, warnings } = await reader.read();
@@ -227,7 +227,7 @@ it('I11 bounded: shows no more than 500 others, and says how many more there are
   expect(warnings).toEqual(['2 more instances are not shown']);
 });
 
-it('takes the start of an instance from its presence, which renewals do not change', async () => {
+it('shows the start time of an instance from its presence', async () => {
   const { reader, join, instances } = await start();
   const other = await join('a');
   await instances.renew(other, 60_000);

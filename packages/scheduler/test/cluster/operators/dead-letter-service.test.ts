@@ -1,4 +1,4 @@
-/** Dead letters of all instances: one list, replayed to whom they were for, purged with bounds. */
+/** Dead letters of all instances: one list, replayed to their receivers, purged with bounds. */
 import { describe, expect, it } from 'vitest';
 import type { MessageName } from '../../../src/cluster/messaging/message-name.ts';
 import {
@@ -16,7 +16,7 @@ async function start({ maxMessages }: { maxMessages?: number } = {}) {
   const deadLetters = faulty(world.deadLetters, [], clock);
   const inbox = faulty(world.inbox, [], clock);
   await world.join('self');
-  const desk = createDeadLetterService({
+  const service = createDeadLetterService({
     ...world,
     deadLetters: deadLetters.port,
     inbox: inbox.port,
@@ -26,17 +26,17 @@ async function start({ maxMessages }: { maxMessages?: number } = {}) {
     answerMs: 500,
   });
   const heads = async () =>
-    (await desk.list({ limit: 100 })).letters.map(({ instanceId, head }) => `${instanceId} ${head}`);
+    (await service.list({ limit: 100 })).letters.map(({ instanceId, head }) => `${instanceId} ${head}`);
   const nameOf = async (wanted: string): Promise<MessageName> => {
-    const found = (await desk.list({ limit: 100 })).letters.find(({ head }) => head === wanted);
+    const found = (await service.list({ limit: 100 })).letters.find(({ head }) => head === wanted);
     if (found === undefined) throw new Error(`no letter ${wanted}`);
     return found;
   };
-  return { ...world, clock, state, desk, heads, nameOf, faultyLetters: deadLetters, faultyInbox: inbox };
+  return { ...world, clock, state, service, heads, nameOf, faultyLetters: deadLetters, faultyInbox: inbox };
 }
 
-describe('the list', () => {
-  it('has the dead letters of all instances, by name, of each the newest first, the gone included', async () => {
+describe('the list of dead letters', () => {
+  it('has those of all instances by name, newest first', async () => {
     const { join, die, goForGood, heads } = await start();
     await join('a');
     const gone = await join('gone');
@@ -47,8 +47,8 @@ describe('the list', () => {
     expect(await heads()).toEqual(['a second', 'a first', 'gone left', 'self own']);
   });
 
-  it('is the same in pages of any size, and its last page has no cursor', async () => {
-    const { join, die, desk, heads } = await start();
+  it('is the same with pages of any size', async () => {
+    const { join, die, service, heads } = await start();
     for (const name of ['a', 'b', 'c', 'd']) await join(name);
     await die('a', '1', '2', '3');
     await die('c', '4');
@@ -59,7 +59,7 @@ describe('the list', () => {
       const found: string[] = [];
       let pages = 0;
       for (let cursor: MessageName | undefined, isLast = false; !isLast; pages += 1) {
-        const page = await desk.list({ limit, cursor });
+        const page = await service.list({ limit, cursor });
         found.push(...page.letters.map(({ instanceId, head }) => `${instanceId} ${head}`));
         cursor = page.cursor;
         isLast = cursor === undefined;
@@ -69,17 +69,17 @@ describe('the list', () => {
     }
   });
 
-  it('goes on with the next instance when that of the cursor has nothing left', async () => {
-    const { join, die, desk, deadLetters } = await start();
+  it('continues with the next instance if the cursor’s one is empty', async () => {
+    const { join, die, service, deadLetters } = await start();
     for (const name of ['a', 'b']) await join(name);
     await die('a', '1', '2');
     await die('b', '3');
-    const { cursor } = await desk.list({ limit: 1 });
+    const { cursor } = await service.list({ limit: 1 });
     await deadLetters.purge('a', { max: 10 });
-    expect(await desk.list({ limit: 5, cursor })).toMatchObject({ letters: [{ head: '3' }] });
+    expect(await service.list({ limit: 5, cursor })).toMatchObject({ letters: [{ head: '3' }] });
   });
 
-  it('has the letters of a name that was gone and is back once', async () => {
+  it('has the letters of a returned instance once', async () => {
     const { join, die, goForGood, heads } = await start();
     const gone = await join('back');
     await die('back', 'x');
@@ -88,42 +88,42 @@ describe('the list', () => {
     expect(await heads()).toEqual(['back x']);
   });
 
-  it('visits nobody who has no dead letters, and nobody once the page is full', async () => {
-    const { join, die, desk, faultyLetters } = await start();
+  it('reads only instances with dead letters, until the page is full', async () => {
+    const { join, die, service, faultyLetters } = await start();
     for (const name of ['a', 'b', 'c']) await join(name);
     await die('b', '1');
     await die('c', '2');
-    expect((await desk.list({ limit: 1 })).cursor).toMatchObject({ instanceId: 'b' });
+    expect((await service.list({ limit: 1 })).cursor).toMatchObject({ instanceId: 'b' });
     expect(faultyLetters.calls('list')).toBe(1);
   });
 
-  it('is of one instance if that is asked for, also of one nobody knows', async () => {
-    const { join, die, desk } = await start();
+  it('can be of one instance, also of an unknown one', async () => {
+    const { join, die, service } = await start();
     await join('a');
     await die('a', 'x');
     await die('self', 'y');
-    expect(await desk.list({ limit: 5, instanceId: 'a' })).toMatchObject({ letters: [{ head: 'x' }] });
-    expect(await desk.list({ limit: 5, instanceId: 'nobody' })).toEqual({ letters: [], unreachable: [] });
+    expect(await service.list({ limit: 5, instanceId: 'a' })).toMatchObject({ letters: [{ head: 'x' }] });
+    expect(await service.list({ limit: 5, instanceId: 'nobody' })).toEqual({ letters: [], unreachable: [] });
   });
 
-  it('says whose letters could not be asked for in time, and has the others', async () => {
-    const { join, die, desk, clock, faultyInbox, faultyLetters } = await start();
+  it('names the instances that did not answer in time', async () => {
+    const { join, die, service, clock, faultyInbox, faultyLetters } = await start();
     for (const name of ['a', 'b']) await join(name);
     for (const name of ['a', 'b', 'self']) await die(name, `of ${name}`);
     faultyInbox.plan({ method: 'size', at: [1], fault: { delayMs: 60_000 } });
     faultyLetters.plan({ method: 'list', at: [1], fault: 'throw' });
-    const listing = desk.list({ limit: 5 });
+    const listing = service.list({ limit: 5 });
     await clock.advance(500);
     expect(await listing).toMatchObject({ letters: [{ head: 'of self' }], unreachable: ['a', 'b'] });
   });
 });
 
-describe('a replay', () => {
-  it('goes to the instance the letter was for', async () => {
-    const { join, die, desk, nameOf, arrived, heads, lines } = await start();
+describe('a replay of a dead letter', () => {
+  it('goes to the instance that should have received it', async () => {
+    const { join, die, service, nameOf, arrived, heads, lines } = await start();
     await join('a');
     await die('a', 'said in confidence');
-    expect(await desk.replay(await nameOf('said in confidence'))).toEqual({ kind: 'replayed', to: 'a' });
+    expect(await service.replay(await nameOf('said in confidence'))).toEqual({ kind: 'replayed', to: 'a' });
     expect(await arrived('a')).toEqual(['said in confidence']);
     expect(await arrived('self')).toEqual([]);
     expect(await heads()).toEqual([]);
@@ -131,8 +131,8 @@ describe('a replay', () => {
     expect(lines.join()).not.toContain('confidence');
   });
 
-  it('goes to the serving instance if that one is gone, dead, or takes no letters', async () => {
-    const { join, die, desk, nameOf, arrived, goForGood, instances, inbox } = await start();
+  it('goes to this instance if the receiver is gone or dead', async () => {
+    const { join, die, service, nameOf, arrived, goForGood, instances, inbox } = await start();
     const [gone, dead] = [await join('gone'), await join('dead')];
     await join('closed');
     await die('gone', '1');
@@ -142,53 +142,53 @@ describe('a replay', () => {
     await instances.leave(dead);
     await inbox.close('closed');
     for (const body of ['1', '2', '3'])
-      expect(await desk.replay(await nameOf(body))).toEqual({ kind: 'replayed', to: 'self' });
+      expect(await service.replay(await nameOf(body))).toEqual({ kind: 'replayed', to: 'self' });
     expect(await arrived('self')).toEqual(['1', '2', '3']);
     expect(await arrived('dead')).toEqual([]);
   });
 
-  it('leaves the letter where it is when the inbox is full, and says whose', async () => {
-    const { join, die, desk, nameOf, heads, inbox } = await start({ maxMessages: 1 });
+  it('leaves the letter in place when the inbox is full', async () => {
+    const { join, die, service, nameOf, heads, inbox } = await start({ maxMessages: 1 });
     await join('a');
     await die('a', 'x');
     await inbox.send('a', 'fills it');
-    expect(await desk.replay(await nameOf('x'))).toEqual({ kind: 'full', to: 'a' });
+    expect(await service.replay(await nameOf('x'))).toEqual({ kind: 'full', to: 'a' });
     expect(await heads()).toEqual(['a x']);
   });
 
-  it('of what is gone already changes nothing', async () => {
-    const { die, desk, nameOf, arrived } = await start();
+  it('of a letter that is gone changes nothing', async () => {
+    const { die, service, nameOf, arrived } = await start();
     await die('self', 'x');
     const name = await nameOf('x');
-    await desk.replay(name);
-    expect(await desk.replay(name)).toEqual({ kind: 'absent' });
-    expect(await desk.replay({ instanceId: 'nobody', messageId: '1-1' })).toEqual({ kind: 'absent' });
+    await service.replay(name);
+    expect(await service.replay(name)).toEqual({ kind: 'absent' });
+    expect(await service.replay({ instanceId: 'nobody', messageId: '1-1' })).toEqual({ kind: 'absent' });
     expect(await arrived('self')).toEqual(['x']);
   });
 
-  it('that may have happened can be repeated: the letter is there or has arrived', async () => {
-    const { die, desk, nameOf, arrived, faultyLetters } = await start();
+  it('can be repeated after an unknown result', async () => {
+    const { die, service, nameOf, arrived, faultyLetters } = await start();
     await die('self', 'x');
     const name = await nameOf('x');
     faultyLetters.plan({ method: 'replay', at: [1], fault: 'throw_after_effect' });
-    await expect(desk.replay(name)).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
-    expect(await desk.replay(name)).toEqual({ kind: 'absent' });
+    await expect(service.replay(name)).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+    expect(await service.replay(name)).toEqual({ kind: 'absent' });
     expect(await arrived('self')).toEqual(['x']);
   });
 
-  it('says so when nobody takes letters', async () => {
-    const { die, desk, nameOf, inbox, heads } = await start();
+  it('rejects when no inbox is open', async () => {
+    const { die, service, nameOf, inbox, heads } = await start();
     await die('self', 'x');
     const name = await nameOf('x');
     await inbox.close('self');
-    await expect(desk.replay(name)).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+    await expect(service.replay(name)).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
     expect(await heads()).toEqual(['self x']);
   });
 });
 
-describe('a purge', () => {
-  it('removes those of one instance, those of an age, both, or all', async () => {
-    const { join, die, desk, clock, heads } = await start();
+describe('a purge of dead letters', () => {
+  it('removes those of one instance, of an age, both, or all', async () => {
+    const { join, die, service, clock, heads } = await start();
     for (const name of ['a', 'b']) await join(name);
     await die('a', 'old a');
     await die('b', 'old b');
@@ -197,57 +197,57 @@ describe('a purge', () => {
     await die('b', 'new b');
     await clock.advance(1_000);
     const done = { isDone: true, unreachable: [] };
-    expect(await desk.purge({ instanceId: 'a', olderThanMs: 5_000 })).toEqual({ purged: 1, ...done });
+    expect(await service.purge({ instanceId: 'a', olderThanMs: 5_000 })).toEqual({ purged: 1, ...done });
     expect(await heads()).toEqual(['a new a', 'b new b', 'b old b']);
-    expect(await desk.purge({ olderThanMs: 5_000 })).toEqual({ purged: 1, ...done });
-    expect(await desk.purge({ instanceId: 'b' })).toEqual({ purged: 1, ...done });
+    expect(await service.purge({ olderThanMs: 5_000 })).toEqual({ purged: 1, ...done });
+    expect(await service.purge({ instanceId: 'b' })).toEqual({ purged: 1, ...done });
     expect(await heads()).toEqual(['a new a']);
-    expect(await desk.purge({})).toEqual({ purged: 1, ...done });
+    expect(await service.purge({})).toEqual({ purged: 1, ...done });
     expect(await heads()).toEqual([]);
   });
 
-  it('I11 bounded: removes 5000 at once and says that there are more', async () => {
-    const { join, die, desk } = await start();
+  it('I11 bounded: removes 5000 and reports that more are left', async () => {
+    const { join, die, service } = await start();
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const name of names) {
       await join(name);
       await die(name, ...Array.from({ length: 1_000 }, () => 'x'));
     }
-    expect(await desk.purge({})).toEqual({ purged: 5_000, isDone: false, unreachable: [] });
-    expect(await desk.purge({})).toEqual({ purged: 1_000, isDone: true, unreachable: [] });
+    expect(await service.purge({})).toEqual({ purged: 5_000, isDone: false, unreachable: [] });
+    expect(await service.purge({})).toEqual({ purged: 1_000, isDone: true, unreachable: [] });
   });
 
-  it('is done when the last letter of all was the last one it may remove', async () => {
-    const { join, die, desk } = await start();
+  it('is done if the last letter is also the last allowed one', async () => {
+    const { join, die, service } = await start();
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
       await join(name);
       await die(name, ...Array.from({ length: 1_000 }, () => 'x'));
     }
-    expect(await desk.purge({})).toEqual({ purged: 5_000, isDone: true, unreachable: [] });
+    expect(await service.purge({})).toEqual({ purged: 5_000, isDone: true, unreachable: [] });
   });
 
-  it('goes on when the letters of one instance cannot be removed, and says whose', async () => {
-    const { join, die, desk, faultyLetters, heads } = await start();
+  it('continues after a failed instance and names it', async () => {
+    const { join, die, service, faultyLetters, heads } = await start();
     await join('a');
     await die('a', 'x');
     await die('self', 'y');
     faultyLetters.plan({ method: 'purge', at: [1], fault: 'throw' });
-    expect(await desk.purge({})).toEqual({ purged: 1, isDone: true, unreachable: ['a'] });
+    expect(await service.purge({})).toEqual({ purged: 1, isDone: true, unreachable: ['a'] });
     expect(await heads()).toEqual(['a x']);
   });
 });
 
-it('an instance that may have been taken for dead replays and purges nothing', async () => {
-  const { die, desk, nameOf, state, heads } = await start();
+it('a fenced instance replays and purges nothing', async () => {
+  const { die, service, nameOf, state, heads } = await start();
   await die('self', 'x');
   const name = await nameOf('x');
   state.isFenced = true;
-  await expect(desk.replay(name)).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
-  await expect(desk.purge({})).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+  await expect(service.replay(name)).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+  await expect(service.purge({})).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
   expect(await heads()).toEqual(['self x']);
 });
 
-it('one process without others has no dead letters', async () => {
+it('a single instance has no dead letters', async () => {
   const name = { instanceId: 'a', messageId: '1-1' };
   expect(await NO_DEAD_LETTERS.list({ limit: 1 })).toEqual({ letters: [], unreachable: [] });
   expect(await NO_DEAD_LETTERS.get(name)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** An instance says how much it has to do, as long as it may write. */
+/** An instance publishes its figures for operators, as long as it may write. */
 import { expect, it } from 'vitest';
 import { createFiguresReporter } from '../../../src/cluster/operators/figures-reporter.ts';
 import { faulty } from '../../support/faulty.ts';
@@ -21,7 +21,7 @@ function start() {
   return { clock, store, state, reporter, jobs: async () => (await store.port.read('a'))?.jobs };
 }
 
-it('says it at the start and again every interval', async () => {
+it('publishes its figures at the start and in every interval', async () => {
   const { clock, state, reporter, jobs } = start();
   reporter.start();
   await clock.advance(0);
@@ -33,7 +33,7 @@ it('says it at the start and again every interval', async () => {
   expect(await jobs()).toBe(2);
 });
 
-it('is still heard after two words were lost, and comes back by itself', async () => {
+it('figures survive two failed writes and return after an outage', async () => {
   const { clock, store, state, reporter, jobs } = start();
   reporter.start();
   await clock.advance(0);
@@ -48,7 +48,7 @@ it('is still heard after two words were lost, and comes back by itself', async (
   expect(await jobs()).toBe(5);
 });
 
-it('writes nothing while it may have been taken for dead, nor after it stopped', async () => {
+it('publishes nothing while fenced or after a stop', async () => {
   const { clock, store, state, reporter } = start();
   state.isFenced = true;
   reporter.start();

@@ -44,10 +44,10 @@ function hold({ maxHeld = 1_000, maxBytes = 1_000_000 } = {}) {
 /** Every send waits until `answer` is called. */
 function openQuestion() {
   let settle: (isTaken: boolean) => void = () => {};
-  const asked = new Promise<boolean>((resolve) => {
+  const requested = new Promise<boolean>((resolve) => {
     settle = resolve;
   });
-  return { asked, settle };
+  return { requested, settle };
 }
 
 describe('pending reports', () => {
@@ -65,8 +65,8 @@ describe('pending reports', () => {
 
   it('do not wait for a slow send of another job', async () => {
     const { clock, held, state } = hold();
-    const { asked, settle } = openQuestion();
-    state.take = ({ attempt }) => (attempt.jobId === 'a' ? asked : Promise.resolve(true));
+    const { requested, settle } = openQuestion();
+    state.take = ({ attempt }) => (attempt.jobId === 'a' ? requested : Promise.resolve(true));
     held.add(finished('a'));
     await clock.advance(SOON_MS);
     held.add(finished('b'));
@@ -79,8 +79,8 @@ describe('pending reports', () => {
 
   it('are sent although others were dropped at the limit meanwhile', async () => {
     const { clock, held, state } = hold({ maxBytes: 20_000 });
-    const { asked, settle } = openQuestion();
-    state.take = () => asked;
+    const { requested, settle } = openQuestion();
+    state.take = () => requested;
     for (let job = 0; job < 65; job++) held.add(acknowledged(`job-${job}`));
     await clock.advance(260);
     const long = { ...RESULT, ttsAudio: 'A'.repeat(20_000) };
@@ -93,25 +93,22 @@ describe('pending reports', () => {
   it.each([
     ['is refused', async () => false],
     ['fails', async () => Promise.reject(new Error('the store is away'))],
-  ])(
-    'are tried again when it %s, and keep back only what was said later of the same job',
-    async (_, take) => {
-      const { clock, held, state } = hold();
-      state.take = async (report) => (report.attempt.jobId === 'a' ? take() : true);
-      for (const report of [acknowledged('a'), finished('a'), finished('b')]) held.add(report);
-      await clock.advance(3 * SOON_MS);
-      expect(state.brought).toEqual(['b finished']);
-      expect([held.size(), held.holds('a')]).toEqual([2, true]);
-      state.take = async () => true;
-      await clock.advance(SOON_MS);
-      expect(state.brought).toEqual(['b finished', 'a acknowledged', 'a finished']);
-    },
-  );
+  ])('are retried when the send %s, before later reports of the job', async (_, take) => {
+    const { clock, held, state } = hold();
+    state.take = async (report) => (report.attempt.jobId === 'a' ? take() : true);
+    for (const report of [acknowledged('a'), finished('a'), finished('b')]) held.add(report);
+    await clock.advance(3 * SOON_MS);
+    expect(state.brought).toEqual(['b finished']);
+    expect([held.size(), held.holds('a')]).toEqual([2, true]);
+    state.take = async () => true;
+    await clock.advance(SOON_MS);
+    expect(state.brought).toEqual(['b finished', 'a acknowledged', 'a finished']);
+  });
 
   it('are sent together with reports that came during the send', async () => {
     const { clock, held, state } = hold();
     const question = openQuestion();
-    state.take = () => question.asked;
+    state.take = () => question.requested;
     held.add(acknowledged('a'));
     await clock.advance(SOON_MS);
     held.add(finished('a'));
@@ -124,7 +121,7 @@ describe('pending reports', () => {
   it('are retried together with reports that came meanwhile', async () => {
     const { clock, held, state } = hold();
     const question = openQuestion();
-    state.take = () => question.asked;
+    state.take = () => question.requested;
     held.add(acknowledged('a'));
     await clock.advance(SOON_MS);
     held.add(finished('a'));
@@ -204,7 +201,7 @@ describe('pending reports that cannot be sent', () => {
   it('are counted once when dropped during their send', async () => {
     const { clock, held, state, dropped } = hold({ maxHeld: 1 });
     const question = openQuestion();
-    state.take = () => question.asked;
+    state.take = () => question.requested;
     held.add(acknowledged('a'));
     await clock.advance(SOON_MS);
     held.add(acknowledged('b'));
@@ -228,7 +225,7 @@ describe('after a stop', () => {
   it('no report is sent after the try that was under way', async () => {
     const { clock, held, state } = hold();
     const question = openQuestion();
-    state.take = () => question.asked;
+    state.take = () => question.requested;
     held.add(acknowledged('a'));
     await clock.advance(SOON_MS);
     held.stop();

@@ -32,7 +32,6 @@ describe('a report over HTTP', () => {
     await driver.instance.die();
     takeOver(third);
     expect(await outcomeOf(holder.byRequest.acknowledge(answer))).toEqual(ACCEPTED);
-    // Whoever has its socket has not heard it.
     expect(third.state.applied).toEqual([`${jobId} acknowledged`]);
   });
 
@@ -90,7 +89,7 @@ describe('a report over HTTP', () => {
     holder.state.replayed = undefined;
     await clock.advance(1);
     await outcomeOf(finishing);
-    // Where the record is looked for once more, in vain.
+    // The record is read once more and not found.
     expect(holder.state.applied).toEqual([`${jobId} finished`]);
   });
 

@@ -42,7 +42,7 @@ describe('a report of a job that is taken over while it is applied', () => {
 });
 
 describe('a report of a job for which the driver caches form a circle', () => {
-  /** The last one noted for its own nodes whom they had the job from, and the job is over. */
+  /** The cache of the last instance names the first one, and the job is settled. */
   async function cachesInACircle() {
     const instances = await startInstances();
     const { holder, driver, third, jobId, jobs } = instances;

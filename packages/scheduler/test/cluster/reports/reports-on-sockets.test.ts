@@ -40,7 +40,7 @@ describe('a report on a socket, of a job that another instance drives', () => {
       inlineMaxBytes: ttsAudio.length,
     });
     const other = await driveBy(driver);
-    holder.instance.way.plan({ method: 'send', fault: { delayMs: 100 } });
+    holder.instance.connection.plan({ method: 'send', fault: { delayMs: 100 } });
     const report = [
       holder.bySocket.acknowledge(answer),
       holder.bySocket.finish(answer, RESULT),
@@ -213,12 +213,12 @@ describe('a report on a socket, of a job without a driver', () => {
   it.each(['driverOf', 'send'] as const)('is kept while Redis does not answer (%s)', async (method) => {
     const { holder, driver, jobId, answer, clock } = await startInstances();
     if (method === 'driverOf') holder.store.plan({ fault: 'throw' });
-    else holder.instance.way.plan({ method, fault: 'throw' });
+    else holder.instance.connection.plan({ method, fault: 'throw' });
     expect(await holder.bySocket.finish(answer, RESULT)).toEqual(ACCEPTED);
     await clock.advance(3 * SOON_MS);
     expect([holder.pending.size(), driver.state.applied]).toEqual([1, []]);
     holder.store.heal();
-    holder.instance.way.heal();
+    holder.instance.connection.heal();
     await clock.advance(SOON_MS);
     expect(driver.state.applied).toEqual([`${jobId} finished`]);
   });

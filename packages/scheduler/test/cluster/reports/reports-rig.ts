@@ -8,7 +8,12 @@ import { createPendingReports } from '../../../src/cluster/holder/pending-report
 import { fitResult } from '../../../src/domain/job-spec.ts';
 import type { CancelOutcome, ReportResult } from '../../../src/domain/node-report.ts';
 import { faulty } from '../../support/faulty.ts';
-import { type Post, type PostedInstance, QUIET, startPost } from '../messaging/message-bus-rig.ts';
+import {
+  type Messaging,
+  type MessagingInstance,
+  QUIET,
+  startMessaging,
+} from '../messaging/message-bus-rig.ts';
 import { createSharedJobs, type SharedJobs } from '../takeover/shared-jobs-rig.ts';
 
 export const ANSWER_MS = 3_000;
@@ -18,12 +23,12 @@ export const INLINE_MAX_BYTES = 100;
 const HOLD_MS = 90_000;
 
 export function withEngine(
-  post: Post,
+  messaging: Messaging,
   jobs: SharedJobs,
-  instance: PostedInstance,
+  instance: MessagingInstance,
   inlineMaxBytes = INLINE_MAX_BYTES,
 ) {
-  const { clock } = post;
+  const { clock } = messaging;
   const state = {
     /** What its engine was given, in order. */
     applied: [] as string[],
@@ -121,13 +126,13 @@ export type ReportingInstance = ReturnType<typeof withEngine>;
 
 /** `holder` has the node, `driver` the job; `third` is another instance. */
 export async function startInstances({ inlineMaxBytes = INLINE_MAX_BYTES } = {}) {
-  const post = startPost({ maxMessages: 20 });
-  const jobs = createSharedJobs(post.clock);
+  const messaging = startMessaging({ maxMessages: 20 });
+  const jobs = createSharedJobs(messaging.clock);
   const join = async (instanceId: string, incarnation?: string): Promise<ReportingInstance> =>
     withEngine(
-      post,
+      messaging,
       jobs,
-      await post.join(instanceId, incarnation === undefined ? {} : { incarnation }),
+      await messaging.join(instanceId, incarnation === undefined ? {} : { incarnation }),
       inlineMaxBytes,
     );
   const [holder, driver, third] = [await join('holder'), await join('driver'), await join('third')];
@@ -140,7 +145,7 @@ export async function startInstances({ inlineMaxBytes = INLINE_MAX_BYTES } = {})
   const jobId = await driveBy(driver);
   const answer = { jobId, nodeId: 'node-1', attempt: 1 };
   return {
-    ...post,
+    ...messaging,
     jobs,
     join,
     holder,
@@ -158,7 +163,7 @@ export async function startInstances({ inlineMaxBytes = INLINE_MAX_BYTES } = {})
     /** Lets a promise and the messages behind it come to an end; answers with what was thrown, if anything was. */
     async outcomeOf<T>(pending: Promise<T>): Promise<T | unknown> {
       const outcome = pending.catch((fault: unknown) => fault);
-      await post.settle();
+      await messaging.settle();
       return outcome;
     },
   };

@@ -1,21 +1,26 @@
-/** Instances that find one another's jobs by a repeat of their request. */
+/** Instances that find the jobs of other instances through repeated requests. */
 import { createJobClaims } from '../../../src/cluster/driver/driver-claims.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { AudioAt } from '../../../src/domain/job-spec.ts';
 import { faulty } from '../../support/faulty.ts';
-import { type Post, type PostedInstance, QUIET, startPost } from '../messaging/message-bus-rig.ts';
+import {
+  type Messaging,
+  type MessagingInstance,
+  QUIET,
+  startMessaging,
+} from '../messaging/message-bus-rig.ts';
 import { createSharedJobs, type SharedJobs } from './shared-jobs-rig.ts';
 
 export const JOB_DEADLINE_MS = 90_000;
 export const VERDICT_MS = 10_000;
-/** Long enough for an offer to be made once more. */
+/** Long enough for audio to be offered once more. */
 export const SOON_MS = 300;
 export const AT: AudioAt = { url: 'http://me:5010/v1/audio/1', token: 'one-job', bytes: 32_000 };
 export const REFUSED = { kind: 'refused', code: 'NO_CAPABLE_NODE', message: 'nobody can' } as const;
 
-function withClaims(post: Post, jobs: SharedJobs, instance: PostedInstance) {
+function withClaims(messaging: Messaging, jobs: SharedJobs, instance: MessagingInstance) {
   const state = {
-    /** Who is seen to live, which may be a moment old. */
+    /** The membership view, which may be old. */
     look: instance.living,
     dead: new Set<string>(),
     audio: new Map<string, AudioAt>(),
@@ -23,13 +28,17 @@ function withClaims(post: Post, jobs: SharedJobs, instance: PostedInstance) {
     returned: [] as string[],
     verdict: async (_: string): Promise<{ kind: 'placed' } | typeof REFUSED | undefined> => undefined,
   };
-  const store = faulty({ ...jobs.estateOf(() => instance.driver), driverOf: jobs.driverOf }, [], post.clock);
+  const store = faulty(
+    { ...jobs.takeoverStoreOf(() => instance.driver), driverOf: jobs.driverOf },
+    [],
+    messaging.clock,
+  );
   const claims = createJobClaims({
     takeoverStore: store.port,
     driverOf: store.port.driverOf,
     driver: () => instance.driver,
     living: () => state.look(),
-    livingNow: async (instanceId) => (await post.instances.living([instanceId])).get(instanceId),
+    livingNow: async (instanceId) => (await messaging.instances.living([instanceId])).get(instanceId),
     isDead: (instanceId) => state.dead.has(instanceId),
     bus: instance.bus,
     audioAt: (jobId) => state.audio.get(jobId),
@@ -43,7 +52,7 @@ function withClaims(post: Post, jobs: SharedJobs, instance: PostedInstance) {
       state.verdict = async () => ({ kind: 'placed' });
     },
     verdictMs: VERDICT_MS,
-    clock: post.clock,
+    clock: messaging.clock,
     jobDeadlineMs: JOB_DEADLINE_MS,
     log: QUIET,
   });
@@ -51,16 +60,16 @@ function withClaims(post: Post, jobs: SharedJobs, instance: PostedInstance) {
 }
 
 export async function startClaims() {
-  const post = startPost();
-  const jobs = createSharedJobs(post.clock);
+  const messaging = startMessaging();
+  const jobs = createSharedJobs(messaging.clock);
   const join = async (instanceId: string, incarnation = `${instanceId}-1`) =>
-    withClaims(post, jobs, await post.join(instanceId, { incarnation }));
+    withClaims(messaging, jobs, await messaging.join(instanceId, { incarnation }));
   const [me, other] = [await join('me'), await join('other')];
-  const drivenBy = async (desk: typeof me, parts: Partial<JobRecord> = {}): Promise<JobRecord> => {
-    const job = await jobs.add(desk.driver, parts);
-    desk.state.drives.add(job.jobId);
+  const drivenBy = async (instance: typeof me, parts: Partial<JobRecord> = {}): Promise<JobRecord> => {
+    const job = await jobs.add(instance.driver, parts);
+    instance.state.drives.add(job.jobId);
     return job;
   };
   const job = await drivenBy(other);
-  return { ...post, jobs, join, me, other, drivenBy, job };
+  return { ...messaging, jobs, join, me, other, drivenBy, job };
 }

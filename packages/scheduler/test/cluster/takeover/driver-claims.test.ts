@@ -1,18 +1,18 @@
-/** Who drives the job of a repeat, who may take it over, and what came of its first request. */
+/** The driver of a repeated request's job: who it is, when the job may be taken over, and the result of the first request. */
 import { describe, expect, it } from 'vitest';
 import { isPending } from '../../contracts/harness.ts';
 import { AT, REFUSED, startClaims, VERDICT_MS } from './driver-claims-rig.ts';
 
 const DOWN = { code: 'SCHEDULER_DEPENDENCY_DOWN' };
 
-describe('the job of a repeat', () => {
-  it('is theirs while its driver lives', async () => {
+describe('the job of a repeated request', () => {
+  it('belongs to its driver while the driver lives', async () => {
     const { me, other, job, jobs } = await startClaims();
     expect(await me.claim(job)).toEqual({ kind: 'theirs' });
     expect(jobs.driver(job.jobId)).toBe(other.driver);
   });
 
-  it('is theirs while its driver is only silent: nobody has declared its death', async () => {
+  it('belongs to its driver until the driver is declared dead', async () => {
     const { me, other, job, jobs } = await startClaims();
     await other.instance.die();
     expect(await me.claim(job)).toEqual({ kind: 'theirs' });
@@ -20,7 +20,7 @@ describe('the job of a repeat', () => {
     expect(me.store.calls('takeOver')).toBe(0);
   });
 
-  it('is ours once its driver is declared dead, with the record to go on from', async () => {
+  it('is taken over, with its record, once its driver is declared dead', async () => {
     const { me, other, job, jobs } = await startClaims();
     await other.instance.die();
     me.state.dead.add('other');
@@ -29,13 +29,13 @@ describe('the job of a repeat', () => {
     expect([jobs.drivenIn('me'), jobs.drivenIn('other')]).toEqual([[job.jobId], []]);
   });
 
-  it('is theirs although its driver was declared dead, if that lives under the same life after all', async () => {
+  it('stays with a driver that lives although it was declared dead', async () => {
     const { me, job } = await startClaims();
     me.state.dead.add('other');
     expect(await me.claim(job)).toEqual({ kind: 'theirs' });
   });
 
-  it('is ours if only a later life of its driver lives, which did not take it over', async () => {
+  it('is taken over from a previous incarnation of a living driver', async () => {
     const { me, other, join, job, jobs } = await startClaims();
     await other.instance.die();
     await join('other', 'other-2');
@@ -43,7 +43,7 @@ describe('the job of a repeat', () => {
     expect(jobs.driver(job.jobId)).toBe(me.driver);
   });
 
-  it('is theirs if the later life of its driver takes it over in the same moment', async () => {
+  it('goes to the new incarnation if that takes it over first', async () => {
     const { me, other, join, job, jobs, clock } = await startClaims();
     await other.instance.die();
     const reborn = await join('other', 'other-2');
@@ -57,9 +57,9 @@ describe('the job of a repeat', () => {
   });
 
   it.each([
-    { seen: 'not at all', looksFirst: false },
-    { seen: 'as it was before', looksFirst: true },
-  ])('is theirs if its driver was started again a moment ago, and is seen $seen', async ({ looksFirst }) => {
+    { seen: 'as dead', looksFirst: false },
+    { seen: 'as before', looksFirst: true },
+  ])('stays with a driver that restarted and is seen $seen', async ({ looksFirst }) => {
     const { me, other, join, drivenBy, jobs } = await startClaims();
     const before = await me.instance.living();
     await other.instance.die();
@@ -72,7 +72,7 @@ describe('the job of a repeat', () => {
     expect(jobs.driver(job.jobId)).toBe(reborn.driver);
   });
 
-  it('is ours for one of several that try at once', async () => {
+  it('is taken over by one of several concurrent claimants', async () => {
     const { me, other, join, job } = await startClaims();
     const third = await join('third');
     await other.instance.die();
@@ -81,7 +81,7 @@ describe('the job of a repeat', () => {
     expect(claimed.map(({ kind }) => kind).sort()).toEqual(['ours', 'theirs']);
   });
 
-  it('is over when it has its outcome or is forgotten, also if that happens while it is taken over', async () => {
+  it('is over when it is settled or forgotten, even during the takeover', async () => {
     const { me, other, drivenBy, job, jobs, clock } = await startClaims();
     await jobs.settle(job.jobId);
     expect(await me.claim(job)).toEqual({ kind: 'over' });
@@ -98,7 +98,7 @@ describe('the job of a repeat', () => {
   });
 
   it.each(['driverOf', 'takeOver'] as const)(
-    'is nobody’s word while the store is away (%s)',
+    'has no owner while the store fails (%s): the claim rejects',
     async (method) => {
       const { me, other, job } = await startClaims();
       await other.instance.die();
@@ -109,18 +109,18 @@ describe('the job of a repeat', () => {
   );
 });
 
-describe('what came of the first request for a job', () => {
-  it('is asked of its driver', async () => {
+describe('the result of the first request for a job', () => {
+  it('comes from the driver of the job', async () => {
     const { me, other, job, settle } = await startClaims();
     for (const said of [{ kind: 'placed' } as const, REFUSED, undefined]) {
       other.state.verdict = async () => said;
-      const asked = me.placingResult(job);
+      const requested = me.placingResult(job);
       await settle();
-      expect(await asked).toEqual(said);
+      expect(await requested).toEqual(said);
     }
   });
 
-  it('is not known of a job that is over, and nobody is asked', async () => {
+  it('is unknown for a settled job, without a message', async () => {
     const { me, job, jobs, sent } = await startClaims();
     await jobs.settle(job.jobId);
     expect(await me.placingResult(job)).toBeUndefined();
@@ -128,33 +128,33 @@ describe('what came of the first request for a job', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is waited for no longer than a job may wait, and holds up nothing else that is said of it', async () => {
+  it('is awaited up to a limit without blocking other messages', async () => {
     const { me, other, job, clock, settle } = await startClaims();
     other.state.verdict = () => new Promise(() => {});
-    const asked = me.placingResult(job);
-    const outcome = asked.catch((fault: unknown) => fault);
+    const requested = me.placingResult(job);
+    const outcome = requested.catch((fault: unknown) => fault);
     me.state.audio.set(job.jobId, AT);
     me.offerAudio(job);
     await settle();
     expect(other.state.returned).toHaveLength(1);
     await clock.advance(VERDICT_MS - 100);
-    expect(await isPending(asked)).toBe(true);
+    expect(await isPending(requested)).toBe(true);
     await clock.advance(100);
     expect(await outcome).toMatchObject(DOWN);
   });
 });
 
-describe('a record that names a living instance, which knows nothing of it', () => {
-  it('is driven again by that instance when somebody asks what came of it', async () => {
+describe('a record whose driver lives and does not know the job', () => {
+  it('is driven again by that instance when its result is requested', async () => {
     const { me, other, job, settle } = await startClaims();
     other.state.drives.delete(job.jobId);
-    const asked = me.placingResult(job);
+    const requested = me.placingResult(job);
     await settle();
-    expect(await asked).toEqual({ kind: 'placed' });
+    expect(await requested).toEqual({ kind: 'placed' });
     expect(other.state.drives.has(job.jobId)).toBe(true);
   });
 
-  it('is ours if it names this one', async () => {
+  it('is claimed by this instance if it is the named driver', async () => {
     const { me, drivenBy } = await startClaims();
     const own = await drivenBy(me);
     expect(await me.claim(own)).toEqual({ kind: 'theirs' });
@@ -162,26 +162,26 @@ describe('a record that names a living instance, which knows nothing of it', () 
     expect(await me.claim(own)).toMatchObject({ kind: 'ours', job: { jobId: own.jobId } });
   });
 
-  it('is left alone if it has its outcome by now', async () => {
+  it('is left alone if the job is settled', async () => {
     const { me, other, job, jobs, settle } = await startClaims();
     other.state.drives.delete(job.jobId);
     await jobs.settle(job.jobId);
-    const asked = me.placingResult(job);
+    const requested = me.placingResult(job);
     await settle();
-    expect(await asked).toBeUndefined();
+    expect(await requested).toBeUndefined();
     expect(other.state.drives.has(job.jobId)).toBe(false);
   });
 
-  it('is left alone if another was given it by the time that this one is asked', async () => {
+  it('is left alone if another instance became the driver meanwhile', async () => {
     const { me, other, job, jobs, settle } = await startClaims();
     other.state.drives.delete(job.jobId);
-    const asked = me.placingResult(job);
+    const requested = me.placingResult(job);
     other.state.verdict = async () => {
       jobs.assign(job.jobId, 'third/third-1');
       return undefined;
     };
     await settle();
-    expect(await asked).toBeUndefined();
+    expect(await requested).toBeUndefined();
     expect(other.state.drives.has(job.jobId)).toBe(false);
   });
 });

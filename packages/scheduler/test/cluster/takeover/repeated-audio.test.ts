@@ -1,10 +1,10 @@
-/** Audio that came again with a repeat is offered until whoever drives its job has heard of it. */
+/** Audio that arrives with a repeated request is offered until the driver of the job has received its location. */
 import { describe, expect, it } from 'vitest';
 import { COMES_AGAIN_MS } from '../messaging/message-bus-rig.ts';
 import { AT, JOB_DEADLINE_MS, SOON_MS, startClaims } from './driver-claims-rig.ts';
 
-describe('audio that came again', () => {
-  it('is offered to whoever drives the job, and no more once it is heard', async () => {
+describe('the audio of a repeated request', () => {
+  it('is offered to the driver of the job once', async () => {
     const { me, other, job, clock, sent } = await startClaims();
     me.state.audio.set(job.jobId, AT);
     me.offerAudio(job);
@@ -17,7 +17,7 @@ describe('audio that came again', () => {
     expect(other.state.returned).toHaveLength(2);
   });
 
-  it('is offered again and again until the job has a driver, and then to that one', async () => {
+  it('is offered again until the job has a driver', async () => {
     const { me, other, join, job, jobs, clock, sent } = await startClaims();
     const third = await join('third');
     me.state.audio.set(job.jobId, AT);
@@ -31,23 +31,26 @@ describe('audio that came again', () => {
     expect(third.state.returned).toHaveLength(1);
   });
 
-  it.each(['driverOf', 'send'] as const)('is offered until the store hears of it (%s)', async (method) => {
-    const { me, other, job, clock } = await startClaims();
-    me.state.audio.set(job.jobId, AT);
-    if (method === 'driverOf') me.store.plan({ method, fault: 'throw' });
-    else me.instance.way.plan({ method, fault: 'throw' });
-    me.offerAudio(job);
-    await clock.advance(10 * SOON_MS);
-    expect(other.state.returned).toEqual([]);
-    me.store.heal();
-    me.instance.way.heal();
-    await clock.advance(SOON_MS);
-    expect(other.state.returned).toHaveLength(1);
-  });
+  it.each(['driverOf', 'send'] as const)(
+    'is offered again after a fault of the store (%s)',
+    async (method) => {
+      const { me, other, job, clock } = await startClaims();
+      me.state.audio.set(job.jobId, AT);
+      if (method === 'driverOf') me.store.plan({ method, fault: 'throw' });
+      else me.instance.connection.plan({ method, fault: 'throw' });
+      me.offerAudio(job);
+      await clock.advance(10 * SOON_MS);
+      expect(other.state.returned).toEqual([]);
+      me.store.heal();
+      me.instance.connection.heal();
+      await clock.advance(SOON_MS);
+      expect(other.state.returned).toHaveLength(1);
+    },
+  );
 
   it.each([
     ['the deadline of the job', 5_000, 5_000],
-    ['as long as a job may take, whatever another clock says', 3_600_000, JOB_DEADLINE_MS],
+    ['a whole job deadline, for any clock difference', 3_600_000, JOB_DEADLINE_MS],
   ])('is offered until %s, not after', async (_, deadlineMs, endMs) => {
     const { me, other, join, drivenBy, jobs, clock } = await startClaims();
     const job = await drivenBy(other, { deadlineAt: clock.now() + deadlineMs });
@@ -78,7 +81,7 @@ describe('audio that came again', () => {
     },
   );
 
-  it('is offered for a bounded number of jobs at a time', async () => {
+  it('I11 bounded: is offered for a bounded number of jobs', async () => {
     const { me, job, clock } = await startClaims();
     me.store.plan({ method: 'driverOf', fault: { delayMs: SOON_MS } });
     for (let at = 0; at < 10_001; at += 1) me.offerAudio({ ...job, jobId: `job-${at}` });
@@ -87,8 +90,8 @@ describe('audio that came again', () => {
   });
 });
 
-describe('a message about audio that reaches somebody who does not drive the job', () => {
-  it('goes on to who does', async () => {
+describe('an audio message at an instance that does not drive the job', () => {
+  it('goes on to the driver', async () => {
     const { me, other, join, job, jobs, clock } = await startClaims();
     const third = await join('third');
     jobs.assign(job.jobId, other.driver);
@@ -103,7 +106,7 @@ describe('a message about audio that reaches somebody who does not drive the job
     expect([other.state.returned, third.state.returned.length]).toEqual([[], 1]);
   });
 
-  it('waits in the inbox while nobody drives it yet', async () => {
+  it('waits in the inbox while the job has no driver', async () => {
     const { me, other, job, clock, isEmpty, sent } = await startClaims();
     me.state.audio.set(job.jobId, AT);
     other.state.drives.delete(job.jobId);
@@ -115,13 +118,13 @@ describe('a message about audio that reaches somebody who does not drive the job
     expect([other.state.returned.length, await isEmpty('other')]).toEqual([1, true]);
   });
 
-  it('is not sent to whoever runs under the name of a driver that died, least of all to oneself', async () => {
+  it('is not sent to a new incarnation of a dead driver', async () => {
     const { me, other, job, jobs, clock, sent, isEmpty } = await startClaims();
     me.state.audio.set(job.jobId, AT);
     other.state.drives.delete(job.jobId);
     me.store.plan({ method: 'driverOf', at: [1], fault: { answerDelayMs: 10 } });
-    // Should it write to itself all the same, it does so a countable number of times.
-    other.instance.way.plan({ method: 'send', fault: { delayMs: 10 } });
+    // If the instance sent the message to itself, the loop would end after a countable number of messages.
+    other.instance.connection.plan({ method: 'send', fault: { delayMs: 10 } });
     me.offerAudio(job);
     await clock.advance(0);
     jobs.assign(job.jobId, 'other/the-one-before');
@@ -137,7 +140,7 @@ describe('a message about audio that reaches somebody who does not drive the job
     expect([other.state.returned.length, await isEmpty('other')]).toEqual([2, true]);
   });
 
-  it('takes the job over from a driver that was declared dead: in no index, it is found by nobody else', async () => {
+  it('takes an unindexed job over from a driver that was declared dead', async () => {
     const { me, other, join, job, jobs, clock, isEmpty } = await startClaims();
     const third = await join('third');
     me.state.audio.set(job.jobId, AT);
@@ -148,7 +151,7 @@ describe('a message about audio that reaches somebody who does not drive the job
     jobs.assign(job.jobId, third.driver);
     await third.instance.die();
     await clock.advance(1_000);
-    // Only silent as far as anybody knows.
+    // The driver is only silent, not declared dead.
     expect([other.state.returned, jobs.driver(job.jobId)]).toEqual([[], third.driver]);
     other.state.dead.add('third');
     await clock.advance(COMES_AGAIN_MS);
@@ -156,7 +159,7 @@ describe('a message about audio that reaches somebody who does not drive the job
     expect([other.state.returned, await isEmpty('other')]).toEqual([[`${job.jobId} ${AT.url}`], true]);
   });
 
-  it('is done with if the job has its outcome', async () => {
+  it('is acknowledged if the job is settled', async () => {
     const { me, other, job, jobs, clock, isEmpty } = await startClaims();
     me.state.audio.set(job.jobId, AT);
     other.state.drives.delete(job.jobId);

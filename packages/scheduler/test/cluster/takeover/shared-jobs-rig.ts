@@ -1,4 +1,4 @@
-/** Jobs that several instances share, in memory: records that note who drives them, and the index of each driver. */
+/** Jobs that several instances share, in memory: records with their driver, and the index of each driver. */
 import { createJobStore } from '../../../src/adapters/memory/job-store.ts';
 import type { Position, TakeoverStore } from '../../../src/cluster/recovery/takeover.ts';
 import type { JobId } from '../../../src/domain/ids.ts';
@@ -21,7 +21,7 @@ export function createSharedJobs(clock: Clock) {
   const store = createJobStore({ clock, ...LIMITS });
   const drivers = new Map<JobId, string>();
   const indexes = new Map<string, Map<JobId, Position>>();
-  /** What was done with what a dead instance left, in order. */
+  /** The steps of the takeover, in order. */
   const done: string[] = [];
 
   const indexOf = (instanceId: string): Map<JobId, Position> => {
@@ -57,7 +57,7 @@ export function createSharedJobs(clock: Clock) {
       await store.move(jobId, { state, fenceAttempt: fence?.attempt ?? 0 }, { state: 'FAILED', entry });
     },
 
-    /** Names the job in an index, whoever drives it. */
+    /** Puts the job into an index, independent of its driver. */
     index: (instanceId: string, { jobId, deadlineAt }: Position): void =>
       void indexOf(instanceId).set(jobId, { jobId, deadlineAt }),
     drivenIn: (instanceId: string): readonly JobId[] => [...indexOf(instanceId).keys()],
@@ -71,14 +71,14 @@ export function createSharedJobs(clock: Clock) {
         : { driver, isSettled: isSettled(job.state) };
     },
 
-    /** What the store does for whoever adopts, as "instance/incarnation". */
-    estateOf: (adopter: () => string): TakeoverStore => ({
+    /** The takeover store of the instance "instance/incarnation". */
+    takeoverStoreOf: (successor: () => string): TakeoverStore => ({
       async drivenBy(instanceId, limit) {
         done.push(`jobs of ${instanceId}`);
         return [...indexOf(instanceId).values()].slice(0, limit);
       },
       async takeOver({ jobId, deadlineAt }, from) {
-        const to = adopter();
+        const to = successor();
         indexOf(instanceOf(to)).set(jobId, { jobId, deadlineAt });
         const job = await store.get(jobId);
         const driver = drivers.get(jobId) ?? '';

@@ -1,4 +1,4 @@
-/** Survivors that adopt what dead instances left, on stores in memory that note in which order it happens. */
+/** Survivors that take over from dead instances, on stores in memory that record the order of the steps. */
 import { createTakeover, type TakeoverStore } from '../../../src/cluster/recovery/takeover.ts';
 import { createTakeoverLookup } from '../../../src/cluster/recovery/taking-over.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
@@ -13,14 +13,14 @@ import { createSharedJobs } from './shared-jobs-rig.ts';
 export const TURN_MS = 2_000;
 export const AGAIN_MS = 5_000;
 
-/** Everything an adoption does to the stores. */
+/** Every call of a takeover to the stores. */
 export interface Stores extends TakeoverStore, Pick<Inbox, 'take' | 'takeAgain' | 'ack' | 'close'> {
   living(instanceIds: readonly string[]): Promise<ReadonlyMap<string, Instance>>;
   orphan(instanceId: string): Promise<void>;
   remove(instanceId: string): Promise<void>;
 }
 
-export function startEstate({ maxDeliveries = 3 } = {}) {
+export function startTakeover({ maxDeliveries = 3 } = {}) {
   const {
     clock,
     store: { inbox, instances },
@@ -33,7 +33,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
     return announceInstance(instanceId, { ...about(instanceId), incarnation });
   }
 
-  /** `digest` decides who begins first: lower is earlier. */
+  /** `digest` decides the order of the survivors: lower is earlier. */
   async function survivor(
     instanceId: string,
     { turnMs = TURN_MS, digest = (text: string) => text, incarnation = `${instanceId}-1` } = {},
@@ -49,7 +49,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
     };
     const stores = faulty<Stores>(
       {
-        ...jobs.estateOf(() => `${instanceId}/${incarnation}`),
+        ...jobs.takeoverStoreOf(() => `${instanceId}/${incarnation}`),
         take: inbox.take,
         takeAgain: inbox.takeAgain,
         ack: inbox.ack,
@@ -71,7 +71,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
       clock,
     );
     const adopt = ({ jobId }: JobRecord): void => {
-      // As the engine does: what is in flight already is left as it is.
+      // As the engine does: a job that is in flight stays as it is.
       if (state.adopted.includes(jobId)) return;
       done.push(`adopted ${jobId}`);
       state.adopted.push(jobId);
@@ -97,7 +97,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
       },
       adopt,
       orphan: (of) => stores.port.orphan(of),
-      // As messages of one job, unless they say of which they are.
+      // Messages share one lane, unless they name another.
       laneOf: (text) => text.split(':')[1] ?? '',
       async receive(text, wasOpened) {
         await state.receive(text);
@@ -119,7 +119,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
       stores,
       counted,
       driver: `${instanceId}/${incarnation}`,
-      /** It sees that these are dead, and what it does at once is done. */
+      /** It sees that these are dead, and does what it does at once. */
       async sees(...instanceIds: string[]): Promise<void> {
         takeover.died(instanceIds);
         await clock.advance(0);
@@ -140,7 +140,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
     await inbox.take(instanceId, { max: 1_000, waitMs: 0 });
     for (const body of fresh) await inbox.send(instanceId, body);
     await instances.leave(dead);
-    // As long at least as nobody noticed.
+    // At least as long as it takes to notice the death.
     if (pending.length > 0) await clock.advance(TURN_MS);
     return left;
   }

@@ -1,14 +1,14 @@
-/** Who adopts when: several survivors at once, those that may not, and instances that are started again under their name. */
+/** Which survivor takes over, and when: several survivors, fenced ones, and instances that restart under the same name. */
 import { describe, expect, it } from 'vitest';
-import { startEstate, TURN_MS, unique } from './takeover-rig.ts';
+import { startTakeover, TURN_MS, unique } from './takeover-rig.ts';
 
-/** Of the one name "a" comes first, of the other "b". */
+/** For dead-1 "a" comes first, for the other "b". */
 const digest = (text: string): string =>
   text.startsWith('dead-1') ? text : [...'ba'].indexOf(text.at(-1) ?? '').toString();
 
 describe('several survivors', () => {
-  it('adopt every job once and every message, although all begin at once', async () => {
-    const { survivor, deadWith, clock, jobs, isForgotten } = startEstate();
+  it('take over every job and message once, although all begin together', async () => {
+    const { survivor, deadWith, clock, jobs, isForgotten } = startTakeover();
     const all = await Promise.all(['a', 'b', 'c'].map((name) => survivor(name, { turnMs: 0 })));
     const left = await deadWith('dead', { jobCount: 100, pending: ['x'], fresh: ['y', 'z'] });
     for (const each of all) each.stores.plan({ fault: { delayMs: 1 } });
@@ -23,8 +23,8 @@ describe('several survivors', () => {
     expect(await isForgotten('dead')).toBe(true);
   });
 
-  it('begin one after the other: the first at once, the others if it takes too long', async () => {
-    const { survivor, deadWith, clock } = startEstate();
+  it('begin one after the other, each after its turn time', async () => {
+    const { survivor, deadWith, clock } = startTakeover();
     const [a, b, c] = [await survivor('a'), await survivor('b'), await survivor('c')];
     await deadWith('dead', { jobCount: 1 });
     for (const each of [a, b, c]) each.stores.plan({ method: 'drivenBy', fault: 'throw' });
@@ -45,8 +45,8 @@ describe('several survivors', () => {
     expect(tries()).toEqual([4, 2, 1]);
   });
 
-  it('take turns by a digest of the names, so that not always the same one has the work', async () => {
-    const { survivor, deadWith } = startEstate();
+  it('take turns by a digest of the names', async () => {
+    const { survivor, deadWith } = startTakeover();
     const [a, b] = [await survivor('a', { digest }), await survivor('b', { digest })];
     const left = new Map<string, readonly string[]>();
     for (const name of ['dead-1', 'dead-2']) left.set(name, await deadWith(name, { jobCount: 1 }));
@@ -54,8 +54,8 @@ describe('several survivors', () => {
     expect([a.adopted, b.adopted]).toEqual([left.get('dead-1'), left.get('dead-2')]);
   });
 
-  it('adopt several that died at once', async () => {
-    const { survivor, deadWith, isForgotten } = startEstate();
+  it('take over several instances that died together', async () => {
+    const { survivor, deadWith, isForgotten } = startTakeover();
     const me = await survivor('me');
     const left = [
       ...(await deadWith('dead-1', { jobCount: 2, fresh: ['x'] })),
@@ -67,9 +67,9 @@ describe('several survivors', () => {
   });
 });
 
-describe('an instance that may not adopt', () => {
-  it('does nothing while it may itself have been taken for dead, and does it later', async () => {
-    const { survivor, deadWith, done, isForgotten } = startEstate();
+describe('an instance that may not take over', () => {
+  it('waits while it is fenced, and takes over afterwards', async () => {
+    const { survivor, deadWith, done, isForgotten } = startTakeover();
     const me = await survivor('me');
     await deadWith('dead', { jobCount: 1, fresh: ['x'] });
     me.state.isFenced = true;
@@ -80,8 +80,8 @@ describe('an instance that may not adopt', () => {
     expect(await isForgotten('dead')).toBe(true);
   });
 
-  it('does nothing while it is not among the living itself', async () => {
-    const { survivor, deadWith, instances, done, clock } = startEstate();
+  it('waits while it is not in the membership view', async () => {
+    const { survivor, deadWith, instances, done, clock } = startTakeover();
     const me = await survivor('me');
     await deadWith('dead', { jobCount: 1 });
     await instances.leave({ instanceId: 'me', incarnation: 'me-1' });
@@ -91,8 +91,8 @@ describe('an instance that may not adopt', () => {
     expect(done).toEqual([]);
   });
 
-  it('forgets since when one is dead that is not named any more', async () => {
-    const { survivor, deadWith, clock } = startEstate();
+  it('forgets the time of death of an instance that came back', async () => {
+    const { survivor, deadWith, clock } = startTakeover();
     await survivor('a');
     const b = await survivor('b');
     await deadWith('dead', { jobCount: 1 });
@@ -107,9 +107,9 @@ describe('an instance that may not adopt', () => {
   });
 });
 
-describe('an instance that is started again under its name', () => {
-  it('keeps what its new life drives; what its former life drove is adopted', async () => {
-    const { survivor, deadWith, announce, jobs, isForgotten, inbox } = startEstate();
+describe('an instance that restarts under its name', () => {
+  it('keeps its new jobs; jobs of its previous incarnation are taken over', async () => {
+    const { survivor, deadWith, announce, jobs, isForgotten, inbox } = startTakeover();
     const me = await survivor('me');
     const [old] = await deadWith('reborn', { jobCount: 1, fresh: ['for its new life'] });
     await announce('reborn', 'reborn-2');
@@ -122,8 +122,8 @@ describe('an instance that is started again under its name', () => {
     expect(await inbox.send('reborn', 'more')).toBe('sent');
   });
 
-  it('keeps what it took back while another had only begun to take it', async () => {
-    const { survivor, deadWith, announce, jobs, clock } = startEstate();
+  it('keeps jobs that it resumed during a takeover by another', async () => {
+    const { survivor, deadWith, announce, jobs, clock } = startTakeover();
     const me = await survivor('me');
     const left = await deadWith('reborn', { jobCount: 40 });
     me.stores.plan({ method: 'takeOver', at: [1], fault: { answerDelayMs: 10 } });
@@ -137,8 +137,8 @@ describe('an instance that is started again under its name', () => {
     expect(me.adopted).toHaveLength(32);
   });
 
-  it('keeps its indexes and its name if it comes back while its inbox is emptied', async () => {
-    const { survivor, deadWith, announce, done } = startEstate();
+  it('keeps its indexes and name if it restarts during the takeover', async () => {
+    const { survivor, deadWith, announce, done } = startTakeover();
     const me = await survivor('me');
     await deadWith('reborn', { fresh: ['x', 'y'] });
     me.state.receive = async (text) => {
@@ -148,8 +148,8 @@ describe('an instance that is started again under its name', () => {
     expect(done.filter((what) => /inbox|settled|indexes|name/.test(what))).toEqual([]);
   });
 
-  it('keeps its indexes and its name if it comes back after its inbox was closed', async () => {
-    const { survivor, deadWith, announce, done, clock } = startEstate();
+  it('keeps its indexes and name if it restarts after its inbox closed', async () => {
+    const { survivor, deadWith, announce, done, clock } = startTakeover();
     const me = await survivor('me');
     await deadWith('reborn', {});
     me.stores.plan({ method: 'drivenBy', at: [2], fault: { answerDelayMs: 10 } });
@@ -160,8 +160,8 @@ describe('an instance that is started again under its name', () => {
     expect(done.filter((what) => /settled|indexes|name/.test(what))).toEqual([]);
   });
 
-  it('takes over what its former life drove', async () => {
-    const { survivor, deadWith, jobs } = startEstate();
+  it('takes over the jobs of its previous incarnation', async () => {
+    const { survivor, deadWith, jobs } = startTakeover();
     const old = await deadWith('me', { jobCount: 2 });
     const me = await survivor('me', { incarnation: 'me-2' });
     await me.takeover.ownPast();
@@ -170,8 +170,8 @@ describe('an instance that is started again under its name', () => {
     expect(unique(jobs.drivenIn('me'))).toEqual(unique(old));
   });
 
-  it('starts although the store cannot tell of its past yet, and takes it over as soon as it can', async () => {
-    const { survivor, deadWith, clock } = startEstate();
+  it('starts while the store fails, and takes its old jobs over later', async () => {
+    const { survivor, deadWith, clock } = startTakeover();
     const [old] = await deadWith('me', { jobCount: 1 });
     const me = await survivor('me', { incarnation: 'me-2' });
     me.stores.plan({ method: 'drivenBy', fault: 'throw' });

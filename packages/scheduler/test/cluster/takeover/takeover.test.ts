@@ -1,10 +1,10 @@
-/** What a dead instance left is taken over: its jobs, its messages, then its name; in that order, and whatever fails on the way. */
+/** A takeover: jobs, messages, then the name of the dead instance, in this order and with any fault in between. */
 import { describe, expect, it } from 'vitest';
-import { AGAIN_MS, type Stores, startEstate, TURN_MS, unique } from './takeover-rig.ts';
+import { AGAIN_MS, type Stores, startTakeover, TURN_MS, unique } from './takeover-rig.ts';
 
-describe('a survivor that adopts', () => {
-  it('takes over jobs, then messages, then jobs once more, and forgets the dead last', async () => {
-    const { survivor, deadWith, done, isForgotten, jobs } = startEstate();
+describe('a survivor that takes over', () => {
+  it('takes jobs, then messages, then late jobs, and the name last', async () => {
+    const { survivor, deadWith, done, isForgotten, jobs } = startTakeover();
     const me = await survivor('me');
     const [jobId = ''] = await deadWith('dead', { jobCount: 1, fresh: ['x'] });
     await me.sees('dead');
@@ -25,8 +25,8 @@ describe('a survivor that adopts', () => {
     expect(me.counted('scheduler_takeovers_total')).toBe(1);
   });
 
-  it('handles messages that were read before those that were not, each once, in their order', async () => {
-    const { survivor, deadWith, inbox } = startEstate();
+  it('handles messages that were read before first, each once, in order', async () => {
+    const { survivor, deadWith, inbox } = startTakeover();
     const me = await survivor('me');
     const named = (kind: string, count: number) => Array.from({ length: count }, (_, at) => `${kind}-${at}`);
     const [pending, fresh] = [named('read', 100), named('new', 100)];
@@ -36,8 +36,8 @@ describe('a survivor that adopts', () => {
     expect(await inbox.send('dead', 'too late')).toBe('gone');
   });
 
-  it('does not close the inbox over a message that came in the last moment', async () => {
-    const { clock, survivor, deadWith, inbox, done, isForgotten } = startEstate();
+  it('keeps the inbox open for a message that arrives last', async () => {
+    const { clock, survivor, deadWith, inbox, done, isForgotten } = startTakeover();
     const me = await survivor('me');
     await deadWith('dead', {});
     me.stores.plan({ method: 'close', at: [1], fault: { delayMs: 10 } });
@@ -49,8 +49,8 @@ describe('a survivor that adopts', () => {
     expect([me.messages, await isForgotten('dead')]).toEqual([['late'], true]);
   });
 
-  it('takes over every job, a bounded number at once', async () => {
-    const { clock, survivor, deadWith } = startEstate();
+  it('takes over every job, with a bounded number of concurrent calls', async () => {
+    const { clock, survivor, deadWith } = startTakeover();
     const me = await survivor('me');
     const left = await deadWith('dead', { jobCount: 100 });
     me.stores.plan({ method: 'takeOver', fault: { answerDelayMs: 1 } });
@@ -61,8 +61,8 @@ describe('a survivor that adopts', () => {
     expect(me.adopted).toHaveLength(100);
   });
 
-  it('leaves alone what is settled, forgotten, or driven by somebody else by now', async () => {
-    const { survivor, deadWith, jobs, isForgotten } = startEstate();
+  it('skips jobs that are settled, forgotten or driven by another instance', async () => {
+    const { survivor, deadWith, jobs, isForgotten } = startTakeover();
     const me = await survivor('me');
     const [settled = '', theirs = '', own = ''] = await deadWith('dead', { jobCount: 3 });
     await jobs.settle(settled);
@@ -73,12 +73,12 @@ describe('a survivor that adopts', () => {
     expect(await isForgotten('dead')).toBe(false);
   });
 
-  it('keeps the name of the dead while a job of it is still to be taken over', async () => {
-    const { survivor, deadWith, jobs, done, isForgotten } = startEstate();
+  it('keeps the name of the dead instance while a job is left', async () => {
+    const { survivor, deadWith, jobs, done, isForgotten } = startTakeover();
     const me = await survivor('me');
     await deadWith('dead', {});
     const late = await jobs.add('elsewhere/elsewhere-1');
-    // Its index was written, its record says somebody else: nobody can take it, and the index stays.
+    // The index names the job and its record names another driver: it cannot be taken over, and the index stays.
     jobs.assign(late.jobId, 'elsewhere/elsewhere-1');
     jobs.index('dead', late);
     await me.sees('dead');
@@ -88,7 +88,7 @@ describe('a survivor that adopts', () => {
   });
 
   it('takes over jobs that were written while the inbox was emptied', async () => {
-    const { survivor, deadWith, jobs } = startEstate();
+    const { survivor, deadWith, jobs } = startTakeover();
     const me = await survivor('me');
     await deadWith('dead', { fresh: ['x'] });
     let late = '';
@@ -100,9 +100,9 @@ describe('a survivor that adopts', () => {
   });
 });
 
-describe('a message of the dead that cannot be handled', () => {
-  it('delays the closing, and nothing else', async () => {
-    const { clock, survivor, deadWith, done, isForgotten } = startEstate();
+describe('a message of a dead instance that cannot be handled', () => {
+  it('delays only the closing of the inbox', async () => {
+    const { clock, survivor, deadWith, done, isForgotten } = startTakeover();
     const me = await survivor('me');
     const [jobId] = await deadWith('dead', { jobCount: 1, pending: ['bad', 'b'], fresh: ['c', 'd'] });
     me.state.receive = async (text) => {
@@ -110,7 +110,7 @@ describe('a message of the dead that cannot be handled', () => {
     };
     await me.sees('dead');
     expect([me.messages, me.adopted]).toEqual([['b', 'c', 'd'], [jobId]]);
-    // The dead had read the others, and may have done what they say.
+    // The dead instance had read the other messages, and may have handled them.
     expect(me.state.opened).toEqual(['b']);
     expect(done.filter((what) => /inbox|settled|indexes|name/.test(what))).toEqual([]);
     me.state.receive = async () => {};
@@ -120,8 +120,8 @@ describe('a message of the dead that cannot be handled', () => {
     expect(await isForgotten('dead')).toBe(true);
   });
 
-  it('does not hold up those of other jobs while it is tried, only those of its own', async () => {
-    const { clock, survivor, deadWith, isForgotten } = startEstate();
+  it('delays only messages of its own job', async () => {
+    const { clock, survivor, deadWith, isForgotten } = startTakeover();
     const me = await survivor('me');
     await deadWith('dead', { fresh: ['first:sick', 'second:sick', 'first:sound', 'second:sound'] });
     me.state.receive = async (text) => {
@@ -136,8 +136,8 @@ describe('a message of the dead that cannot be handled', () => {
     expect(await isForgotten('dead')).toBe(true);
   });
 
-  it('is tried again after a while, and is a dead letter after too many: then the adoption ends', async () => {
-    const { clock, survivor, deadWith, inbox, isForgotten } = startEstate({ maxDeliveries: 3 });
+  it('is retried later, and becomes a dead letter after too many tries', async () => {
+    const { clock, survivor, deadWith, inbox, isForgotten } = startTakeover({ maxDeliveries: 3 });
     const me = await survivor('me');
     await deadWith('dead', { fresh: ['poison', ...Array.from({ length: 200 }, (_, at) => `good-${at}`)] });
     let tries = 0;
@@ -162,7 +162,7 @@ describe('a message of the dead that cannot be handled', () => {
   });
 });
 
-describe('an adoption that fails half-way', () => {
+describe('a takeover that fails', () => {
   const STEPS: readonly (keyof Stores)[] = [
     'drivenBy',
     'takeOver',
@@ -178,16 +178,16 @@ describe('an adoption that fails half-way', () => {
   ];
   const FAULTS = ['throw', 'throw_after_effect'] as const;
   it.each(STEPS.flatMap((method) => FAULTS.map((fault) => ({ method, fault }))))(
-    'goes on at the next look: $method, $fault',
+    'continues at the next membership read: $method, $fault',
     async ({ method, fault }) => {
-      const { clock, survivor, deadWith, isForgotten, jobs } = startEstate();
+      const { clock, survivor, deadWith, isForgotten, jobs } = startTakeover();
       const me = await survivor('me');
       const left = await deadWith('dead', { jobCount: 3, pending: ['a'], fresh: ['b'] });
       me.stores.plan({ method, at: [1], fault });
       await me.sees('dead');
       expect(me.stores.struck()).toBe(1);
       await me.sees('dead');
-      // What it had just taken out comes again then.
+      // Messages that it had just read come again then.
       await clock.advance(TURN_MS);
       if (!(await isForgotten('dead'))) await me.sees('dead');
       expect(unique(me.adopted)).toEqual(unique(left));
@@ -198,8 +198,8 @@ describe('an adoption that fails half-way', () => {
     },
   );
 
-  it('has begun to drive every job that it took, although another one failed', async () => {
-    const { survivor, deadWith, jobs } = startEstate();
+  it('drives every job that it took, although another one failed', async () => {
+    const { survivor, deadWith, jobs } = startTakeover();
     const me = await survivor('me');
     const left = await deadWith('dead', { jobCount: 40 });
     me.stores.plan({ method: 'takeOver', at: [2], fault: 'throw' });
@@ -210,8 +210,8 @@ describe('an adoption that fails half-way', () => {
     expect(me.messages).toEqual([]);
   });
 
-  it('takes over every job that lies where the store answers, however many lie where it does not', async () => {
-    const { survivor, deadWith, jobs } = startEstate();
+  it('takes every job on shards that answer', async () => {
+    const { survivor, deadWith, jobs } = startTakeover();
     const me = await survivor('me');
     const left = await deadWith('dead', { jobCount: 100 });
     const away = Array.from({ length: 50 }, (_, at) => 2 * at + 1);
@@ -221,8 +221,8 @@ describe('an adoption that fails half-way', () => {
     expect(me.messages).toEqual([]);
   });
 
-  it('asks no further when the store answers nothing', async () => {
-    const { survivor, deadWith } = startEstate();
+  it('stops early when the store answers nothing', async () => {
+    const { survivor, deadWith } = startTakeover();
     const me = await survivor('me');
     await deadWith('dead', { jobCount: 100 });
     me.stores.plan({ method: 'takeOver', fault: 'throw' });
@@ -230,8 +230,8 @@ describe('an adoption that fails half-way', () => {
     expect(me.stores.calls('takeOver')).toBe(32);
   });
 
-  it('does not begin again while it is under way', async () => {
-    const { survivor, deadWith, clock, done, isForgotten } = startEstate();
+  it('does not start twice', async () => {
+    const { survivor, deadWith, clock, done, isForgotten } = startTakeover();
     const me = await survivor('me');
     await deadWith('dead', { jobCount: 1 });
     me.stores.plan({ method: 'drivenBy', at: [1], fault: { answerDelayMs: TURN_MS } });

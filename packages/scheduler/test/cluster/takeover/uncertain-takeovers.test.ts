@@ -1,4 +1,4 @@
-/** A job that may have been taken over although the call failed: it is asked again until it is known, so that somebody drives it. */
+/** A takeover call that failed may have had its effect: it is repeated until the store says who drives the job. */
 import { describe, expect, it } from 'vitest';
 import { createTakeoverLookup } from '../../../src/cluster/recovery/taking-over.ts';
 import { faulty } from '../../support/faulty.ts';
@@ -6,7 +6,7 @@ import { createTestCluster } from '../../support/test-cluster.ts';
 import { about } from '../membership/presence-rig.ts';
 import { QUIET } from '../messaging/message-bus-rig.ts';
 import { createSharedJobs } from './shared-jobs-rig.ts';
-import { startEstate } from './takeover-rig.ts';
+import { startTakeover } from './takeover-rig.ts';
 
 const AGAIN_MS = 1_000;
 const LIVES_MS = 3_600_000;
@@ -20,7 +20,7 @@ function start() {
   const adopted: string[] = [];
   const me = 'me/me-1';
   const store = faulty(
-    jobs.estateOf(() => me),
+    jobs.takeoverStoreOf(() => me),
     [],
     clock,
   );
@@ -35,7 +35,7 @@ function start() {
 }
 
 describe('a job that is taken over', () => {
-  it('is answered for at once, and left to whoever asked', async () => {
+  it('is returned at once to the caller that takes it over', async () => {
     const { clock, jobs, adopted, takeOver } = start();
     const job = await jobs.add('dead/dead-1');
     expect(await takeOver(job, { instanceId: 'dead' })).toEqual({ kind: 'taken', job });
@@ -43,7 +43,7 @@ describe('a job that is taken over', () => {
     expect([adopted, clock.pending()]).toEqual([[], 0]);
   });
 
-  it('is driven here in the end if the call failed after its effect, although no index of the dead names it', async () => {
+  it('is driven here after a call that failed after its effect', async () => {
     const { clock, jobs, adopted, store, takeOver, me } = start();
     const { jobId, deadlineAt } = await jobs.add('dead/dead-1');
     store.plan({ method: 'takeOver', fault: 'throw_after_effect' });
@@ -58,7 +58,7 @@ describe('a job that is taken over', () => {
     expect([adopted.length, clock.pending()]).toEqual([1, 0]);
   });
 
-  it('is not asked about again once somebody here has the answer', async () => {
+  it('is not looked up again once a caller has the answer', async () => {
     const { clock, jobs, adopted, store, takeOver } = start();
     const job = await jobs.add('dead/dead-1');
     store.plan({ method: 'takeOver', at: [1], fault: 'throw_after_effect' });
@@ -68,7 +68,7 @@ describe('a job that is taken over', () => {
     expect([adopted, store.calls('takeOver'), clock.pending()]).toEqual([[], 2, 0]);
   });
 
-  it('is left alone if it turns out to be settled, or somebody else’s', async () => {
+  it('is left alone if it is settled or driven by another instance', async () => {
     const { clock, jobs, adopted, store, takeOver } = start();
     const [settled, theirs] = [await jobs.add('dead/dead-1'), await jobs.add('dead/dead-1')];
     store.plan({ method: 'takeOver', at: [1, 2], fault: 'throw' });
@@ -79,7 +79,7 @@ describe('a job that is taken over', () => {
     expect([adopted, store.calls('takeOver'), clock.pending()]).toEqual([[], 4, 0]);
   });
 
-  it('is left to the instance it was to be taken from, if that drives it again under its name', async () => {
+  it('is left to its former driver if that drives it again', async () => {
     const { clock, jobs, instances, adopted, store, takeOver } = start();
     const job = await jobs.add('back/back-1');
     store.plan({ method: 'takeOver', at: [1], fault: 'throw' });
@@ -90,7 +90,7 @@ describe('a job that is taken over', () => {
     expect([adopted, jobs.driver(job.jobId)]).toEqual([[], 'back/back-2']);
   });
 
-  it('is one of many, and each is asked about, a bounded number at once and in memory', async () => {
+  it('I11 bounded: is looked up with bounded concurrency and memory', async () => {
     const { clock, jobs, adopted, store, takeOver, unsure } = start();
     store.plan({ method: 'takeOver', fault: 'throw' });
     const deadlineAt = clock.now();
@@ -107,9 +107,9 @@ describe('a job that is taken over', () => {
   });
 });
 
-describe('two survivors of which one does not hear that it took a job', () => {
+describe('two survivors of which one misses the answer to its takeover', () => {
   it('leave no job without a driver', async () => {
-    const { survivor, deadWith, clock, jobs, isForgotten } = startEstate();
+    const { survivor, deadWith, clock, jobs, isForgotten } = startTakeover();
     const [a, b] = [await survivor('a', { turnMs: 0 }), await survivor('b', { turnMs: 0 })];
     const [jobId = ''] = await deadWith('dead', { jobCount: 1 });
     a.stores.plan({ method: 'takeOver', at: [1], fault: 'throw_after_effect' });
