@@ -36,7 +36,7 @@ export async function createRedisEngine(options: RedisEngineOptions) {
   const { port, instanceId, onDelivery, throughLedger = (ledger) => ledger } = options;
   const [connection, subscriber] = await Promise.all([
     connectTo(port, instanceId),
-    connectTo(port, `${instanceId}-ear`, true),
+    connectTo(port, `${instanceId}-subscriber`, true),
   ]);
   const keys = createKeys(options.prefix);
   const config = benchConfig();

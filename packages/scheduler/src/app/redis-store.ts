@@ -53,7 +53,7 @@ export async function openSharedStore(deps: {
   const keys = createKeys(prefix);
   const counts = createCommandCounts();
   const connection = connectRedis(settings, { name: 'lingua' }, counts);
-  const subscriber = connectRedis(settings, { name: 'lingua-ear', isListening: true }, counts);
+  const subscriber = connectRedis(settings, { name: 'lingua-subscriber', isListening: true }, counts);
   const longestWaitMs = config.scheduler.phase2.stream_block_ms;
   const reader = openBlockingConnection(settings, { name: 'lingua-reader', longestWaitMs }, counts);
   const close = (): void => {

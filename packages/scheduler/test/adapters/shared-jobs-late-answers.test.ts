@@ -57,7 +57,7 @@ function start() {
     },
     async answerNow() {
       isHeld = false;
-      for (const tell of waiting.splice(0)) tell();
+      for (const reply of waiting.splice(0)) reply();
       await clock.advance(0);
     },
     /** The instance was declared dead, and has noticed. */

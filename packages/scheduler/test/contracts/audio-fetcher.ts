@@ -6,11 +6,11 @@ import { type Closable, perTest } from './harness.ts';
 
 export interface AudioFetcherHarness extends Closable {
   readonly fetcher: AudioFetcher;
-  /** Held by another instance, under a token. */
+  /** Stored by another instance, under a token. */
   hold(audio: Buffer): AudioAt;
-  /** An instance that accepts the question and never answers. */
+  /** An instance that accepts the request and never answers. */
   silent(): AudioAt;
-  /** An address at which nobody is. */
+  /** An address without a server. */
   absent(): AudioAt;
 }
 

@@ -29,7 +29,7 @@ export function capacityLedgerCommits(startNode: StartNode): void {
   }
 
   describe('commit', () => {
-    it('lengthens a live lease from the commit on, and no further', async () => {
+    it('extends a live lease to the given time from the commit', async () => {
       const harness = await startReserved(1, 2 * SHORT_MS);
       const { ledger, node, lease, advance, load } = harness;
       const [begunAt, ttlMs] = [performance.now(), 3 * SHORT_MS];
@@ -42,7 +42,7 @@ export function capacityLedgerCommits(startNode: StartNode): void {
       expect(await load()).toEqual({ used: 0, max: 1 });
     });
 
-    it('lengthens only a live lease', async () => {
+    it('extends only a live lease', async () => {
       const { ledger, node, advance, load } = await startNode(3);
       const [expired, released, unknown] = [newLease(), newLease(), newLease()];
       await ledger.reserve(node, expired, 50);
@@ -82,7 +82,7 @@ export function capacityLedgerCommits(startNode: StartNode): void {
       expect(await load()).toEqual({ used: 1, max: 2 });
     });
 
-    it('does not lengthen an abandoned lease', async () => {
+    it('does not extend an abandoned lease', async () => {
       const { ledger, node, lease, advance, load } = await startReserved(2, 50);
       await ledger.abandon(node, lease);
       await ledger.commit(node, lease, LONG_MS);
@@ -119,7 +119,7 @@ export function capacityLedgerCommits(startNode: StartNode): void {
       expect(await ledger.release(node, lease)).toMatchObject({ kind: 'released' });
     });
 
-    it('lengthens a lease whose end was shortened', async () => {
+    it('extends a lease that was shortened', async () => {
       const { ledger, node, lease, advance, load } = await startReserved(1);
       await ledger.abandon(node, lease, SHORT_MS);
       await ledger.commit(node, lease, LONG_MS, true);
@@ -163,20 +163,20 @@ export function capacityLedgerCommits(startNode: StartNode): void {
       expect(await ledger.commit(node, lease, LONG_MS, true)).toEqual({ kind: 'committed', used: 1, max: 1 });
     });
 
-    it('begins anew with an ended lease: earlier marks are gone', async () => {
+    it('starts an ended lease again without its earlier marks', async () => {
       const harness = await startReserved(3, SHORT_MS);
       const { ledger, node, lease, advance } = harness;
       await ledger.commit(node, lease, SHORT_MS);
       await ledger.reconcile(node, { running: 1 });
       await advance(SHORT_MS + edgeOf(harness));
       expect(await ledger.commit(node, lease, LONG_MS, true)).toMatchObject({ kind: 'committed' });
-      // It was committed a moment ago, so a report may not know it yet.
+      // It was committed just now, so the report may be older.
       const report = { running: 0, runningJobIds: [], takenMs: SHORT_MS };
       expect(await ledger.reconcile(node, report)).toEqual({ used: 1, max: 3 });
       expect(await ledger.release(node, lease)).toMatchObject({ kind: 'released' });
     });
 
-    it('begins anew with an ended lease: the earlier report did not count it', async () => {
+    it('starts an ended lease again: the earlier report did not count it', async () => {
       const { ledger, node, lease, advance } = await startReserved(3, SHORT_MS);
       await ledger.reconcile(node, { running: 2 });
       await advance(SHORT_MS);
@@ -227,7 +227,7 @@ export function capacityLedgerCommits(startNode: StartNode): void {
       expect(await ledger.release(node, lease)).toEqual({ kind: 'absent', used: 0, max: 2 });
     });
 
-    it('shortens the lease, and no more than asked', async () => {
+    it('shortens the lease to the given time', async () => {
       const harness = await startReserved(1);
       const { ledger, node, lease, advance, load } = harness;
       const begunAt = performance.now();
@@ -256,7 +256,7 @@ export function capacityLedgerCommits(startNode: StartNode): void {
       expect(await load()).toEqual({ used: 0, max: 1 });
     });
 
-    it('shortens, never lengthens', async () => {
+    it('never extends a lease', async () => {
       const { ledger, node, lease, advance, load } = await startReserved(2, 50);
       const shortened = newLease();
       await ledger.reserve(node, shortened, LONG_MS);
@@ -309,7 +309,7 @@ export function capacityLedgerCommits(startNode: StartNode): void {
         expect(await ledger.commit(node, lease, LONG_MS)).toMatchObject({ kind: 'committed' });
     });
 
-    it('lets the lease end by release and by expiry', async () => {
+    it('an abandoned lease ends by release and by expiry', async () => {
       const { ledger, node, advance, load } = await startNode(2);
       const [a, b] = [newLease(), newLease()];
       await ledger.reserve(node, a, LONG_MS);

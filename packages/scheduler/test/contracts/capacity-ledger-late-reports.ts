@@ -33,7 +33,7 @@ export function capacityLedgerLateReports(startNode: StartNode): void {
     expect(await report()).toEqual({ used: 0, max: 2 });
   });
 
-  it('begins anew after a late commit removed the mark', async () => {
+  it('a new mark counts again after a late commit removed the first', async () => {
     const { ledger, node, lease, report, advance, ageMs } = await startAbandoned();
     await advance(ageMs);
     await ledger.commit(node, lease, LONG_MS, true);
@@ -86,7 +86,7 @@ export function capacityLedgerLateReports(startNode: StartNode): void {
       expect(await report([])).toEqual({ used: 0, max: 3 });
     });
 
-    it('begins anew after a release and a new reserve', async () => {
+    it('counts again from the start after a release and a new reserve', async () => {
       const { ledger, node, lease, report, advance, takenMs } = await startTaken();
       await ledger.release(node, lease);
       await ledger.reserve(node, lease, LONG_MS);

@@ -194,7 +194,7 @@ export function capacityLedgerModel(start: () => Promise<Timed & { readonly ledg
           expect(answer).toMatchObject(model.load());
       }
 
-      // I2: whatever happened, ending every lease and reporting nothing leaves nothing.
+      // I2: after every lease has ended and the node reports no job, no slot is used.
       for (const id of jobs.keys()) await ledger.release(node, lease(id));
       await ledger.reconcile(node, { running: 0 });
       expect((await ledger.loads([node])).get(node)?.used).toBe(0);

@@ -17,7 +17,7 @@ export interface StartedNode extends Timed {
 export type StartNode = (slots: number) => Promise<StartedNode>;
 
 export function capacityLedgerReports(startNode: StartNode): void {
-  it('refuses new leases, but keeps held ones, while a node accepts nothing', async () => {
+  it('refuses new leases and keeps existing ones while a node accepts nothing', async () => {
     const { ledger, node, load } = await startNode(2);
     const [a, b] = [newLease(), newLease()];
     await ledger.reserve(node, a, LONG_MS);
@@ -32,19 +32,19 @@ export function capacityLedgerReports(startNode: StartNode): void {
 
   it('ignores a declaration of an older claim', async () => {
     const { ledger, node } = await startNode(2);
-    const tell = (slots: number, isAccepting: boolean, claim?: number) =>
+    const declare = (slots: number, isAccepting: boolean, claim?: number) =>
       ledger.declare(node, { slots, isAccepting, claim });
     const reserve = () => ledger.reserve(node, newLease(), LONG_MS);
-    await tell(4, true, 9);
-    expect(await tell(2, false, 7)).toEqual({ used: 0, max: 4 });
+    await declare(4, true, 9);
+    expect(await declare(2, false, 7)).toEqual({ used: 0, max: 4 });
     expect(await reserve()).toMatchObject({ kind: 'reserved', max: 4 });
-    await tell(4, false, 9);
+    await declare(4, false, 9);
     expect(await reserve()).toEqual({ kind: 'not_ready' });
-    await tell(3, true);
+    await declare(3, true);
     expect(await reserve()).toMatchObject({ kind: 'reserved', max: 3 });
   });
 
-  it('keeps leases beyond fewer slots, and refuses new ones meanwhile', async () => {
+  it('keeps leases beyond fewer slots, and refuses new ones', async () => {
     const { ledger, node } = await startNode(3);
     const [a, b, c] = [newLease(), newLease(), newLease()];
     for (const lease of [a, b, c]) await ledger.reserve(node, lease, LONG_MS);
@@ -162,7 +162,7 @@ export function capacityLedgerReports(startNode: StartNode): void {
     expect(await ledger.reconcile(node, { running: 0, runningJobIds: [] })).toEqual({ used: 1, max: 2 });
   });
 
-  it('ends exactly the abandoned leases that are proven gone', async () => {
+  it('ends exactly the abandoned leases whose jobs are not named', async () => {
     const { ledger, node } = await startNode(5);
     // Names that contain one another, and the separator of leases.
     const root = fresh('job');

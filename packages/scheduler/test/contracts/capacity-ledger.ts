@@ -156,7 +156,7 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
         expect(await ledger.reserve(node, lease, LONG_MS)).toEqual({ kind: 'already', used: 1, max: 1 });
       });
 
-      it('gives a slot back once, however often it is released', async () => {
+      it('releases a slot once, however often release is called', async () => {
         const { ledger, node, load } = await startNode(3);
         const [lease, other] = [newLease(), newLease()];
         await ledger.reserve(node, lease, LONG_MS);

@@ -26,7 +26,7 @@ export function chanceContract(name: string, open: () => Chance): void {
       for (const count of counts) expect(Math.abs(count - expected)).toBeLessThan(slack);
     });
 
-    it('goes on to other numbers with every draw', () => {
+    it('returns another number at every call', () => {
       expect(new Set(times(1_000, open())).size).toBeGreaterThan(990);
     });
   });

@@ -1,4 +1,4 @@
-/** Contract of Clock: its law as tests, for the real clock and for those that are stepped. */
+/** Contract of Clock: its law as tests, for the real clock and for stepped clocks. */
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/ports/clock.ts';
 import { type Closable, edgeOf, holdsBefore, isPending, perTest, type Timed } from './harness.ts';

@@ -38,7 +38,7 @@ export function deadLettersContract(
       const me = fresh('instance');
       await inbox.open(me);
 
-      /** Letters die as they do in real life: handed out too often. */
+      /** Messages become dead letters as in production: delivered too often. */
       async function die(...bodies: readonly string[]): Promise<void> {
         for (const body of bodies) {
           await inbox.send(me, body);
@@ -75,18 +75,18 @@ export function deadLettersContract(
       expect(letters[0]).not.toHaveProperty('body');
     });
 
-    it('has nothing of unknown instances', async () => {
+    it('is empty for unknown instances', async () => {
       const { deadLetters } = await start();
-      const nobody = fresh('nobody');
-      expect(await deadLetters.list(nobody, { max: 10 })).toEqual({ letters: [], isLast: true });
-      expect(await deadLetters.get(nobody, '1-1')).toBeUndefined();
-      expect(await deadLetters.purge(nobody, { max: 10 })).toEqual({ purged: 0, isDone: true });
-      expect(await deadLetters.replay(nobody, '1-1', nobody)).toBe('absent');
-      await deadLetters.orphan(nobody);
+      const unknown = fresh('unknown');
+      expect(await deadLetters.list(unknown, { max: 10 })).toEqual({ letters: [], isLast: true });
+      expect(await deadLetters.get(unknown, '1-1')).toBeUndefined();
+      expect(await deadLetters.purge(unknown, { max: 10 })).toEqual({ purged: 0, isDone: true });
+      expect(await deadLetters.replay(unknown, '1-1', unknown)).toBe('absent');
+      await deadLetters.orphan(unknown);
       expect(await deadLetters.orphaned()).toEqual([]);
     });
 
-    it('has pages with each message once, and a known last page', async () => {
+    it('lists each message once over all pages and marks the last page', async () => {
       const { deadLetters, me, die } = await start();
       await die('a', 'b', 'c', 'd');
       const pages: string[][] = [];
@@ -147,7 +147,7 @@ export function deadLettersContract(
       const { deadLetters, inbox, me, die, idOf, heads } = await start({ maxMessages: 1 });
       await die('letter');
       const messageId = await idOf('letter');
-      expect(await deadLetters.replay(me, messageId, fresh('nobody'))).toBe('gone');
+      expect(await deadLetters.replay(me, messageId, fresh('unknown'))).toBe('gone');
       await inbox.send(me, 'fills it');
       expect(await deadLetters.replay(me, messageId, me)).toBe('full');
       expect(await heads()).toEqual(['letter']);
@@ -211,7 +211,7 @@ export function deadLettersContract(
       expect(await deadLetters.purge(me, { max: 10 })).toEqual({ purged: 0, isDone: true });
     });
 
-    it('keeps messages for good when their instance is back', async () => {
+    it('keeps messages without expiry when their instance is back', async () => {
       const { deadLetters, me, die, heads, ...timed } = await start({ orphanedForMs: SHORT_MS });
       await die('before');
       await deadLetters.orphan(me);

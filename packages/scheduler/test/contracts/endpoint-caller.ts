@@ -1,7 +1,7 @@
 /** Contract of EndpointCaller: its law as tests, for any adapter, against real servers. */
 import { describe, expect, it } from 'vitest';
 import type { EndpointCaller } from '../../src/ports/endpoint-caller.ts';
-import { endpoint, nobody, status } from '../adapters/http/loopback-endpoint.ts';
+import { endpoint, status, unusedAddress } from '../adapters/http/loopback-endpoint.ts';
 import { type Closable, perTest } from './harness.ts';
 
 export interface EndpointCallerHarness extends Closable {
@@ -11,7 +11,7 @@ export interface EndpointCallerHarness extends Closable {
 export type OpenEndpointCaller = (options: {
   /** The allow-list. */
   readonly networks: readonly string[];
-  /** What every name resolves to; as the machine says, if left out. */
+  /** Addresses of every host name; absent: those of the machine. */
   readonly addresses?: readonly string[];
 }) => Promise<EndpointCallerHarness>;
 
@@ -124,7 +124,7 @@ export function endpointCallerContract(name: string, open: OpenEndpointCaller): 
     describe('silence', () => {
       it('is declined when no server listens', async () => {
         const { caller } = await start(LOOPBACK);
-        expect(await caller.post(await nobody(), '{}', LONG_MS)).toMatchObject({ kind: 'declined' });
+        expect(await caller.post(await unusedAddress(), '{}', LONG_MS)).toMatchObject({ kind: 'declined' });
       });
 
       it('is unreachable when no answer comes in time', async () => {
@@ -174,7 +174,7 @@ export function endpointCallerContract(name: string, open: OpenEndpointCaller): 
           write();
         });
         const { caller } = await start(LOOPBACK);
-        // Far below this limit: what is waited for is the size, not the time.
+        // The test waits for the size limit, which comes far before the time limit.
         expect(await caller.post(url, '{}', 60_000)).toEqual({ kind: 'taken' });
         expect(written).toBeLessThan(64 * 1024 * 1024);
       });

@@ -1,17 +1,17 @@
-/** Contract suites, common ground: a harness per test, ids nobody else uses, and waiting that works on any store. */
+/** Shared by the contract suites: a harness per test, unique ids, and waiting that works on any store. */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach } from 'vitest';
 
 /**
- * Time as a suite sees it. After `advance(ms)` at least `ms` have passed on the store's own clock, and everything
- * that this made due has run.
+ * Time of a suite. After `advance(ms)` at least `ms` have passed on the store's own clock, and everything that became
+ * due has run.
  */
 export interface Timed {
   advance(ms: number): Promise<void>;
   /**
-   * How close to an instant `advance` can stop. 1 means that time stands still between calls of `advance`; a store
-   * that waits for real leaves it out.
+   * How close to a time `advance` can stop. 1: time does not pass between calls of `advance`. Absent: the store waits
+   * in real time.
    */
   readonly edgeMs?: number;
 }
@@ -26,7 +26,7 @@ export const edgeOf = (timed: Timed): number => timed.edgeMs ?? REAL_EDGE_MS;
 
 export const isStepped = (timed: Timed): boolean => timed.edgeMs === 1;
 
-/** Many suites may share one store, so no two tests may name the same thing. */
+/** Many suites may share one store, so no two tests may use the same id. */
 export const fresh = (kind: string): string => `${kind}-${randomUUID()}`;
 
 export const times = <T>(count: number, make: (index: number) => T): T[] =>
@@ -48,8 +48,8 @@ export function perTest<A extends unknown[], H extends Closable>(
 }
 
 /**
- * What must hold before `limitMs` have passed since `begunAt` (a reading of `performance.now()`). Where time is real a
- * slow machine may look too late; what it sees then proves nothing, so `check` must change nothing.
+ * Checks what must hold before `limitMs` have passed since `begunAt` (a reading of `performance.now()`). In real time a
+ * slow machine may check too late; the result then proves nothing, so `check` must change nothing.
  */
 export async function holdsBefore(
   timed: Timed,
@@ -67,7 +67,7 @@ export async function holdsBefore(
 /** Only a hang takes longer. */
 const LIMIT_MS = 60_000;
 
-/** For what a store may do in its own time, as cleaning up is. */
+/** For what a store may do later, such as cleaning up. */
 export async function eventually(timed: Timed, check: () => Promise<void>): Promise<void> {
   const until = performance.now() + LIMIT_MS;
   for (let step = 0; isStepped(timed) ? step < 20 : performance.now() < until; step += 1) {

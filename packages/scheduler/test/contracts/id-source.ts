@@ -6,7 +6,7 @@ import { type Closable, fresh, perTest, type Timed, times } from './harness.ts';
 
 export interface IdSourceHarness extends Timed, Closable {
   readonly ids: IdSource;
-  /** Another process, begun now. */
+  /** Another process that starts now. */
   restart(): IdSource;
 }
 
@@ -47,7 +47,7 @@ export function idSourceContract(name: string, open: () => Promise<IdSourceHarne
       const [tenant, request] = [fresh('tenant'), fresh('request')];
       const first = ids.jobId(tenant, request);
       const shared = commonPrefix(first, restart().jobId(tenant, request));
-      // 64 bits in the densest spelling, after whatever all job ids begin with.
+      // 64 bits in the shortest spelling, after the common beginning of all job ids.
       const everywhere = commonPrefix(ids.jobId('a', undefined), ids.jobId('b', undefined));
       expect(shared - everywhere).toBeGreaterThanOrEqual(11);
       for (const [otherTenant, otherRequest] of [

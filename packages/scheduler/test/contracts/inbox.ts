@@ -36,7 +36,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       return { ...harness, me, stuck };
     }
 
-    it('hands out what was sent, in order, once, with every character', async () => {
+    it('delivers messages once, in order and unchanged', async () => {
       const { inbox, me } = await start();
       const sent = ['one', '{"text":"你好 👋\\n"}', '', 'x'.repeat(100_000)];
       for (const body of sent) expect(await inbox.send(me, body)).toBe('sent');
@@ -46,14 +46,14 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(await inbox.take(me, AT_ONCE)).toEqual([]);
     });
 
-    it('hands out no more than was asked for', async () => {
+    it('delivers at most the requested number of messages', async () => {
       const { inbox, me } = await start();
       for (const body of ['a', 'b', 'c']) await inbox.send(me, body);
       expect(bodies(await inbox.take(me, { max: 2, waitMs: 0 }))).toEqual(['a', 'b']);
       expect(bodies(await inbox.take(me, { max: 2, waitMs: 0 }))).toEqual(['c']);
     });
 
-    it('keeps inboxes apart', async () => {
+    it('delivers each message to its own inbox only', async () => {
       const { inbox, me } = await start();
       const other = fresh('instance');
       await inbox.open(other);
@@ -71,33 +71,33 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(bodies(await waiting)).toEqual(['late']);
     });
 
-    it('lets a waiting reader go empty-handed at its limit', async () => {
+    it('a waiting reader gets no messages at its time limit', async () => {
       const { inbox, me, advance } = await start();
       const waiting = inbox.take(me, { max: 10, waitMs: 50 });
       await advance(60);
       expect(await waiting).toEqual([]);
     });
 
-    it('refuses the sender when nobody opened it, and when it was closed', async () => {
+    it('refuses messages before it is opened and after it is closed', async () => {
       const { inbox, me } = await start();
-      expect(await inbox.send(fresh('nobody'), 'hello')).toBe('gone');
-      expect(await inbox.take(fresh('nobody'), AT_ONCE)).toEqual([]);
+      expect(await inbox.send(fresh('unknown'), 'hello')).toBe('gone');
+      expect(await inbox.take(fresh('unknown'), AT_ONCE)).toEqual([]);
       expect(await inbox.close(me)).toBe('closed');
       expect(await inbox.close(me)).toBe('closed');
       expect(await inbox.send(me, 'too late')).toBe('gone');
     });
 
-    it('opens twice without losing what is in it', async () => {
+    it('keeps its messages when it is opened again', async () => {
       const { inbox, me } = await start();
       await inbox.send(me, 'before');
       await inbox.open(me);
       expect(bodies(await inbox.take(me, AT_ONCE))).toEqual(['before']);
     });
 
-    it('I2 no leak: ends by itself when nobody opens it again, though nobody has closed it', async () => {
+    it('I2 no leak: expires if it is not opened again', async () => {
       const idleMs = 2_000;
       const { inbox, me, advance, ...timed } = await start({ idleMs });
-      // Twice this is beyond its end; once is far before it on real servers, however slow the machine.
+      // Twice this is after its expiry; once is long before it on real servers, even on a slow machine.
       const sooner = isStepped({ advance, ...timed }) ? idleMs - 1 : 0.6 * idleMs;
       await advance(sooner);
       await inbox.send(me, 'kept');
@@ -109,20 +109,20 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(await inbox.size(me)).toEqual({ messages: 0, delivered: 0, dead: 0 });
     });
 
-    it('I11 bounded: at its limit it refuses the sender and drops nothing', async () => {
+    it('I11 bounded: refuses new messages at its limit and drops nothing', async () => {
       const { inbox, me } = await start({ maxMessages: 3 });
       const results = await Promise.all(times(20, (index) => inbox.send(me, `message ${index}`)));
       expect(results.filter((result) => result === 'sent')).toHaveLength(3);
       expect(results.filter((result) => result === 'full')).toHaveLength(17);
       const messages = await inbox.take(me, AT_ONCE);
       expect(messages).toHaveLength(3);
-      // Handed out is not handled: there is room only after the confirmation.
+      // A delivered message still counts: there is room only after its acknowledgement.
       expect(await inbox.send(me, 'one more')).toBe('full');
       await inbox.ack(me, idsOf(messages).slice(0, 1));
       expect(await inbox.send(me, 'one more')).toBe('sent');
     });
 
-    it('hands a message out again that was not confirmed, with its count, and no other', async () => {
+    it('delivers only unacknowledged messages again, with their count', async () => {
       const { inbox, me, stuck } = await start();
       await inbox.send(me, 'handled');
       await inbox.send(me, 'forgotten');
@@ -136,7 +136,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(bodies(await inbox.take(me, AT_ONCE))).toEqual(['not handed out']);
     });
 
-    it('leaves alone what was handed out a moment ago', async () => {
+    it('does not deliver a recently delivered message again', async () => {
       const { inbox, me } = await start();
       await inbox.send(me, 'just now');
       await inbox.take(me, AT_ONCE);
@@ -144,7 +144,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(again).toEqual({ messages: [], died: 0 });
     });
 
-    it('puts a message among the dead after too many deliveries, and goes on with the others', async () => {
+    it('moves a message to the dead letters after too many deliveries', async () => {
       const { inbox, me, stuck } = await start({ maxDeliveries: 2 });
       await inbox.send(me, 'poison');
       await inbox.take(me, AT_ONCE);
@@ -156,7 +156,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(await stuck()).toMatchObject({ messages: [{ body: 'fine' }], died: 0 });
     });
 
-    it('leaves alone what is still being handled, however long: it neither comes again nor dies', async () => {
+    it('neither redelivers nor buries a message that is still being handled', async () => {
       const { inbox, me, advance, ...timed } = await start({ maxDeliveries: 2 });
       for (const body of ['slow', 'stuck', 'slow too']) await inbox.send(me, body);
       const [slow, , slowToo] = idsOf(await inbox.take(me, AT_ONCE));
@@ -165,7 +165,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
         await advance(IDLE_MS + edgeOf({ advance, ...timed }));
         expect(await inbox.takeAgain(me, { max: 1, idleMs: IDLE_MS, except })).toMatchObject(expected);
       }
-      // They were delivered once all the time.
+      // They were delivered only once.
       const again = await inbox.takeAgain(me, { max: 10, idleMs: IDLE_MS });
       expect(again.messages).toMatchObject([
         { body: 'slow', deliveries: 2 },
@@ -173,7 +173,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       ]);
     });
 
-    it('finds what is stuck behind more messages under way than one look shows', async () => {
+    it('finds a stuck message behind a page of messages in progress', async () => {
       const { inbox, me, stuck } = await start();
       const bodiesSent = times(600, (index) => `message ${index}`);
       for (const body of bodiesSent) await inbox.send(me, body);
@@ -184,7 +184,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(bodies(again.messages)).toEqual(bodiesSent.slice(-2));
     });
 
-    it('lets a message die only after it has lain for a while', async () => {
+    it('buries a message only after it was idle for a while', async () => {
       const { inbox, me, advance, stuck } = await start({ maxDeliveries: 1, minIdleToDieMs: 1_000 });
       await inbox.send(me, 'poison');
       await inbox.take(me, AT_ONCE);
@@ -193,7 +193,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(await stuck()).toEqual({ messages: [], died: 1 });
     });
 
-    it('drops dead letters where none are kept, and counts them', async () => {
+    it('drops and counts dead letters if none are kept', async () => {
       const { inbox, me, stuck } = await start({ maxDeliveries: 1, maxDead: 0 });
       for (const body of ['a', 'b']) await inbox.send(me, body);
       await inbox.take(me, AT_ONCE);
@@ -209,25 +209,25 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(await inbox.size(me)).toEqual({ messages: 0, delivered: 0, dead: 2 });
     });
 
-    it('confirms what it does not know, or knows no more, without harm', async () => {
+    it('ignores acknowledgements of unknown or removed messages', async () => {
       const { inbox, me } = await start();
       await inbox.send(me, 'one');
       const ids = idsOf(await inbox.take(me, AT_ONCE));
       await inbox.ack(me, ids);
       await inbox.ack(me, ids);
       await inbox.ack(me, []);
-      await inbox.ack(fresh('nobody'), ids);
+      await inbox.ack(fresh('unknown'), ids);
       expect(await inbox.size(me)).toEqual({ messages: 0, delivered: 0, dead: 0 });
     });
 
-    it('confirms thousands of messages at once', async () => {
+    it('acknowledges thousands of messages at once', async () => {
       const { inbox, me } = await start();
       await Promise.all(times(2_500, (index) => inbox.send(me, String(index))));
       await inbox.ack(me, idsOf(await inbox.take(me, { max: 3_000, waitMs: 0 })));
       expect(await inbox.size(me)).toEqual({ messages: 0, delivered: 0, dead: 0 });
     });
 
-    it('is not closed while something is in it, handed out or not', async () => {
+    it('is not closed while it holds messages, delivered or not', async () => {
       const { inbox, me } = await start();
       await inbox.send(me, 'unread');
       expect(await inbox.close(me)).toBe('not_empty');

@@ -22,7 +22,7 @@ export function instanceFiguresContract(name: string, open: () => Promise<Instan
       await figures.write(one, { nodes: 4, sessions: 5, jobs: 1_000_000 }, LONG_MS);
       expect(await figures.read(one)).toEqual({ nodes: 4, sessions: 5, jobs: 1_000_000 });
       expect(await figures.read(other)).toEqual({ nodes: 0, sessions: 0, jobs: 0 });
-      expect(await figures.read(fresh('nobody'))).toBeUndefined();
+      expect(await figures.read(fresh('unknown'))).toBeUndefined();
     });
 
     it('returns the pools of an instance that has some', async () => {

@@ -27,18 +27,18 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
     const find = async (instances: Instances, { instanceId }: Instance) =>
       (await instances.living([instanceId])).get(instanceId);
 
-    it('knows who announced itself, with everything it said', async () => {
+    it('returns every announced instance with its data', async () => {
       const { instances } = await start();
       const [one, other] = [make(), make({ advertiseUrl: undefined })];
       expect(await instances.announce(one, LONG_MS)).toBe('announced');
       expect(await instances.announce(other, LONG_MS)).toBe('announced');
-      const living = await instances.living([one.instanceId, fresh('nobody'), other.instanceId]);
+      const living = await instances.living([one.instanceId, fresh('unknown'), other.instanceId]);
       expect([...living.keys()].sort()).toEqual([one.instanceId, other.instanceId].sort());
       expect(living.get(one.instanceId)).toEqual(one);
       expect([...(await instances.all())].sort()).toEqual([one.instanceId, other.instanceId].sort());
     });
 
-    it('lets nobody live beyond its time without renewal, and forgets no name', async () => {
+    it('a presence ends without renewal, and the name stays listed', async () => {
       const { instances, ...timed } = await start();
       const one = make();
       await instances.announce(one, SHORT_MS);
@@ -56,7 +56,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       expect(await find(instances, one)).toEqual(one);
     });
 
-    it('gives a living name to no other incarnation, however many try at once', async () => {
+    it('refuses the name of a live instance to all other incarnations', async () => {
       const { instances } = await start();
       const claims = times(20, () => make({ instanceId: 'wanted' }));
       const results = await Promise.all(claims.map((claim) => instances.announce(claim, LONG_MS)));
@@ -65,7 +65,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       expect(winner && (await find(instances, winner))).toEqual(winner);
     });
 
-    it('keeps what was said first when the same incarnation announces itself again', async () => {
+    it('keeps the first data when an incarnation announces itself again', async () => {
       const { instances } = await start();
       const one = make();
       await instances.announce(one, LONG_MS);
@@ -73,7 +73,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       expect(await find(instances, one)).toEqual(one);
     });
 
-    it('gives the name of a dead one to the next, whose renewal the dead one has lost', async () => {
+    it('gives the name of a dead instance to the next incarnation', async () => {
       const { instances, ...timed } = await start();
       const dead = make();
       await instances.announce(dead, SHORT_MS);
@@ -84,7 +84,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       expect(await find(instances, next)).toEqual(next);
     });
 
-    it('lets one come back that was silent for too long, with everything it said, if nobody took it for dead', async () => {
+    it('a late renewal restores the presence if no death was declared', async () => {
       const { instances, ...timed } = await start();
       const one = make();
       await instances.announce(one, SHORT_MS);
@@ -94,7 +94,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       expect(await instances.renew(one, LONG_MS)).toMatchObject({ kind: 'renewed' });
     });
 
-    it('brings nobody back who was declared dead, however long it renews', async () => {
+    it('refuses every renewal after a declared death', async () => {
       const { instances, ...timed } = await start();
       const one = make();
       await instances.announce(one, SHORT_MS);
@@ -109,7 +109,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       expect(await instances.all()).toEqual([one.instanceId]);
     });
 
-    it('declares nobody dead who lives', async () => {
+    it('does not declare a live instance dead', async () => {
       const { instances } = await start();
       const one = make();
       await instances.announce(one, LONG_MS);
@@ -118,7 +118,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       expect(await find(instances, one)).toEqual(one);
     });
 
-    it('lets either a late renewal or a declaration of death succeed, never both', async () => {
+    it('either a late renewal or a declared death succeeds, never both', async () => {
       const { instances, ...timed } = await start();
       const late = times(20, () => make());
       for (const one of late) await instances.announce(one, SHORT_MS);
@@ -134,7 +134,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       for (const outcome of outcomes) expect(['living and revived', 'dead and lost']).toContain(outcome);
     });
 
-    it('gives the name of one that was declared dead to the next incarnation', async () => {
+    it('gives the name to a new incarnation after a declared death', async () => {
       const { instances } = await start();
       const [dead, next] = [make({ instanceId: 'again' }), make({ instanceId: 'again' })];
       expect(await instances.declareDead('again')).toBe('dead');
@@ -144,7 +144,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       expect(await instances.declareDead('again')).toBe('living');
     });
 
-    it('answers a renewal with the time of the store, whatever came of it', async () => {
+    it('answers every renewal with the time of the store', async () => {
       const { instances, ...timed } = await start();
       const one = make();
       await instances.announce(one, LONG_MS);
@@ -157,7 +157,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       expect(later - at).toBeLessThan(LONG_MS);
     });
 
-    it('lets one go of its own accord, and only by its own incarnation', async () => {
+    it('an instance leaves only by its own incarnation', async () => {
       const { instances } = await start();
       const one = make();
       await instances.announce(one, LONG_MS);
@@ -170,7 +170,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       expect(await instances.all()).toEqual([one.instanceId]);
     });
 
-    it('removes the name of a dead one, never of a living one', async () => {
+    it('removes the name of a dead instance, never of a live one', async () => {
       const { instances } = await start();
       const [dead, living] = [make(), make()];
       await instances.announce(dead, LONG_MS);
@@ -182,7 +182,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       expect(await instances.all()).toEqual([living.instanceId]);
     });
 
-    it('knows again by its renewal whom it has forgotten altogether', async () => {
+    it('a renewal restores an instance that the store has lost', async () => {
       const { instances } = await start();
       const one = make();
       expect(await instances.renew(one, LONG_MS)).toMatchObject({ kind: 'revived' });

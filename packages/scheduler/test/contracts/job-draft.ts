@@ -1,4 +1,4 @@
-/** Contract suites, common ground: job records to admit, and the moves of an ordinary life. */
+/** Shared by the contract suites: job records to admit, and the moves of an ordinary job. */
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
 import type { Attempt, JobRecord, JobState } from '../../src/domain/job.ts';
@@ -13,7 +13,7 @@ export const RESULT: JobResult = {
   ttsFormat: 'pcm16',
 };
 
-// A store may find the record by the first part of its name, so the names are the real ones.
+// A store may find the record by the first part of its id, so the ids are real ones.
 const ids = createIdSource({ clock: systemClock, digestsRequests: true });
 
 export function draftJob(now: number, parts: Partial<JobRecord> = {}): JobRecord {
@@ -59,7 +59,7 @@ export function changeTo(state: JobState, parts: Omit<Partial<JobChange>, 'state
   return { state, entry: { state, at: 0, attempt: parts.fence?.attempt ?? 0 }, ...parts };
 }
 
-/** Moves the record on from wherever it is now. */
+/** Moves the record from its current state. */
 export async function moveOn(
   store: JobStore,
   jobId: string,
@@ -111,13 +111,13 @@ const FIELDS: Readonly<Record<keyof JobRecord, true>> = {
   result: true,
 };
 
-/** A copy of the record as it is now, without anything a store keeps beside it. */
+/** A copy of the current record, without fields that a store adds. */
 export const plain = (job: JobRecord): JobRecord =>
   structuredClone(
     Object.fromEntries(Object.keys(FIELDS).map((field) => [field, job[field as keyof JobRecord]])),
   ) as unknown as JobRecord;
 
-/** The store with every record copied as it comes out, so that a test compares what it saw and not what it became. */
+/** A store that copies every returned record, so that a test compares the record at the time of the call. */
 export function plainly(store: JobStore): JobStore {
   const copied = <R extends object>(result: R): R =>
     'job' in result ? { ...result, job: plain(result.job as JobRecord) } : result;

@@ -1,4 +1,4 @@
-/** Contract of JobEvents between instances: a waiter on one hears of jobs that are moved on another. */
+/** Contract of JobEvents between instances: a subscriber on one gets the moves of jobs on another. */
 import { describe, expect, it } from 'vitest';
 import { isSettled, type JobRecord, type JobState } from '../../src/domain/job.ts';
 import type { Clock } from '../../src/ports/clock.ts';
@@ -21,7 +21,7 @@ export interface JobEventsAcrossHarness extends Timed, Closable {
 
 const FENCE = { nodeId: 'node-a', attempt: 1 };
 
-/** Moves as the engine does: what the store has written is published. */
+/** Moves like the engine: it publishes the record that the store returned. */
 async function move(
   { store, events }: Instance,
   job: JobRecord,
@@ -54,9 +54,9 @@ export function jobEventsAcrossContract(name: string, open: () => Promise<JobEve
         return admitted.job;
       };
       const listen = (jobId: string, instance = harness.here) => {
-        const heard: JobRecord[] = [];
-        const subscription = instance.events.subscribe(jobId, (job) => heard.push(job));
-        return { heard, stop: () => subscription.kind === 'subscribed' && subscription.stop() };
+        const received: JobRecord[] = [];
+        const subscription = instance.events.subscribe(jobId, (job) => received.push(job));
+        return { received, stop: () => subscription.kind === 'subscribed' && subscription.stop() };
       };
       const settle = (check: () => void) => eventually(harness, async () => check());
       return { ...harness, admit, listen, settle };
@@ -65,24 +65,24 @@ export function jobEventsAcrossContract(name: string, open: () => Promise<JobEve
     it('sends moves on another instance to a subscriber here', async () => {
       const { here, there, admit, listen, settle, advance } = await start();
       const job = await admit();
-      const { heard } = listen(job.jobId);
+      const { received } = listen(job.jobId);
       await advance(50);
       const reserved = await move(there, job, 'RESERVED', { intent: FENCE });
-      await settle(() => expect(heard.at(-1)).toEqual(reserved));
+      await settle(() => expect(received.at(-1)).toEqual(reserved));
       const failed = await move(there, reserved, 'FAILED', { failure: { code: 'X', message: 'why' } });
-      await settle(() => expect(heard.at(-1)).toEqual(failed));
+      await settle(() => expect(received.at(-1)).toEqual(failed));
       expect(await here.store.get(job.jobId)).toEqual(failed);
     });
 
     it('sends moves in order, each at most once, and always the last', async () => {
       const { there, admit, listen, settle, advance } = await start();
       const job = await admit();
-      const { heard } = listen(job.jobId);
+      const { received } = listen(job.jobId);
       await advance(50);
       const last = await finish(there, job);
-      await settle(() => expect(heard.at(-1)).toEqual(last));
+      await settle(() => expect(received.at(-1)).toEqual(last));
       await advance(50);
-      const lengths = heard.map(({ timeline }) => timeline.length);
+      const lengths = received.map(({ timeline }) => timeline.length);
       expect(lengths).toEqual([...new Set(lengths)].sort((a, b) => a - b));
     });
 
@@ -111,25 +111,25 @@ export function jobEventsAcrossContract(name: string, open: () => Promise<JobEve
       ] as const;
       await advance(50);
       stopped.stop();
-      const told = stopped.heard.length;
+      const before = stopped.received.length;
       const last = await finish(there, job);
       await settle(() => {
-        expect(mine.heard.at(-1)).toEqual(last);
-        expect(theirs.heard.at(-1)).toEqual(last);
+        expect(mine.received.at(-1)).toEqual(last);
+        expect(theirs.received.at(-1)).toEqual(last);
       });
-      expect(stopped.heard).toHaveLength(told);
+      expect(stopped.received).toHaveLength(before);
     });
 
     it('sends moves of a job whose request is bound to another one', async () => {
       const { clock, there, admit, listen, settle, advance } = await start();
       const draft = draftRequest(clock.now());
       const job = await admit(draft);
-      const { heard } = listen(job.jobId);
+      const { received } = listen(job.jobId);
       await advance(50);
       const failed = await move(there, job, 'FAILED', { failure: { code: 'X', message: '' } });
       await admit(repeatOf(draft));
       const released = await move(there, failed, 'RELEASED');
-      await settle(() => expect(heard.at(-1)).toEqual(released));
+      await settle(() => expect(received.at(-1)).toEqual(released));
     });
 
     it('sends moves to a subscriber after a time without subscribers', async () => {
@@ -140,10 +140,10 @@ export function jobEventsAcrossContract(name: string, open: () => Promise<JobEve
         await advance(10);
         stop();
       }
-      const { heard } = listen(job.jobId);
+      const { received } = listen(job.jobId);
       await advance(50);
       const last = await finish(there, job);
-      await settle(() => expect(heard.at(-1)).toEqual(last));
+      await settle(() => expect(received.at(-1)).toEqual(last));
     });
   });
 }

@@ -11,7 +11,7 @@ export interface JobEventsHarness extends Timed, Closable {
 
 export type OpenJobEvents = (limits: { maxListeners: number }) => Promise<JobEventsHarness>;
 
-const LIFE: readonly JobState[] = ['RESERVED', 'DISPATCHED', 'RUNNING', 'FINISHED', 'RELEASED'];
+const ALL_STATES: readonly JobState[] = ['RESERVED', 'DISPATCHED', 'RUNNING', 'FINISHED', 'RELEASED'];
 
 export function jobEventsContract(name: string, open: OpenJobEvents): void {
   describe(`JobEvents: ${name}`, () => {
@@ -23,18 +23,18 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       const publish = (...states: JobState[]) => {
         for (const state of states) harness.events.publish({ ...job, state });
       };
-      /** Subscribes and keeps what it heard. */
-      const listen = (jobId = job.jobId, onHeard?: (heard: JobRecord) => void) => {
-        const heard: JobState[] = [];
+      /** Subscribes and keeps the received records. */
+      const listen = (jobId = job.jobId, onReceived?: (received: JobRecord) => void) => {
+        const received: JobState[] = [];
         const subscription = harness.events.subscribe(jobId, (moved) => {
-          heard.push(moved.state);
-          onHeard?.(moved);
+          received.push(moved.state);
+          onReceived?.(moved);
         });
         if (subscription.kind === 'full') throw new Error('full');
-        return { heard, stop: subscription.stop };
+        return { received, stop: subscription.stop };
       };
       const settle = (check: () => void) => eventually(harness, async () => check());
-      /** Long enough for anything on its way to arrive. */
+      /** Long enough for pending notices to arrive. */
       const rest = () => harness.advance(50);
       return { ...harness, job, publish, listen, settle, rest };
     }
@@ -43,12 +43,12 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       const { publish, listen, settle } = await start();
       const early = listen();
       publish('CREATED');
-      await settle(() => expect(early.heard).toEqual(['CREATED']));
+      await settle(() => expect(early.received).toEqual(['CREATED']));
       const late = listen();
-      publish(...LIFE);
+      publish(...ALL_STATES);
       await settle(() => {
-        expect(early.heard).toEqual(['CREATED', ...LIFE]);
-        expect(late.heard).toEqual(LIFE);
+        expect(early.received).toEqual(['CREATED', ...ALL_STATES]);
+        expect(late.received).toEqual(ALL_STATES);
       });
     });
 
@@ -68,9 +68,9 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       const other = listen(fresh('job'));
       const mine = listen();
       publish('RESERVED');
-      await settle(() => expect(mine.heard).toEqual(['RESERVED']));
+      await settle(() => expect(mine.received).toEqual(['RESERVED']));
       await rest();
-      expect(other.heard).toEqual([]);
+      expect(other.received).toEqual([]);
     });
 
     it('sends nothing after unsubscribe, which may be repeated', async () => {
@@ -78,24 +78,26 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       const stopped = listen();
       const other = listen();
       publish('RESERVED');
-      await settle(() => expect(stopped.heard).toEqual(['RESERVED']));
+      await settle(() => expect(stopped.received).toEqual(['RESERVED']));
       stopped.stop();
       stopped.stop();
       publish('DISPATCHED');
-      await settle(() => expect(other.heard).toEqual(['RESERVED', 'DISPATCHED']));
+      await settle(() => expect(other.received).toEqual(['RESERVED', 'DISPATCHED']));
       await rest();
-      expect(stopped.heard).toEqual(['RESERVED']);
+      expect(stopped.received).toEqual(['RESERVED']);
     });
 
     it('sends nothing to a subscriber that another has just stopped', async () => {
       const { publish, listen, settle, rest } = await start();
-      const pair: { heard: JobState[]; stop: () => void }[] = [];
+      const pair: { received: JobState[]; stop: () => void }[] = [];
       pair.push(listen(undefined, () => pair[1]?.stop()));
       pair.push(listen(undefined, () => pair[0]?.stop()));
       publish('RESERVED', 'DISPATCHED');
-      await settle(() => expect(pair.flatMap(({ heard }) => heard)).toEqual(['RESERVED', 'DISPATCHED']));
+      await settle(() =>
+        expect(pair.flatMap(({ received }) => received)).toEqual(['RESERVED', 'DISPATCHED']),
+      );
       await rest();
-      expect(pair.filter(({ heard }) => heard.length > 0)).toHaveLength(1);
+      expect(pair.filter(({ received }) => received.length > 0)).toHaveLength(1);
     });
 
     it('lets a subscriber unsubscribe during a notification', async () => {
@@ -106,9 +108,9 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       });
       const last = listen();
       publish('RESERVED', 'DISPATCHED');
-      await settle(() => expect(last.heard).toEqual(['RESERVED', 'DISPATCHED']));
+      await settle(() => expect(last.received).toEqual(['RESERVED', 'DISPATCHED']));
       await rest();
-      expect(all.map(({ heard }) => heard)).toEqual([['RESERVED'], ['RESERVED'], ['RESERVED']]);
+      expect(all.map(({ received }) => received)).toEqual([['RESERVED'], ['RESERVED'], ['RESERVED']]);
     });
 
     it('isolates a subscriber that throws', async () => {
@@ -120,7 +122,8 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       const after = listen();
       expect(() => publish('RESERVED', 'DISPATCHED')).not.toThrow();
       await settle(() => {
-        for (const { heard } of [before, throwing, after]) expect(heard).toEqual(['RESERVED', 'DISPATCHED']);
+        for (const { received } of [before, throwing, after])
+          expect(received).toEqual(['RESERVED', 'DISPATCHED']);
       });
     });
 
@@ -134,21 +137,21 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       const after = listen();
       publish('RESERVED');
       await settle(() => {
-        for (const { heard } of [before, driver, after])
-          expect(heard).toEqual(['RESERVED', 'DISPATCHED', 'RUNNING']);
+        for (const { received } of [before, driver, after])
+          expect(received).toEqual(['RESERVED', 'DISPATCHED', 'RUNNING']);
       });
     });
 
-    it('begins with the next move for a subscription during a notification', async () => {
+    it('a subscription during a notification gets the next move first', async () => {
       const { publish, listen, settle, rest } = await start();
       const late: ReturnType<typeof listen>[] = [];
       const first = listen(undefined, () => late.push(listen()));
       publish('RESERVED');
-      await settle(() => expect(first.heard).toEqual(['RESERVED']));
+      await settle(() => expect(first.received).toEqual(['RESERVED']));
       await rest();
-      expect(late.map(({ heard }) => heard)).toEqual([[]]);
+      expect(late.map(({ received }) => received)).toEqual([[]]);
       publish('DISPATCHED');
-      await settle(() => expect(late[0]?.heard).toEqual(['DISPATCHED']));
+      await settle(() => expect(late[0]?.received).toEqual(['DISPATCHED']));
     });
 
     it('treats one function subscribed twice as two subscribers', async () => {
@@ -171,15 +174,15 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
     it('I11 bounded: is full at its limit, and one unsubscribe makes room', async () => {
       const { events, job, publish, listen, settle, rest } = await start(3);
       const held = times(3, () => listen());
-      let isRefusedTold = false;
+      let isRefusedCalled = false;
       const refuse = () => {
-        isRefusedTold = true;
+        isRefusedCalled = true;
       };
       expect(events.subscribe(job.jobId, refuse)).toEqual({ kind: 'full' });
       publish('RESERVED');
-      for (const { heard } of held) await settle(() => expect(heard).toEqual(['RESERVED']));
+      for (const { received } of held) await settle(() => expect(received).toEqual(['RESERVED']));
       await rest();
-      expect(isRefusedTold).toBe(false);
+      expect(isRefusedCalled).toBe(false);
       held[0]?.stop();
       held[0]?.stop();
       expect(events.subscribe(job.jobId, refuse)).toMatchObject({ kind: 'subscribed' });

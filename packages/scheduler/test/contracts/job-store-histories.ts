@@ -1,4 +1,4 @@
-/** Contract of JobStore, second part: random histories of admits and ends against what the law says is bound. */
+/** Contract of JobStore: random histories of admits and ends, compared with the bindings that the law requires. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { JobRecord } from '../../src/domain/job.ts';
@@ -14,7 +14,7 @@ export function jobStoreHistories(start: StartJobStore): void {
     await fc.assert(
       fc.asyncProperty(history, async (steps) => {
         const drafts = times(3, () => draftRequest(now()));
-        // What the law says each request is bound to, and the last job it had.
+        // The job to which the law binds each request, and its last job.
         const bindings = new Map<number, string>();
         const last = new Map<number, string>();
         for (const { act, request } of steps) {

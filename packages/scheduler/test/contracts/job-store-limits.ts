@@ -1,4 +1,4 @@
-/** Contract of JobStore, fourth part: what is kept, for how long, and what happens at each limit (I11). */
+/** Contract of JobStore: retention, and the behaviour at each limit (I11). */
 import { expect, it } from 'vitest';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { JobStore } from '../../src/ports/job-store.ts';
@@ -12,7 +12,7 @@ const keptOf = async (store: JobStore, drafts: readonly JobRecord[]): Promise<bo
   Promise.all(drafts.map(async ({ jobId }) => (await store.get(jobId)) !== undefined));
 
 export function jobStoreLimits(start: StartJobStore): void {
-  it('I11 bounded: refuses at the limit of jobs in flight, leaves nothing bound, and admits when one ends', async () => {
+  it('I11 bounded: refuses jobs at the inflight limit and binds nothing', async () => {
     const { store, now } = await start({ maxInflight: 2 });
     const tenantId = fresh('tenant');
     const [a, b, c, d] = times(4, () => draftRequest(now(), { tenantId })) as [
@@ -36,7 +36,7 @@ export function jobStoreLimits(start: StartJobStore): void {
     expect(await store.admit(c)).toEqual({ kind: 'full' });
   });
 
-  it('I11 bounded: admits no more than the limit when many come at once', async () => {
+  it('I11 bounded: concurrent admits do not exceed the limit', async () => {
     const { store, now } = await start({ maxInflight: 5 });
     const results = await Promise.all(
       times(60, (index) => store.admit(index % 2 === 0 ? draftJob(now()) : draftRequest(now()))),
@@ -45,7 +45,7 @@ export function jobStoreLimits(start: StartJobStore): void {
     expect(results.filter((result) => result.kind === 'full')).toHaveLength(55);
   });
 
-  it('counts an end once: settling, releasing and repeats of both make room for one job', async () => {
+  it('the end of a job makes room once, however often it is repeated', async () => {
     const { store, now } = await start({ maxInflight: 2 });
     const [a, b] = [draftJob(now()), draftJob(now())];
     await store.admit(a);
@@ -58,7 +58,7 @@ export function jobStoreLimits(start: StartJobStore): void {
     expect(await store.admit(draftJob(now()))).toEqual({ kind: 'full' });
   });
 
-  it('I11 bounded: refuses to bind beyond the limit while all bound jobs live, and still admits unbound ones', async () => {
+  it('I11 bounded: refuses bound jobs at the binding limit, admits unbound ones', async () => {
     const { store, now } = await start({ maxBindings: 2 });
     const drafts = times(3, () => draftRequest(now()));
     const [a, b, c] = drafts as [JobRecord, JobRecord, JobRecord];
@@ -72,7 +72,7 @@ export function jobStoreLimits(start: StartJobStore): void {
     expect(await store.bound(a.tenantId, a.requestId as string)).toMatchObject({ jobId: a.jobId });
   });
 
-  it('lets the oldest finished binding go for a new one, and never a live one', async () => {
+  it('a new binding replaces the oldest finished one, never a live one', async () => {
     const { store, now } = await start({ maxBindings: 3 });
     const [live, older, newer, next] = times(4, () => draftRequest(now())) as [
       JobRecord,
@@ -90,7 +90,7 @@ export function jobStoreLimits(start: StartJobStore): void {
     expect(bound.map((job) => job?.jobId)).toEqual([live.jobId, undefined, newer.jobId, next.jobId]);
   });
 
-  it('keeps settled records for their time, counted from when they settled, and live ones always', async () => {
+  it('keeps settled records for their retention, and live ones always', async () => {
     const harness = await start({ retentionMs: KEEP_MS, bindingLeaseMs: 50 });
     const { store, now, advance } = harness;
     const drafts = times(3, () => draftRequest(now()));
@@ -109,7 +109,7 @@ export function jobStoreLimits(start: StartJobStore): void {
     await eventually(harness, async () => expect(await keptOf(store, drafts)).toEqual([true, false, false]));
   });
 
-  it('lists no settled record whose time is over, though nobody asked for it by id', async () => {
+  it('lists no settled record after its retention', async () => {
     const harness = await start({ retentionMs: 100, bindingLeaseMs: 50 });
     const { store, now, advance } = harness;
     const tenantId = fresh('tenant');
@@ -133,7 +133,7 @@ export function jobStoreLimits(start: StartJobStore): void {
       await fail(store, draft.jobId);
     }
     for (const repeat of repeats) await store.admit(repeat);
-    // One record is beyond the count; the other goes by time, noticed by these calls.
+    // One record exceeds the count; the other expires, which these calls notice.
     await advance(110);
     expect(await keptOf(store, drafts)).toEqual([false, false]);
     for (const repeat of repeats) {
@@ -143,13 +143,13 @@ export function jobStoreLimits(start: StartJobStore): void {
     }
   });
 
-  it('drops the oldest settled records beyond the count, and never a live one', async () => {
+  it('drops the oldest settled records beyond the count, never a live one', async () => {
     const harness = await start({ maxRetained: 3 });
     const { store, now } = harness;
     const tenantId = fresh('tenant');
     const drafts = times(9, () => draftJob(now(), { tenantId }));
     for (const draft of drafts) await store.admit(draft);
-    // The first and the fourth stay live; one of the others fails, so that both ends count.
+    // The first and the fourth stay live; one of the others fails, so that both kinds of end are counted.
     for (const [index, draft] of drafts.entries()) {
       if (index === 0 || index === 3) continue;
       await (index === 6 ? fail(store, draft.jobId) : finish(store, draft.jobId));
@@ -190,7 +190,7 @@ export function jobStoreLimits(start: StartJobStore): void {
     expect(await keptOf(store, drafts.slice(0, 1))).toEqual([true]);
   });
 
-  it('keeps the record whose binding was let go', async () => {
+  it('keeps the record of a job that was unbound for a new one', async () => {
     const { store, now } = await start({ maxBindings: 1 });
     const [older, next] = [draftRequest(now()), draftRequest(now())];
     await store.admit(older);
@@ -199,7 +199,7 @@ export function jobStoreLimits(start: StartJobStore): void {
     expect(await store.get(older.jobId)).toMatchObject({ state: 'FINISHED' });
   });
 
-  it('answers alike by request and by id when records are kept for less than the lease', async () => {
+  it('a binding ends with its record if the retention is shorter', async () => {
     const { store, now, advance } = await start({ retentionMs: 100, bindingLeaseMs: 60_000 });
     const draft = draftRequest(now());
     await store.admit(draft);
@@ -209,7 +209,7 @@ export function jobStoreLimits(start: StartJobStore): void {
     expect((await store.get(draft.jobId))?.jobId).toBe(bound?.jobId);
   });
 
-  it('binds no request to a record that is gone', async () => {
+  it('binds no request to a dropped record', async () => {
     const harness = await start({ maxRetained: 2 });
     const { store, now } = harness;
     const drafts = times(5, () => draftRequest(now()));

@@ -1,4 +1,4 @@
-/** Contract of JobStore, fifth part: lists go newest first, page by page, without repeats or gaps. */
+/** Contract of JobStore: lists are newest first, in pages, without repeats or gaps. */
 import { expect, it } from 'vitest';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { JobQuery, JobStore } from '../../src/ports/job-store.ts';
@@ -43,7 +43,7 @@ export function jobStoreLists(start: StartJobStore): void {
       expect(await collect(store, { tenantId, limit })).toEqual(newestFirst);
   });
 
-  it('neither repeats nor loses jobs of the same millisecond', async () => {
+  it('lists each job of the same millisecond once', async () => {
     const { store, tenantId, drafts } = await startWith(12, (now) => now);
     for (const limit of [1, 5]) {
       const found = await collect(store, { tenantId, limit });
@@ -56,7 +56,7 @@ export function jobStoreLists(start: StartJobStore): void {
     expect(await collect(store, { tenantId: fresh('tenant'), limit: 5 })).toEqual([]);
   });
 
-  it('shows a tenant its own jobs only (I10), between those of others', async () => {
+  it('I10: shows a tenant only its own jobs', async () => {
     const { store, now } = await start();
     const tenants = [fresh('tenant'), fresh('tenant')];
     const drafts = times(20, (index) => draftJob(now() + index, { tenantId: tenants[index % 2] as string }));
@@ -69,7 +69,7 @@ export function jobStoreLists(start: StartJobStore): void {
     expect(all.filter((id) => ids(drafts).includes(id))).toEqual(ids(drafts).reverse());
   });
 
-  it('filters by state as it is now, also within a tenant', async () => {
+  it('filters by the current state, also within a tenant', async () => {
     const { store, tenantId, drafts } = await startWith(15, (now, index) => now + index);
     const failing = drafts.filter((_, index) => index % 3 === 0);
     for (const draft of failing) await fail(store, draft.jobId);
@@ -81,7 +81,7 @@ export function jobStoreLists(start: StartJobStore): void {
     expect(anywhere.filter((id) => ids(drafts).includes(id))).toEqual(ids(failing).reverse());
   });
 
-  it('goes on without repeats or gaps when jobs come between two pages', async () => {
+  it('pages have no repeats or gaps when jobs are admitted in between', async () => {
     const { store, now, tenantId, newestFirst } = await startWith(9, (at, index) => at + index);
     const found = await collect(store, { tenantId, limit: 4 }, async () => {
       for (const index of times(5, (at) => at))
@@ -90,7 +90,7 @@ export function jobStoreLists(start: StartJobStore): void {
     expect(found).toEqual(newestFirst);
   });
 
-  it('goes on without repeats or gaps when the jobs of the page before are gone', async () => {
+  it('pages have no repeats or gaps when listed jobs are dropped', async () => {
     const { store, tenantId, newestFirst } = await startWith(9, (now, index) => now + index);
     const found = await collect(store, { tenantId, limit: 4 }, async (first) => {
       for (const job of first) await store.discard(job.jobId);

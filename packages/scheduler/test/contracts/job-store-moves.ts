@@ -1,4 +1,4 @@
-/** Contract of JobStore, third part: compare-and-set on state and fence, and what a move leaves as it was. */
+/** Contract of JobStore: compare-and-set on state and fence, and the fields that a move keeps. */
 import { expect, it } from 'vitest';
 import type { JobState } from '../../src/domain/job.ts';
 import { fresh, times } from './harness.ts';
@@ -18,7 +18,7 @@ export function jobStoreMoves(start: StartJobStore): void {
     expect(await store.get(draft.jobId)).toBeUndefined();
   });
 
-  it('sets what the change names and leaves the rest', async () => {
+  it('a move sets the fields of its change and keeps the rest', async () => {
     const { store, now } = await start();
     const draft = draftRequest(now());
     const fence = { nodeId: 'node-a', attempt: 1 };
@@ -60,7 +60,7 @@ export function jobStoreMoves(start: StartJobStore): void {
     expect(job?.timeline.map((entry) => entry.state)).toEqual(states);
   });
 
-  it('notes a state passed through before the one reached', async () => {
+  it('records a passed state before the reached one', async () => {
     const { store, now } = await start();
     const draft = draftJob(now());
     await store.admit(draft);
@@ -95,7 +95,7 @@ export function jobStoreMoves(start: StartJobStore): void {
     expect(await store.move(draft.jobId, expectedOf(draft), change)).toMatchObject({ kind: 'stale' });
   });
 
-  it('keeps why a job failed through its release', async () => {
+  it('keeps the reason of a failure through the release', async () => {
     const { store, now } = await start();
     const draft = draftJob(now());
     const failure = { code: 'JOB_TIMEOUT', message: 'no answer' };
@@ -108,7 +108,7 @@ export function jobStoreMoves(start: StartJobStore): void {
     expect(job?.timeline[1]).toEqual(entry);
   });
 
-  it('I4 fencing: a move that expects another state changes nothing and shows the job as it is', async () => {
+  it('I4 fencing: a move from another state returns stale and the record', async () => {
     const { store, now } = await start();
     const draft = draftJob(now());
     await store.admit(draft);
@@ -125,7 +125,7 @@ export function jobStoreMoves(start: StartJobStore): void {
     expect(await store.get(draft.jobId)).toEqual(job);
   });
 
-  it('I4 fencing: a move that expects another attempt changes nothing, though the state is right', async () => {
+  it('I4 fencing: a move of another attempt changes nothing', async () => {
     const { store, now } = await start();
     const draft = draftJob(now());
     await store.admit(draft);
@@ -150,7 +150,7 @@ export function jobStoreMoves(start: StartJobStore): void {
     expect(await store.move(draft.jobId, current, changeTo('RUNNING'))).toMatchObject({ kind: 'moved' });
   });
 
-  it('I4 fencing: before the first dispatch only attempt 0 moves the job, whatever is intended', async () => {
+  it('I4 fencing: before the first dispatch only attempt 0 moves the job', async () => {
     const { store, now } = await start();
     const draft = draftJob(now());
     await store.admit(draft);
@@ -161,7 +161,7 @@ export function jobStoreMoves(start: StartJobStore): void {
     expect(await store.move(draft.jobId, right, changeTo('CREATED'))).toMatchObject({ kind: 'moved' });
   });
 
-  it('I3 one outcome: of many concurrent ends exactly one is accepted, and it stays', async () => {
+  it('I3 one outcome: one of many concurrent ends is accepted', async () => {
     const { store, now } = await start();
     const draft = draftJob(now());
     await store.admit(draft);
@@ -187,7 +187,7 @@ export function jobStoreMoves(start: StartJobStore): void {
     expect([job?.result, job?.failure].filter((outcome) => outcome !== undefined)).toHaveLength(1);
   });
 
-  it('does not change a record that was handed out when the job moves on', async () => {
+  it('a later move does not change a returned record', async () => {
     const { raw, now } = await start();
     const draft = draftJob(now());
     const admitted = await raw.admit(draft);
@@ -199,7 +199,7 @@ export function jobStoreMoves(start: StartJobStore): void {
     expect(draft.timeline).toHaveLength(1);
   });
 
-  it('gives every field back as it came, through moves: empty lists, large numbers, any text', async () => {
+  it('returns every field unchanged: empty lists, large numbers, any text', async () => {
     const { store, now } = await start();
     const requestId = `${fresh('request')}:.-_`;
     const base = draftRequest(now(), { requestId });
@@ -231,7 +231,7 @@ export function jobStoreMoves(start: StartJobStore): void {
     expect(await store.bound(draft.tenantId, requestId)).toEqual(job);
   });
 
-  it('I11 bounded: a timeline stops growing, keeps its first and newest entries and their order', async () => {
+  it('I11 bounded: a timeline keeps its first and newest entries, in order', async () => {
     const { store, now } = await start();
     const draft = draftJob(now());
     await store.admit(draft);

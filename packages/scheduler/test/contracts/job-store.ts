@@ -1,4 +1,4 @@
-/** Contract of JobStore: admission and the binding of requests. Its other parts stand in the files beside. */
+/** Contract of JobStore: admission and the binding of requests. The job-store-*.ts files have the other parts. */
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { JobStore } from '../../src/ports/job-store.ts';
@@ -24,9 +24,9 @@ export interface JobStoreHarness extends Timed, Closable {
   now(): number;
 }
 
-/** The limits are those of this one harness: tests that open another must not fill it. */
+/** The limits apply to this harness only. */
 export type OpenJobStore = (limits: JobStoreLimits) => Promise<JobStoreHarness>;
-/** `store` copies every record that comes out; `raw` is the store itself. */
+/** `store` copies every returned record; `raw` is the store itself. */
 export type StartJobStore = (
   limits?: Partial<JobStoreLimits>,
 ) => Promise<JobStoreHarness & { readonly raw: JobStore }>;
@@ -50,7 +50,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
     };
 
     describe('admission', () => {
-      it('gives back what was admitted, by id and by request', async () => {
+      it('finds an admitted job by id and by request', async () => {
         const { store, now } = await start();
         const draft = draftRequest(now());
         expect(await store.admit(draft)).toEqual({ kind: 'admitted', job: draft });
@@ -58,7 +58,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         expect(await store.bound(draft.tenantId, draft.requestId as string)).toEqual(draft);
       });
 
-      it('hands out records with the fields of a record and nothing else', async () => {
+      it('returns records without additional fields', async () => {
         const { raw, now } = await start();
         const drafts = times(3, () => draftRequest(now()));
         for (const draft of drafts) {
@@ -67,7 +67,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         }
       });
 
-      it('knows nothing of what was never admitted', async () => {
+      it('finds nothing for unknown ids and requests', async () => {
         const { store } = await start();
         expect(await store.get(fresh('job'))).toBeUndefined();
         expect(await store.bound(fresh('tenant'), fresh('request'))).toBeUndefined();
@@ -97,7 +97,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         expect(await store.get(draft.jobId)).toEqual(moved);
       });
 
-      it('holds a draft without a request once, though it is admitted twice', async () => {
+      it('keeps a draft without a request once if it is admitted twice', async () => {
         const { store, now } = await start();
         const draft = draftJob(now());
         await store.admit(draft);
@@ -113,7 +113,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         expect((await store.list({ tenantId, limit: 50 })).jobs).toHaveLength(10);
       });
 
-      it('keeps the same request of two tenants apart', async () => {
+      it('separates equal request ids of two tenants', async () => {
         const { store, now } = await start();
         const mine = draftRequest(now());
         const theirs = repeatOf(mine, { tenantId: fresh('tenant'), fingerprint: 'body-2' });
@@ -124,7 +124,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         expect(await store.bound(theirs.tenantId, theirs.requestId as string)).toEqual(theirs);
       });
 
-      it('does not confuse pairs of tenant and request that read alike when joined', async () => {
+      it('separates tenant and request pairs that are equal when joined', async () => {
         const { store, now } = await start();
         const root = fresh('t');
         const first = draftRequest(now(), { tenantId: `${root}:a`, requestId: 'b' });
@@ -135,7 +135,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         expect(await store.bound(root, 'a:b')).toEqual(second);
       });
 
-      it('answers another fingerprint with conflict and writes nothing', async () => {
+      it('returns conflict for another fingerprint and writes nothing', async () => {
         const { store, now } = await start();
         const draft = draftRequest(now());
         const other = repeatOf(draft, { fingerprint: 'body-2' });
@@ -150,7 +150,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
       const boundId = async (store: JobStore, draft: JobRecord) =>
         (await store.bound(draft.tenantId, draft.requestId as string))?.jobId;
 
-      it('unbinds a FAILED job: a repeat is a new job, whatever its body', async () => {
+      it('unbinds a FAILED job: a repeat is a new job', async () => {
         const { store, now } = await start();
         const draft = draftRequest(now());
         await store.admit(draft);
@@ -161,7 +161,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         expect(await store.get(draft.jobId)).toMatchObject({ state: 'FAILED' });
       });
 
-      it('I3 one live job: what happens late to a FAILED job leaves its successor bound', async () => {
+      it('I3 one live job: late moves of a FAILED job keep its successor bound', async () => {
         const { store, now } = await start();
         const draft = draftRequest(now());
         await store.admit(draft);
@@ -178,7 +178,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         });
       });
 
-      it('answers repeats of a FINISHED and released job as those of a live one', async () => {
+      it('a repeat finds a FINISHED or released job like a live one', async () => {
         const { store, now } = await start();
         const draft = draftRequest(now());
         await store.admit(draft);
@@ -190,7 +190,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         expect(await store.admit(other)).toEqual({ kind: 'conflict', job });
       });
 
-      it('keeps a FINISHED job bound for the lease and not longer', async () => {
+      it('keeps a FINISHED job bound exactly for the lease', async () => {
         const harness = await start({ bindingLeaseMs: LEASE_MS });
         const { store, now, advance } = harness;
         const draft = draftRequest(now());
@@ -210,7 +210,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         expect(await store.get(draft.jobId)).toEqual(kept);
       });
 
-      it('never ends the binding of a live job, and starts the lease when the job is FINISHED', async () => {
+      it('the binding lease begins when the job is FINISHED', async () => {
         const harness = await start({ bindingLeaseMs: LEASE_MS });
         const { store, now, advance } = harness;
         const draft = draftRequest(now());
@@ -225,7 +225,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         );
       });
 
-      it('does not let the end of an old lease unbind its successor', async () => {
+      it('the end of an old lease does not unbind the next job', async () => {
         const { store, now, advance } = await start({ bindingLeaseMs: 100 });
         const draft = draftRequest(now());
         await store.admit(draft);
@@ -238,7 +238,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         expect(await boundId(store, draft)).toBe(repeat.jobId);
       });
 
-      it('leaves nothing of a discarded job, and a repeat is admitted', async () => {
+      it('a discarded job is removed, and a repeat is admitted', async () => {
         const { store, now } = await start();
         const draft = draftRequest(now());
         await store.admit(draft);
@@ -254,7 +254,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         expect(await boundId(store, draft)).toBe(repeat.jobId);
       });
 
-      it('does not discard a job that has failed, though it was never dispatched', async () => {
+      it('does not discard a failed job that was never dispatched', async () => {
         const { store, now } = await start();
         const draft = draftRequest(now());
         await store.admit(draft);

@@ -24,7 +24,7 @@ export function locksContract(name: string, open: () => Promise<LocksHarness>): 
       expect(await locks.take(task, LONG_MS)).toBe(false);
     });
 
-    it('is held for parts of a millisecond too', async () => {
+    it('accepts a time with a fraction of a millisecond', async () => {
       const { locks } = await start();
       const task = fresh('task');
       expect(await locks.take(task, 1.1 * LONG_MS + 0.5)).toBe(true);

@@ -9,7 +9,7 @@ export interface LogHarness extends Closable {
   lines(): readonly string[];
 }
 
-/** From the quietest up. */
+/** From the lowest level up. */
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type Level = (typeof LEVELS)[number];
 

@@ -1,4 +1,4 @@
-/** Locks keep their law in memory. */
+/** The in-memory locks obey the contract. */
 import { createLocks } from '../../src/adapters/memory/locks.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { locksContract } from './locks.ts';

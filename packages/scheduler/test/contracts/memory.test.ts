@@ -1,4 +1,4 @@
-/** The adapters of one process keep every port's law. */
+/** The adapters of one process obey the contracts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAudioStore } from '../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';

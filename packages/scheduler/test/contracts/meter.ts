@@ -4,18 +4,18 @@ import type { MetricName } from '../../src/domain/metrics.ts';
 import type { Labels, Meter } from '../../src/ports/meter.ts';
 import { type Closable, perTest, times } from './harness.ts';
 
-/** One metric with one set of labels, as a reader sees it. */
+/** The published value of one metric with one set of labels. */
 export interface Reading {
   readonly labels: Labels;
   /** Of a histogram: how many observations. */
   readonly value: number;
-  /** Of a histogram: what they add up to. */
+  /** Of a histogram: the sum of the observations. */
   readonly sum?: number;
 }
 
 export interface MeterHarness extends Closable {
   readonly meter: Meter;
-  /** What is published of a metric now. */
+  /** The current values of a metric. */
   read(name: MetricName): Promise<readonly Reading[]>;
 }
 

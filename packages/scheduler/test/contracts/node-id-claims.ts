@@ -1,4 +1,4 @@
-/** Contract of NodeDirectory: its law as tests, for any adapter. */
+/** Contract of NodeIdClaims: its law as tests, for any adapter. */
 import { describe, expect, it } from 'vitest';
 import type { ClaimResult, NodeIdClaims } from '../../src/ports/node-id-claims.ts';
 import { type Closable, fresh, perTest, times } from './harness.ts';
@@ -22,7 +22,7 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
       expect(await nodeIdClaims.current(node)).toBeUndefined();
       const claim = await nodeIdClaims.claim(node, 'mine');
       expect(claim).toMatchObject({ kind: 'claimed', isReturning: false });
-      // 0 is what stands for "none" elsewhere.
+      // 0 means "none" in other places.
       expect(generationOf(claim)).toBeGreaterThan(0);
       expect(await nodeIdClaims.current(node)).toBe(generationOf(claim));
     });

@@ -8,8 +8,8 @@ import { job } from '../transport/link/jobs.ts';
 import { type Closable, fresh, perTest, type Timed, times } from './harness.ts';
 
 /**
- * How a node can be reached. `takes`: at once. `polls`: it fetches from its mailbox. `refuses`: it answers that it has no
- * room. `silent`: it receives the job and does not answer. `gone`: it is known and cannot be reached.
+ * How a node can be reached. `takes`: at once. `polls`: it fetches from its mailbox. `refuses`: it answers that it has no free
+ * slot. `silent`: it receives the job and does not answer. `gone`: it is known and cannot be reached.
  */
 export type Reach = 'takes' | 'polls' | 'refuses' | 'silent' | 'gone';
 
@@ -22,16 +22,16 @@ export interface NodeLinkHarness extends Timed, Closable {
   /** How many jobs wait for a node that polls, at most. */
   readonly mailboxRoom: number;
   now(): number;
-  /** Makes a node known; answers its id. */
+  /** Registers a node and returns its id. */
   add(reach: Reach): Promise<string>;
-  /** This instance holds the audio of the job. */
+  /** Stores the audio of the job on this instance. */
   hold(jobId: string): void;
   /** The messages that the node has received. A node that polls fetches now. */
   received(nodeId: string): Promise<readonly SchedulerToNode[]>;
 }
 
 const ALL: readonly Reach[] = ['takes', 'polls', 'refuses', 'silent', 'gone'];
-const LIFE_MS = 5_000;
+const EXPIRES_IN_MS = 5_000;
 const RESERVED_MS = 8_000;
 const ATTEMPT = 2;
 
@@ -44,12 +44,12 @@ export function nodeLinkContract(name: string, open: () => Promise<NodeLinkHarne
       const nodeId = await harness.add(reach);
       const { ledger } = harness;
       await ledger.declare(nodeId, { slots: 100, isAccepting: true });
-      /** A job whose audio is held and whose lease is reserved, assigned to the node. */
-      async function assignment(lifeMs = LIFE_MS): Promise<Assignment> {
+      /** An assignment whose audio is stored and whose lease is reserved. */
+      async function assignment(ttlMs = EXPIRES_IN_MS): Promise<Assignment> {
         const jobId = fresh('job');
         harness.hold(jobId);
         await ledger.reserve(nodeId, leaseId(jobId, ATTEMPT), RESERVED_MS);
-        return { nodeId, attempt: ATTEMPT, job: { ...job(), jobId }, expiresAt: harness.now() + lifeMs };
+        return { nodeId, attempt: ATTEMPT, job: { ...job(), jobId }, expiresAt: harness.now() + ttlMs };
       }
       const used = async () => (await ledger.loads([nodeId])).get(nodeId)?.used;
       return { ...harness, nodeId, assignment, used, got: () => harness.received(nodeId) };
@@ -100,8 +100,8 @@ export function nodeLinkContract(name: string, open: () => Promise<NodeLinkHarne
 
     it('cannot deliver to an unknown node', async () => {
       const { link, assignment } = await startNode('takes');
-      const stray = { ...(await assignment()), nodeId: fresh('node') };
-      expect(await link.deliver(stray)).toMatchObject({ kind: 'undeliverable' });
+      const unknown = { ...(await assignment()), nodeId: fresh('node') };
+      expect(await link.deliver(unknown)).toMatchObject({ kind: 'undeliverable' });
     });
 
     it('gives a reason when a job is not delivered', async () => {
@@ -121,8 +121,8 @@ export function nodeLinkContract(name: string, open: () => Promise<NodeLinkHarne
 
     it.each(ALL)('delivers nothing at or after expiresAt: a node that %s', async (reach) => {
       const { link, assignment, got } = await startNode(reach);
-      for (const lifeMs of [0, -1, -60_000])
-        expect(await link.deliver(await assignment(lifeMs))).toMatchObject({ kind: 'undeliverable' });
+      for (const ttlMs of [0, -1, -60_000])
+        expect(await link.deliver(await assignment(ttlMs))).toMatchObject({ kind: 'undeliverable' });
       expect(await got()).toEqual([]);
     });
 

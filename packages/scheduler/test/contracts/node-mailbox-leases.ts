@@ -42,7 +42,7 @@ export function nodeMailboxLeases(startMailbox: () => Promise<StartedMailbox>): 
     expect(await used()).toBe(1);
   });
 
-  it('commits for as long as the entry says', async () => {
+  it('commits for the time in the entry', async () => {
     const harness = await start();
     const { mailbox, node, reserve, used, advance } = harness;
     await mailbox.put(node, await reserve(RESERVED_MS + 1_000));
@@ -83,7 +83,7 @@ export function nodeMailboxLeases(startMailbox: () => Promise<StartedMailbox>): 
     },
   );
 
-  it('takes as many live entries as asked for, beyond abandoned ones', async () => {
+  it('takes the requested number of live entries, skipping abandoned ones', async () => {
     const { mailbox, node, ledger, reserve } = await start();
     const entries = [await reserve(), await reserve(), await reserve(), await reserve()] as const;
     for (const entry of entries) await mailbox.put(node, entry);
@@ -94,7 +94,7 @@ export function nodeMailboxLeases(startMailbox: () => Promise<StartedMailbox>): 
     ]);
   });
 
-  it('does not lengthen an abandoned lease by a take', async () => {
+  it('a take does not extend an abandoned lease', async () => {
     const { mailbox, node, ledger, first, used, advance } = await startWithTwo();
     await ledger.abandon(node, first.slot.lease, RESERVED_MS);
     await mailbox.take(node, NOW);
@@ -110,7 +110,7 @@ export function nodeMailboxLeases(startMailbox: () => Promise<StartedMailbox>): 
     expect(ids(await mailbox.take(node, NOW))).toEqual([first.jobId, second.jobId]);
   });
 
-  it('either takes an entry or abandons its lease first, when both race', async () => {
+  it('a race of take and abandon never hands out an abandoned entry', async () => {
     const { mailbox, node, ledger, reserve } = await start(20);
     for (const entry of await Promise.all(times(20, () => reserve()))) {
       await mailbox.put(node, entry);
@@ -120,7 +120,7 @@ export function nodeMailboxLeases(startMailbox: () => Promise<StartedMailbox>): 
     }
   });
 
-  it('does not end a waiting take by an entry without a lease', async () => {
+  it('a waiting take goes on after an entry without a lease', async () => {
     const { mailbox, node, ledger, reserve, advance } = await start();
     const waiting = mailbox.take(node, { max: 1, waitMs: 10_000 });
     await advance(20);
@@ -139,7 +139,7 @@ export function nodeMailboxLeases(startMailbox: () => Promise<StartedMailbox>): 
     await ledger.reconcile(node, { running: 0, runningJobIds: [first.jobId], takenMs: 50 });
     expect(await used()).toBe(2);
     await ledger.reconcile(node, { running: 0, runningJobIds: [], takenMs: 50 });
-    // The other entry was not fetched: no report proves anything of it.
+    // The other entry was not fetched: a report proves nothing about it.
     expect(await used()).toBe(1);
   });
 
@@ -153,7 +153,7 @@ export function nodeMailboxLeases(startMailbox: () => Promise<StartedMailbox>): 
     expect(await mailbox.take(node, NOW)).toEqual([]);
   });
 
-  it('leaves the lease of a dropped entry as it is', async () => {
+  it('a drop does not change the lease of the entry', async () => {
     const { mailbox, node, used, advance, first, second } = await startWithTwo();
     await mailbox.take(node, { max: 1, waitMs: 0 });
     expect(await mailbox.drop(node, first.jobId)).toBe(false);
@@ -163,7 +163,7 @@ export function nodeMailboxLeases(startMailbox: () => Promise<StartedMailbox>): 
     expect(await used()).toBe(1);
   });
 
-  it('hands out an entry again that an aborted take gave back', async () => {
+  it('hands out an entry again after an aborted take', async () => {
     const { mailbox, node, used, advance, first, second } = await startWithTwo();
     const leaving = new AbortController();
     const taking = mailbox.take(node, { max: 1, waitMs: 0, signal: leaving.signal });

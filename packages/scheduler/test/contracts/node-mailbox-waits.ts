@@ -5,7 +5,7 @@ import { edgeOf, fresh, holdsBefore, isPending, times } from './harness.ts';
 import { type InboxMessage, ids, NOW, type StartedMailbox } from './node-mailbox.ts';
 
 export function nodeMailboxWaits(start: () => Promise<StartedMailbox>): void {
-  it('wakes a waiting take when something arrives', async () => {
+  it('wakes a waiting take when an entry arrives', async () => {
     const { mailbox, node, write, advance } = await start();
     const waiting = mailbox.take(node, { max: 5, waitMs: 10_000 });
     await advance(20);

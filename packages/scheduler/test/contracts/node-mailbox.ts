@@ -201,7 +201,7 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
         fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
           const node = fresh('node');
           const puts = steps.filter((act) => act === 'put').length;
-          // Written beforehand: nothing may happen between an abort and a put.
+          // Created before: no call may happen between an abort and a put.
           const written = await Promise.all(times(puts, () => write(LONG_MS, node)));
           const queued: string[] = [];
           const dropped: string[] = [];
@@ -229,7 +229,7 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
             }
           }
           for (const abort of aborts) abort.abort();
-          // An aborted take has ended when its promise has: until then it may hold what it then gives back.
+          // An aborted take may hold entries until its promise resolves; then it has put them back.
           const ended = await Promise.all(takes);
           const each = [...ended, await mailbox.take(node, NOW)].map(ids);
           expect([...each.flat(), ...dropped].sort()).toEqual([...queued].sort());
@@ -238,8 +238,8 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
         }),
         {
           numRuns: 90,
-          // What an aborted take gives back comes before what was put meanwhile, also if all that happens within a millisecond: often enough
-          // for that to come about.
+          // Entries of an aborted take come before entries that were put in between, also within one millisecond: the number of runs
+          // makes that case likely.
           examples: times(30, () => [['wait', 'take two', 'drop', 'wait', 'wait', 'put', 'abort', 'put']]),
         },
       );

@@ -1,4 +1,4 @@
-/** Contract of NodeBoard: its law as tests, for any adapter, seen by two instances. */
+/** Contract of NodeRecords: its law as tests, for any adapter, with two instances. */
 import { describe, expect, it } from 'vitest';
 import { ANY } from '../../src/domain/language.ts';
 import { type NodeRecords, type RecordVersion, WITHDRAWN_VERSION } from '../../src/ports/node-records.ts';
@@ -13,12 +13,12 @@ import {
   type Timed,
   times,
 } from './harness.ts';
-import { nodeBoardPagesContract } from './node-records-pages.ts';
-import { sheetFor, typicalProfile } from './node-sheets.ts';
+import { nodeRecordFor, typicalProfile } from './node-record-fixtures.ts';
+import { nodeRecordsPagesContract } from './node-records-pages.ts';
 
-export interface NodeBoardHarness extends Timed, Closable {
+export interface NodeRecordsHarness extends Timed, Closable {
   readonly here: NodeRecords;
-  /** Of another instance on the same store. */
+  /** The adapter of another instance on the same store. */
   readonly there: NodeRecords;
 }
 
@@ -28,20 +28,20 @@ const AT = 1_700_000_000_000;
 
 export function nodeRecordsContract(
   name: string,
-  open: (limits: { forgetAfterMs: number }) => Promise<NodeBoardHarness>,
+  open: (limits: { forgetAfterMs: number }) => Promise<NodeRecordsHarness>,
 ): void {
   describe(`NodeRecords: ${name}`, () => {
     const start = perTest(() => open({ forgetAfterMs: LONG_MS }));
     const status = async (
-      board: NodeRecords,
-      asked: Pick<RecordVersion, 'nodeId'> & Partial<RecordVersion>,
-    ) => (await board.read([asked])).get(asked.nodeId);
+      records: NodeRecords,
+      node: Pick<RecordVersion, 'nodeId'> & Partial<RecordVersion>,
+    ) => (await records.read([node])).get(node.nodeId);
 
-    describe('sheets', () => {
+    describe('records', () => {
       it('are read by other instances completely', async () => {
         const { here, there } = await start();
-        const plain = sheetFor();
-        const full = sheetFor(
+        const plain = nodeRecordFor();
+        const full = nodeRecordFor(
           {
             channel: 'endpoint',
             endpoint: 'http://10.0.0.9:1/ü?a="b"',
@@ -81,7 +81,7 @@ export function nodeRecordsContract(
 
       it('share one profile among nodes with equal reports', async () => {
         const { here, there } = await start();
-        const records = times(3, () => sheetFor());
+        const records = times(3, () => nodeRecordFor());
         for (const record of records) await here.post(record, LONG_MS);
         const read = await there.read(records.map(({ nodeId }) => ({ nodeId })));
         const profiles = [...read.values()].map((one) => one.kind === 'present' && one.record?.view.profile);
@@ -90,7 +90,7 @@ export function nodeRecordsContract(
 
       it('are replaced by later ones only, in any order of arrival', async () => {
         const { here, there } = await start();
-        const record = sheetFor({ version: 5 });
+        const record = nodeRecordFor({ version: 5 });
         const stale = { kind: 'stale', generation: record.generation, version: 5 };
         await here.post(record, LONG_MS);
         expect(await there.post({ ...record, version: 4 }, LONG_MS)).toEqual(stale);
@@ -110,9 +110,9 @@ export function nodeRecordsContract(
 
       it('end as the latest of many concurrent posts', async () => {
         const { here, there } = await start();
-        const { nodeId } = sheetFor();
+        const { nodeId } = nodeRecordFor();
         const records = times(40, (n) =>
-          sheetFor({ nodeId, version: ((n * 7) % 40) + 1 }, { slots: (n * 7) % 40 }),
+          nodeRecordFor({ nodeId, version: ((n * 7) % 40) + 1 }, { slots: (n * 7) % 40 }),
         );
         await Promise.all(records.map((record, n) => (n % 2 === 0 ? here : there).post(record, LONG_MS)));
         expect(await status(here, { nodeId })).toMatchObject({
@@ -123,21 +123,21 @@ export function nodeRecordsContract(
 
       it('may be posted twice: the first of a version stays', async () => {
         const { here } = await start();
-        const record = sheetFor();
+        const record = nodeRecordFor();
         await here.post(record, LONG_MS);
-        const other = sheetFor({ nodeId: record.nodeId }, { slots: 99 });
+        const other = nodeRecordFor({ nodeId: record.nodeId }, { slots: 99 });
         expect(await here.post(other, LONG_MS)).toEqual({ kind: 'already' });
         expect(await status(here, { nodeId: record.nodeId })).toMatchObject({ record });
       });
 
       it('are absent for unknown ids', async () => {
         const { here } = await start();
-        const record = sheetFor();
+        const record = nodeRecordFor();
         await here.post(record, LONG_MS);
-        const nobody = fresh('nobody');
-        const read = await here.read([{ nodeId: nobody }, { nodeId: record.nodeId }, { nodeId: nobody }]);
-        expect([...read.keys()].sort()).toEqual([nobody, record.nodeId].sort());
-        expect(read.get(nobody)).toEqual({ kind: 'absent' });
+        const unknown = fresh('unknown');
+        const read = await here.read([{ nodeId: unknown }, { nodeId: record.nodeId }, { nodeId: unknown }]);
+        expect([...read.keys()].sort()).toEqual([unknown, record.nodeId].sort());
+        expect(read.get(unknown)).toEqual({ kind: 'absent' });
         expect(await here.read([])).toEqual(new Map());
       });
     });
@@ -145,7 +145,7 @@ export function nodeRecordsContract(
     describe('presence', () => {
       it('lasts exactly its time, and the record stays as expired', async () => {
         const { here, there, ...timed } = await start();
-        const record = sheetFor();
+        const record = nodeRecordFor();
         const begunAt = performance.now();
         await here.post(record, SHORT_MS);
         await timed.advance(SHORT_MS - edgeOf(timed));
@@ -160,7 +160,7 @@ export function nodeRecordsContract(
 
       it('is renewed when the node is seen, with the time', async () => {
         const { here, there, ...timed } = await start();
-        const record = sheetFor();
+        const record = nodeRecordFor();
         await here.post(record, SHORT_MS);
         expect(await here.seen(record, LONG_MS, AT + 5)).toEqual({ kind: 'seen' });
         await timed.advance(SHORT_MS + edgeOf(timed));
@@ -169,7 +169,7 @@ export function nodeRecordsContract(
 
       it('is not changed by older information', async () => {
         const { here, ...timed } = await start();
-        const record = sheetFor();
+        const record = nodeRecordFor();
         await here.post(record, LONG_MS);
         await here.seen(record, LONG_MS, AT + 10);
         expect(await here.seen(record, SHORT_MS, AT + 9)).toEqual({ kind: 'seen' });
@@ -180,7 +180,7 @@ export function nodeRecordsContract(
 
       it('returns when the node is seen again', async () => {
         const { here, there, ...timed } = await start();
-        const record = sheetFor();
+        const record = nodeRecordFor();
         await here.post(record, SHORT_MS);
         await timed.advance(SHORT_MS + edgeOf(timed));
         expect(await here.seen(record, LONG_MS, AT + 1)).toEqual({ kind: 'seen' });
@@ -189,7 +189,7 @@ export function nodeRecordsContract(
 
       it('is missing without a record', async () => {
         const { here } = await start();
-        const record = sheetFor();
+        const record = nodeRecordFor();
         expect(await here.seen(record, LONG_MS, AT)).toEqual({ kind: 'missing' });
         expect(await status(here, record)).toEqual({ kind: 'absent' });
         await here.post(record, LONG_MS);
@@ -201,7 +201,7 @@ export function nodeRecordsContract(
       it('ends before its record, which is kept for an hour', async () => {
         const { here, ...timed } = await start();
         if (!isStepped(timed)) return;
-        const record = sheetFor();
+        const record = nodeRecordFor();
         await here.post(record, SHORT_MS);
         await timed.advance(3_599_999);
         expect(await status(here, record)).toMatchObject({ kind: 'expired' });
@@ -213,7 +213,7 @@ export function nodeRecordsContract(
     describe('withdrawal', () => {
       it('is final for its generation, whatever arrives late', async () => {
         const { here, there } = await start();
-        const record = sheetFor();
+        const record = nodeRecordFor();
         const stale = { kind: 'stale', generation: record.generation, version: WITHDRAWN_VERSION };
         await here.post(record, LONG_MS);
         expect(await here.withdraw(record.nodeId, record.generation)).toEqual({ kind: 'withdrawn' });
@@ -227,39 +227,39 @@ export function nodeRecordsContract(
         expect(await status(here, record)).toMatchObject({ kind: 'present', record: next });
       });
 
-      it('also holds for a post that it overtook', async () => {
+      it('also holds for a post that arrives after it', async () => {
         const { here } = await start();
-        const record = sheetFor();
+        const record = nodeRecordFor();
         await here.withdraw(record.nodeId, record.generation);
         expect(await here.post(record, LONG_MS)).toMatchObject({ kind: 'stale' });
       });
     });
 
     describe('notices', () => {
-      const listen = async (board: NodeRecords) => {
-        const heard: RecordVersion[] = [];
-        const stop = await board.subscribe((notices) => void heard.push(...notices));
-        return { heard, stop };
+      const listen = async (records: NodeRecords) => {
+        const received: RecordVersion[] = [];
+        const stop = await records.subscribe((notices) => void received.push(...notices));
+        return { received, stop };
       };
 
       it('report posts, withdrawals and returns, and nothing else', async () => {
         const { here, there, ...timed } = await start();
-        const { heard } = await listen(there);
-        const record = sheetFor();
+        const { received } = await listen(there);
+        const record = nodeRecordFor();
         const { nodeId, generation } = record;
         const expectLast = (version: number) =>
-          eventually(timed, async () => expect(heard.at(-1)).toEqual({ nodeId, generation, version }));
+          eventually(timed, async () => expect(received.at(-1)).toEqual({ nodeId, generation, version }));
         await here.post(record, SHORT_MS);
         await expectLast(1);
         await here.post({ ...record, version: 2 }, SHORT_MS);
         await expectLast(2);
-        const before = heard.length;
+        const before = received.length;
         await here.seen({ ...record, version: 2 }, SHORT_MS, AT + 1);
         await here.post(record, SHORT_MS);
         await timed.advance(SHORT_MS + edgeOf(timed));
-        expect(heard).toHaveLength(before);
+        expect(received).toHaveLength(before);
         await here.seen({ ...record, version: 2 }, LONG_MS, AT + 2);
-        await eventually(timed, async () => expect(heard).toHaveLength(before + 1));
+        await eventually(timed, async () => expect(received).toHaveLength(before + 1));
         await expectLast(2);
         await here.withdraw(nodeId, generation);
         await expectLast(WITHDRAWN_VERSION);
@@ -273,7 +273,7 @@ export function nodeRecordsContract(
           batches.push(notices.length);
           for (const { nodeId } of notices) named.add(nodeId);
         });
-        await Promise.all(times(200, () => here.post(sheetFor(), LONG_MS)));
+        await Promise.all(times(200, () => here.post(nodeRecordFor(), LONG_MS)));
         await eventually(timed, async () => expect(named.size).toBe(200));
         expect(batches.length).toBeLessThan(100);
       });
@@ -285,12 +285,12 @@ export function nodeRecordsContract(
         });
         const [first, second] = [await listen(there), await listen(there)];
         await first.stop();
-        await here.post(sheetFor(), LONG_MS);
-        await eventually(timed, async () => expect(second.heard).toHaveLength(1));
-        expect(first.heard).toEqual([]);
+        await here.post(nodeRecordFor(), LONG_MS);
+        await eventually(timed, async () => expect(second.received).toHaveLength(1));
+        expect(first.received).toEqual([]);
       });
     });
 
-    nodeBoardPagesContract(open);
+    nodeRecordsPagesContract(open);
   });
 }

@@ -1,4 +1,4 @@
-/** Dead letters and figures of instances keep their law on one Redis and on a Cluster. */
+/** Dead letters and instance figures obey their contracts on one Redis and on a Cluster. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';
@@ -34,7 +34,7 @@ describe.each([
     await redis?.stop();
   });
 
-  /** A prefix of its own, so that no test sees what another left. */
+  /** An own prefix, so that no test sees the keys of another. */
   const harness = () => ({
     keys: createKeys(`test-${randomUUID()}`),
     timed: { advance: async (ms: number) => void (await sleep(ms)), close: async () => undefined },

@@ -1,4 +1,4 @@
-/** Hints keep their law on one Redis, on a Cluster, and on a server that has no sharded channels. */
+/** Hints obey their contract on one Redis, on a Cluster, and on a server without sharded channels. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe } from 'vitest';
 import {
@@ -30,7 +30,7 @@ describe.each([
   beforeAll(async () => {
     redis = await startServers();
     connection = connectRedis(redis.settings, { name: 'test' });
-    subscriber = connectRedis(redis.settings, { name: 'ear', isListening: true });
+    subscriber = connectRedis(redis.settings, { name: 'subscriber', isListening: true });
     await Promise.all([whenReady(connection, START_MS), whenReady(subscriber, START_MS)]);
   }, START_MS);
   afterAll(async () => {

@@ -1,4 +1,4 @@
-/** Instances and their messages keep their law on one Redis and on a Cluster. */
+/** Instances and inboxes obey their contracts on one Redis and on a Cluster. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';
@@ -35,7 +35,7 @@ describe.each([
     await redis?.stop();
   });
 
-  /** A prefix of its own, so that no test sees what another left. */
+  /** An own prefix, so that no test sees the keys of another. */
   const harness = () => ({
     keys: createKeys(`test-${randomUUID()}`),
     advance: async (ms: number) => void (await sleep(ms)),

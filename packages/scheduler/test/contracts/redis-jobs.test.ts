@@ -1,4 +1,4 @@
-/** What is kept about jobs in Redis keeps every port's law, on one server and on a Cluster. */
+/** The job adapters obey their contracts on one Redis and on a Cluster. */
 import { afterAll, beforeAll, describe } from 'vitest';
 import { systemClock as clock } from '../../src/adapters/system/clock.ts';
 import { createManualClock } from '../support/manual-clock.ts';

@@ -1,4 +1,4 @@
-/** Locks keep their law on one Redis and on a Cluster. */
+/** Locks obey their contract on one Redis and on a Cluster. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';

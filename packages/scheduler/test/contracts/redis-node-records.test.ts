@@ -1,4 +1,4 @@
-/** The board keeps its law on one Redis and on a Cluster. */
+/** Node records obey their contract on one Redis and on a Cluster. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';

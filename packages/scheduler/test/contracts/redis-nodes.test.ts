@@ -1,4 +1,4 @@
-/** What is kept about nodes in Redis keeps every port's law, on one server and on a Cluster. */
+/** The node adapters obey their contracts on one Redis and on a Cluster. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';
@@ -47,7 +47,7 @@ describe.each([
     await servers.stop();
   });
 
-  /** Nobody else's keys: tests must not disturb one another. */
+  /** An own prefix: tests must not disturb one another. */
   const freshKeys = () => createKeys(`test-${randomUUID()}`);
 
   capacityLedgerContract(where, async () => ({

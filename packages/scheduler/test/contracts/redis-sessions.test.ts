@@ -1,4 +1,4 @@
-/** Sessions that any instance can go on with keep their law on one Redis and on a Cluster. */
+/** The session store obeys its contract on one Redis and on a Cluster. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSessionStore } from '../../src/adapters/redis/session-store.ts';
 import { type Connected, connectTo, freshKeys, realTime } from '../support/redis-jobs.ts';
@@ -24,7 +24,7 @@ describe.each([
     close: async () => undefined,
   }));
 
-  it('leaves nothing behind of a session that is over, and lets both keys expire together', async () => {
+  it('deletes both keys of an ended session, and they expire together', async () => {
     const keys = freshKeys();
     const store = createSessionStore({ connection: redis.connection, keys });
     const state = {

@@ -1,4 +1,4 @@
-/** Statistics of instances keep their law on one Redis and on a Cluster. */
+/** The statistics store obeys its contract on one Redis and on a Cluster. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -34,11 +34,11 @@ describe.each([
   statsStoreContract(name, async () => ({
     advance: async (ms) => void (await sleep(ms)),
     close: async () => undefined,
-    // A prefix of its own, so that no test sees what another left.
+    // An own prefix, so that no test sees the keys of another.
     statsStore: createStatsStore({ connection, keys: createKeys(`test-${randomUUID()}`) }),
   }));
 
-  it('keeps the snapshot where the seed says, as a text with a time to live', async () => {
+  it('keeps the snapshot under its documented key, with an expiry', async () => {
     const keys = createKeys('lingua');
     await createStatsStore({ connection, keys }).publish('{}', 45_000);
     expect(await connection.get('lingua:v1:stats:snapshot')).toBe('{}');

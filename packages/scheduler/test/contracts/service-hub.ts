@@ -5,9 +5,9 @@ import { type Closable, perTest } from './harness.ts';
 
 export interface ServiceHubHarness extends Closable {
   readonly hub: ServiceHub;
-  /** What it would answer from now on, as bytes. */
+  /** Sets its answer from now on, as bytes. */
   offer(text: string): Promise<void>;
-  /** Nobody is there from now on. */
+  /** Stops the server. */
   vanish(): Promise<void>;
   readonly maxBytes: number;
 }

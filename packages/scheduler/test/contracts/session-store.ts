@@ -162,8 +162,8 @@ export function sessionStoreContract(name: string, open: () => Promise<SessionSt
       const [others, behind, gone] = [make(), make({ revision: 3 }), make()];
       await Promise.all([...own, behind].map((one) => store.save(one, A, LONG_MS)));
       await store.save(others, B, LONG_MS);
-      const asked = [...own, { ...others, revision: 9 }, { ...behind, revision: 4 }, gone];
-      const { lost, stale } = await store.touch(asked, A, LONG_MS);
+      const sessions = [...own, { ...others, revision: 9 }, { ...behind, revision: 4 }, gone];
+      const { lost, stale } = await store.touch(sessions, A, LONG_MS);
       expect(lost).toEqual([others.sessionId]);
       expect([...stale].sort()).toEqual([behind.sessionId, gone.sessionId].sort());
       expect(await store.load(gone.sessionId)).toBeUndefined();

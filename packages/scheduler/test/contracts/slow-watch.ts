@@ -6,10 +6,10 @@ import { type Closable, perTest } from './harness.ts';
 export interface SlowWatchHarness extends Closable {
   readonly watch: SlowWatch;
   advance(ms: number): Promise<void>;
-  /** What was counted under a name. */
+  /** The count of a name. */
   counted(name: string): number;
-  /** The fields of each line in the log, oldest first. */
-  said(): readonly Readonly<Record<string, unknown>>[];
+  /** The fields of each log line, oldest first. */
+  logged(): readonly Readonly<Record<string, unknown>>[];
 }
 
 export function slowWatchContract(
@@ -20,58 +20,58 @@ export function slowWatchContract(
     const start = perTest(() => open({ lockWaitWarnMs: 10, pathWarnMs: 50 }));
     const startOff = perTest(() => open({ lockWaitWarnMs: 0, pathWarnMs: 0 }));
 
-    it('says and counts nothing below the thresholds, which are two', async () => {
-      const { watch, counted, said } = await start();
+    it('neither logs nor counts below its two thresholds', async () => {
+      const { watch, counted, logged } = await start();
       watch.waited('session_mailbox', 9.9);
       watch.took('dispatch', 49.9);
       watch.took('dispatch', 10);
-      expect([counted('session_mailbox'), counted('dispatch'), said().length]).toEqual([0, 0, 0]);
+      expect([counted('session_mailbox'), counted('dispatch'), logged().length]).toEqual([0, 0, 0]);
     });
 
-    it('counts each slow one under its name and says what, how long and how long would be fine', async () => {
-      const { watch, counted, said } = await start();
+    it('counts each slow operation and logs its name, duration and threshold', async () => {
+      const { watch, counted, logged } = await start();
       watch.waited('event_loop', 10);
       watch.took('heartbeat', 60.26);
       expect([counted('event_loop'), counted('heartbeat')]).toEqual([1, 1]);
-      expect(said()).toMatchObject([
+      expect(logged()).toMatchObject([
         { lock: 'event_loop', wait_ms: 10, threshold_ms: 10, suppressed: 0 },
         { path: 'heartbeat', took_ms: 60.3, threshold_ms: 50, suppressed: 0 },
       ]);
     });
 
-    it('says at most one a second of each name, and with it how many it did not; it counts them all', async () => {
-      const { watch, counted, said, advance } = await start();
+    it('logs one operation per second and name, with the number of others', async () => {
+      const { watch, counted, logged, advance } = await start();
       for (let at = 0; at < 500; at += 1) {
         watch.took('result', 100);
         if (at % 2 === 0) watch.took('dispatch', 100);
       }
-      expect(said()).toHaveLength(2);
+      expect(logged()).toHaveLength(2);
       await advance(999);
       watch.took('result', 100);
-      expect(said()).toHaveLength(2);
+      expect(logged()).toHaveLength(2);
       await advance(1);
       watch.took('result', 100);
-      expect(said()).toHaveLength(3);
-      expect(said().at(-1)).toMatchObject({ path: 'result', suppressed: 500 });
+      expect(logged()).toHaveLength(3);
+      expect(logged().at(-1)).toMatchObject({ path: 'result', suppressed: 500 });
       expect(counted('result')).toBe(502);
       expect(counted('dispatch')).toBe(250);
       await advance(1_000);
       watch.took('result', 100);
-      expect(said().at(-1)).toMatchObject({ path: 'result', suppressed: 0 });
+      expect(logged().at(-1)).toMatchObject({ path: 'result', suppressed: 0 });
     });
 
-    it('is off at 0, each half by itself', async () => {
-      const { watch, said } = await startOff();
+    it('a threshold of 0 turns its half off', async () => {
+      const { watch, logged } = await startOff();
       for (const lock of LOCKS) watch.waited(lock, 1e9);
       for (const path of PATHS) watch.took(path, 1e9);
-      expect(said()).toEqual([]);
+      expect(logged()).toEqual([]);
     });
 
-    it('takes no harm from what is no time', async () => {
-      const { watch, said } = await start();
+    it('ignores durations that are no numbers', async () => {
+      const { watch, logged } = await start();
       watch.waited('session_mailbox', Number.NaN);
       watch.took('dispatch', -5);
-      expect(said()).toEqual([]);
+      expect(logged()).toEqual([]);
     });
   });
 }

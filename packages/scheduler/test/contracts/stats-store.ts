@@ -1,10 +1,10 @@
-/** Contract of StatsBoard: its law as tests, for any adapter. */
+/** Contract of StatsStore: its law as tests, for any adapter. */
 import { describe, expect, it } from 'vitest';
 import type { StatsStore } from '../../src/ports/stats-store.ts';
 import { type Closable, edgeOf, fresh, perTest, type Timed } from './harness.ts';
 
 export interface StatsStoreHarness extends Timed, Closable {
-  /** One that nobody has written to. */
+  /** An empty store. */
   readonly statsStore: StatsStore;
 }
 
@@ -12,10 +12,10 @@ const LONG_MS = 60_000;
 const SHORT_MS = 300;
 
 export function statsStoreContract(name: string, open: () => Promise<StatsStoreHarness>): void {
-  describe(`StatsBoard: ${name}`, () => {
+  describe(`StatsStore: ${name}`, () => {
     const start = perTest(open);
 
-    it('gives back the part an instance wrote last, and keeps instances apart', async () => {
+    it('returns the last text of each instance', async () => {
       const { statsStore } = await start();
       const [one, other] = [fresh('instance'), fresh('instance')];
       const long = `{"größe":"${'x'.repeat(300_000)}"}`;
@@ -24,10 +24,10 @@ export function statsStoreContract(name: string, open: () => Promise<StatsStoreH
       await statsStore.write(one, long, LONG_MS);
       expect(await statsStore.read(one)).toBe(long);
       expect(await statsStore.read(other)).toBe('of the other');
-      expect(await statsStore.read(fresh('nobody'))).toBeUndefined();
+      expect(await statsStore.read(fresh('unknown'))).toBeUndefined();
     });
 
-    it('forgets a part that was not written again in time', async () => {
+    it('drops a text that was not written again in time', async () => {
       const { statsStore, ...timed } = await start();
       const [silent, talking] = [fresh('instance'), fresh('instance')];
       for (const instanceId of [silent, talking]) await statsStore.write(instanceId, 'part', SHORT_MS);
@@ -37,7 +37,7 @@ export function statsStoreContract(name: string, open: () => Promise<StatsStoreH
       expect(await statsStore.read(talking)).toBe('part');
     });
 
-    it('has no snapshot before the first, and then the last one, whoever published it', async () => {
+    it('returns the last snapshot, of any instance', async () => {
       const { statsStore } = await start();
       expect(await statsStore.latest()).toBeUndefined();
       await statsStore.publish('first', LONG_MS);
@@ -45,7 +45,7 @@ export function statsStoreContract(name: string, open: () => Promise<StatsStoreH
       expect(await statsStore.latest()).toMatchObject({ text: 'second' });
     });
 
-    it('says how long the snapshot is still kept, and forgets it then', async () => {
+    it('reports the remaining time of the snapshot and drops it then', async () => {
       const { statsStore, ...timed } = await start();
       await statsStore.publish('snapshot', LONG_MS);
       await timed.advance(SHORT_MS);

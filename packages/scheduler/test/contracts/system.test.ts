@@ -1,4 +1,4 @@
-/** The adapters of what is not state — measurements, log lines, chance — keep their port's law. */
+/** The adapters without state (metrics, log, clock, chance) obey their contracts. */
 import { expect, it } from 'vitest';
 import { createPrometheusMeter } from '../../src/adapters/prometheus/meter.ts';
 import { createLog } from '../../src/adapters/system/log.ts';
@@ -33,8 +33,8 @@ meterContract('prometheus', async () => {
   return { meter, close, read: async (name) => readPrint(await meter.print(), name) };
 });
 
-// The library refuses a label it was not told of when the count is handed over, and then nothing is printed at all.
-it('Meter: prometheus counts under the labels it knows when others are given beside them', async () => {
+// An undeclared label must not break the print.
+it('Meter: prometheus ignores undeclared labels', async () => {
   const meter = createPrometheusMeter();
   meter.count('scheduler_jobs_refused_total', { code: 'x', invented: 'y' });
   expect(readPrint(await meter.print(), 'scheduler_jobs_refused_total')).toEqual([

@@ -4,7 +4,7 @@ import type { JobRecord } from '../../src/domain/job.ts';
 import type { TracedUtterance, Tracer } from '../../src/ports/tracer.ts';
 import { type Closable, perTest } from './harness.ts';
 
-/** A span as a reader of traces sees it. */
+/** A span in the form of a trace viewer. */
 export interface SpanSeen {
   readonly name: string;
   readonly traceId: string;

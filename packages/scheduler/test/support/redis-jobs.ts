@@ -41,7 +41,7 @@ export interface Connected extends Connections {
 
 async function connect(settings: RedisSettings, name: string): Promise<Connections> {
   const connection = connectRedis(settings, { name });
-  const subscriber = connectRedis(settings, { name: `${name}-ear`, isListening: true });
+  const subscriber = connectRedis(settings, { name: `${name}-subscriber`, isListening: true });
   await Promise.all([whenReady(connection, START_MS), whenReady(subscriber, START_MS)]);
   return { connection, subscriber };
 }

@@ -8,7 +8,7 @@ import { createManualClock, type ManualClock } from './manual-clock.ts';
 
 export const STARTED_AT = 1_699_999_000_000;
 
-const LIVES_MS = 3_600_000;
+const TTL_MS = 3_600_000;
 
 export interface TestCluster<C extends Clock> {
   readonly clock: C;
@@ -53,7 +53,7 @@ export function createTestCluster({
     empty,
     async announce(instanceId, parts) {
       const instance = instanceNamed(instanceId, parts);
-      await store.instances.announce(instance, LIVES_MS);
+      await store.instances.announce(instance, TTL_MS);
       await store.inbox.open(instanceId);
       return instance;
     },

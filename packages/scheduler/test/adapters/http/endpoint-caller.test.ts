@@ -1,9 +1,9 @@
-/** Posting to endpoints by HTTP: the law of the port, and what it costs. */
+/** Posts to endpoints by HTTP: the contract of the port, and the reuse of connections. */
 import { expect, it, onTestFinished } from 'vitest';
 import { createEndpointCaller } from '../../../src/adapters/http/endpoint-caller.ts';
 import { createNetworks } from '../../../src/transport/access/networks.ts';
 import { endpointCallerContract } from '../../contracts/endpoint-caller.ts';
-import { endpoint, nobody, resolvesTo, status } from './loopback-endpoint.ts';
+import { endpoint, resolvesTo, status, unusedAddress } from './loopback-endpoint.ts';
 
 endpointCallerContract('http', async ({ networks, addresses }) => {
   const caller = createEndpointCaller({
@@ -48,6 +48,6 @@ it('reports the status, the fault or the timeout as the reason', async () => {
   };
   expect(await reasonOf((await endpoint(status(429))).url)).toBe('status_429');
   expect(await reasonOf((await endpoint(status(500))).url)).toBe('status_500');
-  expect(await reasonOf(await nobody())).toBe('ECONNREFUSED');
+  expect(await reasonOf(await unusedAddress())).toBe('ECONNREFUSED');
   expect(await reasonOf((await endpoint(() => {})).url, 30)).toBe('no answer in time');
 });

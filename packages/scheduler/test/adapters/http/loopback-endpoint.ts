@@ -31,8 +31,8 @@ export const status =
   (_request, response) =>
     response.writeHead(code, headers).end('{"ok":true}');
 
-/** An address where nobody listens. */
-export async function nobody(): Promise<string> {
+/** An address without a server. */
+export async function unusedAddress(): Promise<string> {
   const { url, server } = await endpoint(() => {});
   await new Promise((resolve) => server.close(resolve));
   return url;

@@ -1,4 +1,4 @@
-/** The services of a hub over HTTP: the law, and what only a network can do to it. */
+/** The services of a hub over HTTP: the contract, and faults of the network. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -52,9 +52,9 @@ describe('a hub over HTTP', () => {
   }
 
   it('gets the password of its address, which appears nowhere else', async () => {
-    const asked: unknown[] = [];
+    const requests: unknown[] = [];
     const server = createServer(({ url, headers }, response) => {
-      asked.push([url, headers.authorization]);
+      requests.push([url, headers.authorization]);
       response.end('[]');
     });
     const port = await listen(server);
@@ -63,7 +63,7 @@ describe('a hub over HTTP', () => {
     await withPassword('ann:p%40ss').list();
     await withPassword('100%:').list();
     const basic = (words: string) => `Basic ${Buffer.from(words).toString('base64')}`;
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       ['/hub/api/services?key=1', basic('ann:p@ss')],
       ['/hub/api/services?key=1', basic('100%:')],
     ]);
@@ -72,14 +72,14 @@ describe('a hub over HTTP', () => {
   });
 
   it('is called at /api/services below its address', async () => {
-    const asked: (string | undefined)[] = [];
+    const requests: (string | undefined)[] = [];
     const answer: ReportedAttempt = (request, response) => {
-      asked.push(`${request.method} ${request.url}`);
+      requests.push(`${request.method} ${request.url}`);
       response.end('[]');
     };
     await (await hubThat(answer)).list();
     await (await hubThat(answer, 5_000, '/hub/')).list();
-    expect(asked).toEqual(['GET /api/services', 'GET /hub/api/services']);
+    expect(requests).toEqual(['GET /api/services', 'GET /hub/api/services']);
   });
 
   it('that never answers is abandoned at the limit', async () => {

@@ -1,4 +1,4 @@
-/** The tracer by OTLP/HTTP: its port's law with a real collector on a real socket, and its queue with an exporter that the test answers. */
+/** The tracer by OTLP/HTTP: its contract with a real collector on a socket, and its queue with an exporter that the test controls. */
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import { describe, expect, it } from 'vitest';
 import { jobSpans } from '../../../src/adapters/opentelemetry/job-spans.ts';

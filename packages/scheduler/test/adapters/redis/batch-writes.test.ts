@@ -1,11 +1,11 @@
-/** Commands of one turn of the event loop leave in one write, and each gets its own answer. */
+/** Commands of one turn of the event loop are sent in one write, and each gets its own answer. */
 import type { Socket } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { connectRedis } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startRedis } from '../../support/redis-servers.ts';
 
-it('holds what was asked in one turn back until its end, and no longer', async () => {
+it('sends the commands of one turn together at its end', async () => {
   const redis = await startRedis();
   const connection = connectRedis(redis.settings, { name: 'test' });
   onTestFinished(async () => {
@@ -17,13 +17,13 @@ it('holds what was asked in one turn back until its end, and no longer', async (
   const sofar = stream.bytesWritten;
   const writes = vi.spyOn(stream, '_write');
   const answers = ['a', 'b', 'c'].map((key) => connection.set(key, '1'));
-  // The network may put single writes together as well; that they wait here it cannot.
+  // The network may join single writes as well, but it cannot delay them here.
   expect(stream.bytesWritten).toBe(sofar);
   await Promise.all(answers);
   expect(writes).toHaveBeenCalledTimes(1);
 });
 
-it('sends what was asked in its last turn before a connection is ended', async () => {
+it('sends the commands of the last turn before a connection ends', async () => {
   const redis = await startRedis();
   const [connection, other] = ['test', 'other'].map((name) => connectRedis(redis.settings, { name }));
   onTestFinished(async () => {

@@ -1,4 +1,4 @@
-/** I7: a server that stopped answering costs one timeout, not one for everybody who asks; the others are not concerned. */
+/** I7: a server that does not answer costs one timeout, not one per command; other servers are not affected. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isUnresponsive } from '../../../src/adapters/redis/connection/breaker.ts';
 import {
@@ -51,7 +51,7 @@ describe.each([
     for (let at = 0; ; at += 1) if (Math.floor(slotOf(`key-${at}`) / part) === master) return `key-${at}`;
   };
 
-  it('is asked once, refuses at once after that, holds nobody else up, and is asked again when it answers', async () => {
+  it('costs one timeout, then refuses at once until it answers again', async () => {
     const frozen = redis.servers[0];
     expect(await timed(() => connection.set(keyOn(0), 'before'))).toMatchObject({ isAnswered: true });
     frozen?.signal('SIGSTOP');

@@ -39,7 +39,7 @@ describe.each([
   ['a Cluster', startCluster],
 ] as const)('commands to %s', (_, start) => {
   it(
-    'are counted by name, scripts by theirs, and told once',
+    'are counted once, by command name or script name',
     async () => {
       const { counts, connection } = await open(start);
       const ledger = createCapacityLedger({ connection, keys: createKeys('counted'), idleMs: 60_000 });
@@ -47,7 +47,7 @@ describe.each([
       for (let at = 0; at < 3; at += 1) await ledger.reserve('node-a', `job-${at}:1`, 5_000);
       await connection.set('{x}', '1');
       const counted = countsOf(counts);
-      // The first of them the server had to be told whole: two commands, both well.
+      // The first run had to send the whole script: two commands, both successful.
       expect(counted.get('reserve-slot ok')).toBe(4);
       expect(counted.get('set ok')).toBe(1);
       expect([...counted.keys()].filter((name) => name.endsWith(' err'))).toEqual([]);
@@ -57,7 +57,7 @@ describe.each([
   );
 
   it(
-    'that a server refuses are errors, those it only redirects are not',
+    'refused commands are errors, redirected ones are not',
     async () => {
       const { counts, connection } = await open(start);
       await connection.set('{list}', 'text');
@@ -73,7 +73,7 @@ describe.each([
 });
 
 it(
-  'commands that are refused because their server is silent are errors too',
+  'commands that the breaker refuses are errors',
   async () => {
     const { redis, counts, connection } = await open(() => startRedis());
     const [server] = redis.servers;
@@ -86,7 +86,7 @@ it(
   START_MS,
 );
 
-it('I11 bounded: invented names end under other', () => {
+it('I11 bounded: invented names are counted as other', () => {
   const counts = createCommandCounts();
   for (let at = 0; at < 1_000; at += 1) counts.note({ name: `made-up-${at}`, args: [] } as never);
   const drained = counts.drain();

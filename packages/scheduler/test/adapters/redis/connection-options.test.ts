@@ -1,4 +1,4 @@
-/** The discipline of connections, as the client library is told it. What a frozen server shows of it is in discipline.test.ts; the rest shows only in worse cases. */
+/** Options of connections that the client library gets. frozen-master.test.ts shows the effect of some on a frozen server. */
 import { Cluster, type Redis } from 'ioredis';
 import { expect, it } from 'vitest';
 import {
@@ -13,7 +13,7 @@ import { loadConfig } from '../../../src/config/load-config.ts';
 function settingsOf(mode: RedisSettings['mode']): RedisSettings {
   const loaded = loadConfig({});
   if (loaded.kind !== 'ok') throw new Error('a test with a wrong configuration');
-  // Nobody listens there: only what is asked for is of interest.
+  // There is no server: only the options matter.
   const url = 'redis://127.0.0.1:1';
   return {
     ...redisSettings(loaded.config),
@@ -34,7 +34,7 @@ function optionsOf(mode: RedisSettings['mode'], role: ConnectionRole = { name: '
 }
 
 it.each(['single', 'sentinel', 'cluster'] as const)(
-  'nothing waits for ever, and nothing is asked twice or put together behind anybody’s back: %s',
+  'limits every wait and disables retries and pipelining: %s',
   (mode) => {
     const { server, all } = optionsOf(mode);
     expect(server).toMatchObject({
@@ -48,15 +48,15 @@ it.each(['single', 'sentinel', 'cluster'] as const)(
   },
 );
 
-it('a Sentinel has as long as any server', () => {
+it('a Sentinel has the same timeout as a server', () => {
   expect(optionsOf('sentinel').server).toMatchObject({ sentinelCommandTimeout: 800 });
 });
 
-it('slots of a Cluster are looked at every second', () => {
+it('the slots of a Cluster are refreshed every second', () => {
   expect(optionsOf('cluster').cluster).toMatchObject({ slotsRefreshInterval: 1_000, scaleReads: 'master' });
 });
 
-it('a read that waits has as much more time as it may wait', () => {
+it('the wait of a blocking read is added to its timeout', () => {
   const role = { name: 'reader', isBlocking: true, longestWaitMs: 1_000 };
   expect(optionsOf('single', role).server).toMatchObject({ commandTimeout: 1_800, socketTimeout: 3_500 });
 });

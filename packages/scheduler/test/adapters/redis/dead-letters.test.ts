@@ -1,4 +1,4 @@
-/** Dead letters and the page of all instances on real servers: what is left behind, what a fault in between costs, a frozen shard. */
+/** Dead letters and the cluster page on real servers: remaining keys, faults between two steps, a frozen shard. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'ioredis';
@@ -65,7 +65,7 @@ describe('on one Redis', () => {
     await redis?.stop();
   });
 
-  it('the last dead letter that goes leaves no key behind, replayed or purged', async () => {
+  it('no key is left after the last dead letter is replayed or purged', async () => {
     const { keys, deadLetters, die } = createWorld(connection);
     await die('a', 'replayed');
     await die('b', 'purged', 'purged too');
@@ -75,7 +75,7 @@ describe('on one Redis', () => {
     expect(await connection.exists(keys.deadLetters('a'), keys.deadLetters('b'))).toBe(0);
   });
 
-  it('a replay that fails after the letter was sent has lost nothing, and can be repeated', async () => {
+  it('a replay that fails after its send can be repeated', async () => {
     const { keys, inbox, die } = createWorld(connection);
     await die('a', 'letter');
     let isBroken = false;
@@ -110,7 +110,7 @@ describe('on one Redis', () => {
     expect(await connection.exists(keys.deadLetters('a'))).toBe(0);
   });
 
-  it('what an instance left expires by itself, and no longer once it is back', async () => {
+  it('dead letters of a removed instance expire unless it returns', async () => {
     const { keys, deadLetters, die } = createWorld(connection);
     await die('a', 'left');
     expect(await connection.pttl(keys.deadLetters('a'))).toBe(-1);
@@ -120,7 +120,7 @@ describe('on one Redis', () => {
     expect(await connection.pttl(keys.deadLetters('a'))).toBe(-1);
   });
 
-  it('forgets who is gone for so long that nothing is left', async () => {
+  it('forgets removed instances whose dead letters have expired', async () => {
     const { keys, deadLetters, die } = createWorld(connection);
     await connection.zadd(keys.orphanedDeadLetters, Date.now() - 1, 'over', Date.now() + 60_000, 'kept');
     await die('a', 'x');
@@ -128,7 +128,7 @@ describe('on one Redis', () => {
     expect(await deadLetters.orphaned()).toEqual(['kept', 'a']);
   });
 
-  it('I11 bounded: remembers no more of the gone than its limit, those gone longest are forgotten', async () => {
+  it('I11 bounded: forgets the earliest removed instances at its limit', async () => {
     const { keys, deadLetters, die } = createWorld(connection);
     const soon = Date.now() + 3_600_000;
     for (let number = 0; number < MOST_ORPHANED; number += 1)
@@ -142,7 +142,7 @@ describe('on one Redis', () => {
     expect(names).toContain('old-1');
   });
 
-  it('an entry that somebody else wrote does not bring the list down', async () => {
+  it('an entry of another program does not break the list', async () => {
     const { keys, deadLetters } = createWorld(connection);
     await connection.xadd(keys.deadLetters('a'), '*', 'foreign', 'entry');
     const { letters } = await deadLetters.list('a', { max: 10 });
@@ -150,7 +150,7 @@ describe('on one Redis', () => {
     expect(await deadLetters.get('a', letters[0]?.messageId ?? '')).toMatchObject({ body: '' });
   });
 
-  it('figures that cannot be read are unknown', async () => {
+  it('figures that cannot be parsed are unknown', async () => {
     const { keys, figures } = createWorld(connection);
     await connection.set(keys.instanceFigures('a'), '1 2 x');
     expect(await figures.read('a')).toBeUndefined();
@@ -177,13 +177,13 @@ describe('on a Cluster with a frozen master', () => {
     return Number(slots[new Command('exists', [key]).getSlot()]?.[0]?.split(':')[1]);
   };
 
-  it('the page of all instances comes in time, and has everything that lies elsewhere', async () => {
+  it('the cluster page answers in time with the data of other shards', async () => {
     const world = createWorld(connection);
     const { keys, instances, figures } = world;
     const isAt = (instanceId: string, port: number) =>
       portOf(keys.inbox(instanceId)) === port && portOf(keys.presence(instanceId)) === port;
     const frozen = redis.servers.find(({ port }) => port !== portOf(keys.instances) && isMaster(port));
-    // Of many lengths: slots of names of one length differ by the same bits in every key, so that no two may ever meet.
+    // Names of many lengths: for names of one length the hash slots of two keys may never be equal.
     const names = Array.from({ length: 1_000 }, (_, number) => `i-${'x'.repeat(number % 50)}${number}`);
     const slow = names.find((name) => isAt(name, frozen?.port ?? 0)) ?? '';
     const well = names.find((name) => isAt(name, portOf(keys.instances))) ?? '';

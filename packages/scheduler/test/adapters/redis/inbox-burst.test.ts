@@ -1,4 +1,4 @@
-/** More messages at once than an inbox reader may have under way. */
+/** More messages at once than an inbox reader may handle at a time. */
 import { randomUUID } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +20,7 @@ const START_MS = 60_000;
 const MESSAGES = 3_072;
 const TOGETHER = 64;
 
-/** A proxy that can hold back what the server sends, as a frozen process does. */
+/** A proxy that can hold back the server's answers, like a frozen process. */
 async function startWire(port: number) {
   const held = new Set<Socket>();
   const server = createServer((near) => {

@@ -1,4 +1,4 @@
-/** The start asks whether its user may say and hear what instances tell one another; whoever listens already notices nothing of it. */
+/** The start checks that its Redis user may publish and subscribe between instances; existing subscribers do not notice it. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { inspectRights } from '../../../src/adapters/redis/connection/inspect-rights.ts';
@@ -45,7 +45,7 @@ describe.each([
   }, START_MS);
   afterAll(() => redis.stop());
 
-  /** Rights are each server's own. */
+  /** Each server has its own rights. */
   async function allow(...rights: string[]): Promise<RedisSettings> {
     for (const { port } of redis.servers) {
       const client = new Redis({ host: '127.0.0.1', port });
@@ -55,27 +55,27 @@ describe.each([
     return { ...redis.settings, username: 'app', password: 'secret' };
   }
 
-  it('that allows it is as it should be, and nobody hears of the question', async () => {
+  it('that allows it is accepted, and subscribers receive nothing', async () => {
     const parts = await connect(await allow('resetchannels', '&rights:*'));
-    const heard: RecordVersion[] = [];
-    const board = createNodeRecords({ ...parts, keys, forgetAfterMs: 60_000 });
-    await board.subscribe((notices) => heard.push(...notices));
+    const received: RecordVersion[] = [];
+    const nodeRecords = createNodeRecords({ ...parts, keys, forgetAfterMs: 60_000 });
+    await nodeRecords.subscribe((notices) => received.push(...notices));
     await inspectRights({ ...(await connect(redis.settings)), keys, prefix: 'rights' });
     await inspectRights({ ...parts, keys, prefix: 'rights' });
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it.each([
     ['commands', ['&*', '-@pubsub']],
     ['channels', ['resetchannels', '&others:*']],
-  ])('that forbids its %s is refused with the line that mends it', async (_what, rights) => {
+  ])('that forbids its %s is refused with the command that fixes it', async (_what, rights) => {
     const parts = await connect(await allow(...rights));
     const refusal = inspectRights({ ...parts, keys, prefix: 'rights' });
     await expect(refusal).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
     await expect(refusal).rejects.toThrow('ACL SETUSER app resetchannels &rights:* +@pubsub');
   });
 
-  it('that does not answer is not refused for it', async () => {
+  it('that does not answer is accepted', async () => {
     const parts = await connect(await allow('&*'));
     for (const server of redis.servers) server.signal('SIGSTOP');
     onTestFinished(() => {

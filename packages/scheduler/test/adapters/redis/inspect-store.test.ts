@@ -1,4 +1,4 @@
-/** The start looks at Redis: what would lose data refuses it, what could be better is said with its remedy. */
+/** The start inspects Redis: settings that would lose data refuse it, others give a warning with a remedy. */
 import { type Cluster, Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { inspectStore } from '../../../src/adapters/redis/connection/inspect-store.ts';
@@ -45,7 +45,7 @@ async function start(flags: readonly string[] = []): Promise<RedisUnderTest> {
 
 const portOf = ({ servers }: RedisUnderTest): number => servers[0]?.port ?? 0;
 
-async function tell(redis: RedisUnderTest, ...command: [string, ...string[]]): Promise<void> {
+async function report(redis: RedisUnderTest, ...command: [string, ...string[]]): Promise<void> {
   const client = new Redis({ host: '127.0.0.1', port: portOf(redis) });
   const [name, ...args] = command;
   await client.call(name, ...args);
@@ -54,7 +54,7 @@ async function tell(redis: RedisUnderTest, ...command: [string, ...string[]]): P
 
 describe('one Redis', () => {
   it.each(['allkeys-lru', 'volatile-ttl', 'allkeys-random'])(
-    'that evicts by %s is refused by name, with the command that mends it',
+    'that evicts by %s is refused with the command that fixes it',
     async (policy) => {
       const redis = await start(['--maxmemory-policy', policy]);
       const name = `127.0.0.1:${portOf(redis)}`;
@@ -64,12 +64,12 @@ describe('one Redis', () => {
       await expect(refusal).rejects.toThrow(
         `redis-cli -h 127.0.0.1 -p ${portOf(redis)} CONFIG SET maxmemory-policy noeviction`,
       );
-      await tell(redis, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+      await report(redis, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
       expect(await inspect(redis)).toBeInstanceOf(Array);
     },
   );
 
-  it('without a replica and without an append-only file is warned of', async () => {
+  it('without a replica and append-only file gives warnings', async () => {
     const redis = await start();
     const warnings = await inspect(redis);
     expect(warnings).toHaveLength(2);
@@ -77,14 +77,14 @@ describe('one Redis', () => {
     expect(warnings[1]).toMatch(/append-only file: .*CONFIG SET appendonly yes/);
   });
 
-  it('with both is as it should be', async () => {
+  it('with both gives no warning', async () => {
     const redis = await start(['--appendonly', 'yes']);
     const replica = await start();
-    await tell(replica, 'REPLICAOF', '127.0.0.1', String(portOf(redis)));
+    await report(replica, 'REPLICAOF', '127.0.0.1', String(portOf(redis)));
     await eventually(async () => expect(await inspect(redis)).toEqual([]));
   });
 
-  it('without a replica cannot do what durability = "replica" asks for, and says so', async () => {
+  it('without a replica gives a warning for durability = "replica"', async () => {
     const redis = await start(['--appendonly', 'yes']);
     expect(await inspect(redis, {}, 'replica')).toEqual([
       expect.stringMatching(/has no replica, but scheduler\.phase2\.durability = "replica"/),
@@ -93,27 +93,27 @@ describe('one Redis', () => {
 
   it('that is a replica itself is refused', async () => {
     const [master, replica] = [await start(), await start()];
-    await tell(replica, 'REPLICAOF', '127.0.0.1', String(portOf(master)));
+    await report(replica, 'REPLICAOF', '127.0.0.1', String(portOf(master)));
     await expect(inspect(replica)).rejects.toThrow(/is a replica and takes no writes/);
   });
 
-  it('whose replica evicts is refused: it would when it is master', async () => {
+  it('whose replica evicts is refused', async () => {
     const redis = await start(['--appendonly', 'yes']);
     const replica = await start(['--maxmemory-policy', 'allkeys-lru']);
-    await tell(replica, 'REPLICAOF', '127.0.0.1', String(portOf(redis)));
-    const told = `Redis replica 127.0.0.1:${portOf(replica)} has maxmemory-policy allkeys-lru`;
-    await eventually(() => expect(inspect(redis)).rejects.toThrow(told));
+    await report(replica, 'REPLICAOF', '127.0.0.1', String(portOf(redis)));
+    const reported = `Redis replica 127.0.0.1:${portOf(replica)} has maxmemory-policy allkeys-lru`;
+    await eventually(() => expect(inspect(redis)).rejects.toThrow(reported));
     await expect(inspect(redis)).rejects.toThrow(
       `-p ${portOf(replica)} CONFIG SET maxmemory-policy noeviction`,
     );
-    await tell(replica, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+    await report(replica, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
     expect(await inspect(redis)).toEqual([]);
   });
 
-  it('whose replica cannot be asked is warned of, with the reason', async () => {
+  it('whose replica cannot be inspected gives a warning with the reason', async () => {
     const redis = await start(['--appendonly', 'yes']);
     const replica = await start(['--replica-announce-port', '1']);
-    await tell(replica, 'REPLICAOF', '127.0.0.1', String(portOf(redis)));
+    await report(replica, 'REPLICAOF', '127.0.0.1', String(portOf(redis)));
     await eventually(async () =>
       expect(await inspect(redis)).toEqual([
         expect.stringMatching(
@@ -123,12 +123,12 @@ describe('one Redis', () => {
     );
   });
 
-  it('whose replica does not answer, or does not know this user, is warned of', async () => {
+  it('whose replica does not answer or refuses the user gives a warning', async () => {
     const redis = await start(['--appendonly', 'yes']);
     const replica = await start();
-    await tell(replica, 'REPLICAOF', '127.0.0.1', String(portOf(redis)));
+    await report(replica, 'REPLICAOF', '127.0.0.1', String(portOf(redis)));
     await eventually(async () => expect(await inspect(redis)).toEqual([]));
-    await tell(redis, 'ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all');
+    await report(redis, 'ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all');
     expect(await inspect(redis, { username: 'app', password: 'secret' })).toEqual([
       expect.stringMatching(/could not be inspected \(WRONGPASS/),
     ]);
@@ -144,7 +144,7 @@ describe('one Redis', () => {
     await expect(inspect(redis)).rejects.toThrow('scheduler.phase2.redis.mode = "cluster"');
   });
 
-  it('without CONFIG tells what is needed by INFO', async () => {
+  it('without CONFIG is inspected by INFO', async () => {
     const evicting = await start(['--rename-command', 'CONFIG', '', '--maxmemory-policy', 'allkeys-lru']);
     await expect(inspect(evicting)).rejects.toThrow(/maxmemory-policy allkeys-lru/);
     const sound = await start(['--rename-command', 'CONFIG', '']);
@@ -153,21 +153,21 @@ describe('one Redis', () => {
     expect(warnings.join()).not.toMatch(/does not let/);
   });
 
-  it('without INFO tells what is needed by CONFIG, and the rest is warned of', async () => {
+  it('without INFO is inspected by CONFIG, with warnings for the rest', async () => {
     const redis = await start(['--maxmemory-policy', 'allkeys-lru']);
-    await tell(redis, 'ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all', '-info');
+    await report(redis, 'ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all', '-info');
     const user = { username: 'app', password: 'secret' };
     await expect(inspect(redis, user)).rejects.toThrow(/maxmemory-policy allkeys-lru/);
-    await tell(redis, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+    await report(redis, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
     const warnings = await inspect(redis, user);
     expect(warnings).toHaveLength(2);
     expect(warnings[0]).toMatch(/append-only file/);
     expect(warnings[1]).toMatch(/does not let this user see its replicas .*, its version .*\+info/);
   });
 
-  it('that tells nothing at all is used with a warning', async () => {
+  it('that reports nothing is used with a warning', async () => {
     const redis = await start(['--maxmemory-policy', 'allkeys-lru']);
-    await tell(redis, 'ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all', '-@dangerous');
+    await report(redis, 'ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all', '-@dangerous');
     const warnings = await inspect(redis, { username: 'app', password: 'secret' });
     expect(warnings).toEqual([expect.stringMatching(/does not let this user see maxmemory-policy/)]);
   });
@@ -185,7 +185,7 @@ describe('one Redis', () => {
     redis.servers[0]?.signal('SIGCONT');
   });
 
-  it('of a version before 6.2 is warned of', async () => {
+  it('of a version before 6.2 gives a warning', async () => {
     const redis = await start(['--appendonly', 'yes']);
     const connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'inspector' });
     closing.push(() => connection.disconnect());

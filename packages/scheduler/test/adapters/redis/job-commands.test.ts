@@ -1,4 +1,4 @@
-/** What a job costs in Redis: commands on the wire, counted by the server. */
+/** Commands per job in Redis, counted by the server. */
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Keys } from '../../../src/adapters/redis/keys.ts';
@@ -142,7 +142,7 @@ describe('the cost of a job', () => {
       await waiting.close();
     });
     const notices = commands.filter((command) => !command.startsWith('eval'));
-    // Sharded where the server has that.
+    // Sharded if the server supports it.
     expect(notices.map((command) => command.replace(/^s/, ''))).toEqual(['publish']);
   });
 

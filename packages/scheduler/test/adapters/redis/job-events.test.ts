@@ -1,4 +1,4 @@
-/** Waiting for jobs of other instances when things go wrong: old servers, lost notices, drivers that die. */
+/** Subscriptions to jobs of other instances under faults: old servers, lost notices, drivers that die. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createJobEvents as createLocalEvents } from '../../../src/adapters/memory/job-events.ts';
 import { createJobEvents } from '../../../src/adapters/redis/job-events.ts';
@@ -14,7 +14,7 @@ const LIMIT = { timeout: 60_000 };
 describe.each([
   ['with sharded channels', () => startRedis()],
   ['without sharded channels', startRedisWithoutShardedChannels],
-])('waiting on a server %s', (_, startServer) => {
+])('subscriptions on a server %s', (_, startServer) => {
   let redis: Connected;
   beforeAll(async () => {
     redis = await connectTo(startServer());
@@ -43,20 +43,20 @@ describe.each([
     return moved.job;
   }
 
-  it('hears of moves elsewhere, of many jobs at a time', async () => {
+  it('receives moves on other instances, of many jobs at a time', async () => {
     const { here, there } = await open();
     const drafts = times(50, () => draftJob(Date.now()));
-    const heard = new Map<string, string>();
+    const received = new Map<string, string>();
     for (const draft of drafts) {
       await there.store.admit(draft);
-      here.events.subscribe(draft.jobId, (job) => heard.set(job.jobId, job.state));
+      here.events.subscribe(draft.jobId, (job) => received.set(job.jobId, job.state));
     }
-    await vi.waitFor(() => expect(heard.size).toBe(50), LIMIT);
+    await vi.waitFor(() => expect(received.size).toBe(50), LIMIT);
     await Promise.all(drafts.map((draft) => moveThere(there, draft)));
-    await vi.waitFor(() => expect(new Set(heard.values())).toEqual(new Set(['FAILED'])), LIMIT);
+    await vi.waitFor(() => expect(new Set(received.values())).toEqual(new Set(['FAILED'])), LIMIT);
   });
 
-  it('finds by looking what no notice said, and looks no more once nobody waits', async () => {
+  it('finds moves by reading when notices are lost, until it unsubscribes', async () => {
     const { keys, here, there } = await open();
     const clock = createManualClock();
     const local = createLocalEvents({ maxListeners: 10 });
@@ -71,13 +71,13 @@ describe.each([
     const events = createJobEvents({ ...redis, keys, clock, instanceId: 'here', local, store });
     const draft = draftJob(Date.now());
     await there.store.admit(draft);
-    const heard: string[] = [];
-    const subscription = events.subscribe(draft.jobId, (job) => heard.push(job.state));
-    await vi.waitFor(() => expect(heard).toEqual(['CREATED']), LIMIT);
-    // Moved, and the mover died before it could say so.
+    const received: string[] = [];
+    const subscription = events.subscribe(draft.jobId, (job) => received.push(job.state));
+    await vi.waitFor(() => expect(received).toEqual(['CREATED']), LIMIT);
+    // The job moved, and its driver died before it sent a notice.
     await there.store.move(draft.jobId, expectedOf(draft), changeTo('FAILED'));
     await clock.advance(2_000);
-    await vi.waitFor(() => expect(heard).toEqual(['CREATED', 'FAILED']), LIMIT);
+    await vi.waitFor(() => expect(received).toEqual(['CREATED', 'FAILED']), LIMIT);
     if (subscription.kind === 'subscribed') subscription.stop();
     const before = looks;
     await clock.advance(10_000);
@@ -85,19 +85,19 @@ describe.each([
     await events.close();
   });
 
-  it('asks Redis nothing for a job that is driven here', async () => {
+  it('sends no command for a job that is driven here', async () => {
     const { keys, here } = await open();
     const draft = draftJob(Date.now());
     await here.store.admit(draft);
-    const heard: string[] = [];
-    here.events.subscribe(draft.jobId, (job) => heard.push(job.state));
+    const received: string[] = [];
+    here.events.subscribe(draft.jobId, (job) => received.push(job.state));
     const moved = await here.store.move(draft.jobId, expectedOf(draft), changeTo('RESERVED'));
     if (moved.kind === 'moved') here.events.publish(moved.job);
-    expect(heard).toEqual(['RESERVED']);
+    expect(received).toEqual(['RESERVED']);
     expect(await redis.connection.hget(keys.job(draft.jobId), 'watchers')).toBeNull();
   });
 
-  it('notes an instance once, and others beside it', async () => {
+  it('records each watching instance once', async () => {
     const { keys, here, there } = await open();
     const third = openInstance(redis, keys, 'her');
     const draft = draftJob(Date.now());

@@ -1,4 +1,4 @@
-/** A Redis that does not answer: every call says *unknown*, may be repeated, and happens once. */
+/** A Redis that does not answer: every call returns *unknown*, may be repeated, and takes effect once. */
 import { Command } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createJobTally } from '../../../src/adapters/shared-jobs/job-tally.ts';
@@ -20,7 +20,7 @@ describe('a job store whose Redis does not answer', () => {
 
   const server = () => redis.servers.servers[0];
 
-  it('throws SCHEDULER_DEPENDENCY_DOWN with its cause, and repeats of what it was asked happen once', async () => {
+  it('throws SCHEDULER_DEPENDENCY_DOWN; repeated calls take effect once', async () => {
     const { store, events } = openInstance(redis, freshKeys(), 'instance-a');
     const [moving, discarded, admitted] = times(3, () => draftRequest(Date.now())) as [
       JobRecord,
@@ -45,15 +45,15 @@ describe('a job store whose Redis does not answer', () => {
       () => store.forgetIndexes('a'),
     ];
     server()?.signal('SIGSTOP');
-    const asked = await Promise.allSettled(calls.map((call) => call()));
-    // Neither a waiter nor a publisher hears of it.
+    const results = await Promise.allSettled(calls.map((call) => call()));
+    // Neither a subscriber nor a publisher gets an error.
     events.publish(moving);
     events.subscribe(fresh('job'), () => undefined);
     server()?.signal('SIGCONT');
-    for (const each of asked) expect(each).toMatchObject({ status: 'rejected', reason: DOWN });
+    for (const each of results) expect(each).toMatchObject({ status: 'rejected', reason: DOWN });
 
     await expect.poll(() => store.get(moving.jobId).catch(() => undefined)).toBeDefined();
-    // A frozen server reads what it was sent when it goes on, so the first time may have been enough.
+    // A frozen server processes earlier commands when it continues, so the first call may have taken effect.
     const moved = await store.move(moving.jobId, expectedOf(moving), changeTo('RESERVED', { entry }));
     expect(moved).toMatchObject({ job: { state: 'RESERVED' } });
     const timeline = (await store.get(moving.jobId))?.timeline ?? [];
@@ -67,7 +67,7 @@ describe('a job store whose Redis does not answer', () => {
     await store.close();
   });
 
-  it('says of a job that was certainly not sent that it was not, once the server is known to be silent', async () => {
+  it('marks the error as unsent once the breaker refuses commands', async () => {
     const { store } = openInstance(redis, freshKeys(), 'instance-a');
     const admit = async () => store.admit(draftRequest(Date.now()));
     server()?.signal('SIGSTOP');
@@ -78,7 +78,7 @@ describe('a job store whose Redis does not answer', () => {
     await store.close();
   });
 
-  it('does not say so if only the index was not asked: the record may have been written', async () => {
+  it('does not mark it as unsent if only the index write was refused', async () => {
     const keys = freshKeys();
     const refusal = Object.assign(new Error('silent'), { isUnsent: true });
     const connection = new Proxy(redis.connection, {
@@ -104,7 +104,7 @@ describe('the tally of an instance', () => {
     return { clock, tally: createJobTally({ clock, ...ROOMY, ...limits }) };
   }
 
-  it('takes a job whose end nobody saw for ended when its time is over', async () => {
+  it('counts a job as ended when its time is over', async () => {
     const { clock, tally } = start({ maxInflight: 1, liveMarginMs: 100 });
     expect(tally.claim(draftJob(clock.now(), { deadlineAt: clock.now() + 50 }))).toEqual({ kind: 'claimed' });
     await clock.advance(149);
@@ -126,13 +126,13 @@ describe('the tally of an instance', () => {
     expect(tally.isInFlight(draft.jobId)).toBe(false);
   });
 
-  it('forgets what is retained, and what is bound, with its time', async () => {
+  it('drops retained and bound jobs after their time', async () => {
     const { clock, tally } = start({ retentionMs: 300, bindingLeaseMs: 100, maxBindings: 1 });
     const draft = draftRequest(clock.now());
     tally.claim(draft);
     tally.settle(draft.jobId, { bytes: 0, isBound: true });
     await clock.advance(100);
-    // Nobody's binding has to go: the lease is over.
+    // No binding has to be removed: the lease is over.
     expect(tally.claim(draftRequest(clock.now()))).toEqual({ kind: 'claimed' });
     expect(tally.levels()).toMatchObject({ bindings: 1, retained: 1 });
     await clock.advance(200);
@@ -140,18 +140,18 @@ describe('the tally of an instance', () => {
     expect(tally.levels()).toMatchObject({ retained: 0, retainedBytes: 0 });
   });
 
-  it('counts an adopted job, whatever the limit', () => {
+  it('counts a job that was taken over, regardless of the limit', () => {
     const { clock, tally } = start({ maxInflight: 1 });
     tally.claim(draftJob(clock.now()));
-    const adopted = draftJob(clock.now());
-    tally.addTakenOver(adopted);
-    tally.addTakenOver(adopted);
-    expect(tally.isInFlight(adopted.jobId)).toBe(true);
-    tally.leave(adopted.jobId);
+    const takenOver = draftJob(clock.now());
+    tally.addTakenOver(takenOver);
+    tally.addTakenOver(takenOver);
+    expect(tally.isInFlight(takenOver.jobId)).toBe(true);
+    tally.leave(takenOver.jobId);
     expect(tally.claim(draftJob(clock.now()))).toEqual({ kind: 'full' });
   });
 
-  it('counts none in flight once it leaves them all, and still what it retains', () => {
+  it('counts no job in flight after leaveAll, and keeps retained ones', () => {
     const { clock, tally } = start({ maxInflight: 2, maxBindings: 3 });
     const settled = draftRequest(clock.now());
     tally.claim(settled);

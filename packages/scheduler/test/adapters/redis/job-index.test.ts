@@ -43,7 +43,7 @@ describe('a job index', () => {
     expect(written).toEqual([{ begun: [], ended: ['a', 'b'], dropped: [] }]);
   });
 
-  it('keeps ends of a failed write, except of jobs that began meanwhile', async () => {
+  it('keeps ends of a failed write, except of jobs that began since', async () => {
     const { clock, index, written, redis } = start();
     for (const jobId of ['a', 'b']) index.end(jobId, 1);
     redis.isAway = true;
@@ -168,7 +168,7 @@ describe('the indexes in Redis', () => {
         await connection.zrange(driven, '0', '-1'),
         await connection.zrange(settled, '0', '-1'),
       ],
-      lives: async () => [await connection.pttl(driven), await connection.pttl(settled)],
+      ttls: async () => [await connection.pttl(driven), await connection.pttl(settled)],
     };
   }
 
@@ -197,10 +197,10 @@ describe('the indexes in Redis', () => {
   });
 
   it('expire no earlier than the records they list', async () => {
-    const { write, lives } = open();
+    const { write, ttls } = open();
     await write({ begun: { a: 50_000 }, ended: { x: 0 } });
     await write({ begun: { b: 5_000 } });
-    const [driven, settled] = (await lives()) as [number, number];
+    const [driven, settled] = (await ttls()) as [number, number];
     expect(driven).toBeGreaterThan(55_000);
     expect(driven).toBeLessThanOrEqual(60_000);
     expect(settled).toBeGreaterThan(25_000);

@@ -58,7 +58,7 @@ describe.each([
     };
   });
 
-  it('I3 one live job per request, however many instances admit it at once', async () => {
+  it('I3 one live job per request when many instances admit it', async () => {
     const { a, b } = await start();
     for (const draft of times(10, () => draftRequest(Date.now()))) {
       const results = await Promise.all(
@@ -70,7 +70,7 @@ describe.each([
     }
   });
 
-  it('I3 one live job per request when a failed one is repeated on all instances at once', async () => {
+  it('I3 one live job per request when instances repeat a failed one', async () => {
     const { a, b } = await start();
     const draft = draftRequest(Date.now());
     await a.admit(draft);
@@ -80,7 +80,7 @@ describe.each([
     expect(await b.get(draft.jobId)).toMatchObject({ state: 'FAILED' });
   });
 
-  it('never admits the same job twice, also when it has failed since', async () => {
+  it('never admits the same job twice, even after it failed', async () => {
     const { a, b } = await start();
     const draft = draftRequest(Date.now());
     await a.admit(draft);
@@ -126,7 +126,7 @@ describe.each([
     });
   });
 
-  it('I4 fencing: a failed job whose request is bound anew keeps its driver', async () => {
+  it('I4 fencing: a failed job keeps its driver after a new binding', async () => {
     const { a, b } = await start();
     const draft = draftRequest(Date.now());
     await a.admit(draft);
@@ -177,7 +177,7 @@ describe.each([
     expect(await a.admit(repeatOf(two, { fingerprint: 'other' }))).toMatchObject({ kind: 'conflict' });
     await b.takeOver(one, { instanceId: 'a' });
     await finish(b, one.jobId);
-    // The next call about the job tells it.
+    // The next call for the job shows it.
     expect(await a.move(one.jobId, expectedOf(one), changeTo('FAILED'))).toEqual({
       kind: 'driven_elsewhere',
     });

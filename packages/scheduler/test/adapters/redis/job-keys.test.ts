@@ -1,4 +1,4 @@
-/** Everything about jobs in Redis ends by itself: each key has a time to live, and none is left after it. */
+/** Every key of a job in Redis has an expiry, and none is left after it. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { times } from '../../contracts/harness.ts';
@@ -27,8 +27,8 @@ describe('the keys of jobs', () => {
   const keyCount = async (): Promise<number> =>
     (await Promise.all((await masters()).map((server) => server.dbsize()))).reduce((sum, size) => sum + size);
 
-  /** Key → time to live, of everything. */
-  async function lives(): Promise<Map<string, number>> {
+  /** Key → time to live, of all keys. */
+  async function ttls(): Promise<Map<string, number>> {
     const all = await Promise.all(
       (await masters()).map(async (server) =>
         Promise.all((await server.keys('*')).map(async (key) => [key, await server.pttl(key)] as const)),
@@ -37,7 +37,7 @@ describe('the keys of jobs', () => {
     return new Map(all.flat());
   }
 
-  it('have a time to live in every state, and are gone after it: settled, failed, repeated, discarded, abandoned', async () => {
+  it('expire in every state: settled, failed, repeated, discarded, abandoned', async () => {
     const baseline = await keyCount();
     const limits = { retentionMs: 400, bindingLeaseMs: 100, liveMarginMs: 300 };
     const { store, close } = openInstance(redis, freshKeys(), 'instance-a', limits);
@@ -55,19 +55,19 @@ describe('the keys of jobs', () => {
       if (index < 5 || (index >= 15 && index < 20)) await moveOn(store, draft.jobId, 'RELEASED');
       if (index >= 20 && index < 25) await store.admit(repeatOf(draft));
     }
-    const found = await lives();
+    const found = await ttls();
     expect(found.size).toBeGreaterThan(30);
     expect([...found].filter(([, ttl]) => ttl <= 0)).toEqual([]);
     await close();
     await vi.waitFor(async () => expect(await keyCount()).toBe(baseline), { timeout: 60_000, interval: 50 });
   });
 
-  it('live until the deadline and a margin while nobody settles the job, however late the deadline was', async () => {
+  it('of an unsettled job expire a margin after its deadline', async () => {
     const { store, close } = openInstance(redis, freshKeys(), 'instance-a', { liveMarginMs: 5_000 });
     const now = Date.now();
     await store.admit(draftJob(now, { deadlineAt: now + 20_000 }));
     await store.admit(draftJob(now, { deadlineAt: now - 20_000 }));
-    const records = [...(await lives())].filter(([key]) => key.endsWith(':fsm')).map(([, ttl]) => ttl);
+    const records = [...(await ttls())].filter(([key]) => key.endsWith(':fsm')).map(([, ttl]) => ttl);
     const [short, long] = records.toSorted((a, b) => a - b) as [number, number];
     expect(short).toBeGreaterThan(2_000);
     expect(short).toBeLessThanOrEqual(5_000);

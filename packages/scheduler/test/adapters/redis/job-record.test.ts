@@ -1,4 +1,4 @@
-/** A job's record comes back from Redis as it went there, whatever is in it. */
+/** A job's record is read from Redis unchanged, whatever it contains. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fieldsOf, jobFromFields } from '../../../src/adapters/redis/job-store/record-fields.ts';
@@ -22,7 +22,7 @@ const entry = fc.record(
   { state: fc.constantFrom(...JOB_STATES), at: count, attempt: fc.nat(99), nodeId: text, reason: text },
   { requiredKeys: ['state', 'at', 'attempt'] },
 );
-/** Absent, or there and undefined: both mean the same. */
+/** Absent and undefined mean the same. */
 const orNot = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 
 /** What a node may add. -0 is 0 in every JSON that is written. */
@@ -77,7 +77,7 @@ describe('a record in Redis', () => {
   });
   afterAll(() => redis.close());
 
-  it('is made of fields that say all of it', () => {
+  it('is stored completely in its fields', () => {
     fc.assert(
       fc.property(parts, fc.constantFrom(...JOB_STATES), (some, state) => {
         const record = { ...draftRequest(1), ...some, state } as JobRecord;
@@ -92,7 +92,7 @@ describe('a record in Redis', () => {
     );
   });
 
-  it('comes back as it was admitted, by id and by request', async () => {
+  it('is read as it was admitted, by id and by request', async () => {
     const { store } = openInstance(redis, freshKeys(), 'instance-a');
     await fc.assert(
       fc.asyncProperty(parts, text, async (some, requestId) => {
@@ -106,7 +106,7 @@ describe('a record in Redis', () => {
     );
   });
 
-  it('changes as the pure function says, for its driver and for other instances', async () => {
+  it('changes like the pure function, on every instance', async () => {
     const keys = freshKeys();
     const [mover, other] = [openInstance(redis, keys, 'a').store, openInstance(redis.other, keys, 'b').store];
     await fc.assert(
@@ -125,7 +125,7 @@ describe('a record in Redis', () => {
     );
   });
 
-  it('keeps speech up to the limit, and beyond it the text with a word in `extra`', async () => {
+  it('keeps speech up to the limit, and beyond it only the text', async () => {
     const { store } = openInstance(redis, freshKeys(), 'instance-a', { resultInlineMaxBytes: 1_000 });
     for (const [bytes, kept] of [
       [1_000, 1_000],
@@ -149,7 +149,7 @@ describe('a record in Redis', () => {
     }
   });
 
-  it('leaves a result that fits as it is, and a dropped speech makes none of it fit again', () => {
+  it('does not change a result that fits', () => {
     const large = fitResult({ ...RESULT, ttsAudio: 'AAAA' }, 3);
     expect(fitResult(RESULT, 4)).toBe(RESULT);
     expect(fitResult(large, 3)).toBe(large);

@@ -1,4 +1,4 @@
-/** Records that a failover lost, or set back: their driver writes them anew, nobody else does, and nothing ever goes back. */
+/** Records that a failover lost or rolled back: only their driver restores them, and no record gets older. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobStoreLimits, SharedJobStore } from '../../../src/adapters/redis/job-store.ts';
@@ -9,7 +9,7 @@ import { perTest } from '../../contracts/harness.ts';
 import { changeTo, draftJob, expectedOf, RESULT, repeatOf } from '../../contracts/job-draft.ts';
 import { type Connected, connectTo } from '../../support/redis-jobs.ts';
 import { startCluster, startRedis } from '../../support/redis-servers.ts';
-import { dispatch, fail, finish, move, openLosing } from './losing-store.ts';
+import { dispatch, fail, finish, move, openLosing } from './lossy-job-store.ts';
 
 const START_MS = 60_000;
 describe.each([
@@ -27,8 +27,8 @@ describe.each([
   const isBound = async (store: SharedJobStore, { tenantId, requestId, jobId }: JobRecord) =>
     (await store.bound(tenantId, requestId as string))?.jobId === jobId;
 
-  it('is written anew with its binding, its time and its place in the index, and goes on', async () => {
-    const { keys, a, b, admit, lose, lifeOf } = await start({ liveMarginMs: 5_000 });
+  it('is restored with its binding, its expiry and its index entry', async () => {
+    const { keys, a, b, admit, lose, ttlOf } = await start({ liveMarginMs: 5_000 });
     const job = await dispatch(a, await admit());
     await lose(job);
     await redis.connection.del(keys.instanceJobs('a'));
@@ -37,15 +37,15 @@ describe.each([
     expect(await isBound(b, job)).toBe(true);
     expect(await b.driverOf(job.jobId)).toEqual({ driver: 'a/1', isSettled: false });
     expect(await b.drivenBy('a', 5)).toEqual([{ jobId: job.jobId, deadlineAt: job.deadlineAt }]);
-    expect(await lifeOf(job)).toBeGreaterThan(90_000);
-    expect(await lifeOf(job)).toBeLessThanOrEqual(95_000);
+    expect(await ttlOf(job)).toBeGreaterThan(90_000);
+    expect(await ttlOf(job)).toBeLessThanOrEqual(95_000);
     expect(await a.restore(job)).toBe('kept');
     expect(a.drives(job.jobId)).toBe(true);
     const running = await move(a, job, 'RUNNING');
     expect(await b.get(job.jobId)).toEqual(running);
   });
 
-  it('is driven here again when a move had found it unknown', async () => {
+  it('is driven here again after a move found it unknown', async () => {
     const { a, admit, lose } = await start();
     const job = await dispatch(a, await admit());
     await lose(job);
@@ -55,7 +55,7 @@ describe.each([
     expect(a.drives(job.jobId)).toBe(true);
   });
 
-  it('goes on from what was restored, and not from what was seen before', async () => {
+  it('continues from the restored record', async () => {
     const { a, b, admit, lose } = await start();
     const job = await dispatch(a, await admit());
     await lose(job);
@@ -65,7 +65,7 @@ describe.each([
     expect(moved).toEqual({ kind: 'moved', job: await b.get(job.jobId) });
   });
 
-  it('gets its latest moves again when the record was set back, also over an attempt that is behind', async () => {
+  it('gets its latest moves again after a rollback', async () => {
     const { a, b, admit, remember } = await start();
     const draft = await admit();
     const first = await dispatch(a, draft);
@@ -80,13 +80,13 @@ describe.each([
     await setBackToIntent();
     await b.watch(draft.jobId, -1);
     expect(await a.restore(second)).toBe('restored');
-    // Also what the record before had and this one has not; but who waits for it still does.
+    // Fields that only the earlier record had are cleared; its watchers stay.
     expect(await b.get(draft.jobId)).toEqual(second);
     const running = await a.move(draft.jobId, expectedOf(second), changeTo('RUNNING'));
     expect(running.kind === 'moved' && a.watchersOf(running.job)).toEqual(['b']);
   });
 
-  it('never goes back: a record that is as far or further stays, and so does one that is settled', async () => {
+  it('never replaces a newer or settled record', async () => {
     const { a, b, admit } = await start();
     const draft = await admit();
     const first = await dispatch(a, draft);
@@ -100,7 +100,7 @@ describe.each([
     expect(await b.get(draft.jobId)).toEqual(finished);
   });
 
-  it('I4 fencing: is not written by who no longer drives it, lost or not', async () => {
+  it('I4 fencing: is not restored by a former driver', async () => {
     const { a, b, admit } = await start();
     const job = await dispatch(a, await admit());
     await b.takeOver(job, { instanceId: 'a' });
@@ -117,7 +117,7 @@ describe.each([
     ['failed', fail, false],
   ] as const)('is kept and bound no longer than before when it has %s', async (_how, end, staysBound) => {
     const limits = { retentionMs: 60_000, bindingLeaseMs: 30_000 };
-    const { a, b, admit, lose, lifeOf, remember } = await start(limits);
+    const { a, b, admit, lose, ttlOf, remember } = await start(limits);
     const draft = await admit();
     const setBack = await remember(draft);
     const settled = await end(a, draft);
@@ -127,20 +127,20 @@ describe.each([
       expect(await b.get(draft.jobId)).toEqual(settled);
       expect(await isBound(b, draft)).toBe(staysBound);
       expect(await b.driverOf(draft.jobId)).toEqual({ driver: 'a/1', isSettled: true });
-      expect(await lifeOf(draft)).toBeLessThanOrEqual(60_000);
-      expect(await lifeOf(draft)).toBeGreaterThan(50_000);
+      expect(await ttlOf(draft)).toBeLessThanOrEqual(60_000);
+      expect(await ttlOf(draft)).toBeGreaterThan(50_000);
     }
     const released = await move(a, settled, 'RELEASED');
     expect(await a.restore(released)).toBe('kept');
-    // It was settled half a minute ago, so half a minute is left, and none of its lease.
+    // It was settled half a minute ago, so half a minute is left, and nothing of its lease.
     const old = {
       ...settled,
       timeline: settled.timeline.map((entry) => ({ ...entry, at: entry.at - 30_000 })),
     };
     await lose(draft);
     expect(await a.restore(old)).toBe('restored');
-    expect(await lifeOf(draft)).toBeLessThanOrEqual(30_000);
-    expect(await lifeOf(draft)).toBeGreaterThan(20_000);
+    expect(await ttlOf(draft)).toBeLessThanOrEqual(30_000);
+    expect(await ttlOf(draft)).toBeGreaterThan(20_000);
     expect(await isBound(b, draft)).toBe(false);
   });
 
@@ -158,19 +158,19 @@ describe.each([
     expect(await b.drivenBy('a', 5)).toEqual([]);
   });
 
-  it('keeps the time of a settled record when only its release was lost', async () => {
-    const { a, b, admit, remember, lifeOf } = await start();
+  it('keeps the expiry of a settled record if only its release was lost', async () => {
+    const { a, b, admit, remember, ttlOf } = await start();
     const finished = await finish(a, await admit());
     const setBack = await remember(finished);
     const released = await move(a, finished, 'RELEASED');
     await setBack();
     expect(await a.restore(released)).toBe('restored');
     expect(await b.get(released.jobId)).toEqual(released);
-    expect(await lifeOf(released)).toBeLessThanOrEqual(60_000);
+    expect(await ttlOf(released)).toBeLessThanOrEqual(60_000);
     expect(await isBound(b, released)).toBe(true);
   });
 
-  it('I3 one live job: gives way to the next one of its request, unless that one is no longer bound', async () => {
+  it('I3 one live job: is not restored while its request has another job', async () => {
     const { a, b, admit, lose } = await start();
     const job = await admit();
     await lose(job);
@@ -192,7 +192,7 @@ describe.each([
     expect(await b.get(job.jobId)).toEqual(job);
   });
 
-  it('is put beside the next one of its request when it is settled itself', async () => {
+  it('a settled job is restored under its second key', async () => {
     const { keys, a, b, admit, lose } = await start();
     const failed = await fail(a, await admit());
     await lose(failed);
@@ -207,12 +207,12 @@ describe.each([
     const released = await move(a, failed, 'RELEASED');
     expect(await a.restore(failed)).toBe('kept');
     await lose(next);
-    // Found where it was put, though nothing stands in its place any more.
+    // Found under its second key, although the first one is empty by now.
     expect(await a.restore(released)).toBe('kept');
     expect(await b.get(failed.jobId)).toEqual(released);
   });
 
-  it('comes back as it was, however long its history and wherever it was set back to', async () => {
+  it('is restored from any rollback, with a history of any length', async () => {
     const { a, b, remember } = await start();
     const steps = fc.record({
       moves: fc.integer({ min: 1, max: 45 }),

@@ -1,4 +1,4 @@
-/** Names of keys: operators and tools look them up in Redis, so they are a contract. */
+/** Names of keys: operators and tools read them in Redis, so they are a contract. */
 import { expect, it } from 'vitest';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
 
@@ -8,7 +8,7 @@ it('I8 one slot per script: an inbox and its dead letters share a hash slot', ()
   expect(keys.inbox('i-1')).toContain('{instance:i-1}');
 });
 
-it('keys keep the names that the platform has always used', () => {
+it('keys keep their documented names', () => {
   const keys = createKeys('lingua');
   expect({
     presence: keys.presence('i-1'),

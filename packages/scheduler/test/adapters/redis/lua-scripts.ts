@@ -1,4 +1,4 @@
-/** The Lua scripts of the Redis adapters, taken apart: what each header promises, what each body does, how each wrapper calls it. */
+/** Parses the Lua scripts of the Redis adapters: the header, the calls in the body, and the call in the wrapper. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -7,7 +7,7 @@ import { filesUnder, ROOT, type SourceFile } from '../../architecture/source-fil
 export interface LuaScript {
   readonly path: string;
   readonly name: string;
-  /** Undefined when the file does not begin with one. */
+  /** Undefined if the file does not begin with one. */
   readonly header: string | undefined;
   readonly body: string;
   /** Of the wrapper beside it. */
@@ -36,7 +36,7 @@ export function takeApart({ path, text }: SourceFile): LuaScript {
   };
 }
 
-/** `KEYS[1] node  HASH …` → ['node']; what is listed out of turn is left out, and so is noticed. */
+/** `KEYS[1] node  HASH …` → ['node']; entries that are out of order are left out, so that the test fails. */
 export function listed(header: string, kind: 'KEYS' | 'ARGV'): string[] {
   const names: string[] = [];
   for (const [, index, name = ''] of header.matchAll(new RegExp(`^ +${kind}\\[(\\d+)\\] +(\\w+)`, 'gm'))) {
@@ -52,7 +52,7 @@ export const usedIndexes = (body: string, kind: 'KEYS' | 'ARGV'): number[] =>
     ),
   ].sort((a, b) => a - b);
 
-/** From which argument on a script takes as many as it gets: then the last one listed stands for all of them. */
+/** First argument of a variable list: the last listed name then stands for all of them. */
 export const takesAnyNumber = (body: string): boolean =>
   /(?:unpack|ipairs)\(ARGV\b|#ARGV\b|\bARGV\[[a-z_]/.test(body);
 
@@ -66,7 +66,7 @@ export const returnedWords = (body: string): string[] => [
   ...new Set([...body.matchAll(/return \{ '(\w+)'/g)].map(([, word = '']) => word)),
 ];
 
-/** What a script may end with besides `{ 'word' …`: a name that only ever holds such a word or list, or the error of a protected call. */
+/** What a script may return besides `{ 'word' …`: a variable with only such words or lists, or the error of a protected call. */
 export function oddReturns(body: string): string[] {
   const main = body.replace(/^local function [\s\S]*?^end$/gm, '');
   const isWord = (value: string): boolean =>
@@ -105,7 +105,7 @@ export function keyNames(body: string): ReadonlySet<string> {
   return new Set([...origins.keys()].filter((name) => isKey(name)));
 }
 
-/** How many keys and arguments the wrapper passes; undefined where only running it would tell. */
+/** How many keys and arguments the wrapper passes; undefined if it is known at run time only. */
 export function passed(wrapper: string): { keys: number | undefined; args: number | undefined } {
   const call = /\brun\(/.exec(wrapper);
   if (call !== null) {
@@ -124,7 +124,7 @@ function lengthOf(list: string): number | undefined {
   return splitAtCommas(list.slice(1, -1)).length;
 }
 
-/** What lies between a bracket and its partner. */
+/** The text between two matching brackets. */
 export function insideBrackets(text: string, from: number): string {
   let depth = 0;
   for (let at = from; at < text.length; at += 1) {

@@ -1,4 +1,4 @@
-/** House rules of Lua that can be read off the files: complete headers, declared keys, words as replies, nothing that looks at all keys. */
+/** Rules for Lua files: complete headers, declared keys, words as replies, no command that scans all keys. */
 import { describe, expect, it } from 'vitest';
 import {
   callsOf,
@@ -17,20 +17,20 @@ import {
 
 const scripts = luaScripts();
 
-/** Looks at all keys, at another database, or runs what nobody declared. */
+/** Scans all keys, uses another database, or runs undeclared code. */
 const FORBIDDEN =
   /^(KEYS|SCAN|RANDOMKEY|EVAL.*|FCALL.*|SCRIPT|SELECT|SWAPDB|FLUSH.*|MIGRATE|MOVE|CONFIG|CLUSTER|WAIT.*|SORT.*|B[LRZ].*)$/;
-/** Not in Redis 6.2; those that are used have another way beside them. */
+/** Not in Redis 6.2; scripts that use them have a fallback. */
 const LATER =
   /^(SPUBLISH|PUBSUB|EXPIRETIME|PEXPIRETIME|[LZ]MPOP|SINTERCARD|ZINTERCARD|HEXPIRE.*|HPEXPIRE.*|HGETEX|HSETEX)$/;
 const WITHOUT_KEY = new Set(['TIME']);
 const ALL_KEYS = new Set(['DEL', 'UNLINK', 'EXISTS']);
 const TWO_KEYS = new Set(['RENAME', 'RENAMENX', 'COPY', 'SMOVE', 'LMOVE']);
-/** Their key comes after the word that says what is done. */
+/** Their key comes after the subcommand. */
 const SECOND = new Set(['XGROUP', 'XINFO', 'PUBSUB']);
 /**
- * Of a channel. It may be an argument that is called so: it is no key, and while a slot moves a server waits for keys it cannot find. That
- * it lies in the slot of the script is a matter of its name (key-names.test.ts).
+ * A channel may be an argument with that name. It is no key: while a hash slot moves, a server would wait for a key it cannot find. Its
+ * name puts it into the hash slot of the script (key-names.test.ts).
  */
 const OF_CHANNELS = new Set(['PUBSUB', 'PUBLISH', 'SPUBLISH']);
 
@@ -55,11 +55,11 @@ function undeclared({ header = '', body }: LuaScript): string[] {
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 describe('Lua', () => {
-  it('is there to be read', () => {
+  it('finds the scripts', () => {
     expect(scripts.length).toBeGreaterThan(10);
   });
 
-  it('I8 one slot per script: a key that is made inside a script is noticed, one handed on is not', () => {
+  it('I8 one slot per script: detects a key that a script builds', () => {
     const script = (lines: string) => takeApart({ path: 'x.lua', text: `--[[ x ]]\n${lines}` });
     const handedOn =
       "local a, b = KEYS[1], KEYS[2]\nlocal c = a\nfor _, d in ipairs({ b, c }) do\nredis.call('GET', d)\nend";
@@ -74,7 +74,7 @@ describe('Lua', () => {
     expect(undeclared(script("redis.call('XGROUP', 'CREATE', ARGV[1], 'g')"))).toEqual(['XGROUP ARGV[1]']);
   });
 
-  it('a reply that does not begin with a word is noticed', () => {
+  it('detects a reply that does not begin with a word', () => {
     expect(oddReturns("return { 'ok', 1 }\nreturn { x and 'a' or 'b' }")).toEqual([]);
     expect(
       oddReturns("local page = { 'page' }\nlocal word = 'kept'\nreturn page\nreturn { word, 2 }"),
@@ -103,7 +103,7 @@ describe('Lua', () => {
     (_, script) => {
       const { name, header = '', body, wrapper = '' } = script;
 
-      it('begins with a header that says its name and what happens twice', () => {
+      it('has a header with its name and the effect of a repeat', () => {
         expect(script.header).toBeDefined();
         expect(header.startsWith(` ${name}: `)).toBe(true);
         expect(header).toMatch(/^ {2}(Idempotent:|Safe twice:|Running it twice) /m);
@@ -137,14 +137,14 @@ describe('Lua', () => {
         expect(undeclared(script)).toEqual([]);
       });
 
-      it('calls nothing that looks beyond them, and nothing that Redis 6.2 does not know', () => {
+      it('calls only commands of Redis 6.2 on its keys', () => {
         const calls = callsOf(body);
         expect(calls.map(({ command }) => command)).not.toContain(undefined);
         expect(calls.filter(({ command = '' }) => FORBIDDEN.test(command))).toEqual([]);
         expect(calls.filter((call) => LATER.test(call.command ?? '') && !call.isProtected)).toEqual([]);
       });
 
-      it('has a wrapper beside it that passes as many keys and arguments', () => {
+      it('has a wrapper that passes as many keys and arguments', () => {
         expect(wrapper).toContain(`'${name}')`);
         const { keys, args } = passed(wrapper);
         expect(keys ?? listed(header, 'KEYS').length).toBe(listed(header, 'KEYS').length);

@@ -1,4 +1,4 @@
-/** A mailbox on a server of its own making, which says how often it was asked, may lose its notices and be slow to answer. Stepped by a manual clock. */
+/** A mailbox on a fake server that counts the commands, can lose notices and can answer late. Stepped by a manual clock. */
 
 import type { RedisConnection } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { scriptNameOf } from '../../../src/adapters/redis/connection/script.ts';
@@ -9,7 +9,7 @@ import type { MailboxEntry } from '../../../src/ports/node-mailbox.ts';
 import { fresh } from '../../contracts/harness.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
-type Hear = (channel: string) => void;
+type Receive = (channel: string) => void;
 
 const LONG_MS = 600_000;
 
@@ -18,11 +18,11 @@ export function startMailbox() {
   const keys = createKeys('test');
   const queues = new Map<string, { job: string; body: string }[]>();
   const subscribed = new Set<string>();
-  const asked: string[] = [];
-  const hears: Hear[] = [];
-  const state = { isTelling: true, canSubscribe: true, answerMs: 0 };
+  const commands: string[] = [];
+  const receives: Receive[] = [];
+  const state = { notifies: true, canSubscribe: true, answerMs: 0 };
 
-  /** The script runs when it comes; its answer may take a while. */
+  /** The script runs at once; its answer may take a while. */
   async function answered<T>(reply: T): Promise<T> {
     if (state.answerMs > 0) await new Promise<void>((resolve) => void clock.after(state.answerMs, resolve));
     return reply;
@@ -34,10 +34,10 @@ export function startMailbox() {
       const [job = '', body = ''] = words.slice(count);
       const entries = queues.get(queue) ?? [];
       queues.set(queue, entries);
-      asked.push(script);
+      commands.push(script);
       if (script === 'put-entry') {
         entries.push({ job, body });
-        if (state.isTelling && subscribed.has(arrivals)) for (const hear of hears) hear(arrivals);
+        if (state.notifies && subscribed.has(arrivals)) for (const receive of receives) receive(arrivals);
         return ['queued'];
       }
       const taken = entries.splice(0, Number(job));
@@ -48,14 +48,14 @@ export function startMailbox() {
     },
   } as unknown as RedisConnection;
   const subscriber = {
-    on: (event: string, hear: Hear) => void (event === 'smessage' && hears.push(hear)),
+    on: (event: string, receive: Receive) => void (event === 'smessage' && receives.push(receive)),
     async ssubscribe(channel: string) {
-      asked.push('ssubscribe');
+      commands.push('ssubscribe');
       if (!state.canSubscribe) throw new Error('not now');
       subscribed.add(channel);
     },
     async sunsubscribe(channel: string) {
-      asked.push('sunsubscribe');
+      commands.push('sunsubscribe');
       subscribed.delete(channel);
     },
   } as unknown as RedisConnection;
@@ -70,10 +70,10 @@ export function startMailbox() {
       const slot = { lease: leaseId(jobId, 1), ttlMs: LONG_MS };
       return { jobId, expiresAt: clock.now() + LONG_MS, body: 'hello', slot };
     },
-    /** What was asked since the last call of this. */
-    asked: () => asked.splice(0),
+    /** Commands since the last call of this function. */
+    commands: () => commands.splice(0),
     isListening: (node: string) => subscribed.has(keys.nodeArrivals(node)),
-    /** How many entries lie there. */
+    /** Number of entries in the mailbox. */
     lying: (node: string) => queues.get(keys.nodeMailbox(node))?.length ?? 0,
   };
 }

@@ -1,4 +1,4 @@
-/** Which keys the operations on nodes name, and how often they ask: one slot, one round trip. */
+/** Keys and commands of the operations on nodes: one hash slot, one round trip. */
 import fc from 'fast-check';
 import { Command } from 'ioredis';
 import { describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ function everyOperation() {
       loads: () => ledger.loads([node]),
       'forget a node': () => ledger.forget(node),
       reassert: () => ledger.reassert(node, lease, 1),
-      claim: () => nodeIdClaims.claim(node, 'somebody'),
+      claim: () => nodeIdClaims.claim(node, 'credential-1'),
       current: () => nodeIdClaims.current(node),
       'release a claim': () => nodeIdClaims.release(node, 1),
       put: () =>
@@ -62,9 +62,9 @@ function everyOperation() {
 }
 
 describe('operations on nodes', () => {
-  it('I8 one slot per script: all keys of a call hash to the slot of their node, whatever ids are', async () => {
+  it('I8 one slot per script: all keys of a call share the node’s hash slot', async () => {
     const { operations, takeCalls, nodeIdClaims } = everyOperation();
-    await nodeIdClaims.claim('first', 'somebody');
+    await nodeIdClaims.claim('first', 'credential-1');
     await fc.assert(
       fc.asyncProperty(anyId, anyId, async (node, job) => {
         takeCalls();
@@ -79,18 +79,18 @@ describe('operations on nodes', () => {
     );
   });
 
-  it('ask once each', async () => {
+  it('send one command each', async () => {
     const { operations, takeCalls, nodeIdClaims } = everyOperation();
-    await nodeIdClaims.claim('first', 'somebody');
+    await nodeIdClaims.claim('first', 'credential-1');
     for (const [name, operate] of Object.entries(operations('node-1', 'job-1'))) {
       takeCalls();
       await operate();
-      // A claim that ends is taken off the index, too: rare, and nobody waits for it.
+      // The end of a claim also removes it from the index: rare, and no caller waits for it.
       expect([name, takeCalls().length]).toEqual([name, name === 'release a claim' ? 2 : 1]);
     }
   });
 
-  it('ask for the loads of many nodes in one go, each node once', async () => {
+  it('read the loads of many nodes in one pipeline, each node once', async () => {
     const { connection, takeCalls } = createRecordingConnection(['load', 1, 2]);
     const ledger = createCapacityLedger({ connection, keys });
     const nodes = Array.from({ length: 700 }, (_, index) => `node-${index}`);
@@ -98,18 +98,18 @@ describe('operations on nodes', () => {
     expect(takeCalls()).toHaveLength(700);
   });
 
-  it('listen on a channel in the slot of their node', () => {
-    const heard: string[] = [];
+  it('subscribe to a channel in the hash slot of their node', () => {
+    const received: string[] = [];
     const subscriber = {
       on: () => undefined,
-      ssubscribe: async (channel: string) => void heard.push(channel),
+      ssubscribe: async (channel: string) => void received.push(channel),
     } as unknown as RedisConnection;
     createArrivals({ subscriber, keys }).subscribe('node-1', {
       onSubscribed() {},
       onFailed() {},
       onArrival() {},
     });
-    expect(heard.map(slotOf)).toEqual([slotOf('{node:node-1}')]);
+    expect(received.map(slotOf)).toEqual([slotOf('{node:node-1}')]);
   });
 
   it('spread the index of nodes evenly over its parts', () => {

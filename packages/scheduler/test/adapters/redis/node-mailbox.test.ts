@@ -1,4 +1,4 @@
-/** Mailboxes of several instances: what one puts another hands out, and nothing is left behind. */
+/** Mailboxes of several instances: one puts entries, another hands them out, and no key is left. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -41,10 +41,10 @@ describe.each([
     return connection;
   }
 
-  async function openInstance(keys: Keys, { hasEar = true, maxPerNode = 100, time = clock } = {}) {
+  async function openInstance(keys: Keys, { isSubscribed = true, maxPerNode = 100, time = clock } = {}) {
     const connection = await connect('instance');
-    const subscriber = hasEar
-      ? await connect('ear', true)
+    const subscriber = isSubscribed
+      ? await connect('subscriber', true)
       : ({
           on() {},
           ssubscribe: async () => Promise.reject(new Error('deaf')),
@@ -72,9 +72,9 @@ describe.each([
     await servers.stop();
   });
 
-  it('wake a take on one when something is put on the other', async () => {
+  it('wake a take on one instance when another puts an entry', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
-    // The clock of the second one stands still, so its take never reads again by itself.
+    // The clock of the second instance does not advance, so its take never reads periodically.
     const time = createManualClock(clock.now());
     const [a, b] = await Promise.all([openInstance(keys), openInstance(keys, { time })]);
     for (let round = 0; round < 5; round += 1) {
@@ -87,7 +87,7 @@ describe.each([
     }
   });
 
-  it('hand out every entry once, whoever takes', async () => {
+  it('hand out every entry once, on any instance', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
     const [a, b] = await Promise.all([openInstance(keys), openInstance(keys)]);
     const node = fresh('node');
@@ -101,10 +101,10 @@ describe.each([
     expect(taken.map(({ jobId }) => jobId).sort()).toEqual(entries.map(({ jobId }) => jobId).sort());
   });
 
-  it('find what arrived though no notice was received', async () => {
+  it('find entries although their notices were lost', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
     const time = createManualClock(clock.now());
-    const { mailbox, entryFor } = await openInstance(keys, { hasEar: false, time });
+    const { mailbox, entryFor } = await openInstance(keys, { isSubscribed: false, time });
     const node = fresh('node');
     let taken: readonly MailboxEntry<string>[] | undefined;
     const waiting = mailbox.take(node, { max: 5, waitMs: 1_000 * LOOK_EVERY_MS }).then((entries) => {
@@ -122,7 +122,7 @@ describe.each([
     await waiting;
   });
 
-  it('queue a job once, though it is put twice', async () => {
+  it('queue a job once if it is put twice', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
     const { mailbox, entryFor } = await openInstance(keys);
     const node = fresh('node');
@@ -131,7 +131,7 @@ describe.each([
     expect(await mailbox.take(node, { max: 9, waitMs: 0 })).toEqual([first, second]);
   });
 
-  it('give the room of an expired entry away though others last', async () => {
+  it('reuse the room of an expired entry', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
     const { mailbox, entryFor } = await openInstance(keys, { maxPerNode: 2 });
     const node = fresh('node');
@@ -143,7 +143,7 @@ describe.each([
     expect(await mailbox.take(node, { max: 9, waitMs: 0 })).toEqual([lasting, next]);
   });
 
-  it('give what a caller that left was handed to the next one, in its old turn', async () => {
+  it('put the entries of an aborted take back at their positions', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
     const { mailbox, entryFor } = await openInstance(keys);
     const node = fresh('node');
@@ -159,7 +159,7 @@ describe.each([
     expect(await mailbox.take(node, { max: 9, waitMs: 0 })).toEqual(entries);
   });
 
-  it('leave no key behind, fetched or not', async () => {
+  it('leave no key, fetched or not', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
     const { mailbox, connection, entryFor } = await openInstance(keys);
     const [fetched, lasting, forgotten] = [fresh('node'), fresh('node'), fresh('node')];
@@ -169,7 +169,7 @@ describe.each([
     expect(await count(fetched)).toBe(2);
     await mailbox.take(fetched, { max: 1, waitMs: 0 });
     expect(await count(fetched)).toBe(0);
-    // The keys live as long as the longest of their entries, and no longer.
+    // The keys expire with the last of their entries.
     await mailbox.put(lasting, await entryFor(lasting, 60_000));
     await mailbox.put(lasting, await entryFor(lasting, 50));
     for (const key of both(lasting)) expect(await connection.pttl(key)).toBeGreaterThan(30_000);
@@ -177,21 +177,21 @@ describe.each([
     await expect.poll(() => count(forgotten)).toBe(0);
   });
 
-  it('stop listening a while after the last one who waited has left', async () => {
+  it('unsubscribe after the last waiting take has left', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
     const time = createManualClock();
     const { mailbox, connection } = await openInstance(keys, { time });
     const node = fresh('node');
     const channel = keys.nodeArrivals(node);
-    /** How many heard it. */
+    /** Number of receivers. */
     const publish = async (): Promise<number> => {
-      const heard = await connection.spublish(channel, '').catch(async () => {
-        // Every server counts its own listeners only.
+      const received = await connection.spublish(channel, '').catch(async () => {
+        // Every server counts its own subscribers only.
         const servers = connection instanceof Redis ? [connection] : connection.nodes('all');
         const counts = await Promise.all(servers.map((server) => server.publish(channel, '')));
         return counts.reduce((all, count) => all + count, 0);
       });
-      return Number(heard);
+      return Number(received);
     };
     const abort = new AbortController();
     const waiting = mailbox.take(node, { max: 1, waitMs: 10_000, signal: abort.signal });

@@ -1,4 +1,4 @@
-/** What nodes leave in Redis: how much, for how long, and what happens when the server or an id is lost. */
+/** Nodes in Redis: memory, expiry, and a lost server or id. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
@@ -60,7 +60,7 @@ describe('nodes in Redis', () => {
     expect(total).toBeLessThan(MOST_BYTES_PER_IDLE_NODE);
   });
 
-  it('leave no key of a lease once it ended, whichever way', async () => {
+  it('leave no key of a lease after it ended', async () => {
     const { keys, ledger, node } = open();
     await ledger.declare(node, { slots: 9, isAccepting: true });
     const [released, expired, gone] = times(3, () => leaseId(fresh('job'), 1)) as [string, string, string];
@@ -75,7 +75,7 @@ describe('nodes in Redis', () => {
     expect(await connection.exists(keys.nodeLeases(node), keys.nodeLeaseMarks(node))).toBe(0);
   });
 
-  it('are served though the server has lost every script', async () => {
+  it('are served although the server has lost every script', async () => {
     const { ledger, node } = open();
     await ledger.declare(node, { slots: 1, isAccepting: true });
     await connection.script('FLUSH');
@@ -84,7 +84,7 @@ describe('nodes in Redis', () => {
     expect(await ledger.reserve(node, 'job:1', 1_000)).toMatchObject({ kind: 'reserved' });
   });
 
-  it('tell their loads by the thousand, in order', async () => {
+  it('report thousands of loads, in order', async () => {
     const { ledger } = open();
     const nodes = times(1_000, (index) => `node-${index}`);
     await Promise.all(nodes.map((node, slots) => ledger.declare(node, { slots, isAccepting: true })));
@@ -95,7 +95,7 @@ describe('nodes in Redis', () => {
   it.each([
     ['the ledger first', true],
     ['the directory first', false],
-  ])('leave of a forgotten id its last generation, for an hour: %s', async (_, isLedgerFirst) => {
+  ])('keep the last generation of a forgotten id for an hour: %s', async (_, isLedgerFirst) => {
     const { keys, ledger, nodeIdClaims, node } = open();
     const first = generationOf(await nodeIdClaims.claim(node, 'mine'));
     await ledger.declare(node, { slots: 1, isAccepting: true });
@@ -110,7 +110,7 @@ describe('nodes in Redis', () => {
     expect(await keysOf(node)).toEqual([keys.nodeMeta(node)]);
   });
 
-  it('get later generations though Redis was emptied, or its clock was ahead before', async () => {
+  it('get later generations after Redis was emptied or its clock went back', async () => {
     const { keys, nodeIdClaims, node } = open();
     const before = generationOf(await nodeIdClaims.claim(node, 'mine'));
     await connection.del(keys.nodeMeta(node));
@@ -122,7 +122,7 @@ describe('nodes in Redis', () => {
     expect(generationOf(await nodeIdClaims.claim(node, 'mine'))).toBe(ahead + 1);
   });
 
-  it('are not shut by a connection that was replaced, though the newer one has not yet declared them', async () => {
+  it('are not closed by a connection that was replaced', async () => {
     const { ledger, nodeIdClaims, node } = open();
     const claim = generationOf(await nodeIdClaims.claim(node, 'alice'));
     await ledger.declare(node, { slots: 2, isAccepting: true, claim });
@@ -131,7 +131,7 @@ describe('nodes in Redis', () => {
     expect(await ledger.reserve(node, 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved' });
   });
 
-  it('I11 bounded: fill the directory for another instance as well, and make room in it', async () => {
+  it('I11 bounded: count for the node limit of all instances', async () => {
     const { openDirectory, nodeIdClaims } = open(3);
     const nodes = times(3, () => fresh('node'));
     const claims = await Promise.all(nodes.map((node) => nodeIdClaims.claim(node, 'mine')));
@@ -157,7 +157,7 @@ describe('nodes in Redis', () => {
       clock,
       maxPerNode: 5,
     });
-    const asked = [
+    const commands = [
       ledger.declare('a', { slots: 1, isAccepting: true }),
       ledger.reserve('a', 'job:1', 1_000),
       ledger.commit('a', 'job:1', 1_000),
@@ -181,7 +181,7 @@ describe('nodes in Redis', () => {
       mailbox.drop('a', 'job'),
       mailbox.forget('a'),
     ];
-    const answers = await Promise.allSettled(asked);
+    const answers = await Promise.allSettled(commands);
     nowhere.disconnect();
     for (const answer of answers) {
       expect(answer).toMatchObject({

@@ -1,11 +1,11 @@
-/** Messages on their way out: which of them share a command, and what each sender is told. */
+/** Outgoing messages: which of them share a command, and the result for each sender. */
 import { describe, expect, it } from 'vitest';
 import { createOutgoingMessages } from '../../../src/adapters/redis/inbox/outgoing-messages.ts';
 import { times } from '../../contracts/harness.ts';
 
 type ReportedAttempt = number | 'gone' | Error;
 
-/** Every command waits until it is answered; `answer` lets the oldest go. */
+/** Every command waits for its answer; `answer` answers the oldest. */
 function start() {
   const commands: string[] = [];
   const unanswered: ((answer: ReportedAttempt) => void)[] = [];
@@ -24,8 +24,8 @@ function start() {
   return { send, commands, answer, turn };
 }
 
-describe('messages on their way out', () => {
-  it('are one command if they are given in one turn, and those that come meanwhile are the next', async () => {
+describe('outgoing messages', () => {
+  it('share a command if they are sent in one turn or while one runs', async () => {
     const { send, commands, answer, turn } = start();
     const first = ['a', 'b'].map((body) => send('x', body));
     await turn();
@@ -38,7 +38,7 @@ describe('messages on their way out', () => {
     expect(await Promise.all([...first, ...second])).toEqual(times(4, () => 'sent'));
   });
 
-  it('do not wait for those to another inbox', async () => {
+  it('do not wait for messages to another inbox', async () => {
     const { send, commands, turn } = start();
     void send('x', 'a');
     await turn();
@@ -47,7 +47,7 @@ describe('messages on their way out', () => {
     expect(commands).toEqual(['x: a', 'y: b']);
   });
 
-  it('are refused one by one: the last ones when there is no room, all when nobody is there', async () => {
+  it('are refused one by one: the last ones if full, all if gone', async () => {
     const { send, answer, turn } = start();
     const some = ['a', 'b', 'c'].map((body) => send('x', body));
     await turn();
@@ -59,7 +59,7 @@ describe('messages on their way out', () => {
     expect(await Promise.all(others)).toEqual(['gone', 'gone']);
   });
 
-  it('fail together if it is not known what became of them, and the next go on', async () => {
+  it('fail together if the command fails, and later ones are sent', async () => {
     const { send, commands, answer, turn } = start();
     const some = ['a', 'b'].map((body) => send('x', body).catch(({ message }: Error) => message));
     await turn();
@@ -71,7 +71,7 @@ describe('messages on their way out', () => {
     expect(commands).toEqual(['x: a b', 'x: c']);
   });
 
-  it('are no command that keeps its server for long: neither many nor large ones', async () => {
+  it('are split into commands of bounded number and size', async () => {
     const { send, commands, answer, turn } = start();
     const large = 'L'.repeat(200_000);
     for (const body of [...times(70, (at) => `${at}`), large, large]) void send('x', body);
@@ -81,7 +81,7 @@ describe('messages on their way out', () => {
     expect(commands.map((command) => command.split(' ').length - 1)).toEqual([64, 7, 1]);
   });
 
-  it('I11 bounded: beyond so many the sender is refused', async () => {
+  it('I11 bounded: are refused beyond a limit', async () => {
     const { send, turn } = start();
     void send('x', 'under way');
     await turn();

@@ -1,9 +1,9 @@
-/** A connection that answers every script with the same reply and remembers what it was asked, for rules about the asking itself. */
+/** A connection that answers every script with the same reply and records the commands. */
 import type { RedisConnection } from '../../../src/adapters/redis/connection/redis-connection.ts';
 
 export interface RecordingConnection {
   readonly connection: RedisConnection;
-  /** The keys of each command since the last call of this. */
+  /** The keys of each command since the last call of this function. */
   takeCalls(): readonly (readonly string[])[];
 }
 
@@ -40,7 +40,7 @@ export function createRecordingConnection(reply: readonly (string | number)[]): 
     zcard: withKey,
     hmget: async (key: string) => {
       await withKey(key);
-      return ['somebody', '1'];
+      return ['credential-1', '1'];
     },
   };
   return {

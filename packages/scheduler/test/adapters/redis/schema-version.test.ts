@@ -1,4 +1,4 @@
-/** Two versions that do not understand each other's keys do not meet in one Redis. */
+/** Instances with incompatible schema versions cannot use the same Redis. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   connectRedis,
@@ -35,7 +35,7 @@ describe('the schema version in Redis', () => {
     expect(await connection.ttl(keys.schema)).toBe(-1);
   });
 
-  it('of another kind refuses the start, says what to do, and stays', async () => {
+  it('refuses the start of an incompatible version, with the remedy', async () => {
     for (const found of ['2', '0', '01', '', 'garbage', '1 ']) {
       const keys = start();
       await connection.set(keys.schema, found);
@@ -46,25 +46,25 @@ describe('the schema version in Redis', () => {
     }
   });
 
-  it('lets only versions that are listed as compatible run side by side', async () => {
+  it('accepts only versions that are listed as compatible', async () => {
     const keys = start();
     await checkSchemaVersion(connection, keys, { own: 1 });
     await expect(checkSchemaVersion(connection, keys, { own: 2 })).rejects.toThrow(/this is version 2/);
     const compatible = { 1: [1], 2: [1, 2] };
     await checkSchemaVersion(connection, keys, { own: 2, compatible });
-    // The earlier one can still be restarted.
+    // Instances of the earlier version can still be restarted.
     await checkSchemaVersion(connection, keys, { own: 1, compatible });
     await expect(checkSchemaVersion(connection, keys, { own: 3, compatible })).rejects.toThrow();
   });
 
-  it('lists every version as compatible with itself, and with none but its neighbours', () => {
+  it('lists every version as compatible with itself and its neighbours only', () => {
     expect(COMPATIBLE[SCHEMA_VERSION]).toContain(SCHEMA_VERSION);
     for (const [version, others] of Object.entries(COMPATIBLE)) {
       for (const other of others) expect(Math.abs(Number(version) - other)).toBeLessThanOrEqual(1);
     }
   });
 
-  it('that cannot be asked for is unknown, not fine', async () => {
+  it('is an error if Redis does not answer', async () => {
     const gone = connectRedis(redis.settings, { name: 'gone' });
     gone.disconnect();
     await expect(checkSchemaVersion(gone, start())).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** Sentinels that are frozen or gone keep nobody from the master as long as one of them answers. */
+/** The master is found while one Sentinel answers, although others are frozen or stopped. */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -14,7 +14,7 @@ import { SHORT_TIMEOUTS, settingsFor } from '../../support/redis-servers.ts';
 
 const START_MS = 60_000;
 
-/** Takes connections and never says a word, as a process that is frozen does. */
+/** Accepts connections and never answers, like a frozen process. */
 async function startSilent(): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
@@ -33,7 +33,7 @@ function connect(settings: RedisSettings): Redis {
 }
 
 describe('the master is found', () => {
-  it('though one Sentinel accepts connections and never answers, and another is gone', async () => {
+  it('although one Sentinel never answers and another is stopped', async () => {
     const { settings } = await startSentinel();
     const gone = `redis://127.0.0.1:${await freePort()}`;
     const sentinelUrls = [await startSilent(), gone, ...settings.sentinelUrls];
@@ -44,7 +44,7 @@ describe('the master is found', () => {
     expect(await connection.set('key', 'value')).toBe('OK');
   });
 
-  it('not at all if no Sentinel answers, and that is said', async () => {
+  it('and the error is reported if no Sentinel answers', async () => {
     const connection = connect(settingsFor({ mode: 'sentinel', sentinelUrls: [await startSilent()] }));
     await expect(whenReady(connection, 5_000)).rejects.toThrow(
       /not reached within 5000 ms: All sentinels are unreachable.*Command timed out/,
@@ -52,11 +52,11 @@ describe('the master is found', () => {
   });
 });
 
-it('a machine that freezes with its master and its Sentinel is replaced, and writes go on', async () => {
+it('writes continue after a master and its Sentinel freeze together', async () => {
   const { settings, master, sentinels } = await startSentinel({ sentinels: 3 });
   const connection = connect(settings);
   await whenReady(connection, START_MS);
-  // The one that is asked next: the first has said who is master.
+  // The Sentinel that is used next: the first one has named the master.
   sentinels[1]?.signal('SIGSTOP');
   master.signal('SIGSTOP');
   await eventually(() => connection.set('key', 'value').catch(() => undefined));

@@ -1,12 +1,12 @@
 /**
- * Only what Redis 6.2, 7 and Valkey 7.2 have in common is asked for: commands that Redis 6.2 knows, with the options it knows. Sharded
- * channels, which came later, have another way beside them.
+ * The adapters use only what Redis 6.2, 7 and Valkey 7.2 have in common: commands of Redis 6.2, with its options. Sharded channels,
+ * which came later, have a fallback.
  */
 import { describe, expect, it } from 'vitest';
 import { filesUnder } from '../../architecture/source-files.ts';
 import { callsOf, luaScripts } from './lua-scripts.ts';
 
-/** What scripts may call. Another one is added after a look at since when there is it: 6.2 or before. */
+/** What scripts may call. Before you add a command, check that Redis 6.2 has it. */
 const IN_SCRIPTS = new Set([
   ...['DEL', 'UNLINK', 'EXISTS', 'PERSIST', 'PEXPIRE', 'PTTL', 'RENAME', 'TIME', 'PUBLISH'],
   ...['GET', 'GETRANGE', 'SET'],
@@ -15,7 +15,7 @@ const IN_SCRIPTS = new Set([
   ...['ZREMRANGEBYRANK', 'ZREMRANGEBYSCORE', 'ZSCORE'],
   ...['XACK', 'XADD', 'XDEL', 'XGROUP', 'XLEN', 'XRANGE', 'XREVRANGE'],
 ]);
-/** With an answer for servers that do not know it. */
+/** With a fallback for servers without it. */
 const LATER_IN_SCRIPTS = new Set([...['put-entry SPUBLISH']]);
 
 /** Methods of the client that are commands. */
@@ -26,9 +26,9 @@ const BY_WRAPPERS = new Set([
   ...['zadd', 'zcard', 'zrange', 'zrangebyscore', 'zrem', 'zrevrange', 'zrevrangebyscore'],
 ]);
 const LATER_BY_WRAPPERS = new Set(['spublish', 'ssubscribe', 'sunsubscribe']);
-/** Who asks for them goes on with plain ones where there are none. */
+/** Callers fall back to plain channels. */
 const SHARDED = /\/(channels|node-mailbox\/arrivals)\.ts$/;
-/** Methods of the client that ask the server nothing. */
+/** Methods of the client that send no command. */
 const OF_THE_CLIENT = new Set([
   ...['call', 'disconnect', 'nodes', 'off', 'on', 'once', 'pipeline'],
   ...['close', 'exec', 'refreshSlotsCache', 'sendCommand'],
@@ -48,7 +48,7 @@ const optionsOf = (args: readonly string[]): string[] =>
 function laterOptions(command: string, args: readonly string[]): string[] {
   const options = optionsOf(args);
   const later = options.filter((option) => LATER_OPTIONS[command]?.includes(option));
-  // Each came before, both together later.
+  // Each option is older, the combination is newer.
   if (command === 'SET' && options.includes('GET') && options.includes('NX')) later.push('NX GET');
   if (command === 'XADD' && args.some((arg) => /-\*['"]$/.test(arg))) later.push('MS-*');
   return later.map((option) => `${command} ${option}`);
@@ -59,7 +59,7 @@ const callsIn = (text: string, calls: RegExp): string[] =>
   [...text.matchAll(calls)].map(([, name = '']) => name);
 
 describe('what Redis 6.2, 7 and Valkey share', () => {
-  it('is told from what came later', () => {
+  it('is distinguished from newer commands', () => {
     expect(laterOptions('PEXPIRE', ['key', 'ttl', "'NX'"])).toEqual(['PEXPIRE NX']);
     expect(laterOptions('SET', ['key', 'text', "'NX'", "'GET'"])).toEqual(['SET NX GET']);
     expect(laterOptions('XADD', ['key', "'5-*'", "'body'", 'body'])).toEqual(['XADD MS-*']);
@@ -77,21 +77,21 @@ describe('what Redis 6.2, 7 and Valkey share', () => {
     expect(beyond).toEqual([]);
   });
 
-  it('is the language that scripts are written in', () => {
+  it('is the Lua version of the scripts', () => {
     const later = luaScripts().filter(({ body }) =>
       /^#!|redis\.(REDIS_VERSION|acl_check_cmd|setresp|set_repl|register_function)|server\./m.test(body),
     );
     expect(later.map(({ name }) => name)).toEqual([]);
   });
 
-  it('is all that the client is asked for, but for channels that are sharded where they can be', () => {
+  it('is all that the client uses, except for sharded channels', () => {
     const beyond = wrappers.flatMap(({ path, text }) => {
-      const asked = callsIn(
+      const commands = callsIn(
         text,
-        /\b(?:connection|server|master|ear|pipeline|client|redis|cluster|on)\s*\.(\w+)\(/g,
+        /\b(?:connection|server|master|subscriber|pipeline|client|redis|cluster|on)\s*\.(\w+)\(/g,
       );
       const mayBeLater = SHARDED.test(path);
-      return asked
+      return commands
         .filter((name) => !BY_WRAPPERS.has(name) && !OF_THE_CLIENT.has(name))
         .filter((name) => !(mayBeLater && LATER_BY_WRAPPERS.has(name)))
         .map((name) => `${path} ${name}`);

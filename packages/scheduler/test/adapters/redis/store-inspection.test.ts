@@ -1,4 +1,4 @@
-/** The store is looked at again while instances run: what is new is said once, what is mended is gone, and a store that is away changes nothing. */
+/** The store is inspected while instances run: new findings are logged once, fixed ones disappear, and a store that does not answer changes nothing. */
 import { expect, it, onTestFinished } from 'vitest';
 import type { StoreReport } from '../../../src/adapters/redis/connection/inspect-store.ts';
 import { watchStore } from '../../../src/adapters/redis/connection/store-inspection.ts';
@@ -8,12 +8,12 @@ const SOUND: StoreReport = { objections: [], warnings: ['no replica'] };
 const UNFIT: StoreReport = { objections: ['evicts'], warnings: ['no replica'] };
 
 function watching(everyMs?: number) {
-  const said: string[] = [];
+  const logged: string[] = [];
   const log = {
     debug: () => undefined,
     info: () => undefined,
-    warn: (_: unknown, text: string) => void said.push(`warn ${text}`),
-    error: (_: unknown, text: string) => void said.push(`error ${text}`),
+    warn: (_: unknown, text: string) => void logged.push(`warn ${text}`),
+    error: (_: unknown, text: string) => void logged.push(`error ${text}`),
   };
   const store: { next: () => Promise<StoreReport>; looks: number } = { next: async () => SOUND, looks: 0 };
   const inspection = watchStore({
@@ -26,12 +26,12 @@ function watching(everyMs?: number) {
     ...(everyMs !== undefined && { everyMs }),
   });
   onTestFinished(() => inspection.close());
-  return { store, said, inspection };
+  return { store, logged, inspection };
 }
 
-it('says what is new, once, and forgets what is mended', async () => {
-  const { store, said, inspection } = watching();
-  expect([inspection.warnings(), inspection.unfitServers(), said]).toEqual([
+it('logs new findings once and drops fixed ones', async () => {
+  const { store, logged, inspection } = watching();
+  expect([inspection.warnings(), inspection.unfitServers(), logged]).toEqual([
     ['no replica'],
     0,
     ['warn no replica'],
@@ -46,10 +46,10 @@ it('says what is new, once, and forgets what is mended', async () => {
   inspection.inspectAgain();
   await eventually(() => inspection.warnings().length === 0);
   expect(inspection.unfitServers()).toBe(0);
-  expect(said).toEqual(['warn no replica', 'error evicts']);
+  expect(logged).toEqual(['warn no replica', 'error evicts']);
 });
 
-it('keeps what it knows of a store that does not answer', async () => {
+it('keeps its findings while the store does not answer', async () => {
   const { store, inspection } = watching();
   store.next = async () => UNFIT;
   inspection.inspectAgain();
@@ -60,7 +60,7 @@ it('keeps what it knows of a store that does not answer', async () => {
   expect(inspection.warnings()).toEqual(['evicts', 'no replica']);
 });
 
-it('looks once more after a change that came while it looked, and not for each', async () => {
+it('inspects once more after changes during an inspection', async () => {
   const { store, inspection } = watching();
   let answer: (report: StoreReport) => void = () => undefined;
   store.next = () =>
@@ -75,7 +75,7 @@ it('looks once more after a change that came while it looked, and not for each',
   expect(store.looks).toBe(2);
 });
 
-it('looks now and then without being told, until it is closed', async () => {
+it('inspects periodically until it is closed', async () => {
   const { store, inspection } = watching(5);
   await eventually(() => store.looks >= 3);
   inspection.close();

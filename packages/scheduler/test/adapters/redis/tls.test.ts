@@ -1,4 +1,4 @@
-/** TLS: what is wrong with its files is said at the start, by the name of the setting, and closing never ends the process. */
+/** TLS: faults in its files are reported at the start with the setting’s name, and closing never ends the process. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
@@ -8,7 +8,7 @@ import { freePort } from '../../e2e/many/free-port.ts';
 import { asArguments, certify, tlsFlags } from '../../support/certify.ts';
 import { settingsFor, startRedis } from '../../support/redis-servers.ts';
 
-it('what is in the files is used', async () => {
+it('the contents of the files are used', async () => {
   const { certificate, key } = await certify();
   expect(readTlsFiles({})).toEqual({});
   expect(readTlsFiles({ tls_ca_file: certificate, tls_cert_file: certificate, tls_key_file: key })).toEqual({
@@ -19,7 +19,7 @@ it('what is in the files is used', async () => {
 });
 
 it.each(['tls_ca_file', 'tls_cert_file', 'tls_key_file'])(
-  '%s must be there, and hold what it is for',
+  '%s must exist and have the right content',
   async (name) => {
     const { certificate, key } = await certify();
     const wrong = name === 'tls_key_file' ? certificate : key;
@@ -32,27 +32,27 @@ it.each(['tls_ca_file', 'tls_cert_file', 'tls_key_file'])(
   },
 );
 
-it('a certificate and the key of another are refused', async () => {
+it('a certificate with the key of another is refused', async () => {
   const [one, other] = [await certify(), await certify()];
   expect(() => readTlsFiles({ tls_cert_file: one.certificate, tls_key_file: other.key })).toThrow(
     /^scheduler\.phase2\.redis\.tls_cert_file and tls_key_file do not belong together: .*mismatch/,
   );
 });
 
-it('a connection that is closed while it learns that the server is not to be trusted says nothing more', async () => {
+it('a connection closed during a failing handshake emits no error', async () => {
   const port = await freePort();
   const redis = await startRedis(asArguments(tlsFlags(port, await certify())));
   onTestFinished(() => redis.stop());
-  const unheard: unknown[] = [];
-  const note = (fault: unknown) => unheard.push(fault);
+  const unhandled: unknown[] = [];
+  const note = (fault: unknown) => unhandled.push(fault);
   process.on('uncaughtException', note);
   onTestFinished(() => void process.off('uncaughtException', note));
-  // Somewhere in between is the moment.
+  // One of these delays hits the handshake.
   for (let round = 0; round < 150; round += 1) {
     const connection = connectRedis(settingsFor({ url: `rediss://127.0.0.1:${port}` }), { name: 'test' });
     await pause((round % 15) / 2);
     closeRedis(connection);
   }
   await pause(100);
-  expect(unheard).toEqual([]);
+  expect(unhandled).toEqual([]);
 });

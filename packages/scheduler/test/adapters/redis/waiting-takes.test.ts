@@ -1,4 +1,4 @@
-/** Takes that wait at a mailbox: when they subscribe and when they look. */
+/** Takes that wait at a mailbox: when they subscribe and when they read. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LOOK_EVERY_MS } from '../../../src/adapters/redis/node-mailbox/waiting-takes.ts';
@@ -11,11 +11,11 @@ const NOW = { max: 16, waitMs: 0 };
 const WORK_MS = 300;
 
 describe('a poll at a mailbox', () => {
-  it('takes an entry that lies there without subscribing', async () => {
-    const { mailbox, entry, asked } = startMailbox();
+  it('takes an existing entry without subscribing', async () => {
+    const { mailbox, entry, commands } = startMailbox();
     await mailbox.put(NODE, entry());
     expect(await mailbox.take(NODE, POLL)).toHaveLength(1);
-    expect(asked()).toEqual(['put-entry', 'take-entries']);
+    expect(commands()).toEqual(['put-entry', 'take-entries']);
   });
 
   it('subscribes while it waits, and no longer', async () => {
@@ -28,9 +28,9 @@ describe('a poll at a mailbox', () => {
     expect([isListening(NODE), clock.pending()]).toEqual([false, 0]);
   });
 
-  it('looks every two seconds, also without a notice', async () => {
+  it('reads every two seconds, also without a notice', async () => {
     const { mailbox, clock, state, entry } = startMailbox();
-    state.isTelling = false;
+    state.notifies = false;
     const polling = mailbox.take(NODE, POLL);
     await clock.advance(1);
     await mailbox.put(NODE, entry());
@@ -40,7 +40,7 @@ describe('a poll at a mailbox', () => {
     expect(await polling).toHaveLength(1);
   });
 
-  it('looks by the clock when it cannot subscribe', async () => {
+  it('reads periodically when it cannot subscribe', async () => {
     const { mailbox, clock, state, entry } = startMailbox();
     state.canSubscribe = false;
     const polling = mailbox.take(NODE, POLL);
@@ -62,7 +62,7 @@ describe('a poll at a mailbox', () => {
     expect(await takes[1]).toHaveLength(1);
   });
 
-  it('looks when another woken poll left without a look', async () => {
+  it('reads when another woken poll left without reading', async () => {
     const { mailbox, clock, entry } = startMailbox();
     const abort = new AbortController();
     const first = mailbox.take(NODE, { ...POLL, signal: abort.signal });
@@ -97,7 +97,7 @@ describe('a poll at a mailbox', () => {
           else if (act === 'leave') await clock.advance(2 * LOOK_EVERY_MS);
           else [...polls][0]?.abort();
         }
-        // Every look that is under way, and what it wakes, comes to its end.
+        // Every pending read, and the takes it wakes, come to their end.
         await clock.advance(40 * (answerMs + 1));
         expect(polls.size > 0 && lying(NODE) > 0).toBe(false);
       }),

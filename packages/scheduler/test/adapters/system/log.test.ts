@@ -1,4 +1,4 @@
-/** The two forms of log lines: for machines and for people. Their law is in test/contracts/log.ts. */
+/** The two forms of log lines: for machines and for people. Their contract is in test/contracts/log.ts. */
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../../src/adapters/system/log.ts';
 

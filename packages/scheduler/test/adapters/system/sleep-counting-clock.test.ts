@@ -1,4 +1,4 @@
-/** Time that a machine slept through has passed, and time that somebody set a clock by has not. */
+/** The time of a machine’s sleep counts as passed; a change of the wall clock does not. */
 import { describe, expect, it } from 'vitest';
 import { createSleepCountingClock } from '../../../src/adapters/system/sleep-counting-clock.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -7,19 +7,19 @@ const BEGUN = 1_700_000_000_000;
 
 function startClock() {
   const base = createManualClock(BEGUN);
-  const [signs, asked] = [{ slept: 0, set: 0 }, { uptime: 0 }];
-  /** How long the process is held up after each reading of the uptime. */
+  const [signs, reads] = [{ slept: 0, set: 0 }, { uptime: 0 }];
+  /** How long the process is interrupted after each reading of the uptime. */
   const heldUp: number[] = [];
   const clock = createSleepCountingClock(base, {
     wall: () => base.now() + signs.slept + signs.set,
     uptimeMs() {
-      asked.uptime += 1;
+      reads.uptime += 1;
       const up = 76_000_000 + base.now() - BEGUN + signs.slept;
       base.jump(heldUp.shift() ?? 0);
       return up;
     },
   });
-  return { base, signs, asked, heldUp, clock, passed: () => clock.now() - BEGUN };
+  return { base, signs, reads, heldUp, clock, passed: () => clock.now() - BEGUN };
 }
 
 describe('a clock that counts sleep', () => {
@@ -66,17 +66,17 @@ describe('a clock that counts sleep', () => {
   });
 
   it('reads the expensive source only on suspicion', async () => {
-    const { base, signs, asked, clock } = startClock();
+    const { base, signs, reads, clock } = startClock();
     for (let times = 0; times < 100; times += 1) {
       await base.advance(10);
       clock.now();
       clock.precise();
     }
-    expect(asked.uptime).toBe(1);
+    expect(reads.uptime).toBe(1);
     signs.slept += 1_000;
     clock.now();
     clock.now();
-    expect(asked.uptime).toBe(2);
+    expect(reads.uptime).toBe(2);
   });
 
   it('does not add sleep to timers', async () => {

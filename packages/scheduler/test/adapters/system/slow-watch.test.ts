@@ -1,4 +1,4 @@
-/** Slow warnings: the adapter keeps its port's law. */
+/** Slow warnings: the adapter obeys its contract. */
 import { createPrometheusMeter } from '../../../src/adapters/prometheus/meter.ts';
 import { createSlowWatch } from '../../../src/adapters/system/slow-watch.ts';
 import { slowWatchContract } from '../../contracts/slow-watch.ts';
@@ -17,7 +17,7 @@ slowWatchContract('system', async (settings) => {
       names
         .flatMap((metric) => meter.read().series(metric))
         .find(({ labels }) => labels.lock === name || labels.path === name)?.value ?? 0,
-    said: () => lines,
+    logged: () => lines,
     close: async () => undefined,
   };
 });

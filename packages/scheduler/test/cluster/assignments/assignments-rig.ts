@@ -8,7 +8,7 @@ import type { AudioAt } from '../../../src/domain/job-spec.ts';
 import type { Need } from '../../../src/domain/need.ts';
 import type { Assignment, Delivery, NodeLink } from '../../../src/ports/node-link.ts';
 import type { NodeRecord } from '../../../src/ports/node-records.ts';
-import { sheetFor } from '../../contracts/node-sheets.ts';
+import { nodeRecordFor } from '../../contracts/node-record-fixtures.ts';
 import {
   type Messaging,
   type MessagingInstance,
@@ -95,7 +95,7 @@ export async function startDriverAndHolder(clocks: { driverAheadMs?: number; hol
   const driver = withNodes(messaging, a, { aheadMs: clocks.driverAheadMs ?? 0 });
   const holder = withNodes(messaging, b, { aheadMs: clocks.holderAheadMs ?? 0 });
   holder.sockets.set('node-b', 7);
-  driver.records.set('node-b', sheetFor({ nodeId: 'node-b', holder: b.self }));
+  driver.records.set('node-b', nodeRecordFor({ nodeId: 'node-b', holder: b.self }));
   const attempt = { nodeId: 'node-b', attempt: 1 };
   const job = await jobs.add(a.driver, { state: 'RESERVED', intent: attempt, need: NEED });
   const assignment = { ...attempt, job, expiresAt: driver.now() + ANSWER_MS };

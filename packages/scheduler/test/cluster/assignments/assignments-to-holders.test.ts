@@ -1,6 +1,6 @@
 /** Assignments to nodes whose sockets other instances hold: what the driver sends, what the holder does and reports. */
 import { describe, expect, it } from 'vitest';
-import { sheetFor } from '../../contracts/node-sheets.ts';
+import { nodeRecordFor } from '../../contracts/node-record-fixtures.ts';
 import { COMES_AGAIN_MS, POST_MS, startMessaging } from '../messaging/message-bus-rig.ts';
 import { createSharedJobs } from '../takeover/shared-jobs-rig.ts';
 import { ANSWER_MS, HOUR_MS, startDriverAndHolder, withNodes } from './assignments-rig.ts';
@@ -14,7 +14,7 @@ async function unreadAssignment() {
   const driver = withNodes(messaging, a);
   const holder = withNodes(messaging, b);
   holder.sockets.set('node-b', 1);
-  driver.records.set('node-b', sheetFor({ nodeId: 'node-b', holder: b.self }));
+  driver.records.set('node-b', nodeRecordFor({ nodeId: 'node-b', holder: b.self }));
   const job = await jobs.add(a.driver, { state: 'RESERVED', intent: { nodeId: 'node-b', attempt: 1 } });
   const expiresAt = messaging.clock.now() + ANSWER_MS;
   await driver.link.deliver({ nodeId: 'node-b', attempt: 1, job, expiresAt });
@@ -27,7 +27,7 @@ describe('a node of this instance', () => {
   it('is reached without a message, on a socket or another channel', async () => {
     const { driver, sent, b, deliver } = await startDriverAndHolder();
     driver.sockets.set('node-a', 1).set('node-c', 1);
-    driver.records.set('node-c', sheetFor({ nodeId: 'node-c', holder: b.self, channel: 'endpoint' }));
+    driver.records.set('node-c', nodeRecordFor({ nodeId: 'node-c', holder: b.self, channel: 'endpoint' }));
     expect(await deliver({ nodeId: 'node-a' })).toEqual({ kind: 'written' });
     expect(await deliver({ nodeId: 'node-c' })).toEqual({ kind: 'written' });
     driver.link.cancel('node-a', 'job-1', 'cancelled');

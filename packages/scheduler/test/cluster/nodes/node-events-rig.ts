@@ -7,7 +7,7 @@ import type { NodeStatus } from '../../../src/management/node-registry.ts';
 import type { NodeRecord } from '../../../src/ports/node-records.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { loaded } from '../../config/loaded.ts';
-import { viewFor } from '../../contracts/node-sheets.ts';
+import { viewFor } from '../../contracts/node-record-fixtures.ts';
 import { eventually } from '../../support/eventually.ts';
 import { faulty } from '../../support/faulty.ts';
 import { createManualClock } from '../../support/manual-clock.ts';

@@ -1,6 +1,6 @@
 /** Events of nodes here and at other instances reach selection, the engine, and the holder of the node. */
 import { describe, expect, it } from 'vitest';
-import { sheetFor } from '../../contracts/node-sheets.ts';
+import { nodeRecordFor } from '../../contracts/node-record-fixtures.ts';
 import { someNeed } from '../../runtime/fleet/fleet-fixture.ts';
 import { GRACE_MS, startNodeEvents, statusOf } from './node-events-rig.ts';
 
@@ -11,7 +11,7 @@ describe('a node of another instance', () => {
     const { nodeEvents, fleet, ledger, settle } = startNodeEvents();
     await ledger.declare('n1', { slots: 4, isAccepting: true });
     await ledger.reserve('n1', 'job:1', 5_000);
-    const record = sheetFor({ nodeId: 'n1', holder: OTHER });
+    const record = nodeRecordFor({ nodeId: 'n1', holder: OTHER });
     nodeEvents.ofOthers.changed(record, undefined);
     await settle(() => fleet.load('n1')?.used === 1);
     expect(fleet.view('n1')).toEqual(record.view);
@@ -21,19 +21,19 @@ describe('a node of another instance', () => {
 
   it('has its load read in one batch with other new nodes', async () => {
     const { nodeEvents, store, requested, settle } = startNodeEvents();
-    const records = ['n1', 'n2', 'n3'].map((nodeId) => sheetFor({ nodeId, holder: OTHER }));
+    const records = ['n1', 'n2', 'n3'].map((nodeId) => nodeRecordFor({ nodeId, holder: OTHER }));
     for (const record of records) nodeEvents.ofOthers.changed(record, undefined);
     for (const record of records) nodeEvents.ofOthers.changed(record, record);
     await settle(() => store.calls('loads') > 0);
     for (const record of records) nodeEvents.ofOthers.changed(record, record);
-    nodeEvents.ofOthers.changed(sheetFor({ nodeId: 'n4', holder: OTHER }), undefined);
+    nodeEvents.ofOthers.changed(nodeRecordFor({ nodeId: 'n4', holder: OTHER }), undefined);
     await settle(() => store.calls('loads') > 1);
     expect(requested).toEqual([['n1', 'n2', 'n3'], ['n4']]);
   });
 
   it('has the heartbeat time that its holder reports', () => {
     const { nodeEvents, fleet } = startNodeEvents();
-    const record = sheetFor({ nodeId: 'n1', holder: OTHER });
+    const record = nodeRecordFor({ nodeId: 'n1', holder: OTHER });
     nodeEvents.ofOthers.changed(record, record);
     nodeEvents.ofOthers.beat('n1', record.view.lastBeatAt + 5_000);
     expect(fleet.table.columns.beatAt[fleet.table.indexOf('n1')]).toBe(record.view.lastBeatAt + 5_000);
@@ -42,14 +42,14 @@ describe('a node of another instance', () => {
   it('enters selection although its load cannot be read', async () => {
     const { nodeEvents, store, fleet, settle } = startNodeEvents();
     store.plan({ method: 'loads', fault: 'throw' });
-    nodeEvents.ofOthers.changed(sheetFor({ nodeId: 'n1', holder: OTHER }), undefined);
+    nodeEvents.ofOthers.changed(nodeRecordFor({ nodeId: 'n1', holder: OTHER }), undefined);
     await settle(() => store.calls('loads') === 1);
     expect(fleet.has('n1')).toBe(true);
   });
 
   it('returns, for the engine, only with a new or restored connection', () => {
     const { nodeEvents, toEngine } = startNodeEvents();
-    const record = sheetFor({ nodeId: 'n1', holder: OTHER, generation: 1, runningJobIds: ['job-1'] });
+    const record = nodeRecordFor({ nodeId: 'n1', holder: OTHER, generation: 1, runningJobIds: ['job-1'] });
     const again = { ...record, generation: 2 };
     nodeEvents.ofOthers.changed(record, undefined);
     nodeEvents.ofOthers.changed({ ...record, version: 2 }, record);
@@ -60,7 +60,7 @@ describe('a node of another instance', () => {
 
   it('leaves, for the engine, once per lost connection', () => {
     const { nodeEvents, toEngine } = startNodeEvents();
-    const record = sheetFor({ nodeId: 'n1', holder: OTHER });
+    const record = nodeRecordFor({ nodeId: 'n1', holder: OTHER });
     const lost = { ...record, isConnected: false };
     nodeEvents.ofOthers.changed(lost, record);
     nodeEvents.ofOthers.changed({ ...lost, version: 3 }, lost);
@@ -71,13 +71,13 @@ describe('a node of another instance', () => {
 
   it('leaves, for the engine, if it is first seen disconnected', () => {
     const { nodeEvents, toEngine } = startNodeEvents();
-    nodeEvents.ofOthers.changed(sheetFor({ nodeId: 'n1', holder: OTHER, isConnected: false }), undefined);
+    nodeEvents.ofOthers.changed(nodeRecordFor({ nodeId: 'n1', holder: OTHER, isConnected: false }), undefined);
     expect(toEngine).toEqual([`n1 left ${GRACE_MS}`]);
   });
 
   it('leaves without grace if it is a legacy node', () => {
     const { nodeEvents, toEngine } = startNodeEvents();
-    const record = sheetFor({ nodeId: 'n1', holder: OTHER });
+    const record = nodeRecordFor({ nodeId: 'n1', holder: OTHER });
     const view = { ...record.view, profile: { ...record.view.profile, isLegacy: true } };
     nodeEvents.ofOthers.changed({ ...record, view, isConnected: false }, record);
     nodeEvents.ofOthers.removed({ ...record, view });
@@ -87,7 +87,7 @@ describe('a node of another instance', () => {
   it('leaves selection when removed; only socket nodes lose their jobs', () => {
     const { nodeEvents, fleet, toEngine } = startNodeEvents();
     for (const channel of ['socket', 'mailbox', 'endpoint'] as const) {
-      const record = sheetFor({ nodeId: channel, holder: OTHER, channel });
+      const record = nodeRecordFor({ nodeId: channel, holder: OTHER, channel });
       nodeEvents.ofOthers.changed(record, record);
       nodeEvents.ofOthers.removed(record);
       expect(fleet.has(channel)).toBe(false);
@@ -141,7 +141,7 @@ const USED = 'semantic,asr,nmt';
 describe('what the engine reports about a node', () => {
   it('MODEL_NOT_AVAILABLE: goes to the holder of the node', () => {
     const { nodeEvents, state, hinted } = startNodeEvents();
-    state.records.set('n2', sheetFor({ nodeId: 'n2', holder: OTHER }));
+    state.records.set('n2', nodeRecordFor({ nodeId: 'n2', holder: OTHER }));
     const missing = { serviceId: 'm2m', version: '1', reason: 'not_found' } as const;
     expect(nodeEvents.passOnMissing('n1', missing)).toBe(false);
     expect(nodeEvents.passOnMissing('n2', missing)).toBe(true);
@@ -150,7 +150,7 @@ describe('what the engine reports about a node', () => {
 
   it('goes to the holder, or to this instance if it is the holder', () => {
     const { knowledge, state, hinted, here } = startNodeEvents();
-    state.records.set('n2', sheetFor({ nodeId: 'n2', holder: OTHER }));
+    state.records.set('n2', nodeRecordFor({ nodeId: 'n2', holder: OTHER }));
     for (const nodeId of ['n1', 'n2']) {
       knowledge.placed(nodeId, NEED);
       knowledge.outcome(nodeId, 'succeeded', NEED);
@@ -162,7 +162,7 @@ describe('what the engine reports about a node', () => {
 
   it('counts no failure against a node while the store is unsteady', () => {
     const { knowledge, state, hinted, here } = startNodeEvents();
-    state.records.set('n2', sheetFor({ nodeId: 'n2', holder: OTHER }));
+    state.records.set('n2', nodeRecordFor({ nodeId: 'n2', holder: OTHER }));
     state.isSteady = false;
     for (const nodeId of ['n1', 'n2']) {
       knowledge.outcome(nodeId, 'failed', NEED);

@@ -6,7 +6,7 @@ import type { NodeView } from '../../../src/domain/node.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { NodeRecords } from '../../../src/ports/node-records.ts';
 import { fresh } from '../../contracts/harness.ts';
-import { viewFor } from '../../contracts/node-sheets.ts';
+import { viewFor } from '../../contracts/node-record-fixtures.ts';
 
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -142,8 +142,8 @@ describe('the link to a node', () => {
   });
 
   it('reports why a job is undeliverable', async () => {
-    const reasonOf = async ({ deliver }: ReturnType<typeof link>, lifeMs?: number) => {
-      const delivery = await deliver(lifeMs);
+    const reasonOf = async ({ deliver }: ReturnType<typeof link>, ttlMs?: number) => {
+      const delivery = await deliver(ttlMs);
       return delivery.kind === 'undeliverable' && delivery.reason;
     };
     expect(await reasonOf(link(undefined))).toBe('unknown_node');
@@ -254,13 +254,13 @@ describe('the commit of a lease', () => {
     ['the assignment has expired', { channel: 'socket', hasSocket: true }, 0],
     ['no socket is open', { channel: 'socket' }, 5_000],
     ['the node is unknown', undefined, 5_000],
-  ] as const)('is not sent if %s', async (_why, node, lifeMs) => {
+  ] as const)('is not sent if %s', async (_why, node, ttlMs) => {
     const commits: unknown[] = [];
     const { deliver } = link(node, { kind: 'taken' }, (...call) => {
       commits.push(call);
       return COMMITTED;
     });
-    expect(await deliver(lifeMs)).toMatchObject({ kind: 'undeliverable' });
+    expect(await deliver(ttlMs)).toMatchObject({ kind: 'undeliverable' });
     expect(commits).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-/** Node records as a fleet has them, for the tests of the board and of the replica. */
+/** Realistic node records, for the tests of the records and of the replica. */
 import type { NodeView } from '../../src/domain/node.ts';
 import type { NodeProfile } from '../../src/domain/profile.ts';
 import type { NodeRecord } from '../../src/ports/node-records.ts';
@@ -51,7 +51,7 @@ export const viewFor = (nodeId: string, part: Partial<NodeView> = {}): NodeView 
   ...part,
 });
 
-export const sheetFor = (part: Partial<NodeRecord> = {}, view: Partial<NodeView> = {}): NodeRecord => {
+export const nodeRecordFor = (part: Partial<NodeRecord> = {}, view: Partial<NodeView> = {}): NodeRecord => {
   const nodeId = part.nodeId ?? fresh('node');
   return {
     nodeId,

@@ -1,4 +1,4 @@
-/** `durability = "replica"`: a script counts only when a replica has what it wrote. */
+/** `durability = "replica"`: a script succeeds only when a replica has its writes. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledger.ts';
@@ -38,7 +38,7 @@ describe('a write on a Cluster with replicas', () => {
     await redis?.stop();
   });
 
-  it('is confirmed by a replica of its own shard, whichever that is', async () => {
+  it('is confirmed by a replica of its own shard', async () => {
     const ledger = ledgerOn(connection);
     for (const nodeId of ['node-a', 'node-b', 'node-c', 'node-d', 'node-e']) {
       await ledger.declare(nodeId, CAPACITY);
@@ -49,7 +49,7 @@ describe('a write on a Cluster with replicas', () => {
 });
 
 describe('a write on a server without replicas', () => {
-  it('is unknown, though it happened', async () => {
+  it('is unknown although it took effect', async () => {
     const redis = await startRedis();
     const connection = await connect(redis);
     try {

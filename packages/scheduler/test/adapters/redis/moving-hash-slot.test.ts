@@ -1,6 +1,6 @@
 /**
- * While a slot moves from one server of a Cluster to another, a key that a script has just emptied counts as gone from there, and the script
- * is ended in its middle. What was asked for happens all the same, and the answer says so.
+ * While a hash slot moves from one server of a Cluster to another, a key that a script has just emptied counts as moved, and the server
+ * ends the script early. The operation is completed nevertheless, with the right answer.
  */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -25,7 +25,7 @@ import { type RedisUnderTest, startCluster } from '../../support/redis-servers.t
 
 const START_MS = 60_000;
 const LONG_MS = 60_000;
-const MOMENT_MS = 5;
+const SHORT_MS = 5;
 const keys = createKeys('lingua');
 const SELF = {
   instanceId: 'i-1',
@@ -57,7 +57,7 @@ afterAll(async () => {
   await redis?.stop();
 });
 
-/** Does it on a slot that has begun to move, and lets the slot arrive meanwhile. */
+/** Runs it on a hash slot that has begun to move, and completes the move in between. */
 async function whileMoving<T>(key: string, operate: () => Promise<T>): Promise<T> {
   const slot = slotOf(key);
   const owned = await Promise.all(masters.map(({ client }) => ownsSlot(client, slot)));
@@ -67,19 +67,19 @@ async function whileMoving<T>(key: string, operate: () => Promise<T>): Promise<T
   await to.client.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(fromId));
   await from.client.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(toId));
   const operating = operate();
-  await new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
+  await new Promise((resolve) => setTimeout(resolve, SHORT_MS));
   await moveSlots([slot], { from, to, masters });
   return operating;
 }
 
-/** It answers for any key of the slot itself, and for no other. */
+/** It handles keys of this hash slot only. */
 const ownsSlot = async (client: Redis, slot: number): Promise<boolean> => {
   const ranges = (await client.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
   const { port } = client.options;
   return ranges.some(([first, last, [, owner]]) => first <= slot && slot <= last && owner === port);
 };
 
-/** All of its keys exist: where one is missing, the server answers before anything runs. */
+/** All of its keys exist: if one is missing, the server answers before the script runs. */
 async function nodeWithLease(nodeId: string, ttlMs: number): Promise<void> {
   await ledger.declare(nodeId, { slots: 2, isAccepting: true });
   await ledger.reserve(nodeId, 'job:1', ttlMs);
@@ -88,7 +88,7 @@ async function nodeWithLease(nodeId: string, ttlMs: number): Promise<void> {
 }
 
 describe('on a slot that moves', () => {
-  it('the last lease of a node is given back', async () => {
+  it('the last lease of a node is released', async () => {
     await nodeWithLease('node-a', LONG_MS);
     const answer = await whileMoving(keys.nodeLeases('node-a'), async () =>
       ledger.release('node-a', 'job:1'),
@@ -113,18 +113,18 @@ describe('on a slot that moves', () => {
     expect(answer).toEqual({ kind: 'committed', used: 1, max: 2 });
   });
 
-  it('a lease that had expired, the last one, is reserved again', async () => {
+  it('the last lease is reserved again after its expiry', async () => {
     await nodeWithLease('node-b', 1);
-    await new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
+    await new Promise((resolve) => setTimeout(resolve, SHORT_MS));
     const answer = await whileMoving(keys.nodeLeases('node-b'), async () =>
       ledger.reserve('node-b', 'job:1', LONG_MS),
     );
     expect(answer).toEqual({ kind: 'reserved', used: 1, max: 2 });
   });
 
-  it('a lease that had expired, the last one, is committed late', async () => {
+  it('the last lease is committed late after its expiry', async () => {
     await nodeWithLease('node-c', 1);
-    await new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
+    await new Promise((resolve) => setTimeout(resolve, SHORT_MS));
     const answer = await whileMoving(keys.nodeLeases('node-c'), async () =>
       ledger.commit('node-c', 'job:1', LONG_MS, true),
     );
@@ -133,7 +133,7 @@ describe('on a slot that moves', () => {
 
   it('a late commit of the last, expired lease waits for a replica', async () => {
     await nodeWithLease('node-d', 1);
-    await new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
+    await new Promise((resolve) => setTimeout(resolve, SHORT_MS));
     const durable = createCapacityLedger({ connection: withReplica(connection, 400), keys });
     const answer = await whileMoving(keys.nodeLeases('node-d'), async () =>
       durable.commit('node-d', 'job:1', LONG_MS, true),
@@ -141,25 +141,25 @@ describe('on a slot that moves', () => {
     expect(answer).toEqual({ kind: 'committed', used: 1, max: 2 });
   });
 
-  it('a lease is told again that its node had counted, and taken from that count when it is over', async () => {
+  it('a lease that the report counted is reasserted and released', async () => {
     const nodeId = 'node-e';
     await nodeWithLease(nodeId, 1);
     await ledger.reserve(nodeId, 'live:1', LONG_MS);
-    // As a report says it that came while the lease was lost.
+    // Like a report that arrived while the lease was lost.
     await connection.hset(keys.nodeMeta(nodeId), 'reported', 2, 'released', 0);
-    await new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
+    await new Promise((resolve) => setTimeout(resolve, SHORT_MS));
     await whileMoving(keys.nodeLeases(nodeId), async () => ledger.reassert(nodeId, 'lost:1', LONG_MS));
     await ledger.release(nodeId, 'lost:1');
     expect((await ledger.loads([nodeId])).get(nodeId)?.used).toBe(1);
   });
 
-  it('all that waits for a node is handed out, and no more is asked for', async () => {
-    const subscriber = connectRedis(redis.settings, { name: 'ear' });
+  it('all entries of a node are handed out once', async () => {
+    const subscriber = connectRedis(redis.settings, { name: 'subscriber' });
     onTestFinished(() => subscriber.disconnect());
     const mailbox = createNodeMailbox<string>({ connection, subscriber, keys, clock, maxPerNode: 10 });
     await ledger.declare('node-f', { slots: 2, isAccepting: true });
     for (const lease of ['job:1', 'other:1']) await ledger.reserve('node-f', lease, LONG_MS);
-    // All keys that the take names exist.
+    // All keys of the take exist.
     await ledger.abandon('node-f', 'other:1');
     const slot = { lease: 'job:1', ttlMs: LONG_MS };
     await mailbox.put('node-f', { jobId: 'job', expiresAt: clock.now() + LONG_MS, body: 'hello', slot });
@@ -195,7 +195,7 @@ describe('on a slot that moves', () => {
 });
 
 describe('a script that names a foreign key', () => {
-  it('is sent once more, and then an error', async () => {
+  it('is sent once more, then fails', async () => {
     const fault = new Error('ERR Script attempted to access a non local key in a cluster node');
     const sends = vi.fn().mockRejectedValue(fault);
     const connection = { evalsha: sends } as unknown as RedisConnection;
@@ -204,7 +204,7 @@ describe('a script that names a foreign key', () => {
     expect(sends).toHaveBeenCalledTimes(2);
   });
 
-  it('is not sent again by a process that stood still before it heard of it', async () => {
+  it('is not sent again by a process that was frozen', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const sends = vi.fn(async () => {

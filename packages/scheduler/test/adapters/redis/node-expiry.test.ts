@@ -1,4 +1,4 @@
-/** How long Redis knows a node that nobody reports any more, and how leases come back that a failover lost. */
+/** How long Redis keeps a node without reports, and how leases are restored that a failover lost. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledger.ts';
@@ -49,33 +49,33 @@ describe.each([
       node,
       ledger: createCapacityLedger({ connection, keys, idleMs }),
       nodeIdClaims: createNodeIdClaims({ connection, keys, clock, maxNodes: 100, idleMs }),
-      /** Of the hash, the leases and the marks; -2 without the key, -1 without an end. */
-      lives: () => Promise.all(own.map((key) => connection.pttl(key))),
+      /** Expiries of the hash, the leases and the marks; -2: no key, -1: no expiry. */
+      ttls: () => Promise.all(own.map((key) => connection.pttl(key))),
       shorten: (ms: number) => Promise.all(own.map((key) => connection.pexpire(key, ms))),
     };
   }
 
-  const isWhole = (life: number | undefined) => life !== undefined && life > IDLE_MS / 2 && life <= IDLE_MS;
+  const isWhole = (ttl: number | undefined) => ttl !== undefined && ttl > IDLE_MS / 2 && ttl <= IDLE_MS;
 
-  describe('a node that nobody reports', () => {
-    it('is known for a while after it was claimed or declared, also when its id had been forgotten', async () => {
-      const { ledger, nodeIdClaims, node, lives, shorten } = open();
+  describe('a node without reports', () => {
+    it('is kept for a while after it was claimed or declared', async () => {
+      const { ledger, nodeIdClaims, node, ttls, shorten } = open();
       for (const _round of [1, 2]) {
         const generation = generationOf(await nodeIdClaims.claim(node, 'mine'));
-        expect((await lives()).map(isWhole)).toEqual([true, false, false]);
+        expect((await ttls()).map(isWhole)).toEqual([true, false, false]);
         await shorten(5_000);
         await ledger.declare(node, { slots: 1, isAccepting: true });
-        expect((await lives()).map(isWhole)).toEqual([true, false, false]);
+        expect((await ttls()).map(isWhole)).toEqual([true, false, false]);
         await shorten(5_000);
         await nodeIdClaims.claim(node, 'mine').then(generationOf);
-        expect((await lives()).map(isWhole)).toEqual([true, false, false]);
+        expect((await ttls()).map(isWhole)).toEqual([true, false, false]);
         await nodeIdClaims.release(node, generation + 1);
         await ledger.forget(node);
       }
     });
 
-    it('leaves no key without an end, whatever is done with its leases', async () => {
-      const { ledger, node, lives, shorten } = open();
+    it('leaves no key without an expiry, whatever happens to its leases', async () => {
+      const { ledger, node, ttls, shorten } = open();
       await ledger.declare(node, { slots: 4, isAccepting: true });
       const lease = newLease();
       for (const take of [
@@ -84,32 +84,32 @@ describe.each([
         () => ledger.reassert(node, lease, LONG_MS),
       ]) {
         await take();
-        expect((await lives()).slice(0, 2).map(isWhole)).toEqual([true, true]);
+        expect((await ttls()).slice(0, 2).map(isWhole)).toEqual([true, true]);
         await ledger.abandon(node, lease);
-        expect((await lives()).map(isWhole)).toEqual([true, true, true]);
+        expect((await ttls()).map(isWhole)).toEqual([true, true, true]);
         await ledger.release(node, lease);
-        expect((await lives()).slice(1)).toEqual([-2, -2]);
+        expect((await ttls()).slice(1)).toEqual([-2, -2]);
       }
       await ledger.reserve(node, lease, LONG_MS);
       await ledger.reconcile(node, { running: 1 });
-      expect((await lives()).map(isWhole)).toEqual([true, true, true]);
-      // A second lease does not lengthen the time of the first: reports do.
+      expect((await ttls()).map(isWhole)).toEqual([true, true, true]);
+      // A second lease does not extend the expiry: reports do.
       await shorten(5_000);
       await ledger.reserve(node, newLease(), 1_000);
-      expect((await lives())[1]).toBeLessThanOrEqual(5_000);
+      expect((await ttls())[1]).toBeLessThanOrEqual(5_000);
       await ledger.declare(node, { slots: 4, isAccepting: true });
-      expect((await lives()).map(isWhole)).toEqual([true, true, false]);
+      expect((await ttls()).map(isWhole)).toEqual([true, true, false]);
     });
 
-    it('is gone with everything it had, and its next generation is later than the last', async () => {
-      const { ledger, nodeIdClaims, node, lives } = open(300);
+    it('expires with all its keys, and its next generation is later', async () => {
+      const { ledger, nodeIdClaims, node, ttls } = open(300);
       const last = generationOf(await nodeIdClaims.claim(node, 'mine'));
       await ledger.declare(node, { slots: 2, isAccepting: true });
       const lease = newLease();
       await ledger.reserve(node, lease, LONG_MS);
       await ledger.abandon(node, lease);
       await ledger.reconcile(node, { running: 1 });
-      await eventually(async () => expect(await lives()).toEqual([-2, -2, -2]));
+      await eventually(async () => expect(await ttls()).toEqual([-2, -2, -2]));
       expect(await ledger.reserve(node, newLease(), LONG_MS)).toEqual({ kind: 'unknown_node' });
       expect(await ledger.reconcile(node, { running: 1 })).toBeUndefined();
       expect(await nodeIdClaims.current(node)).toBeUndefined();
@@ -119,8 +119,8 @@ describe.each([
       expect(await nodeIdClaims.release(node, last)).toBe(false);
     });
 
-    it('stays as long as it is reported, with its claim and its leases', async () => {
-      const { ledger, nodeIdClaims, node, lives, shorten } = open();
+    it('is kept with its claim and leases while reports arrive', async () => {
+      const { ledger, nodeIdClaims, node, ttls, shorten } = open();
       const generation = generationOf(await nodeIdClaims.claim(node, 'mine'));
       await ledger.declare(node, { slots: 2, isAccepting: true });
       await ledger.reserve(node, newLease(), LONG_MS);
@@ -128,24 +128,24 @@ describe.each([
         await ledger.reconcile(node, { running: 1 });
         await shorten(left);
         await ledger.reconcile(node, { running: 1 });
-        expect((await lives()).map(isWhole)).toEqual([true, true, true]);
+        expect((await ttls()).map(isWhole)).toEqual([true, true, true]);
       }
       expect(await nodeIdClaims.current(node)).toBe(generation);
       expect(await nodeIdClaims.claim(node, 'theirs')).toEqual({ kind: 'conflict' });
     });
 
-    it('is not written at every report: half of its time is enough', async () => {
-      const { ledger, node, lives, shorten } = open();
+    it('extends its expiry only after half of it has passed', async () => {
+      const { ledger, node, ttls, shorten } = open();
       await ledger.declare(node, { slots: 2, isAccepting: true });
       await ledger.reserve(node, newLease(), LONG_MS);
       await ledger.reconcile(node, { running: 1 });
       await shorten(IDLE_MS - 5_000);
       await ledger.reconcile(node, { running: 1 });
-      for (const life of await lives()) expect(life).toBeLessThanOrEqual(IDLE_MS - 5_000);
+      for (const ttl of await ttls()) expect(ttl).toBeLessThanOrEqual(IDLE_MS - 5_000);
     });
   });
 
-  it('a commit moves the end of a live lease outwards only', async () => {
+  it('a commit never shortens a live lease', async () => {
     const { keys, ledger, node } = open();
     const endsIn = async (lease: string) =>
       Number(await connection.zscore(keys.nodeLeases(node), lease)) - Date.now();
@@ -182,7 +182,7 @@ describe.each([
       return opened;
     }
 
-    it('is there again, once, also beyond the slots, and keeps new ones out', async () => {
+    it('is restored once, also beyond the slots', async () => {
       const { ledger, node } = await start(2);
       const [first, second, third] = times(3, newLease) as [string, string, string];
       expect(await ledger.reassert(node, first, LONG_MS)).toEqual({ used: 1, max: 2 });
@@ -196,7 +196,7 @@ describe.each([
       expect(await ledger.reserve(node, newLease(), LONG_MS)).toMatchObject({ kind: 'reserved' });
     });
 
-    it('lasts at least as long as asked, and never shorter than before', async () => {
+    it('lasts at least for the given time, and is never shortened', async () => {
       const { keys, ledger, node } = await start(2);
       const lease = newLease();
       const endsIn = async () => Number(await connection.zscore(keys.nodeLeases(node), lease)) - Date.now();
@@ -233,7 +233,7 @@ describe.each([
       expect(await ledger.reassert(node, newLease(), LONG_MS)).toEqual({ used: 6, max: 9 });
     });
 
-    it('I2 no leak: is freed by a report that does not name its job, if its node is said to have it', async () => {
+    it('I2 no leak: is ended by a report that does not name its job', async () => {
       const { ledger, node } = await start(9);
       await ledger.reassert(node, newLease(), LONG_MS);
       await ledger.reassert(node, newLease(), LONG_MS, true);
@@ -244,7 +244,7 @@ describe.each([
       expect(await ledger.reconcile(node, report)).toEqual({ used: 1, max: 9 });
     });
 
-    it('counts on a node of which the store has lost everything as soon as that is declared again', async () => {
+    it('counts on a lost node as soon as it is declared again', async () => {
       const { ledger, node } = open();
       const [first, second] = [newLease(), newLease()];
       expect(await ledger.reassert(node, first, LONG_MS)).toBeUndefined();
@@ -255,14 +255,14 @@ describe.each([
       expect(await ledger.release(node, first)).toEqual({ kind: 'released', used: 1, max: 2 });
     });
 
-    it('is among the jobs that the node reported while it was lost: with its release the report counts one less', async () => {
+    it('its release corrects a report that arrived while it was lost', async () => {
       const { ledger, node } = await start(3);
       await ledger.reconcile(node, { running: 2 });
       const [first, second, later] = times(3, newLease) as [string, string, string];
       await ledger.reassert(node, first, LONG_MS);
       await ledger.reassert(node, second, LONG_MS);
       expect(await ledger.reassert(node, first, LONG_MS)).toEqual({ used: 2, max: 3 });
-      // The report counted two, and both are known: this one came later.
+      // The report counted two, and both are known: this lease came later.
       expect(await ledger.reassert(node, later, LONG_MS)).toEqual({ used: 3, max: 3 });
       expect(await ledger.release(node, later)).toMatchObject({ used: 2 });
       expect(await ledger.release(node, first)).toMatchObject({ used: 1 });
@@ -270,7 +270,7 @@ describe.each([
     });
 
     it('can be released, but not committed, while its node is unknown', async () => {
-      const { keys, ledger, node, lives } = open();
+      const { keys, ledger, node, ttls } = open();
       const [lease, other] = [newLease(), newLease()];
       await ledger.reassert(node, lease, 5_000);
       for (const isLate of [false, true])
@@ -280,14 +280,14 @@ describe.each([
       expect(ends).toHaveLength(2);
       expect(Number(ends[1]) - Date.now()).toBeLessThanOrEqual(5_000);
       expect(await ledger.release(node, lease)).toEqual({ kind: 'unknown_node' });
-      expect(await lives()).toEqual([-2, -2, -2]);
+      expect(await ttls()).toEqual([-2, -2, -2]);
     });
 
-    it('leaves nothing behind on a node that never comes back', async () => {
-      const { ledger, node, lives } = open();
+    it('expires on a node that never returns', async () => {
+      const { ledger, node, ttls } = open();
       await ledger.reassert(node, newLease(), 50_000);
       await ledger.reassert(node, newLease(), 5_000);
-      const [meta, leases, marks] = await lives();
+      const [meta, leases, marks] = await ttls();
       expect([meta, marks]).toEqual([-2, -2]);
       expect(leases).toBeGreaterThan(40_000);
       expect(leases).toBeLessThanOrEqual(50_000);

@@ -1,4 +1,4 @@
-/** A master that is replaced or comes back: whoever holds state is told which keys are affected, and when all of the store answers again. */
+/** A master that is replaced or restarted: the watch reports the affected keys, and when the whole store answers again. */
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type MastersWatch, watchMasters } from '../../../src/adapters/redis/connection/failover-watch.ts';
@@ -34,25 +34,25 @@ async function watch(redis: RedisUnderTest, more: Partial<RedisSettings> = {}) {
   const connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS, ...more }, { name: 'watched' });
   closing.push(() => connection.disconnect());
   await whenReady(connection, START_MS);
-  const heard = { affected: [] as string[][], returned: 0, order: [] as string[] };
+  const events = { affected: [] as string[][], returned: 0, order: [] as string[] };
   const watching = watchMasters(connection, {
     changed(isAffected) {
-      heard.affected.push(KEYS.filter(isAffected));
-      heard.order.push('changed');
+      events.affected.push(KEYS.filter(isAffected));
+      events.order.push('changed');
     },
     returned() {
-      heard.returned += 1;
-      heard.order.push('returned');
+      events.returned += 1;
+      events.order.push('returned');
     },
   });
   closing.push(() => watching.close());
-  await rounds(redis, connection, watching);
-  return { connection, watching, heard };
+  await passes(redis, connection, watching);
+  return { connection, watching, events };
 }
 
-/** Until the watch has asked every master at least once more, so that it has nothing left to say. */
-async function rounds(redis: RedisUnderTest, connection: RedisConnection, watching: MastersWatch) {
-  const asked = async () => {
+/** Until the watch has checked every master at least once more, so that no event is pending. */
+async function passes(redis: RedisUnderTest, connection: RedisConnection, watching: MastersWatch) {
+  const checks = async () => {
     const masters =
       redis.settings.mode === 'cluster'
         ? (connection as never as { nodes(role: string): Redis[] }).nodes('master')
@@ -60,10 +60,10 @@ async function rounds(redis: RedisUnderTest, connection: RedisConnection, watchi
     const counts = await Promise.all(masters.map((server) => server.info('commandstats')));
     return counts.map((text) => Number(/cmdstat_info:calls=(\d+)/.exec(text)?.[1] ?? 0));
   };
-  const before = await asked();
+  const before = await checks();
   await eventually(async () => {
-    const now = await asked();
-    // Asking this counts too: once at the beginning, and once per try.
+    const now = await checks();
+    // This query counts as well: once at the beginning, and once per try.
     return watching.isWell() && now.every((count, index) => count > (before[index] ?? 0) + 2);
   });
 }
@@ -71,47 +71,47 @@ async function rounds(redis: RedisUnderTest, connection: RedisConnection, watchi
 const ownServer = ({ servers }: RedisUnderTest): RedisServer => servers[0] as RedisServer;
 
 describe('the watch on one Redis', () => {
-  it('says nothing while nothing happens', async () => {
+  it('emits no event without a change', async () => {
     const redis = await startRedis();
-    const { connection, watching, heard } = await watch(redis);
-    await rounds(redis, connection, watching);
-    expect(heard).toEqual({ affected: [], returned: 0, order: [] });
+    const { connection, watching, events } = await watch(redis);
+    await passes(redis, connection, watching);
+    expect(events).toEqual({ affected: [], returned: 0, order: [] });
   });
 
   it.each([
     ['without persistence', []],
     ['with an append-only file', ['--appendonly', 'yes']],
-  ])('tells of a restart %s: every key is affected, and it is back', async (_, flags) => {
+  ])('reports a restart %s: every key is affected', async (_, flags) => {
     const redis = await startRedis(flags);
-    const { heard, watching } = await watch(redis);
+    const { events, watching } = await watch(redis);
     await ownServer(redis).restart();
-    await eventually(() => heard.returned === 1);
-    expect(heard.affected).toEqual([KEYS]);
-    expect(heard.order).toEqual(['changed', 'returned']);
+    await eventually(() => events.returned === 1);
+    expect(events.affected).toEqual([KEYS]);
+    expect(events.order).toEqual(['changed', 'returned']);
     expect(watching.isWell()).toBe(true);
   });
 
-  it('tells nothing of a change when only the connection was lost', async () => {
+  it('emits no change when only the connection was lost', async () => {
     const redis = await startRedis();
-    const { connection, watching, heard } = await watch(redis);
+    const { connection, watching, events } = await watch(redis);
     (connection as Redis).disconnect(true);
-    await eventually(() => heard.returned === 1);
-    await rounds(redis, connection, watching);
-    expect(heard.affected).toEqual([]);
+    await eventually(() => events.returned === 1);
+    await passes(redis, connection, watching);
+    expect(events.affected).toEqual([]);
   });
 
-  it('tells when a server that was frozen answers again', async () => {
+  it('reports that a frozen server answers again', async () => {
     const redis = await startRedis();
-    const { watching, heard } = await watch(redis);
+    const { watching, events } = await watch(redis);
     ownServer(redis).signal('SIGSTOP');
     await eventually(() => !watching.isWell());
     ownServer(redis).signal('SIGCONT');
-    await eventually(() => heard.returned === 1);
-    expect(heard.affected).toEqual([]);
+    await eventually(() => events.returned === 1);
+    expect(events.affected).toEqual([]);
     expect(watching.isWell()).toBe(true);
   });
 
-  it('takes every new connection for a change where the server may not say who it is', async () => {
+  it('counts every new connection as a change if the run id is forbidden', async () => {
     const redis = await startRedis();
     const admin = new Redis({ host: '127.0.0.1', port: ownServer(redis).port });
     await admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all', '-info');
@@ -147,13 +147,13 @@ describe('the watch on one Redis', () => {
     expect(changes).toBe(1);
   });
 
-  it('says nothing more once it is closed', async () => {
+  it('emits no event after close', async () => {
     const redis = await startRedis();
-    const { connection, watching, heard } = await watch(redis);
+    const { connection, watching, events } = await watch(redis);
     watching.close();
     await ownServer(redis).restart();
     await eventually(() => (connection as Redis).ping().catch(() => undefined));
-    expect(heard).toEqual({ affected: [], returned: 0, order: [] });
+    expect(events).toEqual({ affected: [], returned: 0, order: [] });
     expect(connection.listenerCount('refresh')).toBe(0);
   });
 });
@@ -164,43 +164,43 @@ describe('the watch on a Cluster', () => {
   const keysOf = (connection: RedisConnection, { port }: RedisServer) =>
     KEYS.filter((key) => mastersBySlot(connection)[slotOf(key)]?.[0] === `127.0.0.1:${port}`);
 
-  it('tells of a failover after kill -9: the keys of that master, and no other', async () => {
+  it('reports the keys of the failed-over master and no others', async () => {
     const redis = await startCluster();
-    const { connection, watching, heard } = await watch(redis);
+    const { connection, watching, events } = await watch(redis);
     const victim = redis.servers[1] as RedisServer;
     const expected = keysOf(connection, victim);
     expect(expected.length).toBeGreaterThan(10);
     victim.signal('SIGKILL');
     await eventually(() => !watching.isWell());
-    await eventually(() => heard.returned === 1);
-    expect(heard.affected).toEqual([expected]);
-    expect(heard.order).toEqual(['changed', 'returned']);
+    await eventually(() => events.returned === 1);
+    expect(events.affected).toEqual([expected]);
+    expect(events.order).toEqual(['changed', 'returned']);
     expect(keysOf(connection, victim)).toEqual([]);
   });
 
-  it('tells of a master that came back empty before anybody took its place', async () => {
+  it('reports a master that restarted empty before a failover', async () => {
     const redis = await startCluster();
-    const { connection, heard } = await watch(redis);
+    const { connection, events } = await watch(redis);
     const victim = redis.servers[2] as RedisServer;
     const expected = keysOf(connection, victim);
     await victim.restart();
-    await eventually(() => heard.affected.length > 0 && heard.returned > 0);
-    expect(heard.affected[0]).toEqual(expected);
-    for (const affected of heard.affected) expect(affected).toEqual(expected);
+    await eventually(() => events.affected.length > 0 && events.returned > 0);
+    expect(events.affected[0]).toEqual(expected);
+    for (const affected of events.affected) expect(affected).toEqual(expected);
   });
 
-  it('does not keep a Cluster from being ready again that lost all its connections at once', async () => {
+  it('a Cluster that lost all connections becomes ready again', async () => {
     const redis = await startCluster();
-    const { connection, heard } = await watch(redis);
+    const { connection, events } = await watch(redis);
     const { nodes } = connection as unknown as { nodes(role: string): Redis[] };
     let closed = 0;
     connection.on('close', () => {
       closed += 1;
     });
     for (const server of nodes.call(connection, 'all')) server.disconnect();
-    await eventually(() => heard.returned === 1);
+    await eventually(() => events.returned === 1);
     expect(connection.status).toBe('ready');
-    expect(heard.affected).toEqual([]);
+    expect(events.affected).toEqual([]);
     expect(closed).toBeGreaterThan(0);
   });
 });

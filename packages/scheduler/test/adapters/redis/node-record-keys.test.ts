@@ -1,4 +1,4 @@
-/** What is seen of a node in Redis, and for how long: its presence by the words and the life it was given, its capabilities for an hour. */
+/** Keys of a node in Redis and their expiry: the presence for its time, the capabilities for an hour. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   connectRedis,
@@ -7,12 +7,12 @@ import {
 } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { createNodeRecords } from '../../../src/adapters/redis/node-records.ts';
-import { sheetFor } from '../../contracts/node-sheets.ts';
+import { nodeRecordFor } from '../../contracts/node-record-fixtures.ts';
 import { type RedisUnderTest, startRedis } from '../../support/redis-servers.ts';
 
 const START_MS = 60_000;
 const [PRESENT_MS, HOUR_MS, MINUTE_MS] = [45_000, 3_600_000, 60_000];
-/** What may pass between a write and a look at it, on a busy machine. */
+/** Time that may pass between a write and the check, on a busy machine. */
 const SLACK_MS = 10_000;
 
 let redis: RedisUnderTest;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   redis = await startRedis();
   connections = [
     connectRedis(redis.settings, { name: 'board' }),
-    connectRedis(redis.settings, { name: 'ear', isListening: true }),
+    connectRedis(redis.settings, { name: 'subscriber', isListening: true }),
   ];
   await Promise.all(connections.map((each) => whenReady(each, START_MS)));
 }, START_MS);
@@ -30,56 +30,56 @@ afterAll(async () => {
   await redis?.stop();
 });
 
-it('a node is present as "ts=<ms>;region=<region>" for as long as it was said, and its capabilities are kept for an hour', async () => {
+it('presence has the format "ts=<ms>;region=<region>" and its own expiry', async () => {
   const [connection, subscriber] = connections as [RedisConnection, RedisConnection];
   const keys = createKeys('sheet-keys');
-  const board = createNodeRecords({ connection, subscriber, keys, forgetAfterMs: HOUR_MS });
-  const posted = sheetFor({ region: 'eu-1' });
+  const nodeRecords = createNodeRecords({ connection, subscriber, keys, forgetAfterMs: HOUR_MS });
+  const posted = nodeRecordFor({ region: 'eu-1' });
   const { nodeId, generation } = posted;
-  const lives = async () => [
+  const ttls = async () => [
     await connection.pttl(keys.nodePresence(nodeId)),
     await connection.pttl(keys.nodeCapabilities(nodeId)),
   ];
   const within = (ms: number) => expect.toSatisfy((left: number) => left <= ms && left > ms - SLACK_MS);
 
-  await board.post(posted, PRESENT_MS);
+  await nodeRecords.post(posted, PRESENT_MS);
   expect(await connection.get(keys.nodePresence(nodeId))).toBe(`ts=${posted.view.lastBeatAt};region=eu-1`);
-  expect(await lives()).toEqual([within(PRESENT_MS), within(HOUR_MS)]);
+  expect(await ttls()).toEqual([within(PRESENT_MS), within(HOUR_MS)]);
 
   const at = posted.view.lastBeatAt + 5_000;
   await connection.pexpire(keys.nodeCapabilities(nodeId), HOUR_MS / 2 - 1);
-  await board.seen(posted, PRESENT_MS, at);
+  await nodeRecords.seen(posted, PRESENT_MS, at);
   expect(await connection.get(keys.nodePresence(nodeId))).toBe(`ts=${at};region=eu-1`);
-  expect(await lives()).toEqual([within(PRESENT_MS), within(HOUR_MS)]);
+  expect(await ttls()).toEqual([within(PRESENT_MS), within(HOUR_MS)]);
 
-  await board.withdraw(nodeId, generation);
+  await nodeRecords.withdraw(nodeId, generation);
   expect(await connection.exists(keys.nodePresence(nodeId))).toBe(0);
-  expect((await lives())[1]).toEqual(within(MINUTE_MS));
+  expect((await ttls())[1]).toEqual(within(MINUTE_MS));
 });
 
-it('the instance that holds a node is its owner for as long as its capabilities are kept; who is behind it takes nothing back', async () => {
+it('the owner key names the holder and expires with the capabilities', async () => {
   const [connection, subscriber] = connections as [RedisConnection, RedisConnection];
   const keys = createKeys('sheet-owner');
-  const board = createNodeRecords({ connection, subscriber, keys, forgetAfterMs: HOUR_MS });
+  const nodeRecords = createNodeRecords({ connection, subscriber, keys, forgetAfterMs: HOUR_MS });
   const held = (instanceId: string, generation: number) =>
-    sheetFor({ nodeId: 'node-o', generation, holder: { instanceId, incarnation: 'one' } });
+    nodeRecordFor({ nodeId: 'node-o', generation, holder: { instanceId, incarnation: 'one' } });
   const holder = () => connection.get(keys.nodeOwner('node-o'));
-  const life = () => connection.pttl(keys.nodeOwner('node-o'));
+  const ttl = () => connection.pttl(keys.nodeOwner('node-o'));
   const first = held('here', 1);
-  await board.post(first, PRESENT_MS);
+  await nodeRecords.post(first, PRESENT_MS);
   expect(await holder()).toBe('here');
-  expect(await life()).toBeGreaterThan(HOUR_MS - SLACK_MS);
+  expect(await ttl()).toBeGreaterThan(HOUR_MS - SLACK_MS);
   for (const key of [keys.nodeCapabilities('node-o'), keys.nodeOwner('node-o')])
     await connection.pexpire(key, HOUR_MS / 2 - 1);
-  await board.seen(first, PRESENT_MS, first.view.lastBeatAt + 1);
-  expect(await life()).toBeGreaterThan(HOUR_MS - SLACK_MS);
+  await nodeRecords.seen(first, PRESENT_MS, first.view.lastBeatAt + 1);
+  expect(await ttl()).toBeGreaterThan(HOUR_MS - SLACK_MS);
 
-  await board.post(held('there', 2), PRESENT_MS);
+  await nodeRecords.post(held('there', 2), PRESENT_MS);
   expect(await holder()).toBe('there');
-  await board.post(first, PRESENT_MS);
-  await board.seen(first, PRESENT_MS, first.view.lastBeatAt + 2);
-  await board.withdraw('node-o', 1);
+  await nodeRecords.post(first, PRESENT_MS);
+  await nodeRecords.seen(first, PRESENT_MS, first.view.lastBeatAt + 2);
+  await nodeRecords.withdraw('node-o', 1);
   expect(await holder()).toBe('there');
-  await board.withdraw('node-o', 2);
+  await nodeRecords.withdraw('node-o', 2);
   expect(await holder()).toBeNull();
 });

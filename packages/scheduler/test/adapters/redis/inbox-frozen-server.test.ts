@@ -84,7 +84,7 @@ async function startReader(
   });
   reader.start();
   closing.push(() => reader.stop());
-  /** As a sender that tries again: an error means unknown, so that a message may come twice. */
+  /** Like a sender that retries: an error means unknown, so a message may arrive twice. */
   const send = (body: string) => eventually(async () => (await inbox.send(me, body)) === 'sent');
   const handled = (body: string) => eventually(() => seen.includes(body));
   const isEmpty = () =>
@@ -98,7 +98,7 @@ async function startReader(
 const any = (): boolean => true;
 
 describe('a reader that waits on a frozen server', () => {
-  it('reads on when the server goes on', async () => {
+  it('continues when the server continues', async () => {
     const redis = await startRedis();
     const { send, handled, isEmpty, replaced } = await startReader(redis, any);
     await send('before');
@@ -112,7 +112,7 @@ describe('a reader that waits on a frozen server', () => {
     await isEmpty();
   });
 
-  it('reads on from the replica that took over while its master stays frozen', async () => {
+  it('continues at the promoted replica while the master stays frozen', async () => {
     const redis = await startCluster();
     const victim = redis.servers[0] as RedisServer;
     const liesOnVictim = (inbox: string, connection: RedisConnection): boolean =>
@@ -133,7 +133,7 @@ describe('a reader that waits on a frozen server', () => {
     await isEmpty();
   });
 
-  it('reads on when the inbox was lost with everything else', async () => {
+  it('continues after the store lost the inbox', async () => {
     const redis = await startRedis();
     const { connection, send, handled, isEmpty } = await startReader(redis, any);
     await send('before');
@@ -144,7 +144,7 @@ describe('a reader that waits on a frozen server', () => {
     await isEmpty();
   });
 
-  it('has no connection left after it was closed, even if it is found stuck then', async () => {
+  it('has no connection left after close, even if it is stuck', async () => {
     const redis = await startRedis();
     const { blocking } = await startReader(redis, any);
     blocking.close();

@@ -1,4 +1,4 @@
-/** Scripts that come late: each finds another job of the same request, or the job in another state, and leaves it alone. */
+/** Late scripts: each finds another job of the same request, or the job in another state, and changes nothing. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDropJob } from '../../../src/adapters/redis/job-store/drop-job.ts';
 import { createShelveJob } from '../../../src/adapters/redis/job-store/shelve-job.ts';
@@ -10,14 +10,14 @@ import { draftRequest, fail, finish, repeatOf } from '../../contracts/job-draft.
 import { type Connected, connectTo, freshKeys, openInstance } from '../../support/redis-jobs.ts';
 import { startRedis } from '../../support/redis-servers.ts';
 
-describe('a script that comes late', () => {
+describe('a late script', () => {
   let redis: Connected;
   beforeAll(async () => {
     redis = await connectTo(startRedis());
   });
   afterAll(() => redis.close());
 
-  /** A request whose first job has failed, and what became of its second. */
+  /** A request whose first job has failed, and the state of its second. */
   const start = perTest(async (end: (store: JobStore, jobId: string) => Promise<unknown>) => {
     const keys = freshKeys();
     const { store, close } = openInstance(redis, keys, 'instance-a');
@@ -48,23 +48,23 @@ describe('a script that comes late', () => {
     store.bound(tenantId, requestId as string);
   const goOn = async () => undefined;
 
-  it('puts no other job aside than the one that was found unbound', async () => {
+  it('shelves only the job that was found unbound', async () => {
     const { shelve, first, expectUnchanged } = await start(fail);
     await shelve(first.jobId);
     await expectUnchanged();
   });
 
   it.each([
-    ['lives', goOn],
+    ['is live', goOn],
     ['has finished', finish],
-  ])('puts no job aside that is bound because it %s', async (_, end) => {
+  ])('shelves no job that is bound because it %s', async (_, end) => {
     const { shelve, second, expectUnchanged } = await start(end);
     await shelve(second.jobId);
     await expectUnchanged();
   });
 
   it.each([
-    ['lives', goOn],
+    ['is live', goOn],
     ['has finished', finish],
   ])('does not unbind the next job, which %s', async (_, end) => {
     const { unbind, first, expectUnchanged } = await start(end);
@@ -72,13 +72,13 @@ describe('a script that comes late', () => {
     await expectUnchanged();
   });
 
-  it('does not unbind a job that lives', async () => {
+  it('does not unbind a live job', async () => {
     const { unbind, second, expectUnchanged } = await start(goOn);
     await unbind(second.jobId);
     await expectUnchanged();
   });
 
-  it('drops the job it names, and neither the next one nor a live one', async () => {
+  it('drops only its own job, and only if it is settled', async () => {
     const { drop, store, first, second } = await start(finish);
     const kept = await store.get(second.jobId);
     await drop(first.jobId);

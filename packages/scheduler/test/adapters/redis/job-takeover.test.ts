@@ -1,4 +1,4 @@
-/** Jobs that change their driver: who may take them, what becomes of the one that drove them, and what is left of its indexes. */
+/** Takeover of jobs: which instances may take them, what the former driver can still do, and the end of its indexes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SharedJobStore } from '../../../src/adapters/redis/job-store.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
@@ -30,7 +30,7 @@ describe.each([
   }, START_MS);
   afterAll(() => redis.close());
 
-  /** `a` dies in most tests; `b` and `c` live. */
+  /** `a` dies in most tests; `b` and `c` stay alive. */
   const start = perTest(async () => {
     const keys = freshKeys();
     const self = { incarnation: '1' };
@@ -52,7 +52,7 @@ describe.each([
 
   const GONE = { instanceId: 'a' };
 
-  it('are named by its index, next deadlines first', async () => {
+  it('are listed by its index, next deadlines first', async () => {
     const { b, admit } = await start();
     const drafts = await admit(3);
     expect(await b.drivenBy('a', 10)).toEqual(drafts.map(({ jobId, deadlineAt }) => ({ jobId, deadlineAt })));
@@ -60,7 +60,7 @@ describe.each([
     expect(await b.drivenBy('nobody', 2)).toEqual([]);
   });
 
-  it('are each taken by exactly one of those who try at once, as often as it asks, and leave the index', async () => {
+  it('are each taken over by one of several instances, and leave the index', async () => {
     const { a, b, c, admit } = await start();
     const drafts = await admit(40);
     const driven = await b.drivenBy('a', 100);
@@ -86,7 +86,7 @@ describe.each([
     expect(ids(indexed).toSorted()).toEqual(ids(drafts).toSorted());
   });
 
-  it('I4 fencing: a frozen driver that goes on after a take-over changes nothing, whatever it tries', async () => {
+  it('I4 fencing: a former driver changes nothing after a takeover', async () => {
     const { a, b, admit } = await start();
     const [created, running] = (await admit(2)) as [JobRecord, JobRecord];
     const ran = await run(a, running.jobId);
@@ -110,7 +110,7 @@ describe.each([
     expect(await moveOn(b, running.jobId, 'FINISHED')).toMatchObject({ kind: 'moved' });
   });
 
-  it('are not taken from an incarnation that lives, and are from the one before it', async () => {
+  it('are taken over only from incarnations that have ended', async () => {
     const { self, a, b, admit } = await start();
     const [earlier] = (await admit(1)) as [JobRecord];
     self.incarnation = '2';
@@ -121,7 +121,7 @@ describe.each([
     expect(await b.takeOver(earlier, { instanceId: 'a', livingIncarnation: '1' })).toEqual({
       kind: 'driven',
     });
-    // What it still drives stays in its index.
+    // The jobs of the live incarnation stay in the index.
     expect(ids(await b.drivenBy('a', 5)).toSorted()).toEqual(ids([earlier, later]).toSorted());
     expect(await b.takeOver(earlier, living)).toMatchObject({ kind: 'taken' });
     expect(ids(await b.drivenBy('a', 5))).toEqual([later.jobId]);
@@ -130,7 +130,7 @@ describe.each([
     expect(await b.takeOver(later, GONE)).toMatchObject({ kind: 'taken' });
   });
 
-  it('are driven on by a new incarnation of the same instance, and the one before has lost them', async () => {
+  it('are taken over by a new incarnation of the same instance', async () => {
     const { keys, self, a, admit } = await start();
     const [job, other] = (await admit(2)) as [JobRecord, JobRecord];
     expect(a.drives(job.jobId)).toBe(true);
@@ -154,12 +154,12 @@ describe.each([
     expect(await zombie.store.restore(job)).toBe('driven_elsewhere');
     await zombie.store.discard(job.jobId);
     await zombie.close();
-    // The index is of all incarnations, so the late one must not take the job off it.
+    // All incarnations share the index, so the late one must not remove the job from it.
     expect(ids(await a.drivenBy('a', 5))).toContain(job.jobId);
     expect(await moveOn(a, job.jobId, 'RESERVED')).toMatchObject({ kind: 'moved' });
   });
 
-  it('does not mistake one instance for another whose name begins alike', async () => {
+  it('separates instances whose names begin alike', async () => {
     const { keys, b } = await start();
     const other = openInstance(redis, keys, 'a/b');
     const [job] = [draftJob(Date.now())];
@@ -171,7 +171,7 @@ describe.each([
     await other.close();
   });
 
-  it('say who drives them, live or settled, also when their request has another job', async () => {
+  it('name their driver, live or settled', async () => {
     const { a, b } = await start();
     const draft = draftRequest(Date.now());
     await a.admit(draft);
@@ -186,7 +186,7 @@ describe.each([
     expect(await a.driverOf(fresh('job'))).toBeUndefined();
   });
 
-  it('are driven by whoever a repeat of their request reaches, when their driver is gone', async () => {
+  it('are taken over by the instance that gets a repeated request', async () => {
     const { a, b } = await start();
     const draft = draftRequest(Date.now());
     await a.admit(draft);
@@ -197,7 +197,7 @@ describe.each([
     expect(await b.driverOf(draft.jobId)).toEqual({ driver: 'b/1', isSettled: false });
   });
 
-  it('that are settled or unknown are not taken, and leave its index as well', async () => {
+  it('that are settled or unknown are not taken, and leave the index', async () => {
     const { a, b, admit } = await start();
     const [finished] = (await admit(1)) as [JobRecord];
     const request = draftRequest(Date.now());
@@ -215,7 +215,7 @@ describe.each([
     expect(ids(await a.drivenBy('b', 5))).not.toContain(finished.jobId);
   });
 
-  it('stay in lists when the instance is forgotten, and its indexes go only once nothing is left to take over', async () => {
+  it('stay in lists; the indexes are removed after the last takeover', async () => {
     const { keys, a, b, admit } = await start();
     const [live, ...finished] = (await admit(300)) as [JobRecord, ...JobRecord[]];
     await Promise.all(finished.map(({ jobId }) => fail(a, jobId)));
@@ -237,7 +237,7 @@ describe.each([
     expect(ids(jobs).toSorted()).toEqual(ids([live, ...finished]).toSorted());
   });
 
-  it('whose time is over do not keep its indexes, once they were to be taken over', async () => {
+  it('that have expired do not keep the indexes after a takeover', async () => {
     const { keys, a, b } = await start();
     await a.admit(draftJob(Date.now()));
     await redis.connection.zadd(keys.instanceJobs('a'), Date.now() - 60_001, fresh('job'));

@@ -1,4 +1,4 @@
-/** The board when a part of Redis is away, and on a server without sharded channels. */
+/** Node records when a part of Redis does not answer, and on a server without sharded channels. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -10,14 +10,14 @@ import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { createNodeRecords } from '../../../src/adapters/redis/node-records.ts';
 import type { NodeRecords, RecordVersion } from '../../../src/ports/node-records.ts';
 import { times } from '../../contracts/harness.ts';
-import { sheetFor } from '../../contracts/node-sheets.ts';
+import { nodeRecordFor } from '../../contracts/node-record-fixtures.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RedisUnderTest, SHORT_TIMEOUTS, startCluster } from '../../support/redis-servers.ts';
 
 const START_MS = 60_000;
 const LONG_MS = 60_000;
 
-describe('the board on a Cluster', () => {
+describe('node records on a Cluster', () => {
   let redis: RedisUnderTest;
   let connection: RedisConnection;
   let subscriber: RedisConnection;
@@ -25,7 +25,10 @@ describe('the board on a Cluster', () => {
   beforeAll(async () => {
     redis = await startCluster();
     connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'board' });
-    subscriber = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'ear', isListening: true });
+    subscriber = connectRedis(
+      { ...redis.settings, ...SHORT_TIMEOUTS },
+      { name: 'subscriber', isListening: true },
+    );
     await Promise.all([whenReady(connection, START_MS), whenReady(subscriber, START_MS)]);
   }, START_MS);
   afterAll(async () => {
@@ -42,30 +45,32 @@ describe('the board on a Cluster', () => {
       forgetAfterMs: LONG_MS,
     });
 
-  it('tells of changes by plain channels where there are no sharded ones', async () => {
-    const board = open(withoutSharding(connection), withoutSharding(subscriber));
-    const heard: RecordVersion[] = [];
-    const stop = await board.subscribe((notices) => void heard.push(...notices));
-    const records = times(20, () => sheetFor());
-    for (const record of records) await board.post(record, LONG_MS);
-    await eventually(() => new Set(heard.map(({ nodeId }) => nodeId)).size === records.length);
+  it('use plain channels on a server without sharded ones', async () => {
+    const nodeRecords = open(withoutSharding(connection), withoutSharding(subscriber));
+    const received: RecordVersion[] = [];
+    const stop = await nodeRecords.subscribe((notices) => void received.push(...notices));
+    const records = times(20, () => nodeRecordFor());
+    for (const record of records) await nodeRecords.post(record, LONG_MS);
+    await eventually(() => new Set(received.map(({ nodeId }) => nodeId)).size === records.length);
     await stop();
   });
 
-  it('leaves unknown only what lives on a frozen master, and tells of changes again after its failover', async () => {
-    const board = open();
-    const records = times(60, () => sheetFor());
-    await Promise.all(records.map((record) => board.post(record, LONG_MS)));
-    const heard = new Set<string>();
-    await board.subscribe((notices) => {
-      for (const { nodeId } of notices) heard.add(nodeId);
+  it('are unknown only on a frozen master, until its failover', async () => {
+    const nodeRecords = open();
+    const records = times(60, () => nodeRecordFor());
+    await Promise.all(records.map((record) => nodeRecords.post(record, LONG_MS)));
+    const received = new Set<string>();
+    await nodeRecords.subscribe((notices) => {
+      for (const { nodeId } of notices) received.add(nodeId);
     });
     const kinds = async () =>
-      [...(await board.read(records.map(({ nodeId }) => ({ nodeId })))).values()].map(({ kind }) => kind);
+      [...(await nodeRecords.read(records.map(({ nodeId }) => ({ nodeId })))).values()].map(
+        ({ kind }) => kind,
+      );
     expect(new Set(await kinds())).toEqual(new Set(['present']));
 
     redis.servers[0]?.signal('SIGSTOP');
-    const [during, pages] = await Promise.all([kinds(), roundOf(board)]);
+    const [during, pages] = await Promise.all([kinds(), scanOf(nodeRecords)]);
     expect(new Set(during)).toEqual(new Set(['present', 'unknown']));
     expect(during.filter((kind) => kind === 'unknown').length).toBeLessThan(40);
     expect(pages.unanswered).toBeGreaterThan(0);
@@ -75,18 +80,18 @@ describe('the board on a Cluster', () => {
     let version = 1;
     await eventually(async () => {
       version += 1;
-      await Promise.allSettled(records.map((record) => board.post({ ...record, version }, LONG_MS)));
-      return heard.size === records.length;
+      await Promise.allSettled(records.map((record) => nodeRecords.post({ ...record, version }, LONG_MS)));
+      return received.size === records.length;
     });
     redis.servers[0]?.signal('SIGCONT');
   });
 });
 
-async function roundOf(board: NodeRecords): Promise<{ found: number; unanswered: number }> {
+async function scanOf(nodeRecords: NodeRecords): Promise<{ found: number; unanswered: number }> {
   let [found, unanswered] = [0, 0];
   let cursor: string | undefined;
   do {
-    const page = await board.page(cursor, 100);
+    const page = await nodeRecords.page(cursor, 100);
     found += page.nodeIds.length;
     unanswered += page.isWhole ? 0 : 1;
     cursor = page.cursor;
@@ -94,7 +99,7 @@ async function roundOf(board: NodeRecords): Promise<{ found: number; unanswered:
   return { found, unanswered };
 }
 
-/** As a server answers that does not know them. */
+/** The answer of a server without these commands. */
 function withoutSharding(connection: RedisConnection): RedisConnection {
   const refuse = async (): Promise<never> => {
     throw new Error('ERR unknown command');

@@ -1,4 +1,4 @@
-/** Jobs whose records a failover loses or sets back, as two instances see them. */
+/** Jobs whose records a failover loses or rolls back, on two instances. */
 
 import type { JobStoreLimits, SharedJobStore } from '../../../src/adapters/redis/job-store.ts';
 import { jobTag } from '../../../src/adapters/shared-jobs/job-scripts.ts';
@@ -9,7 +9,7 @@ import { type Connected, freshKeys, openInstance } from '../../support/redis-job
 
 const FENCE = { nodeId: 'node-a', attempt: 1 };
 
-/** As the engine moves: entries say when. */
+/** Moves like the engine, with a time in each entry. */
 export async function move(
   store: SharedJobStore,
   job: JobRecord,
@@ -41,7 +41,7 @@ export async function openLosing(redis: Connected, limits: Partial<JobStoreLimit
     await one.store.admit(draft);
     return draft;
   };
-  /** The record goes back to what it is now. */
+  /** Returns a function that rolls the record back to its current state. */
   const remember = async (job: JobRecord) => {
     const fields = await redis.connection.hgetall(keyOf(job));
     return async () => {
@@ -57,7 +57,7 @@ export async function openLosing(redis: Connected, limits: Partial<JobStoreLimit
     admit,
     remember,
     lose: (job: JobRecord) => redis.connection.del(keyOf(job), keys.earlierJob(jobTag(job.jobId), job.jobId)),
-    lifeOf: (job: JobRecord) => redis.connection.pttl(keyOf(job)),
+    ttlOf: (job: JobRecord) => redis.connection.pttl(keyOf(job)),
     close: async () => void (await Promise.all([one.close(), two.close()])),
   };
 }

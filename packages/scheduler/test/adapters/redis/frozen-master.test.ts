@@ -1,4 +1,4 @@
-/** A master that freezes or dies: the other shards do not notice, its own work fails with an error, and comes back by itself. */
+/** A master that freezes or dies: other shards are not affected, its own commands fail with an error, and it serves again after its return. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -63,7 +63,7 @@ describe('a Cluster whose master', () => {
     return nodes;
   }
 
-  /** What it failed with, if it failed. */
+  /** The error, if it failed. */
   async function tryReserve(node: string): Promise<unknown> {
     try {
       await ledger.reserve(node, leaseId(fresh('job'), 1), 1_000);
@@ -73,7 +73,7 @@ describe('a Cluster whose master', () => {
     }
   }
 
-  /** Reserves on every shard, every few milliseconds, until the sick one serves again. */
+  /** Reserves on every shard, every few milliseconds, until the affected one serves again. */
   async function workThrough(sick: string, healthy: readonly string[]) {
     const until = performance.now() + LIMIT_MS;
     const elsewhere: Promise<unknown>[] = [];
@@ -108,16 +108,16 @@ describe('a Cluster whose master', () => {
   }
 
   it.each(['SIGSTOP', 'SIGKILL'] as const)(
-    'gets %s stalls no other shard, fails its own work with SCHEDULER_DEPENDENCY_DOWN, and serves again',
+    'gets %s fails its own commands only, and serves again',
     async (signal) => {
       const nodes = await nodePerMaster();
-      // The port of a master that is still what it was at the start, so that it has its replica.
+      // The port of a master that has not changed since the start, so that it has its replica.
       const victim = cluster.servers.find(
         ({ port }, index) => nodes.has(port) && index === (signal === 'SIGSTOP' ? 0 : 1),
       ) as RedisServer;
       const sick = nodes.get(victim.port) as string;
       const healthy = [...nodes.values()].filter((node) => node !== sick);
-      // Replicas must have it before their master is gone.
+      // Replicas must have the writes before their master stops.
       await sleep(100);
 
       victim.signal(signal);
