@@ -71,7 +71,10 @@ describe('a node of another instance', () => {
 
   it('leaves, for the engine, if it is first seen disconnected', () => {
     const { nodeEvents, toEngine } = startNodeEvents();
-    nodeEvents.ofOthers.changed(nodeRecordFor({ nodeId: 'n1', holder: OTHER, isConnected: false }), undefined);
+    nodeEvents.ofOthers.changed(
+      nodeRecordFor({ nodeId: 'n1', holder: OTHER, isConnected: false }),
+      undefined,
+    );
     expect(toEngine).toEqual([`n1 left ${GRACE_MS}`]);
   });
 
