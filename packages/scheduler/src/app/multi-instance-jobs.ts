@@ -120,15 +120,10 @@ export function createMultiInstanceJobs(deps: {
     meter,
   });
   const failoverReplay = createFailoverReplay({
-    jobs: () => local.jobs().jobsToTellAgain(),
-    isInFlight: (jobId) => local.jobs().drives(jobId),
-    holdsSlot: (jobId, attempt) => local.jobs().holdsSlot(jobId, attempt),
-    restore: (job) => jobStore.restore(local.jobs().asWritten(job)),
+    snapshot: (jobIds) => local.jobs().snapshotForReplay(jobIds),
+    restore: jobStore.restore,
     reassert: deps.ledger.reassert,
     abandon: deps.ledger.abandon,
-    isGivenUp: (jobId, attempt) => local.jobs().isAttemptAbandoned(jobId, attempt),
-    abandoned: () => local.jobs().leasesToAbandonAgain(),
-    released: () => local.jobs().leasesToReleaseAgain(),
     release: async (nodeId, lease) => local.jobs().releaseAgain(nodeId, lease),
     clock,
     others() {
@@ -137,7 +132,6 @@ export function createMultiInstanceJobs(deps: {
       local.registry().redeclare();
       local.sessions().reassert();
     },
-    leaseLeftMs: (jobId, attempt) => local.jobs().leaseLeftMs(jobId, attempt),
     log,
     meter,
   });

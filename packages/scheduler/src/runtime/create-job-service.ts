@@ -1,7 +1,6 @@
 /** Creates the job engine from its parts. */
-import { isOut, isSettled, type JobRecord } from '../domain/job.ts';
+import { isSettled, type JobRecord } from '../domain/job.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
-import { leaseLeftMs } from './attempts/lease-left.ts';
 import { createNodeLoss } from './attempts/node-loss.ts';
 import { createNodeReports } from './attempts/node-reports.ts';
 import { createRetryOrFail, type RetryOrFail } from './attempts/retry-or-fail.ts';
@@ -25,7 +24,6 @@ import {
 } from './engine.ts';
 import { createExplainer, type Explain } from './explain/create-explainer.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
-import { hasReleased, type InFlightJob, writtenRecord } from './in-flight-job.ts';
 import { createInFlightJobs } from './in-flight-jobs.ts';
 import type { JobService, SharedDriving } from './job-service.ts';
 import { createPoolWatch } from './pools/pool-watch.ts';
@@ -34,9 +32,9 @@ import { createRetryBudget } from './queue/retry-budget.ts';
 import { createWaitingQueue } from './queue/waiting-queue.ts';
 import { NO_EXCLUSIONS } from './select/select.ts';
 import { dropAll } from './takeover/drop-lost-job.ts';
-import { createRecentlyReleased } from './takeover/recently-released.ts';
-import { createRecentlySettled } from './takeover/recently-settled.ts';
+import { createRecentWrites } from './takeover/recent-writes.ts';
 import { createResumeJobs } from './takeover/resume-job.ts';
+import { snapshotForReplay } from './takeover/snapshot-for-replay.ts';
 
 export interface JobServiceSettings extends EngineSettings {
   readonly retryBudget: { readonly percent: number; readonly burst: number };
@@ -49,7 +47,7 @@ const TICK_MS = 20;
 const QUEUE_BACKSTOP_MS = 250;
 const MAX_DISCARDS = 10_000;
 const MAX_RECENT_WRITES = 10_000;
-const LONGEST_RECENTLY_SETTLED_BYTES = 64 * 1024 * 1024;
+const MAX_RECENT_BYTES = 64 * 1024 * 1024;
 
 export interface RunningJobService extends JobService, SharedDriving {
   /** What `dispatch` would decide now, without effects. */
@@ -89,7 +87,6 @@ export function createJobService(
     },
   });
   const mayLoseWrites = deps.store.restore !== undefined;
-  const samples = { clock, keepMs: 2 * settings.reservationTtlMs, maxCount: MAX_RECENT_WRITES };
   const engine: Engine = {
     ...deps,
     wheel,
@@ -111,11 +108,15 @@ export function createJobService(
       avoid: undefined,
       pools: undefined,
     },
-    recentlySettled: mayLoseWrites
-      ? createRecentlySettled({ ...samples, wheel, maxBytes: LONGEST_RECENTLY_SETTLED_BYTES })
+    recentWrites: mayLoseWrites
+      ? createRecentWrites({
+          clock,
+          wheel,
+          keepMs: 2 * settings.reservationTtlMs,
+          maxCount: MAX_RECENT_WRITES,
+          maxBytes: MAX_RECENT_BYTES,
+        })
       : undefined,
-    recentlyReleased: mayLoseWrites ? createRecentlyReleased(samples) : undefined,
-    recentlyAbandoned: mayLoseWrites ? createRecentlyReleased(samples) : undefined,
     drops: 0,
   };
 
@@ -196,21 +197,6 @@ export function createJobService(
       engine.inFlightJobs.get(jobId) !== undefined ||
       engine.admitting.has(jobId) ||
       discardQueue.isWithdrawn(jobId),
-    holdsSlot(jobId, attempt) {
-      const flight = engine.inFlightJobs.get(jobId);
-      return flight !== undefined && !hasReleased(flight, attempt);
-    },
-    leaseLeftMs(jobId, attempt) {
-      const flight = engine.inFlightJobs.get(jobId);
-      const wasSent =
-        flight !== undefined && (flight.job.fence?.attempt === attempt || isSentAttempt(flight, attempt));
-      return wasSent ? leaseLeftMs(flight, engine.settings, engine.clock.now()) : 0;
-    },
-    isAttemptAbandoned(jobId, attempt) {
-      const job = engine.inFlightJobs.get(jobId)?.job;
-      if (job?.fence === undefined || job.intent?.attempt === attempt) return false;
-      return job.fence.attempt !== attempt || !isOut(job);
-    },
     claimIfOrphaned,
     async placingResult(jobId) {
       const flight = engine.inFlightJobs.get(jobId);
@@ -219,16 +205,7 @@ export function createJobService(
       return outcome.kind === 'refused' ? outcome : { kind: 'placed' };
     },
     dropAll: () => dropAll(engine),
-    asWritten(job) {
-      const flight = engine.inFlightJobs.get(job.jobId);
-      return flight?.job === job ? writtenRecord(flight) : job;
-    },
-    *jobsToTellAgain() {
-      for (const { job } of engine.inFlightJobs.all()) yield job;
-      if (engine.recentlySettled !== undefined) yield* engine.recentlySettled.all();
-    },
-    leasesToAbandonAgain: () => engine.recentlyAbandoned?.all() ?? [],
-    leasesToReleaseAgain: () => engine.recentlyReleased?.all() ?? [],
+    snapshotForReplay: (jobIds) => snapshotForReplay(engine, jobIds),
     releaseAgain: (nodeId, lease) => releaseForGood(engine, nodeId, lease),
 
     inFlight: () => engine.inFlightJobs.size(),
@@ -241,7 +218,3 @@ export function createJobService(
     },
   };
 }
-
-/** Sent by this instance. For an attempt that another instance intended, the record does not say whether its slot was ever taken. */
-const isSentAttempt = ({ isResumed, attempts, job }: InFlightJob, attempt: number): boolean =>
-  attempts === attempt && !(isResumed && job.intent?.attempt === attempt);

@@ -38,8 +38,7 @@ import type { RetryBudget } from './queue/retry-budget.ts';
 import type { WaitingQueue } from './queue/waiting-queue.ts';
 import type { PoolWatch, SelectOptions } from './select/select.ts';
 import type { JobDrivers } from './takeover/job-drivers.ts';
-import type { RecentlyReleased } from './takeover/recently-released.ts';
-import type { RecentlySettled } from './takeover/recently-settled.ts';
+import type { RecentWrites } from './takeover/recent-writes.ts';
 
 export interface EngineSettings {
   readonly ackTimeoutMs: number;
@@ -114,11 +113,8 @@ export interface Engine extends EnginePorts {
   readonly poolWatch: PoolWatch;
   /** Options for a job that excludes no node. */
   readonly defaultSelection: SelectOptions;
-  /** Absent: the store loses nothing. */
-  readonly recentlySettled: RecentlySettled | undefined;
-  /** Absent: the ledger loses nothing. */
-  readonly recentlyReleased: RecentlyReleased | undefined;
-  readonly recentlyAbandoned: RecentlyReleased | undefined;
+  /** Absent: the store and the ledger lose no writes. */
+  readonly recentWrites: RecentWrites | undefined;
   /** How often all jobs were dropped: calls that began before a drop are not repeated. */
   drops: number;
 }
@@ -245,7 +241,7 @@ export const releaseLease = (engine: Engine, nodeId: NodeId, lease: string): May
 export function releaseForGood(engine: Engine, nodeId: NodeId, lease: string): MaybePromise<void> {
   const { jobTimeoutMs, leaseGraceMs } = engine.settings;
   const endsAt = engine.clock.now() + jobTimeoutMs + leaseGraceMs;
-  engine.recentlyReleased?.note(nodeId, lease);
+  engine.recentWrites?.released(nodeId, lease);
   const tryAgain = (): void => {
     if (engine.clock.now() >= endsAt) return;
     engine.wheel.set(RELEASE_AGAIN_MS, () => void release(engine, nodeId, lease, tryAgain));
@@ -283,7 +279,7 @@ export async function abandonLease(
   until = engine.clock.now() + engine.settings.jobTimeoutMs + engine.settings.leaseGraceMs,
 ): Promise<void> {
   const endsAt = endsInMs === undefined ? undefined : engine.clock.now() + endsInMs;
-  engine.recentlyAbandoned?.note(nodeId, lease, endsAt);
+  engine.recentWrites?.abandoned(nodeId, lease, endsAt);
   try {
     await engine.ledger.abandon(nodeId, lease, endsInMs);
   } catch (fault) {

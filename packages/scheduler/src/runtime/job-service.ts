@@ -14,8 +14,8 @@ import type {
   ReportedFailure,
   ReportResult,
 } from '../domain/node-report.ts';
+import type { ReplaySnapshot } from '../domain/replay-snapshot.ts';
 import type { PlacingResult } from './takeover/job-drivers.ts';
-import type { RecentLease } from './takeover/recently-released.ts';
 
 export interface JobService {
   /** Synchronous if every port is. Never throws: a fault rejects. */
@@ -46,15 +46,6 @@ export interface SharedDriving {
   drives(jobId: JobId): boolean;
   /** The job is in flight here, being admitted or being withdrawn: its record has a driver. */
   isHandling(jobId: JobId): boolean;
-  /** The job is in flight and the lease of the attempt is not released. The lease may be released before the outcome is written. */
-  holdsSlot(jobId: JobId, attempt: number): boolean;
-  /**
-   * How long the lease of that attempt is still needed, if the attempt may have been handed to its node; 0: it was not sent, so that its
-   * slot may never have been taken.
-   */
-  leaseLeftMs(jobId: JobId, attempt: number): number;
-  /** The job is in flight, and the attempt neither holds the fence nor is the intent. */
-  isAttemptAbandoned(jobId: JobId, attempt: number): boolean;
   /** The result of the first request for the job, as soon as it is known. `undefined`: the job is not in flight here. */
   placingResult(jobId: JobId): Promise<PlacingResult | undefined>;
   /**
@@ -68,14 +59,8 @@ export interface SharedDriving {
   audioReturned(jobId: JobId, at?: AudioAt): void;
   /** Drops every job without sending or writing anything, because other instances drive them now. */
   dropAll(): void;
-  /** Every job in flight and every recently settled one: what is written again after a failover. */
-  jobsToTellAgain(): Iterable<JobRecord>;
-  /** The record as this instance last wrote it: without a DISPATCHED that is written with the job's next move. */
-  asWritten(job: JobRecord): JobRecord;
-  /** Recently abandoned leases: a ledger that lost the marks gets them again. */
-  leasesToAbandonAgain(): readonly RecentLease[];
-  /** Recently released leases. */
-  leasesToReleaseAgain(): readonly RecentLease[];
-  /** Never rejects: a failed call is repeated. */
+  /** What is written again after a failover. With `jobIds`: only these jobs, and no recent writes. */
+  snapshotForReplay(jobIds?: readonly JobId[]): ReplaySnapshot;
+  /** Releases a lease that this instance released before a failover. Never rejects: a failed call is repeated. */
   releaseAgain(nodeId: NodeId, lease: LeaseId): MaybePromise<void>;
 }

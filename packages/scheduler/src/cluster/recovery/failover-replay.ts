@@ -1,140 +1,135 @@
 /**
- * Background actor: tells a store that may have lost writes — a master changed, or it was emptied — what this instance knows to be
- * true: the jobs it drives, the slots they hold, its nodes. What the store lost nobody else can give back to it.
+ * Background actor: after a failover of Redis, or when it was emptied, writes again what Redis may have lost and what only this
+ * instance knows: the jobs it drives, their leases, its recent writes and its nodes.
  */
 import type { JobId, NodeId } from '../../domain/ids.ts';
-import { type Attempt, isSettled, type JobRecord } from '../../domain/job.ts';
-import { type LeaseId, leaseId } from '../../domain/lease.ts';
+import { isSettled, type JobRecord } from '../../domain/job.ts';
+import type { LeaseId } from '../../domain/lease.ts';
+import type { HeldLease, RecentLease, ReplaySnapshot } from '../../domain/replay-snapshot.ts';
+import { sleep } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 
-/** What lies where writes may be lost. */
+/** What is stored where writes may be lost. */
 export interface Affected {
-  /** Its record, or what this instance needs to find it. */
+  /** The record of the job, or the index entry with which this instance finds it. */
   readonly job: (jobId: JobId) => boolean;
-  /** Its record, and so that there is one for its request. */
+  /** The record of the job, and so the binding of its request. */
   readonly record: (jobId: JobId) => boolean;
   readonly node: (nodeId: NodeId) => boolean;
 }
 
 export const EVERYTHING: Affected = { job: () => true, record: () => true, node: () => true };
 
-/** A lease that this instance released or abandoned. */
-export interface RecentLease {
-  readonly nodeId: NodeId;
-  readonly lease: LeaseId;
-  /** When an abandoned one ends at the latest. */
-  readonly endsAt: number | undefined;
-}
-
 export interface FailoverReplay {
   run(affected: Affected): Promise<void>;
-  /** Resolves when nothing that concerns the node is still to be told: a slot that is taken is not given away meanwhile. */
+  /** Resolves when the leases of the node are written again: until then a reserve could take an occupied slot. */
   settled(nodeId: NodeId): Promise<void> | undefined;
   /**
-   * Resolves when also the other instances had time to tell the store of their jobs: only then has a request that the store does not know
-   * no job (I3).
+   * Resolves when the other instances had time to write their jobs again: only then does a missing record prove that a request has no
+   * job (I3).
    */
   othersTold(jobId: JobId): Promise<void> | undefined;
-  /** There is something to wait for, by that. */
+  /** The record may be lost, by that rule. */
   mayBeLost(jobId: JobId): boolean;
 }
 
 const AT_ONCE = 64;
 const SETTLED_WITHIN_MS = 2_000;
-/** They look at the masters once a second, and notice one that does not answer sooner. */
-const OTHERS_TELL_WITHIN_MS = 2_000;
+/** Instances check the masters once a second, and notice a master that does not answer sooner. */
+const OTHERS_REPLAY_WITHIN_MS = 2_000;
 
 export function createFailoverReplay(deps: {
-  jobs: () => Iterable<JobRecord>;
-  isInFlight: (jobId: JobId) => boolean;
-  /** It is, and the slot of that attempt was not given back. */
-  holdsSlot: (jobId: JobId, attempt: number) => boolean;
-  /** It is in flight, and another attempt than that one counts, or is about to. */
-  isGivenUp: (jobId: JobId, attempt: number) => boolean;
-  abandon: (nodeId: NodeId, lease: string, endsInMs?: number) => Promise<unknown>;
-  restore: (job: JobRecord) => Promise<unknown>;
-  /** `isTaken`: its node has the job. */
-  reassert: (nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken: boolean) => Promise<unknown>;
-  /** Leases that this instance abandoned a moment ago. */
-  abandoned: () => readonly RecentLease[];
-  /** Leases that this instance released a moment ago. */
-  released: () => readonly RecentLease[];
+  /** What this instance knows now. With `jobIds`: only these jobs, and no recent writes. */
+  snapshot: (jobIds?: readonly JobId[]) => ReplaySnapshot;
+  /** `isHandedOver`: the node has the job, so its reports can prove the lease gone. */
+  reassert: (nodeId: NodeId, lease: LeaseId, ttlMs: number, isHandedOver: boolean) => Promise<unknown>;
+  abandon: (nodeId: NodeId, lease: LeaseId, endsInMs?: number) => Promise<unknown>;
   release: (nodeId: NodeId, lease: LeaseId) => Promise<unknown>;
-  /** Own nodes, claims and sessions: each knows how to tell itself again. */
+  restore: (job: JobRecord) => Promise<unknown>;
+  /** Nodes, claims and sessions of this instance: each writes itself again. */
   others: () => void;
   clock: Clock;
-  /** How long the lease of the attempt is still needed, if it may have been handed to its node; 0: it was not sent. */
-  leaseLeftMs: (jobId: JobId, attempt: number) => number;
   log: Log;
   meter: Meter;
 }): FailoverReplay {
-  const { log, meter } = deps;
+  const { clock, log, meter } = deps;
   const underWay = new Set<{ readonly affected: Affected; readonly done: Promise<void> }>();
-  /** What may have been lost, and until when somebody may still have to tell of it. */
-  let doubts: readonly { readonly affected: Affected; readonly until: number }[] = [];
+  /** What may be lost, and until when another instance may still write it again. */
+  let losses: readonly { readonly affected: Affected; readonly until: number }[] = [];
 
-  async function each<T>(all: readonly T[], what: string, tell: (one: T) => Promise<unknown>): Promise<void> {
+  async function each<T>(
+    all: readonly T[],
+    what: string,
+    write: (one: T) => Promise<unknown>,
+  ): Promise<void> {
     for (let from = 0; from < all.length; from += AT_ONCE) {
-      const told = await Promise.allSettled(all.slice(from, from + AT_ONCE).map(tell));
-      const lost = told.filter(({ status }) => status === 'rejected').length;
-      meter.count('scheduler_failover_replays_total', { what }, told.length - lost);
-      // What cannot be told now is told by whatever happens to it next: every later write is compared and written anew.
-      if (lost > 0) log.warn({ what, lost }, 'the store did not take all it may have lost');
+      const written = await Promise.allSettled(all.slice(from, from + AT_ONCE).map(write));
+      const failed = written.filter(({ status }) => status === 'rejected').length;
+      meter.count('scheduler_failover_replays_total', { what }, written.length - failed);
+      // The next move of a job compares its record, and writes it again if it is lost.
+      if (failed > 0) log.warn({ what, failed }, 'could not write all state again after a failover');
     }
   }
 
-  async function tellAll(affected: Affected): Promise<void> {
-    const jobs = [...deps.jobs()];
-    const live = jobs.filter(({ state }) => !isSettled(state));
-    const leases = leasesOf(live, affected);
-    await each(leases, 'leases', async (held) => {
-      const { jobId, attempt, nodeId, lease } = held;
-      // It may have been given back while others were told: then it would be held for a minute by nobody.
-      if (!deps.holdsSlot(jobId, attempt)) return;
-      const leftMs = deps.leaseLeftMs(jobId, attempt);
-      // A store that lost an outcome may have had its driver's successor believe that the node still works: its reports tell.
-      if (leftMs > 0) await deps.reassert(nodeId, lease, leftMs, held.isHandedOver);
-      // Given up while it was told: the mark that says so found no lease, and without it no report of the node could free the slot.
-      if (deps.isGivenUp(jobId, attempt)) await deps.abandon(nodeId, lease);
-    });
-    // One that its node took up again after all is held again.
-    const held = new Set(
-      leases.flatMap((one) => (deps.holdsSlot(one.jobId, one.attempt) ? [one.lease] : [])),
-    );
-    const isLost = ({ lease, nodeId }: RecentLease): boolean => affected.node(nodeId) && !held.has(lease);
-    await each(deps.abandoned().filter(isLost), 'fences', ({ lease, nodeId, endsAt }) =>
-      deps.abandon(nodeId, lease, endsAt === undefined ? undefined : Math.max(0, endsAt - deps.clock.now())),
-    );
-    await each(deps.released().filter(isLost), 'releases', ({ lease, nodeId }) =>
-      deps.release(nodeId, lease),
-    );
-    await each(
-      jobs.filter(({ jobId }) => affected.job(jobId)),
-      'jobs',
-      async (job) => {
-        // Nor may a record come back that was taken back meanwhile: nobody would ever end it. One that has its outcome was not.
-        if (isSettled(job.state) || deps.isInFlight(job.jobId)) await deps.restore(job);
-      },
-    );
-    log.info({ jobs: jobs.length }, 'told the store again what it may have lost');
+  /** The job as it is now: it may have moved, ended or been withdrawn since the run began. */
+  const inFlight = (jobId: JobId) => deps.snapshot([jobId]).inFlight[0];
+
+  async function writeLease({ jobId, nodeId, attempt, lease }: LeaseOfJob): Promise<void> {
+    const find = (leases: readonly HeldLease[] = []): HeldLease | undefined =>
+      leases.find((one) => one.nodeId === nodeId && one.attempt === attempt);
+    const held = find(inFlight(jobId)?.leases);
+    // A lease that was released meanwhile would block its slot for a minute.
+    if (held === undefined || held.isReleased) return;
+    if (held.leftMs > 0) await deps.reassert(nodeId, lease, held.leftMs, held.isHandedOver);
+    const job = inFlight(jobId);
+    if (job === undefined) return;
+    // If the attempt was abandoned meanwhile, its mark found no lease. Without the mark no report of the node frees the slot.
+    const after = find(job.leases);
+    if (after === undefined || after.isAbandoned) await deps.abandon(nodeId, lease);
   }
 
-  const doubtful = () => doubts.filter(({ until }) => until > deps.clock.now());
+  async function writeRecord(job: JobRecord): Promise<void> {
+    // A record that was withdrawn meanwhile must not come back: it would have no driver.
+    const record = isSettled(job.state) ? job : inFlight(job.jobId)?.record;
+    if (record !== undefined) await deps.restore(record);
+  }
 
-  function doubtfulUntil(jobId: JobId): number | undefined {
-    if (doubts.length === 0) return undefined;
-    doubts = doubtful();
-    const ends = doubts.flatMap(({ affected, until }) => (affected.record(jobId) ? [until] : []));
+  async function replay(affected: Affected): Promise<void> {
+    const { inFlight: jobs, settled } = deps.snapshot();
+    const leases = leasesOf(jobs).filter(({ nodeId }) => affected.node(nodeId));
+    await each(leases, 'leases', writeLease);
+    // After the leases: a lease that was released or abandoned meanwhile is in these lists.
+    const { inFlight: now, abandoned, released } = deps.snapshot();
+    const held = new Set(leasesOf(now).flatMap((one) => (one.isReleased ? [] : [one.lease])));
+    const isLost = ({ lease, nodeId }: RecentLease): boolean => affected.node(nodeId) && !held.has(lease);
+    await each(abandoned.filter(isLost), 'fences', ({ lease, nodeId, endsAt }) =>
+      deps.abandon(nodeId, lease, endsAt === undefined ? undefined : Math.max(0, endsAt - clock.now())),
+    );
+    await each(released.filter(isLost), 'releases', ({ lease, nodeId }) => deps.release(nodeId, lease));
+    await each(
+      [...jobs.map(({ record }) => record), ...settled].filter(({ jobId }) => affected.job(jobId)),
+      'jobs',
+      writeRecord,
+    );
+    log.info({ jobs: jobs.length + settled.length }, 'wrote state again after a failover');
+  }
+
+  const currentLosses = () => losses.filter(({ until }) => until > clock.now());
+
+  function lostUntil(jobId: JobId): number | undefined {
+    if (losses.length === 0) return undefined;
+    losses = currentLosses();
+    const ends = losses.flatMap(({ affected, until }) => (affected.record(jobId) ? [until] : []));
     return ends.length === 0 ? undefined : Math.max(...ends);
   }
 
   async function settled(runs: readonly Promise<void>[]): Promise<void> {
     let cancel = () => {};
-    // A shard that stays dead must not keep those waiting who ask another one.
+    // A shard that stays down must not block reserves on other shards.
     const limit = new Promise<void>((resolve) => {
-      cancel = deps.clock.after(SETTLED_WITHIN_MS, resolve);
+      cancel = clock.after(SETTLED_WITHIN_MS, resolve);
     });
     await Promise.race([Promise.allSettled(runs), limit]);
     cancel();
@@ -142,10 +137,10 @@ export function createFailoverReplay(deps: {
 
   return {
     async run(affected) {
-      doubts = [...doubtful(), { affected, until: deps.clock.now() + OTHERS_TELL_WITHIN_MS }];
+      losses = [...currentLosses(), { affected, until: clock.now() + OTHERS_REPLAY_WITHIN_MS }];
       deps.others();
-      const done = tellAll(affected).catch((fault: unknown) =>
-        log.error({ err: fault }, 'the store could not be told again'),
+      const done = replay(affected).catch((fault: unknown) =>
+        log.error({ err: fault }, 'cannot write state again after a failover'),
       );
       const own = { affected, done };
       underWay.add(own);
@@ -156,27 +151,17 @@ export function createFailoverReplay(deps: {
       const runs = [...underWay].filter(({ affected }) => affected.node(nodeId));
       return runs.length === 0 ? undefined : settled(runs.map(({ done }) => done));
     },
-    mayBeLost: (jobId) => doubtfulUntil(jobId) !== undefined,
+    mayBeLost: (jobId) => lostUntil(jobId) !== undefined,
     othersTold(jobId) {
-      const until = doubtfulUntil(jobId);
-      return until === undefined
-        ? undefined
-        : new Promise((resolve) => deps.clock.after(until - deps.clock.now(), resolve));
+      const until = lostUntil(jobId);
+      return until === undefined ? undefined : sleep(clock, until - clock.now());
     },
   };
 }
 
-interface HeldLease extends Attempt {
+interface LeaseOfJob extends HeldLease {
   readonly jobId: JobId;
-  readonly lease: string;
-  /** The record says that it was handed over: then reports of its node can prove the lease gone. */
-  readonly isHandedOver: boolean;
 }
 
-function leasesOf(jobs: readonly JobRecord[], affected: Affected): readonly HeldLease[] {
-  const held = ({ jobId }: JobRecord, attempt: Attempt | undefined, isHandedOver: boolean): HeldLease[] =>
-    attempt === undefined || !affected.node(attempt.nodeId)
-      ? []
-      : [{ ...attempt, jobId, lease: leaseId(jobId, attempt.attempt), isHandedOver }];
-  return jobs.flatMap((job) => [...held(job, job.fence, true), ...held(job, job.intent, false)]);
-}
+const leasesOf = (jobs: ReplaySnapshot['inFlight']): readonly LeaseOfJob[] =>
+  jobs.flatMap(({ record: { jobId }, leases }) => leases.map((one) => ({ ...one, jobId })));

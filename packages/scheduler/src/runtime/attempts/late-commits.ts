@@ -15,7 +15,7 @@ import {
   isLeaseAbandoned,
   noteLeaseCommitted,
 } from '../in-flight-job.ts';
-import { leaseLeftMs } from './lease-left.ts';
+import { leaseLeftMs } from './lease-expiry.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
 
 export interface LateCommits {

@@ -47,7 +47,7 @@ function apply(engine: Engine, flight: InFlightJob, moved: MoveResult): boolean 
   if (moved.kind === 'moved') {
     flight.job = moved.job;
     flight.written = undefined;
-    if (isSettled(moved.job.state)) engine.recentlySettled?.note(moved.job);
+    if (isSettled(moved.job.state)) engine.recentWrites?.settled(moved.job);
     engine.events.publish(moved.job);
     // The job may have been dropped during the write.
     return flight.driving === 'ours';
@@ -67,7 +67,7 @@ export function catchUp(flight: InFlightJob, job: JobRecord): void {
 export function dropForOtherDriver(engine: Engine, flight: InFlightJob): void {
   engine.meter.count('scheduler_fenced_total', DRIVER);
   engine.log.warn({ job_id: flight.job.jobId }, 'another instance drives this job; dropped it here');
-  engine.recentlySettled?.forget(flight.job.jobId);
+  engine.recentWrites?.forget(flight.job.jobId);
   dropJob(engine, flight);
 }
 

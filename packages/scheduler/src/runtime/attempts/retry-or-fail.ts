@@ -9,7 +9,7 @@ import { advance, type Engine, releaseForGood } from '../engine.ts';
 import { hasReleased, type InFlightJob, isEnding, lacksAudio, noteReleased } from '../in-flight-job.ts';
 import { backToWaiting, waitForSlot } from '../queue/waiting.ts';
 import { describeMarkedOut, markedOut } from '../select/marked-out.ts';
-import { watchLeaseEnd } from './lease-expiry-watch.ts';
+import { watchLeaseEnd } from './lease-expiry.ts';
 import type { NodeSide, SettleJob } from './settle-job.ts';
 import { abandonLeaseOf } from './superseded-leases.ts';
 

@@ -15,7 +15,7 @@ import {
   noteReleased,
   type Settlement,
 } from '../in-flight-job.ts';
-import { watchLeaseEnd } from './lease-expiry-watch.ts';
+import { watchLeaseEnd } from './lease-expiry.ts';
 import { abandonLeaseOf, cancelUnconfirmed } from './superseded-leases.ts';
 
 /** `over`: the node has ended the job, or never had it. `open`: it may still work on it. */

@@ -5,7 +5,7 @@ import { leaseId } from '../../domain/lease.ts';
 import type { PlacementResult } from '../dispatch/placed.ts';
 import { abandonLease, type Engine } from '../engine.ts';
 import { hasReleased, type InFlightJob, isDropped, nodesOf, noteLeaseAbandoned } from '../in-flight-job.ts';
-import { watchLeaseEnd } from './lease-expiry-watch.ts';
+import { watchLeaseEnd } from './lease-expiry.ts';
 
 /** `sent` if a report of the node made its attempt the fence meanwhile. */
 export async function cancelOvertaken(

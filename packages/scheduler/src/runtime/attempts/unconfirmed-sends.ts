@@ -1,7 +1,7 @@
 /** Failure path: a send with an unknown result when no other node is available. Its node may still report. */
 import { advance, type Engine } from '../engine.ts';
 import { type InFlightJob, nodesOf } from '../in-flight-job.ts';
-import { watchLeaseEnd } from './lease-expiry-watch.ts';
+import { watchLeaseEnd } from './lease-expiry.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
 import { abandonLeaseOf } from './superseded-leases.ts';
 import { isAckTimeoutExtended } from './timeouts.ts';

@@ -6,7 +6,7 @@ import { leaseId } from '../../domain/lease.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ReserveResult } from '../../ports/capacity-ledger.ts';
 import type { Delivery } from '../../ports/node-link.ts';
-import { watchLeaseEnd } from '../attempts/lease-expiry-watch.ts';
+import { watchLeaseEnd } from '../attempts/lease-expiry.ts';
 import { abandonPrevious, cancelOvertaken } from '../attempts/superseded-leases.ts';
 import { advance, dispatchUnwritten, type Engine, releaseLease } from '../engine.ts';
 import {

@@ -20,9 +20,7 @@ export function dropJob(engine: Engine, flight: InFlightJob): void {
 
 export function dropAll(engine: Engine): void {
   engine.drops += 1;
-  engine.recentlySettled?.clear();
-  engine.recentlyReleased?.clear();
-  engine.recentlyAbandoned?.clear();
+  engine.recentWrites?.clear();
   const inFlightJobs = [...engine.inFlightJobs.all()];
   // Mark all before removing the first: its free quota unit would wake another of them, which would reserve a slot.
   for (const flight of inFlightJobs) flight.driving = 'elsewhere';

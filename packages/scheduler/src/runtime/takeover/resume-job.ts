@@ -3,7 +3,7 @@ import type { NodeId } from '../../domain/ids.ts';
 import { isOut, isSettled, type JobRecord } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import type { Need } from '../../domain/need.ts';
-import { watchLeaseEnd } from '../attempts/lease-expiry-watch.ts';
+import { watchLeaseEnd } from '../attempts/lease-expiry.ts';
 import type { RetryOrFail } from '../attempts/retry-or-fail.ts';
 import type { SettleJob } from '../attempts/settle-job.ts';
 import type { Timeouts } from '../attempts/timeouts.ts';

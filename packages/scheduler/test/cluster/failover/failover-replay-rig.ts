@@ -1,10 +1,7 @@
 /** A store that records what is written again after a failover, and may be slow or fail. */
-import {
-  type Affected,
-  createFailoverReplay,
-  type RecentLease,
-} from '../../../src/cluster/recovery/failover-replay.ts';
-import type { JobRecord } from '../../../src/domain/job.ts';
+import { type Affected, createFailoverReplay } from '../../../src/cluster/recovery/failover-replay.ts';
+import { type Attempt, isSettled, type JobRecord } from '../../../src/domain/job.ts';
+import type { HeldLease, RecentLease, ReplaySnapshot } from '../../../src/domain/replay-snapshot.ts';
 import { draftJob } from '../../contracts/job-draft.ts';
 import { faulty } from '../../support/faulty.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -33,8 +30,8 @@ export function start(jobs: readonly JobRecord[]) {
     ended: new Set<string>(),
     /** By lease. */
     leftMs: new Map<string, number>(),
-    givenBack: new Set<string>(),
-    givenUp: new Set<string>(),
+    released: new Set<string>(),
+    abandonedNow: new Set<string>(),
     releases: [] as RecentLease[],
     abandoned: [] as RecentLease[],
     /** Leases that were written as committed. */
@@ -63,23 +60,43 @@ export function start(jobs: readonly JobRecord[]) {
     [],
     clock,
   );
+  const leaseOf = ({ jobId }: JobRecord, of: Attempt, isHandedOver: boolean): HeldLease => {
+    const lease = `${jobId}:${of.attempt}`;
+    return {
+      ...of,
+      lease,
+      isHandedOver,
+      leftMs: state.leftMs.get(lease) ?? LEFT_MS,
+      isReleased: state.released.has(lease),
+      isAbandoned: state.abandonedNow.has(lease),
+    };
+  };
+  const leasesOf = (job: JobRecord): HeldLease[] => [
+    ...(job.fence === undefined ? [] : [leaseOf(job, job.fence, true)]),
+    ...(job.intent === undefined ? [] : [leaseOf(job, job.intent, false)]),
+  ];
+  function snapshot(jobIds?: readonly string[]): ReplaySnapshot {
+    const jobs = [...state.jobs].filter(({ jobId }) => jobIds?.includes(jobId) !== false);
+    return {
+      inFlight: jobs
+        .filter((job) => !isSettled(job.state) && !state.ended.has(job.jobId))
+        .map((record) => ({ record, leases: leasesOf(record) })),
+      settled: jobs.filter((job) => isSettled(job.state)),
+      released: state.releases,
+      abandoned: state.abandoned,
+    };
+  }
   const failoverReplay = createFailoverReplay({
-    jobs: () => state.jobs,
-    isInFlight: (jobId) => !state.ended.has(jobId),
-    holdsSlot: (jobId, attempt) => !state.ended.has(jobId) && !state.givenBack.has(`${jobId}:${attempt}`),
-    isGivenUp: (jobId, attempt) => state.givenUp.has(`${jobId}:${attempt}`),
+    snapshot,
     abandon: store.port.abandon,
     restore: store.port.restore,
     reassert: store.port.reassert,
-    abandoned: () => state.abandoned,
-    released: () => state.releases,
     release: store.port.release,
     others: () => {
       state.others += 1;
       written.push('others');
     },
     clock,
-    leaseLeftMs: (jobId, attempt) => state.leftMs.get(`${jobId}:${attempt}`) ?? LEFT_MS,
     log: QUIET,
     meter,
   });

@@ -35,7 +35,7 @@ describe('a store that may have lost writes', () => {
 
   it('receives the abandon mark of an attempt abandoned during the replay', async () => {
     const { failoverReplay, written, state } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
-    state.whileWriting = () => void state.givenUp.add('b:1');
+    state.whileWriting = () => void state.abandonedNow.add('b:1');
     await failoverReplay.run(onNode('n1'));
     expect(written).toEqual(['others', `n1 a:1 ${LEFT_MS}`, `n1 b:1 ${LEFT_MS}`, 'n1 b:1 abandoned']);
   });
@@ -112,7 +112,7 @@ describe('a store that may have lost writes', () => {
 
   it('receives a job without its lease if that was released', async () => {
     const { failoverReplay, state, written } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
-    state.givenBack.add('a:1');
+    state.released.add('a:1');
     await failoverReplay.run(EVERYTHING);
     expect(written).toEqual(['others', `n1 b:1 ${LEFT_MS}`, 'a', 'b']);
   });

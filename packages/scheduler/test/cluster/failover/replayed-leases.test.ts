@@ -35,7 +35,7 @@ describe('I1 no oversell: the replay of leases after a failover', () => {
   it('releases a lease again that was released while it was written', async () => {
     const { state, written, failoverReplay } = start([runningOn('n1', 'a')]);
     state.whileWriting = () => {
-      state.givenBack.add('a:1');
+      state.released.add('a:1');
       state.releases = [recent('a:1', 'n1')];
     };
     await failoverReplay.run(onNode('n1'));

@@ -54,11 +54,11 @@ describe('the lifecycle of a job', () => {
     await rig.addNode('node-a');
     const dispatching = rig.dispatch();
     const job = await dispatching;
-    expect(rig.service.holdsSlot(job.jobId, 1)).toBe(true);
+    expect(rig.leaseToReplay(job.jobId, 1)).toBeDefined();
     const finishing = rig.service.finish(rig.last(job.jobId), RESULT);
     await rig.clock.advance(10);
     // The job must not reserve the slot again meanwhile, as after a loss.
-    expect([rig.service.drives(job.jobId), rig.service.holdsSlot(job.jobId, 1)]).toEqual([true, false]);
+    expect([rig.service.drives(job.jobId), rig.leaseToReplay(job.jobId, 1)]).toEqual([true, undefined]);
     expect([await rig.used('node-a'), await rig.state(job.jobId)]).toEqual([0, 'DISPATCHED']);
     await rig.clock.advance(50);
     expect((await finishing).kind).toBe('accepted');

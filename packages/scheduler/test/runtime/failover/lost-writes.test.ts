@@ -191,8 +191,7 @@ describe('the jobs to replay after a failover', () => {
   it('are all jobs in flight, and settled ones for a while', async () => {
     const { rig, jobId, answer } = await running();
     const other = await rig.dispatch();
-    const states = () =>
-      Object.fromEntries([...rig.service.jobsToTellAgain()].map((job) => [job.jobId, job.state]));
+    const states = () => Object.fromEntries(rig.recordsToReplay().map((job) => [job.jobId, job.state]));
     expect(states()).toEqual({ [jobId]: 'RUNNING', [other.jobId]: 'DISPATCHED' });
     await rig.service.finish(answer, RESULT);
     await rig.service.acknowledge(rig.last(other.jobId));
@@ -207,11 +206,11 @@ describe('the jobs to replay after a failover', () => {
     faults.plan({ method: 'move', at: [faults.calls('move') + 2], fault: { delayMs: 50 } });
     const finishing = rig.service.cancel(jobId, 'x');
     await rig.clock.advance(10);
-    expect([...rig.service.jobsToTellAgain()].map(({ state }) => state)).toEqual(['FAILED']);
+    expect(rig.recordsToReplay().map(({ state }) => state)).toEqual(['FAILED']);
     store.takenOver();
     await rig.clock.advance(100);
     await finishing;
-    expect([...rig.service.jobsToTellAgain()]).toEqual([]);
+    expect(rig.recordsToReplay()).toEqual([]);
   });
 
   it('exclude jobs that other instances drive', async () => {
@@ -220,9 +219,9 @@ describe('the jobs to replay after a failover', () => {
     const lost = await rig.dispatch();
     store.takenOver();
     await rig.service.acknowledge(rig.last(lost.jobId));
-    expect([...rig.service.jobsToTellAgain()].map((job) => job.jobId)).toEqual([answer.jobId]);
+    expect(rig.recordsToReplay().map((job) => job.jobId)).toEqual([answer.jobId]);
     rig.service.dropAll();
-    expect([...rig.service.jobsToTellAgain()]).toEqual([]);
+    expect(rig.recordsToReplay()).toEqual([]);
     await rig.clock.advance(100);
     expect(rig.clock.pending()).toBe(0);
   });

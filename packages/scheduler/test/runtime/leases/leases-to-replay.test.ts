@@ -15,7 +15,7 @@ async function dispatched({ holdReserve = false }: { holdReserve?: boolean } = {
   await rig.clock.advance(1);
   const [job] = (await rig.store.list({ limit: 1 })).jobs;
   const jobId = job?.jobId ?? '';
-  return { ...made, jobId, left: (attempt = 1) => rig.service.leaseLeftMs(jobId, attempt) };
+  return { ...made, jobId, left: (attempt = 1) => rig.leaseToReplay(jobId, attempt)?.leftMs };
 }
 
 describe('I1 no oversell: the lease to replay', () => {
@@ -31,7 +31,7 @@ describe('I1 no oversell: the lease to replay', () => {
     const record = await rig.store.get(jobId);
     expect([record?.intent, left()]).toEqual([{ nodeId: 'node-a', attempt: 1 }, 0]);
     await rig.clock.advance(SLOW_MS);
-    expect([rig.sent.length, left() > 0]).toEqual([1, true]);
+    expect([rig.sent.length, left()]).toEqual([1, COMMITTED_MS - 1]);
   });
 
   it('is none for an intent of the former driver, whose reserve may have been refused', async () => {
@@ -45,8 +45,8 @@ describe('I1 no oversell: the lease to replay', () => {
     const { jobId } = first.sent[0]?.job ?? { jobId: '' };
     const { state, intent } = await instances.takeOver(jobId);
     expect([state, intent?.nodeId, second.service.drives(jobId)]).toEqual(['RESERVED', 'node-a', true]);
-    expect(first.service.leaseLeftMs(jobId, 1)).toBeGreaterThan(0);
-    expect(second.service.leaseLeftMs(jobId, 1)).toBe(0);
+    expect(first.leaseToReplay(jobId, 1)?.leftMs).toBeGreaterThan(0);
+    expect(second.leaseToReplay(jobId, 1)?.leftMs).toBe(0);
   });
 
   it('is that of the attempt before if the next one was undeliverable', async () => {
@@ -59,12 +59,12 @@ describe('I1 no oversell: the lease to replay', () => {
     const [job] = (await rig.store.list({ limit: 1 })).jobs;
     await rig.addNode('node-b');
     await rig.clock.advance(SLOW_MS);
-    const left = (attempt: number) => rig.service.leaseLeftMs(job?.jobId ?? '', attempt);
-    expect([left(1), left(2)]).toEqual([COMMITTED_MS - 2 * SLOW_MS, 0]);
+    const left = (attempt: number) => rig.leaseToReplay(job?.jobId ?? '', attempt)?.leftMs;
+    expect([left(1), left(2)]).toEqual([COMMITTED_MS - 2 * SLOW_MS, undefined]);
   });
 
   it('is none for an attempt that was not made, or a job that is not in flight', async () => {
     const { rig, left } = await dispatched();
-    expect([left(2), rig.service.leaseLeftMs('job-unknown', 1)]).toEqual([0, 0]);
+    expect([left(2), rig.leaseToReplay('job-unknown', 1)]).toEqual([undefined, undefined]);
   });
 });

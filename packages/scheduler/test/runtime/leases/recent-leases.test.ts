@@ -1,43 +1,6 @@
-/** Recently released or abandoned leases are remembered for a failover, bounded by time and count. */
+/** The engine remembers released and abandoned leases, so that a failover cannot undo that. */
 import { describe, expect, it } from 'vitest';
-import { createRecentlyReleased } from '../../../src/runtime/takeover/recently-released.ts';
-import { createManualClock } from '../../support/manual-clock.ts';
 import { createRig, RESULT } from '../rigs/rig.ts';
-
-function createKept(maxCount = 100) {
-  const clock = createManualClock();
-  const recent = createRecentlyReleased({ clock, keepMs: 10_000, maxCount });
-  return { clock, recent, leases: () => recent.all().map(({ lease }) => lease) };
-}
-
-describe('recent leases', () => {
-  it('are remembered for at least keepMs and less than twice that', async () => {
-    const { clock, recent, leases } = createKept();
-    await clock.advance(9_000);
-    recent.note('node-a', 'a:1');
-    await clock.advance(2_000);
-    recent.note('node-b', 'b:1');
-    recent.note('node-b', 'b:1');
-    expect(recent.all()).toEqual([
-      { lease: 'a:1', nodeId: 'node-a' },
-      { lease: 'b:1', nodeId: 'node-b' },
-    ]);
-    await clock.advance(9_900);
-    expect(leases()).toEqual(['a:1', 'b:1']);
-    await clock.advance(1_000);
-    expect(leases()).toEqual(['b:1']);
-    await clock.advance(20_000);
-    expect(leases()).toEqual([]);
-  });
-
-  it('drop the oldest ones at the limit', () => {
-    const { recent, leases } = createKept(4);
-    for (const lease of ['a', 'b', 'c', 'd', 'e']) recent.note('node-a', lease);
-    expect(leases()).toEqual(['c', 'd', 'e']);
-    recent.clear();
-    expect(leases()).toEqual([]);
-  });
-});
 
 describe('an engine whose store may lose writes', () => {
   const lossy = () =>
@@ -53,7 +16,7 @@ describe('an engine whose store may lose writes', () => {
     await rig.addNode('node-b');
     const cancelled = await rig.dispatch();
     await rig.service.cancel(cancelled.jobId, 'stop');
-    expect(rig.service.leasesToReleaseAgain()).toEqual([
+    expect(rig.service.snapshotForReplay().released).toEqual([
       { lease: `${done.jobId}:1`, nodeId: 'node-a' },
       { lease: `${failed.jobId}:1`, nodeId: 'node-a' },
     ]);
@@ -65,9 +28,9 @@ describe('an engine whose store may lose writes', () => {
     const { jobId } = await rig.dispatch();
     await rig.service.acknowledge(rig.last(jobId));
     await rig.service.cancel(jobId, 'stop');
-    expect(rig.service.leasesToAbandonAgain()).toEqual([{ lease: `${jobId}:1`, nodeId: 'node-a' }]);
+    expect(rig.service.snapshotForReplay().abandoned).toEqual([{ lease: `${jobId}:1`, nodeId: 'node-a' }]);
     rig.service.dropAll();
-    expect(rig.service.leasesToAbandonAgain()).toEqual([]);
+    expect(rig.service.snapshotForReplay().abandoned).toEqual([]);
   });
 
   it('releases a lease again that a failover brought back', async () => {
@@ -76,7 +39,7 @@ describe('an engine whose store may lose writes', () => {
     const { jobId } = await rig.dispatch();
     await rig.service.finish(rig.last(jobId), RESULT);
     await rig.ledger.reserve('node-a', `${jobId}:1`, 60_000);
-    for (const { lease, nodeId } of rig.service.leasesToReleaseAgain())
+    for (const { lease, nodeId } of rig.service.snapshotForReplay().released)
       await rig.service.releaseAgain(nodeId, lease);
     expect(await rig.used('node-a')).toBe(0);
   });
@@ -87,6 +50,6 @@ describe('an engine whose store may lose writes', () => {
     const { jobId } = await rig.dispatch();
     await rig.service.finish(rig.last(jobId), RESULT);
     rig.service.dropAll();
-    expect(rig.service.leasesToReleaseAgain()).toEqual([]);
+    expect(rig.service.snapshotForReplay().released).toEqual([]);
   });
 });

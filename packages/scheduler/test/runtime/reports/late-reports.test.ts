@@ -126,7 +126,7 @@ describe('the slot of an abandoned attempt', () => {
     expect([await rig.state(jobId), await rig.used('node-a')]).toEqual(['RETRYING', 0]);
     expect((await rig.service.acknowledge(rig.last(jobId))).kind).toBe('accepted');
     expect([await rig.state(jobId), await rig.used('node-a')]).toEqual(['RUNNING', 1]);
-    expect(rig.service.holdsSlot(jobId, 1)).toBe(true);
+    expect(rig.leaseToReplay(jobId, 1)).toBeDefined();
   });
 
   it('is released by a late failure that changes nothing else', async () => {

@@ -151,7 +151,7 @@ export async function playShared(
     const from = rigs[index % 2] as Rig;
     const to = rigs[(index + 1) % 2] as Rig;
     const name = NAMES[(index + 1) % 2] as string;
-    const all = [...from.service.jobsToTellAgain()].filter(
+    const all = from.recordsToReplay().filter(
       // An instance gets a job back only after it dropped it: an instance that was declared dead checks that first.
       ({ jobId }) => driverOf(jobId) === from && !to.service.drives(jobId),
     );

@@ -13,6 +13,7 @@ import type { MetricName } from '../../../src/domain/metrics.ts';
 import type { Need } from '../../../src/domain/need.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
 import { type NodeProfile, nmtProduct } from '../../../src/domain/profile.ts';
+import type { HeldLease } from '../../../src/domain/replay-snapshot.ts';
 import { equalTenancy, type Tenancy } from '../../../src/domain/tenancy.ts';
 import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
 import type { Chance } from '../../../src/ports/chance.ts';
@@ -273,6 +274,18 @@ export function createRig(options: RigOptions = {}) {
       const assignment = sent.filter((one) => one.job.jobId === jobId).at(-1);
       if (assignment === undefined) throw new Error(`${jobId} was never sent`);
       return { nodeId: assignment.nodeId, jobId, attempt: assignment.attempt };
+    },
+
+    /** The records that the engine writes again after a failover. */
+    recordsToReplay(): JobRecord[] {
+      const { inFlight, settled } = service.snapshotForReplay();
+      return [...inFlight.map(({ record }) => record), ...settled];
+    },
+
+    /** The lease of the attempt that the engine writes again after a failover. */
+    leaseToReplay(jobId: string, attempt: number): HeldLease | undefined {
+      const [job] = service.snapshotForReplay([jobId]).inFlight;
+      return job?.leases.find((one) => one.attempt === attempt && !one.isReleased);
     },
 
     async state(jobId: string): Promise<string | undefined> {

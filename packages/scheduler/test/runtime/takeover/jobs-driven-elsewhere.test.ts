@@ -141,9 +141,12 @@ describe('abandoning all jobs', () => {
     const waiting = rig.service.dispatch(rig.request({ waitMs: 5_000 }));
     await rig.clock.advance(1);
     expect([rig.service.inFlight(), rig.service.waiting()]).toEqual([3, 1]);
-    expect([...rig.service.jobsToTellAgain()].map(({ state }) => state).sort()).toEqual(
-      ['CREATED', 'DISPATCHED', 'RESERVED'].sort(),
-    );
+    expect(
+      rig
+        .recordsToReplay()
+        .map(({ state }) => state)
+        .sort(),
+    ).toEqual(['CREATED', 'DISPATCHED', 'RESERVED'].sort());
     expect(rig.service.drives(running.jobId)).toBe(true);
     rig.service.dropAll();
     endDelivery();
@@ -152,7 +155,7 @@ describe('abandoning all jobs', () => {
     expect(rig.refusal(await waiting).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
     expect(remains(rig)).toEqual(NOTHING);
     expect(rig.service.drives(running.jobId)).toBe(false);
-    expect([...rig.service.jobsToTellAgain()]).toEqual([]);
+    expect(rig.recordsToReplay()).toEqual([]);
     expect(await rig.service.drain(1_000)).toBe(0);
     // Both records are unchanged for their new driver.
     expect(await rig.state(running.jobId)).toBe('DISPATCHED');

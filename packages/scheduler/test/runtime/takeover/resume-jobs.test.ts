@@ -247,7 +247,7 @@ describe('resuming a job', () => {
     const found = await crash(instances, jobId);
     await second.service.acknowledge(first.last(jobId));
     second.service.resume(found);
-    expect([...second.service.jobsToTellAgain()].map(({ state }) => state)).toEqual(['RUNNING']);
+    expect(second.recordsToReplay().map(({ state }) => state)).toEqual(['RUNNING']);
     await second.service.finish(first.last(jobId), RESULT);
     second.service.resume(found);
     await first.clock.advance(90_100);
