@@ -1,6 +1,6 @@
 /** Composition root: jobs that other instances drive, or drove: the way to their nodes and drivers, and what becomes of them when one dies. */
 
-import { createJobClaims } from '../cluster/driver/driver-claims.ts';
+import { createDriverClaims } from '../cluster/driver/driver-claims.ts';
 import { createReceiveReports } from '../cluster/driver/receive-reports.ts';
 import { createSendToHolder } from '../cluster/driver/send-to-holder.ts';
 import { guardMailbox } from '../cluster/guards/mailbox.ts';
@@ -9,14 +9,13 @@ import { createDriverCache } from '../cluster/holder/driver-cache.ts';
 import { createFindDriver } from '../cluster/holder/find-driver.ts';
 import { createForwardReports, type ForwardReports } from '../cluster/holder/forward-reports.ts';
 import { createPendingReports } from '../cluster/holder/pending-reports.ts';
-import { createDeadInstances } from '../cluster/membership/dead-instances.ts';
+import { createDeadInstances } from '../cluster/membership/last-known-instances.ts';
 import type { Presence } from '../cluster/membership/presence.ts';
 import type { Hints } from '../cluster/messaging/hints.ts';
 import { laneOf, type MessageBus } from '../cluster/messaging/message-bus.ts';
 import type { NodeReplica } from '../cluster/nodes/node-replica.ts';
 import { createFailoverReplay } from '../cluster/recovery/failover-replay.ts';
-import { createTakeover } from '../cluster/recovery/takeover.ts';
-import { createTakeoverLookup } from '../cluster/recovery/taking-over.ts';
+import { createCertainTakeover, createTakeover } from '../cluster/recovery/takeover.ts';
 import { presenceTtlMs } from '../config/nesting.ts';
 import type { Config } from '../config/settings.ts';
 import { instanceOf } from '../domain/driver-name.ts';
@@ -72,16 +71,16 @@ export function createMultiInstanceJobs(deps: {
     maxHeld: MOST_HELD,
     maxBytes: MOST_HELD_BYTES,
   });
-  const adopt = (job: JobRecord): void => local.jobs().resume(job);
-  const takeoverLookup = createTakeoverLookup({
+  const resume = (job: JobRecord): void => local.jobs().resume(job);
+  const takeoverLookup = createCertainTakeover({
     takeoverStore: jobStore,
     instances: store.instances,
-    adopt,
+    resume,
     clock,
     log,
   });
   const { takeOver } = takeoverLookup;
-  const drivers = createJobClaims({
+  const drivers = createDriverClaims({
     takeoverStore: { takeOver },
     driverOf,
     driver,
@@ -92,11 +91,11 @@ export function createMultiInstanceJobs(deps: {
     audioAt: local.audioAt,
     audioReturned: (jobId, at) => local.jobs().audioReturned(jobId, at),
     drives: (jobId) => local.jobs().drives(jobId),
-    verdictHere: (jobId) => local.jobs().placingResult(jobId),
-    isConcernedWith: (jobId) => local.jobs().isHandling(jobId),
+    placingResultHere: (jobId) => local.jobs().placingResult(jobId),
+    isKnownHere: (jobId) => local.jobs().isHandling(jobId),
     recordOf: (jobId) => Promise.resolve(jobStore.get(jobId)),
-    adopt,
-    verdictMs: scheduler.pending_timeout_ms,
+    resume,
+    placingResultMs: scheduler.pending_timeout_ms,
     clock,
     jobDeadlineMs: scheduler.job_deadline_ms,
     log,
@@ -108,7 +107,7 @@ export function createMultiInstanceJobs(deps: {
     instances: store.instances,
     inbox: store.inbox,
     takeoverStore: { ...jobStore, takeOver },
-    adopt,
+    resume,
     orphan: store.deadLetters.orphan,
     laneOf,
     receive: bus.receive,
@@ -127,8 +126,8 @@ export function createMultiInstanceJobs(deps: {
     release: async (nodeId, lease) => local.jobs().releaseAgain(nodeId, lease),
     clock,
     others() {
-      presence.freeze();
-      replica.reassert();
+      presence.holdOff();
+      replica.republish();
       local.registry().redeclare();
       local.sessions().reassert();
     },
@@ -151,7 +150,7 @@ export function createMultiInstanceJobs(deps: {
     },
     /** What is bounded here, and not otherwise counted. */
     backlog: () => ({
-      takeovers: takeoverLookup.unsure(),
+      takeovers: takeoverLookup.uncertain(),
       audio_offers: drivers.offering(),
       drivers: driverCache.size(),
     }),

@@ -4,7 +4,7 @@
  */
 import { guardJobStore } from '../cluster/guards/job-store.ts';
 import { guardLedger } from '../cluster/guards/ledger.ts';
-import { createSteadyInstances } from '../cluster/membership/last-known-instances.ts';
+import { createLastKnownInstances } from '../cluster/membership/last-known-instances.ts';
 import { createPresence } from '../cluster/membership/presence.ts';
 import { nameOfProcess, type ProcessName } from '../cluster/membership/process-name.ts';
 import { createHints } from '../cluster/messaging/hints.ts';
@@ -64,7 +64,10 @@ export function createMultiInstance(deps: {
     watch?.isWell() !== false && clock.now() - returnedAt > 2 * scheduler.ack_timeout_ms;
 
   const presence = createPresence({
-    instances: createSteadyInstances({ instances: store.instances, doubted: () => presence.freeze() }),
+    instances: createLastKnownInstances({
+      instances: store.instances,
+      onUncertain: () => presence.holdOff(),
+    }),
     clock,
     log,
     settings: presenceSettings(config),
@@ -90,14 +93,14 @@ export function createMultiInstance(deps: {
         store.mark().catch((fault: unknown) => log.error({ err: fault }, 'the store has another schema'));
         void ofJobs.failoverReplay.run(EVERYTHING);
       },
-      reborn: () => void ofJobs.takeover.ownPast(),
+      reincarnated: () => void ofJobs.takeover.takeOverPrevious(),
       seen(alive) {
         instanceCount = Math.max(1, alive.size);
         ofJobs.seen(alive);
         replica.seen(alive);
       },
       died(instanceIds) {
-        for (const each of instanceIds) replica.disown(each);
+        for (const each of instanceIds) replica.removeNodesOf(each);
         ofJobs.died(instanceIds);
       },
     },
@@ -152,7 +155,7 @@ export function createMultiInstance(deps: {
     log,
   });
   const replica = createNodeReplica({
-    board: store.board,
+    nodeRecords: store.nodeRecords,
     clock,
     chance,
     log,
@@ -205,7 +208,7 @@ export function createMultiInstance(deps: {
     living,
     /** How many live, as last seen. */
     instances: () => instanceCount,
-    jobStore: guardJobStore({ jobs: jobStore, othersTold: failoverReplay.othersTold }),
+    jobStore: guardJobStore({ jobs: jobStore, othersReplayed: failoverReplay.othersTold }),
     events,
     ledger,
     nodeIdClaims: guarded.nodeIdClaims,
@@ -221,7 +224,7 @@ export function createMultiInstance(deps: {
     releaseSession: createSessionRelease({
       bus,
       self: driver,
-      letGo: (sessionId) => local.sessions().release(sessionId),
+      release: (sessionId) => local.sessions().release(sessionId),
     }),
 
     readiness: () => (!hasJoined ? JOINING : isFenced() || !store.isReachable() ? STORE_AWAY : READY),
@@ -236,13 +239,13 @@ export function createMultiInstance(deps: {
       await hints.start();
       await replica.start();
       // Its jobs before its messages: what is said of a job that nobody drives yet comes again only after a while.
-      await takeover.ownPast();
+      await takeover.takeOverPrevious();
       reader.start();
       watch = store.watch(instanceId, {
         changed: (affected) => void failoverReplay.run(affected),
         returned() {
           returnedAt = clock.now();
-          presence.freeze();
+          presence.holdOff();
         },
       });
       hasJoined = true;

@@ -95,7 +95,7 @@ export async function openSharedStore(deps: {
     unfitServers: inspection.unfitServers,
     commands: counts.drain,
     hintBus: createHintBus(shared),
-    board: createNodeRecords({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
+    nodeRecords: createNodeRecords({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
     ledger: createCapacityLedger({ ...kept, idleMs: nodeIdleMs(config) }),
     nodeIdClaims: createNodeIdClaims({
       ...shared,

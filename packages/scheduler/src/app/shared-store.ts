@@ -79,7 +79,7 @@ export interface SharedStore {
   /** What was asked of it since the last look. */
   commands(): readonly { readonly op: string; readonly result: 'ok' | 'err'; readonly count: number }[];
   readonly hintBus: HintBus;
-  readonly board: NodeRecords;
+  readonly nodeRecords: NodeRecords;
   readonly ledger: SharedLedger;
   readonly nodeIdClaims: NodeIdClaims;
   readonly mailbox: NodeMailbox<JobAssign>;

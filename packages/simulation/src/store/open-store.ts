@@ -47,7 +47,7 @@ export function openStore(deps: {
     unfitServers: () => 0,
     commands: lines.drainCounts,
     hintBus: createHintBus({ lines, onFault }),
-    board: createNodeRecords({ lines, forgetAfterMs: settings.forgetNodesAfterMs, onFault }),
+    nodeRecords: createNodeRecords({ lines, forgetAfterMs: settings.forgetNodesAfterMs, onFault }),
     ledger: createCapacityLedger({ lines: kept, idleMs: settings.nodeIdleMs }),
     nodeIdClaims: createNodeIdClaims({
       lines,

@@ -1,4 +1,4 @@
-/** Cold path: who drives a job that a repeat of its request found here, and how to take it from a driver that is dead. */
+/** Cold path: finds the driver of a job that a repeated request found, and takes the job over from a dead driver. */
 import type { DispatchOutcome } from '../../domain/dispatch.ts';
 import { driverName, instanceOf } from '../../domain/driver-name.ts';
 import type { JobId } from '../../domain/ids.ts';
@@ -13,43 +13,43 @@ import type { TakeoverStore } from '../recovery/takeover.ts';
 
 export type Claimed = { kind: 'ours'; job: JobRecord } | { kind: 'theirs' } | { kind: 'over' };
 
-type ReportOutcome = { readonly kind: 'placed' } | Extract<DispatchOutcome, { readonly kind: 'refused' }>;
+type PlacingResult = { readonly kind: 'placed' } | Extract<DispatchOutcome, { readonly kind: 'refused' }>;
 
 interface AudioMessage {
   readonly jobId: JobId;
   readonly at: AudioAt;
 }
 
-const OFFER_AGAIN_MS = 250;
-const MOST_OFFERS = 10_000;
+const OFFER_INTERVAL_MS = 250;
+const MAX_OFFERS = 10_000;
 
-export function createJobClaims(deps: {
+export function createDriverClaims(deps: {
   takeoverStore: Pick<TakeoverStore, 'takeOver'>;
   driverOf: (jobId: JobId) => Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
   /** "instance/incarnation" of this one. */
   driver: () => string;
   living: () => Promise<ReadonlyMap<string, Instance>>;
-  /** Of the store, and not as last seen. */
+  /** Read from the store, not from the membership view. */
   livingNow: (instanceId: string) => Promise<Instance | undefined>;
-  /** Declared dead, and not seen alive since: silence alone proves nothing. */
+  /** Declared dead, and not seen alive since. A missing presence alone does not count. */
   isDead: (instanceId: string) => boolean;
   bus: Pick<MessageBus, 'tell' | 'ask' | 'on'>;
   audioAt: (jobId: JobId) => AudioAt | undefined;
   audioReturned: (jobId: JobId, at: AudioAt) => void;
   drives: (jobId: JobId) => boolean;
-  verdictHere: (jobId: JobId) => Promise<ReportOutcome | undefined>;
-  /** It is in flight here, being admitted or being taken back. */
-  isConcernedWith: (jobId: JobId) => boolean;
+  placingResultHere: (jobId: JobId) => Promise<PlacingResult | undefined>;
+  /** It is in flight here, being admitted or being withdrawn. */
+  isKnownHere: (jobId: JobId) => boolean;
   recordOf: (jobId: JobId) => Promise<JobRecord | undefined>;
-  adopt: (job: JobRecord) => void;
+  resume: (job: JobRecord) => void;
   /** How long a job may wait for its first slot. */
-  verdictMs: number;
+  placingResultMs: number;
   clock: Clock;
   jobDeadlineMs: number;
   log: Log;
 }) {
   const { takeoverStore, bus, clock, log } = deps;
-  /** Audio that is held here for a job whose driver does not know it yet. */
+  /** Jobs whose audio is here and whose driver does not know that yet. */
   const offers = new Set<JobId>();
 
   bus.on('audio', async (body) => {
@@ -59,88 +59,91 @@ export function createJobClaims(deps: {
     const stored = await deps.driverOf(jobId);
     if (stored === undefined || stored.isSettled) return;
     const isElsewhere = stored.driver !== deps.driver();
-    if (isElsewhere && (await tellDriver(stored.driver, message))) return;
+    if (isElsewhere && (await sendToDriver(stored.driver, message))) return;
     const claimed = isElsewhere ? await claimFromDead(jobId) : undefined;
     if (claimed?.kind === 'over') return;
-    // Somebody is just taking it over: the message comes again.
-    if (claimed?.kind !== 'ours') throw new Error(`nobody drives job ${jobId} yet`);
-    deps.adopt(claimed.job);
+    // The job is being taken over: the message is retried.
+    if (claimed?.kind !== 'ours') throw new Error(`job ${jobId} has no driver yet`);
+    deps.resume(claimed.job);
     deps.audioReturned(jobId, at);
   });
 
-  /** A driver that died before it had indexed the job: nobody finds that one but whoever is asked about it. */
+  /** If the driver died before it indexed the job, a takeover cannot find the job: only this message can. */
   async function claimFromDead(jobId: JobId): Promise<Claimed> {
     const job = await deps.recordOf(jobId);
     return job === undefined ? { kind: 'over' } : claim(job);
   }
 
   /**
-   * False: no such driver lives. One that runs under the same name since is another, and knows nothing of the job; were this instance
-   * that other, it would write to itself for ever.
+   * False: this driver does not live. A new incarnation under the same name does not know the job; if that is this instance, it would
+   * send messages to itself for ever.
    */
-  async function tellDriver(driver: string, message: AudioMessage): Promise<boolean> {
+  async function sendToDriver(driver: string, message: AudioMessage): Promise<boolean> {
     const instanceId = instanceOf(driver);
     const living = (await deps.living()).get(instanceId);
     if (living === undefined || driverName(living) !== driver) return false;
-    return bus.tell(instanceId, audioLetter(message));
+    return bus.tell(instanceId, audioMessage(message));
   }
 
-  // Null, because nothing else of "nothing" survives a message.
-  bus.on('verdict', async (body) => (await verdictOfOurs(readJobId(body))) ?? null);
+  // JSON has no undefined.
+  bus.on('placing_result', async (body) => (await ownPlacingResult(readJobId(body))) ?? null);
 
-  async function verdictOfOurs(jobId: JobId): Promise<ReportOutcome | undefined> {
-    const verdict = await deps.verdictHere(jobId);
-    if (verdict !== undefined) return verdict;
+  async function ownPlacingResult(jobId: JobId): Promise<PlacingResult | undefined> {
+    const result = await deps.placingResultHere(jobId);
+    if (result !== undefined) return result;
     const stored = await deps.driverOf(jobId);
     if (stored === undefined || stored.isSettled || stored.driver !== deps.driver()) return undefined;
-    const stray = await strayOf(jobId);
-    if (stray === undefined) return undefined;
-    deps.adopt(stray);
-    return deps.verdictHere(jobId);
+    const orphan = await orphanRecordOf(jobId);
+    if (orphan === undefined) return undefined;
+    deps.resume(orphan);
+    return deps.placingResultHere(jobId);
   }
 
   /**
-   * A record that names this instance, which knows nothing of it: it was taken back, and a failover that lost this brought it
-   * back. Every repeat of its request would find it, and nobody would drive it.
+   * A record that names this instance as driver of a job it does not know: the admission was withdrawn, and a failover lost that write.
+   * Every repeated request would find the record, and no instance would drive the job.
    */
-  async function strayOf(jobId: JobId): Promise<JobRecord | undefined> {
-    if (deps.isConcernedWith(jobId)) return undefined;
+  async function orphanRecordOf(jobId: JobId): Promise<JobRecord | undefined> {
+    if (deps.isKnownHere(jobId)) return undefined;
     const job = await deps.recordOf(jobId);
-    // It may have been admitted, or settled, while the store was asked.
-    return job === undefined || isSettled(job.state) || deps.isConcernedWith(jobId) ? undefined : job;
+    // It may have been admitted or settled during the read.
+    return job === undefined || isSettled(job.state) || deps.isKnownHere(jobId) ? undefined : job;
   }
 
-  /** False: whoever drove it is being replaced, and its successor will have to ask for the audio. */
+  /** False: the driver is being replaced, and its successor needs the audio. */
   async function offer(jobId: JobId): Promise<boolean> {
     const stored = await deps.driverOf(jobId);
     const at = deps.audioAt(jobId);
-    // Adopted here meanwhile, it finds the audio by itself.
+    // If this instance has taken the job over, it finds the audio here.
     if (stored === undefined || stored.isSettled || at === undefined || stored.driver === deps.driver())
       return true;
-    return tellDriver(stored.driver, { jobId, at });
+    return sendToDriver(stored.driver, { jobId, at });
   }
 
-  async function offerUntilHeard(jobId: JobId, until: number): Promise<void> {
-    const isHeard = await offer(jobId).catch((fault: unknown) => {
-      log.info({ job_id: jobId, err: fault }, 'audio that came again could not be offered to the driver yet');
+  async function offerUntilReceived(jobId: JobId, until: number): Promise<void> {
+    const isReceived = await offer(jobId).catch((fault: unknown) => {
+      log.info(
+        { job_id: jobId, err: fault },
+        'the audio of a repeated request could not be offered to the driver yet',
+      );
       return false;
     });
-    if (isHeard || clock.now() + OFFER_AGAIN_MS > until) offers.delete(jobId);
-    else clock.after(OFFER_AGAIN_MS, () => void offerUntilHeard(jobId, until));
+    if (isReceived || clock.now() + OFFER_INTERVAL_MS > until) offers.delete(jobId);
+    else clock.after(OFFER_INTERVAL_MS, () => void offerUntilReceived(jobId, until));
   }
 
   async function claim({ jobId, deadlineAt }: JobRecord): Promise<Claimed> {
     const stored = await deps.driverOf(jobId);
     if (stored === undefined || stored.isSettled) return { kind: 'over' };
     if (stored.driver === deps.driver()) {
-      const stray = await strayOf(jobId);
-      return stray === undefined ? { kind: 'theirs' } : { kind: 'ours', job: stray };
+      const orphan = await orphanRecordOf(jobId);
+      return orphan === undefined ? { kind: 'theirs' } : { kind: 'ours', job: orphan };
     }
     const instanceId = instanceOf(stored.driver);
     const seen = (await deps.living()).get(instanceId);
     const isGone = seen === undefined ? deps.isDead(instanceId) : driverName(seen) !== stored.driver;
     if (!isGone) return { kind: 'theirs' };
-    // What was seen is a moment old: it may have been started again since, and what its next life drives is its own.
+    // The view may be old: the driver may have restarted since, and jobs of its new incarnation must not be taken over.
     const living = (await deps.livingNow(instanceId)) ?? seen;
     const from =
       living === undefined ? { instanceId } : { instanceId, livingIncarnation: living.incarnation };
@@ -152,20 +155,20 @@ export function createJobClaims(deps: {
   return {
     claim,
 
-    /** What came of the first request for a job that has no node yet. */
-    async placingResult({ jobId }: JobRecord): Promise<ReportOutcome | undefined> {
+    /** The result of the first request for a job that has no node yet. */
+    async placingResult({ jobId }: JobRecord): Promise<PlacingResult | undefined> {
       const stored = await deps.driverOf(jobId);
       if (stored === undefined || stored.isSettled) return undefined;
-      // A lane of its own: it may wait for long, and what nodes say of the job must not wait behind it.
-      const message = { topic: 'verdict', lane: `verdict:${jobId}`, body: jobId };
-      const verdict = await bus.ask(instanceOf(stored.driver), message, deps.verdictMs);
-      return (verdict as ReportOutcome | null) ?? undefined;
+      // A lane of its own: the answer may take long, and reports of the job must not wait behind it.
+      const message = { topic: 'placing_result', lane: `placing_result:${jobId}`, body: jobId };
+      const result = await bus.ask(instanceOf(stored.driver), message, deps.placingResultMs);
+      return (result as PlacingResult | null) ?? undefined;
     },
 
     offerAudio({ jobId, deadlineAt }: JobRecord): void {
-      if (offers.has(jobId) || offers.size >= MOST_OFFERS) return;
+      if (offers.has(jobId) || offers.size >= MAX_OFFERS) return;
       offers.add(jobId);
-      void offerUntilHeard(jobId, Math.min(deadlineAt, clock.now() + deps.jobDeadlineMs));
+      void offerUntilReceived(jobId, Math.min(deadlineAt, clock.now() + deps.jobDeadlineMs));
     },
 
     offering: () => offers.size,
@@ -176,7 +179,7 @@ const AUDIO = { jobId: 'string', at: { url: 'string', token: 'string', bytes: 'n
 
 function readJobId(body: unknown): JobId {
   if (typeof body === 'string') return body;
-  throw new Error('a message that asks for a verdict on no job');
+  throw new Error('malformed message about placing_result: its body');
 }
 
-const audioLetter = (body: AudioMessage) => ({ topic: 'audio', lane: body.jobId, body });
+const audioMessage = (body: AudioMessage) => ({ topic: 'audio', lane: body.jobId, body });

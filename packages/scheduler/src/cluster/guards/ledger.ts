@@ -1,4 +1,4 @@
-/** The ledger as one of many instances uses it: every answer updates the other instances' view of the load, and nothing is reserved on a node whose leases a failover may have lost. */
+/** Hot path: the ledger as one of many instances uses it: every answer updates the other instances' view of the load, and nothing is reserved on a node whose leases a failover may have lost. */
 
 import type { NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
@@ -8,20 +8,20 @@ import type { Clock } from '../../ports/clock.ts';
 
 export function guardLedger(deps: {
   ledger: CapacityLedger;
-  /** Resolves when the store knows again which slots of the node are taken; undefined: it does. */
+  /** Resolves when the leases of the node were written again; undefined: none was lost. */
   settled: (nodeId: NodeId) => Promise<void> | undefined;
   noteLoad: (nodeId: NodeId, load: Load, isReport?: boolean) => void;
   clock: Clock;
-  /** How long a reserve may take; undefined: as long as any call. */
+  /** The limit of a reserve; undefined: that of every call. */
   reserveMs: number | undefined;
 }): CapacityLedger {
   const { ledger, settled, noteLoad, clock, reserveMs } = deps;
 
   async function noted<Answer extends object>(
     nodeId: NodeId,
-    asking: Promise<Answer> | Answer,
+    call: Promise<Answer> | Answer,
   ): Promise<Answer> {
-    const answer = await asking;
+    const answer = await call;
     if ('used' in answer && 'max' in answer) noteLoad(nodeId, answer as unknown as Load);
     return answer;
   }

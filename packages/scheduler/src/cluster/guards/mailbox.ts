@@ -1,6 +1,6 @@
 /**
- * Hot path: mailboxes of nodes that poll, as many instances use them. Whoever puts a job there says who drives it, and whoever hands it
- * out notes that, as the holder of a socket does: what the node then says of it finds its way without a question to the store.
+ * Hot path: mailboxes of nodes that poll, as one of many instances uses them. The driver adds its name to the entry, and the instance that
+ * hands the job over caches it, as the holder of a socket does. So the node's reports reach the driver without a read of the job record.
  */
 import type { NodeMailbox } from '../../ports/node-mailbox.ts';
 import type { DriverCache } from '../holder/driver-cache.ts';
@@ -18,7 +18,7 @@ export function guardMailbox<T>(deps: {
     async take(nodeId, limits) {
       const entries = await mailbox.take(nodeId, limits);
       for (const entry of entries) {
-        // What is driven here is known without a note.
+        // Jobs that this instance drives need no cache entry.
         if (entry.driver !== undefined && entry.driver !== driver())
           driverCache.note(entry.jobId, entry.driver);
       }

@@ -1,10 +1,10 @@
-/** Composition root: the directory as many instances use it: what a store that was emptied has forgotten, they still know. */
+/** Cold path: claims of node ids as one of many instances uses them. An instance remembers the claims of nodes it knows, also after the store was emptied. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { NodeIdClaims } from '../../ports/node-id-claims.ts';
 
 export function guardNodeIdClaims(deps: {
   nodeIdClaims: NodeIdClaims;
-  /** Whose the id is, as far as this instance knows of a node here or elsewhere. */
+  /** The credential of a node that this instance or its replica knows. */
   credentialOf: (nodeId: NodeId) => string | undefined;
 }): NodeIdClaims {
   const { nodeIdClaims, credentialOf } = deps;

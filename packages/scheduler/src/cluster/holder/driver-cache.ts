@@ -1,9 +1,10 @@
-/** Hot path: who drives the jobs that nodes of this instance work on, as their assignments and mailboxes said. The store knows better, but has to be asked. */
+/** Hot path: the drivers of the jobs on this instance's nodes, as assignments and mailbox entries named them. The job record is authoritative, but reading it costs a command. */
+import { createBoundedMap } from '../../domain/bounded-map.ts';
 import type { JobId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 
-/** More jobs than the nodes of one instance work on at a time; the oldest is forgotten first. */
-const MOST_NOTED = 50_000;
+/** More jobs than run on the nodes of one instance at a time. */
+const MAX_JOBS = 50_000;
 
 export interface DriverCache {
   /** `driver`: "instance/incarnation". */
@@ -13,30 +14,17 @@ export interface DriverCache {
   size(): number;
 }
 
-/** `keepMs`: as long as a job may last. Of one whose node says its last word to another instance nothing more is heard here. */
+/** `keepMs`: as long as a job may last. If a node sends its last report to another instance, only the age removes the entry here. */
 export function createDriverCache({ clock, keepMs }: { clock: Clock; keepMs: number }): DriverCache {
-  /** In the order in which they were noted. */
-  const drivers = new Map<JobId, { readonly driver: string; readonly notedAt: number }>();
-
-  function forgetOld(): void {
-    const now = clock.now();
-    for (const [jobId, { notedAt }] of drivers) {
-      if (drivers.size <= MOST_NOTED && now - notedAt < keepMs) return;
-      drivers.delete(jobId);
-    }
-  }
-
+  const drivers = createBoundedMap<JobId, string>({
+    max: MAX_JOBS,
+    maxAgeMs: keepMs,
+    now: () => clock.now(),
+  });
   return {
-    note(jobId, driver) {
-      drivers.delete(jobId);
-      drivers.set(jobId, { driver, notedAt: clock.now() });
-      forgetOld();
-    },
-    find: (jobId) => drivers.get(jobId)?.driver,
+    note: (jobId, driver) => drivers.set(jobId, driver),
+    find: (jobId) => drivers.get(jobId),
     forget: (jobId) => void drivers.delete(jobId),
-    size() {
-      forgetOld();
-      return drivers.size;
-    },
+    size: () => drivers.size,
   };
 }

@@ -1,4 +1,4 @@
-/** Hot path, when it stutters: what nodes said of their jobs while nobody could be told, in order per job, until somebody can. */
+/** Failure path: reports of nodes that could not be sent to the driver yet, in order per job. */
 import type { JobId } from '../../domain/ids.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -7,41 +7,41 @@ import type { NodeReport } from './node-report.ts';
 
 export interface PendingReports {
   add(report: NodeReport): void;
-  /** Something of this job waits here. */
+  /** A report of this job waits here. */
   holds(jobId: JobId): boolean;
-  /** How one is handed over; false or a throw: not yet. */
-  onTry(handOver: (report: NodeReport) => Promise<boolean>): void;
+  /** How a report is sent. False or a throw: it is kept and retried. */
+  onTry(send: (report: NodeReport) => Promise<boolean>): void;
   size(): number;
   stop(): void;
 }
 
-interface Held {
+interface PendingReport {
   readonly report: NodeReport;
   readonly bytes: number;
   readonly until: number;
 }
 
-const TRY_AGAIN_MS = 250;
-const MOST_AT_ONCE = 64;
+const RETRY_MS = 250;
+const MAX_CONCURRENT = 64;
 
 export function createPendingReports(deps: {
   clock: Clock;
   log: Log;
   meter: Meter;
-  /** A job has its outcome by then, whatever is said. */
+  /** The job is settled by then, with or without the report. */
   holdMs: number;
   maxHeld: number;
   maxBytes: number;
 }): PendingReports {
   const { clock, log, meter } = deps;
-  const byJob = new Map<JobId, Held[]>();
-  /** Being handed over, which may take as long as a part of the store is away. */
+  const byJob = new Map<JobId, PendingReport[]>();
+  /** Being sent, which may take as long as a part of the store is away. */
   const underWay = new Set<JobId>();
   let count = 0;
   let bytes = 0;
   let cancel: Cancel | undefined;
   let isStopped = false;
-  let handOver: (report: NodeReport) => Promise<boolean> = async () => false;
+  let send: (report: NodeReport) => Promise<boolean> = async () => false;
 
   function drop(jobId: JobId, reason: string): void {
     for (const each of byJob.get(jobId) ?? []) {
@@ -50,17 +50,17 @@ export function createPendingReports(deps: {
       meter.count('scheduler_node_reports_dropped_total', { reason });
     }
     byJob.delete(jobId);
-    log.warn({ job_id: jobId, reason }, 'what a node said of its job could not be brought to its driver');
+    log.warn({ job_id: jobId, reason }, 'dropped a node report that could not be sent to its driver');
   }
 
-  /** In order; the first that cannot be handed over keeps the rest of its job back. */
-  async function bring(jobId: JobId): Promise<void> {
+  /** In order: later reports of the job wait for the first that cannot be sent. */
+  async function sendAllOf(jobId: JobId): Promise<void> {
     const waiting = byJob.get(jobId);
     if (waiting === undefined) return;
     for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
       if (clock.now() > first.until) return drop(jobId, 'too_old');
-      if (!(await handOver(first.report).catch(() => false))) return;
-      // Meanwhile it had to make room: what is held of the job now is not this.
+      if (!(await send(first.report).catch(() => false))) return;
+      // The reports were dropped at the limit during the send, and newer ones may be here.
       if (byJob.get(jobId) !== waiting) return;
       waiting.shift();
       count -= 1;
@@ -69,16 +69,16 @@ export function createPendingReports(deps: {
     byJob.delete(jobId);
   }
 
-  async function bringOnce(jobId: JobId): Promise<void> {
+  async function sendOnce(jobId: JobId): Promise<void> {
     underWay.add(jobId);
-    await bring(jobId);
+    await sendAllOf(jobId);
     underWay.delete(jobId);
   }
 
-  /** Whoever takes longer goes on by itself: the others must not wait for it. */
-  function forAMoment(all: Promise<unknown>): Promise<void> {
+  /** Slow sends go on, but the next portion does not wait for them. */
+  function upToOneInterval(all: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
-      const cancelWait = clock.after(TRY_AGAIN_MS, resolve);
+      const cancelWait = clock.after(RETRY_MS, resolve);
       void all.then(() => {
         cancelWait();
         resolve();
@@ -86,12 +86,12 @@ export function createPendingReports(deps: {
     });
   }
 
-  async function tryAll(): Promise<void> {
+  async function retryAll(): Promise<void> {
     const jobIds = [...byJob.keys()].filter((jobId) => !underWay.has(jobId));
-    for (let from = 0; from < jobIds.length; from += MOST_AT_ONCE) {
-      await forAMoment(Promise.all(jobIds.slice(from, from + MOST_AT_ONCE).map(bringOnce)));
+    for (let from = 0; from < jobIds.length; from += MAX_CONCURRENT) {
+      await upToOneInterval(Promise.all(jobIds.slice(from, from + MAX_CONCURRENT).map(sendOnce)));
     }
-    cancel = byJob.size === 0 || isStopped ? undefined : clock.after(TRY_AGAIN_MS, () => void tryAll());
+    cancel = byJob.size === 0 || isStopped ? undefined : clock.after(RETRY_MS, () => void retryAll());
   }
 
   return {
@@ -103,18 +103,18 @@ export function createPendingReports(deps: {
         if (oldest === undefined) break;
         drop(oldest, 'too_many');
       }
-      const held = { report, bytes: size, until: clock.now() + deps.holdMs };
+      const pending = { report, bytes: size, until: clock.now() + deps.holdMs };
       const waiting = byJob.get(jobId);
-      // In place: it may be on its way already.
-      if (waiting === undefined) byJob.set(jobId, [held]);
-      else waiting.push(held);
+      // The same array, because `sendAllOf` may be working on it.
+      if (waiting === undefined) byJob.set(jobId, [pending]);
+      else waiting.push(pending);
       count += 1;
       bytes += size;
-      cancel ??= clock.after(TRY_AGAIN_MS, () => void tryAll());
+      cancel ??= clock.after(RETRY_MS, () => void retryAll());
     },
     holds: (jobId) => byJob.has(jobId),
     onTry(how) {
-      handOver = how;
+      send = how;
     },
     size: () => count,
     stop() {

@@ -1,9 +1,9 @@
-/** Self-fencing: an instance that may have been taken for dead asks its store nothing and writes nothing until it knows better. */
+/** Self-fencing: an instance that may have been declared dead neither reads nor writes the store until a renewal succeeds. */
 import { SchedulerError } from '../../domain/errors.ts';
 
 type Methods = Readonly<Record<string, unknown>>;
 
-/** The same port, which refuses while fenced. `open`: what asks nobody and answers at once. */
+/** The same port, which rejects while fenced. `open`: methods that need no store. */
 export function unlessFenced<Port extends object>(
   port: Port,
   isFenced: () => boolean,
@@ -18,7 +18,7 @@ export function unlessFenced<Port extends object>(
           return Promise.reject(
             new SchedulerError(
               'SCHEDULER_DEPENDENCY_DOWN',
-              'the store has not answered for too long: this instance may have been taken for dead',
+              'Redis has not answered for too long: this instance may have been declared dead',
               { isUnsent: true },
             ),
           );

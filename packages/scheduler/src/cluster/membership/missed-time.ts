@@ -1,20 +1,20 @@
 /**
- * How long each instance was missed while the store could have shown it. A store that is disturbed again and again never answers for
- * two lives on end; but what was missed for that long in between, piece by piece, had as much time to come back. Pure but for what it keeps.
+ * Cold path: how long each instance was missing while the store could have shown it. A store with repeated outages never answers for two
+ * TTLs in a row; but an instance that was missing for two TTLs in total had as much time to return. No clock, no I/O.
  */
 export interface MissedTime {
-  /** Whatever else is in doubt: these are there. */
+  /** These live, also if the rest of the read is uncertain. */
   seen(living: ReadonlyMap<string, unknown>): void;
-  /** A whole look, on which nothing cast doubt, began then and did not show these. */
+  /** A complete and certain read began at `at` and did not show these. */
   missed(instanceIds: readonly string[], at: number): void;
-  /** The time since the last look proves nothing: the store was away, or may have lost data. */
-  doubt(): void;
-  /** In all, since it was last seen. */
+  /** The time since the last read does not count: the store was away, or may have lost data. */
+  markUncertain(): void;
+  /** In total, since it was last seen. */
   lengthMs(instanceId: string): number;
 }
 
-/** `mostBetweenMs`: looks are not further apart, unless this process stood still, and saw nothing meanwhile. */
-export function createMissedTime(mostBetweenMs: number): MissedTime {
+/** `maxBetweenMs`: the time between two reads. A longer one means that this process was frozen, and the rest does not count. */
+export function createMissedTime(maxBetweenMs: number): MissedTime {
   /** Bounded by the list of instances in the store. */
   const lengths = new Map<string, number>();
   let lastAt: number | undefined;
@@ -23,7 +23,7 @@ export function createMissedTime(mostBetweenMs: number): MissedTime {
       for (const instanceId of living.keys()) lengths.delete(instanceId);
     },
     missed(instanceIds, at) {
-      const sinceMs = lastAt === undefined ? 0 : Math.min(at - lastAt, mostBetweenMs);
+      const sinceMs = lastAt === undefined ? 0 : Math.min(at - lastAt, maxBetweenMs);
       lastAt = at;
       for (const instanceId of lengths.keys())
         if (!instanceIds.includes(instanceId)) lengths.delete(instanceId);
@@ -32,7 +32,7 @@ export function createMissedTime(mostBetweenMs: number): MissedTime {
         lengths.set(instanceId, before === undefined ? 0 : before + sinceMs);
       }
     },
-    doubt() {
+    markUncertain() {
       lastAt = undefined;
     },
     lengthMs: (instanceId) => lengths.get(instanceId) ?? 0,

@@ -1,15 +1,15 @@
-/** The process that an instance runs in, as others are told of it. */
+/** The process of an instance, and the name of an instance without a configured one. */
 import { asOutsideId } from '../../domain/ids.ts';
 
 export interface ProcessName {
   readonly hostname: string;
   readonly pid: number;
-  /** Unguessable and never the same again. */
+  /** Random and unique. */
   readonly newName: () => string;
 }
 
 const NAME_CHARS = 8;
 
-/** Of an instance that nobody gave a name. */
+/** The name of an instance without a configured one. */
 export const nameOfProcess = ({ hostname, newName }: ProcessName): string =>
   `${asOutsideId(hostname)}-${newName().slice(0, NAME_CHARS)}`;

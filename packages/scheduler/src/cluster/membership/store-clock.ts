@@ -1,40 +1,40 @@
-/** Cold path: by how much the store's clock is ahead of this one, as far as its answers tell. No clock, no I/O. */
+/** Cold path: the offset between the store's clock and this one, estimated from answers of the store. No clock, no I/O. */
 
-/** One answer: when it was asked for and received by this clock, and when it was given by the store's. */
+/** One answer: when the request was sent and the answer received, by this clock, and the time of the store in it. */
 export interface Answered {
   readonly sentAt: number;
   readonly receivedAt: number;
   readonly at: number;
 }
 
-export interface StoreTime {
+export interface StoreClock {
   note(answered: Answered): void;
-  /** Add it to this clock. 0 until there was an answer. */
+  /** The store's time is this clock plus the offset. 0 until the first answer. */
   offsetMs(): number;
 }
 
 const SAMPLES = 5;
-/** Clocks drift between two answers, and both are cut to whole milliseconds. */
+/** Clocks drift between two answers, and both are rounded down to milliseconds. */
 const SLACK_MS = 5;
 
-export function createStoreTime(): StoreTime {
+export function createStoreClock(): StoreClock {
   let samples: readonly Answered[] = [];
   let best: Answered | undefined;
   return {
     note(answered) {
-      // Both cannot be right unless a clock was set in between, or another server answers: what was known is worth nothing then.
-      if (best !== undefined && areApart(best, answered)) samples = [];
+      // If both are right, a clock was set in between or another server answers: earlier samples do not count then.
+      if (best !== undefined && contradict(best, answered)) samples = [];
       samples = [...samples, answered].slice(-SAMPLES);
-      // The faster the answer, the less room there is for error; of equals the newest.
-      best = samples.reduce((found, one) => (wayOf(one) <= wayOf(found) ? one : found));
+      // The faster the answer, the smaller the error; of equal ones the newest.
+      best = samples.reduce((found, one) => (roundTripOf(one) <= roundTripOf(found) ? one : found));
     },
     offsetMs: () => (best === undefined ? 0 : Math.round(best.at - (best.sentAt + best.receivedAt) / 2)),
   };
 }
 
-const wayOf = ({ sentAt, receivedAt }: Answered): number => receivedAt - sentAt;
+const roundTripOf = ({ sentAt, receivedAt }: Answered): number => receivedAt - sentAt;
 
 /** The true offset lies between `at - receivedAt` and `at - sentAt`. */
-const areApart = (one: Answered, other: Answered): boolean =>
+const contradict = (one: Answered, other: Answered): boolean =>
   one.at - one.receivedAt > other.at - other.sentAt + SLACK_MS ||
   other.at - other.receivedAt > one.at - one.sentAt + SLACK_MS;

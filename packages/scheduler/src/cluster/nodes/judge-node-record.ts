@@ -1,31 +1,31 @@
-/** Cold path: what an answer of the board means for what this instance knows of another's node. Pure. */
+/** Cold path: decides what a node record read from the store changes in the replica. Pure. */
 import { isLater, type NodeRecord, type RecordStatus } from '../../ports/node-records.ts';
 
-/** A node of another instance, as it was last told. */
+/** A node of another instance, as last read. */
 export interface KnownNode {
   readonly record: NodeRecord;
-  /** When to ask for it again. */
-  readonly lookAt: number;
-  /** Since when the board has had no trace of it. */
+  /** When to read it again. */
+  readonly nextReadAt: number;
+  /** Since when the store has had no record of it. */
   readonly missingSince?: number;
 }
 
 export interface Circumstances {
   readonly now: number;
-  /** Silence proves nothing: nobody could renew, or this instance has not watched for long enough. */
-  readonly isFrozen: boolean;
-  /** How long the board may have lost all trace of a node that lives: its holder writes it anew at its next heartbeat. */
-  readonly patienceMs: number;
-  /** A lost notice is made up for within this time. */
+  /** Expired records are kept: holders could not renew them, or this instance started too recently. */
+  readonly isHoldingOff: boolean;
+  /** How long the record of a living node may be absent: its holder writes it again at the next heartbeat. */
+  readonly absentForMs: number;
+  /** A change whose notice was lost is found within this time. */
   readonly verifyMs: number;
   readonly retryMs: number;
 }
 
 export type RecordDecision =
-  /** It is new, or changed. */
+  /** The node is new or changed. */
   | { readonly kind: 'take'; readonly node: KnownNode }
   | { readonly kind: 'seen'; readonly node: KnownNode; readonly seenAt: number }
-  /** Nothing is proved yet. */
+  /** Uncertain: read again later. */
   | { readonly kind: 'wait'; readonly node: KnownNode }
   | { readonly kind: 'remove' }
   | { readonly kind: 'ignore' };
@@ -41,9 +41,9 @@ export function judgeNodeRecord(
     case 'withdrawn':
       return status.generation >= known.record.generation ? { kind: 'remove' } : miss(known, circumstances);
     case 'expired':
-      // An earlier generation is what a failover left of the one that is known.
+      // A failover restored an earlier generation than the known one.
       if (status.generation < known.record.generation) return miss(known, circumstances);
-      return circumstances.isFrozen ? wait(known, circumstances) : { kind: 'remove' };
+      return circumstances.isHoldingOff ? wait(known, circumstances) : { kind: 'remove' };
     case 'absent':
       return miss(known, circumstances);
     case 'unknown':
@@ -57,14 +57,14 @@ function judgePresent(
   circumstances: Circumstances,
 ): RecordDecision {
   const { record, seenAt, presentForMs } = status;
-  const lookAt = circumstances.now + Math.min(circumstances.verifyMs, presentForMs + 1);
+  const nextReadAt = circumstances.now + Math.min(circumstances.verifyMs, presentForMs + 1);
   if (record !== undefined && (known === undefined || isLater(record, known.record))) {
-    return { kind: 'take', node: { record: withBeat(record, seenAt), lookAt } };
+    return { kind: 'take', node: { record: withBeat(record, seenAt), nextReadAt } };
   }
   if (known === undefined) return { kind: 'ignore' };
-  // A write was lost in a failover; the holder will notice.
+  // A failover lost a write; the holder will write again.
   if (isLater(known.record, status)) return wait(known, circumstances);
-  return { kind: 'seen', node: { record: known.record, lookAt }, seenAt };
+  return { kind: 'seen', node: { record: known.record, nextReadAt }, seenAt };
 }
 
 function withBeat(record: NodeRecord, seenAt: number): NodeRecord {
@@ -74,13 +74,13 @@ function withBeat(record: NodeRecord, seenAt: number): NodeRecord {
 
 const wait = (known: KnownNode, { now, retryMs }: Circumstances): RecordDecision => ({
   kind: 'wait',
-  node: { ...known, lookAt: now + retryMs },
+  node: { ...known, nextReadAt: now + retryMs },
 });
 
-/** The store forgot it without anybody saying so: that is the store's fault before it is the node's. */
+/** The record is absent without a withdrawal: the store has probably lost it, and the node may live. */
 function miss(known: KnownNode, circumstances: Circumstances): RecordDecision {
-  const { now, isFrozen, patienceMs, retryMs } = circumstances;
+  const { now, isHoldingOff, absentForMs, retryMs } = circumstances;
   const missingSince = known.missingSince ?? now;
-  if (!isFrozen && now - missingSince >= patienceMs) return { kind: 'remove' };
-  return { kind: 'wait', node: { ...known, missingSince, lookAt: now + retryMs } };
+  if (!isHoldingOff && now - missingSince >= absentForMs) return { kind: 'remove' };
+  return { kind: 'wait', node: { ...known, missingSince, nextReadAt: now + retryMs } };
 }

@@ -1,9 +1,8 @@
 /**
- * Background actor: what this instance knows of the nodes of all others, and what all others know of its own.
+ * Background actor: keeps a replica of the nodes of all other instances, and publishes this instance's own nodes.
  *
- * Notices say where to look; a round over everything, a bounded part per tick, makes up for those that were lost. Silence
- * removes a node only if it proves something: after a start, and after the store could not be asked, nothing is removed
- * for one life of a node's presence, and a node the store has lost all trace of is kept for as long.
+ * Notices name changed records; a pass over all records, a bounded part per tick, finds changes whose notices were lost. After a start and
+ * after an outage removals are held off for one TTL of a node record. A node whose record is absent without a withdrawal is kept for as long.
  */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Chance } from '../../ports/chance.ts';
@@ -23,59 +22,59 @@ import { createOwnNodePublisher, type OwnNode } from './publish-own-nodes.ts';
 
 export interface ReplicaSettings {
   readonly tickMs: number;
-  /** How late a lost notice is made up for, as long as a round takes no longer. */
+  /** How late a change is found whose notice was lost, unless a pass takes longer. */
   readonly verifyMs: number;
-  /** The longest life of a node's presence without a heartbeat. */
+  /** The longest TTL of a node record. */
   readonly presenceMs: number;
-  /** How often own ids are enlisted: well below the time after which the board forgets them. */
+  /** How often own ids are listed: well below the time after which the store forgets them. */
   readonly enlistMs: number;
-  /** Nodes of others; more are not taken, and counted. */
+  /** The limit of nodes of other instances. Further ones are ignored and counted. */
   readonly maxNodes: number;
-  /** Node records looked at, and ids paged over, per tick. */
+  /** Node records and ids read per tick. */
   readonly readsPerTick: number;
 }
 
 export interface ReplicaEvents {
-  /** A node of another instance is new or changed. `before`: as it was known so far. */
+  /** A node of another instance is new or changed. `before`: the record known so far. */
   changed(record: NodeRecord, before: NodeRecord | undefined): void;
   beat(nodeId: NodeId, at: number): void;
-  /** Gone, or nobody knows how to reach it. */
+  /** The node is gone, or no instance can reach it. */
   removed(record: NodeRecord): void;
-  /** A node that was held here is held elsewhere since: its connection here is an old one. May be said more than once. */
+  /** Another instance holds a newer connection of a node that was held here. May be called more than once. */
   overtaken(nodeId: NodeId, generation: number): void;
 }
 
 export interface NodeReplica {
-  /** Resolves when the board was read once, or could not be. Until then others' nodes come in one by one. */
+  /** Resolves after the first pass over all records, or its failure. */
   start(): Promise<void>;
-  /** Registered or changed here. False: a newer connection lives elsewhere, and selection keeps that one's view. */
+  /** The node registered or changed here. False: another instance holds a newer connection, and selection keeps that view. */
   keep(node: OwnNode): boolean;
   /** A heartbeat of a node that is held here. */
   beat(nodeId: NodeId, at: number): void;
-  /** Gone from here. False: it lives elsewhere, and selection keeps that one's view. */
+  /** The node left here. False: another instance holds it, and selection keeps that view. */
   drop(nodeId: NodeId, generation: number): boolean;
-  /** A node of another instance: who holds it and how it gets its jobs. */
+  /** The record of a node of another instance. */
   find(nodeId: NodeId): NodeRecord | undefined;
-  /** Those of all other instances. */
+  /** The nodes of all other instances. */
   all(): Iterable<NodeRecord>;
-  /** An instance is dead: its sockets are gone, and nobody else reaches the nodes on them until they connect anew. */
-  disown(instanceId: string): void;
-  /** These live, whatever was thought of them: a store that fails over may forget that it declared one dead. */
+  /** An instance is dead: its sockets are gone, and its nodes cannot be reached until they connect again. */
+  removeNodesOf(instanceId: string): void;
+  /** These live. A store that fails over may forget that it declared one of them dead. */
   seen(living: ReadonlyMap<string, InstanceName>): void;
-  /** The store was away, or its master changed: nothing is removed for a while, and own nodes are told to it again. */
-  reassert(): void;
-  stats(): Readonly<{ known: number; own: number; refused: number; isFrozen: boolean }>;
-  /** Takes own nodes off whose sockets end with this instance. */
+  /** The store was away, or its master changed: removals are held off, and own nodes are published again. */
+  republish(): void;
+  stats(): Readonly<{ known: number; own: number; refused: number; isHoldingOff: boolean }>;
+  /** Withdraws own nodes whose sockets end with this instance. */
   stop(): Promise<void>;
 }
 
-const MOST_PER_READ = 128;
-const MOST_READS_AT_ONCE = 8;
-const MOST_PAGES_PER_TICK = 16;
-const MOST_WANTED = 10_000;
+const MAX_PER_READ = 128;
+const MAX_CONCURRENT_READS = 8;
+const MAX_PAGES_PER_TICK = 16;
+const MAX_TO_READ = 10_000;
 
 export function createNodeReplica(deps: {
-  board: NodeRecords;
+  nodeRecords: NodeRecords;
   clock: Clock;
   chance: Chance;
   log: Log;
@@ -84,13 +83,13 @@ export function createNodeReplica(deps: {
   settings: ReplicaSettings;
   events: ReplicaEvents;
 }): NodeReplica {
-  const { board, clock, log, settings, events } = deps;
-  /** Whoever was looked at last is at the end. */
+  const { nodeRecords, clock, log, settings, events } = deps;
+  /** In the order of their last read. */
   const known = new Map<NodeId, KnownNode>();
-  /** Told of by notices and not yet looked at. */
-  const wanted = new Set<NodeId>();
-  /** Being looked at. One look per node at a time, so that no late answer undoes a later one. */
-  const asking = new Set<NodeId>();
+  /** Named by notices and not yet read. */
+  const toRead = new Set<NodeId>();
+  /** Being read. One read per node at a time, so that a late answer cannot undo a later one. */
+  const beingRead = new Set<NodeId>();
   const dead = createDeadHolders();
   const own = createOwnNodePublisher({
     ...deps,
@@ -98,107 +97,108 @@ export function createNodeReplica(deps: {
     onFault: unreachable,
     overtaken(nodeId, generation) {
       events.overtaken(nodeId, generation);
-      want([nodeId]);
+      requestReads([nodeId]);
     },
   });
   let reads = 0;
   let refused = 0;
-  let frozenUntil = clock.now() + settings.presenceMs;
-  /** One line in the log per outage, not one per question. */
+  let holdOffUntil = clock.now() + settings.presenceMs;
+  /** One log line per outage, not one per read. */
   let quietUntil = 0;
   let cursor: string | undefined;
   let unsubscribe: (() => Promise<void>) | undefined;
   let cancel: Cancel | undefined;
   let isStopped = false;
 
-  const isFrozen = (): boolean => clock.now() < frozenUntil;
+  const isHoldingOff = (): boolean => clock.now() < holdOffUntil;
 
-  function freeze(): void {
-    frozenUntil = clock.now() + settings.presenceMs;
+  function holdOff(): void {
+    holdOffUntil = clock.now() + settings.presenceMs;
   }
 
   function unreachable(fault?: unknown): void {
-    freeze();
+    holdOff();
     if (clock.now() < quietUntil) return;
     quietUntil = clock.now() + settings.presenceMs;
-    log.warn({ err: fault }, 'the board of nodes could not be asked; no node is taken for gone');
+    log.warn({ err: fault }, 'node records could not be read from Redis; removals are held off');
   }
 
-  function hear(notices: readonly RecordVersion[]): void {
-    want(notices.filter(isNews).map(({ nodeId }) => nodeId));
+  function receiveNotices(notices: readonly RecordVersion[]): void {
+    requestReads(notices.filter(isNewer).map(({ nodeId }) => nodeId));
   }
 
-  function isNews(notice: RecordVersion): boolean {
+  function isNewer(notice: RecordVersion): boolean {
     const mine = own.get(notice.nodeId);
     if (mine !== undefined) return notice.generation > mine.generation;
     const node = known.get(notice.nodeId);
     return node === undefined || isLater(notice, node.record);
   }
 
-  function want(nodeIds: readonly NodeId[]): void {
-    for (const nodeId of nodeIds) if (wanted.size < MOST_WANTED) wanted.add(nodeId);
-    pump();
+  function requestReads(nodeIds: readonly NodeId[]): void {
+    for (const nodeId of nodeIds) if (toRead.size < MAX_TO_READ) toRead.add(nodeId);
+    startReads();
   }
 
-  function pump(): void {
-    while (!isStopped && reads < MOST_READS_AT_ONCE) {
+  function startReads(): void {
+    while (!isStopped && reads < MAX_CONCURRENT_READS) {
       const some: NodeId[] = [];
-      for (const nodeId of wanted) {
-        if (some.length === MOST_PER_READ) break;
-        if (!asking.has(nodeId)) some.push(nodeId);
+      for (const nodeId of toRead) {
+        if (some.length === MAX_PER_READ) break;
+        if (!beingRead.has(nodeId)) some.push(nodeId);
       }
       if (some.length === 0) return;
-      for (const nodeId of some) wanted.delete(nodeId);
-      void look(some);
+      for (const nodeId of some) toRead.delete(nodeId);
+      void readRecords(some);
     }
   }
 
-  /** Never rejects. Asks for none of them that somebody else asks for already. */
-  async function look(nodeIds: readonly NodeId[]): Promise<void> {
-    const free = nodeIds.filter((nodeId) => !asking.has(nodeId));
+  /** Never rejects. Skips nodes that are being read. */
+  async function readRecords(nodeIds: readonly NodeId[]): Promise<void> {
+    const free = nodeIds.filter((nodeId) => !beingRead.has(nodeId));
     if (free.length === 0) return;
-    for (const nodeId of free) asking.add(nodeId);
+    for (const nodeId of free) beingRead.add(nodeId);
     reads += 1;
     try {
-      const standings = await board.read(free.map((nodeId) => known.get(nodeId)?.record ?? { nodeId }));
-      if (!isStopped) for (const [nodeId, status] of standings) learn(nodeId, status);
+      const statuses = await nodeRecords.read(free.map((nodeId) => known.get(nodeId)?.record ?? { nodeId }));
+      if (!isStopped) for (const [nodeId, status] of statuses) applyStatus(nodeId, status);
     } catch (fault) {
       unreachable(fault);
     } finally {
       reads -= 1;
-      for (const nodeId of free) asking.delete(nodeId);
-      pump();
+      for (const nodeId of free) beingRead.delete(nodeId);
+      startReads();
     }
   }
 
-  function learn(nodeId: NodeId, status: RecordStatus): void {
+  function applyStatus(nodeId: NodeId, status: RecordStatus): void {
     if (status.kind === 'unknown') unreachable();
     const mine = own.get(nodeId);
     if (mine !== undefined) {
       if (status.kind !== 'present' || status.generation <= mine.generation) return;
       own.yieldTo(nodeId, status.generation);
     }
-    const verdict = judgeNodeRecord(known.get(nodeId), status, {
+    const decision = judgeNodeRecord(known.get(nodeId), status, {
       now: clock.now(),
-      isFrozen: isFrozen(),
-      patienceMs: settings.presenceMs,
+      isHoldingOff: isHoldingOff(),
+      absentForMs: settings.presenceMs,
       verifyMs: settings.verifyMs,
       retryMs: settings.tickMs,
     });
-    if (verdict.kind === 'ignore' || (verdict.kind === 'take' && dead.held(verdict.node.record))) return;
-    if (verdict.kind === 'take' && !known.has(nodeId) && known.size >= settings.maxNodes) {
+    if (decision.kind === 'ignore' || (decision.kind === 'take' && dead.isOfDeadHolder(decision.node.record)))
+      return;
+    if (decision.kind === 'take' && !known.has(nodeId) && known.size >= settings.maxNodes) {
       refused += 1;
       return;
     }
     const before = known.get(nodeId)?.record;
     known.delete(nodeId);
-    if (verdict.kind !== 'remove') known.set(nodeId, verdict.node);
+    if (decision.kind !== 'remove') known.set(nodeId, decision.node);
     else if (before !== undefined) events.removed(before);
-    if (verdict.kind === 'take') events.changed(verdict.node.record, before);
-    if (verdict.kind === 'seen') events.beat(nodeId, verdict.seenAt);
+    if (decision.kind === 'take') events.changed(decision.node.record, before);
+    if (decision.kind === 'seen') events.beat(nodeId, decision.seenAt);
   }
 
-  function disown(instanceId: string): void {
+  function removeNodesOf(instanceId: string): void {
     for (const [nodeId, { record }] of known) {
       if (record.holder.instanceId !== instanceId || record.channel !== 'socket') continue;
       dead.note(record.holder);
@@ -207,45 +207,45 @@ export function createNodeReplica(deps: {
     }
   }
 
-  async function listen(): Promise<void> {
+  async function subscribeOnce(): Promise<void> {
     if (unsubscribe !== undefined) return;
     try {
-      unsubscribe = await board.subscribe(hear);
+      unsubscribe = await nodeRecords.subscribe(receiveNotices);
     } catch (fault) {
-      // Deaf for now: rounds find everything, later.
+      // Without notices the pass over all records finds changes later.
       unreachable(fault);
     }
   }
 
-  /** Goes on with the round over all listed ids; whoever is not known yet is looked at. */
-  async function turnPages(mostPages: number, mostIds: number): Promise<void> {
+  /** Continues the pass over all listed ids, and reads unknown ones. */
+  async function readPages(mostPages: number, mostIds: number): Promise<void> {
     let left = mostIds;
     for (let pages = 0; pages < mostPages && left > 0 && !isStopped; pages += 1) {
-      const page = await board.page(cursor, Math.min(MOST_PER_READ, left));
+      const page = await nodeRecords.page(cursor, Math.min(MAX_PER_READ, left));
       cursor = page.cursor;
       left -= page.nodeIds.length;
       if (!page.isWhole) unreachable();
-      await look(page.nodeIds.filter((nodeId) => !known.has(nodeId) && own.get(nodeId) === undefined));
+      await readRecords(page.nodeIds.filter((nodeId) => !known.has(nodeId) && own.get(nodeId) === undefined));
       if (cursor === undefined) return;
     }
   }
 
-  async function lookAtDue(): Promise<void> {
+  async function readDue(): Promise<void> {
     const now = clock.now();
     const due: NodeId[] = [];
-    for (const [nodeId, { lookAt }] of known) {
+    for (const [nodeId, { nextReadAt }] of known) {
       if (due.length === settings.readsPerTick) break;
-      if (lookAt <= now) due.push(nodeId);
+      if (nextReadAt <= now) due.push(nodeId);
     }
-    for (let at = 0; at < due.length; at += MOST_PER_READ) await look(due.slice(at, at + MOST_PER_READ));
+    for (let at = 0; at < due.length; at += MAX_PER_READ) await readRecords(due.slice(at, at + MAX_PER_READ));
   }
 
   async function tick(): Promise<void> {
     try {
-      await listen();
-      await own.round();
-      await turnPages(MOST_PAGES_PER_TICK, settings.readsPerTick);
-      await lookAtDue();
+      await subscribeOnce();
+      await own.publishPending();
+      await readPages(MAX_PAGES_PER_TICK, settings.readsPerTick);
+      await readDue();
     } catch (fault) {
       unreachable(fault);
     }
@@ -254,11 +254,11 @@ export function createNodeReplica(deps: {
 
   return {
     async start() {
-      freeze();
-      await listen();
+      holdOff();
+      await subscribeOnce();
       try {
-        const pages = Math.ceil(settings.maxNodes / MOST_PER_READ) + MOST_PAGES_PER_TICK;
-        await turnPages(pages, settings.maxNodes);
+        const pages = Math.ceil(settings.maxNodes / MAX_PER_READ) + MAX_PAGES_PER_TICK;
+        await readPages(pages, settings.maxNodes);
       } catch (fault) {
         unreachable(fault);
       }
@@ -282,13 +282,13 @@ export function createNodeReplica(deps: {
 
     find: (nodeId) => known.get(nodeId)?.record,
     all: () => [...known.values()].map(({ record }) => record),
-    disown,
+    removeNodesOf,
     seen: dead.seen,
-    reassert() {
-      freeze();
-      own.tellAgain();
+    republish() {
+      holdOff();
+      own.publishAgain();
     },
-    stats: () => ({ known: known.size, own: own.size, refused, isFrozen: isFrozen() }),
+    stats: () => ({ known: known.size, own: own.size, refused, isHoldingOff: isHoldingOff() }),
 
     async stop() {
       isStopped = true;

@@ -1,8 +1,8 @@
 /**
- * Background actor: tells the board of this instance's own nodes, and tells it again whenever it has lost them.
+ * Background actor: publishes the records of this instance's own nodes, and publishes them again after data loss.
  *
- * One write per node at a time; changes meanwhile are told as one. A heartbeat is one write. What failed is tried again at the
- * node's next heartbeat or the next round, whichever comes first.
+ * One write per node at a time; changes during a write are written as one. A heartbeat is one write. A failed write is retried at the
+ * node's next heartbeat or the next pass.
  */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Chance } from '../../ports/chance.ts';
@@ -23,15 +23,15 @@ export interface OwnNodePublisher {
   get(nodeId: NodeId): OwnNode | undefined;
   keep(node: OwnNode): void;
   beat(nodeId: NodeId, at: number): void;
-  /** Answers false if this generation is not here. */
+  /** False: this generation is not here. */
   drop(nodeId: NodeId, generation: number): boolean;
-  /** A newer generation lives elsewhere: nothing more is told of this one. */
+  /** Another instance holds a newer generation: this one is not published any more. */
   yieldTo(nodeId: NodeId, generation: number): void;
-  /** The store may have lost some of them. */
-  tellAgain(): void;
-  /** Tells what could not be told before, and keeps the ids listed. Bounded. */
-  round(): Promise<void>;
-  /** Takes nodes off that nobody else can reach. */
+  /** The store may have lost some records. */
+  publishAgain(): void;
+  /** Retries failed writes, and keeps the ids listed. Bounded. */
+  publishPending(): Promise<void>;
+  /** Withdraws the nodes on sockets, which no other instance can reach. */
   leave(): Promise<void>;
 }
 
@@ -39,35 +39,35 @@ interface Own {
   node: OwnNode;
   version: number;
   isDirty: boolean;
-  /** A heartbeat to be told. */
+  /** A heartbeat to be written. */
   beatAt: number | undefined;
   isWriting: boolean;
   listedAt: number;
-  /** Under which name of ours it was posted. */
+  /** The incarnation in the published record. */
   incarnation: string | undefined;
 }
 
 const PRESENT_FOR_BEATS = 3;
-/** So that a fleet that came at once does not expire at once. */
+/** Nodes that joined together do not expire together. */
 const JITTER = 0.2;
-const MOST_PER_ROUND = 512;
+const MAX_PER_PASS = 512;
 
-/** The longest a node that beats so often counts as present without a heartbeat. */
+/** The longest TTL of a record with this heartbeat interval. */
 export const longestPresenceMs = (intervalMs: number): number =>
   Math.ceil(PRESENT_FOR_BEATS * intervalMs * (1 + JITTER));
 
 export function createOwnNodePublisher(deps: {
-  board: NodeRecords;
+  nodeRecords: NodeRecords;
   clock: Clock;
   chance: Chance;
   self: () => InstanceName;
-  /** It may have been adopted without knowing: nothing may be written. */
+  /** A fenced instance may have been declared dead: it writes nothing. */
   isFenced: () => boolean;
   enlistMs: number;
   onFault: (fault: unknown) => void;
   overtaken: (nodeId: NodeId, generation: number) => void;
 }): OwnNodePublisher {
-  const { board, clock, chance, self } = deps;
+  const { nodeRecords, clock, chance, self } = deps;
   const owned = new Map<NodeId, Own>();
 
   const isOurs = (own: Own): boolean => owned.get(own.node.nodeId) === own;
@@ -75,7 +75,7 @@ export function createOwnNodePublisher(deps: {
   const ttlOf = ({ intervalMs }: OwnNode): number =>
     Math.round(PRESENT_FOR_BEATS * intervalMs * (1 - JITTER + 2 * JITTER * chance()));
 
-  /** Later than the one before, and than what an earlier holder of the same generation could have told. */
+  /** Higher than the previous version, and than any of an earlier holder of the same generation. */
   function renumber(own: Own, atLeast = 0): void {
     own.version = Math.max(own.version + 1, atLeast, clock.now());
     own.isDirty = true;
@@ -101,8 +101,8 @@ export function createOwnNodePublisher(deps: {
     own.beatAt = undefined;
     own.incarnation = holder.incarnation;
     try {
-      const result = await board.post({ ...own.node, version: own.version, holder }, ttlOf(own.node));
-      if (result.kind === 'stale') giveWay(own, result);
+      const result = await nodeRecords.post({ ...own.node, version: own.version, holder }, ttlOf(own.node));
+      if (result.kind === 'stale') yieldOrRenumber(own, result);
     } catch (fault) {
       own.isDirty = true;
       throw fault;
@@ -112,14 +112,14 @@ export function createOwnNodePublisher(deps: {
   async function renew(own: Own, at: number): Promise<void> {
     const { nodeId, generation } = own.node;
     own.beatAt = undefined;
-    const result = await board.seen({ nodeId, generation, version: own.version }, ttlOf(own.node), at);
-    if (result.kind === 'stale') giveWay(own, result);
-    // The store was emptied, or has lost a write.
+    const result = await nodeRecords.seen({ nodeId, generation, version: own.version }, ttlOf(own.node), at);
+    if (result.kind === 'stale') yieldOrRenumber(own, result);
+    // The store was emptied or has lost a write.
     if (result.kind === 'missing') own.isDirty = true;
   }
 
-  function giveWay(own: Own, { generation, version }: Stale): void {
-    // The node may have connected here anew since it was asked: then that is the newer one.
+  function yieldOrRenumber(own: Own, { generation, version }: Stale): void {
+    // The node may have connected here again during the call: then that connection is newer.
     if (!isOurs(own)) return;
     const { nodeId } = own.node;
     if (generation === own.node.generation && version < WITHDRAWN_VERSION) renumber(own, version + 1);
@@ -133,11 +133,11 @@ export function createOwnNodePublisher(deps: {
   async function withdraw({ nodeId, generation }: OwnNode): Promise<void> {
     if (deps.isFenced()) return;
     try {
-      const result = await board.withdraw(nodeId, generation);
+      const result = await nodeRecords.withdraw(nodeId, generation);
       const here = owned.get(nodeId)?.node.generation ?? 0;
       if (result.kind === 'stale' && here < result.generation) deps.overtaken(nodeId, result.generation);
     } catch (fault) {
-      // Its presence ends by itself.
+      // The record expires.
       deps.onFault(fault);
     }
   }
@@ -146,10 +146,10 @@ export function createOwnNodePublisher(deps: {
     const now = clock.now();
     const due = some(owned.values(), (own) => now - own.listedAt >= deps.enlistMs);
     if (due.length === 0) return;
-    // Before it is done: should the store be found to have lost them meanwhile, that is not forgotten.
+    // Set before the call, so that `publishAgain` during the call is not overwritten.
     for (const own of due) own.listedAt = now;
     try {
-      await board.enlist(due.map(({ node }) => node.nodeId));
+      await nodeRecords.enlist(due.map(({ node }) => node.nodeId));
     } catch (fault) {
       for (const own of due) own.listedAt = 0;
       throw fault;
@@ -177,7 +177,7 @@ export function createOwnNodePublisher(deps: {
               listedAt: clock.now(),
               incarnation: undefined,
             };
-      // What it said when it connected stays true of this connection.
+      // The running jobs that the node reported when it connected stay valid for this connection.
       const runningJobIds = node.runningJobIds ?? before?.node.runningJobIds;
       const isSame = before?.node.generation === node.generation;
       own.node = isSame && runningJobIds !== undefined ? { ...node, runningJobIds } : node;
@@ -190,7 +190,7 @@ export function createOwnNodePublisher(deps: {
       const own = owned.get(nodeId);
       if (own === undefined) return;
       if (own.incarnation !== undefined && own.incarnation !== self().incarnation) renumber(own);
-      // A change that is being told says the same of its presence.
+      // The change that is being written renews the TTL, too.
       if (own.isWriting) return;
       own.beatAt = at;
       void write(own);
@@ -206,17 +206,17 @@ export function createOwnNodePublisher(deps: {
 
     yieldTo,
 
-    tellAgain() {
+    publishAgain() {
       for (const own of owned.values()) {
         own.isDirty = true;
         own.listedAt = 0;
       }
     },
 
-    async round() {
+    async publishPending() {
       if (deps.isFenced()) return;
-      const untold = some(owned.values(), (own) => own.isDirty && !own.isWriting);
-      await Promise.all(untold.map(write));
+      const pending = some(owned.values(), (own) => own.isDirty && !own.isWriting);
+      await Promise.all(pending.map(write));
       try {
         await enlist();
       } catch (fault) {
@@ -227,8 +227,8 @@ export function createOwnNodePublisher(deps: {
     async leave() {
       const nodes = [...owned.values()].map(({ node }) => node).filter(({ channel }) => channel === 'socket');
       owned.clear();
-      for (let from = 0; from < nodes.length; from += MOST_PER_ROUND) {
-        await Promise.all(nodes.slice(from, from + MOST_PER_ROUND).map(withdraw));
+      for (let from = 0; from < nodes.length; from += MAX_PER_PASS) {
+        await Promise.all(nodes.slice(from, from + MAX_PER_PASS).map(withdraw));
       }
     },
   };
@@ -237,7 +237,7 @@ export function createOwnNodePublisher(deps: {
 function some(all: Iterable<Own>, isMeant: (own: Own) => boolean): Own[] {
   const found: Own[] = [];
   for (const own of all) {
-    if (found.length === MOST_PER_ROUND) break;
+    if (found.length === MAX_PER_PASS) break;
     if (isMeant(own)) found.push(own);
   }
   return found;

@@ -1,4 +1,4 @@
-/** Cold path: what operators see of all instances. An instance or shard that does not answer costs its own figures only. */
+/** Cold path: the operators' view of all instances. If a shard does not answer, only the figures on it are missing. */
 
 import { withTimeout } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -10,12 +10,12 @@ import type { ClusterView, InstanceLine, Orphan, StoreView } from './cluster-vie
 import { clusterWarnings } from './cluster-warnings.ts';
 
 export interface ClusterReader {
-  /** Whoever asks while an answer is under way gets the same one. Never rejects because of the store: it says so. */
+  /** Concurrent callers share one answer. A fault of the store is shown in the view and never rejects. */
   read(): Promise<ClusterView>;
 }
 
-/** Absent in one process that has no others. */
-export interface SharedStore {
+/** Absent in a single instance. */
+export interface ClusterStore {
   readonly instances: Pick<Instances, 'all' | 'living'>;
   readonly inbox: Pick<Inbox, 'size'>;
   readonly figures: Pick<InstanceFigures, 'read'>;
@@ -23,29 +23,29 @@ export interface SharedStore {
 }
 
 const ANSWER_MS = 1_000;
-/** I11: more are not shown. */
-const MOST_SHOWN = 500;
+/** I11: further instances are not shown. */
+const MAX_SHOWN = 500;
 const EMPTY: InboxSize = { messages: 0, delivered: 0, dead: 0 };
 
 export function createClusterReader(deps: {
   clock: Clock;
   self: () => Instance;
-  /** Of this instance, as of now. */
+  /** Current figures of this instance. */
   figures: () => Figures;
   store: () => StoreView;
-  /** What else the operators of this instance should know. */
+  /** Further warnings of this instance. */
   warnings?: () => readonly string[];
-  shared?: SharedStore;
-  /** How long one answer of the store is waited for. */
+  shared?: ClusterStore;
+  /** The limit of one call to the store. */
   answerMs?: number;
 }): ClusterReader {
   const { clock, shared, answerMs = ANSWER_MS } = deps;
   let underWay: Promise<ClusterView> | undefined;
 
-  const soon = <T>(what: string, ask: () => Promise<T>): Promise<T> =>
+  const withLimit = <T>(what: string, ask: () => Promise<T>): Promise<T> =>
     withTimeout(clock, answerMs, what, ask);
   const orUnknown = <T>(what: string, ask: () => Promise<T>): Promise<T | undefined> =>
-    soon(what, ask).catch(() => undefined);
+    withLimit(what, ask).catch(() => undefined);
 
   async function own(): Promise<InstanceLine> {
     const instance = deps.self();
@@ -55,7 +55,7 @@ export function createClusterReader(deps: {
     return { instanceId, state: 'self', instance, figures: deps.figures(), inbox };
   }
 
-  async function other(instanceId: string, from: SharedStore): Promise<InstanceLine> {
+  async function other(instanceId: string, from: ClusterStore): Promise<InstanceLine> {
     const [living, figures, inbox] = await Promise.all([
       orUnknown('presence', () => from.instances.living([instanceId])),
       orUnknown('figures', () => from.figures.read(instanceId)),
@@ -66,11 +66,11 @@ export function createClusterReader(deps: {
     return { instanceId, state, instance, figures, inbox };
   }
 
-  /** Those that have none left are no news. */
-  async function orphansOf(from: SharedStore, known: readonly string[]): Promise<readonly Orphan[]> {
+  /** Only those that have dead letters left. */
+  async function orphansOf(from: ClusterStore, known: readonly string[]): Promise<readonly Orphan[]> {
     const gone = ((await orUnknown('orphans', () => from.deadLetters.orphaned())) ?? [])
       .filter((instanceId) => !known.includes(instanceId))
-      .slice(0, MOST_SHOWN);
+      .slice(0, MAX_SHOWN);
     const sizes = await Promise.all(
       gone.map((instanceId) => orUnknown('orphan', () => from.inbox.size(instanceId))),
     );
@@ -79,26 +79,26 @@ export function createClusterReader(deps: {
       .filter(({ deadLetters }) => deadLetters > 0);
   }
 
-  async function look(): Promise<ClusterView> {
+  async function readAll(): Promise<ClusterView> {
     const selfId = deps.self().instanceId;
     let store = deps.store();
     let all: readonly string[] = [];
     const notes: string[] = [];
     if (shared !== undefined) {
       try {
-        all = await soon('the list of instances', () => shared.instances.all());
+        all = await withLimit('the list of instances', () => shared.instances.all());
       } catch (fault) {
         store = { ...store, isOk: false, detail: fault instanceof Error ? fault.message : String(fault) };
-        notes.push('the other instances are not known: the store could not be asked for them');
+        notes.push('the other instances are unknown: Redis did not answer');
       }
     }
     const others = all.filter((instanceId) => instanceId !== selfId).sort();
-    if (others.length > MOST_SHOWN) notes.push(`${others.length - MOST_SHOWN} more instances are not shown`);
+    if (others.length > MAX_SHOWN) notes.push(`${others.length - MAX_SHOWN} more instances are not shown`);
     const [first, rest, orphans] = await Promise.all([
       own(),
       shared === undefined
         ? []
-        : Promise.all(others.slice(0, MOST_SHOWN).map((instanceId) => other(instanceId, shared))),
+        : Promise.all(others.slice(0, MAX_SHOWN).map((instanceId) => other(instanceId, shared))),
       shared === undefined ? [] : orphansOf(shared, [selfId, ...all]),
     ]);
     const instances = [first, ...rest];
@@ -112,7 +112,7 @@ export function createClusterReader(deps: {
 
   return {
     read() {
-      underWay ??= look().finally(() => {
+      underWay ??= readAll().finally(() => {
         underWay = undefined;
       });
       return underWay;

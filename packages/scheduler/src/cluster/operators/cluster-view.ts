@@ -1,11 +1,11 @@
-/** Vocabulary: all instances as operators see them. Whatever could not be asked in time is absent: unknown is not zero. */
+/** Vocabulary: all instances as operators see them. Values that could not be read in time are absent: unknown is not zero. */
 import type { InboxSize } from '../../ports/inbox.ts';
 import type { Figures } from '../../ports/instance-figures.ts';
 import type { Instance } from '../../ports/instances.ts';
 
 export interface InstanceLine {
   readonly instanceId: string;
-  /** `dead`: announced itself once, lives no more and is not yet adopted. */
+  /** `dead`: its presence ended and no survivor has taken it over yet. */
   readonly state: 'self' | 'living' | 'dead' | 'unknown';
   readonly instance?: Instance | undefined;
   readonly figures?: Figures | undefined;
@@ -15,11 +15,11 @@ export interface InstanceLine {
 export interface StoreView {
   readonly mode: 'embedded' | 'single' | 'sentinel' | 'cluster';
   readonly isOk: boolean;
-  /** What is wrong with it, or worth knowing. */
+  /** A fault, or other information. */
   readonly detail?: string | undefined;
 }
 
-/** Somebody who is gone for good and left dead letters. */
+/** A removed instance whose dead letters are left. */
 export interface Orphan {
   readonly instanceId: string;
   readonly deadLetters: number;
@@ -27,10 +27,10 @@ export interface Orphan {
 
 export interface ClusterView {
   readonly at: number;
-  /** Who was asked. */
+  /** The instance that answers. */
   readonly instanceId: string;
   readonly store: StoreView;
-  /** The one that was asked first, then by name. */
+  /** The answering instance first, then the others by name. */
   readonly instances: readonly InstanceLine[];
   readonly orphans: readonly Orphan[];
   readonly warnings: readonly string[];

@@ -1,7 +1,7 @@
-/** Cold path: what an operator should look at, and what to do about it. Pure. */
+/** Cold path: warnings for operators, with what to do. Pure. */
 import type { ClusterView, InstanceLine } from './cluster-view.ts';
 
-/** A busy inbox is emptied in milliseconds: this many messages mean that it is not. */
+/** A reader empties a busy inbox in milliseconds: this many messages mean that it is too slow. */
 const MANY_MESSAGES = 1_000;
 
 export function clusterWarnings({
@@ -18,15 +18,13 @@ export function clusterWarnings({
     ...(store.isOk
       ? []
       : [
-          `the store is not well${store.detail === undefined ? '' : `: ${store.detail}`}; new work is refused`,
+          `Redis does not answer${store.detail === undefined ? '' : `: ${store.detail}`}; new work is refused`,
         ]),
-    ...dead.map(({ instanceId }) => `${instanceId} is dead and waits to be adopted by a survivor`),
-    ...(unknown.length === 0
-      ? []
-      : [`nothing could be learned in time of ${names(unknown)}: the part of the store they are in is slow`]),
+    ...dead.map(({ instanceId }) => `${instanceId} is dead and waits for a takeover by a survivor`),
+    ...(unknown.length === 0 ? [] : [`no answer in time about ${names(unknown)}: their Redis shard is slow`]),
     ...crowded.map(
       ({ instanceId, inbox }) =>
-        `${inbox?.messages} messages wait in the inbox of ${instanceId}: it is too slow, or hangs`,
+        `${inbox?.messages} messages wait in the inbox of ${instanceId}: it is too slow, or frozen`,
     ),
     ...versionsDiffer(instances),
     ...poolsDiffer(instances),
@@ -38,10 +36,10 @@ function versionsDiffer(instances: readonly InstanceLine[]): string[] {
   const versions = new Set(instances.flatMap(({ instance }) => instance?.version ?? []));
   return versions.size < 2
     ? []
-    : [`versions differ: ${[...versions].sort().join(', ')}; fine during a rolling restart only`];
+    : [`versions differ: ${[...versions].sort().join(', ')}; expected only during a rolling restart`];
 }
 
-/** Each reads its own file: until all have read the same, a tenant may be in one pool here and in another there. */
+/** Each instance reads its own file: until all files are equal, a tenant may be in different pools on different instances. */
 function poolsDiffer(instances: readonly InstanceLine[]): string[] {
   const alike = new Map<string, InstanceLine[]>();
   for (const line of instances) {
@@ -51,7 +49,7 @@ function poolsDiffer(instances: readonly InstanceLine[]): string[] {
   }
   if (alike.size < 2) return [];
   const who = [...alike].map(([pools, lines]) => `${pools} on ${someNames(lines)}`).join('; ');
-  return [`pools differ: ${who}; have all of them read the same configuration (SIGHUP)`];
+  return [`pools differ: ${who}; give all of them the same configuration and reload it (SIGHUP)`];
 }
 
 const SHOWN = 5;
@@ -60,7 +58,7 @@ const someNames = (lines: readonly InstanceLine[]): string =>
 
 function deadLetters(all: number, left: number): string[] {
   if (all === 0) return [];
-  const whose = left === 0 ? '' : `, ${left} of instances that are gone`;
+  const whose = left === 0 ? '' : `, ${left} of removed instances`;
   return all === 1
     ? [`1 dead letter${whose}: look at it with "lingua dlq list"`]
     : [`${all} dead letters${whose}: look at them with "lingua dlq list"`];

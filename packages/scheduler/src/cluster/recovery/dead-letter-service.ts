@@ -1,4 +1,4 @@
-/** Cold path: dead letters of all instances in one list, and what operators do with them. */
+/** Cold path: lists, replays and purges the dead letters of all instances. */
 import { SchedulerError } from '../../domain/errors.ts';
 import { withTimeout } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -9,11 +9,11 @@ import type { Log } from '../../ports/log.ts';
 import type { MessageName } from '../messaging/message-name.ts';
 
 export interface DeadLetterListing {
-  /** By instance; of each the newest first. */
+  /** By instance, the newest of each first. */
   readonly letters: readonly (DeadLetter & MessageName)[];
-  /** A page may be short and have one all the same. */
+  /** A short page may have one, too. */
   readonly cursor?: MessageName | undefined;
-  /** Instances whose letters could not be asked for in time. */
+  /** Instances whose dead letters could not be read in time. */
   readonly unreachable: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export type DeadLetterReplayResult =
 
 export interface DeadLetterPurge {
   readonly purged: number;
-  /** False: ask again for the rest. */
+  /** False: another call purges the rest. */
   readonly isDone: boolean;
   readonly unreachable: readonly string[];
 }
@@ -36,8 +36,8 @@ export interface DeadLetterService {
   }): Promise<DeadLetterListing>;
   get(name: MessageName): Promise<WholeDeadLetter | undefined>;
   /**
-   * Into the inbox of the instance it was for or, if that one is gone, of this one. Whoever takes it out handles it like any
-   * other letter: what it says of a job counts only if it names the current node and attempt (I4).
+   * Sends it to the instance that should have received it or, if that one is gone, to this one. The receiver handles it like any message:
+   * a report counts only if it names the current node and attempt (I4).
    */
   replay(name: MessageName): Promise<DeadLetterReplayResult>;
   purge(which: {
@@ -47,8 +47,8 @@ export interface DeadLetterService {
 }
 
 const ANSWER_MS = 1_000;
-/** I11: one order removes no more than this and says that there is more. */
-const MOST_PURGED = 5_000;
+/** I11: one call removes no more than this, and reports that more are left. */
+const MAX_PURGED = 5_000;
 const PURGE_STEP = 500;
 
 export function createDeadLetterService(deps: {
@@ -58,26 +58,26 @@ export function createDeadLetterService(deps: {
   clock: Clock;
   log: Log;
   self: () => { readonly instanceId: string };
-  /** It may have been taken for dead: it sends and writes nothing then. */
+  /** A fenced instance may have been declared dead: it neither sends nor writes. */
   isFenced: () => boolean;
   answerMs?: number;
 }): DeadLetterService {
   const { deadLetters, inbox, instances, clock, log, answerMs = ANSWER_MS } = deps;
-  const soon = <T>(what: string, ask: () => Promise<T>): Promise<T> =>
+  const withLimit = <T>(what: string, ask: () => Promise<T>): Promise<T> =>
     withTimeout(clock, answerMs, what, ask);
 
-  /** Who has dead letters, by name; counting is cheap, so that nobody is visited in vain. */
+  /** Instances with dead letters, by name. Counting is cheap, so that only those with dead letters are read. */
   async function holders(only: string | undefined): Promise<{ holding: string[]; unreachable: string[] }> {
     const known =
       only === undefined
         ? await Promise.all([
-            soon('the list of instances', () => instances.all()),
-            soon('the list of the gone', () => deadLetters.orphaned()),
+            withLimit('the list of instances', () => instances.all()),
+            withLimit('the list of removed instances', () => deadLetters.orphaned()),
           ])
         : [[only]];
     const names = [...new Set(known.flat())].sort();
     const sizes = await Promise.all(
-      names.map((name) => soon(name, () => inbox.size(name)).catch(() => undefined)),
+      names.map((name) => withLimit(name, () => inbox.size(name)).catch(() => undefined)),
     );
     return {
       holding: names.filter((_, at) => (sizes[at]?.dead ?? 0) > 0),
@@ -87,10 +87,7 @@ export function createDeadLetterService(deps: {
 
   function refuseIfFenced(): void {
     if (deps.isFenced())
-      throw new SchedulerError(
-        'SCHEDULER_DEPENDENCY_DOWN',
-        'this instance may have been taken for dead and writes nothing',
-      );
+      throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'this instance is fenced and writes nothing');
   }
 
   return {
@@ -102,7 +99,7 @@ export function createDeadLetterService(deps: {
         const after = cursor?.instanceId === instanceId ? cursor.messageId : undefined;
         const max = limit - letters.length;
         try {
-          const page = await soon(instanceId, () => deadLetters.list(instanceId, { max, after }));
+          const page = await withLimit(instanceId, () => deadLetters.list(instanceId, { max, after }));
           letters.push(...page.letters.map((letter) => ({ ...letter, instanceId })));
           if (!page.isLast) return { letters, cursor: letters.at(-1), unreachable };
         } catch {
@@ -112,12 +109,12 @@ export function createDeadLetterService(deps: {
       return { letters, unreachable };
     },
 
-    get: ({ instanceId, messageId }) => soon(instanceId, () => deadLetters.get(instanceId, messageId)),
+    get: ({ instanceId, messageId }) => withLimit(instanceId, () => deadLetters.get(instanceId, messageId)),
 
     async replay({ instanceId, messageId }) {
       refuseIfFenced();
       const self = deps.self().instanceId;
-      const isThere = (await soon('presence', () => instances.living([instanceId]))).has(instanceId);
+      const isThere = (await withLimit('presence', () => instances.living([instanceId]))).has(instanceId);
       let to = isThere ? instanceId : self;
       let result = await deadLetters.replay(instanceId, messageId, to);
       if (result === 'gone' && to !== self) {
@@ -127,7 +124,7 @@ export function createDeadLetterService(deps: {
       if (result === 'absent') return { kind: 'absent' };
       if (result === 'gone')
         throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `the inbox of ${to} is not open`);
-      log.info({ instance_id: instanceId, message_id: messageId, to, result }, 'a dead letter is replayed');
+      log.info({ instance_id: instanceId, message_id: messageId, to, result }, 'replayed a dead letter');
       return { kind: result, to };
     },
 
@@ -143,19 +140,19 @@ export function createDeadLetterService(deps: {
             const step = await deadLetters.purge(instanceId, { diedBefore, max: PURGE_STEP });
             purged += step.purged;
             isLast = step.isDone;
-            isDone = purged < MOST_PURGED || (isLast && instanceId === holding.at(-1));
+            isDone = purged < MAX_PURGED || (isLast && instanceId === holding.at(-1));
           }
         } catch {
           unreachable.push(instanceId);
         }
       }
-      log.info({ instance_id: only, older_than_ms: olderThanMs, purged }, 'dead letters are purged');
+      log.info({ instance_id: only, older_than_ms: olderThanMs, purged }, 'purged dead letters');
       return { purged, isDone, unreachable };
     },
   };
 }
 
-/** One process that has no others writes no letters. */
+/** A single instance sends no messages. */
 export const NO_DEAD_LETTERS: DeadLetterService = {
   list: async () => ({ letters: [], unreachable: [] }),
   get: async () => undefined,

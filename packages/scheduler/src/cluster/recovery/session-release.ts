@@ -1,4 +1,4 @@
-/** Cold path: a session that is resumed on another instance is asked for, and let go by the one that has it. */
+/** Cold path: a session that resumes on another instance is released by the instance that holds it. */
 import { instanceOf } from '../../domain/driver-name.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { MessageBus } from '../messaging/message-bus.ts';
@@ -9,21 +9,21 @@ interface ReleaseMessage {
   readonly owner: string;
 }
 
-/** Whoever resumes does not wait for longer: what was saved last is good enough. */
+/** Then the session resumes from its last saved state. */
 const ANSWER_MS = 1_000;
 
 export function createSessionRelease(deps: {
   bus: Pick<MessageBus, 'ask' | 'on'>;
   /** "instance/incarnation" of this one. */
   self: () => string;
-  /** True: it was here, and is saved as it is. */
-  letGo: (sessionId: SessionId) => Promise<boolean>;
+  /** True: the session was here, and its state is saved. */
+  release: (sessionId: SessionId) => Promise<boolean>;
 }): (owner: string, sessionId: SessionId) => Promise<boolean> {
   const { bus } = deps;
   bus.on('release_session', async (body) => {
     const { sessionId, owner } = readMessage<ReleaseMessage>('release_session', body, SHAPE);
-    // A former life of this instance has nothing to let go any more, and cannot have saved it.
-    return owner === deps.self() && deps.letGo(sessionId);
+    // A new incarnation does not have the sessions of the previous one.
+    return owner === deps.self() && deps.release(sessionId);
   });
   return async (owner, sessionId) => {
     const body: ReleaseMessage = { sessionId, owner };

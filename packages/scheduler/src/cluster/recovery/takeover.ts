@@ -1,9 +1,9 @@
 /**
- * Background actor: takes over what dead instances left behind: the jobs they drove, the messages they did not read; then forgets them.
+ * Background actor: takes over from dead instances: the jobs they drove, the messages they did not handle; then removes their names.
  *
- * Every step may be repeated and done by several at once: a job is taken over by comparison with its driver, a message is handled
- * as if it had come here, an inbox is closed only when it is empty. Who begins first follows from the names alone, so that
- * survivors seldom do the same work twice; the others come to help if it takes too long.
+ * Every step can be repeated, and several instances can do it concurrently: a job is taken over by comparing its driver, a message is
+ * handled as if it had arrived here, an inbox is closed only when it is empty. A digest of the names decides which survivor begins, so that
+ * two rarely do the same work; the others help if the takeover takes too long.
  */
 import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
@@ -13,44 +13,44 @@ import type { Instance, Instances } from '../../ports/instances.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 
-export interface Position {
+export interface IndexedJob {
   readonly jobId: JobId;
   readonly deadlineAt: number;
 }
 
-/** What the store must do for whoever adopts. */
+/** What a takeover needs of the store. */
 export interface TakeoverStore {
-  drivenBy(instanceId: string, limit: number): Promise<readonly Position[]>;
+  drivenBy(instanceId: string, limit: number): Promise<readonly IndexedJob[]>;
   takeOver(
-    job: Position,
+    job: IndexedJob,
     from: { readonly instanceId: string; readonly livingIncarnation?: string },
   ): Promise<{ kind: 'taken'; job: JobRecord } | { kind: 'settled' | 'driven' | 'unknown_job' }>;
   inheritSettled(from: string): Promise<void>;
-  /** False while a job of it is still to be taken over. */
+  /** False while one of its jobs is left. */
   forgetIndexes(instanceId: string): Promise<boolean>;
 }
 
 export interface Takeover {
-  /** These live no more. Said again and again until they are removed. */
+  /** These are dead. Called again and again until they are removed. */
   died(instanceIds: readonly string[]): void;
-  /** Jobs of an earlier incarnation of this very instance, which crashed and was started again under its name. */
-  ownPast(): Promise<void>;
+  /** Takes over the jobs of the previous incarnation of this instance, after a crash and a restart under the same name. */
+  takeOverPrevious(): Promise<void>;
 }
 
-/** More than one instance ever drives. */
-const MOST_JOBS = 200_000;
-const MOST_MESSAGES = 64;
+/** More than one instance drives. */
+const MAX_JOBS = 200_000;
+const MAX_MESSAGES = 64;
 const JOBS_AT_ONCE = 32;
-const AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 
 type Former = Parameters<TakeoverStore['takeOver']>[1];
 
 interface Dead {
-  /** As far as is known here. */
+  /** When this instance learned of the death. */
   readonly since: number;
   isUnderWay: boolean;
-  /** A message of it could not be handled here. */
-  hasRefused: boolean;
+  /** One of its messages could not be handled here. */
+  hasFailedMessages: boolean;
 }
 
 export function createTakeover(deps: {
@@ -60,18 +60,18 @@ export function createTakeover(deps: {
   instances: Pick<Instances, 'living' | 'remove'>;
   inbox: Pick<Inbox, 'take' | 'takeAgain' | 'ack' | 'close'>;
   takeoverStore: TakeoverStore;
-  adopt: (job: JobRecord) => void;
-  /** Its dead letters stay, for operators to look at. */
+  resume: (job: JobRecord) => void;
+  /** Its dead letters stay for operators. */
   orphan: (instanceId: string) => Promise<void>;
-  /** What must stay in order shares a lane. */
+  /** Messages that must stay in order share a lane. */
   laneOf: (text: string) => string;
-  /** Handles a message as if it had come here; `wasOpened`: the dead may have done what it says. */
+  /** Handles a message as if it had arrived here; `wasOpened`: the dead instance may have handled it. */
   receive: (text: string, wasOpened: boolean) => Promise<void>;
   clock: Clock;
   digest: (text: string) => string;
-  /** How long one survivor has before the next one helps. A message that the dead had read is older than that when its death is known. */
+  /** How long one survivor has before the next one helps. A message that the dead instance had read is older than that by now. */
   turnMs: number;
-  /** How long a message rests that could not be handled, whoever tried. */
+  /** How long a message that could not be handled waits for the next try, by any survivor. */
   againMs: number;
   log: Log;
   meter: Meter;
@@ -86,36 +86,35 @@ export function createTakeover(deps: {
     return turn >= 0 && clock.now() - since >= turn * deps.turnMs;
   }
 
-  /** Asked anew each time: it may have been started again under its name, and what its next life drives is its own. */
+  /** Read each time: the instance may have restarted, and jobs of its new incarnation must not be taken over. */
   async function livingOf(instanceId: string): Promise<string | undefined> {
     return (await deps.instances.living([instanceId])).get(instanceId)?.incarnation;
   }
 
-  /** Whose jobs may be taken: what the next life of the dead drives is its own. */
   async function formerOf(instanceId: string): Promise<Former> {
     const livingIncarnation = await livingOf(instanceId);
     return livingIncarnation === undefined ? { instanceId } : { instanceId, livingIncarnation };
   }
 
-  async function adoptJobs(instanceId: string): Promise<number> {
-    const positions = await takeoverStore.drivenBy(instanceId, MOST_JOBS);
+  async function takeOverJobs(instanceId: string): Promise<number> {
+    const positions = await takeoverStore.drivenBy(instanceId, MAX_JOBS);
     let takenOver = 0;
     let fault: unknown;
-    async function adoptOne(position: Position, from: Former): Promise<void> {
+    async function takeOverOne(position: IndexedJob, from: Former): Promise<void> {
       const taken = await takeoverStore.takeOver(position, from);
       if (taken.kind !== 'taken') return;
-      // At once: what its node says meanwhile must find it.
-      deps.adopt(taken.job);
+      // At once, so that reports of its node find it.
+      deps.resume(taken.job);
       takenOver += 1;
     }
     for (let at = 0; at < positions.length; at += JOBS_AT_ONCE) {
       const some = positions.slice(at, at + JOBS_AT_ONCE);
-      // After the list: who lives by now announced itself before it admitted anything. And each time: it may just be taking its jobs back.
+      // Read after the index: an instance that lives by now was announced before it admitted jobs. And each time, because it may be resuming its jobs.
       const from = await formerOf(instanceId);
-      const ends = await Promise.allSettled(some.map((position) => adoptOne(position, from)));
+      const ends = await Promise.allSettled(some.map((position) => takeOverOne(position, from)));
       const failed = ends.filter((end) => end.status === 'rejected');
       fault ??= failed[0]?.reason;
-      // Jobs that lie where the store is away do not hold up the others. Where none is answered, the others would not be, either.
+      // Jobs on a shard that is away do not block the others. If none was answered, the rest would not be, either.
       if (failed.length === some.length) break;
     }
     if (fault !== undefined) throw fault;
@@ -131,28 +130,31 @@ export function createTakeover(deps: {
       await deps.receive(body, wasOpened);
       return true;
     } catch (fault) {
-      log.warn({ of: instanceId, message_id: messageId, err: fault }, 'a dead instance’s message must wait');
+      log.warn(
+        { of: instanceId, message_id: messageId, err: fault },
+        'a message of a dead instance could not be handled and is retried',
+      );
       return false;
     }
   }
 
-  /** Answers false if something in it could not be handled, or it is being read again: then it is looked at later. */
+  /** False: a message could not be handled, or the instance lives again. Then it is tried later. */
   async function emptyInbox(instanceId: string, state: Dead): Promise<boolean> {
-    /** Tried in this pass: each further try would bring it nearer to the dead letters. */
+    /** Messages that failed in this pass. Each further try counts towards the dead letters. */
     const failed = new Set<string>();
-    // There are several looks a second, and perhaps several survivors: all its tries would be over before anything can have changed.
-    const idleMs = state.hasRefused ? deps.againMs : deps.turnMs;
+    // With several calls a second, and perhaps several survivors, all tries would be used up at once.
+    const idleMs = state.hasFailedMessages ? deps.againMs : deps.turnMs;
     for (;;) {
       if ((await livingOf(instanceId)) !== undefined) return false;
-      // What the dead had read comes first: it is older. And one that is taken now must not come again at once.
-      const again = await inbox.takeAgain(instanceId, { max: MOST_MESSAGES, idleMs, except: failed });
+      // Messages that the dead instance had read come first: they are older. And one that is read now must not come again at once.
+      const again = await inbox.takeAgain(instanceId, { max: MAX_MESSAGES, idleMs, except: failed });
       if (again.died > 0) meter.count('scheduler_phase2_dlq_moved_total', undefined, again.died);
       if (again.messages.length > 0)
         meter.count('scheduler_phase2_reclaimed_total', undefined, again.messages.length);
       const messages =
         again.messages.length > 0
           ? again.messages
-          : await inbox.take(instanceId, { max: MOST_MESSAGES, waitMs: 0 });
+          : await inbox.take(instanceId, { max: MAX_MESSAGES, waitMs: 0 });
       if (messages.length === 0) return failed.size === 0 && (await inbox.close(instanceId)) === 'closed';
       const handled: string[] = [];
       const handleLane = async (lane: readonly InboxMessage[]): Promise<void> => {
@@ -161,9 +163,9 @@ export function createTakeover(deps: {
           else failed.add(message.messageId);
         }
       };
-      // One may take its time, where the store is away: those of other lanes do not wait for it.
+      // A message may be slow while a shard is away: other lanes do not wait for it.
       await Promise.all(inLanes(messages).map(handleLane));
-      state.hasRefused ||= failed.size > 0;
+      state.hasFailedMessages ||= failed.size > 0;
       await inbox.ack(instanceId, handled);
     }
   }
@@ -177,30 +179,30 @@ export function createTakeover(deps: {
     return [...lanes.values()];
   }
 
-  async function adopt(instanceId: string, state: Dead): Promise<void> {
-    const jobs = await adoptJobs(instanceId);
+  async function resume(instanceId: string, state: Dead): Promise<void> {
+    const jobs = await takeOverJobs(instanceId);
     if (!(await emptyInbox(instanceId, state))) return;
-    // Once more: the dead may have written until its very end, and the index comes before the job.
-    const late = await adoptJobs(instanceId);
+    // Once more: the dead instance may have written until its end, and the index is written before the job.
+    const late = await takeOverJobs(instanceId);
     if ((await livingOf(instanceId)) !== undefined) return;
     await takeoverStore.inheritSettled(instanceId);
     if (!(await takeoverStore.forgetIndexes(instanceId))) return;
     await deps.orphan(instanceId);
     await deps.instances.remove(instanceId);
     meter.count('scheduler_takeovers_total');
-    log.warn({ instance_id: instanceId, jobs: jobs + late }, 'adopted what a dead instance left behind');
+    log.warn({ instance_id: instanceId, jobs: jobs + late }, 'took over from a dead instance');
   }
 
-  async function consider(instanceId: string): Promise<void> {
+  async function takeOverInTurn(instanceId: string): Promise<void> {
     const state = known.get(instanceId);
     if (state === undefined || state.isUnderWay || deps.isFenced()) return;
     state.isUnderWay = true;
     try {
-      if (await isMyTurn(instanceId, state.since)) await adopt(instanceId, state);
+      if (await isMyTurn(instanceId, state.since)) await resume(instanceId, state);
     } catch (fault) {
       log.warn(
         { instance_id: instanceId, err: fault },
-        'an adoption stopped half-way; it goes on at the next look',
+        'a takeover failed and continues at the next membership read',
       );
     } finally {
       state.isUnderWay = false;
@@ -212,19 +214,90 @@ export function createTakeover(deps: {
       for (const instanceId of known.keys()) if (!instanceIds.includes(instanceId)) known.delete(instanceId);
       for (const instanceId of instanceIds) {
         if (!known.has(instanceId))
-          known.set(instanceId, { since: clock.now(), isUnderWay: false, hasRefused: false });
-        void consider(instanceId);
+          known.set(instanceId, { since: clock.now(), isUnderWay: false, hasFailedMessages: false });
+        void takeOverInTurn(instanceId);
       }
     },
 
-    async ownPast() {
+    async takeOverPrevious() {
       try {
-        const jobs = await adoptJobs(deps.self().instanceId);
-        if (jobs > 0) log.warn({ jobs }, 'took over jobs of an earlier life of this instance');
+        const jobs = await takeOverJobs(deps.self().instanceId);
+        if (jobs > 0) log.warn({ jobs }, 'took over jobs of the previous incarnation of this instance');
       } catch (fault) {
-        log.warn({ err: fault }, 'jobs of an earlier life of this instance could not be taken over yet');
-        clock.after(AGAIN_MS, () => void this.ownPast());
+        log.warn({ err: fault }, 'jobs of the previous incarnation could not be taken over yet');
+        clock.after(RETRY_MS, () => void this.takeOverPrevious());
       }
     },
+  };
+}
+
+interface Uncertain extends IndexedJob {
+  /** Its former driver. */
+  readonly instanceId: string;
+}
+
+/** Far more than are tried before a takeover stops because the store does not answer. */
+const MAX_UNCERTAIN = 10_000;
+
+/**
+ * A call that failed may have taken a job over, and other survivors then remove it from the index of the dead instance: no takeover would
+ * find it again. So the call is repeated until the store says which instance drives the job.
+ */
+export function createCertainTakeover(deps: {
+  takeoverStore: Pick<TakeoverStore, 'takeOver'>;
+  instances: Pick<Instances, 'living'>;
+  /** The engine drives the job from now on. Can be repeated. */
+  resume: (job: JobRecord) => void;
+  clock: Clock;
+  log: Log;
+}): { readonly takeOver: TakeoverStore['takeOver']; uncertain(): number } {
+  const { takeoverStore, clock, log } = deps;
+  const uncertain = new Map<JobId, Uncertain>();
+  let isWaiting = false;
+
+  async function lookUp(job: Uncertain): Promise<void> {
+    const { jobId, instanceId } = job;
+    try {
+      // It may have restarted since, and jobs of its new incarnation must not be taken over.
+      const livingIncarnation = (await deps.instances.living([instanceId])).get(instanceId)?.incarnation;
+      const from = livingIncarnation === undefined ? { instanceId } : { instanceId, livingIncarnation };
+      const taken = await takeoverStore.takeOver(job, from);
+      uncertain.delete(jobId);
+      if (taken.kind === 'taken') deps.resume(taken.job);
+    } catch (fault) {
+      log.info({ job_id: jobId, err: fault }, 'it is unknown yet whether a job was taken over');
+    }
+  }
+
+  async function lookUpAll(): Promise<void> {
+    const all = [...uncertain.values()];
+    for (let at = 0; at < all.length; at += JOBS_AT_ONCE) {
+      await Promise.all(all.slice(at, at + JOBS_AT_ONCE).map(lookUp));
+    }
+    isWaiting = false;
+    if (uncertain.size > 0) lookUpLater();
+  }
+
+  function lookUpLater(): void {
+    if (isWaiting) return;
+    isWaiting = true;
+    clock.after(RETRY_MS, () => void lookUpAll());
+  }
+
+  return {
+    async takeOver(position, from) {
+      const { jobId, deadlineAt } = position;
+      try {
+        const taken = await takeoverStore.takeOver(position, from);
+        uncertain.delete(jobId);
+        return taken;
+      } catch (fault) {
+        if (uncertain.size < MAX_UNCERTAIN)
+          uncertain.set(jobId, { jobId, deadlineAt, instanceId: from.instanceId });
+        lookUpLater();
+        throw fault;
+      }
+    },
+    uncertain: () => uncertain.size,
   };
 }

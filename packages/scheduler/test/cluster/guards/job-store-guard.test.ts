@@ -23,7 +23,7 @@ function start() {
   const replayed = new Promise<void>((resolve) => {
     replay = resolve;
   });
-  const store = guardJobStore({ jobs, othersTold: () => replayed });
+  const store = guardJobStore({ jobs, othersReplayed: () => replayed });
   return { jobs, store, replay };
 }
 

@@ -1,6 +1,6 @@
 /** Instances that were declared dead are remembered until they are seen alive. Their number is bounded. */
 import { expect, it } from 'vitest';
-import { createDeadInstances } from '../../../src/cluster/membership/dead-instances.ts';
+import { createDeadInstances } from '../../../src/cluster/membership/last-known-instances.ts';
 
 it('remembers dead instances after the takeover, until they are seen alive', () => {
   const deadInstances = createDeadInstances();

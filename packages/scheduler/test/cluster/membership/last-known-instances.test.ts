@@ -1,6 +1,6 @@
 /** Membership while a part of the store cannot be read. */
 import { describe, expect, it } from 'vitest';
-import { createSteadyInstances } from '../../../src/cluster/membership/last-known-instances.ts';
+import { createLastKnownInstances } from '../../../src/cluster/membership/last-known-instances.ts';
 import { SchedulerError } from '../../../src/domain/errors.ts';
 import type { Instance } from '../../../src/ports/instances.ts';
 import { createTestCluster } from '../../support/test-cluster.ts';
@@ -23,11 +23,11 @@ async function createRig() {
     store: { instances: store },
   } = createTestCluster();
   const away = new Set<string>();
-  let doubts = 0;
+  let uncertainReads = 0;
   const check = (part: string): void => {
     if (away.has(part)) throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `${part} is away`);
   };
-  const instances = createSteadyInstances({
+  const instances = createLastKnownInstances({
     instances: {
       ...store,
       async all() {
@@ -39,46 +39,46 @@ async function createRig() {
         return store.living(instanceIds);
       },
     },
-    doubted() {
-      doubts += 1;
+    onUncertain() {
+      uncertainReads += 1;
     },
   });
   for (const instanceId of ['a', 'b']) await instances.announce(named(instanceId), TTL_MS);
   const look = async (): Promise<string[]> => [...(await instances.living(await instances.all())).keys()];
-  return { clock, away, instances, look, doubts: () => doubts };
+  return { clock, away, instances, look, uncertainReads: () => uncertainReads };
 }
 
 describe('membership while a part of the store is away', () => {
   it('shows living and dead instances while the whole store answers', async () => {
-    const { clock, instances, look, doubts } = await createRig();
+    const { clock, instances, look, uncertainReads } = await createRig();
     expect(await look()).toEqual(['a', 'b']);
     await clock.advance(TTL_MS - 1);
     await instances.renew(named('a'), TTL_MS);
     await clock.advance(2);
     expect(await look()).toEqual(['a']);
-    expect(doubts()).toBe(0);
+    expect(uncertainReads()).toBe(0);
   });
 
   it('shows an instance as last known while its presence cannot be read', async () => {
-    const { clock, away, look, doubts } = await createRig();
+    const { clock, away, look, uncertainReads } = await createRig();
     await look();
     away.add('b');
     await clock.advance(TTL_MS - 1);
     expect(await look()).toEqual(['a', 'b']);
-    expect(doubts()).toBe(1);
+    expect(uncertainReads()).toBe(1);
     // Once the presence can be read again, it counts.
     await clock.advance(2);
     away.clear();
     expect(await look()).toEqual([]);
-    expect(doubts()).toBe(1);
+    expect(uncertainReads()).toBe(1);
   });
 
   it('keeps the last list of names while the list cannot be read', async () => {
-    const { away, look, doubts } = await createRig();
+    const { away, look, uncertainReads } = await createRig();
     await look();
     away.add('list');
     expect(await look()).toEqual(['a', 'b']);
-    expect(doubts()).toBe(1);
+    expect(uncertainReads()).toBe(1);
   });
 
   it('rejects if nothing was known before', async () => {

@@ -18,13 +18,13 @@ describe('presence on a store that loses data', () => {
     empty();
     await clock.advance(2 * SETTINGS.intervalMs);
     for (const { received, presence } of all) {
-      expect(received).toEqual({ lost: 0, reborn: 0, emptied: 1, died: [], fencedWhenEmptied: false });
+      expect(received).toEqual({ lost: 0, reincarnated: 0, emptied: 1, died: [], fencedWhenEmptied: false });
       expect(presence.self().incarnation).toMatch(/-1$/);
     }
     expect([...(await store().living(['a', 'b', 'c'])).keys()]).toEqual(['a', 'b', 'c']);
     await clock.advance(60_000);
     for (const { received } of all)
-      expect(received).toMatchObject({ lost: 0, reborn: 0, emptied: 1, died: [] });
+      expect(received).toMatchObject({ lost: 0, reincarnated: 0, emptied: 1, died: [] });
   });
 
   it('a membership read renews our own presence exactly once', async () => {
@@ -59,7 +59,7 @@ describe('presence on a store that loses data', () => {
     for (const { connection } of all) connection.isCut = false;
     await clock.advance(30_000);
     for (const { received, presence } of all) {
-      expect(received).toEqual({ lost: 0, reborn: 0, emptied: 1, died: [], fencedWhenEmptied: false });
+      expect(received).toEqual({ lost: 0, reincarnated: 0, emptied: 1, died: [], fencedWhenEmptied: false });
       expect(presence.isFenced()).toBe(false);
     }
   });
@@ -104,7 +104,7 @@ describe('presence on a store that loses data', () => {
       return announce(...args);
     };
     await clock.advance(6 * SETTINGS.intervalMs);
-    expect(a.received).toMatchObject({ lost: 1, reborn: 1 });
+    expect(a.received).toMatchObject({ lost: 1, reincarnated: 1 });
     expect(a.presence.self().incarnation).toBe('a-2');
   });
 
@@ -144,7 +144,7 @@ describe('presence on a store that loses data', () => {
     const { clock, a, b } = await startThree();
     b.connection.isCut = true;
     await clock.advance(SETTINGS.ttlMs - 1);
-    a.presence.freeze();
+    a.presence.holdOff();
     await clock.advance(2 * SETTINGS.ttlMs - 1);
     expect(a.received.died).toEqual([]);
     await clock.advance(SETTINGS.intervalMs + 1);
@@ -164,7 +164,7 @@ describe('presence on a store that loses data', () => {
     const { clock, store, a, b } = await startThree();
     const { declareDead } = store();
     store().declareDead = async (instanceId) => {
-      a.presence.freeze();
+      a.presence.holdOff();
       return declareDead(instanceId);
     };
     b.connection.isCut = true;

@@ -44,7 +44,7 @@ describe('presence on a store that is away every few seconds', () => {
     const { clock, a, b } = await startTwo();
     b.connection.isCut = true;
     for (let rounds = 0; rounds < 4; rounds++) {
-      a.presence.freeze();
+      a.presence.holdOff();
       await clock.advance(WELL_MS);
     }
     expect(a.received.died.at(-1)).toEqual(['b']);
@@ -55,7 +55,7 @@ describe('presence on a store that is away every few seconds', () => {
     const { all } = store();
     b.connection.isCut = true;
     store().all = () => {
-      a.presence.freeze();
+      a.presence.holdOff();
       return all();
     };
     await clock.advance(10 * LIVES);
@@ -68,7 +68,7 @@ describe('the missed time of an instance', () => {
     const missedTime = createMissedTime(2_000);
     missedTime.missed(['b'], 0);
     missedTime.missed(['b'], 1_500);
-    missedTime.doubt();
+    missedTime.markUncertain();
     missedTime.missed(['b'], 2_500);
     missedTime.missed(['b'], 3_000);
     expect(missedTime.lengthMs('b')).toBe(2_000);
@@ -82,7 +82,7 @@ describe('the missed time of an instance', () => {
     missedTime.missed(['b'], 2_000);
     expect(missedTime.lengthMs('b')).toBe(0);
     missedTime.missed(['b'], 3_000);
-    missedTime.doubt();
+    missedTime.markUncertain();
     missedTime.seen(new Map([['b', {}]]));
     expect(missedTime.lengthMs('b')).toBe(0);
   });

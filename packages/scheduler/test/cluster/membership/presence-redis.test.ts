@@ -34,7 +34,7 @@ describe('presence on Redis', () => {
   async function join(instanceId: string) {
     const connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: instanceId });
     await whenReady(connection, START_MS);
-    const received = { lost: 0, reborn: 0, emptied: 0, died: [] as string[] };
+    const received = { lost: 0, reincarnated: 0, emptied: 0, died: [] as string[] };
     let incarnations = 1;
     const presence = createPresence({
       instances: createInstances({ connection, keys }),
@@ -45,8 +45,8 @@ describe('presence on Redis', () => {
         lost: () => {
           received.lost += 1;
         },
-        reborn: () => {
-          received.reborn += 1;
+        reincarnated: () => {
+          received.reincarnated += 1;
         },
         emptied: () => {
           received.emptied += 1;

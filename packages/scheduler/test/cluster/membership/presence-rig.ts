@@ -47,7 +47,13 @@ export function startPresences() {
       precise: () => clock.precise() + ahead,
       after: clock.after,
     };
-    const received = { lost: 0, reborn: 0, emptied: 0, died: [] as string[][], fencedWhenEmptied: false };
+    const received = {
+      lost: 0,
+      reincarnated: 0,
+      emptied: 0,
+      died: [] as string[][],
+      fencedWhenEmptied: false,
+    };
     let incarnations = 1;
     const presence = createPresence({
       instances,
@@ -58,8 +64,8 @@ export function startPresences() {
         lost: () => {
           received.lost += 1;
         },
-        reborn: () => {
-          received.reborn += 1;
+        reincarnated: () => {
+          received.reincarnated += 1;
         },
         emptied: () => {
           received.emptied += 1;

@@ -25,7 +25,7 @@ it('takes nothing over if it stops while it is announced again', async () => {
   const stopping = presence.stop();
   await clock.advance(SETTINGS.intervalMs);
   await stopping;
-  expect(received).toMatchObject({ lost: 1, reborn: 0 });
+  expect(received).toMatchObject({ lost: 1, reincarnated: 0 });
   expect([...(await store().living(['a']))]).toEqual([]);
 });
 
@@ -36,7 +36,7 @@ it('is not announced again if it stops while its previous incarnation leaves', a
   const stopping = presence.stop();
   await clock.advance(SETTINGS.intervalMs);
   await stopping;
-  expect(received).toMatchObject({ lost: 1, reborn: 0 });
+  expect(received).toMatchObject({ lost: 1, reincarnated: 0 });
   expect([...(await store().living(['a']))]).toEqual([]);
 });
 

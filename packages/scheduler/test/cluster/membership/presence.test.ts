@@ -81,7 +81,7 @@ describe('the presence of an instance', () => {
     expect(await store().declareDead('a')).toBe('dead');
     connection.isCut = false;
     await clock.advance(SETTINGS.intervalMs);
-    expect(received).toMatchObject({ lost: 1, reborn: 1 });
+    expect(received).toMatchObject({ lost: 1, reincarnated: 1 });
     expect(presence.self().incarnation).toBe('a-2');
     expect(presence.isFenced()).toBe(false);
     expect((await store().living(['a'])).get('a')?.incarnation).toBe('a-2');

@@ -1,6 +1,6 @@
 /** The offset of the store's clock, computed from answers of different speed. */
 import { describe, expect, it } from 'vitest';
-import { createStoreTime } from '../../../src/cluster/membership/store-clock.ts';
+import { createStoreClock } from '../../../src/cluster/membership/store-clock.ts';
 
 /** An answer of a store that is `ahead`, with the time of the request and of the reply. */
 const answered = (sentAt: number, ahead: number, there: number, back: number) => ({
@@ -11,11 +11,11 @@ const answered = (sentAt: number, ahead: number, there: number, back: number) =>
 
 describe('the offset of the store’s clock', () => {
   it('is zero before the first answer', () => {
-    expect(createStoreTime().offsetMs()).toBe(0);
+    expect(createStoreClock().offsetMs()).toBe(0);
   });
 
   it('comes from the fastest of the last five answers', () => {
-    const time = createStoreTime();
+    const time = createStoreClock();
     time.note(answered(1_000, 500, 1, 1));
     time.note(answered(2_000, 500, 300, 10));
     expect(time.offsetMs()).toBe(500);
@@ -25,20 +25,20 @@ describe('the offset of the store’s clock', () => {
   });
 
   it('is wrong by at most half of the round trip', () => {
-    const time = createStoreTime();
+    const time = createStoreClock();
     time.note(answered(1_000, -7_000, 80, 0));
     expect(Math.abs(time.offsetMs() + 7_000)).toBeLessThanOrEqual(40);
   });
 
   it.each([90_000, -90_000])('follows at once when a clock was set by %i ms', (by) => {
-    const time = createStoreTime();
+    const time = createStoreClock();
     for (const sentAt of [1_000, 2_000, 3_000]) time.note(answered(sentAt, 500, 1, 1));
     time.note(answered(4_000, 500 + by, 20, 20));
     expect(time.offsetMs()).toBe(500 + by);
   });
 
   it('keeps the fast answer while slower ones do not contradict it', () => {
-    const time = createStoreTime();
+    const time = createStoreClock();
     time.note(answered(1_000, 500, 1, 1));
     time.note(answered(2_000, 500, 0, 9));
     time.note(answered(3_000, 503, 1, 1));

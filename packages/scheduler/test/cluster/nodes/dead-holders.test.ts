@@ -7,7 +7,7 @@ const MOST_DEAD = 1_000;
 it('I11 bounded: forgets the oldest dead holder at the limit', () => {
   const dead = createDeadHolders();
   const holder = (number: number) => ({ instanceId: `i-${number}`, incarnation: '1' });
-  const isHeld = (number: number) => dead.held({ channel: 'socket', holder: holder(number) });
+  const isHeld = (number: number) => dead.isOfDeadHolder({ channel: 'socket', holder: holder(number) });
   for (let number = 0; number < MOST_DEAD; number += 1) dead.note(holder(number));
   expect(isHeld(0)).toBe(true);
   dead.note(holder(MOST_DEAD));

@@ -1,15 +1,15 @@
 /** The node replica when instances die and nodes reconnect. */
 import { describe, expect, it } from 'vitest';
 import { createTestCluster } from '../../support/test-cluster.ts';
-import { joinBoard, ownNode, SETTINGS } from './node-replica-rig.ts';
+import { joinReplica, ownNode, SETTINGS } from './node-replica-rig.ts';
 
 async function startPair() {
   const {
     clock,
-    store: { board },
+    store: { nodeRecords },
   } = createTestCluster({ settings: { forgetNodesAfterMs: 20_000 } });
-  const a = joinBoard({ board, clock, name: 'a' });
-  const b = joinBoard({ board, clock, name: 'b' });
+  const a = joinReplica({ nodeRecords, clock, name: 'a' });
+  const b = joinReplica({ nodeRecords, clock, name: 'b' });
   await Promise.all([a.replica.start(), b.replica.start()]);
   return { clock, a, b };
 }
@@ -21,7 +21,7 @@ describe('nodes of an instance that died', () => {
     a.replica.keep(socket);
     a.replica.keep(endpoint);
     await clock.advance(1);
-    b.replica.disown('a');
+    b.replica.removeNodesOf('a');
     expect(b.received.removed).toEqual([socket.nodeId]);
     await clock.advance(SETTINGS.verifyMs);
     expect([...b.views.keys()]).toEqual([endpoint.nodeId]);
@@ -33,7 +33,7 @@ describe('nodes of an instance that died', () => {
     const node = ownNode();
     a.replica.keep(node);
     await clock.advance(1);
-    b.replica.disown('a');
+    b.replica.removeNodesOf('a');
     a.connection.incarnation = 'second';
     a.replica.keep({ ...node, generation: 2 });
     await clock.advance(1);
@@ -45,7 +45,7 @@ describe('nodes of an instance that died', () => {
     const node = ownNode();
     a.replica.keep(node);
     await clock.advance(1);
-    b.replica.disown('a');
+    b.replica.removeNodesOf('a');
     b.replica.seen(new Map([['a', { instanceId: 'a', incarnation: 'second' }]]));
     await clock.advance(SETTINGS.tickMs);
     expect(b.replica.find(node.nodeId)).toBeUndefined();
@@ -91,15 +91,15 @@ describe('the record of a node that connects', () => {
 it('a node that connects here during a read of its record stays here', async () => {
   const {
     clock,
-    store: { board },
+    store: { nodeRecords },
   } = createTestCluster({ settings: { forgetNodesAfterMs: 20_000 } });
-  const read: typeof board.read = async (requested) => {
-    const answer = await board.read(requested);
+  const read: typeof nodeRecords.read = async (requested) => {
+    const answer = await nodeRecords.read(requested);
     await new Promise<void>((resolve) => clock.after(10, resolve));
     return answer;
   };
-  const a = joinBoard({ board, clock, name: 'a' });
-  const b = joinBoard({ board: { ...board, read }, clock, name: 'b' });
+  const a = joinReplica({ nodeRecords, clock, name: 'a' });
+  const b = joinReplica({ nodeRecords: { ...nodeRecords, read }, clock, name: 'b' });
   await Promise.all([a.replica.start(), b.replica.start()]);
   const node = ownNode();
   a.replica.keep(node);

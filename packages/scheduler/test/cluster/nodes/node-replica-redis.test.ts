@@ -15,7 +15,7 @@ import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
 import { fresh, times } from '../../contracts/harness.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RedisUnderTest, startRedis } from '../../support/redis-servers.ts';
-import { joinBoard, ownNode } from './node-replica-rig.ts';
+import { joinReplica, ownNode } from './node-replica-rig.ts';
 
 const START_MS = 60_000;
 const BYTES_PER_IDLE_NODE = 2_048;
@@ -52,8 +52,8 @@ describe('the node replica on one Redis', () => {
       RedisConnection,
     ];
     const join = (connection: RedisConnection, subscriber: RedisConnection) =>
-      joinBoard({
-        board: createNodeRecords({ connection, subscriber, keys, forgetAfterMs: 600_000 }),
+      joinReplica({
+        nodeRecords: createNodeRecords({ connection, subscriber, keys, forgetAfterMs: 600_000 }),
         clock,
         settings: { tickMs: 200, presenceMs: 45_000 },
       });

@@ -35,13 +35,13 @@ export const ownNode = (part: Partial<OwnNode> = {}, view: Partial<NodeView> = {
   };
 };
 
-export function joinBoard(deps: {
-  board: NodeRecords;
+export function joinReplica(deps: {
+  nodeRecords: NodeRecords;
   clock: Clock;
   name?: string;
   settings?: Partial<ReplicaSettings>;
 }) {
-  const { board, clock, name = fresh('instance') } = deps;
+  const { nodeRecords, clock, name = fresh('instance') } = deps;
   const connection = { isCut: false, isDeaf: false, isFenced: false, incarnation: 'first' };
   /** The nodes of other instances, as selection has them. */
   const views = new Map<string, NodeView>();
@@ -53,22 +53,22 @@ export function joinBoard(deps: {
     return connection.isCut ? Promise.reject(new Error('the store is away')) : ask();
   };
   const guarded: NodeRecords = {
-    post: (record, ttlMs) => through('post', () => board.post(record, ttlMs)),
-    seen: (record, ttlMs, at) => through('seen', () => board.seen(record, ttlMs, at)),
-    withdraw: (nodeId, generation) => through('withdraw', () => board.withdraw(nodeId, generation)),
-    enlist: (nodeIds) => through('enlist', () => board.enlist(nodeIds)),
+    post: (record, ttlMs) => through('post', () => nodeRecords.post(record, ttlMs)),
+    seen: (record, ttlMs, at) => through('seen', () => nodeRecords.seen(record, ttlMs, at)),
+    withdraw: (nodeId, generation) => through('withdraw', () => nodeRecords.withdraw(nodeId, generation)),
+    enlist: (nodeIds) => through('enlist', () => nodeRecords.enlist(nodeIds)),
     read(requested) {
       calls.most = Math.max(calls.most, requested.length);
-      return through('read', () => board.read(requested));
+      return through('read', () => nodeRecords.read(requested));
     },
-    page: (cursor, max) => through('page', () => board.page(cursor, max)),
+    page: (cursor, max) => through('page', () => nodeRecords.page(cursor, max)),
     subscribe: (listen) =>
-      board.subscribe((notices) => {
+      nodeRecords.subscribe((notices) => {
         if (!connection.isDeaf && !connection.isCut) listen(notices);
       }),
   };
   const replica = createNodeReplica({
-    board: guarded,
+    nodeRecords: guarded,
     clock,
     chance: () => 0.5,
     log: QUIET,
@@ -96,7 +96,7 @@ export function joinBoard(deps: {
 /** A node that sends heartbeats until the returned function is called. */
 export function beating(
   clock: Clock,
-  replica: ReturnType<typeof joinBoard>['replica'],
+  replica: ReturnType<typeof joinReplica>['replica'],
   nodeId: string,
 ): () => void {
   let isEnded = false;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { times } from '../../contracts/harness.ts';
 import { createTestCluster } from '../../support/test-cluster.ts';
-import { beating, INTERVAL_MS, joinBoard, ownNode, SETTINGS } from './node-replica-rig.ts';
+import { beating, INTERVAL_MS, joinReplica, ownNode, SETTINGS } from './node-replica-rig.ts';
 
 /** One TTL of a node record, and the ticks around it. */
 const GONE_MS = SETTINGS.presenceMs + 2 * SETTINGS.tickMs;
@@ -10,15 +10,15 @@ const GONE_MS = SETTINGS.presenceMs + 2 * SETTINGS.tickMs;
 function startRig() {
   const {
     clock,
-    store: { board },
+    store: { nodeRecords },
     empty,
   } = createTestCluster({ settings: { forgetNodesAfterMs: 20_000 } });
   return {
     clock,
-    board,
-    join: (settings = {}) => joinBoard({ board, clock, settings }),
+    nodeRecords,
+    join: (settings = {}) => joinReplica({ nodeRecords, clock, settings }),
     /** The store loses everything; subscriptions stay. */
-    async empty(...deaf: ReturnType<typeof joinBoard>[]) {
+    async empty(...deaf: ReturnType<typeof joinReplica>[]) {
       empty();
       for (const { connection } of deaf) connection.isDeaf = true;
     },
@@ -85,7 +85,7 @@ describe('the node replica', () => {
     const node = ownNode();
     a.replica.keep(node);
     await clock.advance(1);
-    expect(b.replica.stats().isFrozen).toBe(true);
+    expect(b.replica.stats().isHoldingOff).toBe(true);
     expect(a.replica.drop(node.nodeId, node.generation)).toBe(true);
     await clock.advance(1);
     expect(b.received.removed).toEqual([node.nodeId]);

@@ -9,7 +9,7 @@ export const ENLIST_MS = 30_000;
 export function createPublisher(chance: number) {
   const clock = createManualClock();
   const ttls: number[] = [];
-  const board = {
+  const nodeRecords = {
     post: async (_: unknown, ttlMs: number) => {
       ttls.push(ttlMs);
       return { kind: 'posted' };
@@ -20,7 +20,7 @@ export function createPublisher(chance: number) {
     },
   } as unknown as NodeRecords;
   const records = createOwnNodePublisher({
-    board,
+    nodeRecords,
     clock,
     chance: () => chance,
     self: () => ({ instanceId: 'me', incarnation: 'me-1' }),
@@ -44,7 +44,7 @@ export function createHeldPublisher() {
   const posted: { version: number; incarnation: string }[] = [];
   const ask = (what: string) =>
     new Promise<never>((resolve) => requested.push({ what, answer: (how) => resolve(how as never) }));
-  const board = {
+  const nodeRecords = {
     post({ generation, version, holder }) {
       posted.push({ version, incarnation: holder.incarnation });
       return ask(`post ${generation}`);
@@ -54,7 +54,7 @@ export function createHeldPublisher() {
     enlist: () => ask('enlist'),
   } as Partial<NodeRecords> as NodeRecords;
   const records = createOwnNodePublisher({
-    board,
+    nodeRecords,
     clock,
     chance: () => 0.5,
     self: () => ({ instanceId: 'me', incarnation: connection.incarnation }),

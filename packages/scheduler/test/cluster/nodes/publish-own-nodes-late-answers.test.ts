@@ -48,12 +48,12 @@ it('ids are listed again if data was lost during the listing', async () => {
   records.keep(OLDER_NODE);
   await answer('post 1', { kind: 'posted' });
   await clock.advance(ENLIST_MS);
-  const round = records.round();
+  const publishPending = records.publishPending();
   await clock.advance(0);
-  records.tellAgain();
+  records.publishAgain();
   await answer('enlist', {});
-  await round;
-  void records.round();
+  await publishPending;
+  void records.publishPending();
   await answer('post 1', { kind: 'already' });
   expect(requested()).toEqual(['enlist']);
 });

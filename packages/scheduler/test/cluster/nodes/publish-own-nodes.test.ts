@@ -40,10 +40,10 @@ it('publishes nothing while fenced, and the rest afterwards', async () => {
   connection.isFenced = true;
   records.keep(NODE);
   records.drop('node-2', 5);
-  await records.round();
+  await records.publishPending();
   expect(requested()).toEqual([]);
   connection.isFenced = false;
-  void records.round();
+  void records.publishPending();
   await answer('post 2', { kind: 'posted' });
   expect(requested()).toEqual(['enlist']);
 });
@@ -70,6 +70,6 @@ it('publishes nothing for nodes it withdrew at shutdown', async () => {
   records.beat('node-1', clock.now());
   await answer('withdraw 2', { kind: 'withdrawn' });
   await leaving;
-  await records.round();
+  await records.publishPending();
   expect(requested()).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /** The operators' view of all instances, also while a part of the store does not answer. */
 import { expect, it } from 'vitest';
-import { createClusterReader, type SharedStore } from '../../../src/cluster/operators/cluster-reader.ts';
+import { type ClusterStore, createClusterReader } from '../../../src/cluster/operators/cluster-reader.ts';
 import { SchedulerError } from '../../../src/domain/errors.ts';
 import { isPending } from '../../contracts/harness.ts';
 import { faulty } from '../../support/faulty.ts';
@@ -11,7 +11,7 @@ import { instanceNamed, STARTED_AT } from '../../support/test-cluster.ts';
 const OWN = { nodes: 3, sessions: 2, jobs: 1 };
 const OK = { mode: 'cluster', isOk: true } as const;
 
-async function start(change: (shared: SharedStore) => SharedStore = (shared) => shared) {
+async function start(change: (shared: ClusterStore) => ClusterStore = (shared) => shared) {
   const clock = createManualClock();
   const world = createInstancesInMemory({ clock });
   const self = await world.join('b');
@@ -93,7 +93,7 @@ it('shows dead instances, which wait for a takeover', async () => {
   await instances.leave(await join('gone'));
   const { instances: lines, warnings } = await reader.read();
   expect(lines[1]).toMatchObject({ instanceId: 'gone', state: 'dead', instance: undefined });
-  expect(warnings).toEqual(['gone is dead and waits to be adopted by a survivor']);
+  expect(warnings).toEqual(['gone is dead and waits for a takeover by a survivor']);
 });
 
 it('shows dead letters of removed instances while any are left', async () => {
@@ -105,7 +105,7 @@ it('shows dead letters of removed instances while any are left', async () => {
   expect(view.instances).toHaveLength(1);
   expect(view.orphans).toEqual([{ instanceId: 'gone', deadLetters: 2 }]);
   expect(view.warnings).toEqual([
-    '2 dead letters, 2 of instances that are gone: look at them with "lingua dlq list"',
+    '2 dead letters, 2 of removed instances: look at them with "lingua dlq list"',
   ]);
   await deadLetters.purge('gone', { max: 10 });
   expect(await reader.read()).toMatchObject({ orphans: [], warnings: [] });
@@ -147,9 +147,7 @@ it('limits the wait for a shard and shows the rest', async () => {
     { instanceId: 'slow', state: 'unknown', figures: undefined, inbox: undefined },
     { instanceId: 'well', state: 'living', inbox: { dead: 1 } },
   ]);
-  expect(warnings[0]).toBe(
-    'nothing could be learned in time of slow: the part of the store they are in is slow',
-  );
+  expect(warnings[0]).toBe('no answer in time about slow: their Redis shard is slow');
   expect(clock.pending()).toBe(0);
 });
 
@@ -164,8 +162,8 @@ it('shows only this instance while the store fails, with a warning', async () =>
     store: { mode: 'cluster', isOk: false, detail: 'no connection' },
     instances: [{ instance: self, figures: OWN, inbox: undefined }],
     warnings: [
-      'the store is not well: no connection; new work is refused',
-      'the other instances are not known: the store could not be asked for them',
+      'Redis does not answer: no connection; new work is refused',
+      'the other instances are unknown: Redis did not answer',
     ],
   });
 });
@@ -179,8 +177,8 @@ it('warns of different versions and of a full inbox', async () => {
   }));
   await join('old', { version: '1.0.0' });
   expect((await reader.read()).warnings).toEqual([
-    '1000 messages wait in the inbox of old: it is too slow, or hangs',
-    'versions differ: 1.0.0, 1.2.3; fine during a rolling restart only',
+    '1000 messages wait in the inbox of old: it is too slow, or frozen',
+    'versions differ: 1.0.0, 1.2.3; expected only during a rolling restart',
   ]);
 });
 
@@ -189,7 +187,7 @@ it('warns of different pools, with the instances of each', async () => {
   for (const id of ['a', 'c', 'silent']) await join(id);
   for (const id of ['a', 'c']) await figures.write(id, { ...OWN, pools: '0000beef' }, 60_000);
   expect((await reader.read()).warnings).toEqual([
-    'pools differ: none on b; 0000beef on a, c; have all of them read the same configuration (SIGHUP)',
+    'pools differ: none on b; 0000beef on a, c; give all of them the same configuration and reload it (SIGHUP)',
   ]);
 });
 

@@ -127,7 +127,7 @@ describe('a replay of a dead letter', () => {
     expect(await arrived('a')).toEqual(['said in confidence']);
     expect(await arrived('self')).toEqual([]);
     expect(await heads()).toEqual([]);
-    expect(lines.join()).toContain('a dead letter is replayed');
+    expect(lines.join()).toContain('replayed a dead letter');
     expect(lines.join()).not.toContain('confidence');
   });
 

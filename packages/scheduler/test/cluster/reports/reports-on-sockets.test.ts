@@ -200,14 +200,14 @@ describe('a report on a socket, of a job without a driver', () => {
   it('is kept by a restarted driver until it has taken the job over', async () => {
     const { driver, join, jobs, jobId, answer, clock, settle } = await startInstances();
     await driver.instance.die();
-    const reborn = await join('driver', 'driver-2');
-    await reborn.bySocket.acknowledge(answer);
+    const restarted = await join('driver', 'driver-2');
+    await restarted.bySocket.acknowledge(answer);
     await settle();
-    expect([reborn.state.applied, reborn.pending.size()]).toEqual([[], 1]);
-    jobs.assign(jobId, reborn.driver);
-    reborn.state.drives.add(jobId);
+    expect([restarted.state.applied, restarted.pending.size()]).toEqual([[], 1]);
+    jobs.assign(jobId, restarted.driver);
+    restarted.state.drives.add(jobId);
     await clock.advance(SOON_MS);
-    expect(reborn.state.applied).toEqual([`${jobId} acknowledged`]);
+    expect(restarted.state.applied).toEqual([`${jobId} acknowledged`]);
   });
 
   it.each(['driverOf', 'send'] as const)('is kept while Redis does not answer (%s)', async (method) => {

@@ -1,5 +1,5 @@
 /** Instances that find the jobs of other instances through repeated requests. */
-import { createJobClaims } from '../../../src/cluster/driver/driver-claims.ts';
+import { createDriverClaims } from '../../../src/cluster/driver/driver-claims.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { AudioAt } from '../../../src/domain/job-spec.ts';
 import { faulty } from '../../support/faulty.ts';
@@ -12,7 +12,7 @@ import {
 import { createSharedJobs, type SharedJobs } from './shared-jobs-rig.ts';
 
 export const JOB_DEADLINE_MS = 90_000;
-export const VERDICT_MS = 10_000;
+export const PLACING_RESULT_MS = 10_000;
 /** Long enough for audio to be offered once more. */
 export const SOON_MS = 300;
 export const AT: AudioAt = { url: 'http://me:5010/v1/audio/1', token: 'one-job', bytes: 32_000 };
@@ -26,14 +26,14 @@ function withClaims(messaging: Messaging, jobs: SharedJobs, instance: MessagingI
     audio: new Map<string, AudioAt>(),
     drives: new Set<string>(),
     returned: [] as string[],
-    verdict: async (_: string): Promise<{ kind: 'placed' } | typeof REFUSED | undefined> => undefined,
+    result: async (_: string): Promise<{ kind: 'placed' } | typeof REFUSED | undefined> => undefined,
   };
   const store = faulty(
     { ...jobs.takeoverStoreOf(() => instance.driver), driverOf: jobs.driverOf },
     [],
     messaging.clock,
   );
-  const claims = createJobClaims({
+  const claims = createDriverClaims({
     takeoverStore: store.port,
     driverOf: store.port.driverOf,
     driver: () => instance.driver,
@@ -44,14 +44,14 @@ function withClaims(messaging: Messaging, jobs: SharedJobs, instance: MessagingI
     audioAt: (jobId) => state.audio.get(jobId),
     audioReturned: (jobId, { url }) => void state.returned.push(`${jobId} ${url}`),
     drives: (jobId) => state.drives.has(jobId),
-    verdictHere: (jobId) => state.verdict(jobId),
-    isConcernedWith: (jobId) => state.drives.has(jobId),
+    placingResultHere: (jobId) => state.result(jobId),
+    isKnownHere: (jobId) => state.drives.has(jobId),
     recordOf: (jobId) => Promise.resolve(jobs.store.get(jobId)),
-    adopt({ jobId }) {
+    resume({ jobId }) {
       state.drives.add(jobId);
-      state.verdict = async () => ({ kind: 'placed' });
+      state.result = async () => ({ kind: 'placed' });
     },
-    verdictMs: VERDICT_MS,
+    placingResultMs: PLACING_RESULT_MS,
     clock: messaging.clock,
     jobDeadlineMs: JOB_DEADLINE_MS,
     log: QUIET,

@@ -1,7 +1,7 @@
 /** The driver of a repeated request's job: who it is, when the job may be taken over, and the result of the first request. */
 import { describe, expect, it } from 'vitest';
 import { isPending } from '../../contracts/harness.ts';
-import { AT, REFUSED, startClaims, VERDICT_MS } from './driver-claims-rig.ts';
+import { AT, PLACING_RESULT_MS, REFUSED, startClaims } from './driver-claims-rig.ts';
 
 const DOWN = { code: 'SCHEDULER_DEPENDENCY_DOWN' };
 
@@ -46,14 +46,14 @@ describe('the job of a repeated request', () => {
   it('goes to the new incarnation if that takes it over first', async () => {
     const { me, other, join, job, jobs, clock } = await startClaims();
     await other.instance.die();
-    const reborn = await join('other', 'other-2');
+    const restarted = await join('other', 'other-2');
     me.store.plan({ method: 'takeOver', fault: { delayMs: 10 } });
     const claimed = me.claim(job);
     await clock.advance(5);
-    jobs.assign(job.jobId, reborn.driver);
+    jobs.assign(job.jobId, restarted.driver);
     await clock.advance(5);
     expect(await claimed).toEqual({ kind: 'theirs' });
-    expect(jobs.driver(job.jobId)).toBe(reborn.driver);
+    expect(jobs.driver(job.jobId)).toBe(restarted.driver);
   });
 
   it.each([
@@ -66,10 +66,10 @@ describe('the job of a repeated request', () => {
     me.state.dead.add('other');
     const seen = looksFirst ? before : await me.instance.living();
     me.state.look = async () => seen;
-    const reborn = await join('other', 'other-2');
-    const job = await drivenBy(reborn);
+    const restarted = await join('other', 'other-2');
+    const job = await drivenBy(restarted);
     expect(await me.claim(job)).toEqual({ kind: 'theirs' });
-    expect(jobs.driver(job.jobId)).toBe(reborn.driver);
+    expect(jobs.driver(job.jobId)).toBe(restarted.driver);
   });
 
   it('is taken over by one of several concurrent claimants', async () => {
@@ -113,7 +113,7 @@ describe('the result of the first request for a job', () => {
   it('comes from the driver of the job', async () => {
     const { me, other, job, settle } = await startClaims();
     for (const said of [{ kind: 'placed' } as const, REFUSED, undefined]) {
-      other.state.verdict = async () => said;
+      other.state.result = async () => said;
       const requested = me.placingResult(job);
       await settle();
       expect(await requested).toEqual(said);
@@ -130,14 +130,14 @@ describe('the result of the first request for a job', () => {
 
   it('is awaited up to a limit without blocking other messages', async () => {
     const { me, other, job, clock, settle } = await startClaims();
-    other.state.verdict = () => new Promise(() => {});
+    other.state.result = () => new Promise(() => {});
     const requested = me.placingResult(job);
     const outcome = requested.catch((fault: unknown) => fault);
     me.state.audio.set(job.jobId, AT);
     me.offerAudio(job);
     await settle();
     expect(other.state.returned).toHaveLength(1);
-    await clock.advance(VERDICT_MS - 100);
+    await clock.advance(PLACING_RESULT_MS - 100);
     expect(await isPending(requested)).toBe(true);
     await clock.advance(100);
     expect(await outcome).toMatchObject(DOWN);
@@ -176,7 +176,7 @@ describe('a record whose driver lives and does not know the job', () => {
     const { me, other, job, jobs, settle } = await startClaims();
     other.state.drives.delete(job.jobId);
     const requested = me.placingResult(job);
-    other.state.verdict = async () => {
+    other.state.result = async () => {
       jobs.assign(job.jobId, 'third/third-1');
       return undefined;
     };

@@ -6,13 +6,13 @@ import { type MessagingInstance, startMessaging } from '../messaging/message-bus
 async function start() {
   const messaging = startMessaging();
   const had = new Set(['session-1']);
-  const letGo: string[] = [];
+  const released: string[] = [];
   const join = (instance: MessagingInstance) =>
     createSessionRelease({
       bus: instance.bus,
       self: () => instance.driver,
-      async letGo(sessionId) {
-        letGo.push(`${sessionId} by ${instance.driver}`);
+      async release(sessionId) {
+        released.push(`${sessionId} by ${instance.driver}`);
         return had.has(sessionId);
       },
     });
@@ -23,7 +23,7 @@ async function start() {
     ...messaging,
     owner,
     taker,
-    letGo,
+    released,
     async release(of: string, sessionId = 'session-1') {
       const answer = release(of, sessionId);
       await messaging.clock.advance(1_000);
@@ -34,16 +34,16 @@ async function start() {
 
 describe('a session that resumes on another instance', () => {
   it('is released by its holder', async () => {
-    const { owner, release, letGo } = await start();
+    const { owner, release, released } = await start();
     expect(await release(owner.driver)).toBe(true);
     expect(await release(owner.driver, 'session-2')).toBe(false);
-    expect(letGo).toEqual([`session-1 by ${owner.driver}`, `session-2 by ${owner.driver}`]);
+    expect(released).toEqual([`session-1 by ${owner.driver}`, `session-2 by ${owner.driver}`]);
   });
 
   it('is not released by a later incarnation of its holder', async () => {
-    const { release, letGo } = await start();
+    const { release, released } = await start();
     expect(await release('owner/an-earlier-life')).toBe(false);
-    expect(letGo).toEqual([]);
+    expect(released).toEqual([]);
   });
 
   it('waits one second at most for its holder', async () => {

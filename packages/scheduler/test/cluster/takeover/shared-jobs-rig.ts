@@ -1,6 +1,6 @@
 /** Jobs that several instances share, in memory: records with their driver, and the index of each driver. */
 import { createJobStore } from '../../../src/adapters/memory/job-store.ts';
-import type { Position, TakeoverStore } from '../../../src/cluster/recovery/takeover.ts';
+import type { IndexedJob, TakeoverStore } from '../../../src/cluster/recovery/takeover.ts';
 import type { JobId } from '../../../src/domain/ids.ts';
 import { isSettled, type JobRecord } from '../../../src/domain/job.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
@@ -20,12 +20,12 @@ const instanceOf = (driver: string): string => driver.slice(0, driver.lastIndexO
 export function createSharedJobs(clock: Clock) {
   const store = createJobStore({ clock, ...LIMITS });
   const drivers = new Map<JobId, string>();
-  const indexes = new Map<string, Map<JobId, Position>>();
+  const indexes = new Map<string, Map<JobId, IndexedJob>>();
   /** The steps of the takeover, in order. */
   const done: string[] = [];
 
-  const indexOf = (instanceId: string): Map<JobId, Position> => {
-    const index = indexes.get(instanceId) ?? new Map<JobId, Position>();
+  const indexOf = (instanceId: string): Map<JobId, IndexedJob> => {
+    const index = indexes.get(instanceId) ?? new Map<JobId, IndexedJob>();
     indexes.set(instanceId, index);
     return index;
   };
@@ -58,7 +58,7 @@ export function createSharedJobs(clock: Clock) {
     },
 
     /** Puts the job into an index, independent of its driver. */
-    index: (instanceId: string, { jobId, deadlineAt }: Position): void =>
+    index: (instanceId: string, { jobId, deadlineAt }: IndexedJob): void =>
       void indexOf(instanceId).set(jobId, { jobId, deadlineAt }),
     drivenIn: (instanceId: string): readonly JobId[] => [...indexOf(instanceId).keys()],
     driver: (jobId: JobId): string | undefined => drivers.get(jobId),

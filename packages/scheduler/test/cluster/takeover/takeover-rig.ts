@@ -1,6 +1,9 @@
 /** Survivors that take over from dead instances, on stores in memory that record the order of the steps. */
-import { createTakeover, type TakeoverStore } from '../../../src/cluster/recovery/takeover.ts';
-import { createTakeoverLookup } from '../../../src/cluster/recovery/taking-over.ts';
+import {
+  createCertainTakeover,
+  createTakeover,
+  type TakeoverStore,
+} from '../../../src/cluster/recovery/takeover.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { Inbox } from '../../../src/ports/inbox.ts';
 import type { Instance } from '../../../src/ports/instances.ts';
@@ -42,7 +45,7 @@ export function startTakeover({ maxDeliveries = 3 } = {}) {
     const { meter, counted } = createTally();
     const state = {
       isFenced: false,
-      adopted: [] as string[],
+      resumed: [] as string[],
       messages: [] as string[],
       opened: [] as string[],
       receive: async (_: string): Promise<void> => {},
@@ -70,16 +73,16 @@ export function startTakeover({ maxDeliveries = 3 } = {}) {
       [],
       clock,
     );
-    const adopt = ({ jobId }: JobRecord): void => {
+    const resume = ({ jobId }: JobRecord): void => {
       // As the engine does: a job that is in flight stays as it is.
-      if (state.adopted.includes(jobId)) return;
+      if (state.resumed.includes(jobId)) return;
       done.push(`adopted ${jobId}`);
-      state.adopted.push(jobId);
+      state.resumed.push(jobId);
     };
-    const { takeOver } = createTakeoverLookup({
+    const { takeOver } = createCertainTakeover({
       takeoverStore: stores.port,
       instances,
-      adopt,
+      resume,
       clock,
       log: QUIET,
     });
@@ -95,7 +98,7 @@ export function startTakeover({ maxDeliveries = 3 } = {}) {
         inheritSettled: stores.port.inheritSettled,
         forgetIndexes: stores.port.forgetIndexes,
       },
-      adopt,
+      resume,
       orphan: (of) => stores.port.orphan(of),
       // Messages share one lane, unless they name another.
       laneOf: (text) => text.split(':')[1] ?? '',

@@ -14,11 +14,11 @@ describe('several survivors', () => {
     for (const each of all) each.stores.plan({ fault: { delayMs: 1 } });
     for (const each of all) each.takeover.died(['dead']);
     await clock.advance(TURN_MS);
-    const adopted = all.flatMap((each) => each.adopted);
-    expect(adopted).toHaveLength(100);
-    expect(unique(adopted)).toEqual(unique(left));
+    const resumed = all.flatMap((each) => each.resumed);
+    expect(resumed).toHaveLength(100);
+    expect(unique(resumed)).toEqual(unique(left));
     for (const each of all)
-      expect(each.adopted.map((jobId) => jobs.driver(jobId))).toEqual(each.adopted.map(() => each.driver));
+      expect(each.resumed.map((jobId) => jobs.driver(jobId))).toEqual(each.resumed.map(() => each.driver));
     expect(unique(all.flatMap((each) => each.messages))).toEqual(['x', 'y', 'z']);
     expect(await isForgotten('dead')).toBe(true);
   });
@@ -51,7 +51,7 @@ describe('several survivors', () => {
     const left = new Map<string, readonly string[]>();
     for (const name of ['dead-1', 'dead-2']) left.set(name, await deadWith(name, { jobCount: 1 }));
     for (const each of [a, b]) await each.sees('dead-1', 'dead-2');
-    expect([a.adopted, b.adopted]).toEqual([left.get('dead-1'), left.get('dead-2')]);
+    expect([a.resumed, b.resumed]).toEqual([left.get('dead-1'), left.get('dead-2')]);
   });
 
   it('take over several instances that died together', async () => {
@@ -62,7 +62,7 @@ describe('several survivors', () => {
       ...(await deadWith('dead-2', { jobCount: 2, fresh: ['y'] })),
     ];
     await me.sees('dead-1', 'dead-2');
-    expect([unique(me.adopted), unique(me.messages)]).toEqual([unique(left), ['x', 'y']]);
+    expect([unique(me.resumed), unique(me.messages)]).toEqual([unique(left), ['x', 'y']]);
     expect([await isForgotten('dead-1'), await isForgotten('dead-2')]).toEqual([true, true]);
   });
 });
@@ -100,10 +100,10 @@ describe('an instance that may not take over', () => {
     await clock.advance(TURN_MS);
     await b.sees();
     await b.sees('dead');
-    expect(b.adopted).toEqual([]);
+    expect(b.resumed).toEqual([]);
     await clock.advance(TURN_MS);
     await b.sees('dead');
-    expect(b.adopted).toHaveLength(1);
+    expect(b.resumed).toHaveLength(1);
   });
 });
 
@@ -115,7 +115,7 @@ describe('an instance that restarts under its name', () => {
     await announce('reborn', 'reborn-2');
     const { jobId } = await jobs.add('reborn/reborn-2');
     await me.sees('reborn');
-    expect(me.adopted).toEqual([old]);
+    expect(me.resumed).toEqual([old]);
     expect(jobs.driver(jobId)).toBe('reborn/reborn-2');
     expect(jobs.drivenIn('reborn')).toEqual([jobId]);
     expect([me.messages, await isForgotten('reborn')]).toEqual([[], false]);
@@ -134,7 +134,7 @@ describe('an instance that restarts under its name', () => {
     expect(back).toHaveLength(8);
     await clock.advance(10);
     expect(back.map((jobId) => jobs.driver(jobId))).toEqual(back.map(() => 'reborn/reborn-2'));
-    expect(me.adopted).toHaveLength(32);
+    expect(me.resumed).toHaveLength(32);
   });
 
   it('keeps its indexes and name if it restarts during the takeover', async () => {
@@ -164,8 +164,8 @@ describe('an instance that restarts under its name', () => {
     const { survivor, deadWith, jobs } = startTakeover();
     const old = await deadWith('me', { jobCount: 2 });
     const me = await survivor('me', { incarnation: 'me-2' });
-    await me.takeover.ownPast();
-    expect(unique(me.adopted)).toEqual(unique(old));
+    await me.takeover.takeOverPrevious();
+    expect(unique(me.resumed)).toEqual(unique(old));
     expect(old.map((jobId) => jobs.driver(jobId))).toEqual(old.map(() => 'me/me-2'));
     expect(unique(jobs.drivenIn('me'))).toEqual(unique(old));
   });
@@ -175,12 +175,12 @@ describe('an instance that restarts under its name', () => {
     const [old] = await deadWith('me', { jobCount: 1 });
     const me = await survivor('me', { incarnation: 'me-2' });
     me.stores.plan({ method: 'drivenBy', fault: 'throw' });
-    await me.takeover.ownPast();
+    await me.takeover.takeOverPrevious();
     await clock.advance(3 * TURN_MS);
-    expect(me.adopted).toEqual([]);
+    expect(me.resumed).toEqual([]);
     me.stores.heal();
     await clock.advance(TURN_MS);
-    expect(me.adopted).toEqual([old]);
+    expect(me.resumed).toEqual([old]);
     expect(clock.pending()).toBe(0);
   });
 });

@@ -57,8 +57,8 @@ describe('a survivor that takes over', () => {
     await me.sees('dead');
     expect(me.stores.calls('takeOver')).toBe(32);
     await clock.advance(TURN_MS);
-    expect(unique(me.adopted)).toEqual(unique(left));
-    expect(me.adopted).toHaveLength(100);
+    expect(unique(me.resumed)).toEqual(unique(left));
+    expect(me.resumed).toHaveLength(100);
   });
 
   it('skips jobs that are settled, forgotten or driven by another instance', async () => {
@@ -68,7 +68,7 @@ describe('a survivor that takes over', () => {
     await jobs.settle(settled);
     jobs.assign(theirs, 'other/other-1');
     await me.sees('dead');
-    expect(me.adopted).toEqual([own]);
+    expect(me.resumed).toEqual([own]);
     expect(jobs.driver(theirs)).toBe('other/other-1');
     expect(await isForgotten('dead')).toBe(false);
   });
@@ -96,7 +96,7 @@ describe('a survivor that takes over', () => {
       late = (await jobs.add('dead/dead-1')).jobId;
     };
     await me.sees('dead');
-    expect(me.adopted).toEqual([late]);
+    expect(me.resumed).toEqual([late]);
   });
 });
 
@@ -109,7 +109,7 @@ describe('a message of a dead instance that cannot be handled', () => {
       if (text === 'bad') throw new Error('its job has no driver yet');
     };
     await me.sees('dead');
-    expect([me.messages, me.adopted]).toEqual([['b', 'c', 'd'], [jobId]]);
+    expect([me.messages, me.resumed]).toEqual([['b', 'c', 'd'], [jobId]]);
     // The dead instance had read the other messages, and may have handled them.
     expect(me.state.opened).toEqual(['b']);
     expect(done.filter((what) => /inbox|settled|indexes|name/.test(what))).toEqual([]);
@@ -190,7 +190,7 @@ describe('a takeover that fails', () => {
       // Messages that it had just read come again then.
       await clock.advance(TURN_MS);
       if (!(await isForgotten('dead'))) await me.sees('dead');
-      expect(unique(me.adopted)).toEqual(unique(left));
+      expect(unique(me.resumed)).toEqual(unique(left));
       expect(left.map((jobId) => jobs.driver(jobId))).toEqual(left.map(() => me.driver));
       expect(unique(me.messages)).toEqual(['a', 'b']);
       expect(await isForgotten('dead')).toBe(true);
@@ -206,7 +206,7 @@ describe('a takeover that fails', () => {
     await me.sees('dead');
     const taken = left.filter((jobId) => jobs.driver(jobId) === me.driver);
     expect(taken).toHaveLength(39);
-    expect(unique(me.adopted)).toEqual(unique(taken));
+    expect(unique(me.resumed)).toEqual(unique(taken));
     expect(me.messages).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 /** A takeover call that failed may have had its effect: it is repeated until the store says who drives the job. */
 import { describe, expect, it } from 'vitest';
-import { createTakeoverLookup } from '../../../src/cluster/recovery/taking-over.ts';
+import { createCertainTakeover } from '../../../src/cluster/recovery/takeover.ts';
 import { faulty } from '../../support/faulty.ts';
 import { createTestCluster } from '../../support/test-cluster.ts';
 import { about } from '../membership/presence-rig.ts';
@@ -17,92 +17,92 @@ function start() {
     store: { instances },
   } = createTestCluster();
   const jobs = createSharedJobs(clock);
-  const adopted: string[] = [];
+  const resumed: string[] = [];
   const me = 'me/me-1';
   const store = faulty(
     jobs.takeoverStoreOf(() => me),
     [],
     clock,
   );
-  const { takeOver, unsure } = createTakeoverLookup({
+  const { takeOver, uncertain } = createCertainTakeover({
     takeoverStore: store.port,
     instances,
-    adopt: ({ jobId }) => void adopted.push(jobId),
+    resume: ({ jobId }) => void resumed.push(jobId),
     clock,
     log: QUIET,
   });
-  return { clock, jobs, instances, adopted, me, store, takeOver, unsure };
+  return { clock, jobs, instances, resumed, me, store, takeOver, uncertain };
 }
 
 describe('a job that is taken over', () => {
   it('is returned at once to the caller that takes it over', async () => {
-    const { clock, jobs, adopted, takeOver } = start();
+    const { clock, jobs, resumed, takeOver } = start();
     const job = await jobs.add('dead/dead-1');
     expect(await takeOver(job, { instanceId: 'dead' })).toEqual({ kind: 'taken', job });
     await clock.advance(10 * AGAIN_MS);
-    expect([adopted, clock.pending()]).toEqual([[], 0]);
+    expect([resumed, clock.pending()]).toEqual([[], 0]);
   });
 
   it('is driven here after a call that failed after its effect', async () => {
-    const { clock, jobs, adopted, store, takeOver, me } = start();
+    const { clock, jobs, resumed, store, takeOver, me } = start();
     const { jobId, deadlineAt } = await jobs.add('dead/dead-1');
     store.plan({ method: 'takeOver', fault: 'throw_after_effect' });
     await expect(takeOver({ jobId, deadlineAt }, { instanceId: 'dead' })).rejects.toThrow();
-    expect([jobs.driver(jobId), jobs.drivenIn('dead'), adopted]).toEqual([me, [], []]);
+    expect([jobs.driver(jobId), jobs.drivenIn('dead'), resumed]).toEqual([me, [], []]);
     await clock.advance(5 * AGAIN_MS);
-    expect(adopted).toEqual([]);
+    expect(resumed).toEqual([]);
     store.heal();
     await clock.advance(AGAIN_MS);
-    expect(adopted).toEqual([jobId]);
+    expect(resumed).toEqual([jobId]);
     await clock.advance(10 * AGAIN_MS);
-    expect([adopted.length, clock.pending()]).toEqual([1, 0]);
+    expect([resumed.length, clock.pending()]).toEqual([1, 0]);
   });
 
   it('is not looked up again once a caller has the answer', async () => {
-    const { clock, jobs, adopted, store, takeOver } = start();
+    const { clock, jobs, resumed, store, takeOver } = start();
     const job = await jobs.add('dead/dead-1');
     store.plan({ method: 'takeOver', at: [1], fault: 'throw_after_effect' });
     await expect(takeOver(job, { instanceId: 'dead' })).rejects.toThrow();
     expect((await takeOver(job, { instanceId: 'dead' })).kind).toBe('taken');
     await clock.advance(10 * AGAIN_MS);
-    expect([adopted, store.calls('takeOver'), clock.pending()]).toEqual([[], 2, 0]);
+    expect([resumed, store.calls('takeOver'), clock.pending()]).toEqual([[], 2, 0]);
   });
 
   it('is left alone if it is settled or driven by another instance', async () => {
-    const { clock, jobs, adopted, store, takeOver } = start();
+    const { clock, jobs, resumed, store, takeOver } = start();
     const [settled, theirs] = [await jobs.add('dead/dead-1'), await jobs.add('dead/dead-1')];
     store.plan({ method: 'takeOver', at: [1, 2], fault: 'throw' });
     for (const job of [settled, theirs]) await takeOver(job, { instanceId: 'dead' }).catch(() => undefined);
     await jobs.settle(settled.jobId);
     jobs.assign(theirs.jobId, 'other/other-1');
     await clock.advance(10 * AGAIN_MS);
-    expect([adopted, store.calls('takeOver'), clock.pending()]).toEqual([[], 4, 0]);
+    expect([resumed, store.calls('takeOver'), clock.pending()]).toEqual([[], 4, 0]);
   });
 
   it('is left to its former driver if that drives it again', async () => {
-    const { clock, jobs, instances, adopted, store, takeOver } = start();
+    const { clock, jobs, instances, resumed, store, takeOver } = start();
     const job = await jobs.add('back/back-1');
     store.plan({ method: 'takeOver', at: [1], fault: 'throw' });
     await takeOver(job, { instanceId: 'back' }).catch(() => undefined);
     await instances.announce({ ...about('back'), incarnation: 'back-2' }, LIVES_MS);
     jobs.assign(job.jobId, 'back/back-2');
     await clock.advance(AGAIN_MS);
-    expect([adopted, jobs.driver(job.jobId)]).toEqual([[], 'back/back-2']);
+    expect([resumed, jobs.driver(job.jobId)]).toEqual([[], 'back/back-2']);
   });
 
   it('I11 bounded: is looked up with bounded concurrency and memory', async () => {
-    const { clock, jobs, adopted, store, takeOver, unsure } = start();
+    const { clock, jobs, resumed, store, takeOver, uncertain } = start();
     store.plan({ method: 'takeOver', fault: 'throw' });
     const deadlineAt = clock.now();
     for (let at = 0; at < 10_001; at += 1)
       await takeOver({ jobId: `job-${at}`, deadlineAt }, { instanceId: 'dead' }).catch(() => undefined);
-    expect([clock.pending(), unsure()]).toEqual([1, 10_000]);
+    expect([clock.pending(), uncertain()]).toEqual([1, 10_000]);
     const real = await jobs.add('dead/dead-1');
     store.heal();
     const before = store.calls('takeOver');
     await clock.advance(AGAIN_MS);
     expect(store.calls('takeOver') - before).toBe(10_000);
-    expect([adopted, clock.pending(), unsure()]).toEqual([[], 0, 0]);
+    expect([resumed, clock.pending(), uncertain()]).toEqual([[], 0, 0]);
     expect((await takeOver(real, { instanceId: 'dead' })).kind).toBe('taken');
   });
 });
@@ -115,7 +115,7 @@ describe('two survivors of which one misses the answer to its takeover', () => {
     a.stores.plan({ method: 'takeOver', at: [1], fault: 'throw_after_effect' });
     await a.sees('dead');
     await b.sees('dead');
-    expect([jobs.driver(jobId), a.adopted, b.adopted, await isForgotten('dead')]).toEqual([
+    expect([jobs.driver(jobId), a.resumed, b.resumed, await isForgotten('dead')]).toEqual([
       'a/a-1',
       [],
       [],
@@ -123,6 +123,6 @@ describe('two survivors of which one misses the answer to its takeover', () => {
     ]);
     await a.sees();
     await clock.advance(AGAIN_MS);
-    expect([a.adopted, b.adopted]).toEqual([[jobId], []]);
+    expect([a.resumed, b.resumed]).toEqual([[jobId], []]);
   });
 });

@@ -91,7 +91,7 @@ describe('an instance that freezes', () => {
         return now.state === 'RELEASED' ? now : undefined;
       });
       b.process.signal('SIGCONT');
-      await eventually(() => b.process.messages().includes('this instance was taken for dead'));
+      await eventually(() => b.process.messages().includes('this instance was declared dead'));
       await eventually(async () => (await b.get('/health/ready')).status === 200);
       expect(await b.job(job.job_id)).toEqual(done);
       const next = await b.dispatch();
