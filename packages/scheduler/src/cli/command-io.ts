@@ -1,26 +1,26 @@
-/** What a command needs from the terminal it runs in. */
+/** What a command needs from its terminal. */
 
 export interface CommandIo {
   out(line: string): void;
   err(line: string): void;
-  /** Aborted when the command is to end, as by Ctrl-C. */
+  /** Aborted when the command must end, for example by Ctrl-C. */
   readonly interrupted: AbortSignal;
-  /** Hears when the configuration is to be read anew, until what it answers is called. Absent: nobody can ask for that. */
+  /** Calls `listen` when the configuration must be read again. Returns a function that ends this. Absent: a reload is not possible. */
   onReload?(listen: () => void): () => void;
 }
 
-/** Resolves when the command is to end. */
+/** Resolves when the command must end. */
 export const interruption = ({ interrupted }: CommandIo): Promise<void> =>
   new Promise((resolve) => {
     if (interrupted.aborted) resolve();
     else interrupted.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** npm hands its children the Ctrl-C that they had from the terminal already: so soon after the first it is the same one. */
+/** npm passes on a Ctrl-C that its child has received from the terminal already: a second one within this time is the same. */
 const SAME_INTERRUPT_MS = 500;
 const INTERRUPTED_STATUS = 130;
 
-/** The terminal of this process. A second Ctrl-C or SIGTERM ends it the hard way. */
+/** The terminal of this process. A second Ctrl-C or SIGTERM ends the process at once. */
 export function createProcessIo(): CommandIo {
   const controller = new AbortController();
   let firstAt: number | undefined;

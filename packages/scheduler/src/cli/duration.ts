@@ -1,4 +1,4 @@
-/** Lengths of time as people write and read them. Pure. */
+/** Durations as text. Pure. */
 
 const UNITS: readonly (readonly [name: string, ms: number])[] = [
   ['d', 86_400_000],
@@ -14,7 +14,7 @@ export function readDuration(text: string): number | undefined {
   return amount === undefined || unit === undefined ? undefined : Math.round(Number(amount) * unit[1]);
 }
 
-/** The two largest units that matter: "3d 4h", "12s". */
+/** The two largest units: "3d 4h", "12s". */
 export function printDuration(ms: number): string {
   const at = UNITS.findIndex(([, unit]) => ms >= unit);
   const [large, small] = [UNITS[at], UNITS[at + 1]];

@@ -1,9 +1,9 @@
-/** What commands ask of a running scheduler as an operator; what goes wrong is said with what to do next. */
+/** Requests of operator commands to a running scheduler; an error text includes the next step. */
 import type { ErrorReply } from '@lingua/protocol';
 
 /** Ends a command with this text and status 1. */
 export class CommandFailure extends Error {
-  /** Whatever else is asked will fail in the same way. */
+  /** Every further request would fail in the same way. */
   readonly isFinal: boolean;
 
   constructor(message: string, { isFinal = false, cause }: { isFinal?: boolean; cause?: unknown } = {}) {
@@ -13,8 +13,8 @@ export class CommandFailure extends Error {
 }
 
 export interface OperatorClient {
-  /** Rejects with a CommandFailure unless the scheduler says yes. */
-  ask<Reply>(method: 'GET' | 'POST' | 'DELETE', path: string, query?: Query, body?: object): Promise<Reply>;
+  /** Rejects with a CommandFailure unless the answer is a success. */
+  call<Reply>(method: 'GET' | 'POST' | 'DELETE', path: string, query?: Query, body?: object): Promise<Reply>;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -51,14 +51,14 @@ export function createOperatorClient(deps: {
     } catch (error) {
       if (deps.interrupted.aborted) throw new CommandFailure('interrupted', { isFinal: true });
       throw new CommandFailure(
-        `no scheduler answers at ${url} (${reasonOf(error, answerMs)}); is it running? --url says where to look`,
+        `no scheduler answers at ${url} (${reasonOf(error, answerMs)}); is it running? --url sets the address`,
         { cause: error, isFinal: true },
       );
     }
   }
 
   return {
-    async ask<Reply>(
+    async call<Reply>(
       method: 'GET' | 'POST' | 'DELETE',
       path: string,
       query: Query = {},
@@ -96,7 +96,7 @@ function refusal(url: string, hasToken: boolean, status: number, body: object | 
   if (status === 401)
     return hasToken
       ? `the scheduler at ${url} does not know this token; use one of server.tokens with role "operator"`
-      : `the scheduler at ${url} asks for a token: give one of role "operator" with --token`;
+      : `the scheduler at ${url} requires a token: give one of role "operator" with --token`;
   if (status === 403)
     return `this token may not do that (${detail}); use one of server.tokens with role "operator"`;
   if (detail === NO_SUCH_PATH)
@@ -104,10 +104,10 @@ function refusal(url: string, hasToken: boolean, status: number, body: object | 
   return hint === undefined ? detail : `${detail}. ${hint}`;
 }
 
-/** As schedulers answer where they have nothing. */
+/** The answer of a scheduler for an unknown path. */
 const NO_SUCH_PATH = 'there is no such path';
 
-/** The cause says more than "fetch failed". */
+/** The cause is more precise than "fetch failed". */
 function reasonOf(error: unknown, answerMs: number): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no answer within ${answerMs / 1_000} s`;

@@ -1,4 +1,4 @@
-/** Commands that ask a running scheduler: the flags they share, and how they end. */
+/** Commands that call a running scheduler: their common flags and exit codes. */
 import type { CommandIo } from './command-io.ts';
 import { CommandFailure, createOperatorClient, type OperatorClient } from './operator-client.ts';
 import { parseFlags } from './parse-flags.ts';
@@ -6,7 +6,7 @@ import { parseFlags } from './parse-flags.ts';
 export const DEFAULT_URL = 'http://127.0.0.1:5010';
 
 export const OPERATOR_FLAGS_USAGE = `  --url URL          address of the scheduler (${DEFAULT_URL}); with many instances any of them
-  --token TOKEN      token of an operator, if the scheduler asks for one
+  --token TOKEN      token of an operator, if the scheduler requires one
   --json             for machines
   --help             this text`;
 
@@ -54,7 +54,7 @@ export interface OwnFlags {
   readonly body?: string | undefined;
 }
 
-export interface Asked {
+export interface OperatorRequest {
   readonly client: OperatorClient;
   readonly flags: OwnFlags;
   readonly words: readonly string[];
@@ -63,14 +63,14 @@ export interface Asked {
   readonly io: CommandIo;
 }
 
-/** Thrown by a command that was called wrongly: ends it with 2. */
+/** Thrown by a command that was called wrongly; its exit code is 2. */
 export class CommandMisuse extends Error {}
 
 export interface OperatorCommand {
   readonly name: string;
   readonly usage: string;
   readonly own: readonly (keyof OwnFlags)[];
-  run(asked: Asked): Promise<number>;
+  run(request: OperatorRequest): Promise<number>;
 }
 
 export async function runOperatorCommand(
@@ -78,14 +78,14 @@ export async function runOperatorCommand(
   argv: readonly string[],
   io: CommandIo,
 ): Promise<number> {
-  const tell = (problem: string): void => io.err(`lingua ${name}: ${problem}`);
+  const report = (problem: string): void => io.err(`lingua ${name}: ${problem}`);
   const parsed = parseFlags(
     argv,
     { ...SHARED, ...OWN },
     { allowsWords: true, offered: [...Object.keys(SHARED), ...own] },
   );
   if (typeof parsed === 'string') {
-    tell(parsed);
+    report(parsed);
     return 2;
   }
   const { url, token, json: isJson, help, ...flags } = parsed.values;
@@ -94,16 +94,16 @@ export async function runOperatorCommand(
     return 0;
   }
   const foreign = Object.keys(flags).filter((flag) => !(own as readonly string[]).includes(flag));
-  for (const flag of foreign) tell(`there is no option --${flag} (--help lists the options)`);
+  for (const flag of foreign) report(`there is no option --${flag} (--help lists the options)`);
   const isAddress = /^https?:\/\//.test(url) && URL.canParse(url);
-  if (!isAddress) tell('--url must start with http:// or https://');
+  if (!isAddress) report('--url must start with http:// or https://');
   if (foreign.length > 0 || !isAddress) return 2;
   const client = createOperatorClient({ url, token, interrupted: io.interrupted });
   try {
     return await run({ client, flags, words: parsed.positionals, url, isJson, io });
   } catch (error) {
     if (!(error instanceof CommandFailure) && !(error instanceof CommandMisuse)) throw error;
-    tell(error.message);
+    report(error.message);
     return error instanceof CommandMisuse ? 2 : 1;
   }
 }

@@ -1,4 +1,4 @@
-/** The flags and words of a command line, or what is wrong with them. Every command reads its own with it. */
+/** Parses the flags and words of a command line, or returns the problem. Every command uses it. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearestName } from '../config/nearest-name.ts';
 import { printable } from './print-table.ts';
@@ -11,11 +11,11 @@ type Parsed<Known extends Options> = ReturnType<
 
 export interface ParseOptions {
   readonly allowsWords?: boolean;
-  /** Those that may have been meant by one that is unknown; all, unless told. */
+  /** Flags to suggest for an unknown one; absent: all. */
   readonly offered?: readonly string[];
 }
 
-/** Answers a text that says what is wrong, for the person who typed it. */
+/** Returns a text with the problem, for the person who typed it. */
 export function parseFlags<const Known extends Options>(
   argv: readonly string[],
   options: Known,
@@ -29,7 +29,7 @@ export function parseFlags<const Known extends Options>(
   }
 }
 
-/** Of what a person mistyped, Node.js says how to type something else. */
+/** The message of Node.js for an unknown option explains something else, so it is replaced. */
 function inOurWords(why: string, known: readonly string[]): string {
   const [, option] = /^Unknown option '([^']*)'/.exec(why) ?? [];
   if (option !== undefined) {

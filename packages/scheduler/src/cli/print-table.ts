@@ -1,6 +1,6 @@
 /** A table for the terminal: as wide as what is in it, numbers to the right. Pure. */
 
-/** Unknown values are undefined, and shown as such. */
+/** Unknown values are undefined and shown as "?". */
 export type Cell = string | number | undefined;
 
 export interface Column<Row> {
@@ -30,7 +30,7 @@ export function printTable<Row>(columns: readonly Column<Row>[], rows: readonly 
     .join('\n');
 }
 
-/** What others wrote may not steer the terminal. Line breaks stay where they are wanted. */
+/** Replaces control characters, so that foreign text cannot control the terminal. Line breaks are kept on request. */
 export const printable = (text: string, { keepsLines = false } = {}): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that may not get through.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace.
   text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (sign) => (keepsLines && sign === '\n' ? sign : '�'));

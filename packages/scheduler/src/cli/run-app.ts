@@ -1,4 +1,4 @@
-/** Runs the scheduler until it is interrupted, then lets it drain. */
+/** Runs the scheduler until it is interrupted, then drains it. */
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../adapters/system/clock.ts';
 import { createLog } from '../adapters/system/log.ts';
@@ -15,9 +15,9 @@ export interface Listening {
 }
 
 export interface RunOptions {
-  /** Reads the configuration again, when SIGHUP or an operator asks for it. */
+  /** Reads the configuration again, after SIGHUP or an operator's request. */
   readonly reread: () => Promise<LoadResult>;
-  /** Runs once it listens; what it answers is awaited after the scheduler has stopped. */
+  /** Runs once the server listens; its promise is awaited after the scheduler has stopped. */
   readonly meanwhile?: (listening: Listening) => Promise<() => Promise<void>>;
 }
 
@@ -29,13 +29,13 @@ export async function runApp(
   const log = createLog(config.log.level, { isPretty: config.log.pretty });
   let app: App | undefined;
   let isReloadDue = false;
-  // From the first moment to the last: nobody listening, the signal would end the process, and its jobs with it.
+  // From the start to the end: without a handler the signal would end the process with its jobs.
   const stopListening = io.onReload?.(() => {
     isReloadDue = app === undefined;
     void app?.reload();
   });
   const isShared = config.scheduler.phase2.enabled;
-  // While the machine sleeps others take over what it had; alone there are no others, and nothing needs to be counted.
+  // While the machine sleeps other instances take over its jobs; a single instance need not count the sleep.
   const clock = isShared ? createSleepCountingClock() : systemClock;
   let shared: SharedStore | undefined;
   try {

@@ -1,4 +1,4 @@
-/** Finds the command that was asked for, or says which there are. */
+/** Finds the command by its name, or lists the commands. */
 
 import { VERSION } from '../app/version.ts';
 import { nearestName } from '../config/nearest-name.ts';
@@ -21,7 +21,7 @@ const COMMANDS: ReadonlyMap<string, { run: Command; summary: string }> = new Map
   ['demo', { run: runDemo, summary: 'run the scheduler with a small simulated fleet (npm start)' }],
   ['node', { run: runSimulatedNode, summary: 'connect simulated GPU nodes to a scheduler' }],
   ['talk', { run: runTalk, summary: 'let simulated people talk through a scheduler' }],
-  ['cluster', { run: runCluster, summary: 'show all instances of a scheduler and what they have to do' }],
+  ['cluster', { run: runCluster, summary: 'show all instances of a scheduler and their work' }],
   [
     'dlq',
     {
@@ -29,9 +29,9 @@ const COMMANDS: ReadonlyMap<string, { run: Command; summary: string }> = new Map
       summary: 'list, show, replay or purge messages between instances that could not be handled',
     },
   ],
-  ['explain', { run: runExplain, summary: 'say where a job would go now, and why not elsewhere' }],
-  ['pools', { run: runPools, summary: 'show the pools that nodes are divided into, and how each is' }],
-  ['plan', { run: runPlan, summary: 'say how many nodes and instances a load needs' }],
+  ['explain', { run: runExplain, summary: 'show which node a job would get now, and why not another' }],
+  ['pools', { run: runPools, summary: 'show the pools of nodes and the state of each' }],
+  ['plan', { run: runPlan, summary: 'compute how many nodes and instances a load needs' }],
   ['config', { run: runConfig, summary: 'print the effective configuration and where each value came from' }],
 ]);
 
@@ -39,7 +39,7 @@ const USAGE = `Usage: lingua COMMAND [options]
 
 ${[...COMMANDS].map(([name, { summary }]) => `  ${name.padEnd(8)} ${summary}`).join('\n')}
 
-lingua COMMAND --help says more. lingua --version prints the version.`;
+lingua COMMAND --help explains a command. lingua --version prints the version.`;
 
 export async function runCommand(
   argv: readonly string[],

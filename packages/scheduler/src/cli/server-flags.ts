@@ -1,4 +1,4 @@
-/** The flags that every command with a configuration takes, and reading it with them. */
+/** The flags of every command with a configuration, and the reading of that configuration. */
 import type { LoadResult, Origins } from '../config/load-config.ts';
 import { printFinding } from '../config/origin.ts';
 import { readConfig } from '../config/read-config.ts';
@@ -38,15 +38,15 @@ export function parseServerFlags(
   const { values, positionals } = parsed;
   if (values.help === true) return { kind: 'help' };
   const [stray] = positionals;
-  // Whoever forgot the flag before it would get a server with other settings than those they named.
-  if (stray !== undefined && !allowsWords) return { kind: 'invalid', problem: strayWord(stray) };
+  // Without this check a forgotten flag name would start a server with other settings than intended.
+  if (stray !== undefined && !allowsWords) return { kind: 'invalid', problem: unexpectedWord(stray) };
   const flags: Flag[] = (values.set ?? []).map((pair): Flag => ['set', pair]);
   if (values.host !== undefined) flags.push(['host', values.host]);
   if (values.port !== undefined) flags.push(['port', values.port]);
   return { kind: 'flags', path: values.config, flags, isJson: values.json === true, words: positionals };
 }
 
-function strayWord(word: string): string {
+function unexpectedWord(word: string): string {
   const meant = MEANT.find(({ looks }) => looks.test(word));
   const advice =
     meant === undefined ? '--help lists the options' : `did you mean ${meant.flag} ${printable(word)}?`;
@@ -71,11 +71,11 @@ const OPTIONS = {
 export interface ReadyConfig {
   readonly config: Config;
   readonly origins: Origins;
-  /** The same once more, from wherever it came. */
+  /** Reads the same sources again. */
   readonly reread: () => Promise<LoadResult>;
 }
 
-/** The configuration, or undefined after every problem has been told. */
+/** The configuration, or undefined after every problem has been printed. */
 export async function readServerConfig(
   from: { readonly path: string | undefined; readonly flags: readonly Flag[] },
   io: CommandIo,

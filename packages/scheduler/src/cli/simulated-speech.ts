@@ -1,4 +1,4 @@
-/** Simulated sound: a tone that carries what is said in it, so that simulated nodes understand simulated people. Pure. */
+/** Simulated speech: a tone that encodes the sentence, so that simulated nodes can recognise it. Pure. */
 
 export interface Said {
   /** In a two-way conversation: the one who speaks `lang_b`. */
@@ -12,7 +12,7 @@ export const BYTES_PER_MS = (SAMPLE_RATE * 2) / 1_000;
 const LOUDNESS = 3_000;
 const FIRST_HZ = 200;
 const SECOND_HZ = 320;
-/** Stands before the speaker and the number of the sentence: four samples in all, too short to be heard. */
+/** Marks the speaker and the number of the sentence: four samples in all, too short to be audible. */
 const MARK = Buffer.from('LSIM');
 const SPEAKER_AT = 4;
 const PHRASE_AT = 6;
@@ -34,7 +34,7 @@ export function soundOf({ isSecondSpeaker, phrase }: Said, ms: number): Buffer {
 }
 
 /** Undefined: this is not the beginning of simulated speech. */
-export function heardIn(sound: Uint8Array): Said | undefined {
+export function sentenceIn(sound: Uint8Array): Said | undefined {
   const bytes = Buffer.from(sound.buffer, sound.byteOffset, sound.byteLength);
   if (bytes.length < PHRASE_AT + 2 || !bytes.subarray(0, MARK.length).equals(MARK)) return undefined;
   return { isSecondSpeaker: bytes.readUInt16LE(SPEAKER_AT) === 1, phrase: bytes.readUInt16LE(PHRASE_AT) };

@@ -16,7 +16,7 @@ export function checkExposure(config: Config): {
   if (tokens.length === 0 && !isLoopbackHost(host) && !(isOpen && trustsOthers)) {
     problems.push({
       keys: ['server.host', 'server.tokens', 'server.anonymous', 'server.trusted_networks'],
-      message: `is ${host}, which other machines can reach, but nothing says who may connect. Either add [[server.tokens]] (best), or set server.anonymous = ["session", "node"] and list their networks in server.trusted_networks, or listen on 127.0.0.1`,
+      message: `is ${host}, which other machines can reach, but no setting restricts the clients. Either add [[server.tokens]] (best), or set server.anonymous = ["session", "node"] and list their networks in server.trusted_networks, or listen on 127.0.0.1`,
     });
   }
   if (isOpen && trusted.some((network) => network.prefix === 0)) {

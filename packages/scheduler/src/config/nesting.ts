@@ -57,14 +57,14 @@ function nests(config: Config): readonly Nest[] {
   const retention = ms('scheduler.job_retention_ms', scheduler.job_retention_ms);
   const jobAudio = bytes('scheduler.audio.max_bytes_per_job', scheduler.audio.max_bytes_per_job);
   return [
-    { inner: reserve, outer: ack, why: 'taking a slot is part of handing a job over' },
+    { inner: reserve, outer: ack, why: 'the reserve is part of the hand-over of a job' },
     { inner: ack, outer: reservation, why: 'the slot of an unacknowledged job must not be released' },
     {
       inner: reservation,
       outer: jobTimeout,
-      why: 'an acknowledgement lengthens the lease, never shortens it',
+      why: 'the commit extends a lease and never shortens it',
     },
-    { inner: jobTimeout, outer: deadline, why: 'one attempt must fit into the life of its job' },
+    { inner: jobTimeout, outer: deadline, why: 'one attempt must fit into the deadline of its job' },
     {
       inner: ms('scheduler.pending_timeout_ms', scheduler.pending_timeout_ms),
       outer: deadline,
@@ -99,7 +99,7 @@ function nests(config: Config): readonly Nest[] {
     {
       inner: seconds('scheduler.node_health.heartbeat_interval_seconds', health.heartbeat_interval_seconds),
       outer: seconds('scheduler.node_health.heartbeat_timeout_seconds', health.heartbeat_timeout_seconds),
-      why: 'a node must be heard before it counts as silent',
+      why: 'a node must have time for a heartbeat before it counts as silent',
     },
     {
       inner: ms('scheduler.ejection.base_ms', ejection.base_ms),

@@ -10,7 +10,7 @@ const INTRODUCTION = `# Configuration
 Printed from the table of settings in \`packages/scheduler/src/config/settings.ts\`; a test compares.
 
 Sources, later wins: defaults, \`config.toml\`, environment, flags. \`lingua config print\` shows every effective value and
-where it is from. A start with a wrong configuration is refused, and all that is wrong is said at once.
+where it is from. A start with a wrong configuration is refused, and all problems are reported at once.
 
 - **File**: \`config.toml\` in the working directory, or the one given with \`--config\`. \`config.example.toml\` has every key.
 - **Environment**: \`LINGUA_\` and the key in capitals, with two underscores between its parts:
@@ -27,11 +27,11 @@ Some settings have a second name. Within one source the two may not contradict e
 - Times nest: \`reserve_timeout_ms\` < \`ack_timeout_ms\` < \`reservation_ttl_ms\` < \`job_timeout_seconds\` < \`job_deadline_ms\`
   (all under \`scheduler.\`).
 - \`scheduler.job_deadline_ms\` is at least four presence TTLs, eight times \`scheduler.heartbeat_interval_seconds\`:
-  the jobs of an instance that dies are adopted in time.
+  the jobs of a dead instance are taken over in time.
 - \`scheduler.task_binding.lease_seconds\` is at most \`scheduler.job_retention_ms\`: a repeated request finds its result.
 - A server that listens on anything but a loopback address has \`[[server.tokens]]\`, or names both \`server.anonymous\` and
   the networks of \`server.trusted_networks\`. Behind a proxy every client has the proxy's address: trust a proxy only if it
-  lets in nobody else.
+  lets in no other clients.
 `;
 
 export function printConfigDoc(): string {

@@ -5,7 +5,7 @@ import type { AnyGroup, Setting } from './setting.ts';
 import { walk } from './settings.ts';
 
 const INTRODUCTION = `# Every setting of the scheduler, at its default. Copy to config.toml and uncomment what you change.
-# docs/config.md explains the sources and says what is allowed.
+# docs/config.md explains the sources and the allowed values.
 `;
 
 const LINE_WIDTH = 100;

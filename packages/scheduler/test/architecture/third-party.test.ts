@@ -6,7 +6,7 @@ import { importsOf, PACKAGES, packageOf, ROOT, sources } from './source-files.ts
 
 const SCHEDULER = 'packages/scheduler/src';
 
-/** Paths begin so. A package that is not listed may not be used at all: add it here, and say why in an ADR. */
+/** Package → path prefixes. A package that is not listed may not be used: add it here, and explain it in an ADR. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   typebox: ['packages/protocol/src/'],
   // Simulated people: Node.js 20 has no WebSocket of its own to give to the client SDK.
@@ -15,8 +15,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   '@fastify/swagger': [`${SCHEDULER}/transport/`],
   '@fastify/swagger-ui': [`${SCHEDULER}/transport/`],
   pino: [`${SCHEDULER}/adapters/system/`],
-  ioredis: [`${SCHEDULER}/adapters/redis/`],
-  // Loaded only when traces are asked for, see ADR 0043.
+  ioredis: [`${SCHEDULER}/adapters/redis/connection/`],
+  // Loaded only when traces are on, see ADR 0043.
   '@opentelemetry/api': [`${SCHEDULER}/adapters/opentelemetry/`],
   '@opentelemetry/exporter-trace-otlp-http': [`${SCHEDULER}/adapters/opentelemetry/`],
   '@opentelemetry/resources': [`${SCHEDULER}/adapters/opentelemetry/`],
@@ -29,7 +29,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     `${SCHEDULER}/app/`,
     'packages/simulation/src/',
   ],
-  // Simulated nodes and people speak as real ones do.
+  // Simulated nodes and people use the SDK like real ones.
   '@lingua/sdk': [`${SCHEDULER}/cli/`, 'packages/simulation/src/'],
 };
 

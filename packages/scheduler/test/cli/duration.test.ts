@@ -1,4 +1,4 @@
-/** Lengths of time as people write and read them. */
+/** Durations as text. */
 import { expect, it } from 'vitest';
 import { printDuration, readDuration } from '../../src/cli/duration.ts';
 

@@ -1,4 +1,4 @@
-/** The signal to read the configuration anew never ends the process: it is heard from the first moment to the last. */
+/** The reload signal never ends the process: it is handled from the start to the end. */
 import { describe, expect, it } from 'vitest';
 import { runApp } from '../../src/cli/run-app.ts';
 import { configOf } from '../e2e/support/start-app.ts';

@@ -1,4 +1,4 @@
-/** Something that listens on a free port and is no scheduler, or one that is in trouble. Stops with the test that started it. */
+/** A server on a free port that is no scheduler, or a failing one. It stops with the test that started it. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';

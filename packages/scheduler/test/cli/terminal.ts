@@ -1,4 +1,4 @@
-/** A terminal that remembers what was printed, and can be interrupted. */
+/** A terminal that records its output and can be interrupted. */
 import type { CommandIo } from '../../src/cli/command-io.ts';
 
 export interface Terminal extends CommandIo {

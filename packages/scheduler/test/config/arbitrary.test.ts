@@ -1,4 +1,4 @@
-/** Whatever stands in the sources: loading answers, never throws, and touches no prototype. */
+/** For any content of the sources, loading returns a result, never throws, and changes no prototype. */
 import fc from 'fast-check';
 import { stringify } from 'smol-toml';
 import { expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const leaf = fc.oneof(
 const { table } = fc.letrec((tie) => ({
   value: fc.oneof({ maxDepth: 5 }, leaf, fc.array(tie('value'), { maxLength: 3 }), tie('table')),
   table: fc.array(fc.tuple(names, tie('value')), { maxLength: 6 }).map((entries) => {
-    // As a parser makes them: own properties, whatever their name.
+    // Like the result of a parser: own properties with any name.
     const made = {};
     for (const [name, value] of entries) {
       Object.defineProperty(made, name, { value, enumerable: true, configurable: true, writable: true });
@@ -115,7 +115,7 @@ it('measures a distance: zero only for equals, the same both ways', () => {
   );
 });
 
-/** Undefined for what TOML cannot say, such as a list that mixes tables and values. */
+/** Undefined for values that TOML cannot express, such as a list of tables and values. */
 function toToml(value: object): string | undefined {
   try {
     return stringify(value);

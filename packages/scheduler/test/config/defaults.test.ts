@@ -183,7 +183,7 @@ it('cannot be changed by its readers', () => {
   expect(Object.isFrozen(config.server.trusted_networks)).toBe(true);
 });
 
-it('has the types that the table says', () => {
+it('has the types of the table', () => {
   expectTypeOf(server.port).toEqualTypeOf<number>();
   expectTypeOf(server.anonymous).toEqualTypeOf<readonly ('session' | 'node' | 'operator')[]>();
   expectTypeOf(scheduler.heartbeat_stale_ms).toEqualTypeOf<number | undefined>();

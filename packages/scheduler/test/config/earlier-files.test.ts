@@ -1,4 +1,4 @@
-/** Configuration files written for earlier programs load as they are. */
+/** Configuration files of earlier programs load unchanged. */
 import { expect, it } from 'vitest';
 import { configOf, loaded, warningsOf } from './loaded.ts';
 

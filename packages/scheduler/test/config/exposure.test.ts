@@ -1,4 +1,4 @@
-/** Who is let in: exposure of the server, and tokens. */
+/** Access: exposure of the server, and tokens. */
 import { describe, expect, it } from 'vitest';
 import { checkExposure } from '../../src/config/exposure.ts';
 import { isLoopbackHost, isLoopbackNetwork, parseNetwork } from '../../src/config/network.ts';

@@ -1,4 +1,4 @@
-/** Shorthands of the configuration tests: load and insist on an outcome. */
+/** Helpers of the configuration tests: load and require an outcome. */
 import { type ConfigSources, loadConfig } from '../../src/config/load-config.ts';
 import { printFinding } from '../../src/config/origin.ts';
 

@@ -1,4 +1,4 @@
-/** The configuration's words about pools as a plan, and the digits by which people see whether two plans are the same. */
+/** The configured pools as a plan, and the digest by which operators compare plans. */
 import { describe, expect, it } from 'vitest';
 import { poolDigest, poolPlanOf } from '../../src/app/settings/pool-plan.ts';
 import type { PoolPlan } from '../../src/domain/pool.ts';

@@ -102,7 +102,7 @@ describe('the table', () => {
 });
 
 describe('the documents', () => {
-  // `npx vitest run packages/scheduler/test/config/print.test.ts --update` writes the files anew.
+  // `npx vitest run packages/scheduler/test/config/print.test.ts --update` writes the files.
   it('docs/config.md is what the table prints', async () => {
     await expect(printConfigDoc()).toMatchFileSnapshot('../../../../docs/config.md');
   });

@@ -1,4 +1,4 @@
-/** Reading from disk: the file, a file that is not there, token files. */
+/** Reading from disk: the file, a missing file, token files. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

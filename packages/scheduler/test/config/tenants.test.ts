@@ -1,4 +1,4 @@
-/** What the configuration says of tenants, and what becomes of it. */
+/** The configuration of tenants and its effect. */
 import { describe, expect, it } from 'vitest';
 import { createTenancy } from '../../src/app/settings/tenancy.ts';
 import { configOf, problemsOf } from './loaded.ts';

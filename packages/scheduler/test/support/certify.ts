@@ -1,4 +1,4 @@
-/** Certificates for tests, signed by themselves, made by openssl. */
+/** Self-signed certificates for tests, made by openssl. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ export interface Certified {
   readonly certificate: string;
 }
 
-/** Names of files, which are gone after the test. */
+/** Names of files, which are deleted after the test. */
 export async function certify(name = 'redis.test'): Promise<Certified> {
   const folder = await mkdtemp(join(tmpdir(), 'lingua-tls-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -24,7 +24,7 @@ export async function certify(name = 'redis.test'): Promise<Certified> {
   return { key, certificate };
 }
 
-/** A server or Sentinel that shows its certificate on a port of its own, and trusts whom `trusted` names. */
+/** Settings of a server or Sentinel with its certificate on its own port, which trusts the certificates in `trusted`. */
 export const tlsFlags = (
   port: number,
   { key, certificate }: Certified,
@@ -34,7 +34,7 @@ export const tlsFlags = (
   ['tls-cert-file', certificate],
   ['tls-key-file', key],
   ['tls-ca-cert-file', trusted],
-  // Without a word about it, clients have to show one, too.
+  // The default would require a client certificate as well.
   ...(asksClients ? [] : [['tls-auth-clients', 'no'] as const]),
 ];
 

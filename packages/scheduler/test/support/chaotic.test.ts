@@ -1,4 +1,4 @@
-/** The chaos wrapper is the same for the same seed, keeps the order of calls, and stops failing when told. */
+/** The chaos wrapper is the same for the same seed, keeps the order of calls, and stops failing at a rate of 0. */
 import { describe, expect, it } from 'vitest';
 import { seededChance } from '../runtime/fleet/fleet-fixture.ts';
 import { type Chaos, chaotic } from './chaotic.ts';
@@ -34,14 +34,14 @@ async function trace(seed: number): Promise<string[]> {
 }
 
 describe('chaotic', () => {
-  it('repeats itself for the same seed, and differs for another', async () => {
+  it('is the same for the same seed only', async () => {
     const first = await trace(1);
     expect(first).toHaveLength(50);
     expect(await trace(1)).toEqual(first);
     expect(await trace(2)).not.toEqual(first);
   });
 
-  it('keeps the order of effects and of answers, however long each takes', async () => {
+  it('keeps the order of effects and of answers', async () => {
     const { clock, effects, answers, call } = createFixture({ maxDelayMs: 100 });
     const numbers = Array.from({ length: 30 }, (_, index) => index);
     for (const number of numbers) call(number);
@@ -50,7 +50,7 @@ describe('chaotic', () => {
     expect(answers.map((answer) => Number(answer.split(' ')[0]))).toEqual(numbers);
   });
 
-  it('fails about as often as told, before and after the effect, and not at all once that is 0', async () => {
+  it('fails at the given rate, before and after the effect', async () => {
     const { clock, effects, answers, chaos, call } = createFixture({ failRate: 0.5 });
     for (let number = 0; number < 1_000; number++) call(number);
     await clock.advance(0);
@@ -66,7 +66,7 @@ describe('chaotic', () => {
     expect(answers.filter((answer) => answer.includes('failed'))).toEqual([]);
   });
 
-  it('leaves methods that were not named alone', () => {
+  it('does not affect other methods', () => {
     expect(createFixture({ failRate: 1 }).port.count()).toBe(0);
   });
 });

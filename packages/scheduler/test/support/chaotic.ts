@@ -7,14 +7,14 @@ import type { MethodOf } from './faulty.ts';
 export interface Chaos {
   /** A call takes up to this long to reach the port, and its answer as long to come back. 0: neither waits. */
   readonly maxDelayMs: number;
-  /** Which part of the calls fails: half of those before their effect, half after it. Set to 0, the port is well again. */
+  /** Which part of the calls fails: half of those before their effect, half after it. At 0 the port works again. */
   failRate: number;
   readonly chance: Chance;
 }
 
 /**
  * Like one connection: calls take effect in the order in which they were made, and answers come in that order. Only the
- * named methods, which must answer with a promise, meet the chaos.
+ * named methods, which must return a promise, are affected.
  */
 export function chaotic<Port extends object>(
   port: Port,
@@ -52,7 +52,7 @@ export function chaotic<Port extends object>(
 
 const down = (what: string) => new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `by chance, ${what}`);
 
-/** Nobody passes before those who came earlier. */
+/** Keeps the order of calls. */
 function createLine(clock: Clock) {
   let lastAt = 0;
   return {

@@ -1,2 +1,2 @@
-/** Waits for a condition instead of a length of time. */
+/** Waits for a condition instead of a duration. */
 export { eventually } from '../../../../proof/src/eventually.ts';

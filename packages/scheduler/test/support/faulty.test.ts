@@ -1,4 +1,4 @@
-/** The fault wrapper strikes where it is told, counts what it sees, and is otherwise not there. */
+/** The fault wrapper fails the named calls, counts calls, and does not affect others. */
 import { describe, expect, it } from 'vitest';
 import { isPending } from '../contracts/harness.ts';
 import { faulty } from './faulty.ts';
@@ -35,7 +35,7 @@ describe('faulty', () => {
     expect(await port.add(1_000)).toBe(1_001);
   });
 
-  it('throws after the effect: the caller learns nothing of what happened', async () => {
+  it('throws after the effect', async () => {
     const tally = createTally();
     const { port } = faulty(
       tally,
@@ -46,7 +46,7 @@ describe('faulty', () => {
     expect(await port.read()).toBe(7);
   });
 
-  it('rejects, never throws, where the port answers with a promise', () => {
+  it('rejects, never throws, if the port returns a promise', () => {
     const { port } = faulty(createTally(), { fault: 'throw' }, createManualClock());
     let promise: Promise<unknown> | undefined;
     expect(() => {
@@ -86,14 +86,14 @@ describe('faulty', () => {
     expect(await port.read()).toBe(0);
   });
 
-  it('strikes every call for a rule without numbers, and throws the error it is given', async () => {
+  it('fails every call for a rule without numbers, with its error', async () => {
     const error = new Error('connection lost');
     const { port } = faulty(createTally(), { method: 'add', fault: 'throw', error }, createManualClock());
     for (let call = 0; call < 3; call += 1) await expect(port.add(1)).rejects.toBe(error);
     expect(await port.read()).toBe(0);
   });
 
-  it('obeys the first rule that fits', async () => {
+  it('applies the first matching rule', async () => {
     const tally = createTally();
     const { port } = faulty(
       tally,
@@ -119,7 +119,7 @@ describe('faulty', () => {
     expect([wrapper.struck(), wrapper.struck('add'), wrapper.struck('read')]).toEqual([1, 1, 0]);
   });
 
-  it('takes new rules and heals while it is in use', async () => {
+  it('changes and drops its rules while it is in use', async () => {
     const wrapper = faulty(createTally(), [], createManualClock());
     expect(await wrapper.port.add(1)).toBe(1);
     wrapper.plan({ fault: 'throw' });
@@ -128,7 +128,7 @@ describe('faulty', () => {
     expect(await wrapper.port.add(1)).toBe(2);
   });
 
-  it('throws from synchronous methods that are named as such, and cannot slow them', () => {
+  it('throws from synchronous methods and cannot delay them', () => {
     const tally = createTally();
     const wrapper = faulty(tally, { method: 'peek', fault: 'throw' }, createManualClock(), ['peek']);
     expect(() => wrapper.port.peek()).toThrow('injected fault');
@@ -138,7 +138,7 @@ describe('faulty', () => {
     expect(wrapper.port.peek()).toBe(0);
   });
 
-  it('leaves everything else as it is', async () => {
+  it('does not affect other calls', async () => {
     const tally = createTally();
     const { port } = faulty(tally, { method: 'add', fault: 'throw' }, createManualClock());
     expect(port.unit).toBe('slots');

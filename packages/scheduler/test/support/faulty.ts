@@ -3,7 +3,7 @@ import { SchedulerError } from '../../src/domain/errors.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 
 /**
- * `throw`: the call never reaches the port. `throw_after_effect`: it does, and the caller learns nothing of it.
+ * `throw`: the call never reaches the port. `throw_after_effect`: it does, and then the caller gets an error.
  * `delayMs`: the call reaches the port late. `answerDelayMs`: its answer comes late.
  */
 export type Fault =
@@ -18,7 +18,7 @@ export interface FaultRule<Port> {
   /** Which calls, counted from 1: of `method` if given, else of all. Absent: every one. */
   readonly at?: readonly number[];
   readonly fault: Fault;
-  /** What is thrown; SCHEDULER_DEPENDENCY_DOWN unless told. */
+  /** The thrown error; default SCHEDULER_DEPENDENCY_DOWN. */
   readonly error?: Error;
 }
 
@@ -29,11 +29,11 @@ export type MethodOf<Port> = {
 
 export interface Faulty<Port> {
   readonly port: Port;
-  /** Calls made so far, whatever became of them. */
+  /** Calls so far, with or without a fault. */
   calls(method?: MethodOf<Port>): number;
   /** Calls that met a fault so far. */
   struck(method?: MethodOf<Port>): number;
-  /** From now on these rules hold instead; `at` goes on counting from the first call ever. */
+  /** Replaces the rules; `at` still counts from the first call. */
   plan(...rules: FaultRule<Port>[]): void;
   /** From now on nothing fails. */
   heal(): void;
@@ -82,7 +82,7 @@ export function faulty<Port extends object>(
       };
     return (...args: unknown[]) => {
       const { rule, error } = begin();
-      // Without a fault nothing stands between caller and port, not even a turn of the event loop.
+      // Without a fault the call goes straight to the port, without an additional turn of the event loop.
       return rule === undefined ? call(...args) : meet(rule.fault, error, () => call(...args));
     };
   }

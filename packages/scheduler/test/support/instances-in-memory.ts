@@ -19,13 +19,13 @@ export function createInstancesInMemory({ clock, maxMessages }: { clock: Clock; 
     log: createLog('debug', { destination: { write: (line) => lines.push(line) } }),
     lines,
     join: announce,
-    /** Read as often as allowed and never handled. */
+    /** Delivered as often as allowed and never handled. */
     async die(instanceId: string, ...bodies: readonly string[]): Promise<void> {
       for (const body of bodies) await inbox.send(instanceId, body);
       await inbox.take(instanceId, { max: 1_000, waitMs: 0 });
       await inbox.takeAgain(instanceId, { max: 1_000, idleMs: 0 });
     },
-    /** Gone for good: adopted and removed, its dead letters left behind. */
+    /** Removed after its takeover; its dead letters are left. */
     async goForGood(instance: Instance): Promise<void> {
       await instances.leave(instance);
       await inbox.close(instance.instanceId);

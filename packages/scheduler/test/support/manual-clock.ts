@@ -1,11 +1,11 @@
-/** A clock that tests step. Timers run in the order of their times, and what each one starts settles before the next. */
+/** A clock that tests step. Timers run in the order of their times, and the work of each one settles before the next. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../src/ports/clock.ts';
 
 export interface ManualClock extends Clock {
-  /** Lets `ms` pass, running everything that falls due on the way. */
+  /** Advances by `ms` and runs everything that becomes due. */
   advance(ms: number): Promise<void>;
-  /** Sets the time, as an operator does. Timers do not notice: they wait for time to pass. */
+  /** Sets the time, like an operator. Timers are not affected: they wait for time to pass. */
   jump(ms: number): void;
   /** Timers that wait. */
   pending(): number;

@@ -24,7 +24,7 @@ export const realTime = {
   now: clock.now,
 };
 
-/** Nobody else's keys: tests must not disturb one another. */
+/** An own prefix: tests must not disturb one another. */
 export const freshKeys = (): Keys => createKeys(`test-${randomUUID()}`);
 
 export interface Connections {
@@ -34,7 +34,7 @@ export interface Connections {
 
 export interface Connected extends Connections {
   readonly servers: RedisUnderTest;
-  /** Of another instance: what goes over one connection is in order by itself. */
+  /** For another instance: commands of one connection would be in order anyway. */
   readonly other: Connections;
   close(): Promise<void>;
 }
@@ -87,7 +87,7 @@ interface InstanceOptions extends Partial<JobStoreLimits> {
   readonly eventsClock?: Clock;
 }
 
-/** One instance's view of the jobs under `keys`, in its first incarnation unless `driver` says otherwise. */
+/** One instance's view of the jobs under `keys`, in its first incarnation unless `driver` is given. */
 export function openInstance(
   { connection, subscriber }: Connections,
   keys: Keys,

@@ -17,7 +17,7 @@ export interface RedisUnderTest {
 
 const urlOf = ({ port }: RedisServer): string => `redis://127.0.0.1:${port}`;
 
-/** A busy machine is no fault: commands may take long, unless a test is about a server that does not answer. */
+/** Long timeouts for a busy machine; tests of a server that does not answer use others. */
 const PATIENT_TIMEOUTS = { connectTimeoutMs: 10_000, commandTimeoutMs: 10_000, socketTimeoutMs: 20_000 };
 
 /** The product's defaults, for tests in which a server does not answer. */
@@ -41,7 +41,7 @@ export async function startRedis(flags: readonly string[] = []): Promise<RedisUn
   return { settings: settingsFor({ url: urlOf(server) }), servers: [server], stop: () => server.stop() };
 }
 
-/** As a server before version 7, as far as channels go. One that is so old refuses to rename what it does not know. */
+/** Like a server before version 7, without sharded channels. A server that old refuses to rename unknown commands. */
 export async function startRedisWithoutShardedChannels(): Promise<RedisUnderTest> {
   const plain = await startRedis();
   if (!(await hasShardedChannels(plain))) return plain;

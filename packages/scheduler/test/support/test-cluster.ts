@@ -1,4 +1,4 @@
-/** Several instances in one process: stepped time, and the simulated store without network and faults as what they share. */
+/** Several instances in one process: stepped time, and the simulated store without network and faults as their shared store. */
 import { createMemoryStore } from '../../../simulation/src/store/memory-store.ts';
 import type { StoreSettings } from '../../../simulation/src/store/store-settings.ts';
 import type { SharedStore } from '../../src/app/shared-store.ts';
@@ -16,9 +16,9 @@ export interface TestCluster<C extends Clock> {
   readonly store: SharedStore;
   /** The store as another instance uses it, with subscriptions of its own. */
   open(): SharedStore;
-  /** The store loses everything, as by FLUSHALL. */
+  /** The store loses all data, like by FLUSHALL. */
   empty(): void;
-  /** An instance is present for the rest of the test, and has an inbox. */
+  /** Makes an instance present for the rest of the test, with an inbox. */
   announce(instanceId: string, parts?: Partial<Instance>): Promise<Instance>;
 }
 

@@ -3,18 +3,18 @@ import type { ClusterInstance, ClusterReply } from '@lingua/protocol';
 import type { CommandIo } from '../command-io.ts';
 import { printDuration } from '../duration.ts';
 import {
-  type Asked,
   CommandMisuse,
   OPERATOR_FLAGS_USAGE,
   type OperatorCommand,
+  type OperatorRequest,
   runOperatorCommand,
 } from '../operator-command.ts';
 import { type Column, printable, printTable } from '../print-table.ts';
 
 const USAGE = `Usage: lingua cluster [options]
 
-Shows all instances of a scheduler, what each has to do, how their store is, and what to look at. "?" is what could not be
-learned in time. Ends with 0 whatever it shows, with 1 if the scheduler could not be asked.
+Shows all instances of a scheduler, their work, the state of their store, and warnings. "?" marks values that could not be
+read in time. Exits with 0, or with 1 if the scheduler did not answer.
 
 ${OPERATOR_FLAGS_USAGE}`;
 
@@ -23,10 +23,10 @@ const CLUSTER: OperatorCommand = { name: 'cluster', usage: USAGE, own: [], run: 
 export const runCluster = (argv: readonly string[], io: CommandIo): Promise<number> =>
   runOperatorCommand(CLUSTER, argv, io);
 
-async function showCluster({ client, words, isJson, io }: Asked): Promise<number> {
+async function showCluster({ client, words, isJson, io }: OperatorRequest): Promise<number> {
   if (words.length > 0)
     throw new CommandMisuse(`"${words[0]}" is not expected here (--help lists the options)`);
-  const cluster = await client.ask<ClusterReply>('GET', '/api/v1/cluster');
+  const cluster = await client.call<ClusterReply>('GET', '/api/v1/cluster');
   io.out(isJson ? JSON.stringify(cluster, undefined, 2) : printCluster(cluster));
   return 0;
 }
@@ -49,7 +49,7 @@ const COLUMNS: readonly Column<ClusterInstance>[] = [
 
 export function printCluster({ instance_id, store, instances, orphaned, warnings }: ClusterReply): string {
   const detail = store.detail === undefined ? '' : ` (${store.detail})`;
-  const head = `store ${STORES[store.mode]}: ${store.ok ? 'well' : 'NOT WELL'}${detail} · asked ${instance_id}`;
+  const head = `store ${STORES[store.mode]}: ${store.ok ? 'well' : 'NOT WELL'}${detail} · answered by ${instance_id}`;
   const left = orphaned.map(
     (orphan) =>
       `  ${orphan.instance_id}  ${orphan.dead_letters} dead letter${orphan.dead_letters === 1 ? '' : 's'}`,
@@ -57,7 +57,7 @@ export function printCluster({ instance_id, store, instances, orphaned, warnings
   const sections = [
     head,
     printTable(COLUMNS, instances),
-    ...(left.length === 0 ? [] : [['Left by instances that are gone:', ...left].join('\n')]),
+    ...(left.length === 0 ? [] : [['Left by removed instances:', ...left].join('\n')]),
     warnings.length === 0
       ? 'No warnings.'
       : ['Warnings:', ...warnings.map((warning) => `  ! ${warning}`)].join('\n'),
@@ -66,7 +66,7 @@ export function printCluster({ instance_id, store, instances, orphaned, warnings
 }
 
 const STORES: Readonly<Record<ClusterReply['store']['mode'], string>> = {
-  embedded: 'embedded, one process alone',
+  embedded: 'embedded, a single process',
   single: 'Redis',
   sentinel: 'Redis behind Sentinels',
   cluster: 'Redis Cluster',

@@ -30,7 +30,7 @@ export async function runDemo(argv: readonly string[], io: CommandIo): Promise<n
   const ready = await readServerConfig(flags, io);
   if (ready === undefined) return 2;
   const { config, token } = letDemoIn(ready.config);
-  // Its terminal is all it is for: closed, it ends.
+  // The demo serves its terminal only: it ends when the terminal is closed.
   const { onReload: _, ...terminal } = io;
   return runApp(quiet(config, ready.origins), terminal, {
     reread: ready.reread,
@@ -38,7 +38,7 @@ export async function runDemo(argv: readonly string[], io: CommandIo): Promise<n
   });
 }
 
-/** A server that asks for tokens gets one more, for this run only: its nodes and the printed curl lines use it. */
+/** A server that requires tokens gets one more, for this run only: the nodes and the printed curl lines use it. */
 function letDemoIn(config: Config): { config: Config; token: string | undefined } {
   const { server } = config;
   if (server.tokens.length === 0 && server.anonymous.length === 0) return { config, token: undefined };
@@ -51,8 +51,7 @@ function letDemoIn(config: Config): { config: Config; token: string | undefined 
 }
 
 /**
- * What the nodes do is no news here, nor that this machine is busy: the lines to try must stay on the screen. Who wants to
- * read it sets log.level.
+ * Log lines about nodes or a busy machine would push the lines to try off the screen. Set log.level to see them.
  */
 export function quiet(config: Config, origins: Origins): Config {
   const isUsual = (key: string): boolean => (origins.get(key)?.kind ?? 'default') === 'default';
@@ -120,7 +119,7 @@ Dispatch a job:
 
   curl -s http://${at}/v1/dispatch/f2f${bearer} -H 'content-type: application/json' -d '{"session_id":"demo","src_lang":"en","tgt_lang":"zh","audio":"AAAAAAAAAAA=","audio_format":"pcm16","sample_rate":16000}'
 
-Then ask for its result with the job_id from the answer:
+Then read its result with the job_id from the answer:
 
   curl -s 'http://${at}/v1/job/JOB_ID?wait_ms=10000'${bearer}
 

@@ -1,4 +1,4 @@
-/** The command `lingua dlq`: letters between instances that could not be handled. */
+/** The command `lingua dlq`: dead letters, i.e. messages between instances that could not be handled. */
 import {
   type DeadLetterReplayReply,
   type DeadLetterSummary,
@@ -11,32 +11,32 @@ import type { CommandIo } from '../command-io.ts';
 import { printDuration, readDuration } from '../duration.ts';
 import { CommandFailure } from '../operator-client.ts';
 import {
-  type Asked,
   CommandMisuse,
   OPERATOR_FLAGS_USAGE,
   type OperatorCommand,
+  type OperatorRequest,
   runOperatorCommand,
 } from '../operator-command.ts';
 import { type Column, printable, printTable } from '../print-table.ts';
 
 const USAGE = `Usage: lingua dlq list|show|replay|purge [options]
 
-Letters between instances that were handed out too often and never handled.
+Dead letters: messages between instances that were delivered too often without being handled.
 
-  list               what they are about; never what was said in them
-  show ID            one of them, with the length of its audio only
-  replay ID...       into the inbox of its instance again, or of the asked one if that is gone
-  purge              removes them for good
+  list               what each dead letter is about, without its content
+  show ID            one dead letter; of its audio only the length
+  replay ID...       sends it to its instance again, or to the instance at --url if that one is removed
+  purge              removes dead letters permanently
 
-A replay passes the fence: the letter is handled like any other, and what it says of a job counts only if it names the node and
-attempt that are current. It may arrive twice if it has to be repeated, which changes nothing for the same reason.
-Ends with 0 if all was done, with 1 if the scheduler could not be asked, if something was not there, or was done in part.
+A replayed message is handled like any other: a report about a job counts only if it names the current node and attempt. So a
+message that arrives twice, because a replay was repeated, has no second effect.
+Exits with 0 on success, with 1 if the scheduler did not answer, a dead letter did not exist, or only a part was done.
 
-  --instance ID      list, replay, purge: only those of this instance
-  --older-than T     list, replay, purge: only those that died longer ago, such as 90s, 30m, 1h or 2d
-  --all              replay, purge: all of them; must be said if nothing else is
+  --instance ID      list, replay, purge: only dead letters of this instance
+  --older-than T     list, replay, purge: only dead letters older than this, such as 90s, 30m, 1h or 2d
+  --all              replay, purge: all dead letters; required without another selection
   --limit N          list: how many (100)
-  --raw              show: the audio too
+  --raw              show: with the audio
 ${OPERATOR_FLAGS_USAGE}`;
 
 const DLQ: OperatorCommand = {
@@ -49,21 +49,23 @@ const DLQ: OperatorCommand = {
 export const runDlq = (argv: readonly string[], io: CommandIo): Promise<number> =>
   runOperatorCommand(DLQ, argv, io);
 
-const ACTIONS: Readonly<Record<string, (asked: Asked, words: readonly string[]) => Promise<number>>> = {
+const ACTIONS: Readonly<
+  Record<string, (request: OperatorRequest, words: readonly string[]) => Promise<number>>
+> = {
   list,
   show,
   replay,
   purge,
 };
 
-async function chooseAction(asked: Asked): Promise<number> {
-  const [word = '', ...words] = asked.words;
+async function chooseAction(request: OperatorRequest): Promise<number> {
+  const [word = '', ...words] = request.words;
   const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
   if (action === undefined) {
-    const problem = word === '' ? 'say what to do' : `there is no "${word}"`;
-    throw new CommandMisuse(`${problem}: list, show, replay or purge (--help says more)`);
+    const problem = word === '' ? 'an action is missing' : `there is no "${word}"`;
+    throw new CommandMisuse(`${problem}: use list, show, replay or purge (--help explains them)`);
   }
-  return action(asked, words);
+  return action(request, words);
 }
 
 const COLUMNS: readonly Column<DeadLetterSummary>[] = [
@@ -77,30 +79,30 @@ const COLUMNS: readonly Column<DeadLetterSummary>[] = [
   { title: 'DEAD FOR', cell: (letter) => printDuration(letter.age_ms) },
 ];
 
-async function list(asked: Asked, words: readonly string[]): Promise<number> {
-  refuse(asked, { words, flags: ['all', 'raw'] });
-  const limit = Number(asked.flags.limit ?? 100);
+async function list(request: OperatorRequest, words: readonly string[]): Promise<number> {
+  refuse(request, { words, flags: ['all', 'raw'] });
+  const limit = Number(request.flags.limit ?? 100);
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED)
     throw new CommandMisuse(`--limit must be a whole number from 1 to ${MOST_LISTED}`);
-  const found = await collect(asked, limit);
-  if (asked.isJson) asked.io.out(JSON.stringify(found, undefined, 2));
-  else if (found.letters.length === 0) asked.io.out('No dead letters.');
+  const found = await collect(request, limit);
+  if (request.isJson) request.io.out(JSON.stringify(found, undefined, 2));
+  else if (found.letters.length === 0) request.io.out('No dead letters.');
   else {
-    asked.io.out(printTable(COLUMNS, found.letters));
-    asked.io.out(
+    request.io.out(printTable(COLUMNS, found.letters));
+    request.io.out(
       `\n${count(found.letters.length)}${found.is_cut ? ', and there are more: --limit shows them' : ''}.`,
     );
   }
-  return tellUnreachable(asked, found.unreachable);
+  return reportUnreachable(request, found.unreachable);
 }
 
-async function show(asked: Asked, words: readonly string[]): Promise<number> {
-  const { client, flags, isJson, io } = asked;
-  refuse(asked, { flags: ['instance', 'older-than', 'all', 'limit'] });
+async function show(request: OperatorRequest, words: readonly string[]): Promise<number> {
+  const { client, flags, isJson, io } = request;
+  refuse(request, { flags: ['instance', 'older-than', 'all', 'limit'] });
   const [id, ...more] = words;
   if (id === undefined || more.length > 0)
-    throw new CommandMisuse('give the ID of one letter; "lingua dlq list" shows them');
-  const letter = await client.ask<DeadLetterView>('GET', pathOf(id), { raw: flags.raw });
+    throw new CommandMisuse('give the ID of one dead letter; "lingua dlq list" shows them');
+  const letter = await client.call<DeadLetterView>('GET', pathOf(id), { raw: flags.raw });
   if (isJson) io.out(JSON.stringify(letter, undefined, 2));
   else {
     const { body, ...about } = letter;
@@ -110,18 +112,18 @@ async function show(asked: Asked, words: readonly string[]): Promise<number> {
   return 0;
 }
 
-async function replay(asked: Asked, ids: readonly string[]): Promise<number> {
-  const { client, isJson, io } = asked;
-  refuse(asked, { flags: ['limit', 'raw'] });
-  const hasScope = isScoped(asked);
+async function replay(request: OperatorRequest, ids: readonly string[]): Promise<number> {
+  const { client, isJson, io } = request;
+  refuse(request, { flags: ['limit', 'raw'] });
+  const hasScope = isScoped(request);
   if (hasScope === ids.length > 0)
     throw new CommandMisuse(hasScope ? 'give either IDs or a scope, not both' : `${NO_SCOPE}, or IDs`);
-  const found = hasScope ? await collect(asked, MOST_LISTED) : undefined;
+  const found = hasScope ? await collect(request, MOST_LISTED) : undefined;
   const replayed: { id: string; to: string }[] = [];
   const failed: { id: string; problem: string }[] = [];
   for (const id of found?.letters.map((letter) => letter.id) ?? ids) {
     try {
-      const { to } = await client.ask<DeadLetterReplayReply>('POST', `${pathOf(id)}/replay`);
+      const { to } = await client.call<DeadLetterReplayReply>('POST', `${pathOf(id)}/replay`);
       replayed.push({ id, to });
       if (!isJson) io.out(`${id} → inbox of ${to}`);
     } catch (error) {
@@ -131,19 +133,22 @@ async function replay(asked: Asked, ids: readonly string[]): Promise<number> {
     }
   }
   if (isJson) io.out(JSON.stringify({ replayed, failed }, undefined, 2));
-  else io.out(`${count(replayed.length)} replayed${found?.is_cut ? '; there are more, say it again' : ''}.`);
+  else
+    io.out(
+      `${count(replayed.length)} replayed${found?.is_cut ? '; there are more, repeat the command' : ''}.`,
+    );
   for (const { id, problem } of failed) io.err(`lingua dlq: ${id}: ${problem}`);
-  return Math.max(tellUnreachable(asked, found?.unreachable ?? []), failed.length > 0 ? 1 : 0);
+  return Math.max(reportUnreachable(request, found?.unreachable ?? []), failed.length > 0 ? 1 : 0);
 }
 
-async function purge(asked: Asked, words: readonly string[]): Promise<number> {
-  const { client, flags, isJson, io } = asked;
-  refuse(asked, { words, flags: ['limit', 'raw'] });
-  if (!isScoped(asked)) throw new CommandMisuse(NO_SCOPE);
-  const query = { instance_id: flags.instance, older_than_ms: olderThan(asked), all: flags.all };
+async function purge(request: OperatorRequest, words: readonly string[]): Promise<number> {
+  const { client, flags, isJson, io } = request;
+  refuse(request, { words, flags: ['limit', 'raw'] });
+  if (!isScoped(request)) throw new CommandMisuse(NO_SCOPE);
+  const query = { instance_id: flags.instance, older_than_ms: olderThan(request), all: flags.all };
   let purged = 0;
   for (;;) {
-    const reply = await client.ask<DeadLettersPurgeReply>('DELETE', '/api/v1/dead-letters', query);
+    const reply = await client.call<DeadLettersPurgeReply>('DELETE', '/api/v1/dead-letters', query);
     purged += reply.purged;
     if (!reply.done && reply.purged > 0) continue;
     io.out(
@@ -151,12 +156,12 @@ async function purge(asked: Asked, words: readonly string[]): Promise<number> {
         ? JSON.stringify({ purged, unreachable: reply.unreachable }, undefined, 2)
         : `${count(purged)} purged.`,
     );
-    return tellUnreachable(asked, reply.unreachable);
+    return reportUnreachable(request, reply.unreachable);
   }
 }
 
 const MOST_LISTED = 10_000;
-const NO_SCOPE = 'say which: --instance, --older-than or --all';
+const NO_SCOPE = 'give --instance, --older-than or --all';
 
 interface Collected {
   readonly letters: readonly DeadLetterSummary[];
@@ -164,16 +169,16 @@ interface Collected {
   readonly is_cut: boolean;
 }
 
-/** Page after page, until there are enough. */
+/** Reads page after page, until there are enough. */
 async function collect(
-  { client, flags }: Pick<Asked, 'client' | 'flags'>,
+  { client, flags }: Pick<OperatorRequest, 'client' | 'flags'>,
   limit: number,
 ): Promise<Collected> {
   const youngest = olderThan({ flags }) ?? 0;
   const letters: DeadLetterSummary[] = [];
   const unreachable = new Set<string>();
   for (let cursor: string | undefined; ; ) {
-    const page = await client.ask<DeadLettersReply>('GET', '/api/v1/dead-letters', {
+    const page = await client.call<DeadLettersReply>('GET', '/api/v1/dead-letters', {
       instance_id: flags.instance,
       limit: Math.min(limit + 1, LARGEST_PAGE),
       cursor,
@@ -190,36 +195,36 @@ async function collect(
   }
 }
 
-function olderThan({ flags }: Pick<Asked, 'flags'>): number | undefined {
+function olderThan({ flags }: Pick<OperatorRequest, 'flags'>): number | undefined {
   const text = flags['older-than'];
   if (text === undefined) return undefined;
   const ms = readDuration(text);
-  if (ms === undefined)
-    throw new CommandMisuse('--older-than must be a length of time such as 90s, 30m, 1h or 2d');
+  if (ms === undefined) throw new CommandMisuse('--older-than must be a duration such as 90s, 30m, 1h or 2d');
   return ms;
 }
 
-function isScoped({ flags }: Asked): boolean {
+function isScoped({ flags }: OperatorRequest): boolean {
   const isNarrowed = flags.instance !== undefined || flags['older-than'] !== undefined;
   if (isNarrowed && flags.all === true)
-    throw new CommandMisuse('--all does not go with --instance or --older-than; leave one of them out');
+    throw new CommandMisuse('--all cannot be combined with --instance or --older-than');
   return isNarrowed || flags.all === true;
 }
 
 function refuse(
-  { flags }: Pick<Asked, 'flags'>,
-  unfit: { readonly words?: readonly string[]; readonly flags: readonly (keyof Asked['flags'])[] },
+  { flags }: Pick<OperatorRequest, 'flags'>,
+  unfit: { readonly words?: readonly string[]; readonly flags: readonly (keyof OperatorRequest['flags'])[] },
 ): void {
   const [word] = unfit.words ?? [];
-  if (word !== undefined) throw new CommandMisuse(`"${word}" is not expected here (--help says more)`);
+  if (word !== undefined)
+    throw new CommandMisuse(`"${word}" is not expected here (--help lists the options)`);
   const flag = unfit.flags.find((name) => flags[name] !== undefined);
-  if (flag !== undefined) throw new CommandMisuse(`--${flag} is not for this (--help says more)`);
+  if (flag !== undefined) throw new CommandMisuse(`--${flag} does not apply here (--help lists the options)`);
 }
 
-function tellUnreachable({ io }: Pick<Asked, 'io'>, unreachable: readonly string[]): number {
+function reportUnreachable({ io }: Pick<OperatorRequest, 'io'>, unreachable: readonly string[]): number {
   if (unreachable.length === 0) return 0;
   io.err(
-    `lingua dlq: could not be asked in time: ${unreachable.join(', ')}; try again when "lingua cluster" shows them`,
+    `lingua dlq: no answer in time for: ${unreachable.join(', ')}; try again when "lingua cluster" shows them`,
   );
   return 1;
 }

@@ -1,13 +1,13 @@
-/** The command `lingua explain`: where a job would go now, and why not elsewhere. */
+/** The command `lingua explain`: which node a job would get now, and why not another. */
 import { readFile } from 'node:fs/promises';
 import type { ExplainReply } from '@lingua/protocol';
 import { FEATURES } from '../../domain/features.ts';
 import type { CommandIo } from '../command-io.ts';
 import {
-  type Asked,
   CommandMisuse,
   OPERATOR_FLAGS_USAGE,
   type OperatorCommand,
+  type OperatorRequest,
   type OwnFlags,
   runOperatorCommand,
 } from '../operator-command.ts';
@@ -16,20 +16,20 @@ import { type Column, printable, printTable } from '../print-table.ts';
 const USAGE = `Usage: lingua explain --src LANG --tgt LANG [options]
        lingua explain --body FILE [options]
 
-Says which node a job would get now, or why none: the pools in the order they are looked into, how many nodes are passed over for
-which reason, and of one node all that speaks against it. Nothing is dispatched, reserved or kept.
-Ends with 0 whatever it shows, with 1 if the scheduler could not be asked or did not accept the job.
+Shows which node a job would get now, or why none: the pools in the order of search, how many nodes are rejected for which
+reason, and every rejection of one node. Nothing is dispatched, reserved or kept.
+Exits with 0, or with 1 if the scheduler did not answer or did not accept the job.
 
   --src LANG         source language, or auto
   --tgt LANG         target language
-  --tts              the translation is to be spoken
+  --tts              the translation is spoken
   --tenant ID        tenant whose job it is
   --session ID       session it belongs to; without a tenant it decides which pool is preferred
   --require NAME     a service by its id or type that the node must have ready; may be repeated
   --feature NAME     a feature such as emotion_detection; may be repeated
-  --node ID          say all that speaks against this node
-  --exclude ID       decide as if this node were not there
-  --body FILE        the body of a dispatch as JSON; the options above are put over it
+  --node ID          show every rejection of this node
+  --exclude ID       decide without this node
+  --body FILE        the body of a dispatch as JSON; the options above override it
 ${OPERATOR_FLAGS_USAGE}`;
 
 const EXPLAIN: OperatorCommand = {
@@ -42,12 +42,12 @@ const EXPLAIN: OperatorCommand = {
 export const runExplain = (argv: readonly string[], io: CommandIo): Promise<number> =>
   runOperatorCommand(EXPLAIN, argv, io);
 
-async function explain({ client, flags, words, isJson, io }: Asked): Promise<number> {
+async function explain({ client, flags, words, isJson, io }: OperatorRequest): Promise<number> {
   if (words.length > 0) {
     throw new CommandMisuse(`"${words[0]}" is not expected here (--help lists the options)`);
   }
   const body = bodyOf(flags, await readBody(flags.body));
-  const reply = await client.ask<ExplainReply>('POST', '/v1/explain', {}, body);
+  const reply = await client.call<ExplainReply>('POST', '/v1/explain', {}, body);
   io.out(isJson ? JSON.stringify(reply, undefined, 2) : printExplanation(reply));
   return 0;
 }
@@ -67,18 +67,20 @@ async function readBody(file: string | undefined): Promise<Body> {
     const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Body;
   } catch {
-    // Said below: it is no JSON, or not the right JSON.
+    // Reported below: it is no JSON, or not the right JSON.
   }
   throw new CommandMisuse(`--body ${file} is no JSON object; it must be a body for POST /v1/dispatch/f2f`);
 }
 
-/** A moment of silence: held audio asks nothing of a node, whereas a reference asks it to fetch. */
+/** A short silence: inline audio requires nothing of a node, whereas a reference requires that it can fetch. */
 const SILENCE = { audio: 'AAAAAAAAAAA=', audio_format: 'pcm16', sample_rate: 16_000 };
 
 export function bodyOf(flags: OwnFlags, given: Body): object {
   const { src, tgt, tenant, session, require, feature, tts, node, exclude } = flags;
   if ((src ?? given.src_lang) === undefined || (tgt ?? given.tgt_lang) === undefined) {
-    throw new CommandMisuse('say which languages: --src en --tgt zh, or the body of a dispatch with --body');
+    throw new CommandMisuse(
+      'give the languages with --src en --tgt zh, or the body of a dispatch with --body',
+    );
   }
   const unknown = feature?.find((name) => !FEATURES.has(name));
   if (unknown !== undefined) {
@@ -122,7 +124,7 @@ export function printExplanation(reply: ExplainReply): string {
   const sections = [
     verdict(reply),
     requirements(reply),
-    ...(pools.length === 0 ? [] : [`Pools, in the order they are looked into:\n${printTable(POOLS, pools)}`]),
+    ...(pools.length === 0 ? [] : [`Pools, in the order of search:\n${printTable(POOLS, pools)}`]),
     ...(reply.confinement === undefined ? [] : [CONFINEMENTS[reply.confinement]]),
     `Of ${count(total, 'node')} ${eligible} could take it now.`,
     ...(reasons.length === 0 ? [] : [printTable(REASONS, reasons)]),
@@ -153,7 +155,7 @@ function requirements({ tenant_id: tenant, requirements: required }: ExplainRepl
     directions.map(({ source, target }) => `${source} -> ${target}`).join(', '),
     `ready: ${[...types, ...services].join(', ')}`,
     ...(features.length === 0 ? [] : [`features: ${features.join(', ')}`]),
-    ...(required.audio_by_reference ? ['fetches its audio'] : []),
+    ...(required.audio_by_reference ? ['can fetch audio'] : []),
   ];
   return `Required for tenant ${tenant}: ${parts.join('; ')}`;
 }
@@ -176,7 +178,7 @@ const CONFINEMENTS: Readonly<Record<NonNullable<ExplainReply['confinement']>, st
   tenant_pool: 'The tenant is bound to this pool, and its jobs may not leave it (strict_pool_eligibility).',
   tenant_pool_not_eligible:
     'The tenant is bound to a pool that does not promise the services of this job, and its jobs may not leave it (strict_pool_eligibility).',
-  no_fallback: 'Other pools are not looked into (fallback_scan_all_pools = false).',
+  no_fallback: 'Other pools are not searched (fallback_scan_all_pools = false).',
   no_eligible_pool:
     'No pool promises the services of this job, and it may not run elsewhere (strict_pool_eligibility).',
 };

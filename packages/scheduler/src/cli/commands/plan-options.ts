@@ -23,8 +23,8 @@ export type ReadPlan =
 
 export const PLAN_USAGE = `Usage: lingua plan --arrivals RATE --service-time TIME --slots N [options]
 
-Says how many nodes and instances a load needs. The scheduler's own selection, leases and waiting queue are simulated with fleets
-of several sizes; nothing is started and nobody is asked. Takes seconds; progress goes to standard error.
+Computes how many nodes and instances a load needs. It simulates the scheduler's own selection, leases and waiting queue with
+fleets of several sizes; it starts nothing and connects to nothing. Takes seconds; progress goes to standard error.
 
   --arrivals RATE        jobs that come, on average: 50/s, 1200/m or 900/h
   --service-time TIME    how long a job occupies a slot, on average, from the send to its result: 800ms or 1.5s
@@ -52,7 +52,7 @@ export function readPlan(argv: readonly string[]): ReadPlan {
   const given = flags.values;
   if (given.help) return { kind: 'help' };
   const problems: string[] = [];
-  /** What cannot be read is a problem, and 1 for the time being. */
+  /** A value that cannot be parsed is a problem, and counts as 1 until all problems are reported. */
   function read<Value>(name: Name, parse: (text: string) => Value | undefined, rule: string): Value | 1 {
     const text = given[name];
     const value = text === undefined ? undefined : parse(text);
@@ -148,19 +148,19 @@ function readSpread(text: string, problems: string[]): Spread {
   return { kind: 'exp' };
 }
 
-/** What each flag allows may be too much or too little together. */
+/** Values that are allowed alone may be too large or too small together. */
 function checkSize({ workload, seconds }: PlanOptions): string[] {
   const problems: string[] = [];
   const { arrivalsPerSecond } = workload;
   const offered = Math.ceil(offeredSlots(workload));
   if (offered > MOST_OFFERED)
     problems.push(
-      `--arrivals × --service-time keep ${offered} slots busy, and more than ${MOST_OFFERED} are not simulated: plan a part of the load, the whole needs no more per job`,
+      `--arrivals × --service-time keep ${offered} slots busy, and more than ${MOST_OFFERED} are not simulated: plan a part of the load; a larger load needs no more per job`,
     );
   const least = leastCounted(workload);
   if (seconds !== undefined && seconds * arrivalsPerSecond < least)
     problems.push(
-      `--seconds ${seconds} is too short for a p99: ${least} jobs, the fewest that say something, take ${Math.ceil(least / arrivalsPerSecond)} s`,
+      `--seconds ${seconds} is too short for a p99: ${least} jobs, the fewest that are meaningful, take ${Math.ceil(least / arrivalsPerSecond)} s`,
     );
   if (seconds !== undefined && seconds * arrivalsPerSecond > MOST_ARRIVALS)
     problems.push(

@@ -1,4 +1,4 @@
-/** What `lingua plan` prints: the answer first, then the sizes around it, then what was taken for granted. Pure. */
+/** What `lingua plan` prints: the answer first, then the sizes around it, then the assumptions. Pure. */
 import {
   erlangLoss,
   erlangOf,
@@ -16,7 +16,7 @@ export interface Plan {
   readonly options: PlanOptions;
   readonly length: Length;
   readonly found: FoundFleet;
-  /** Without spare ones. */
+  /** Without spare nodes. */
   readonly instances: number;
 }
 
@@ -46,7 +46,7 @@ export function printPlan(plan: Plan): string {
     printTable(columnsOf(plan), found.neighbours),
     ...(found.neighbours.some(({ verdict }) => verdict === 'not_settled')
       ? [
-          'not settled: so nearly all slots are busy that the simulation is too short to tell, and it does not count as enough',
+          'not settled: nearly all slots are busy, so the simulation is too short for a result, and it does not count as enough',
         ]
       : []),
     '',
@@ -72,11 +72,11 @@ function figuresOf(plan: Plan): string[] {
     `  refused    ${percent(refused)} (${range(refusedRange, percent)}; asked for: ${percent(target.refused)})`,
     ...(doubts.length > 0
       ? [
-          `             close: ${doubts.join(' and ')} lies within what chance can do; a larger --seconds is surer`,
+          `             close: ${doubts.join(' and ')} is within the random variation; a larger --seconds is more certain`,
         ]
       : []),
     ...(target.waitP99Ms >= workload.maxWaitMs
-      ? ['             --wait-p99 is not below --max-wait: nobody waits longer, so only --refused decides']
+      ? ['             --wait-p99 is not below --max-wait: no job waits longer, so only --refused decides']
       : []),
   ];
 }
@@ -111,33 +111,33 @@ function erlangLines({ options, found }: Plan): string[] {
   const formula = isLoss(options) ? 'Erlang-B (M/M/c/c, a formula)' : 'Erlang-C (M/M/c, a formula)';
   const word = found.erlangNodes === found.nodes ? 'the same' : some(found.erlangNodes, 'node');
   return [
-    `${formula} says ${word}. It may differ, because it knows only`,
-    // How long services take on average is all that matters where nobody waits.
+    `${formula} gives ${word}. It may differ, because it assumes`,
+    // Without waiting only the average service time matters.
     ...(workload.spread.kind === 'exp' || isLoss(options)
       ? []
       : [`- exponential service times; yours are ${spreadWords(workload.spread)}`]),
     ...(isLoss(options)
       ? []
       : [
-          `- endless patience; here whoever waited ${time(workload.maxWaitMs)} is refused, and leaves room for the others`,
+          `- unlimited waiting; here a job that waited ${time(workload.maxWaitMs)} is refused, which leaves room for others`,
         ]),
-    '- the long run; a simulation has chance in it, see the range',
+    '- an unlimited time; a simulation varies randomly, see the range',
     'Both treat all slots as one pool: the scheduler gives any job to any free slot, first come, first served.',
   ];
 }
 
-/** Nobody may wait. */
+/** Without a waiting queue. */
 const isLoss = ({ workload }: PlanOptions): boolean => workload.maxWaitMs === 0;
 
 function assumptions({ options, length }: Plan): string[] {
   const { workload, seed } = options;
   return [
-    'Taken for granted:',
-    '- jobs come by chance, one by one (Poisson), at the same rate all the time: plan for the busiest minutes, not for the day',
+    'Assumptions:',
+    '- jobs arrive at random, one by one (Poisson), at a constant rate: plan for the busiest minutes, not for the day',
     '- every node can do every job; fleets that languages or pools divide are planned one part at a time',
     '- nodes do not fail and no job is tried again: that is what spare nodes are for',
-    '- --service-time is all that a slot is occupied, network included (scheduler_stage_seconds, ack and run)',
-    '- one waiting queue; of several instances each has its own and hears of slots that others set free some 40 ms later',
+    '- --service-time is the whole time that a slot is occupied, network included (scheduler_stage_seconds, ack and run)',
+    '- one waiting queue; with several instances each has its own, and learns of slots that others release about 40 ms later',
     '- an instance is bound by its CPU; the usual --instance-rate was measured on one core without Redis (docs/operations.md): measure yours',
     `Simulated: ${length.counted} jobs (${short(length.counted / workload.arrivalsPerSecond)} s) for each size after ${length.warmUp} to warm up, the same ones for every size; seed ${seed}; ranges from 10 batches.`,
   ];
@@ -177,7 +177,7 @@ export function planJson(plan: Plan) {
         refused: size.refused,
         refused_range: size.refusedRange,
         erlang_b: { refused: erlangLoss(workload, size.nodes) },
-        // null: the work is more than these slots can do.
+        // null: these slots cannot do the work.
         erlang_c: {
           waited: theory.waitProbability,
           wait_ms: { mean: finite(theory.meanWaitMs), p99: finite(theory.waitQuantileMs(0.99)) },
@@ -193,7 +193,7 @@ const isWithin = (value: number, [low, high]: Range): boolean => value > low && 
 
 const some = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Three digits that matter, and no more than two after the point. */
+/** Three significant digits, and no more than two after the point. */
 const rounded = (value: number): number =>
   Number.isFinite(value) ? Number(value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2)) : value;
 

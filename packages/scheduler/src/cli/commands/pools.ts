@@ -1,11 +1,11 @@
-/** The command `lingua pools`: the pools that nodes are divided into, and how each is. */
+/** The command `lingua pools`: the pools of nodes and the state of each. */
 import type { PoolsReply } from '@lingua/protocol';
 import type { CommandIo } from '../command-io.ts';
 import {
-  type Asked,
   CommandMisuse,
   OPERATOR_FLAGS_USAGE,
   type OperatorCommand,
+  type OperatorRequest,
   runOperatorCommand,
 } from '../operator-command.ts';
 import { type Column, printable, printTable } from '../print-table.ts';
@@ -13,7 +13,7 @@ import { type Column, printable, printTable } from '../print-table.ts';
 const USAGE = `Usage: lingua pools [options]
 
 Shows the pools in force: their nodes, how many of them are online and ready, on how many each core service is installed and on
-how many it is ready (3/2), and some of them. Ends with 0 whatever it shows, with 1 if the scheduler could not be asked.
+how many it is ready (3/2), and some of them. Exits with 0, or with 1 if the scheduler did not answer.
 
 ${OPERATOR_FLAGS_USAGE}`;
 
@@ -22,11 +22,11 @@ const POOLS: OperatorCommand = { name: 'pools', usage: USAGE, own: [], run: show
 export const runPools = (argv: readonly string[], io: CommandIo): Promise<number> =>
   runOperatorCommand(POOLS, argv, io);
 
-async function showPools({ client, words, isJson, io }: Asked): Promise<number> {
+async function showPools({ client, words, isJson, io }: OperatorRequest): Promise<number> {
   if (words.length > 0) {
     throw new CommandMisuse(`"${words[0]}" is not expected here (--help lists the options)`);
   }
-  const pools = await client.ask<PoolsReply>('GET', '/api/v1/phase3/pools');
+  const pools = await client.call<PoolsReply>('GET', '/api/v1/phase3/pools');
   io.out(isJson ? JSON.stringify(pools, undefined, 2) : printPools(pools));
   return 0;
 }
@@ -71,7 +71,7 @@ function columnsFor(pools: readonly Pool[]): readonly Column<Pool>[] {
 const listed = (words: readonly string[] | undefined): string =>
   words === undefined || words.length === 0 ? '-' : words.join(', ');
 
-/** Pools that take nobody's jobs but those of the tenants that are bound to them. */
+/** Pools that take only jobs of the tenants that are bound to them. */
 function dedicated({ pools }: PoolsReply['config']): string {
   if (!Array.isArray(pools)) return '';
   const ids = pools.filter((pool) => pool.dedicated === true).map(({ pool_id }) => pool_id as number);

@@ -1,4 +1,4 @@
-/** Prints docs/cli.md: what every command says of itself when asked for help. */
+/** Prints docs/cli.md: the help text of every command. */
 import type { CommandIo } from '../command-io.ts';
 import { runCommand } from '../run-command.ts';
 import { block, page } from './markdown.ts';

@@ -28,7 +28,7 @@ with CREATED. A result that was never acknowledged passes through RUNNING.`;
 
 const NODE_INTRODUCTION = `## A node
 
-Where a cell is empty, the event changes nothing. Only a \`ready\` node that no operator has cordoned takes new jobs; what it has goes on.`;
+Where a cell is empty, the event changes nothing. Only a \`ready\` node that no operator has cordoned takes new jobs; its running jobs continue.`;
 
 const ACCEPTANCE_INTRODUCTION = `## An utterance
 
@@ -39,27 +39,27 @@ const WATCH_INTRODUCTION = 'The second is the watch: whether the session on this
 
 const JOB_STATE_MEANINGS: Readonly<Record<JobState, string>> = {
   CREATED: 'Accepted, no node yet: being placed, or waiting for a slot.',
-  RESERVED: 'A slot is taken on a node; the job is on its way there, as far as anybody knows.',
-  DISPATCHED: 'Handed to the node: written to its socket, taken by its endpoint, or put in its mailbox.',
-  RUNNING: 'The node has acknowledged it, or its answer proves that it has it.',
-  RETRYING: 'The attempt was given up; the next one is being placed, ahead of new work.',
+  RESERVED: 'A slot is reserved on a node; the job may be on its way there.',
+  DISPATCHED: 'Handed to the node: written to its socket, accepted by its endpoint, or put in its mailbox.',
+  RUNNING: 'The node has acknowledged it, or its report proves that it has it.',
+  RETRYING: 'The attempt was abandoned; the next one is being placed, ahead of new work.',
   FINISHED: 'The result was accepted.',
   FAILED: 'Ended without a result; the reason is recorded. Cancelled jobs are among them.',
-  RELEASED: 'The end: what the job held was given back, or left to the end of its lease.',
+  RELEASED: 'The end: the slot was released, or its lease will expire.',
 };
 
 const JOB_EVENT_MEANINGS: Readonly<Record<JobEvent, string>> = {
   reserved: 'A slot was taken on a node (in RESERVED: on the next candidate).',
   unplaced: 'No candidate took it; it waits for a slot.',
-  dispatched: 'It left for the node. From here on this attempt is the fence.',
-  acknowledged: 'The node said it has the job, or answered it.',
-  gave_up: 'No acknowledgement, no result in time, a lost node, or a failure that another node may not have.',
+  dispatched: 'It was sent to the node. From here on this attempt is the fence.',
+  acknowledged: 'The node reported that it has the job, or its result.',
+  gave_up: 'No acknowledgement or result in time, a lost node, or a failure that another node may not have.',
   finished: 'The result of the current attempt.',
   failed: 'A failure that no retry can help, the deadline, or a cancellation.',
-  released: 'The slot was given back.',
+  released: 'The slot was released.',
 };
 
-/** Words the owner's requirements use elsewhere for the same things. */
+/** Names of the same things in the owner's requirements. */
 const JOB_OTHER_NAMES: readonly (readonly [string, JobState])[] = [
   ['NEW', 'CREATED'],
   ['SELECTING', 'CREATED'],
@@ -70,17 +70,17 @@ const JOB_OTHER_NAMES: readonly (readonly [string, JobState])[] = [
 const NODE_HEALTH_MEANINGS: Readonly<Record<NodeHealth, string>> = {
   registering: 'Known, but has not proved itself by healthy heartbeats.',
   ready: 'Takes jobs.',
-  degraded: 'Too many bad heartbeats, or its start took too long.',
-  draining: 'Finishes what it has and takes nothing new.',
-  offline: 'Silent for too long, or its connection ended and it did not come back.',
+  degraded: 'Too many unhealthy heartbeats, or its start took too long.',
+  draining: 'Finishes its jobs and takes no new ones.',
+  offline: 'No heartbeat for too long, or its connection ended and it did not return.',
 };
 
 const NODE_EVENT_MEANINGS: Readonly<Record<NodeEvent, string>> = {
-  registered: 'It registered, or a heartbeat came from a node thought offline.',
+  registered: 'It registered, or an offline node sent a heartbeat.',
   proved: 'Enough healthy heartbeats in a row.',
-  faltered: 'Too many unhealthy heartbeats, its own word, or too long a warm-up.',
-  drained: "An operator's order, or its own word.",
-  undrained: 'The drain was ended by whoever began it.',
+  faltered: 'Too many unhealthy heartbeats, its own report, or too long a warm-up.',
+  drained: "An operator's order, or its own report.",
+  undrained: 'The operator or the node that began the drain ended it.',
   expired: 'No heartbeat for too long, or a lost connection.',
 };
 

@@ -1,4 +1,4 @@
-/** Every document that is printed from the code: where it lies, from the top of the repository, and how it is made. */
+/** Every document that is printed from the code: its path in the repository, and its printer. */
 import { printJsonSchema, printProtocol } from '@lingua/protocol';
 import { printConfigDoc } from '../../config/print-config-doc.ts';
 import { printConfigExample } from '../../config/print-config-example.ts';

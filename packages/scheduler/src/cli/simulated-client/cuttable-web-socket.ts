@@ -1,9 +1,9 @@
-/** WebSockets whose connection can be cut as a network does it: without a word. */
+/** WebSockets whose connection can be cut without a close message, like a network failure. */
 
 import type { WebSocketConstructor } from '@lingua/sdk/client';
 import WebSocket from 'ws';
 
-/** Answers the class to open sockets with, and what cuts the one that was opened last. */
+/** Returns the class that opens sockets, and a function that cuts the last opened one. */
 export function createCuttableWebSocket(): { WebSocket: WebSocketConstructor; cut: () => void } {
   let last: WebSocket | undefined;
   class Cuttable extends WebSocket {

@@ -17,7 +17,7 @@ export function planTurn(behaviour: TalkBehaviour, number: number, chance: () =>
   };
 }
 
-/** The first one comes at any time, so that many conversations are not cut at once. */
+/** The first cut comes at a random time, so that many conversations are not cut at once. */
 export const planCut = ({ cutEveryMs }: TalkBehaviour, number: number, chance: () => number): number =>
   number === 1 ? cutEveryMs * chance() : cutEveryMs;
 

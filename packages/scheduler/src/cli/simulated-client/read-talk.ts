@@ -26,7 +26,7 @@ Simulated people talk through a scheduler, each session a pair face to face, and
 Ends with 1 if anything was lost, doubled or out of order.
 
   --url URL          address of the scheduler (${DEFAULT_URL})
-  --token TOKEN      token of a client, if the scheduler asks for one
+  --token TOKEN      token of a client, if the scheduler requires one
   --sessions N       how many pairs (2)
   --seconds T        how long they talk; 0 = until Ctrl-C (30)
   --languages A,B    the languages of each pair (zh,en)

@@ -7,8 +7,8 @@ import { createSimulatedPair, type SimulatedPair } from './simulated-pair.ts';
 import { createLatencies, isFaultless, type Summary, sumUp } from './summary.ts';
 import { eventJson, eventLine, summaryJson, summaryLine, type TalkEvent } from './talk-event.ts';
 
-/** With more pairs than this nobody reads every utterance: there is one line for all of them now and then. */
-const MOST_TOLD = 20;
+/** With more pairs than this only a periodic summary line is printed, not every utterance. */
+const MOST_PRINTED = 20;
 const PROGRESS_MS = 3_000;
 /** From the first try to the first session, if there is a limit to the talk itself. */
 const OPEN_MS = 10_000;
@@ -26,7 +26,7 @@ export async function runTalk(argv: readonly string[], io: CommandIo): Promise<n
   const { talk } = read;
   const latencies = createLatencies();
   const pairs = Array.from({ length: talk.sessions }, (_, index) =>
-    createSimulatedPair({ ...talk, seed: seedOf(talk.seed, index), tell: hear(index + 1) }),
+    createSimulatedPair({ ...talk, seed: seedOf(talk.seed, index), onEvent: printEvents(index + 1) }),
   );
   const sum = (): Summary =>
     sumUp(
@@ -34,24 +34,24 @@ export async function runTalk(argv: readonly string[], io: CommandIo): Promise<n
       latencies.read(),
     );
 
-  function hear(pair: number): (event: TalkEvent) => void {
-    const isTold = talk.sessions <= MOST_TOLD;
+  function printEvents(pair: number): (event: TalkEvent) => void {
+    const isPrinted = talk.sessions <= MOST_PRINTED;
     return (event) => {
       if (event.kind === 'outcome' && event.told.latencyMs !== undefined) latencies.add(event.told.latencyMs);
       if (talk.isJson) io.out(eventJson(pair, event));
-      else if (isTold) io.out(eventLine(pair, event, talk.languages));
+      else if (isPrinted) io.out(eventLine(pair, event, talk.languages));
     };
   }
 
   if (!talk.isJson) io.out(greeting(talk));
   const progress = setInterval(() => {
-    if (!talk.isJson && talk.sessions > MOST_TOLD) io.out(`… ${summaryLine({ ...sum(), lost: 0 })}`);
+    if (!talk.isJson && talk.sessions > MOST_PRINTED) io.out(`… ${summaryLine({ ...sum(), lost: 0 })}`);
   }, PROGRESS_MS);
   const isServed = await letTalk(pairs, talk, io);
   await Promise.all(pairs.map((pair) => pair.stop()));
   clearInterval(progress);
   const summary = sum();
-  // Where nothing was said, there is nothing to sum up for a person.
+  // Without a session there is no summary to print.
   if (talk.isJson) io.out(summaryJson(summary));
   else if (isServed) io.out(summaryLine(summary));
   if (!isServed) io.err(`lingua talk: ${whyUnserved(talk)}`);
@@ -84,7 +84,7 @@ async function letTalk(
 
 const whyUnserved = ({ url, token }: TalkOptions): string =>
   `no session could be opened at ${url}; is a scheduler running there, and ` +
-  (token === undefined ? 'does it ask for a --token?' : 'does it know this --token?');
+  (token === undefined ? 'does it require a --token?' : 'does it know this --token?');
 
 const greeting = ({ sessions, languages, url, seconds }: TalkOptions): string =>
   `${sessions} ${sessions === 1 ? 'pair talks' : 'pairs talk'} (${languages.join(', ')}) → ${url} ` +

@@ -1,4 +1,4 @@
-/** Two people who talk through one session: the client SDK, and speech made up by their behaviour. */
+/** Two simulated people who talk through one session: the client SDK, and generated speech. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSession, type SessionEvents } from '@lingua/sdk/client';
 import { createSeededChance, seedOf } from '../simulated-node/seeded-chance.ts';
@@ -15,22 +15,22 @@ export interface PairOptions {
   readonly languages: readonly [string, string];
   readonly behaviour: TalkBehaviour;
   readonly seed: number;
-  readonly tell: (event: TalkEvent) => void;
+  readonly onEvent: (event: TalkEvent) => void;
 }
 
 export interface SimulatedPair {
-  /** Resolves when they are connected; they have begun to talk then. Rejects if they are refused for good. */
+  /** Resolves when they are connected and have begun to talk. Rejects if they are refused permanently. */
   start(): Promise<void>;
   counts(): Counts;
-  /** They fall silent, wait for what is still to come, and take leave. */
+  /** They stop talking, wait for the last outcomes, and close the session. */
   stop(): Promise<void>;
 }
 
-/** How long the last outcomes are waited for. */
+/** How long they wait for the last outcomes. */
 const SETTLE_MS = 30_000;
 
 export function createSimulatedPair(options: PairOptions): SimulatedPair {
-  const { behaviour, languages, tell } = options;
+  const { behaviour, languages, onEvent } = options;
   const chance = createSeededChance(options.seed);
   const silent = new AbortController();
   const tally = createTally();
@@ -56,19 +56,20 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
   session.on('open', ({ resumed }) => {
     hasOpened = true;
     tally.opened(resumed);
-    if (lostAt !== undefined) tell({ kind: resumed ? 'resumed' : 'reopened', afterMs: Date.now() - lostAt });
+    if (lostAt !== undefined)
+      onEvent({ kind: resumed ? 'resumed' : 'reopened', afterMs: Date.now() - lostAt });
     lostAt = undefined;
   });
   session.on('disconnected', ({ code }) => {
     tally.disconnected();
     if (!hasOpened) {
-      // Every further try of theirs would say the same.
-      if (tries === 0) tell({ kind: 'unreached', code });
+      // Every further try would report the same.
+      if (tries === 0) onEvent({ kind: 'unreached', code });
       tries += 1;
       return;
     }
     lostAt ??= Date.now();
-    tell({ kind: 'disconnected', code });
+    onEvent({ kind: 'disconnected', code });
   });
   session.on('accepted', ({ utteranceIndex, requestId }) => tally.accepted(utteranceIndex, requestId));
   session.on('result', (result) => {
@@ -79,9 +80,9 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
   session.on('missing', (missing) => came(missing, missing.reason));
   session.on('overflow', ({ refusedBytes }) => tally.refused(refusedBytes));
   session.on('backpressure', ({ action, resumeAfterMs }) =>
-    tell({ kind: 'pressure', action, resumeAfterMs }),
+    onEvent({ kind: 'pressure', action, resumeAfterMs }),
   );
-  session.on('error', ({ code, message }) => tell({ kind: 'error', code, message }));
+  session.on('error', ({ code, message }) => onEvent({ kind: 'error', code, message }));
 
   function came(
     { utteranceIndex, requestId, message }: SessionEvents['result'] | SessionEvents['missing'],
@@ -90,7 +91,7 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
   ): void {
     const jobId = 'job_id' in message ? message.job_id : undefined;
     const told = tally.outcome({ utteranceIndex, requestId, jobId, missing }, Date.now());
-    tell({
+    onEvent({
       kind: 'outcome',
       index: utteranceIndex,
       told,
@@ -99,7 +100,7 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
     });
   }
 
-  /** Pauses do not end utterances while a translation is heard. */
+  /** Pauses do not end utterances while a translation is played. */
   async function play({ groupId, traceId, ttsAudio }: SessionEvents['result']): Promise<void> {
     if (groupId === undefined || ttsAudio.length === 0) return;
     session.playbackStarted(groupId, traceId);
@@ -107,7 +108,7 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
     session.playbackEnded(groupId, traceId);
   }
 
-  /** False: they were told to stop meanwhile. */
+  /** False: they were stopped in between. */
   const quietly = (ms: number): Promise<boolean> =>
     sleep(ms, true, { signal: silent.signal }).catch(() => false);
 
@@ -126,7 +127,7 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
     for (let at = 0; at < sound.length; at += chunkBytes) {
       session.sendAudio(sound.subarray(at, at + chunkBytes));
       const spokenMs = (at + chunkBytes) / BYTES_PER_MS;
-      // By the clock and not by the piece: a late timer does not slow down who speaks.
+      // By the clock and not by the number of pieces: a late timer does not slow the speech down.
       if (!(await quietly(Math.max(0, startedAt + spokenMs - Date.now())))) break;
     }
     const requestId = session.endUtterance();

@@ -1,13 +1,13 @@
-/** What a whole talk amounts to. */
+/** The summary of a whole talk. */
 import type { Counts } from './tally.ts';
 
 export interface Summary extends Counts {
   readonly sessions: number;
-  /** Of the last some thousand outcomes. */
+  /** Of the last few thousand outcomes. */
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number } | undefined;
 }
 
-/** Latencies that are remembered. */
+/** Latencies that are kept. */
 const SAMPLES = 10_000;
 
 export function createLatencies() {
@@ -54,6 +54,6 @@ export function sumUp(all: readonly Counts[], latencyMs: Summary['latencyMs']): 
   };
 }
 
-/** Every utterance had its one outcome, in order, and all audio was taken. */
+/** Every utterance had exactly one outcome, in order, and all audio was accepted. */
 export const isFaultless = ({ lost, doubled, outOfOrder, refusedBytes }: Summary): boolean =>
   lost + doubled + outOfOrder + refusedBytes === 0;

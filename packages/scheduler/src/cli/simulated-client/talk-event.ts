@@ -1,14 +1,14 @@
-/** What is told of a talk while it goes on, as a line for people or for machines. Pure. */
+/** Events of a running talk, as a line of text or JSON. Pure. */
 import type { Said } from '../simulated-speech.ts';
 import type { Summary } from './summary.ts';
-import type { Told } from './tally.ts';
+import type { OutcomeReport } from './tally.ts';
 
 export type TalkEvent =
   | {
       readonly kind: 'outcome';
       readonly index: number;
-      readonly told: Told;
-      /** Absent: there is no translation, and `missing` says why. */
+      readonly told: OutcomeReport;
+      /** Absent: there is no translation, and `missing` is the reason. */
       readonly texts?: { readonly recognised: string; readonly translated: string };
       readonly missing?: string;
     }
@@ -24,15 +24,15 @@ export function eventLine(pair: number, event: TalkEvent, languages: readonly [s
     case 'outcome':
       return `${who}  ${speakerOf(event.told.said, languages)}  #${event.index}  ${whatCame(event)}${costs(event.told)}`;
     case 'disconnected':
-      return `${who}  connection lost (${event.code}); they talk on`;
+      return `${who}  connection lost (${event.code}); they continue talking`;
     case 'unreached':
       return `${who}  cannot connect (${event.code}); they try again`;
     case 'resumed':
       return `${who}  back after ${event.afterMs} ms, session resumed`;
     case 'reopened':
-      return `${who}  back after ${event.afterMs} ms in a new session; what had no outcome is sent again`;
+      return `${who}  back after ${event.afterMs} ms in a new session; utterances without an outcome are sent again`;
     case 'pressure':
-      return `${who}  the scheduler says ${event.action}`;
+      return `${who}  the scheduler requests ${event.action}`;
     case 'error':
       return `${who}  error ${event.code}: ${event.message}`;
   }
@@ -54,7 +54,7 @@ export function summaryLine(summary: Summary): string {
     `lost ${summary.lost}`,
     `doubled ${summary.doubled}`,
     ...(summary.outOfOrder > 0 ? [`out of order ${summary.outOfOrder}`] : []),
-    ...(summary.refusedBytes > 0 ? [`audio not taken ${summary.refusedBytes} bytes`] : []),
+    ...(summary.refusedBytes > 0 ? [`audio refused ${summary.refusedBytes} bytes`] : []),
   ];
   return `sessions ${summary.sessions} · ${parts.join(' · ')}`;
 }
@@ -70,7 +70,7 @@ function whatCame({ texts, missing }: Extract<TalkEvent, { kind: 'outcome' }>): 
   return texts === undefined ? `no translation: ${missing}` : `“${texts.recognised}” → “${texts.translated}”`;
 }
 
-function costs({ verdict, latencyMs }: Told): string {
+function costs({ verdict, latencyMs }: OutcomeReport): string {
   const time = latencyMs === undefined ? '' : `  ${Math.round(latencyMs)} ms`;
   return verdict === 'good' ? time : `${time}  (${verdict.replaceAll('_', ' ')})`;
 }

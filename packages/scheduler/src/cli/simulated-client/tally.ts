@@ -1,17 +1,17 @@
-/** What was said and what came of it, for one conversation: nothing may be lost, doubled or out of order. No clock, no I/O. */
+/** The utterances of one conversation and their outcomes: none may be lost, doubled or out of order. No clock, no I/O. */
+import { createBoundedMap } from '../../domain/bounded-map.ts';
 import type { Said } from '../simulated-speech.ts';
-import { createRecent } from './recent.ts';
 
 export interface Outcome {
   readonly utteranceIndex: number;
-  /** Unknown if the connection was lost before the scheduler could say which request it is. */
+  /** Unknown if the connection was lost before the scheduler named the request. */
   readonly requestId: string | undefined;
   readonly jobId: string | undefined;
   /** Absent: it was translated. */
   readonly missing: string | undefined;
 }
 
-export interface Told {
+export interface OutcomeReport {
   readonly verdict: 'good' | 'doubled' | 'out_of_order';
   readonly said: Said | undefined;
   /** From the last sound to the outcome. */
@@ -22,14 +22,14 @@ export interface Counts {
   readonly utterances: number;
   readonly results: number;
   readonly missing: Readonly<Record<string, number>>;
-  /** Said, or accepted, and without outcome. Right only when all that is to come has come. */
+  /** Spoken or accepted, and without outcome. Final only after the last outcome has arrived. */
   readonly lost: number;
   readonly doubled: number;
   readonly outOfOrder: number;
   readonly refusedBytes: number;
   readonly disconnects: number;
   readonly resumed: number;
-  /** Could not be resumed: a new session, in which all is sent again. */
+  /** Could not be resumed: a new session, in which open utterances are sent again. */
   readonly reopened: number;
 }
 
@@ -39,7 +39,7 @@ export interface Tally {
   said(requestId: string, said: Said, endedAt: number): void;
   refused(bytes: number): void;
   accepted(utteranceIndex: number, requestId: string | undefined): void;
-  outcome(outcome: Outcome, at: number): Told;
+  outcome(outcome: Outcome, at: number): OutcomeReport;
   counts(): Counts;
 }
 
@@ -48,29 +48,29 @@ interface Spoken {
   readonly endedAt: number;
 }
 
-/** Outcomes that are remembered to tell repeats. */
+/** Outcomes that are kept to detect repeats. */
 const REMEMBERED = 1_000;
 
 export function createTally(): Tally {
-  /** Without any outcome, in the order they were said. */
+  /** Without any outcome, in the order of speaking. */
   const open = new Map<string, Spoken>();
-  const answered = createRecent<string, Spoken>(REMEMBERED);
-  /** Accepted by the session that is open now, and without outcome. */
+  const answered = createBoundedMap<string, Spoken>({ max: REMEMBERED });
+  /** Accepted by the current session, and without outcome. */
   const awaited = new Map<number, string | undefined>();
-  let seen = createRecent<number, true>(REMEMBERED);
-  const jobs = createRecent<string, true>(REMEMBERED);
+  const seen = createBoundedMap<number, true>({ max: REMEMBERED });
+  const jobs = createBoundedMap<string, true>({ max: REMEMBERED });
   const missing: Record<string, number> = {};
   const counts = { utterances: 0, results: 0, doubled: 0, outOfOrder: 0, refusedBytes: 0 };
   const connection = { disconnects: 0, resumed: 0, reopened: 0 };
   let highestIndex = -1;
   let hasOpened = false;
 
-  function verdictOn({ utteranceIndex, jobId }: Outcome): Told['verdict'] {
+  function verdictOn({ utteranceIndex, jobId }: Outcome): OutcomeReport['verdict'] {
     if (seen.has(utteranceIndex) || (jobId !== undefined && jobs.has(jobId))) return 'doubled';
     return utteranceIndex < highestIndex ? 'out_of_order' : 'good';
   }
 
-  /** Outcomes come in order, so one without a name is that of the first request that has none. */
+  /** Outcomes arrive in order, so an outcome without a request id belongs to the first open request. */
   function requestOf({ utteranceIndex, requestId }: Outcome): string | undefined {
     const [first] = open.keys();
     return requestId ?? awaited.get(utteranceIndex) ?? first;
@@ -83,7 +83,7 @@ export function createTally(): Tally {
     const spoken = open.get(requestId);
     if (spoken !== undefined) {
       open.delete(requestId);
-      answered.add(requestId, spoken);
+      answered.set(requestId, spoken);
     }
     return answered.get(requestId);
   }
@@ -94,9 +94,9 @@ export function createTally(): Tally {
       else if (hasOpened) connection.reopened += 1;
       hasOpened = true;
       if (isResumed) return;
-      // A new session: its numbers begin anew, and what was accepted before is accepted again.
+      // A new session: its numbers start again, and earlier utterances are accepted again.
       awaited.clear();
-      seen = createRecent(REMEMBERED);
+      seen.clear();
       highestIndex = -1;
     },
     disconnected() {
@@ -121,8 +121,8 @@ export function createTally(): Tally {
       if (verdict === 'out_of_order') counts.outOfOrder += 1;
       const { utteranceIndex, jobId } = outcome;
       highestIndex = Math.max(highestIndex, utteranceIndex);
-      seen.add(utteranceIndex, true);
-      if (jobId !== undefined) jobs.add(jobId, true);
+      seen.set(utteranceIndex, true);
+      if (jobId !== undefined) jobs.set(jobId, true);
       if (outcome.missing === undefined) counts.results += 1;
       else missing[outcome.missing] = (missing[outcome.missing] ?? 0) + 1;
       const spoken = settle(outcome);

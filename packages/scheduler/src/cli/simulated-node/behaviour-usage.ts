@@ -1,24 +1,24 @@
-/** What a behaviour file may say, for the help of `lingua node`. Pure. */
+/** The keys of a behaviour file, for the help of `lingua node`. Pure. */
 import { HEALTHY, NAMED_BEHAVIOURS } from './behaviour.ts';
 
 const usual = HEALTHY.latency.kind === 'lognormal' ? HEALTHY.latency : undefined;
 
 export const BEHAVIOUR_NAMES = Object.keys(NAMED_BEHAVIOURS).join(', ');
 
-export const BEHAVIOUR_USAGE = `A behaviour file is TOML or JSON. Every key is optional; what is left out is as it is for healthy nodes. Rates are from 0 to 1, per job.
+export const BEHAVIOUR_USAGE = `A behaviour file is TOML or JSON. Every key is optional; the default is that of healthy nodes. Rates are from 0 to 1, per job.
 
   failure_rate               answers that the job failed (${HEALTHY.failureRate})
   failure_code               the code of these failures (${HEALTHY.failureCode})
   silence_rate               takes the job and never answers (${HEALTHY.silenceRate})
   ack_silence_rate           never acknowledges, but answers (${HEALTHY.ackSilenceRate})
-  late_rate                  answers after late_ms, whatever it is told meanwhile (${HEALTHY.lateRate})
+  late_rate                  answers after late_ms, even if the job was cancelled (${HEALTHY.lateRate})
   late_ms                    (${HEALTHY.lateMs})
   duplicate_rate             answers twice (${HEALTHY.duplicateRate})
   model_not_available_rate   answers MODEL_NOT_AVAILABLE for service_id (${HEALTHY.modelNotAvailableRate})
   service_id                 (${HEALTHY.modelNotAvailableService})
-  overload_rate              says that it has no room although it has (${HEALTHY.overloadRate})
+  overload_rate              answers that it has no free slot although it has (${HEALTHY.overloadRate})
   crash_after_jobs           the job of this number cuts the connection instead of being answered (never)
-  restart_after_ms           how long after a crash it is back (it stays away)
+  restart_after_ms           time from a crash to the restart (no restart)
   tts_ms                     length of the spoken answer (${HEALTHY.ttsMs})
   legacy                     true: behaves like a legacy node instead of one built with the SDK (${HEALTHY.isLegacy})
 

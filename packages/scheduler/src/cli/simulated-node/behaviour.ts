@@ -1,9 +1,9 @@
-/** How a simulated node behaves: how long it takes, and how often it does what it should not. */
+/** How a simulated node behaves: how long it takes, and how often it fails. */
 
 export type Latency =
   | { readonly kind: 'constant'; readonly ms: number }
   | { readonly kind: 'uniform'; readonly minMs: number; readonly maxMs: number }
-  /** Most answers near the median, a few very late: what real services do. */
+  /** Most answers near the median, a few very late, like real services. */
   | { readonly kind: 'lognormal'; readonly medianMs: number; readonly p99Ms: number }
   | { readonly kind: 'exponential'; readonly meanMs: number };
 
@@ -23,19 +23,19 @@ export interface Behaviour {
   readonly silenceRate: number;
   /** Never acknowledges, but answers. */
   readonly ackSilenceRate: number;
-  /** Answers after `lateMs`, whatever it is told meanwhile. */
+  /** Answers after `lateMs`, even if the job was cancelled. */
   readonly lateRate: number;
   readonly lateMs: number;
   /** Answers twice. */
   readonly duplicateRate: number;
   readonly modelNotAvailableRate: number;
   readonly modelNotAvailableService: string;
-  /** Says it has no room although it has. */
+  /** Answers that it has no free slot although it has. */
   readonly overloadRate: number;
   readonly slowDeath?: SlowDeath;
   /** The job of this number cuts the connection instead of being answered. */
   readonly crashAfterJobs?: number;
-  /** Absent: it stays away. */
+  /** Absent: it does not return. */
   readonly restartAfterMs?: number;
   /** Length of the spoken answer. */
   readonly ttsMs: number;

@@ -1,4 +1,4 @@
-/** Reads the fields of one table of a file, and collects what is wrong under their full names. */
+/** Reads the fields of one table of a file, and collects problems under their full names. */
 import { nearestName } from '../../config/nearest-name.ts';
 
 export interface Range {
@@ -9,7 +9,7 @@ export interface Range {
 
 export interface Fields {
   has(name: string): boolean;
-  /** Without a usual value the field must be there. What is wrong reads as NaN, which is neither more nor less than another. */
+  /** Without a default the field is required. An invalid value reads as NaN, so that comparisons report no second problem. */
   number(name: string, usual: number | undefined, range: Range): number;
   optionalNumber(name: string, range: Range): number | undefined;
   text(name: string, usual: string): string;
@@ -18,20 +18,20 @@ export interface Fields {
   table(name: string): Fields | undefined;
   tables(name: string): Fields[];
   refuse(name: string, message: string): void;
-  /** What was not asked for is a mistake. */
+  /** Reports fields that were not read. */
   refuseOthers(): void;
 }
 
 export function createFields(value: unknown, path: string, problems: string[]): Fields {
   const table = isTable(value) ? value : {};
-  const asked = new Set<string>();
+  const known = new Set<string>();
   const refuse = (name: string, message: string): void => {
     problems.push(`${path}${name} ${message}`);
   };
   if (!isTable(value)) problems.push(`${path.slice(0, -1) || 'the file'} must be a table`);
 
   function get(name: string): unknown {
-    asked.add(name);
+    known.add(name);
     return Object.hasOwn(table, name) ? table[name] : undefined;
   }
 
@@ -85,8 +85,8 @@ export function createFields(value: unknown, path: string, problems: string[]): 
     },
     refuseOthers() {
       for (const name of Object.keys(table)) {
-        if (asked.has(name)) continue;
-        const near = nearestName(name, asked);
+        if (known.has(name)) continue;
+        const near = nearestName(name, known);
         refuse(name, near === undefined ? 'is unknown' : `is unknown; did you mean ${near}?`);
       }
     },

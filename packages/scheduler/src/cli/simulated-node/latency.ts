@@ -5,7 +5,7 @@ import type { Latency } from './behaviour.ts';
 const Z99 = 2.326_347_874;
 
 export function sampleLatency(latency: Latency, chance: () => number): number {
-  // Two numbers are drawn for every kind, so that another kind does not change everything that follows.
+  // Two numbers are drawn for every kind, so that another kind does not change the later numbers.
   const first = chance();
   const second = chance();
   switch (latency.kind) {

@@ -1,19 +1,19 @@
-/** How the legacy nodes judge a job before they work on it, and what they answer. Pure, but for its memory. */
+/** How legacy nodes check a job before they work on it, and their answers. Pure, except for the jobs that it remembers. */
 import type { JobAssign, JobResult } from '@lingua/protocol';
 
 export type AssignmentDecision =
   | { readonly kind: 'work' }
-  /** Nothing is ever said about it. */
+  /** The node never answers. */
   | { readonly kind: 'ignore' }
   | { readonly kind: 'refuse'; readonly message: string };
 
 export interface LegacyJobs {
   judge(job: JobAssign): AssignmentDecision;
-  /** True if the session has had a later utterance: then the translation stays empty. */
+  /** True if the session had a later utterance: then the translation stays empty. */
   isOvertaken(job: JobAssign): boolean;
 }
 
-/** Remembers for as long as the process lives, as the original does. */
+/** Remembers job ids until the process ends, like the original. */
 export function createLegacyJobs(): LegacyJobs {
   const jobIds = new Set<string>();
   const utterances = new Set<string>();

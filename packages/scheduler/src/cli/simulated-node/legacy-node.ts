@@ -1,8 +1,8 @@
-/** A node as they are legacy: no extensions, one reconnect, and habits of its own (docs/protocol.md, last section). */
+/** A legacy node: no extensions, one reconnect, and its own peculiarities (docs/protocol.md, last section). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobAssign, type JobResult, type NodeToScheduler, parseSchedulerToNode } from '@lingua/protocol';
 import { createConnection } from '@lingua/sdk/node';
-import { heardIn } from '../simulated-speech.ts';
+import { sentenceIn } from '../simulated-speech.ts';
 import { createLegacyJobs, legacyResult } from './legacy-jobs.ts';
 import { type JobPlan, planJob } from './plan-job.ts';
 import { createSeededChance } from './seeded-chance.ts';
@@ -12,7 +12,7 @@ import { missingModel, outputOf, speak, tone } from './simulated-output.ts';
 
 const HEARTBEAT_MS = 15_000;
 const RECONNECT_MS = 5_000;
-/** These nodes do not look after their connection; the longest interval a timer takes stands for never. */
+/** Legacy nodes do not check their connection; the longest interval of a timer stands for never. */
 const NEVER_MS = 2 ** 31 - 1;
 
 export function createLegacyNode(
@@ -34,13 +34,13 @@ export function createLegacyNode(
   let busy = 0;
   let recognising = 0;
   let heartbeat: NodeJS.Timeout | undefined;
-  let tellStarted: () => void = () => {};
+  let resolveStarted: () => void = () => {};
   let giveUp: (error: Error) => void = () => {};
   const started = new Promise<void>((resolve, reject) => {
-    tellStarted = resolve;
+    resolveStarted = resolve;
     giveUp = reject;
   });
-  // Whoever does not await start() hears of it from counts().
+  // A caller that does not await start() sees it in counts().
   started.catch(() => {});
 
   const connection = createConnection({
@@ -54,12 +54,12 @@ export function createLegacyNode(
       losses += 1;
       if (losses > 1) giveUp(new Error('a node of this kind tries twice only'));
     },
-    // Once, and never again if that fails or the connection is lost a second time.
+    // One reconnect; none if it fails or the connection is lost a second time.
     retryDelayMs: () => (losses === 1 ? reconnectMs : undefined),
   });
 
   function introduce(): void {
-    // On a reconnect its timer still runs, and may be first.
+    // On a reconnect the timer still runs, and may fire first.
     if (losses > 0) beat();
     send({
       type: 'node_register',
@@ -83,7 +83,7 @@ export function createLegacyNode(
       beat();
       clearInterval(heartbeat);
       heartbeat = setInterval(beat, HEARTBEAT_MS);
-      tellStarted();
+      resolveStarted();
     } else if (parsed.message.type === 'job_assign' && isRegistered) {
       const job = parsed.message;
       take(job);
@@ -112,14 +112,14 @@ export function createLegacyNode(
     else {
       jobs += 1;
       const plan = planJob(behaviour, jobs, chance);
-      // They do not refuse for lack of room: what comes is queued.
+      // Legacy nodes do not refuse jobs for lack of slots: they queue them.
       if (busy < slots) void work(job, plan);
       else queue.push(() => void work(job, plan));
     }
   }
 
   async function work(job: JobAssign, plan: JobPlan): Promise<void> {
-    const spoken = speak(job, chance, heardIn(Buffer.from(job.audio, 'base64')));
+    const spoken = speak(job, chance, sentenceIn(Buffer.from(job.audio, 'base64')));
     const startedAt = Date.now();
     busy += 1;
     recognising += 1;

@@ -1,4 +1,4 @@
-/** What is said in the simulation: the same few sentences in several languages, so that translations make sense. */
+/** The sentences of the simulation in several languages, so that translations make sense. */
 
 const PHRASES: Readonly<Record<string, readonly string[]>> = {
   en: [

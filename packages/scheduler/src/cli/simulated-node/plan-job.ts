@@ -6,14 +6,14 @@ export interface JobPlan {
   readonly kind: 'answer' | 'fail' | 'model_not_available' | 'overload' | 'silent' | 'crash';
   readonly delayMs: number;
   readonly isAcknowledged: boolean;
-  /** Answers whatever it is told meanwhile. */
+  /** Answers even if the job was cancelled. */
   readonly isLate: boolean;
   readonly isRepeated: boolean;
 }
 
 /** `number` counts the jobs of the node from 1. */
 export function planJob(behaviour: Behaviour, number: number, chance: () => number): JobPlan {
-  // All are drawn, and always in this order: changing one rate changes nothing but what it stands for.
+  // All are drawn, always in this order, so that a changed rate has no other effect.
   const usualMs = sampleLatency(behaviour.latency, chance);
   const isSilent = chance() < behaviour.silenceRate;
   const isUnacknowledged = chance() < behaviour.ackSilenceRate;
@@ -35,7 +35,7 @@ export function planJob(behaviour: Behaviour, number: number, chance: () => numb
   return {
     kind,
     delayMs: kind === 'overload' || kind === 'crash' ? 0 : delayMs,
-    // A refusal for lack of room is not preceded by an acceptance.
+    // A node that refuses for lack of slots sends no acknowledgement before.
     isAcknowledged: !isUnacknowledged && kind !== 'overload',
     isLate,
     isRepeated,

@@ -1,4 +1,4 @@
-/** A behaviour file, TOML or JSON, to the mix of nodes it describes, or everything that is wrong with it. Pure. */
+/** A behaviour file, TOML or JSON, to the mix of nodes it describes, or all its problems. Pure. */
 import { parse as parseToml } from 'smol-toml';
 import { type Behaviour, HEALTHY, type Latency, type Share, type SlowDeath } from './behaviour.ts';
 import { createFields, type Fields } from './fields.ts';
@@ -23,7 +23,7 @@ export function readBehaviour(text: string): BehaviourFile {
   return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'mix', mix };
 }
 
-/** The parsed value, or what is wrong. */
+/** The parsed value, or the problem. */
 function parse(text: string): Record<string, unknown> | string {
   try {
     return text.trimStart().startsWith('{') ? JSON.parse(text) : parseToml(text);
@@ -87,7 +87,7 @@ function latencyOf(fields: Fields): Latency {
     fields.refuse('min_ms', 'must not exceed max_ms');
   if (latency.kind === 'lognormal' && latency.medianMs > latency.p99Ms)
     fields.refuse('median_ms', 'must not exceed p99_ms');
-  // Without its kind, nothing can be said about the rest.
+  // Without its kind the rest cannot be checked.
   if (kind !== undefined) fields.refuseOthers();
   return latency;
 }

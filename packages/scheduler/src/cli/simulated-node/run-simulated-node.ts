@@ -13,7 +13,7 @@ export const SIMULATED_NODE_USAGE = `Usage: lingua node [options]
 Connects simulated nodes to a scheduler and answers its jobs, until Ctrl-C.
 
   --url URL          socket of the scheduler (ws://127.0.0.1:5010/ws/node)
-  --token TOKEN      token of a node, if the scheduler asks for one
+  --token TOKEN      token of a node, if the scheduler requires one
   --count N          how many nodes (1)
   --languages LIST   what they understand (en,zh,de,fr,es,ja,ko)
   --slots N          jobs each takes at once (4)
@@ -44,7 +44,7 @@ export async function runSimulatedNode(
   const show = command.isJson ? JSON.stringify : line;
   if (!command.isJson) io.out(`${command.fleet.count} simulated nodes → ${command.fleet.url} (Ctrl-C ends)`);
   const progress = setInterval(() => io.out(show(fleet.counts())), progressMs);
-  // A node that is stopped before it was registered says so here, and that is no news.
+  // A node that is stopped before it was registered rejects here, which is expected.
   fleet.start().then(
     () => io.out(show(fleet.counts())),
     () => {},
@@ -133,7 +133,7 @@ function loadBehaviour(name: string, problems: string[]): readonly Share[] {
 function unreadable(name: string, error: unknown): string {
   const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
   if (isMissing)
-    return `--behaviour ${name} is no file and none of the built-in ones: ${BEHAVIOUR_NAMES} (--help says what a file may say)`;
+    return `--behaviour ${name} is no file and none of the built-in ones: ${BEHAVIOUR_NAMES} (--help explains the file)`;
   return `--behaviour ${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
 }
 
@@ -141,19 +141,19 @@ const line = (counts: FleetCounts): string =>
   `nodes ${counts.up}/${counts.nodes} · running ${counts.running} · done ${counts.done} · failed ${counts.failed}` +
   `${counts.silent > 0 ? ` · silent ${counts.silent}` : ''}${counts.crashes > 0 ? ` · crashes ${counts.crashes}` : ''}`;
 
-/** Only what a person at the terminal must know; simulated failures are no news. */
+/** Only what a person at the terminal must know, without simulated failures. */
 function logTo(io: CommandIo): NodeLog {
   const quiet = (): void => {};
-  const told = new Set<string>();
+  const printed = new Set<string>();
   return {
     debug: quiet,
     info: quiet,
     warn: (fields, message) => {
       if (!(fields.error instanceof Error) || fields.job_id !== undefined) return;
-      // A fleet that finds nobody says it once and not once per node and try.
+      // A fleet without a scheduler reports it once, not once per node and try.
       const text = `${message}: ${reasonOf(fields.error)}`;
-      if (told.has(text)) return;
-      told.add(text);
+      if (printed.has(text)) return;
+      printed.add(text);
       io.err(`lingua node: ${text}; trying again`);
     },
     error: (fields, message) => io.err(`lingua node: ${message} ${JSON.stringify(fields)}`),

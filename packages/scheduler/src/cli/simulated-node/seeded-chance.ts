@@ -1,4 +1,4 @@
-/** Chance that repeats itself: the same seed gives the same numbers (mulberry32). */
+/** Repeatable random numbers: the same seed gives the same numbers (mulberry32). */
 
 /** Numbers in [0, 1). */
 export function createSeededChance(seed: number): () => number {

@@ -1,4 +1,4 @@
-/** What a simulated node says it can do: the whole pipeline in the given languages. */
+/** The capabilities that a simulated node reports: the whole pipeline in the given languages. */
 import type { NodeCapabilities } from '@lingua/sdk/node';
 
 const TYPES = ['asr', 'semantic', 'nmt', 'tts'] as const;
@@ -25,7 +25,7 @@ export function simulatedCapabilities(languages: readonly string[], isLegacy: bo
       tts_languages: [...languages],
       semantic_languages: [...languages],
       semantic_core_ready: true,
-      // Legacy nodes never say what they translate.
+      // Legacy nodes never report their translation pairs.
       ...(isLegacy
         ? {}
         : { nmt_capabilities: [{ model_id: 'simulated', languages: [...languages], rule: 'any_to_any' }] }),
@@ -33,7 +33,7 @@ export function simulatedCapabilities(languages: readonly string[], isLegacy: bo
   };
 }
 
-/** A fleet on one machine must not report that machine's load as its own: all of it would be found too busy. */
+/** A fleet on one machine must not report that machine's load: all nodes would count as too busy. */
 export const simulatedResources = (running: number, slots: number) => {
   const share = Math.min(1, running / Math.max(1, slots));
   return {

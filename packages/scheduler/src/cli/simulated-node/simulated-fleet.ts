@@ -57,8 +57,8 @@ export function createSimulatedFleet(options: FleetOptions): SimulatedFleet {
 }
 
 /**
- * The behaviour of each node: at every moment the kind that is furthest behind its share comes next, so that the first
- * few nodes already show the mix.
+ * The behaviour of each node: the kind that is furthest behind its share comes next, so that the first few nodes already
+ * show the mix.
  */
 export function spread(mix: readonly Share[], count: number): Behaviour[] {
   const total = mix.reduce((sum, { share }) => sum + share, 0);

@@ -1,4 +1,4 @@
-/** A node without a GPU: everything of the SDK, and answers made up by its behaviour. */
+/** A node without a GPU: the SDK, and answers that its behaviour generates. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createNode,
@@ -9,7 +9,7 @@ import {
   type NodeLog,
   type NodeOptions,
 } from '@lingua/sdk/node';
-import { heardIn } from '../simulated-speech.ts';
+import { sentenceIn } from '../simulated-speech.ts';
 import type { Behaviour } from './behaviour.ts';
 import { createLegacyNode } from './legacy-node.ts';
 import { type JobPlan, planJob } from './plan-job.ts';
@@ -73,10 +73,10 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
       maxConcurrentJobs: slots,
       capabilities: simulatedCapabilities(options.languages, false),
       resources: () => simulatedResources(made.metrics().running, slots),
-      // A fleet shares one memory.
+      // All nodes of a fleet share the memory of this process.
       limits: { maxRememberedResults: 10 },
       onJob: work,
-      // The dead say nothing.
+      // A crashed node answers nothing.
       tamper: (message) => (life === lives ? tamper(message) : []),
     });
     return made;
@@ -93,7 +93,7 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
 
   const work: JobHandler = async (job, { audio, partial, signal }) => {
     const plan = planOf(job.job_id);
-    const spoken = speak(job, chance, await hear(job, audio));
+    const spoken = speak(job, chance, await recognise(job, audio));
     if (plan.kind === 'crash') crash();
     if (plan.kind === 'overload') throw overload();
     const until = plan.isLate ? ended.signal : signal;
@@ -105,9 +105,9 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
     return outputOf(job, spoken, plan.delayMs, sound);
   };
 
-  /** Audio that is kept elsewhere needs no ears here. */
-  async function hear({ audio_ref: ref }: JobAssign, audio: () => Promise<Buffer>) {
-    return ref !== undefined && ref.token === undefined ? undefined : heardIn(await audio());
+  /** Audio behind a reference without a token is not fetched. */
+  async function recognise({ audio_ref: ref }: JobAssign, audio: () => Promise<Buffer>) {
+    return ref !== undefined && ref.token === undefined ? undefined : sentenceIn(await audio());
   }
 
   const overload = (): JobError =>
@@ -129,7 +129,7 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
     return plan?.isRepeated ? [message, message] : [message];
   };
 
-  /** The process dies with all it has in hand; another may start in its place. */
+  /** The process dies with its jobs; another one may start in its place. */
   function crash(): void {
     counts.crashes += 1;
     counts.silent += node.metrics().running;

@@ -15,9 +15,9 @@ export interface Spoken {
   readonly target: string;
 }
 
-/** What the speaker is heard to say, and what that is in the other language. Whatever is not simulated speech is anything. */
+/** The recognised sentence and its translation. For audio that is not simulated speech, a random sentence. */
 export function speak(job: JobAssign, chance: () => number, heard?: Said): Spoken {
-  // Always drawn, so that what is heard changes nothing but itself.
+  // Always drawn, so that recognised speech does not change the later numbers.
   const number = Math.floor(chance() * PHRASE_COUNT);
   const isSecondSpeaker = chance() < 0.5;
   const { source, target } = direction(job, heard?.isSecondSpeaker ?? isSecondSpeaker);
@@ -46,7 +46,7 @@ export function outputOf(job: JobAssign, spoken: Spoken, delayMs: number, sound:
   };
 }
 
-/** A soft beep, so that whoever listens hears that something came; as base64. Made once per node, it is no small sum. */
+/** A soft beep as base64, so that a listener notices the answer. Computed once per node, because it is expensive. */
 export function tone(ms: number): string {
   const samples = Math.round((ms * SAMPLE_RATE) / 1_000);
   const bytes = Buffer.alloc(samples * 2);

@@ -65,7 +65,7 @@ export const utteranceGroup = group('Utterances that belong together: an answer 
   }),
 });
 
-export const backpressure = group('When clients are asked to send less.', {
+export const backpressure = group('When clients are requested to send less.', {
   slow_down_percent: number({
     default: 50,
     min: 1,

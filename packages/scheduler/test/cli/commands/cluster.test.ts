@@ -41,13 +41,13 @@ it('shows all instances, unknown values, and warnings', () => {
     warnings: ['look \u001b[31mhere'],
   });
   expect(page).toBe(
-    `store Redis Cluster: well · asked a
+    `store Redis Cluster: well · answered by a
 
 INSTANCE     STATE    UP     HOST    PID  VERSION  NODES  SESSIONS  JOBS  POOLS     INBOX  PENDING  DEAD LETTERS
 a            self     1d 2h  host-1    1  1.2.3      100        20     7  0a1b2c3d      3        1             2
 scheduler-b  unknown  ?      b�c       ?  ?            ?         ?     ?  -             ?        ?             ?
 
-Left by instances that are gone:
+Left by removed instances:
   gone  1 dead letter
 
 Warnings:
@@ -60,7 +60,7 @@ it('reads from a running scheduler, as a page or as JSON', async () => {
   await join('b');
   const page = await run('--url', `${url}/`);
   expect(page).toMatchObject({ status: 0, err: [] });
-  expect(page.out).toContain('store Redis: well (no replicas) · asked a');
+  expect(page.out).toContain('store Redis: well (no replicas) · answered by a');
   expect(page.out).toMatch(/^a +self +\d+d/m);
   expect(page.out).toMatch(/^b +living +\d+d(?: \d+h)? +host-1 +4711 +1\.2\.3 +\? +\? +\? +- +0 +0 +0$/m);
   expect(page.out).toContain('No warnings.');
@@ -72,7 +72,7 @@ it('shows a single-instance scheduler as one process', async () => {
   const { url } = await startApp();
   const { status, out } = await run('--url', url);
   expect(status).toBe(0);
-  expect(out).toContain('store embedded, one process alone: well · asked ');
+  expect(out).toContain('store embedded, a single process: well · answered by ');
   expect(out).toMatch(/ self +\d+s +\S+ +\d+ +\S+ +0 +0 +0 +- +0 +0 +0$/m);
 });
 
@@ -84,14 +84,14 @@ it('is a command of lingua', async () => {
   expect(io.lines.at(-1)).toContain('Usage: lingua cluster');
 });
 
-describe('says what to do next', () => {
+describe('prints the next step', () => {
   it('when no scheduler answers', async () => {
     const { url, stop } = await startStranger(() => undefined);
     await stop();
     expect(await run('--url', url)).toMatchObject({
       status: 1,
       err: [
-        `lingua cluster: no scheduler answers at ${url} (ECONNREFUSED); is it running? --url says where to look`,
+        `lingua cluster: no scheduler answers at ${url} (ECONNREFUSED); is it running? --url sets the address`,
       ],
     });
   });
@@ -101,7 +101,7 @@ describe('says what to do next', () => {
     expect(await run('--url', url)).toMatchObject({
       status: 1,
       err: [
-        `lingua cluster: the scheduler at ${url} asks for a token: give one of role "operator" with --token`,
+        `lingua cluster: the scheduler at ${url} requires a token: give one of role "operator" with --token`,
       ],
     });
     expect((await run('--url', url, '--token', 'wrong-token')).err[0]).toContain('does not know this token');

@@ -172,20 +172,20 @@ describe('lingua dlq purge', () => {
 
 describe('lingua dlq', () => {
   it.each([
-    [[], 'say what to do: list, show, replay or purge'],
-    [['drop'], 'there is no "drop": list, show, replay or purge'],
+    [[], 'an action is missing: use list, show, replay or purge'],
+    [['drop'], 'there is no "drop": use list, show, replay or purge'],
     [['toString'], 'there is no "toString"'],
-    [['purge'], 'say which: --instance, --older-than or --all'],
+    [['purge'], 'give --instance, --older-than or --all'],
     [['purge', 'a:1-1'], '"a:1-1" is not expected here'],
-    [['purge', '--all', '--instance', 'a'], '--all does not go with --instance or --older-than'],
-    [['purge', '--older-than', '5'], '--older-than must be a length of time'],
-    [['replay'], 'say which: --instance, --older-than or --all, or IDs'],
+    [['purge', '--all', '--instance', 'a'], '--all cannot be combined with --instance or --older-than'],
+    [['purge', '--older-than', '5'], '--older-than must be a duration'],
+    [['replay'], 'give --instance, --older-than or --all, or IDs'],
     [['replay', 'a:1-1', '--all'], 'give either IDs or a scope, not both'],
-    [['replay', '--all', '--limit', '3'], '--limit is not for this'],
+    [['replay', '--all', '--limit', '3'], '--limit does not apply here'],
     [['list', '--limit', '0'], '--limit must be a whole number from 1 to 10000'],
-    [['list', '--raw'], '--raw is not for this'],
+    [['list', '--raw'], '--raw does not apply here'],
     [['list', 'x'], '"x" is not expected here'],
-    [['show', 'a:1-1', '--all'], '--all is not for this'],
+    [['show', 'a:1-1', '--all'], '--all does not apply here'],
     [['list', '--fast'], '(--help lists the options)'],
   ])('refuses %j with a helpful message', async (argv, problem) => {
     const { dlq, die, ids } = await start();
@@ -200,7 +200,7 @@ describe('lingua dlq', () => {
     const io = createTerminal();
     expect(await runDlq(['--help'], io)).toBe(0);
     expect(io.lines[0]).toContain('Usage: lingua dlq list|show|replay|purge');
-    expect(io.lines[0]).toContain('A replay passes the fence');
+    expect(io.lines[0]).toContain('A replayed message is handled like any other');
   });
 
   it('requires the token of an operator', async () => {
@@ -216,7 +216,7 @@ describe('lingua dlq', () => {
     const io = createTerminal();
     expect(await runDlq(['list', '--url', url], io)).toBe(1);
     expect(io.errors).toEqual([
-      'lingua dlq: could not be asked in time: b; try again when "lingua cluster" shows them',
+      'lingua dlq: no answer in time for: b; try again when "lingua cluster" shows them',
     ]);
   });
 });

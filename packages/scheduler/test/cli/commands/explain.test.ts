@@ -56,9 +56,9 @@ describe('lingua explain', () => {
   it('prints the decision and its reasons as text', () => {
     expect(printExplanation(REFUSED)).toBe(`Would be refused: No node supports it. (NO_CAPABLE_NODE)
 
-Required for tenant acme: en -> zh; ready: asr, nmt, whisper; features: emotion_detection; fetches its audio
+Required for tenant acme: en -> zh; ready: asr, nmt, whisper; features: emotion_detection; can fetch audio
 
-Pools, in the order they are looked into:
+Pools, in the order of search:
 POOL  NAME       CANDIDATES  REASON
 3     acme�only           0  missing_core_asr_installed
 none  -                   0  no_nodes
@@ -118,7 +118,7 @@ Node node-1 (pool 1) is not chosen:
     const { status, out } = await run('explain', '--url', url, '--body', file, '--src', 'en');
     expect(status).toBe(0);
     expect(out).toContain('en -> fr');
-    expect(out).toContain('fetches its audio');
+    expect(out).toContain('can fetch audio');
     await writeFile(file, '[1]');
     expect(await run('explain', '--url', url, '--body', file)).toMatchObject({
       status: 2,
@@ -141,8 +141,8 @@ Node node-1 (pool 1) is not chosen:
   });
 
   it.each([
-    [[], 'say which languages: --src en --tgt zh, or the body of a dispatch with --body'],
-    [['--src', 'en'], 'say which languages: --src en --tgt zh, or the body of a dispatch with --body'],
+    [[], 'give the languages with --src en --tgt zh, or the body of a dispatch with --body'],
+    [['--src', 'en'], 'give the languages with --src en --tgt zh, or the body of a dispatch with --body'],
     [
       ['--src', 'en', '--tgt', 'zh', '--feature', 'x'],
       'there is no feature "x"; there are emotion_detection',
@@ -189,7 +189,7 @@ describe('lingua pools', () => {
     );
   });
 
-  it('requires an operator token, and says so', async () => {
+  it('requires an operator token', async () => {
     const { url } = await startApp({}, TOKEN_TOML);
     const io = createTerminal();
     expect(await runPools(['--url', url, '--token', TOKENS.client], io)).toBe(1);

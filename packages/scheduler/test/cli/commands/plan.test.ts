@@ -1,4 +1,4 @@
-/** `lingua plan` says what is wrong with a question before it works on it, and answers with numbers that belong together. */
+/** `lingua plan` reports wrong options before it computes, and prints consistent numbers. */
 import { describe, expect, it } from 'vitest';
 import { runPlan } from '../../../src/cli/commands/plan.ts';
 import { readPlan } from '../../../src/cli/commands/plan-options.ts';
@@ -75,7 +75,7 @@ describe('the options of lingua plan', () => {
 });
 
 describe('lingua plan', () => {
-  /** Asked once, by whichever test comes first. */
+  /** Computed once, by the first test that needs it. */
   let asked: ReturnType<typeof plan> | undefined;
   const answer = () => {
     asked ??= plan(...SHORT);
@@ -102,7 +102,7 @@ describe('lingua plan', () => {
     expect(out).toMatch(new RegExp(`^ *${needed} .*<- smallest that is enough$`, 'm'));
     expect(out).toMatch(new RegExp(`^ *${needed - 1} .*(too few|not settled)$`, 'm'));
     expect(out).toMatch(/^Erlang-C .*\n- exponential service times; yours are all the same$/m);
-    expect(out).toMatch(/^Taken for granted:$/m);
+    expect(out).toMatch(/^Assumptions:$/m);
     expect(err).toMatch(/^lingua plan: \d+ nodes: .* busy, p99 wait .* refused$/m);
   });
 

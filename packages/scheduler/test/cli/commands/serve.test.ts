@@ -1,9 +1,9 @@
-/** `lingua serve` and `lingua demo` start with what they were told, or not at all. */
+/** `lingua serve` and `lingua demo` refuse arguments that they do not know. */
 import { expect, it } from 'vitest';
 import { runCommand } from '../../../src/cli/run-command.ts';
 import { createTerminal } from '../terminal.ts';
 
-/** What is said to a command that would end at once if it started. */
+/** The message of a command that would end at once if it started. */
 async function refusal(...argv: string[]) {
   const io = createTerminal();
   io.interrupt();

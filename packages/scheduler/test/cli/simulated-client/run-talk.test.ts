@@ -86,7 +86,7 @@ it('reports a rejected connection and returns 1', async () => {
   io.interrupt();
   expect(await talk).toBe(1);
   expect(io.errors).toEqual([
-    `lingua talk: no session could be opened at ${app.url}; is a scheduler running there, and does it ask for a --token?`,
+    `lingua talk: no session could be opened at ${app.url}; is a scheduler running there, and does it require a --token?`,
   ]);
 });
 

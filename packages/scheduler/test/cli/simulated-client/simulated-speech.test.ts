@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { speak } from '../../../src/cli/simulated-node/simulated-output.ts';
-import { BYTES_PER_MS, heardIn, soundOf } from '../../../src/cli/simulated-speech.ts';
+import { BYTES_PER_MS, sentenceIn, soundOf } from '../../../src/cli/simulated-speech.ts';
 
 const TWO_WAY = { src_lang: 'auto', tgt_lang: 'en', lang_a: 'zh', lang_b: 'en' } as Parameters<
   typeof speak
@@ -11,15 +11,15 @@ describe('simulated speech', () => {
     for (const phrase of [0, 1, 4]) {
       const sound = soundOf({ isSecondSpeaker, phrase }, 200);
       expect(sound).toHaveLength(200 * BYTES_PER_MS);
-      expect(heardIn(sound)).toEqual({ isSecondSpeaker, phrase });
+      expect(sentenceIn(sound)).toEqual({ isSecondSpeaker, phrase });
     }
   });
 
   it('differs from other sound, however short', () => {
     for (const other of [Buffer.alloc(0), Buffer.alloc(7), Buffer.from('LSIM'), Buffer.alloc(3_200)]) {
-      expect(heardIn(other)).toBeUndefined();
+      expect(sentenceIn(other)).toBeUndefined();
     }
-    expect(heardIn(soundOf({ isSecondSpeaker: true, phrase: 2 }, 0))).toMatchObject({ phrase: 2 });
+    expect(sentenceIn(soundOf({ isSecondSpeaker: true, phrase: 2 }, 0))).toMatchObject({ phrase: 2 });
   });
 
   it('makes a simulated node answer with the same sentence, translated', () => {

@@ -44,7 +44,7 @@ describe('a tally', () => {
     say(0);
     said('req-never-accepted', SAID, 0);
     accepted(2, 'req-0');
-    // Of one that has no outcome at all, parts are not counted again.
+    // Parts of an utterance without any outcome are not counted again.
     expect(counts().lost).toBe(2);
     outcome(result(0), 1);
     expect(counts().lost).toBe(2);

@@ -1,4 +1,4 @@
-/** Behaviour files: what they may say, and what is said when they are wrong. */
+/** Behaviour files: their keys, and the problems that are reported. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { HEALTHY } from '../../../src/cli/simulated-node/behaviour.ts';

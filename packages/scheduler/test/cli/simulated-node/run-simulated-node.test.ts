@@ -94,7 +94,7 @@ it('refuses an unknown option and a missing file', async () => {
   expect(io.errors).toEqual([
     'lingua node: there is no option --speed; did you mean --seed? (--help lists the options)',
     'lingua node: --behaviour /nowhere/at-all is no file and none of the built-in ones: ' +
-      'healthy, flaky, crashing, dying, legacy (--help says what a file may say)',
+      'healthy, flaky, crashing, dying, legacy (--help explains the file)',
     expect.stringContaining('--behaviour / cannot be read'),
     'lingua node: "flaky" is not expected here (--help lists the options)',
   ]);

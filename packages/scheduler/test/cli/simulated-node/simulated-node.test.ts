@@ -1,4 +1,4 @@
-/** Simulated nodes against a scripted scheduler: each behaviour does what its name says. */
+/** Simulated nodes against a scripted scheduler: each behaviour matches its name. */
 import { afterEach, expect, it } from 'vitest';
 import {
   type Script,
