@@ -3,7 +3,7 @@ import type { DispatchOutcome } from '../domain/dispatch.ts';
 import type { NodeId } from '../domain/ids.ts';
 import { type Attempt, holdsFence, isMeantFor, type JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
-import type { Need } from '../domain/need.ts';
+import type { HandOver } from '../domain/node-report.ts';
 import { UNNUMBERED } from '../domain/numbered/node-numbers.ts';
 import { NOWHERE } from '../domain/numbered/numbered-places.ts';
 import type { Delivery } from '../ports/node-link.ts';
@@ -18,7 +18,7 @@ export interface InFlightJob {
   written: JobRecord | undefined;
   /** How many moves of the job are being written. */
   writes: number;
-  readonly need: Need;
+  /** Also has the job's need. */
   readonly compiled: CompiledNeed;
   /** Nodes that were sent the job, in order. They are excluded for good: a node refuses a job id it has seen. */
   sentTo: SentTo;
@@ -41,19 +41,8 @@ export interface InFlightJob {
   sentAt: number;
   /** Another instance drove the job before; this one resumed it from its record. */
   readonly isResumed: boolean;
-  /** The job is in the node's mailbox, and it is not known to be fetched. */
-  isInMailbox: boolean;
-  /**
-   * The job was not sent over the connection that carries the node's reports, or the path is unknown. So a list of running jobs
-   * that omits it may have been written before the job arrived.
-   */
-  isOutOfBand: boolean;
-  /** The assignment is in the inbox of the node's holder, which has not reported yet whether it handed the job over. */
-  awaitsHolder: boolean;
-  /** When the acknowledgement was received; 0: not yet, or never. */
-  runningAt: number;
-  /** Generation of the connection the job was written to, if another instance holds it; Infinity: unknown. */
-  generation: number | undefined;
+  /** How the current attempt was sent. */
+  path: DeliveryPath;
   /**
    * Where the audio is, if not held here. `missing`: lost, so the job cannot be sent to another node. `awaited`: lost, and the job
    * waits only for its return.
@@ -63,9 +52,8 @@ export interface InFlightJob {
   lastFailure: { code: string; message: string } | undefined;
   /** A result without translation, used if no better one arrives. */
   fallback: JobResult | undefined;
-  /** The first placement is under way; repeats of the request wait for its outcome. */
-  isPlacing: boolean;
-  repeats: ((outcome: DispatchOutcome) => void)[] | undefined;
+  /** Repeats of the request that wait for the outcome of the first placement. Undefined: that placement has ended. */
+  repeats: readonly ((outcome: DispatchOutcome) => void)[] | undefined;
   /** How many searches for a node have begun after the first try. */
   searches: number;
   /** A reserve for the job is under way. */
@@ -97,6 +85,37 @@ export interface InFlightJob {
   onNode: number;
 }
 
+export interface DeliveryPath {
+  /** Generation of the connection the job was written to, if another instance holds it; Infinity: unknown. */
+  readonly generation: number | undefined;
+  /** The job is in the node's mailbox, and it is not known to be fetched. */
+  readonly isInMailbox: boolean;
+  /**
+   * The job was not sent over the connection that carries the node's reports, or the path is unknown. So a list of running jobs
+   * that omits it may have been written before the job arrived.
+   */
+  readonly isOutOfBand: boolean;
+  /** The assignment is in the inbox of the node's holder, which has not reported yet whether it handed the job over. */
+  readonly awaitsHolder: boolean;
+}
+
+const SOCKET: DeliveryPath = {
+  generation: undefined,
+  isInMailbox: false,
+  isOutOfBand: false,
+  awaitsHolder: false,
+};
+/** Before the first send, and for an earlier attempt whose path is not kept. */
+export const FORGOTTEN_PATH: DeliveryPath = { ...SOCKET, isOutOfBand: true };
+const MAILBOX: DeliveryPath = { ...SOCKET, isInMailbox: true, isOutOfBand: true };
+/** The delivery has no reply yet, or an unknown result. */
+const UNKNOWN_PATH: DeliveryPath = {
+  ...SOCKET,
+  generation: Number.POSITIVE_INFINITY,
+  isOutOfBand: true,
+};
+const HOLDER_INBOX: DeliveryPath = { ...UNKNOWN_PATH, awaitsHolder: true };
+
 export interface Settlement {
   /** The attempt whose outcome is written. Undefined: any attempt. */
   readonly of: Attempt | undefined;
@@ -121,6 +140,7 @@ export type SentTo = NodeId | readonly NodeId[];
 
 const NO_NODE_IDS: readonly NodeId[] = [];
 const NO_ATTEMPTS: readonly number[] = [];
+const NO_REPEATS: InFlightJob['repeats'] = [];
 const FIRST_ATTEMPT: readonly number[] = [1];
 export const NO_SKIPPED_NODES: ReadonlyMap<NodeId, number> = new Map();
 
@@ -173,44 +193,35 @@ export const isLeaseAbandoned = ({ abandonedLeases }: InFlightJob, attempt: numb
   abandonedLeases.includes(attempt);
 
 /** The state of the last send, restored if the next send turns out not to have happened. */
-export type Sends = Pick<
-  InFlightJob,
-  'attempts' | 'sentAt' | 'sentTo' | 'generation' | 'isInMailbox' | 'isOutOfBand'
->;
+export type Sends = Pick<InFlightJob, 'attempts' | 'sentAt' | 'sentTo' | 'path'>;
 
 export const UNSENT: Sends = {
   attempts: 0,
   sentAt: 0,
   sentTo: NO_NODE_IDS,
-  generation: undefined,
-  isInMailbox: false,
-  isOutOfBand: true,
+  path: FORGOTTEN_PATH,
 };
 
 export const sendsOf = (flight: InFlightJob): Sends => ({
   attempts: flight.attempts,
   sentAt: flight.sentAt,
   sentTo: flight.sentTo,
-  generation: flight.generation,
-  isInMailbox: flight.isInMailbox,
-  isOutOfBand: flight.isOutOfBand,
+  path: flight.path,
 });
 
 /** A send begins: its path is not known yet. */
 export function noteSendStarted(flight: InFlightJob): void {
-  flight.generation = Number.POSITIVE_INFINITY;
-  flight.isInMailbox = false;
-  flight.isOutOfBand = true;
-  flight.awaitsHolder = false;
+  flight.path = UNKNOWN_PATH;
 }
 
 export function noteDelivered(flight: InFlightJob, delivery: Arrived): void {
-  flight.awaitsHolder = delivery.kind === 'sent';
-  if (delivery.kind === 'sent') return;
-  const isQueued = delivery.kind === 'queued';
-  flight.generation = isQueued ? undefined : delivery.generation;
-  flight.isInMailbox = isQueued;
-  flight.isOutOfBand = isQueued || delivery.isOutOfBand === true;
+  if (delivery.kind === 'queued') flight.path = MAILBOX;
+  else flight.path = delivery.kind === 'sent' ? HOLDER_INBOX : writtenPath(delivery);
+}
+
+function writtenPath({ generation, isOutOfBand = false }: HandOver): DeliveryPath {
+  if (generation !== undefined) return { ...SOCKET, generation, isOutOfBand };
+  return isOutOfBand ? FORGOTTEN_PATH : SOCKET;
 }
 
 export type Arrived = Extract<Delivery, { readonly kind: 'written' | 'queued' | 'sent' }>;
@@ -234,12 +245,11 @@ export const isDropped = ({ driving }: InFlightJob): boolean => driving === 'els
 export const lacksAudio = ({ audioAt }: InFlightJob): boolean =>
   audioAt === 'missing' || audioAt === 'awaited';
 
-export function createInFlightJob(job: JobRecord, need: Need, compiled: CompiledNeed): InFlightJob {
+export function createInFlightJob(job: JobRecord, compiled: CompiledNeed): InFlightJob {
   return {
     job,
     written: undefined,
     writes: 0,
-    need,
     compiled,
     sentTo: NO_NODE_IDS,
     cancelsSent: 0,
@@ -252,16 +262,11 @@ export function createInFlightJob(job: JobRecord, need: Need, compiled: Compiled
     recording: undefined,
     sentAt: 0,
     isResumed: false,
-    isInMailbox: false,
-    isOutOfBand: true,
-    awaitsHolder: false,
-    runningAt: 0,
-    generation: undefined,
+    path: FORGOTTEN_PATH,
     audioAt: undefined,
     lastFailure: undefined,
     fallback: undefined,
-    isPlacing: true,
-    repeats: undefined,
+    repeats: NO_REPEATS,
     searches: 0,
     securing: undefined,
     stopWaiting: undefined,

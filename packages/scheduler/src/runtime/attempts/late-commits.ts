@@ -88,7 +88,7 @@ export function createLateCommits(engine: Engine, retryOrFail: RetryOrFail): Lat
       isLeaseAbandoned(flight, attempt) ||
       hasReleased(flight, attempt) ||
       // The fetch committed the lease without waiting for a replica.
-      (settings.isReplicaAwaited && flight.isInMailbox),
+      (settings.isReplicaAwaited && flight.path.isInMailbox),
     commit,
     undo,
     loseSlot,

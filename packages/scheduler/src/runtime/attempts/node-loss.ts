@@ -37,17 +37,12 @@ export function createNodeLoss(
   }
 
   /** The node could not name the job when it reconnected, or that is unknown. */
-  const isLaterThan = (
-    { job, generation }: InFlightJob,
-    nodeId: NodeId,
-    returned: number | undefined,
-  ): boolean =>
+  const isLaterThan = ({ job, path }: InFlightJob, nodeId: NodeId, returned: number | undefined): boolean =>
     returned !== undefined &&
-    (job.intent?.nodeId === nodeId || (generation !== undefined && generation >= returned));
+    (job.intent?.nodeId === nodeId || (path.generation !== undefined && path.generation >= returned));
 
   /** Not lost: the job is in the node's mailbox until the acknowledgement timeout. */
-  const isUnfetched = ({ job, isInMailbox }: InFlightJob): boolean =>
-    isInMailbox && job.state === 'DISPATCHED';
+  const isUnfetched = ({ job, path }: InFlightJob): boolean => path.isInMailbox && job.state === 'DISPATCHED';
 
   function lose(nodeId: NodeId): void {
     graces.delete(nodeId);
@@ -80,7 +75,7 @@ export function createNodeLoss(
           if (attempt !== undefined) void acknowledge({ nodeId, jobId, attempt: attempt.attempt });
         } else if (!isUnfetched(flight) && !isLaterThan(flight, nodeId, generation)) {
           // A job that did not use the node's connection may have arrived after the list was written: its slot is not released (I1).
-          abandon(flight, nodeId, `${nodeId} reconnected without the job`, !flight.isOutOfBand);
+          abandon(flight, nodeId, `${nodeId} reconnected without the job`, !flight.path.isOutOfBand);
         }
       }
     },

@@ -1,7 +1,14 @@
 /** Hot path: reports of nodes about their jobs. Only the attempt that holds the fence counts (I4). */
 
 import { meaningOf } from '../../domain/failure.ts';
-import { holdsFence, isMeantFor, isOut, isSettled, type JobRecord } from '../../domain/job.ts';
+import {
+  holdsFence,
+  isMeantFor,
+  isOut,
+  isSettled,
+  type JobRecord,
+  type TimelineEntry,
+} from '../../domain/job.ts';
 import type { JobResult } from '../../domain/job-spec.ts';
 import { leaseId } from '../../domain/lease.ts';
 import { ANY_ATTEMPT, type ReportedAttempt, type ReportResult } from '../../domain/node-report.ts';
@@ -9,6 +16,7 @@ import { type Placement, SKIP_MS } from '../dispatch/placement.ts';
 import { ACK, noteStage, RUN } from '../dispatch/stage-times.ts';
 import { advance, type Engine, releaseForGood, writeDispatched } from '../engine.ts';
 import {
+  FORGOTTEN_PATH,
   hasReleased,
   type InFlightJob,
   isDropped,
@@ -101,7 +109,7 @@ export function createNodeReports(
       const found = find('ack', report);
       const flight = found instanceof Promise ? await found : found;
       if (typeof flight === 'string') return ignore('ack', report, flight);
-      if (flight.awaitsHolder) {
+      if (flight.path.awaitsHolder) {
         noteDelivered(flight, { kind: 'written', ...handOver });
         if (flight.job.state === 'DISPATCHED') timeouts.attemptSent(flight);
         await writeDispatched(engine, flight);
@@ -131,7 +139,7 @@ export function createNodeReports(
         isCounted: false,
         side: 'over',
       });
-      engine.nodes.outcome(nodeId, 'unproven', flight.need);
+      engine.nodes.outcome(nodeId, 'unproven', flight.compiled.need);
       return { kind: 'accepted', job: flight.job };
     },
 
@@ -141,7 +149,7 @@ export function createNodeReports(
       const flight = found instanceof Promise ? await found : found;
       if (typeof flight === 'string') return ignore('ack', report, flight);
       const { fence, state } = flight.job;
-      if (flight.awaitsHolder && report.generation !== undefined)
+      if (flight.path.awaitsHolder && report.generation !== undefined)
         noteDelivered(flight, { kind: 'written', generation: report.generation });
       if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
       const needsCommit = lateCommits.isNeeded(flight, fence);
@@ -167,12 +175,11 @@ export function createNodeReports(
       }
       if (!holdsFence(flight.job, fence.nodeId, fence.attempt)) return ignore('ack', report, 'fenced');
       noteStage(engine, ACK, receivedAt - flight.sentAt);
-      flight.runningAt = receivedAt;
       flight.abandonedAttempt = 0;
       // Another node may have been tried meanwhile: from now on the loss of this node counts again.
       engine.inFlightJobs.setNode(flight, fence.nodeId);
       if (flight.attempts !== fence.attempt) {
-        Object.assign(flight, UNKNOWN_DELIVERY);
+        flight.path = FORGOTTEN_PATH;
         cancelUnconfirmed(engine, flight, fence);
       }
       flight.stopWaiting?.();
@@ -198,7 +205,7 @@ export function createNodeReports(
         noteStage(engine, RUN, ranMs);
         flight.fallback = result;
         await retryOrFail.abandonAttempt(flight, { ...UNTRANSLATED, isCounted: true, side: 'over' });
-        engine.nodes.outcome(report.nodeId, 'unproven', flight.need);
+        engine.nodes.outcome(report.nodeId, 'unproven', flight.compiled.need);
         return { kind: 'accepted', job: flight.job };
       }
       const finishing = settleJob.finish(flight, result);
@@ -206,7 +213,7 @@ export function createNodeReports(
       if (!isFinished) return ignore('result', report, 'fenced');
       noteStage(engine, RUN, ranMs);
       engine.slow?.took('result', engine.clock.precise() - receivedAt);
-      engine.nodes.outcome(report.nodeId, 'succeeded', flight.need);
+      engine.nodes.outcome(report.nodeId, 'succeeded', flight.compiled.need);
       return { kind: 'accepted', job: flight.job };
     },
 
@@ -224,7 +231,7 @@ export function createNodeReports(
       // The instance that served the audio may have died: then the node is not to blame, and no other node would succeed.
       const isAudioGone = failure.code === 'AUDIO_LOST' && typeof flight.audioAt === 'object';
       if (isAudioGone) flight.audioAt = 'missing';
-      else if (meaning.blamesNode) engine.nodes.outcome(report.nodeId, 'failed', flight.need);
+      else if (meaning.blamesNode) engine.nodes.outcome(report.nodeId, 'failed', flight.compiled.need);
       if (failure.code === 'MODEL_NOT_AVAILABLE')
         engine.nodes.modelNotAvailable(report.nodeId, failure.details ?? {});
       const { code, message } = failure;
@@ -242,22 +249,25 @@ export function createNodeReports(
       }
       // After that: an overloaded node must be paused before it can be selected again.
       if (!meaning.blamesNode && code !== 'MODEL_NOT_AVAILABLE')
-        engine.nodes.outcome(report.nodeId, 'unproven', flight.need);
+        engine.nodes.outcome(report.nodeId, 'unproven', flight.compiled.need);
       return { kind: 'accepted', job: flight.job };
     },
   };
 }
 
 const RAN = { intent: null } as const;
-/** The path of an earlier attempt is not kept. */
-const UNKNOWN_DELIVERY = { generation: undefined, isOutOfBand: true } as const;
 
 const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',
   message: 'the node recognised speech but returned no translation',
 };
 
-const startOfRun = ({ runningAt, sentAt }: InFlightJob): number => (runningAt > 0 ? runningAt : sentAt);
+/** The time of the acknowledgement, or of the send if there was none. */
+function startOfRun({ job, sentAt }: InFlightJob): number {
+  const { fence, timeline } = job;
+  const isStart = ({ state, attempt }: TimelineEntry) => state === 'RUNNING' && attempt === fence?.attempt;
+  return timeline.findLast(isStart)?.at ?? sentAt;
+}
 
 /** The node of the current attempt has already returned its result. */
 const isRepeatedReport = (flight: InFlightJob): boolean =>

@@ -151,7 +151,7 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
       flight.abandonedAttempt = fence.attempt;
       if (isLoss === true) {
         flight.nodesLost += 1;
-        engine.nodes.outcome(fence.nodeId, 'unproven', flight.need);
+        engine.nodes.outcome(fence.nodeId, 'unproven', flight.compiled.need);
       }
       flight.attemptTimer?.cancel();
       flight.lastFailure = { code, message };

@@ -30,7 +30,7 @@ export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): 
     }
     engine.meter.count('scheduler_ack_timeout_total');
     // A legacy node acknowledges nothing: its holder did not report.
-    engine.nodes.outcome(nodeId, flight.doesAcknowledge ? 'failed' : 'unproven', flight.need);
+    engine.nodes.outcome(nodeId, flight.doesAcknowledge ? 'failed' : 'unproven', flight.compiled.need);
     const message = flight.doesAcknowledge
       ? `${nodeId} did not acknowledge within ${settings.ackTimeoutMs} ms`
       : `the instance that holds ${nodeId} did not report the hand-over within ${settings.ackTimeoutMs} ms`;
@@ -48,7 +48,7 @@ export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): 
     const message = `${nodeId} returned no result within ${settings.jobTimeoutMs} ms`;
     const failure = { code: 'JOB_TIMEOUT', message };
     if (flight.doesAcknowledge) {
-      engine.nodes.outcome(nodeId, 'failed', flight.need);
+      engine.nodes.outcome(nodeId, 'failed', flight.compiled.need);
       void retryOrFail().abandonAttempt(flight, { ...failure, isCounted: true, side: 'open' });
       return;
     }
@@ -87,7 +87,7 @@ export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): 
         });
         return;
       }
-      if (!flight.doesAcknowledge && !flight.awaitsHolder) {
+      if (!flight.doesAcknowledge && !flight.path.awaitsHolder) {
         armRun(flight);
         return;
       }

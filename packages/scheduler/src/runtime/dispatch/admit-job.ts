@@ -48,7 +48,7 @@ export function createAdmission(
   const { refuse, refuseWith, atCap, atQueueCap } = createRefusals(engine);
 
   const whyNot = (input: SelectionInput, utteranceIndex: number): Refusal =>
-    refusal(engine.fleet, input, exclusions(engine, input, utteranceIndex));
+    refusal(engine.fleet, input.compiled, exclusions(engine, input, utteranceIndex));
 
   const repeat = createRepeats(engine, {
     resumeJobs: parts.resumeJobs,
@@ -212,7 +212,7 @@ export function createAdmission(
       return notAdmitted(context, admitted);
     }
     discardQueue.forget(jobId);
-    const flight = createInFlightJob(admitted.job, request.need, context.compiled);
+    const flight = createInFlightJob(admitted.job, context.compiled);
     flight.quotaUnit = context.quotaUnit;
     context.quotaUnit = undefined;
     engine.inFlightJobs.add(flight);
@@ -259,8 +259,9 @@ export function createAdmission(
   }
 
   function endPlacing(flight: InFlightJob, outcome: DispatchOutcome): DispatchOutcome {
-    flight.isPlacing = false;
-    if (flight.repeats !== undefined) for (const answer of flight.repeats) answer(outcome);
+    const repeats = flight.repeats ?? [];
+    flight.repeats = undefined;
+    for (const answer of repeats) answer(outcome);
     return outcome;
   }
 

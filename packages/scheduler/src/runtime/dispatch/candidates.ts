@@ -6,7 +6,7 @@ import { matches } from '../select/compile-need.ts';
 import { NO_EXCLUSIONS, type Selection, select } from '../select/select.ts';
 
 /** What the choice depends on: an in-flight job, or a request without one. */
-export type SelectionInput = Pick<InFlightJob, 'compiled' | 'need' | 'sentTo' | 'retries'> & {
+export type SelectionInput = Pick<InFlightJob, 'compiled' | 'sentTo' | 'retries'> & {
   readonly skippedUntil: ReadonlyMap<NodeId, number>;
 };
 
@@ -17,7 +17,7 @@ export function candidates(
   utteranceIndex: number,
   { isCounted } = COUNTED,
 ): Selection {
-  const { preferredNodeId, isStrict } = input.need;
+  const { preferredNodeId, isStrict } = input.compiled.need;
   const excluded = exclusions(engine, input, utteranceIndex);
   if (isStrict && preferredNodeId !== undefined) {
     return onlyOf(
@@ -41,7 +41,7 @@ export function isCandidate(
   utteranceIndex: number,
   nodeId: NodeId,
 ): boolean {
-  const { preferredNodeId, isStrict } = input.need;
+  const { preferredNodeId, isStrict } = input.compiled.need;
   if (isStrict && preferredNodeId !== undefined && preferredNodeId !== nodeId) return false;
   return matches(input.compiled, nodeId) && !exclusions(engine, input, utteranceIndex).has(nodeId);
 }
@@ -52,10 +52,10 @@ export const UNCOUNTED = { isCounted: false };
 /** Nodes that had the job, and legacy nodes that got a later utterance: they would not translate this one. */
 export function exclusions(
   engine: Engine,
-  input: Pick<SelectionInput, 'need' | 'sentTo' | 'skippedUntil'>,
+  input: Pick<SelectionInput, 'compiled' | 'sentTo' | 'skippedUntil'>,
   utteranceIndex: number,
 ): ReadonlySet<NodeId> {
-  const later = engine.history.sawLater(input.need.sessionId, utteranceIndex);
+  const later = engine.history.sawLater(input.compiled.need.sessionId, utteranceIndex);
   if (later.length === 0 && input.sentTo.length === 0 && input.skippedUntil.size === 0) return NO_EXCLUSIONS;
   const unfit = later.filter((nodeId) => engine.nodes.profile(nodeId)?.isLegacy === true);
   const now = engine.clock.now();
@@ -66,11 +66,11 @@ export function exclusions(
 /** Spreading applies to the first try only: a retry takes any free node. */
 function avoidance(
   engine: Engine,
-  input: Pick<SelectionInput, 'need' | 'retries'>,
+  input: Pick<SelectionInput, 'compiled' | 'retries'>,
 ): ReadonlySet<NodeId> | undefined {
   const { isSpreadEnabled, spreadWindowMs } = engine.settings;
   if (!isSpreadEnabled || input.retries > 0) return undefined;
-  const last = engine.history.lastNode(input.need.sessionId, engine.clock.now(), spreadWindowMs);
+  const last = engine.history.lastNode(input.compiled.need.sessionId, engine.clock.now(), spreadWindowMs);
   return last === undefined ? undefined : new Set([last]);
 }
 

@@ -20,7 +20,8 @@ export interface Refusals {
 /** Which requirement failed: reserving, pools, features, named services, or types only. */
 export type Selector = 'reserve' | 'phase3' | 'features' | 'models' | 'types';
 
-export function selectorOf({ need, compiled }: SelectionInput, isTried: boolean): Selector {
+export function selectorOf({ compiled }: SelectionInput, isTried: boolean): Selector {
+  const { need } = compiled;
   if (isTried) return 'reserve';
   if (compiled.route !== undefined) return 'phase3';
   if ((need.features?.length ?? 0) > 0) return 'features';

@@ -35,7 +35,6 @@ export const createDispatchContext = (
 ): DispatchContext => ({
   request,
   isHeld,
-  need: request.need,
   compiled,
   sentTo: NO_NODE_IDS,
   retries: 0,
@@ -56,7 +55,7 @@ export function releaseQuotaUnit(engine: Pick<Engine, 'caps' | 'queue'>, context
   if (quotaUnit === undefined) return;
   context.quotaUnit = undefined;
   engine.caps?.release(quotaUnit);
-  engine.queue.wakeOf(context.need.tenantId);
+  engine.queue.wakeOf(context.request.tenantId);
 }
 
 /** Releases the quota unit after the request, unless an in-flight job has taken it. */

@@ -130,7 +130,9 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
    * being written, only the store decides which of the two is first.
    */
   const isWrittenLater = (flight: InFlightJob, nodeId: NodeId): boolean =>
-    engine.drivers !== undefined && flight.writes === 0 && (flight.awaitsHolder || doesAcknowledge(nodeId));
+    engine.drivers !== undefined &&
+    flight.writes === 0 &&
+    (flight.path.awaitsHolder || doesAcknowledge(nodeId));
 
   const doesAcknowledge = (nodeId: NodeId): boolean =>
     engine.nodes.profile(nodeId)?.supports.includes('job_ack') === true;
@@ -162,7 +164,6 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     before: Attempt | undefined,
   ): MaybePromise<PlacementResult> {
     const profile = engine.nodes.profile(nodeId);
-    flight.runningAt = 0;
     if (settings.isSpreadEnabled || profile?.isLegacy === true) {
       engine.history.note(flight.job.sessionId, nodeId, flight.job.spec.utteranceIndex, flight.sentAt);
     }
@@ -230,7 +231,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     if ('reason' in delivery) return notSent(flight, nodeId, attempt, delivery, previous);
     const deliveredAt = clock.precise();
     if (flight.attempts === attempt) noteStage(engine, SEND, deliveredAt - flight.sentAt);
-    engine.nodes.placed(nodeId, flight.need);
+    engine.nodes.placed(nodeId, flight.compiled.need);
     const isIntended = isMeantFor(flight.job, nodeId, attempt);
     if (isIntended || holdsFence(flight.job, nodeId, attempt)) noteDelivered(flight, delivery);
     // A report or a timeout has moved the job during the delivery.
@@ -255,7 +256,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
       watchLeaseEnd(engine, nodeId);
       return isMeantFor(flight.job, nodeId, attempt) ? 'no_node' : 'overtaken';
     }
-    if (delivery.kind === 'declined') engine.nodes.outcome(nodeId, 'failed', flight.need);
+    if (delivery.kind === 'declined') engine.nodes.outcome(nodeId, 'failed', flight.compiled.need);
     if (delivery.kind === 'overloaded') engine.meter.count('scheduler_node_overload_reject_total', FULL);
     // The node does not have the job and never gets it: the attempt did not happen.
     if (flight.attempts === attempt) noteUnsent(flight, previous);

@@ -21,17 +21,13 @@ export interface Refusal {
   readonly isMarkedOut?: boolean;
 }
 
-export function refusal(
-  fleet: FleetView,
-  input: { readonly need: Need; readonly compiled: CompiledNeed },
-  excluded: ReadonlySet<NodeId>,
-): Refusal {
-  const { isCapable, total, reasons } = explain(fleet, input.compiled, excluded);
-  const { need } = input;
-  const where = describeConfinement(input.compiled);
+export function refusal(fleet: FleetView, compiled: CompiledNeed, excluded: ReadonlySet<NodeId>): Refusal {
+  const { isCapable, total, reasons } = explain(fleet, compiled, excluded);
+  const { need } = compiled;
+  const where = describeConfinement(compiled);
   const mainReason = reasons.reduce((most, next) => (next.count > most.count ? next : most), NO_NODES).reason;
   if (need.isStrict && need.preferredNodeId !== undefined) {
-    const against = failures(fleet, input.compiled, need.preferredNodeId);
+    const against = failures(fleet, compiled, need.preferredNodeId);
     const cannot = against.includes('not_in_pool') ? `cannot take this job${where}` : 'cannot take this job';
     const what = fleet.has(need.preferredNodeId) ? cannot : 'is not registered';
     const message = `node ${need.preferredNodeId} ${what}, and options.strict forbids another`;
@@ -58,7 +54,7 @@ export function refusal(
   }
   const code = 'ALL_CANDIDATES_FULL_OR_FAILED';
   const message = `No node is free for ${describeNeed(need)}${where} (${total} registered).`;
-  const marked = markedOut(fleet, input.compiled, excluded);
+  const marked = markedOut(fleet, compiled, excluded);
   if (marked === undefined) return { code, message, reasons, mainReason, isCapable };
   // However many were busy: the marks excluded the last free ones.
   return {

@@ -150,8 +150,9 @@ export function createRepeats(
 
 /** The result of the first request, as soon as it is known. */
 export function placingOf(flight: InFlightJob): Promise<DispatchOutcome> {
-  if (!flight.isPlacing) return Promise.resolve({ kind: 'dispatched', job: flight.job, isRepeat: true });
+  const { repeats } = flight;
+  if (repeats === undefined) return Promise.resolve({ kind: 'dispatched', job: flight.job, isRepeat: true });
   return new Promise((resolve) => {
-    flight.repeats = [...(flight.repeats ?? []), resolve];
+    flight.repeats = [...repeats, resolve];
   });
 }

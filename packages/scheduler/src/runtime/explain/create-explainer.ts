@@ -90,7 +90,7 @@ export function createExplainer(engine: Engine): Explain {
     if (route === undefined || attempts === undefined || plan === undefined) return undefined;
     const { pools, indexOf } = engine.fleet.table;
     // A preferred node is used in any pool of the job.
-    const isPreferred = chosen !== undefined && chosen === input.need.preferredNodeId;
+    const isPreferred = chosen !== undefined && chosen === input.compiled.need.preferredNodeId;
     const found = isPreferred
       ? pools?.of(indexOf(chosen))[0]
       : attempts.find(({ reason }) => reason === 'ok')?.poolId;
@@ -106,11 +106,11 @@ export function createExplainer(engine: Engine): Explain {
   return function decide({ need, waitMs, excludeNodeId, nodeId }) {
     const compiled = compileUncached(engine.fleet, need);
     const sentTo = excludeNodeId === undefined ? [] : [excludeNodeId];
-    const input: SelectionInput = { need, compiled, sentTo, retries: 0, skippedUntil: NO_SKIPPED_NODES };
+    const input: SelectionInput = { compiled, sentTo, retries: 0, skippedUntil: NO_SKIPPED_NODES };
     const excluded = exclusions(quiet, input, LATEST);
     const candidateNodeId = candidates(quiet, input, LATEST).next();
     const { total, eligible, reasons } = explain(engine.fleet, compiled, excluded);
-    const refused = candidateNodeId === undefined ? refusal(engine.fleet, input, excluded) : atCap(need);
+    const refused = candidateNodeId === undefined ? refusal(engine.fleet, compiled, excluded) : atCap(need);
     const isWaiting = refused?.isCapable === true && waitMs > 0;
     return {
       kind: refused === undefined ? 'dispatch' : isWaiting ? 'wait' : 'refuse',

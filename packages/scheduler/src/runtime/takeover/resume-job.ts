@@ -30,7 +30,7 @@ export function createResumeJobs(
 
   function rebuild(job: JobRecord): InFlightJob {
     const need = job.need ?? emptyNeed(job);
-    const flight = createInFlightJob(job, need, compileNeed(engine.fleet, need));
+    const flight = createInFlightJob(job, compileNeed(engine.fleet, need));
     const now = clock.now();
     const ranFrom = job.timeline.findLast(({ state }) => state === 'RUNNING')?.at ?? now;
     // The time comes from another machine's clock: no start may be later than now.
@@ -39,7 +39,7 @@ export function createResumeJobs(
     return Object.assign(flight, attemptHistoryOf(job), {
       sentAt,
       isResumed: true,
-      isPlacing: false,
+      repeats: undefined,
       doesAcknowledge: acknowledges(job),
       audioAt: lacksAudio ? ('missing' as const) : undefined,
     });

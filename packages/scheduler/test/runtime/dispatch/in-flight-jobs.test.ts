@@ -6,11 +6,7 @@ import { createInFlightJobs } from '../../../src/runtime/in-flight-jobs.ts';
 
 /** The index reads only its id and tenant. */
 const flightOf = (jobId: string): InFlightJob =>
-  createInFlightJob(
-    { jobId, tenantId: 't' } as InFlightJob['job'],
-    {} as InFlightJob['need'],
-    {} as InFlightJob['compiled'],
-  );
+  createInFlightJob({ jobId, tenantId: 't' } as InFlightJob['job'], {} as InFlightJob['compiled']);
 
 describe('in-flight jobs', () => {
   it('are found by job and by node, also after a move', () => {

@@ -125,8 +125,7 @@ describe('the refusal of a confined job', () => {
   ];
   const refused = (need: Partial<Need>, by = plan) => {
     const fleet = dividedFleet(by, ...nodes);
-    const fullNeed = someNeed(need);
-    return refusal(fleet, { need: fullNeed, compiled: compileNeed(fleet, fullNeed) }, new Set());
+    return refusal(fleet, compileNeed(fleet, someNeed(need)), new Set());
   };
 
   it('names the pool and the tenant although another node is free', () => {

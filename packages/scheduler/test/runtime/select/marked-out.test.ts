@@ -18,7 +18,7 @@ function fleetOf(...views: ReturnType<typeof nodeView>[]) {
     fleet.setLoad(view.nodeId, { used: 0, max: 4 });
   }
   const dispatch = (need: Need, excluded = NO_EXCLUSIONS) =>
-    refusal(fleet, { need, compiled: compileNeed(fleet, need) }, excluded);
+    refusal(fleet, compileNeed(fleet, need), excluded);
   return { fleet, dispatch };
 }
 
