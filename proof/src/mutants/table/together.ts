@@ -68,7 +68,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/dispatch/placement.ts',
     find: "await releaseLease(engine, nodeId, leaseId(jobId, attempt));\n    return 'no_node';",
     replace: "return 'no_node';",
-    world: { ...LEAVING, skips: 24 },
+    world: { ...LEAVING, skips: 45 },
   },
   {
     name: 'says something else than that the store is away',
@@ -94,7 +94,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'adapters/shared-jobs/takeover-store.ts',
     find: 'scripts.takeOver(jobId, from, driver);',
     replace: "scripts.takeOver(jobId, from, driver.replace(/[^/]*$/, ''));",
-    world: { ...DEATHS, skips: 26 },
+    world: { ...DEATHS, skips: 33 },
   },
   {
     name: 'lets whoever drove a job once move it',
@@ -102,6 +102,6 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: '../../simulation/src/store/jobs/job-scripts.ts',
     find: "if (stored.driver !== driver) return { kind: 'driven_elsewhere' };\n  const { record } = stored;",
     replace: 'const { record } = stored;',
-    world: { ...SUSPENDED, skips: 59 },
+    world: { ...SUSPENDED, skips: 2 },
   },
 ];
