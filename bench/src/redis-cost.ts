@@ -1,5 +1,8 @@
 /** What the scheduler sends to Redis: commands and round trips per job, on which keys, and what stays there. */
-import { type Figure, median } from './measure.ts';
+import { type Figure, median, percentile } from './measure.ts';
+import { arrivalTimes } from './open-loop/arrivals.ts';
+import { createChance } from './open-loop/chance.ts';
+import { openLoop } from './open-loop/open-loop.ts';
 import { createAppContestant } from './redis/app-contestant.ts';
 import { type Contestant, closedLoop } from './redis/contestant.ts';
 import { createEngineContestant } from './redis/engine-contestant.ts';
@@ -40,6 +43,7 @@ export async function redisCost(options: RedisCostOptions): Promise<Figure[]> {
       ...(await asked(server, options)),
       ...(await askedByAll(server, options)),
       ...(await askedElsewhere(server, options)),
+      ...(await addedElsewhere(server, options)),
       ...(await left(server, options)),
       ...(await nodesInRedis(server, options)),
       ...(await selectableElsewhere(server, options)),
@@ -82,7 +86,6 @@ async function asked(server: BenchRedis, { alone, together }: RedisCostOptions):
       name: 'commands per job, one at a time',
       value: byOne.commands.length / alone,
       unit: '',
-      ...MOST_COMMANDS,
     },
     {
       name: `commands per job, ${IN_FLIGHT} in flight`,
@@ -139,6 +142,8 @@ async function askedByAll(server: BenchRedis, { together }: RedisCostOptions): P
   ];
 }
 
+/** Arrivals at random, about half as many in flight as in the closed loop. */
+const POISSON_PER_SECOND = 100;
 /** How long a job usually stays at its node. */
 const USUAL_MS = 300;
 
@@ -154,22 +159,50 @@ async function askedElsewhere(server: BenchRedis, options: RedisCostOptions): Pr
   say(`redis-cost: ${2 * usually} jobs of ${USUAL_MS} ms there one by one, and many at once`);
   const usual = await costElsewhere(server, USUAL_MS, options, [
     { jobs: usually, inFlight: 1 },
-    { jobs: usually, inFlight: 1, everyMs: 1_000 },
+    { jobs: (usually / 2) * IN_FLIGHT, inFlight: IN_FLIGHT, perSecond: POISSON_PER_SECOND },
     { jobs: (usually / 2) * IN_FLIGHT, inFlight: IN_FLIGHT },
   ]);
-  const rows: [string, number | undefined][] = [
+  const rows: [string, number | undefined, typeof MOST_COMMANDS?][] = [
     ['one at a time', quick[0]],
     [`${IN_FLIGHT} in flight`, quick[1]],
     [`jobs of ${USUAL_MS} ms, one at a time`, usual[0]],
-    [`jobs of ${USUAL_MS} ms, one a second`, usual[1]],
-    [`jobs of ${USUAL_MS} ms, ${IN_FLIGHT} in flight`, usual[2]],
+    [`jobs of ${USUAL_MS} ms, Poisson arrivals, ${POISSON_PER_SECOND}/s`, usual[1]],
+    [`jobs of ${USUAL_MS} ms, ${IN_FLIGHT} in flight`, usual[2], MOST_COMMANDS],
   ];
-  return rows.map(([how, value = Number.NaN]) => ({
+  return rows.map(([how, value = Number.NaN, target = {}]) => ({
     name: `${name}, ${how}`,
     value,
     unit: '',
-    ...MOST_COMMANDS,
+    ...target,
   }));
+}
+
+/** From a job's arrival to its result, on a node of another instance and on one of its own, by turns. */
+async function addedElsewhere(server: BenchRedis, { usual }: RedisCostOptions): Promise<Row[]> {
+  const jobs = 10 * usual;
+  say(`redis-cost: ${jobs} jobs on a node of another instance and ${jobs} on a node of their own, by turns`);
+  const [here, there] = [
+    await createAppContestant({ port: server.port, prefix: 'added-here', nodes: 1 }),
+    await createAppContestant({ port: server.port, prefix: 'added-there', nodes: 1, isNodeElsewhere: true }),
+  ];
+  const msOf = async (app: Contestant): Promise<number> => {
+    const begunAt = performance.now();
+    await app.run();
+    return performance.now() - begunAt;
+  };
+  const added: number[] = [];
+  for (let job = 0; job < jobs; job++) {
+    const ownMs = await msOf(here);
+    added.push((await msOf(there)) - ownMs);
+  }
+  await here.stop();
+  await there.stop();
+  const sorted = added.sort((a, b) => a - b);
+  const name = 'latency added by another instance';
+  return [
+    { name: `${name}, p50`, value: percentile(sorted, 0.5), unit: 'ms' },
+    { name: `${name}, p99`, value: percentile(sorted, 0.99), unit: 'ms', target: { atMost: 5 } },
+  ];
 }
 
 /** Commands per job, of all kinds. */
@@ -206,16 +239,21 @@ async function costElsewhere(
   return costs;
 }
 
-/** `everyMs`: one after the other, and not before its time. */
+/** `perSecond`: jobs arrive at random at this rate, instead of one after the other in each of the lanes. */
 interface Load {
   readonly jobs: number;
   readonly inFlight: number;
-  readonly everyMs?: number;
+  readonly perSecond?: number;
 }
 
-async function run(app: Contestant, { jobs, inFlight, everyMs }: Load): Promise<void> {
-  if (everyMs === undefined) return void (await closedLoop(app, { jobs, inFlight }));
-  for (let job = 0; job < jobs; job += 1) await Promise.all([app.run(), pause(everyMs)]);
+async function run(app: Contestant, { jobs, inFlight, perSecond }: Load): Promise<void> {
+  if (perSecond === undefined) return void (await closedLoop(app, { jobs, inFlight }));
+  const arrivals = arrivalTimes(
+    { process: 'poisson', rate: perSecond, burstSize: 1 },
+    (jobs / perSecond) * 1_000,
+    createChance(jobs),
+  );
+  await openLoop(arrivals, () => app.run());
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
