@@ -12,7 +12,7 @@ import { createNodeReplica } from '../cluster/nodes/node-replica.ts';
 import { EVERYTHING } from '../cluster/recovery/failover-replay.ts';
 import { createSessionRelease } from '../cluster/recovery/session-release.ts';
 import type { Config } from '../config/settings.ts';
-import { driverName } from '../domain/driver-name.ts';
+import { driverName } from '../domain/ids.ts';
 import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';

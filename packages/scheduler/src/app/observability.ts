@@ -3,7 +3,7 @@ import type { PrometheusMeter } from '../adapters/prometheus/meter.ts';
 import type { EventLoopProbe } from '../adapters/system/event-loop.ts';
 import { createSlowWatch } from '../adapters/system/slow-watch.ts';
 import type { Config } from '../config/settings.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
+import type { MaybePromise } from '../domain/with-timeout.ts';
 import { createRecentFigures, sumOf } from '../management/health/recent-figures.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';

@@ -4,7 +4,7 @@ import type { JobId, SessionId, TenantId } from './ids.ts';
 import type { JobRecord } from './job.ts';
 import type { JobSpec } from './job-spec.ts';
 import type { Need, RejectionCount } from './need.ts';
-import type { Priority } from './priority.ts';
+import type { Priority } from './tenancy.ts';
 
 export interface DispatchRequest {
   readonly tenantId: TenantId;

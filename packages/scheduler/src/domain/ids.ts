@@ -14,3 +14,15 @@ export const isOutsideId = (value: string): boolean => OUTSIDE_ID.test(value);
 /** Turns any name, for example of a machine, into an id; shortened, so that a suffix fits. */
 export const asOutsideId = (name: string): string =>
   name.replace(/[^A-Za-z0-9._:-]/g, '-').slice(0, 100) || '-';
+
+/** One incarnation of an instance: the driver of a job, the owner of a session or the holder of a node. */
+export interface InstanceIncarnation {
+  readonly instanceId: string;
+  readonly incarnation: string;
+}
+
+export const driverName = ({ instanceId, incarnation }: InstanceIncarnation): string =>
+  `${instanceId}/${incarnation}`;
+
+/** Instance ids contain no slash. */
+export const instanceOf = (driver: string): string => driver.slice(0, Math.max(0, driver.lastIndexOf('/')));

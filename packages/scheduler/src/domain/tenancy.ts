@@ -1,6 +1,19 @@
 /** Vocabulary: the limits of each tenant, and the share of them that one of several instances grants. Pure. */
 import type { TenantId } from './ids.ts';
-import type { Priority } from './priority.ts';
+
+/** Most urgent first. */
+export const PRIORITIES = ['high', 'normal', 'low'] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
+/** Waiting jobs that were already tried once come before all others. */
+export type WaitingClass = 'retry' | Priority;
+export const WAITING_CLASSES: readonly WaitingClass[] = ['retry', ...PRIORITIES];
+
+/** The requested priority, but at most the ceiling, which is also the default. */
+export const priorityWithin = (ceiling: Priority, requested: Priority | undefined): Priority =>
+  requested !== undefined && PRIORITIES.indexOf(requested) > PRIORITIES.indexOf(ceiling)
+    ? requested
+    : ceiling;
 
 /** Limits hold over all instances; Infinity: there is none. */
 export interface TenantTerms {

@@ -1,6 +1,12 @@
 /** Waiting on a clock that tests and the simulator can step: for a time, or for an answer with a limit. */
 import { SchedulerError } from './errors.ts';
 
+/**
+ * A value now or later. On the hot path a port in memory returns the value itself, because awaiting a promise costs more than most
+ * decisions; a port over the network returns a promise. Callers accept both.
+ */
+export type MaybePromise<T> = T | Promise<T>;
+
 /** The part of the clock that these functions need. */
 export interface Timer {
   after(delayMs: number, run: () => void): () => void;

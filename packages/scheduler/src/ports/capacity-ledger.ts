@@ -8,7 +8,7 @@
  */
 import type { NodeId } from '../domain/ids.ts';
 import type { LeaseId, Load } from '../domain/lease.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
+import type { MaybePromise } from '../domain/with-timeout.ts';
 
 export type ReserveResult =
   | ({ readonly kind: 'reserved' | 'already' | 'full' } & Load)

@@ -11,7 +11,7 @@
 import type { JobId, TenantId } from '../domain/ids.ts';
 import type { JobRecord, JobState } from '../domain/job.ts';
 import type { JobChange } from '../domain/job-change.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
+import type { MaybePromise } from '../domain/with-timeout.ts';
 
 export type { JobChange };
 

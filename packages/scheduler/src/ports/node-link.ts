@@ -11,8 +11,8 @@
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt } from '../domain/job-spec.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { HandOver } from '../domain/node-report.ts';
+import type { MaybePromise } from '../domain/with-timeout.ts';
 
 export interface Assignment {
   readonly nodeId: NodeId;

@@ -10,10 +10,10 @@ import {
 } from '../domain/job.ts';
 import { changeJob } from '../domain/job-change.ts';
 import type { JobResult } from '../domain/job-spec.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { Need } from '../domain/need.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
+import type { MaybePromise } from '../domain/with-timeout.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { CapacityLedger, ReleaseResult } from '../ports/capacity-ledger.ts';
 import type { Chance } from '../ports/chance.ts';
@@ -118,6 +118,10 @@ export interface Engine extends EnginePorts {
   /** How often all jobs were dropped: calls that began before a drop are not repeated. */
   drops: number;
 }
+
+/** Whether the node acknowledges jobs. A legacy node does not, and neither does an unknown one. */
+export const acknowledgesJobs = ({ nodes }: Engine, nodeId: NodeId): boolean =>
+  nodes.profile(nodeId)?.supports.includes('job_ack') === true;
 
 /** What a move changes besides the state. */
 export interface Step {

@@ -6,7 +6,6 @@ import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { LeaseId } from '../domain/lease.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type {
   CancelOutcome,
   HandOver,
@@ -15,6 +14,7 @@ import type {
   ReportResult,
 } from '../domain/node-report.ts';
 import type { ReplaySnapshot } from '../domain/replay-snapshot.ts';
+import type { MaybePromise } from '../domain/with-timeout.ts';
 import type { PlacingResult } from './takeover/job-drivers.ts';
 
 export interface JobService {

@@ -3,7 +3,7 @@ import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
+import type { MaybePromise } from '../domain/with-timeout.ts';
 import type { JobEvents } from '../ports/job-events.ts';
 import type { JobStore } from '../ports/job-store.ts';
 import type { SessionStore } from '../ports/session-store.ts';

@@ -1,7 +1,6 @@
 /** Failure path: jobs that change their driver, records that a failover lost, and the indexes of dead instances. */
 import type { BoundedMap } from '../../domain/bounded-map.ts';
-import { instanceOf } from '../../domain/driver-name.ts';
-import type { JobId } from '../../domain/ids.ts';
+import { instanceOf, type JobId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord, type TimelineEntry } from '../../domain/job.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { JobIndex } from './job-index.ts';

@@ -1,7 +1,6 @@
 /** Cold path: finds the driver of a job that a repeated request found, and takes the job over from a dead driver. */
 import type { DispatchOutcome } from '../../domain/dispatch.ts';
-import { driverName, instanceOf } from '../../domain/driver-name.ts';
-import type { JobId } from '../../domain/ids.ts';
+import { driverName, instanceOf, type JobId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { AudioAt } from '../../domain/job-spec.ts';
 import type { Clock } from '../../ports/clock.ts';

@@ -1,7 +1,7 @@
 /** Hot path: finds the driver of a job: this instance, the driver that its assignment named, or the one in the job record, if it lives. */
-import { driverName, instanceOf } from '../../domain/driver-name.ts';
+
 import { SchedulerError } from '../../domain/errors.ts';
-import type { JobId } from '../../domain/ids.ts';
+import { driverName, instanceOf, type JobId } from '../../domain/ids.ts';
 import type { Instance } from '../../ports/instances.ts';
 import type { DriverCache } from './driver-cache.ts';
 

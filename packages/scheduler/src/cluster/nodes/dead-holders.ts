@@ -1,6 +1,6 @@
 /** Cold path: incarnations that died, for as long as their node records may still be read. */
 import { createBoundedMap } from '../../domain/bounded-map.ts';
-import { driverName } from '../../domain/driver-name.ts';
+import { driverName } from '../../domain/ids.ts';
 import type { InstanceName } from '../../ports/instances.ts';
 import type { NodeRecord } from '../../ports/node-records.ts';
 

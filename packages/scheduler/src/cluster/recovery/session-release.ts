@@ -1,6 +1,5 @@
 /** Cold path: a session that resumes on another instance is released by the instance that holds it. */
-import { instanceOf } from '../../domain/driver-name.ts';
-import type { SessionId } from '../../domain/ids.ts';
+import { instanceOf, type SessionId } from '../../domain/ids.ts';
 import type { MessageBus } from '../messaging/message-bus.ts';
 import { readMessage } from '../messaging/read-message.ts';
 

@@ -7,6 +7,7 @@ import {
   isOut,
   isSettled,
   type JobRecord,
+  type JobState,
   type TimelineEntry,
 } from '../../domain/job.ts';
 import type { JobResult } from '../../domain/job-spec.ts';
@@ -29,7 +30,6 @@ import {
 } from '../in-flight-job.ts';
 import type { JobService } from '../job-service.ts';
 import { createLateCommits, isOver } from './late-commits.ts';
-import { endOfAttempt } from './lateness.ts';
 import { createOverloadedNodes } from './overloaded-nodes.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
 import type { SettleJob } from './settle-job.ts';
@@ -283,3 +283,16 @@ function namedAttempt(flight: InFlightJob, report: ReportedAttempt): number {
 /** The result of a legacy node for an utterance that arrived after a later one of its session. */
 const isTranslationMissing = (flight: InFlightJob, result: JobResult): boolean =>
   flight.job.spec.pipeline.use_nmt && result.textAsr !== '' && result.textTranslated === '';
+
+const OVER: ReadonlySet<JobState> = new Set(['RETRYING', 'FINISHED', 'FAILED']);
+
+/** When the attempt of a report ended. Undefined: by the record it was never dispatched. */
+function endOfAttempt({ timeline }: JobRecord, { nodeId, attempt }: ReportedAttempt): number | undefined {
+  const sentAt = timeline.findLastIndex(
+    (entry) =>
+      entry.state === 'DISPATCHED' &&
+      entry.nodeId === nodeId &&
+      (attempt === ANY_ATTEMPT || entry.attempt === attempt),
+  );
+  return sentAt === -1 ? undefined : timeline.slice(sentAt).find(({ state }) => OVER.has(state))?.at;
+}

@@ -1,6 +1,6 @@
 /** Hot path: applies the store's answer to a move. Failure path: repeats failed moves and restores lost records. */
 import { isSettled, type JobRecord, type TimelineEntry } from '../../domain/job.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/with-timeout.ts';
 import type { Expected, JobChange, MoveResult } from '../../ports/job-store.ts';
 import type { Engine } from '../engine.ts';
 import { type InFlightJob, writtenRecord } from '../in-flight-job.ts';

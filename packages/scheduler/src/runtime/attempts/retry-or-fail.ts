@@ -2,7 +2,7 @@
 import type { NodeId } from '../../domain/ids.ts';
 import { type Attempt, isOut, isSettled } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/with-timeout.ts';
 import { candidates, exclusions } from '../dispatch/candidates.ts';
 import type { Placement } from '../dispatch/placement.ts';
 import { advance, type Engine, releaseForGood } from '../engine.ts';

@@ -1,10 +1,9 @@
 /** Hot path: writes the outcome of a job, exactly one, and releases its lease and audio. */
 
-import type { Changeable } from '../../domain/changeable.ts';
 import { type Attempt, isSettled, type JobEvent, nextState } from '../../domain/job.ts';
 import type { JobResult } from '../../domain/job-spec.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/with-timeout.ts';
 import { noteStage, TOTAL } from '../dispatch/stage-times.ts';
 import { advance, type Engine, releaseForGood, type Step } from '../engine.ts';
 import {
@@ -97,7 +96,7 @@ export function createSettleJob(engine: Engine): SettleJob {
       isOpen(flight, of) && isAllowed(flight, event) ? advance(engine, flight, event, step()) : undefined;
     const first = write();
     if (first !== true) {
-      const own: Changeable<Settlement> = { of, ended: AT_ONCE.ended };
+      const own: { of: Attempt | undefined; ended: Promise<unknown> } = { of, ended: AT_ONCE.ended };
       flight.settling = own;
       const slowly = settleSlowly(flight, write, first, own);
       own.ended = slowly.catch(() => {});

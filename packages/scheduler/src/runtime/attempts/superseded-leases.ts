@@ -2,8 +2,8 @@
 import type { NodeId } from '../../domain/ids.ts';
 import { type Attempt, holdsFence } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { PlacementResult } from '../dispatch/placed.ts';
-import { abandonLease, type Engine } from '../engine.ts';
+import type { PlacementResult } from '../dispatch/placement.ts';
+import { abandonLease, acknowledgesJobs, type Engine } from '../engine.ts';
 import { hasReleased, type InFlightJob, isDropped, nodesOf, noteLeaseAbandoned } from '../in-flight-job.ts';
 import { watchLeaseEnd } from './lease-expiry.ts';
 
@@ -71,8 +71,7 @@ export function abandonLeaseOf(
 ): Promise<void> {
   const { jobId, timeline } = flight.job;
   noteLeaseAbandoned(flight, attempt);
-  const acknowledges = engine.nodes.profile(nodeId)?.supports.includes('job_ack') === true;
   const hasRun = timeline.some((entry) => entry.state === 'RUNNING' && entry.attempt === attempt);
-  const endsInMs = acknowledges && !hasRun ? engine.settings.abandonedLeaseMs : undefined;
+  const endsInMs = acknowledgesJobs(engine, nodeId) && !hasRun ? engine.settings.abandonedLeaseMs : undefined;
   return abandonLease(engine, nodeId, leaseId(jobId, attempt), endsInMs);
 }

@@ -3,7 +3,7 @@ import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts'
 import { isUnsent } from '../../domain/errors.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/with-timeout.ts';
 import type { AdmitResult } from '../../ports/job-store.ts';
 import type { Timeouts } from '../attempts/timeouts.ts';
 import type { UnconfirmedSends } from '../attempts/unconfirmed-sends.ts';
@@ -14,7 +14,6 @@ import { backToWaiting, waitForSlot } from '../queue/waiting.ts';
 import { compileNeed } from '../select/compile-need.ts';
 import { DRIVEN_ELSEWHERE } from '../takeover/drop-lost-job.ts';
 import type { ResumeJobs } from '../takeover/resume-job.ts';
-import { boundJob } from './bound-job.ts';
 import { candidates, exclusions, type SelectionInput } from './candidates.ts';
 import { createRefusals } from './count-refusals.ts';
 import type { DiscardQueue } from './discard-queue.ts';
@@ -25,10 +24,9 @@ import {
   withQuotaUnit,
 } from './dispatch-context.ts';
 import { draftJob } from './draft-job.ts';
-import type { PlacementResult } from './placed.ts';
-import type { Placement } from './placement.ts';
+import type { Placement, PlacementResult } from './placement.ts';
 import { type Refusal, refusal } from './refusal.ts';
-import { createRepeats } from './repeats.ts';
+import { boundJob, createRepeats } from './repeats.ts';
 import { type Reserved, releaseUnused } from './unused-slot.ts';
 import { createWithdrawAdmission } from './withdraw-admission.ts';
 

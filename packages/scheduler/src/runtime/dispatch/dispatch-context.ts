@@ -1,7 +1,7 @@
 /** Hot path: the state of a request until its job is in flight, and its quota unit if its tenant has a cap. */
 import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/with-timeout.ts';
 import type { Engine } from '../engine.ts';
 import { NO_SKIPPED_NODES } from '../in-flight-job.ts';
 import type { QuotaUnit } from '../queue/inflight-caps.ts';

@@ -3,12 +3,12 @@ import { isUnsent } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import { type Attempt, holdsFence, isMeantFor } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/with-timeout.ts';
 import type { ReserveResult } from '../../ports/capacity-ledger.ts';
-import type { Delivery } from '../../ports/node-link.ts';
+import type { Assignment, Delivery } from '../../ports/node-link.ts';
 import { watchLeaseEnd } from '../attempts/lease-expiry.ts';
 import { abandonPrevious, cancelOvertaken } from '../attempts/superseded-leases.ts';
-import { advance, dispatchUnwritten, type Engine, releaseLease } from '../engine.ts';
+import { acknowledgesJobs, advance, dispatchUnwritten, type Engine, releaseLease } from '../engine.ts';
 import {
   type InFlightJob,
   isDropped,
@@ -24,10 +24,14 @@ import {
   UNSENT,
 } from '../in-flight-job.ts';
 import type { Selection } from '../select/select.ts';
-import { assign } from './assign.ts';
-import type { PlacementResult } from './placed.ts';
 import { noteStage, RESERVE, SELECT, SEND } from './stage-times.ts';
 import { createTryCandidates } from './try-candidates.ts';
+
+/**
+ * `sent`: a node was sent the job. `no_node`: no node has it. `overtaken`: a report, a cancel or another instance decided about the job
+ * meanwhile.
+ */
+export type PlacementResult = 'sent' | 'no_node' | 'overtaken';
 
 export interface Placement {
   /**
@@ -113,7 +117,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     const { intent } = flight.job;
     const isIntended = intent !== undefined && intent.nodeId === nodeId && intent.attempt === attempt;
     const fence = isIntended ? intent : { nodeId, attempt };
-    flight.doesAcknowledge = doesAcknowledge(nodeId);
+    flight.doesAcknowledge = acknowledgesJobs(engine, nodeId);
     if (isWrittenLater(flight, nodeId)) {
       return dispatchUnwritten(engine, flight, fence, at ?? clock.now())
         ? markSent(flight, nodeId, before)
@@ -132,10 +136,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
   const isWrittenLater = (flight: InFlightJob, nodeId: NodeId): boolean =>
     engine.drivers !== undefined &&
     flight.writes === 0 &&
-    (flight.path.awaitsHolder || doesAcknowledge(nodeId));
-
-  const doesAcknowledge = (nodeId: NodeId): boolean =>
-    engine.nodes.profile(nodeId)?.supports.includes('job_ack') === true;
+    (flight.path.awaitsHolder || acknowledgesJobs(engine, nodeId));
 
   function recordLater(
     flight: InFlightJob,
@@ -276,3 +277,15 @@ const REFUSED = { result: 'fail' };
 const UNKNOWN = { result: 'error' };
 const FULL = { reason: 'full' };
 const FAULT = { kind: 'unknown', reason: 'fault' } as const;
+
+function assign(
+  { job, audioAt }: InFlightJob,
+  nodeId: NodeId,
+  attempt: number,
+  expiresAt: number,
+): Assignment {
+  // Most audio is held here, and most assignments need no address.
+  return typeof audioAt === 'object'
+    ? { nodeId, attempt, job, expiresAt, audioAt }
+    : { nodeId, attempt, job, expiresAt };
+}

@@ -3,7 +3,7 @@ import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts'
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { JobId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/with-timeout.ts';
 import type { AdmitResult } from '../../ports/job-store.ts';
 import type { Engine } from '../engine.ts';
 import { type InFlightJob, lacksAudio } from '../in-flight-job.ts';
@@ -155,4 +155,19 @@ export function placingOf(flight: InFlightJob): Promise<DispatchOutcome> {
   return new Promise((resolve) => {
     flight.repeats = [...repeats, resolve];
   });
+}
+
+/** What `admit` would return for it. Undefined: the request is not a repeat. */
+export type Bound = Extract<AdmitResult, { job: JobRecord }> | 'down' | undefined;
+
+export async function boundJob(engine: Engine, request: DispatchRequest): Promise<Bound> {
+  if (request.requestId === undefined) return undefined;
+  try {
+    const job = await engine.store.bound(request.tenantId, request.requestId);
+    if (job === undefined) return undefined;
+    return { kind: job.fingerprint === request.fingerprint ? 'existing' : 'conflict', job };
+  } catch {
+    engine.meter.count('scheduler_dependency_down_total');
+    return 'down';
+  }
 }

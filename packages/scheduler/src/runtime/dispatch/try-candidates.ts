@@ -3,8 +3,7 @@ import type { Attempt } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import { advance, type Engine, releaseLease } from '../engine.ts';
 import { type InFlightJob, isDropped } from '../in-flight-job.ts';
-import type { PlacementResult } from './placed.ts';
-import type { Placement } from './placement.ts';
+import type { Placement, PlacementResult } from './placement.ts';
 
 /** Tries per search: after that the loads of these nodes are corrected, and waiting is better. */
 const MAX_TRIES = 32;

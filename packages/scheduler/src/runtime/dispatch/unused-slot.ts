@@ -2,7 +2,7 @@
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/with-timeout.ts';
 import { type Engine, releaseLease } from '../engine.ts';
 
 /** The reserve of a first attempt. */

@@ -9,12 +9,11 @@ import type { NodeId } from '../../domain/ids.ts';
 import { ANY, includesLanguage, type LanguageSet } from '../../domain/language.ts';
 import { type Need, type NeededDirection, REJECTIONS, type Rejection } from '../../domain/need.ts';
 import type { NodeView } from '../../domain/node.ts';
-import type { NodeProfile } from '../../domain/profile.ts';
+import { type NmtAbility, type NodeProfile, translates } from '../../domain/profile.ts';
 import { poolName } from '../pools/describe-confinement.ts';
 import { inOrder, leadsTo } from '../pools/pool-map.ts';
 import { requiredTypes } from '../select/clauses.ts';
 import { type CompiledNeed, routeOf } from '../select/compile-need.ts';
-import { canTranslate } from './can-translate.ts';
 
 export interface FailedFact {
   readonly reason: Rejection;
@@ -172,4 +171,13 @@ function listed(names: LanguageSet | readonly string[]): string {
   if (names.length === 0) return 'none';
   const more = names.length - SHOWN;
   return names.slice(0, SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** Also from an unknown source language. */
+function canTranslate(nmt: NmtAbility, { source, target }: NeededDirection): boolean {
+  if (source !== ANY) return translates(nmt, source, target);
+  if (nmt.pairs.some((pair) => pair.target === target)) return true;
+  // If every language is a source, a finite list of blocked pairs cannot exclude all of them.
+  if (nmt.sources === ANY) return nmt.targets === ANY || nmt.targets.includes(target);
+  return nmt.sources.some((one) => translates(nmt, one, target));
 }

@@ -6,10 +6,9 @@
  */
 
 import { hasBit, putBit } from '../../domain/bits.ts';
-import type { Changeable } from '../../domain/changeable.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
-import type { NodeView } from '../../domain/node.ts';
+import { isAccepting, type NodeView } from '../../domain/node.ts';
 import { NodeNumbers, UNNUMBERED } from '../../domain/numbered/node-numbers.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
 import type { PoolMap } from '../pools/pool-map.ts';
@@ -18,7 +17,6 @@ import { type Columns, createColumns, reach } from './columns.ts';
 import { STATUS_FACTS } from './fact-key.ts';
 import { createFactTable, type FactTable } from './fact-table.ts';
 import { createNarrow, type Narrow } from './formula.ts';
-import { isWilling } from './is-willing.ts';
 import { createPlainQueries, type PlainQueries } from './plain-queries.ts';
 import { createPoolIndex, type PoolIndex } from './pool-index.ts';
 import { createProfileFacts, type ProfileFacts } from './profile-facts.ts';
@@ -301,3 +299,10 @@ interface Division {
   readonly poolMap: PoolMap;
   readonly index: PoolIndex;
 }
+
+/** For the owner of an object that all others only read. */
+type Changeable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** Would take new jobs if it had a free slot. Selection has the same rule as clauses (select/clauses.ts), to name the part that failed. */
+const isWilling = (view: NodeView): boolean =>
+  isAccepting(view) && view.isFresh && view.isCalm && !view.isEjected;

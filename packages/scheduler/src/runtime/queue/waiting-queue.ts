@@ -3,7 +3,7 @@
  * a freed slot wakes a job that fits.
  */
 import type { NodeId, TenantId } from '../../domain/ids.ts';
-import { WAITING_CLASSES, type WaitingClass } from '../../domain/priority.ts';
+import { WAITING_CLASSES, type WaitingClass } from '../../domain/tenancy.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { createTenantQueue, type TenantQueue, type WaiterTest } from './tenant-queue.ts';
 

@@ -1,9 +1,8 @@
 /** Hot path: a job without a slot waits in the queue, tries again when woken, and stops at its limit. */
-import { type Priority, priorityWithin } from '../../domain/priority.ts';
+import { type Priority, priorityWithin } from '../../domain/tenancy.ts';
 import { cancelUnconfirmed } from '../attempts/superseded-leases.ts';
 import { candidates, isCandidate, UNCOUNTED } from '../dispatch/candidates.ts';
-import type { PlacementResult } from '../dispatch/placed.ts';
-import type { Placement } from '../dispatch/placement.ts';
+import type { Placement, PlacementResult } from '../dispatch/placement.ts';
 import { noteStage, WAIT } from '../dispatch/stage-times.ts';
 import { advance, type Engine } from '../engine.ts';
 import type { InFlightJob } from '../in-flight-job.ts';

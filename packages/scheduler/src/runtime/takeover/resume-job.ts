@@ -8,7 +8,7 @@ import type { RetryOrFail } from '../attempts/retry-or-fail.ts';
 import type { SettleJob } from '../attempts/settle-job.ts';
 import type { Timeouts } from '../attempts/timeouts.ts';
 import type { UnconfirmedSends } from '../attempts/unconfirmed-sends.ts';
-import { abandonLease, advance, type Engine, releaseForGood } from '../engine.ts';
+import { abandonLease, acknowledgesJobs, advance, type Engine, releaseForGood } from '../engine.ts';
 import { createInFlightJob, type InFlightJob } from '../in-flight-job.ts';
 import type { SharedDriving } from '../job-service.ts';
 import { compileNeed } from '../select/compile-need.ts';
@@ -40,13 +40,10 @@ export function createResumeJobs(
       sentAt,
       isResumed: true,
       repeats: undefined,
-      doesAcknowledge: acknowledges(job),
+      doesAcknowledge: acknowledgesJobs(engine, job.fence?.nodeId ?? ''),
       audioAt: lacksAudio ? ('missing' as const) : undefined,
     });
   }
-
-  const acknowledges = ({ fence }: JobRecord): boolean =>
-    engine.nodes.profile(fence?.nodeId ?? '')?.supports.includes('job_ack') === true;
 
   /** The job has its outcome: only its lease and its audio are left. */
   async function release(flight: InFlightJob): Promise<void> {
@@ -90,7 +87,7 @@ export function createResumeJobs(
       flight.attemptTimer = wheel.setAt(clock.now() + settings.ackTimeoutMs, nodeStillMissing, flight);
       return;
     }
-    flight.doesAcknowledge = acknowledges(flight.job);
+    flight.doesAcknowledge = acknowledgesJobs(engine, nodeId);
     if (flight.job.state === 'RUNNING') {
       timeouts.acknowledged(flight);
       return;

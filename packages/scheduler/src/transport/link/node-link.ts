@@ -8,7 +8,7 @@
 import type { JobAssign, JobCancel } from '@lingua/protocol';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/with-timeout.ts';
 import type { NodeStatus } from '../../management/node-registry.ts';
 import type { AudioFetcher } from '../../ports/audio-fetcher.ts';
 import type { AudioStore } from '../../ports/audio-store.ts';

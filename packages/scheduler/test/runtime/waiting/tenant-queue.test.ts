@@ -6,7 +6,7 @@ import {
   priorityWithin,
   WAITING_CLASSES,
   type WaitingClass,
-} from '../../../src/domain/priority.ts';
+} from '../../../src/domain/tenancy.ts';
 import { createWaitingQueue, type Waiter } from '../../../src/runtime/queue/waiting-queue.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 

@@ -1,5 +1,5 @@
 /** The session socket with fake sessions, on a clock that the test steps. */
-import type { MaybePromise } from '../../../src/domain/maybe-promise.ts';
+import type { MaybePromise } from '../../../src/domain/with-timeout.ts';
 import type { ClientEvent } from '../../../src/session/event.ts';
 import type { SessionLink } from '../../../src/session/output.ts';
 import type { Opening } from '../../../src/session/session.ts';
