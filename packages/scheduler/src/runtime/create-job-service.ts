@@ -97,7 +97,10 @@ export function createJobService(
     inFlightJobs: createInFlightJobs(caps, queue.wakeOf, deps.fleet.numbers),
     admitting: new Set(),
     budget: createRetryBudget(settings.retryBudget),
-    history: createSessionHistory({ maxSessions: settings.maxSessionsRemembered }),
+    history: createSessionHistory({
+      maxSessions: settings.maxSessionsRemembered,
+      keepMs: Math.max(settings.jobDeadlineMs, settings.spreadWindowMs),
+    }),
     excluded: createExclusionLog(deps),
     poolWatch: createPoolWatch(deps),
     defaultSelection: {

@@ -21,8 +21,16 @@ export interface SessionHistory {
 const MAX_NODES_PER_SESSION = 16;
 const NONE: readonly NodeId[] = [];
 
-export function createSessionHistory(settings: { maxSessions: number }): SessionHistory {
+/** `keepMs`: no utterance of a session is in flight for longer than this after the last one was sent. */
+export function createSessionHistory(settings: { maxSessions: number; keepMs: number }): SessionHistory {
   const sessions = new Map<SessionId, Visits>();
+
+  function dropOld(before: number): void {
+    for (const [sessionId, { lastAt }] of sessions) {
+      if (sessions.size <= settings.maxSessions && lastAt >= before) return;
+      sessions.delete(sessionId);
+    }
+  }
 
   return {
     note(sessionId, nodeId, utteranceIndex, now) {
@@ -42,7 +50,7 @@ export function createSessionHistory(settings: { maxSessions: number }): Session
       visits.highest.delete(nodeId);
       visits.highest.set(nodeId, Math.max(seen, utteranceIndex));
       dropFirst(visits.highest, MAX_NODES_PER_SESSION);
-      dropFirst(sessions, settings.maxSessions);
+      dropOld(now - settings.keepMs);
     },
 
     lastNode(sessionId, now, windowMs) {

@@ -73,7 +73,7 @@ describe('limits of the hot path', () => {
   });
 
   it('I11 bounded: sessions and their nodes are dropped, oldest first', () => {
-    const history = createSessionHistory({ maxSessions: 3 });
+    const history = createSessionHistory({ maxSessions: 3, keepMs: 1_000 });
     for (const session of ['a', 'b', 'c']) history.note(session, 'node-0', 9, 0);
     history.note('a', 'node-0', 9, 0);
     history.note('d', 'node-0', 9, 0);
@@ -86,5 +86,14 @@ describe('limits of the hot path', () => {
     const later = history.sawLater('d', 0);
     expect(later).toHaveLength(MAX_NODES_PER_SESSION);
     expect([later.includes('node-0'), later.includes('node-1')]).toEqual([true, false]);
+  });
+
+  it('I11 bounded: sessions are dropped when no utterance was sent for long', () => {
+    const history = createSessionHistory({ maxSessions: 100, keepMs: 1_000 });
+    history.note('a', 'node-0', 9, 0);
+    history.note('b', 'node-0', 9, 500);
+    history.note('c', 'node-0', 9, 1_200);
+    const known = ['a', 'b', 'c'].map((session) => history.sawLater(session, 0));
+    expect(known).toEqual([[], ['node-0'], ['node-0']]);
   });
 });
