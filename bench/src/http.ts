@@ -3,7 +3,7 @@
  * anything counts: compiling the scheduler, which is a hundred times as much code, is not what a request costs.
  *
  * The fleet is 1,000 nodes of four slots, 70 % busy. A burst begins with half its slots taken and ends with nine tenths; then the oldest
- * jobs end, uncounted: a node's answer is a request of its own. A round is many bursts of one and then of the other, put together: the
+ * jobs end, uncounted: a node's report is a request of its own. A round is many bursts of one and then of the other, put together: the
  * collector works in some bursts and not in others, so a median over bursts would leave out what it costs.
  */
 import { type ChildProcess, fork } from 'node:child_process';

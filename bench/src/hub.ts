@@ -73,7 +73,7 @@ async function dispatchWithout({ rounds, roundMs }: HubOptions): Promise<Omit<Fi
     await stopNodes();
     await server.stop();
   }
-  if (hubs.silent.asked() === 0) throw new Error('the silent hub was never asked');
+  if (hubs.silent.asked() === 0) throw new Error('the silent hub got no request');
   for (const each of Object.values(hubs)) each.stop();
   const ratio = (down: Contestant): number =>
     median(down.p99.map((p99, at) => p99 / (up.p99[at] ?? Number.NaN)));
@@ -105,7 +105,7 @@ async function refreshing({ rounds, roundMs }: HubOptions): Promise<Omit<Figure,
   const asked = large.asked();
   await Promise.all([idle.stop(), busy.stop()]);
   large.stop();
-  if (asked < 2) throw new Error('the hub was not asked again');
+  if (asked < 2) throw new Error('the hub got no second request');
   return [
     { name: 'core used by an idle scheduler without a hub', value: median(shares.idle), unit: '%' },
     {

@@ -1,4 +1,4 @@
-/** The machine on which the figures were measured: without it they say nothing. */
+/** The machine on which the figures were measured: without it they mean nothing. */
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 

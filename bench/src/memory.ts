@@ -1,4 +1,4 @@
-/** What a registered node and a job in flight weigh. */
+/** Memory of a registered node and of a job in flight. */
 import { createEmbeddedEngine, request } from './embedded-engine.ts';
 import { type Figure, memoryBytes } from './measure.ts';
 import { say } from './show.ts';

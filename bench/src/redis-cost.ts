@@ -21,7 +21,7 @@ const MOST_WAIT_MS = 15_000;
 export interface RedisCostOptions {
   readonly alone: number;
   readonly together: number;
-  /** How long finished jobs are kept here: all of them for a moment, and not so long that their end cannot be awaited. */
+  /** How long finished jobs are kept here: long enough to count all of them, and short enough to wait for their end. */
   readonly retentionMs: number;
   readonly nodes: number;
   /** Nodes that register on one instance and are selected by another. */

@@ -27,9 +27,9 @@ interface Seen {
 export async function reserve(options: ReserveOptions): Promise<Figure[]> {
   const server = await startRedisServer();
   try {
-    say('reserve: instances that tell one another how full nodes are');
+    say('reserve: instances with hints about the load of nodes');
     const telling = await play(server.port, true, options);
-    say('reserve: instances that do not');
+    say('reserve: instances without hints');
     const silent = await play(server.port, false, options);
     const row = (name: string, value: number, unit = '%'): Figure => ({
       scenario: 'reserve',

@@ -2,16 +2,16 @@
 
 export const SUITE_TITLES = {
   decision: 'the whole decision in process, at four fleet sizes',
-  heartbeats: 'heartbeats, from the frame to the corrected view',
-  memory: 'what a node and a job in flight weigh',
+  heartbeats: 'heartbeats, from the frame to the updated view',
+  memory: 'memory of a node and of a job in flight',
   http: 'HTTP dispatch next to an empty Fastify route',
   cycle: 'full cycles over real WebSockets',
-  sessions: 'idle and speaking sessions, chunks next to a bare echo, what an utterance waits',
+  sessions: 'idle and speaking sessions, chunks next to a bare echo, waiting time of an utterance',
   redis: 'the engine on Redis next to BullMQ',
-  'redis-cost': 'what jobs and nodes ask of Redis, and what they leave there',
-  reserve: 'how often the first node asked has a slot, with three instances',
-  stats: 'dispatch beside a dashboard that asks all the time',
-  hub: 'dispatch without the ModelHub, and the price of refreshing',
+  'redis-cost': 'commands of jobs and nodes to Redis, and the keys they leave',
+  reserve: 'how often the first node tried has a slot, with three instances',
+  stats: 'dispatch beside a dashboard that polls all the time',
+  hub: 'dispatch without the ModelHub, and the cost of refreshing',
   fairness: 'how long one tenant waits while another floods',
 } as const;
 

@@ -48,7 +48,7 @@ describe('saturation', () => {
     expect(asked).toEqual([100, 200, 400, 800, 1_000]);
   });
 
-  it('needs two bad probes: one slow moment is no saturation', async () => {
+  it('needs two bad probes: a short slowdown is no saturation', async () => {
     let isFirst = true;
     const { probe } = server(1_000);
     const { rate } = await find(async (asked) => {

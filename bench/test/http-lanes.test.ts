@@ -22,7 +22,7 @@ it('an idle connection that was closed is replaced, and its request answered', a
     expect(opened).toBe(expected);
     server.closeAllConnections();
     await closed;
-    // The client is notified in a turn of its own.
+    // The client is notified in a later turn of the event loop.
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 });

@@ -105,7 +105,7 @@ describe('the page', () => {
   it('warns of a quick run, and has no verdicts without thresholds', () => {
     const figures = found.figures.map(({ target: _, ...figure }) => figure);
     const quick = printPage({ ...found, isQuick: true, figures });
-    expect(quick).toContain('Its figures say nothing');
+    expect(quick).toContain('Its figures mean nothing');
     expect(quick).not.toContain('class="verdict');
   });
 });

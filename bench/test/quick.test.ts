@@ -135,7 +135,7 @@ describe('a quick run', () => {
   }, 300_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('ends with 0 and says that it was quick', () => {
+  it('ends with 0 and reports that it was quick', () => {
     expect(ended, ended.err).toMatchObject({ code: 0 });
     expect(report).toMatchObject({ isQuick: true, rounds: 1 });
   });

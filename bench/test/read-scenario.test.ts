@@ -211,7 +211,7 @@ describe('the scenarios that come with the bench', () => {
     ]);
   });
 
-  it('have names that no suite has: figures are told apart by them', () => {
+  it('have names that no suite has', () => {
     expect(declaredScenarios().filter(({ name }) => isSuite(name))).toEqual([]);
   });
 
@@ -230,7 +230,7 @@ describe('the scenarios that come with the bench', () => {
     ]);
   });
 
-  it('are found by name, and an unknown name is answered with those there are', () => {
+  it('are found by name, and an unknown name gives the list', () => {
     expect(findScenario('bursts').arrivals.process).toBe('bursts');
     expect(() => findScenario('weather')).toThrow(/no scenario "weather"; declared are bursts, /);
     expect(() => findScenario('missing.toml')).toThrow('there is no file missing.toml');

@@ -1,4 +1,4 @@
-/** Commands that cannot run say so in one line, before anything has begun: which flag is wrong, and what to do. */
+/** Commands that cannot run report it in one line before they start: the wrong flag, and what to do. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ writeFileSync(IDLE, '{"at":1,"kind":"quiet"}\n');
 const mainOf = (name: string): string =>
   name === 'bench' ? BENCH : fileURLToPath(new URL(`../dist/${name}/main.js`, import.meta.url));
 
-/** On a machine with no program but Node.js, if `path` says so. */
+/** With an empty `path`: on a machine with no program except Node.js. */
 const run = (name: string, args: readonly string[], path = process.env.PATH) =>
   new Promise<{ code: unknown; out: string; told: string }>((resolve) => {
     const options = { env: { ...process.env, PATH: path } };

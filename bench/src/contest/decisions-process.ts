@@ -1,4 +1,4 @@
-/** A process with one fleet, as busy as the scenario says: measures decisions and heartbeats by their CPU time on request. */
+/** A process with one fleet, as busy as configured: measures decisions and heartbeats by their CPU time on request. */
 import { collectGarbage, cpuMicros } from '../measure.ts';
 import { createChance } from '../open-loop/chance.ts';
 import { createJobMix } from '../open-loop/job-mix.ts';

@@ -6,7 +6,7 @@ export interface JobTarget {
   run(job: Job, left: () => void): Promise<boolean>;
   /** A heartbeat of the node with this number; contestants without nodes have none. */
   beat(index: number): Promise<void>;
-  /** Removes what earlier jobs have left, outside of what is measured. */
+  /** Removes the remains of earlier jobs, outside of the measurement. */
   tidy(): Promise<void>;
 }
 

@@ -47,7 +47,7 @@ const target = await create[who]?.();
 if (target === undefined) throw new Error(`${who} does no jobs`);
 const contestant = target;
 
-/** Every node once per interval, a few at a time, as in a fleet that was not started in one moment. */
+/** Every node once per interval, a few at a time, as in a fleet whose nodes were started at different times. */
 function keepBeating(): void {
   const { nodes, heartbeatSeconds } = scenario.fleet;
   const start = performance.now();

@@ -39,7 +39,7 @@ export function createNaiveTarget(scenario: Scenario): JobTarget {
 }
 
 export function createNaiveDecisions(scenario: Scenario): DecisionTarget {
-  // Its clock stands still: heartbeats of all nodes would take minutes.
+  // Its clock does not advance: heartbeats of all nodes would take minutes.
   const scheduler = create(scenario, () => 0);
   let count = 0;
   return {

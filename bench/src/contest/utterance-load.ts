@@ -77,7 +77,7 @@ export function createUtterances({ scenario, ports, isBare }: LoadStart): Load {
       const times = arrivalTimes({ ...scenario.arrivals, rate }, seconds * 1_000, createChance(seed));
       await openLoop(times, async (dueAt) => {
         const speaker = speakers[spoken++ % speakers.length];
-        if (speaker === undefined) throw new Error('nobody is connected');
+        if (speaker === undefined) throw new Error('no session is connected');
         if (await speak(speaker, dueAt)) done += 1;
         else refused += 1;
       });

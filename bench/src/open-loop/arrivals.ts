@@ -8,7 +8,7 @@ export interface Arrivals {
   readonly process: ArrivalProcess;
   /** Per second, on average. */
   readonly rate: number;
-  /** How many come at the same moment, if they come in bursts. */
+  /** How many arrive at the same time, if they arrive in bursts. */
   readonly burstSize: number;
 }
 

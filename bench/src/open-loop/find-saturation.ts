@@ -39,7 +39,7 @@ export async function findSaturation(options: SaturationOptions): Promise<Satura
     tried.push({ rate, ...probe, isWithin });
     return isWithin;
   }
-  // One slow moment of the machine is no saturation: a second bad probe is needed.
+  // A short slowdown of the machine is no saturation: a second bad probe is needed.
   const holds = async (rate: number): Promise<boolean> => (await once(rate)) || (await once(rate));
 
   let good = 0;

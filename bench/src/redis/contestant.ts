@@ -4,7 +4,7 @@ import { cpuMicros } from '../measure.ts';
 export interface Contestant {
   /** One job from its beginning to its end. `left`: the job was sent to its worker. */
   run(left?: () => void, serviceMs?: number): Promise<void>;
-  /** Removes what earlier jobs have left, outside of what is measured. */
+  /** Removes the remains of earlier jobs, outside of the measurement. */
   tidy(): Promise<void>;
   /** Of its own processes beside this one. */
   otherCpuMicros(): Promise<number>;

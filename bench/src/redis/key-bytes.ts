@@ -21,7 +21,7 @@ export async function bytesOfKeys(connection: RedisConnection, prefix: string): 
 }
 
 async function listKeys(connection: RedisConnection, prefix: string): Promise<ReadonlySet<string>> {
-  if (!(connection instanceof Redis)) throw new Error('one server is looked at, not a Cluster');
+  if (!(connection instanceof Redis)) throw new Error('only one server can be inspected, not a Cluster');
   const keys = new Set<string>();
   let cursor = '0';
   do {

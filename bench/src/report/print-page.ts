@@ -21,7 +21,7 @@ export function printPage(found: Found): string {
 <h1>Lingua Scheduler: bench</h1>
 ${header(found)}
 ${promises(found)}
-${band === '' ? '' : `<h2>The dispatch path against 0.2 – 5 ms</h2><p class="soft">From when a job was due until it is with a node: dot p50, ring p99. The band is what was promised of the path. A late start counts, whoever was late.</p>${band}`}
+${band === '' ? '' : `<h2>The dispatch path against 0.2 – 5 ms</h2><p class="soft">From when a job was due until it is with a node: dot p50, ring p99. The band is what was promised of the path. A late start counts, even if the client was late.</p>${band}`}
 ${found.scenarios.map(section).join('\n')}
 ${suites(found)}
 </main></body></html>
@@ -40,7 +40,7 @@ function header({ machine, rounds, isQuick, seconds }: Found): string {
     ['Took', seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`],
   ];
   const notice = isQuick
-    ? '<p class="notice">A quick run: one short, disturbed round, to see that everything runs. Its figures say nothing.</p>'
+    ? '<p class="notice">A quick run: one short, disturbed round, to see that everything runs. Its figures mean nothing.</p>'
     : '';
   return `<p class="soft">${asText(machine.at.replace('T', ' ').slice(0, 16))} UTC</p>${notice}
 <dl class="facts">${facts.map(([name, value]) => `<div><dt>${asText(name)}</dt><dd>${asText(value)}</dd></div>`).join('')}</dl>`;

@@ -20,7 +20,7 @@ const CURVES: readonly { readonly title: string; readonly figures: readonly Figu
 ];
 /** More than this between the least and the most: a line would lie on the axis. */
 const WIDE = 20;
-/** CPU per job of sessions says the same as per session. */
+/** For sessions, CPU per job shows the same as CPU per session. */
 const isShown = ({ scenario }: ScenarioReport, figure: FigureId): boolean =>
   !(scenario.measures === 'sessions' && figure === 'cpu_us');
 

@@ -8,14 +8,14 @@ import { checkHistory, type Evidence } from '../checker/check-history.ts';
 import { type ChaosCommand, HELP, readCommand, replayOf } from './command.ts';
 import { keepHistory, readHistory, whyUnjudgeable } from './history-file.ts';
 import { watchLateness } from './report/lateness.ts';
-import { tellProgress } from './report/progress.ts';
+import { printProgress } from './report/progress.ts';
 import { printChaos, summarise } from './report/summary.ts';
 import { startRedisStore } from './rig/redis-store.ts';
 import { runChaos } from './run-chaos.ts';
 
 const [BROKEN, UNUSABLE, INTERRUPTED] = [1, 2, 130];
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const print = (line: string): void => void process.stderr.write(`${line}\n`);
 
 // Every process that was started ends with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(INTERRUPTED));
@@ -23,13 +23,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const command = readCommand(process.argv.slice(2), () => Math.floor(Math.random() * 1e9));
 if (command === 'help') process.stdout.write(HELP);
 else if (typeof command === 'string') {
-  say(`chaos: ${command}`);
+  print(`chaos: ${command}`);
   process.exitCode = UNUSABLE;
 } else if (command.checkPath !== undefined) check(command, command.checkPath);
 else {
   const missing = whyImpossible(command);
   if (missing !== undefined) {
-    say(`chaos: ${missing}`);
+    print(`chaos: ${missing}`);
     process.exitCode = UNUSABLE;
   } else if (!(await run(command))) {
     // Every process that it had started ends with this process.
@@ -47,7 +47,7 @@ function check(given: ChaosCommand, path: string): void {
   try {
     history = readHistory(path);
   } catch (fault) {
-    say(
+    print(
       `chaos: --check: "${path}" is no history (${codeOf(fault)}); name a file that --keep-history has written`,
     );
     process.exitCode = UNUSABLE;
@@ -55,7 +55,7 @@ function check(given: ChaosCommand, path: string): void {
   }
   const unjudgeable = whyUnjudgeable(history);
   if (unjudgeable !== undefined) {
-    say(`chaos: --check: "${path}" ${unjudgeable}`);
+    print(`chaos: --check: "${path}" ${unjudgeable}`);
     process.exitCode = UNUSABLE;
     return;
   }
@@ -66,11 +66,11 @@ function check(given: ChaosCommand, path: string): void {
 async function run(given: ChaosCommand): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'lingua-chaos-'));
   const recorder = createRecorder();
-  say(
+  print(
     `seed ${given.seed}, ${given.seconds} s; configurations and logs are in ${folder} for as long as it runs`,
   );
   const store = given.isSingleInstance ? undefined : await startRedisStore();
-  const endProgress = tellProgress(recorder, say);
+  const endProgress = printProgress(recorder, print);
   const lateness = watchLateness();
   let { history } = recorder;
   let isClean = false;
@@ -87,7 +87,7 @@ async function run(given: ChaosCommand): Promise<boolean> {
     isClean = report(given, evidence, lateness.latestMs());
     return true;
   } catch (fault) {
-    say(`chaos: the run broke off: ${fault instanceof Error ? fault.message : String(fault)}`);
+    print(`chaos: the run broke off: ${fault instanceof Error ? fault.message : String(fault)}`);
     return false;
   } finally {
     endProgress();
@@ -97,7 +97,7 @@ async function run(given: ChaosCommand): Promise<boolean> {
     if (isClean) rmSync(folder, { recursive: true, force: true });
     else {
       keepHistory(join(folder, 'history.jsonl'), history);
-      say(`history and logs stay in ${folder}`);
+      print(`history and logs stay in ${folder}`);
     }
   }
 }

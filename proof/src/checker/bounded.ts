@@ -17,7 +17,7 @@ export function checkBounds(history: readonly HistoryEvent[]): Finding {
     violations.push({
       invariant: 'I11 bounded',
       at,
-      says: `${instance} has ${value} of "${gauge}" and may have ${limit}`,
+      message: `${instance} has ${value} of "${gauge}" and may have ${limit}`,
       about: [instance, gauge],
     });
   }
@@ -29,7 +29,7 @@ export function checkBounds(history: readonly HistoryEvent[]): Finding {
     violations.push({
       invariant: 'I2 no leak',
       at,
-      says: `${instance} has ${value} of "${gauge}" at rest, where ${most} may be left`,
+      message: `${instance} has ${value} of "${gauge}" at rest, where ${most} may be left`,
       about: [instance, gauge],
     });
   }

@@ -5,7 +5,7 @@ import { disturbsStore, type Fault, hitsOf, isLost, isOf, type Loss, lossesOf, s
 import type { RequestStory } from './request-stories.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
-interface InHand extends Run {
+interface RunningJob extends Run {
   readonly since: number;
   /** Its slot was not reserved before. */
   readonly notBefore: number;
@@ -16,13 +16,13 @@ interface InHand extends Run {
   isCancelled: boolean;
 }
 
-interface Hands {
+interface NodeLoad {
   readonly slots: number;
   readonly acknowledges: boolean;
   /** The instance that sent each job last, where that is known. */
   readonly broughtBy: Map<string, string | undefined>;
   /** By job; a node does not run the same job twice at a time. */
-  readonly running: Map<string, InHand>;
+  readonly running: Map<string, RunningJob>;
 }
 
 /** Why a running job may have no lease. */
@@ -36,7 +36,7 @@ const EXCUSES: Readonly<Record<Leaseless, string>> = {
 
 export function checkCapacity({ history, faults, stories }: Facts, allowances: Allowances): Finding {
   const { whyLeaseless, wasLost } = createLeaseJudge(history, faults, allowances);
-  const nodes = new Map<string, Hands>();
+  const nodes = new Map<string, NodeLoad>();
   /** When each job was last started on a node, or else requested: its current slot was reserved later. */
   const lastOf = askedTimes(stories);
   const notBefore = (job: string): number => lastOf.get(job) ?? Number.NEGATIVE_INFINITY;
@@ -46,14 +46,14 @@ export function checkCapacity({ history, faults, stories }: Facts, allowances: A
   let most = 0;
   let judged = 0;
 
-  function judge(hands: Hands, run: Run, at: number): void {
+  function judge(load: NodeLoad, run: Run, at: number): void {
     judged += 1;
-    const { slots, running } = hands;
+    const { slots, running } = load;
     // The new job counts as well, whether the node accepted it or not.
     if (running.size + (running.has(run.job) ? 0 : 1) <= slots) return;
     const others = [...running.values()].filter(({ job }) => job !== run.job);
-    const reasons = others.map((each) => whyLeaseless(each, hands, at, notBefore(each.job)));
-    const by = hands.broughtBy.get(run.job);
+    const reasons = others.map((each) => whyLeaseless(each, load, at, notBefore(each.job)));
+    const by = load.broughtBy.get(run.job);
     if (wasLost({ ...run, since: at, by, notBefore: notBefore(run.job), isCancelled: false }))
       reasons.push('lost');
     const wanted = 1 + others.length - reasons.filter((why) => why !== undefined).length;
@@ -64,7 +64,7 @@ export function checkCapacity({ history, faults, stories }: Facts, allowances: A
       violations.push({
         invariant: 'I1 no oversell',
         at,
-        says: `${run.node} has ${slots} slots and got ${nameOf(run)} while it had ${[...running.values()].map(nameOf).join(', ')}`,
+        message: `${run.node} has ${slots} slots and got ${nameOf(run)} while it had ${[...running.values()].map(nameOf).join(', ')}`,
         about: [run.node, run.job],
       });
     }
@@ -80,19 +80,19 @@ export function checkCapacity({ history, faults, stories }: Facts, allowances: A
       nodes.set(each.node, { slots, acknowledges, broughtBy: new Map(), running: new Map() });
       continue;
     }
-    const hands = nodes.get(each.node);
-    if (hands === undefined) continue;
+    const load = nodes.get(each.node);
+    if (load === undefined) continue;
     if (each.kind === 'assigned') {
-      hands.broughtBy.set(each.job, each.instance);
+      load.broughtBy.set(each.job, each.instance);
       continue;
     }
-    if (each.kind === 'started' || each.kind === 'turned_away') judge(hands, each, each.at);
+    if (each.kind === 'started' || each.kind === 'turned_away') judge(load, each, each.at);
     if (each.kind === 'started') {
-      take(hands, each, notBefore(each.job));
+      take(load, each, notBefore(each.job));
       lastOf.set(each.job, each.at);
     } else if (each.kind === 'node_down') nodes.delete(each.node);
-    else handle(hands, each);
-    most = Math.max(most, hands.running.size);
+    else handle(load, each);
+    most = Math.max(most, load.running.size);
   }
   return {
     violations,
@@ -122,7 +122,7 @@ const askedTimes = (stories: readonly RequestStory[]): Map<string, number> =>
 type EventOf<Kind extends (typeof KINDS)[number]> = Extract<HistoryEvent, { kind: Kind }>;
 
 function take(
-  { running, broughtBy }: Hands,
+  { running, broughtBy }: NodeLoad,
   { node, job, attempt, at }: EventOf<'started'>,
   notBefore: number,
 ): void {
@@ -131,21 +131,21 @@ function take(
 }
 
 function handle(
-  { running }: Hands,
+  { running }: NodeLoad,
   each: EventOf<'ended' | 'acknowledged' | 'cancel_received' | 'turned_away'>,
 ): void {
   if (each.kind === 'ended') running.delete(each.job);
   else if (each.kind === 'acknowledged' || each.kind === 'cancel_received') {
-    const inHand = running.get(each.job);
-    if (inHand === undefined) return;
-    if (each.kind === 'cancel_received') inHand.isCancelled = true;
-    else inHand.acknowledgedAt ??= each.at;
+    const runningJob = running.get(each.job);
+    if (runningJob === undefined) return;
+    if (each.kind === 'cancel_received') runningJob.isCancelled = true;
+    else runningJob.acknowledgedAt ??= each.at;
   }
 }
 
 /**
  * A lease may end while the node still works, and then the slot may be taken by another job: the node did not acknowledge in time. A
- * job that the node was told to cancel keeps its lease: the node may still work on it.
+ * job that the node was ordered to cancel keeps its lease: the node may still work on it.
  */
 function createLeaseJudge(
   history: readonly HistoryEvent[],
@@ -174,63 +174,66 @@ function createLeaseJudge(
   /** The longest time between a reservation and the sending of its job: the reservation must outlive the wait for an acknowledgement. */
   const oldestMs = reservationMs - messageMs;
   /** A slot is reserved right before its job is sent, and the job arrives at once, unless a fault delays them. */
-  const reservedAtLeast = ({ since, notBefore }: InHand, sentFrom = since): number =>
+  const reservedAtLeast = ({ since, notBefore }: RunningJob, sentFrom = since): number =>
     delays.meets(sentFrom - oldestMs, sentFrom)
       ? Math.min(sentFrom, Math.max(notBefore, sentFrom - oldestMs))
       : sentFrom;
 
-  const waysOf = (inHand: InHand, { written }: Loss): number =>
-    Math.max(inHand.since - reservedAtLeast(inHand), written.from === 0 ? messageMs : 0);
+  const waysOf = (runningJob: RunningJob, { written }: Loss): number =>
+    Math.max(runningJob.since - reservedAtLeast(runningJob), written.from === 0 ? messageMs : 0);
 
   /**
    * A lease is written before its job is sent, and again when the job is acknowledged. An emptied store has also lost the lease of a
    * message that was under way.
    */
-  const hasLost = (inHand: InHand, at: number): boolean => {
-    const { since, acknowledgedAt = since } = inHand;
+  const hasLost = (runningJob: RunningJob, at: number): boolean => {
+    const { since, acknowledgedAt = since } = runningJob;
     return losses.some(
       (loss) =>
-        isLost(loss, since, at, flightMs, waysOf(inHand, loss)) || isLost(loss, acknowledgedAt, at, flightMs),
+        isLost(loss, since, at, flightMs, waysOf(runningJob, loss)) ||
+        isLost(loss, acknowledgedAt, at, flightMs),
     );
   };
 
   /** `lastStartedAt`: on any node. */
   function whyLeaseless(
-    inHand: InHand,
-    { acknowledges }: Hands,
+    runningJob: RunningJob,
+    { acknowledges }: NodeLoad,
     at: number,
     lastStartedAt: number,
   ): Leaseless | undefined {
-    const { node, since, by, isCancelled } = inHand;
-    if (hasLost(inHand, at)) return 'lost';
+    const { node, since, by, isCancelled } = runningJob;
+    if (hasLost(runningJob, at)) return 'lost';
     // A job that a node reads when it wakes, or can be reached again, may have been sent at any time before, and may have been
     // abandoned since.
     const sleep = sleeps(node)?.find(since);
     const absentSince = (sleep ?? partitions(node)?.find(since))?.from;
-    const reservedAt = reservedAtLeast(inHand, absentSince);
+    const reservedAt = reservedAtLeast(runningJob, absentSince);
     if (at - reservedAt >= leaseMs) return 'its lease ended';
-    // A node that receives nothing may still send heartbeats. They do not name the job, and so prove the lease of an abandoned attempt gone.
+    // A node that receives nothing may still send heartbeats. They do not name the job, and so end the lease of an abandoned attempt.
     if (at - reservedAt < (absentSince === undefined ? unacknowledgedMs : reservationMs) - flightMs)
       return undefined;
     // In runs of real processes only SDK nodes record it. The others acknowledge at once, or never do and count as if they had.
-    const acknowledgedAt = inHand.acknowledgedAt ?? (acknowledges || isExact ? undefined : since);
+    const acknowledgedAt = runningJob.acknowledgedAt ?? (acknowledges || isExact ? undefined : since);
     if (acknowledgedAt === undefined) return acknowledges ? 'unacknowledged' : undefined;
     // The job had a later attempt by then, so the acknowledgement changes nothing (I4).
     if (since < lastStartedAt && lastStartedAt < acknowledgedAt) return 'unacknowledged';
     // The driver that receives it takes a slot again, or cancels the job.
     if (sleep !== undefined)
       return isCancelled || at - acknowledgedAt < reservationMs ? 'unacknowledged' : undefined;
-    const isHeard =
+    const isAcknowledgementReceived =
       acknowledgedAt - since <= reservationMs - flightMs &&
       cuts(node)?.meets(since, acknowledgedAt + flightMs) !== true &&
       !isInVain(by, since, acknowledgedAt + flightMs);
-    return isHeard ? undefined : 'unacknowledged';
+    return isAcknowledgementReceived ? undefined : 'unacknowledged';
   }
 
   return {
     whyLeaseless,
     /** It arrives without a lease: the lease was lost after it was written, and before the job was sent. */
-    wasLost: (inHand: InHand): boolean =>
-      losses.some((loss) => isLost(loss, inHand.since, inHand.since, flightMs, waysOf(inHand, loss))),
+    wasLost: (runningJob: RunningJob): boolean =>
+      losses.some((loss) =>
+        isLost(loss, runningJob.since, runningJob.since, flightMs, waysOf(runningJob, loss)),
+      ),
   };
 }

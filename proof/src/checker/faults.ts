@@ -42,7 +42,7 @@ const DISTURBS_STORE: readonly FaultKind[] = [
   'store_slow',
   'slots_moved',
 ];
-/** A master that is gone is replaced meanwhile; the other faults are over when they have ended. */
+/** A dead master is replaced; the other faults are over when they have ended. */
 const IS_REPLACED: readonly FaultKind[] = ['master_killed', 'master_frozen'];
 
 /** A time in which acknowledged writes may be missing. */
@@ -72,8 +72,8 @@ const losesWrites =
     lossMs === 0 ? what === 'store_emptied' : LOSES_WRITES.includes(what);
 
 /** Whether a write is missing now that was known at `knownAt` and made at most `waysMs` before. */
-export const isLost = (loss: Loss, heardAt: number, now: number, flightMs: number, waysMs = 0): boolean =>
-  loss.beganAt <= now && now <= loss.to && wasWritten(loss, heardAt - waysMs, heardAt, flightMs);
+export const isLost = (loss: Loss, receivedAt: number, now: number, flightMs: number, waysMs = 0): boolean =>
+  loss.beganAt <= now && now <= loss.to && wasWritten(loss, receivedAt - waysMs, receivedAt, flightMs);
 
 /** Whether a write that was made between the two may be among the lost ones. */
 export const wasWritten = ({ written }: Loss, from: number, to: number, flightMs: number): boolean =>
@@ -91,7 +91,7 @@ function writtenIn({ what, beganAt, lossMs }: Fault, isExact: boolean, mostMs: n
 export function lostWrites(
   faults: readonly Fault[],
   allowances: Pick<Allowances, 'lossMs' | 'flightMs'>,
-): (toldAt: number) => boolean {
+): (sentAt: number) => boolean {
   const { lossMs, flightMs } = allowances;
   const spans = createSpans(
     faults.filter(losesWrites(lossMs)).map(({ what, beganAt, lossMs: own = lossMs }) => ({

@@ -46,14 +46,14 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
     [SENT_AGAIN]: 0,
     [READ_LATE]: 0,
   };
-  const found = (at: number, says: string, about: readonly string[]): void => {
-    violations.push({ invariant: 'I4 fencing', at, says, about });
+  const found = (at: number, message: string, about: readonly string[]): void => {
+    violations.push({ invariant: 'I4 fencing', at, message, about });
   };
 
   function judgeResult({ result, request, job, at }: Outcome, said: string | undefined): void {
     if (result === undefined) return;
     const { by, words } = result;
-    if (words !== said) found(at, `${request} said "${said}" and was told "${words}"`, [request]);
+    if (words !== said) found(at, `${request} contained "${said}" and got "${words}"`, [request]);
     if (by === undefined) {
       found(at, `${request} got a result that no node signed`, [request]);
       return;
@@ -172,13 +172,13 @@ function instancesOf(history: readonly HistoryEvent[]): (job: string) => readonl
 
 /** A delivered outcome never changes: the record has the same at the end. */
 function checkLastWord(history: readonly HistoryEvent[]): Violation[] {
-  const told = new Map<string, Outcome>();
+  const delivered = new Map<string, Outcome>();
   for (const outcome of ofKind(history, 'outcome')) {
     const job = outcome.job ?? outcome.result?.by?.job;
-    if (job !== undefined) told.set(job, outcome);
+    if (job !== undefined) delivered.set(job, outcome);
   }
   return ofKind(history, 'looked_up').flatMap((record): Violation[] => {
-    const outcome = told.get(record.job);
+    const outcome = delivered.get(record.job);
     if (outcome === undefined || record.state === undefined) return [];
     const [first, last] = [outcome.result?.by, record.result?.by];
     // A session may have closed the gap before a job that succeeded later.
@@ -187,7 +187,7 @@ function checkLastWord(history: readonly HistoryEvent[]): Violation[] {
       {
         invariant: 'I4 fencing',
         at: record.at,
-        says: `${outcome.request} was told ${signature(first)}, and its record says ${signature(last)} at the end`,
+        message: `${outcome.request} got ${signature(first)}, and its record has ${signature(last)} at the end`,
         about: [outcome.request, record.job],
       },
     ];
@@ -221,7 +221,7 @@ function checkOnceOnly(history: readonly HistoryEvent[], disturbed: Spans, expir
       {
         invariant: 'I4 fencing',
         at: each.at,
-        says: `${each.node} got ${nameOf(each)} again, which it had ended ${Math.round(each.at - last.at)} ms before`,
+        message: `${each.node} got ${nameOf(each)} again, which it had ended ${Math.round(each.at - last.at)} ms before`,
         about: [each.job, each.node],
         job: each.job,
         cameAt,

@@ -17,7 +17,7 @@ interface Place {
 }
 
 export function checkGaps(
-  { history, faults, lives, stories, seen }: Facts,
+  { history, faults, uptimes, stories, seen }: Facts,
   { gapMs, graceMs, recoverMs, isExact }: Allowances,
 ): Finding {
   const speakers = new Set(ofKind(history, 'delivered').map(({ client }) => client));
@@ -37,24 +37,24 @@ export function checkGaps(
   }
 
   for (const { client, request, outcomes } of stories) {
-    const told = outcomes[0];
-    const by = told?.result?.by;
+    const delivered = outcomes[0];
+    const by = delivered?.result?.by;
     const doneAt = by && seen.doneAt(by);
-    if (doneAt === undefined || told === undefined || !speakers.has(client)) continue;
-    const place = places.get(told);
+    if (doneAt === undefined || delivered === undefined || !speakers.has(client)) continue;
+    const place = places.get(delivered);
     const from = Math.max(doneAt, place === undefined ? 0 : movedAt(client, place));
-    const heldUpMs = [lives.lifeless, unwell, place && hurts(place.instance)].map(
-      (spans) => spans?.lengthWithin(from, told.at) ?? 0,
+    const heldUpMs = [uptimes.allDown, unwell, place && hurts(place.instance)].map(
+      (spans) => spans?.lengthWithin(from, delivered.at) ?? 0,
     );
     const waitedMs =
-      told.at - from - Math.max(...heldUpMs) - (absences(client)?.lengthWithin(from, told.at) ?? 0);
+      delivered.at - from - Math.max(...heldUpMs) - (absences(client)?.lengthWithin(from, delivered.at) ?? 0);
     judged += 1;
     longest = Math.max(longest, waitedMs);
     if (waitedMs <= gapMs + graceMs) continue;
     violations.push({
       invariant: 'I5 order',
-      at: told.at,
-      says: `${client} heard of ${request} ${Math.round(waitedMs)} ms after it was done; a gap before it may last ${gapMs} ms`,
+      at: delivered.at,
+      message: `${client} got the outcome of ${request} ${Math.round(waitedMs)} ms after it was done; a gap before it may last ${gapMs} ms`,
       about: [request, client],
     });
   }

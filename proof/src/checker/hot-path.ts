@@ -38,7 +38,7 @@ export function checkHotPath({ history, faults }: Facts, allowances: Allowances)
     violations.push({
       invariant: 'I6 hot path',
       at,
-      says: `${request} of ${client} was ${each.kind} ${Math.round(tookMs)} ms after the request, without a fault${isCold ? ' during cold work' : ''}`,
+      message: `${request} of ${client} was ${each.kind} ${Math.round(tookMs)} ms after the request, without a fault${isCold ? ' during cold work' : ''}`,
       about: [request],
     });
   }
@@ -50,7 +50,7 @@ export function checkHotPath({ history, faults }: Facts, allowances: Allowances)
     violations.push({
       invariant: 'I6 hot path',
       at,
-      says: `${request} of ${client} had no answer for ${Math.round(at - askedAt)} ms, without a fault`,
+      message: `${request} of ${client} had no answer for ${Math.round(at - askedAt)} ms, without a fault`,
       about: [request],
     });
   }

@@ -29,7 +29,7 @@ const SLOT_ERRORS = /CROSSSLOT|non local key|undeclared key|Lua script attempted
 const ERROR = 50;
 
 export function checkInstances(
-  { history, faults, lives: { silences } }: Facts,
+  { history, faults, uptimes: { downtimes } }: Facts,
   { logs = [], scripts = 0 }: InsideView,
   { answerMs, flightMs, presenceMs }: Allowances,
 ): Finding {
@@ -39,8 +39,8 @@ export function checkInstances(
   const partitioned = hitsOf(faults, isOf('client_partitioned'));
   const disturbed = spansOf(faults, disturbsStore);
   const violations: Violation[] = [];
-  const found = (invariant: Invariant, at: number, says: string, about: readonly string[]): void => {
-    violations.push({ invariant, at, says, about });
+  const found = (invariant: Invariant, at: number, message: string, about: readonly string[]): void => {
+    violations.push({ invariant, at, message, about });
   };
   let judged = 0;
 
@@ -49,7 +49,7 @@ export function checkInstances(
     judged += 1;
     // A node that was frozen reads everything when it wakes.
     const writtenFrom = asleep(node)?.find(at)?.from ?? at;
-    const stopped = since(silences.get(instance), at, flightMs, writtenFrom);
+    const stopped = since(downtimes.get(instance), at, flightMs, writtenFrom);
     const alone = since(cutOff(instance), at, presenceMs + flightMs, writtenFrom);
     if (stopped === undefined && alone === undefined) continue;
     found(
@@ -65,7 +65,7 @@ export function checkInstances(
     judged += 1;
     // So does a client that was unreachable.
     const writtenFrom = partitioned(client)?.find(at)?.from ?? at;
-    const stopped = since(silences.get(instance), at, flightMs, writtenFrom);
+    const stopped = since(downtimes.get(instance), at, flightMs, writtenFrom);
     // It may only refuse.
     const alone =
       kind === 'refused' ? undefined : since(cutOff(instance), at, presenceMs + flightMs, writtenFrom);
@@ -81,7 +81,7 @@ export function checkInstances(
   const messages = ofKind(history, 'message_sent');
   judged += messages.length;
   for (const { from, to, at } of messages) {
-    const stopped = since(silences.get(to), at, presenceMs);
+    const stopped = since(downtimes.get(to), at, presenceMs);
     if (stopped === undefined) continue;
     // Its last renewal may have waited at a server that did not answer, and counted from then on; and while a server does not answer,
     // the absence of a presence cannot be read there.

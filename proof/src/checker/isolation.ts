@@ -14,8 +14,8 @@ export function checkIsolation({ history, stories: all }: Facts): Finding {
   /** By job. A job whose acceptance no client received is known by its result. */
   const owners = new Map<string, Owner>();
   const violations: Violation[] = [];
-  const found = (at: number, says: string, about: readonly string[]): void => {
-    violations.push({ invariant: 'I10 isolation', at, says, about });
+  const found = (at: number, message: string, about: readonly string[]): void => {
+    violations.push({ invariant: 'I10 isolation', at, message, about });
   };
   let judged = 0;
 
@@ -38,7 +38,7 @@ export function checkIsolation({ history, stories: all }: Facts): Finding {
       if (job === undefined || owner === undefined) continue;
       judged += 1;
       if (owner.tenant !== tenant)
-        found(at, `${request} of ${tenant} was told the result of ${job}, which is of ${owner.tenant}`, [
+        found(at, `${request} of ${tenant} got the result of ${job}, which is of ${owner.tenant}`, [
           request,
           job,
         ]);

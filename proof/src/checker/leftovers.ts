@@ -60,8 +60,8 @@ export function checkLeftovers({ at, keys, livingInstances }: Leftovers): Findin
   const violations: Violation[] = [];
   const counts: Record<string, number> = {};
   let leaked = 0;
-  const found = (key: LeftKey, says: string): void => {
-    violations.push({ invariant: 'I2 no leak', at, says: `${key.name} ${says}`, about: [key.name] });
+  const found = (key: LeftKey, message: string): void => {
+    violations.push({ invariant: 'I2 no leak', at, message: `${key.name} ${message}`, about: [key.name] });
   };
   for (const key of keys) {
     const kind = KINDS.find(({ pattern }) => pattern.test(key.name));
@@ -75,7 +75,7 @@ export function checkLeftovers({ at, keys, livingInstances }: Leftovers): Findin
     else if (!kind.isForEver && (key.ttlMs < 0 || key.ttlMs > LONGEST_TTL_MS))
       found(key, key.ttlMs < 0 ? 'never expires' : `stays for ${key.ttlMs} ms`);
     else if (instance !== undefined && key.ttlMs < 0 && !livingInstances.includes(instance))
-      found(key, 'belongs to an instance that is gone, and never expires');
+      found(key, 'belongs to a removed instance, and never expires');
   }
   return {
     violations,

@@ -7,7 +7,7 @@ import type { Allowances, Finding, Violation } from './violation.ts';
 type Delivered = Extract<HistoryEvent, { kind: 'delivered' }>;
 type Accepted = Extract<HistoryEvent, { kind: 'accepted' }>;
 
-interface Hearing {
+interface SessionDeliveries {
   readonly bySeq: Map<number, Delivered>;
   readonly seqOf: Map<number, number>;
   last: Delivered | undefined;
@@ -18,33 +18,33 @@ interface Hearing {
 }
 
 export function checkOrder({ history, faults }: Facts, allowances: Allowances): Finding {
-  const sessions = new Map<string, Hearing>();
+  const sessions = new Map<string, SessionDeliveries>();
   const violations: Violation[] = [];
   const mayBeLost = lostWrites(faults, allowances);
   let [deliveries, repeats, reworded] = [0, 0, 0];
-  const hearingOf = (session: string): Hearing => {
-    const hearing = sessions.get(session) ?? {
+  const deliveriesOf = (session: string): SessionDeliveries => {
+    const deliveries = sessions.get(session) ?? {
       bySeq: new Map(),
       seqOf: new Map(),
       last: undefined,
       accepted: new Map(),
       numbered: new Map(),
     };
-    sessions.set(session, hearing);
-    return hearing;
+    sessions.set(session, deliveries);
+    return deliveries;
   };
-  const found = ({ at, session, client }: Delivered, says: string): void => {
+  const found = ({ at, session, client }: Delivered, message: string): void => {
     violations.push({
       invariant: 'I5 order',
       at,
-      says: `${session} of ${client} ${says}`,
+      message: `${session} of ${client} ${message}`,
       about: [session, client],
     });
   };
 
-  function hear(each: Delivered): void {
-    const hearing = hearingOf(each.session);
-    const { bySeq, seqOf, last } = hearing;
+  function noteDelivered(each: Delivered): void {
+    const own = deliveriesOf(each.session);
+    const { bySeq, seqOf, last } = own;
     const before = bySeq.get(each.seq);
     if (before !== undefined) {
       repeats += 1;
@@ -66,13 +66,13 @@ export function checkOrder({ history, faults }: Facts, allowances: Allowances): 
     if (earlier !== undefined)
       found(each, `got utterance ${each.index} as number ${earlier} and as ${each.seq}`);
     seqOf.set(each.index, each.seq);
-    if (last === undefined || each.seq > last.seq) hearing.last = each;
+    if (last === undefined || each.seq > last.seq) own.last = each;
   }
 
   for (const each of ofKind(history, 'delivered', 'accepted')) {
-    if (each.kind === 'delivered') hear(each);
+    if (each.kind === 'delivered') noteDelivered(each);
     else if (each.session !== undefined && each.index !== undefined) {
-      const { accepted, numbered } = hearingOf(each.session);
+      const { accepted, numbered } = deliveriesOf(each.session);
       if (!accepted.has(each.index)) accepted.set(each.index, each);
       numbered.set(each.request, each.index);
     }
@@ -100,8 +100,8 @@ const label = ({ index, what }: Delivered): string => `utterance ${index} (${wha
  * utterance together with its owner: sent again, it has another number, and an outcome under that.
  */
 function checkPassedOver(
-  sessions: ReadonlyMap<string, Hearing>,
-  mayBeLost: (toldAt: number) => boolean,
+  sessions: ReadonlyMap<string, SessionDeliveries>,
+  mayBeLost: (sentAt: number) => boolean,
 ): { readonly violations: readonly Violation[]; readonly renumbered: number } {
   const violations: Violation[] = [];
   let renumbered = 0;
@@ -117,7 +117,7 @@ function checkPassedOver(
     violations.push({
       invariant: 'I5 order',
       at: last.at,
-      says: `${session} of ${last.client} got utterance ${last.index} and never ${missed.join(', ')}, which had been accepted`,
+      message: `${session} of ${last.client} got utterance ${last.index} and never ${missed.join(', ')}, which had been accepted`,
       about: [session, last.client],
     });
   }
@@ -135,18 +135,18 @@ function checkSpeakers(history: readonly HistoryEvent[]): Violation[] {
     if (said === undefined) saidAt.set(client, new Map([[request, at]]));
     else said.set(request, at);
   }
-  const heard = new Map<string, { request: string; said: number }>();
+  const received = new Map<string, { request: string; said: number }>();
   return ofKind(history, 'outcome').flatMap(({ client, request, at }): Violation[] => {
     const said = saidAt.get(client)?.get(request);
     if (said === undefined) return [];
-    const last = heard.get(client);
-    heard.set(client, { request, said });
+    const last = received.get(client);
+    received.set(client, { request, said });
     if (last === undefined || last.said < said) return [];
     return [
       {
         invariant: 'I5 order',
         at,
-        says: `${client} heard of ${request} after ${last.request}, which it had said later`,
+        message: `${client} got the outcome of ${request} after ${last.request}, which it had sent later`,
         about: [client, request, last.request],
       },
     ];

@@ -12,7 +12,7 @@ type Assigned = Extract<HistoryEvent, { kind: 'assigned' }>;
 const SECOND_JOBS = 'second jobs after a failover';
 const SECOND_NODES = 'attempts that went to two nodes after a failover';
 
-export function checkOutcomes({ history, faults, lives, stories }: Facts, allowances: Allowances): Finding {
+export function checkOutcomes({ history, faults, uptimes, stories }: Facts, allowances: Allowances): Finding {
   const endedAt = history.at(-1)?.at ?? 0;
   const records = new Map(ofKind(history, 'looked_up').map((each) => [each.job, each]));
   const absences = hitsOf(faults, isOf('client_cut', 'client_partitioned'));
@@ -20,8 +20,8 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
   const losses = createSpans(losing);
   const gone = spansOf(faults, ({ what }) => what.startsWith('instance_'));
   const violations: Violation[] = [];
-  const found = (invariant: Invariant, at: number, says: string, about: readonly string[]): void => {
-    violations.push({ invariant, at, says, about });
+  const found = (invariant: Invariant, at: number, message: string, about: readonly string[]): void => {
+    violations.push({ invariant, at, message, about });
   };
   const counts = { doubled: 0, [SECOND_JOBS]: 0 };
   const assigned = ofKind(history, 'assigned');
@@ -52,9 +52,9 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
     const longestMs = allowances.deadlineMs + allowances.graceMs;
     const tookMs = outcome.at - acceptedAt;
     if (tookMs <= longestMs) return;
-    const lifelessMs = lives.lifeless.lengthWithin(acceptedAt, outcome.at);
+    const allDownMs = uptimes.allDown.lengthWithin(acceptedAt, outcome.at);
     const absentMs = absences(client)?.lengthWithin(acceptedAt, outcome.at) ?? 0;
-    if (tookMs - lifelessMs - absentMs <= longestMs) return;
+    if (tookMs - allDownMs - absentMs <= longestMs) return;
     found(
       'I3 one outcome',
       outcome.at,
@@ -66,9 +66,11 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
   /** A request may have a second job only because the first one failed, or because a failover lost the first. */
   function checkJobs({ request, jobs, outcomes }: RequestStory): void {
     if (jobs.size < 2) return;
-    const told = new Set(outcomes.flatMap(({ job, missing }) => (missing === undefined ? [] : (job ?? []))));
+    const delivered = new Set(
+      outcomes.flatMap(({ job, missing }) => (missing === undefined ? [] : (job ?? []))),
+    );
     const lasting = [...jobs].filter(
-      ([job]) => !told.has(job) && hasLived(job) && !hasFailed(records.get(job)),
+      ([job]) => !delivered.has(job) && hasLived(job) && !hasFailed(records.get(job)),
     );
     if (lasting.length < 2) return;
     const earlier = lasting.sort(([, one], [, other]) => one - other).slice(0, -1);
@@ -122,7 +124,7 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
   };
 }
 
-type Found = (invariant: Invariant, at: number, says: string, about: readonly string[]) => void;
+type Found = (invariant: Invariant, at: number, message: string, about: readonly string[]) => void;
 
 const hasFailed = (record: LookedUp | undefined): boolean =>
   record !== undefined && record.result === undefined && isSettled(record);

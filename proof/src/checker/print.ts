@@ -56,7 +56,7 @@ export function printViolations(history: readonly HistoryEvent[], violations: re
     const broken = violations.filter((each) => each.invariant === invariant);
     const shown = broken
       .slice(0, MOST_VIOLATIONS)
-      .map(({ at, says }) => `${seconds(at).padStart(9)}  ${says}`);
+      .map(({ at, message }) => `${seconds(at).padStart(9)}  ${message}`);
     return [`${invariant}, broken ${broken.length} times:`, ...shown];
   });
   return [...lines, '', printStory(history, first)].join('\n');
@@ -67,7 +67,7 @@ export function printStory(history: readonly HistoryEvent[], violation: Violatio
   const lines = storyOf(history, violation).map(printHappening);
   const left = lines.length - MOST_LINES;
   return [
-    `The story of "${violation.says}":`,
+    `The story of "${violation.message}":`,
     ...(left > 0 ? [`${'…'.padStart(9)}  ${left} events before`] : []),
     ...lines.slice(-MOST_LINES),
   ].join('\n');

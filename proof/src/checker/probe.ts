@@ -84,7 +84,7 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
       violations.push({
         invariant: 'I2 no leak',
         at,
-        says: `${node} has ${slots} slots, and only ${most} of them could be filled at rest`,
+        message: `${node} has ${slots} slots, and only ${most} of them could be filled at rest`,
         // One of the jobs without a final report may hold the slot.
         about: [node, ...unanswered(open, begunAt)],
       });
@@ -133,7 +133,7 @@ const READ_MS = 50;
  * slots are kept until their reservations end.
  */
 function keptSlots(
-  { history, faults, lives: { silences } }: Facts,
+  { history, faults, uptimes: { downtimes } }: Facts,
   { reservationMs, messageMs, flightMs }: Allowances,
 ): (node: string, at: number) => number {
   const disturbed = spansOf(faults, disturbsStore);
@@ -142,7 +142,7 @@ function keptSlots(
   for (const { node = '', job, to, at } of ofKind(history, 'message_sent')) {
     if (job === undefined || arrived.has(`${node} ${job}`)) continue;
     // A holder that comes back in time answers it.
-    const silentUntil = silences.get(to)?.find(at + flightMs)?.to ?? 0;
+    const silentUntil = downtimes.get(to)?.find(at + flightMs)?.to ?? 0;
     const isLost = silentUntil >= at + messageMs - READ_MS || disturbed.meets(at, at + messageMs);
     if (isLost) sentAt.set(node, [...(sentAt.get(node) ?? []), at]);
   }

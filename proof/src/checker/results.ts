@@ -55,7 +55,7 @@ export function checkResults({ history, faults, stories }: Facts, allowances: Al
       violations.push({
         invariant: 'I3 one outcome',
         at: outcome.at,
-        says: `${client} was told "${outcome.missing}" of ${request}, which ${last.node} had done ${Math.round(outcome.at - last.doneAt)} ms before`,
+        message: `${client} got "${outcome.missing}" for ${request}, which ${last.node} had done ${Math.round(outcome.at - last.doneAt)} ms before`,
         about: [request, job],
       });
     }

@@ -22,7 +22,7 @@ interface JobSightings {
 
 export interface Sightings {
   settledAt(job: string): number | undefined;
-  /** Since when there was an outcome to deliver: when a node had last done it before. For a job that was never done, the same moment. */
+  /** Since when there was an outcome to deliver: when a node had last done it before. For a job that was never done, the same time. */
   settledSince(job: string): number | undefined;
   /** The last time that its node finished it. */
   doneAt(run: Run): number | undefined;

@@ -24,34 +24,37 @@ export function checkStoreDown({ history, faults }: Facts, allowances: Allowance
   // The instance may need another instance, which is known to be dead only after a while.
   const broken = brokenAround(faults, allowances)(undefined);
   const violations: Violation[] = [];
-  const found = ({ at, request, client }: Answer, says: string): void => {
+  const found = ({ at, request, client }: Answer, message: string): void => {
     violations.push({
       invariant: 'I7 fail closed',
       at,
-      says: `${request} of ${client} ${says}`,
+      message: `${request} of ${client} ${message}`,
       about: [request],
     });
   };
-  let [refused, strays, judged] = [0, 0, 0];
+  let [refused, unexpected, judged] = [0, 0, 0];
   const answers = ofKind(history, 'accepted', 'refused', 'unanswered');
   for (const each of answers) {
     const { askedAt, at } = each;
     if (askedAt === undefined) continue;
     if (isForWantOfStore(each) && !broken.meets(askedAt, at)) {
-      strays += 1;
+      unexpected += 1;
       if (isExact) found(each, 'was refused although the store was up');
     }
     // The whole try within one outage.
     if (!outages.has(at) || outages.lengthWithin(askedAt, at) < at - askedAt) continue;
     judged += 1;
     if (each.kind === 'refused') refused += 1;
-    const says = complaint(each, isExcused(each));
-    if (says !== undefined) found(each, says);
+    const message = complaint(each, isExcused(each));
+    if (message !== undefined) found(each, message);
   }
   violations.push(...checkReturns(answers, faults, allowances));
   return {
     violations,
-    counts: { 'refused because the store was down': refused, 'refused although the store was up': strays },
+    counts: {
+      'refused because the store was down': refused,
+      'refused although the store was up': unexpected,
+    },
     judged: { 'I7 fail closed': judged },
   };
 }
@@ -95,7 +98,7 @@ function checkReturns(
       {
         invariant: 'I7 fail closed',
         at: first.at(-1)?.at ?? from,
-        says: `${ENOUGH} tries were refused although the store had been back for ${Math.round(recoverMs)} ms`,
+        message: `${ENOUGH} tries were refused although the store had been back for ${Math.round(recoverMs)} ms`,
         about: first.map(({ request }) => request),
       },
     ];

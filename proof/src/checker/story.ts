@@ -26,7 +26,7 @@ export function storyOf(history: readonly HistoryEvent[], violation: Violation):
   const chosen = new Set<HistoryEvent>();
   for (const each of history) if (isAboutWork(each, cast)) chosen.add(each);
   if (IS_OF_HANDS.has(violation.invariant))
-    for (const node of cast.nodes) for (const each of handsOf(history, node, violation.at)) chosen.add(each);
+    for (const node of cast.nodes) for (const each of nodesOf(history, node, violation.at)) chosen.add(each);
   for (const session of cast.sessions)
     for (const each of lastOf(
       history,
@@ -85,19 +85,19 @@ const isAboutWork = (each: HistoryEvent, { requests, jobs }: Cast): boolean =>
   ('job' in each && each.job !== undefined && jobs.has(each.job));
 
 /** When it started, and which jobs it had at that time. */
-function handsOf(history: readonly HistoryEvent[], node: string, at: number): HistoryEvent[] {
+function nodesOf(history: readonly HistoryEvent[], node: string, at: number): HistoryEvent[] {
   let came: HistoryEvent | undefined;
-  const inHand = new Map<string, HistoryEvent>();
+  const running = new Map<string, HistoryEvent>();
   for (const each of history) {
     if (each.at > at) break;
     if (!('node' in each) || each.node !== node) continue;
     if (each.kind === 'node_up') {
       came = each;
-      inHand.clear();
-    } else if (each.kind === 'started' || each.kind === 'turned_away') inHand.set(each.job, each);
-    else if (each.kind === 'ended' && each.at < at) inHand.delete(each.job);
+      running.clear();
+    } else if (each.kind === 'started' || each.kind === 'turned_away') running.set(each.job, each);
+    else if (each.kind === 'ended' && each.at < at) running.delete(each.job);
   }
-  return [...(came === undefined ? [] : [came]), ...inHand.values()];
+  return [...(came === undefined ? [] : [came]), ...running.values()];
 }
 
 function lastOf(

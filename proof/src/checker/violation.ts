@@ -21,7 +21,7 @@ export type Invariant = (typeof INVARIANTS)[number];
 export interface Violation {
   readonly invariant: Invariant;
   readonly at: number;
-  readonly says: string;
+  readonly message: string;
   /** Names to look for in the history: requests, jobs, nodes, sessions, instances. */
   readonly about: readonly string[];
 }

@@ -18,7 +18,7 @@ for (const seed of order.seeds) {
   report.broken = invariants.map((invariant) => ({
     seed,
     invariant,
-    says: finding.violations.find((each) => each.invariant === invariant)?.says ?? '',
+    message: finding.violations.find((each) => each.invariant === invariant)?.message ?? '',
   }));
   if (order.untilBroken.length === 0 || invariants.some((each) => order.untilBroken.includes(each))) break;
 }

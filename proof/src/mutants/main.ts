@@ -34,8 +34,8 @@ async function main(argv: readonly string[]): Promise<number> {
   const mutants = MUTANTS.filter(({ name }) => name.includes(values.only));
   if (mutants.length === 0) return refuse(`--only: no mutant has "${values.only}" in its name`);
   const seeds = Array.from({ length: count }, (_, at) => String(at + 1));
-  const tell = values.json ? () => {} : (verdict: Verdict) => console.log(lineOf(verdict));
-  const { verdicts, sound } = await runMutants(mutants, { seeds, atOnce, tell });
+  const onVerdict = values.json ? () => {} : (verdict: Verdict) => console.log(lineOf(verdict));
+  const { verdicts, sound } = await runMutants(mutants, { seeds, atOnce, onVerdict });
   const escaped = verdicts.filter(({ caughtBy }) => caughtBy === undefined);
   if (values.json) console.log(JSON.stringify({ verdicts: verdicts.map(forMachines), sound }));
   else {
@@ -43,7 +43,7 @@ async function main(argv: readonly string[]): Promise<number> {
     console.log(
       sound.broken.length === 0
         ? `the correct build keeps every invariant in ${sound.runs} runs of the same scenarios`
-        : `the correct build breaks invariants as well:\n${sound.broken.map(({ seed, invariant, says }) => `  seed ${seed}, ${invariant}: ${says}`).join('\n')}`,
+        : `the correct build breaks invariants as well:\n${sound.broken.map(({ seed, invariant, message }) => `  seed ${seed}, ${invariant}: ${message}`).join('\n')}`,
     );
   }
   return escaped.length === 0 && sound.broken.length === 0 ? 0 : 1;
@@ -64,7 +64,7 @@ function lineOf({ mutant, caughtBy, besides, runs, jobs, ms }: Verdict): string 
   const what =
     caughtBy === undefined
       ? `NOT FOUND OUT in ${runs} seeds (${lived})${besides.length === 0 ? '' : `; broken: ${besides.map(({ invariant }) => invariant).join(', ')}`}`
-      : `${caughtBy.invariant}, seed ${caughtBy.seed} (${lived}): ${caughtBy.says}`;
+      : `${caughtBy.invariant}, seed ${caughtBy.seed} (${lived}): ${caughtBy.message}`;
   return `${mutant.name.padEnd(NAME_WIDTH)}  ${what}`;
 }
 

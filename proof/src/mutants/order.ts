@@ -16,7 +16,7 @@ export interface Broken {
   readonly seed: string;
   readonly invariant: Invariant;
   /** The first of its violations. */
-  readonly says: string;
+  readonly message: string;
 }
 
 export interface Report {

@@ -25,7 +25,7 @@ export interface Options {
   /** Seeds per mutant at most. */
   readonly seeds: readonly string[];
   readonly atOnce: number;
-  readonly tell?: (verdict: Verdict) => void;
+  readonly onVerdict?: (verdict: Verdict) => void;
 }
 
 const JOBS = 250;
@@ -62,7 +62,7 @@ export async function runMutants(
       mutants.map((mutant, number) => async () => {
         const verdict = await tryMutant(join(bundles, `${number}.mjs`), mutant, options.seeds);
         verdicts[number] = verdict;
-        options.tell?.(verdict);
+        options.onVerdict?.(verdict);
       }),
       options.atOnce,
     );

@@ -197,7 +197,7 @@ async function isWhole(client: Redis): Promise<void> {
     const info = String(await client.call('CLUSTER', 'INFO'));
     const nodes = String(await client.call('CLUSTER', 'NODES'));
     const linked = nodes.split('\n').filter((line) => line.includes('slave') && line.includes('connected'));
-    // The state alone is fine on a server that has not heard of every slot yet, where not all are required.
+    // A server that does not know every hash slot yet may also report this state, if full coverage is not required.
     const isServed = info.includes('cluster_state:ok') && info.includes(`cluster_slots_ok:${SLOTS}`);
     if (isServed && linked.length === 3) return;
     await pause(20);

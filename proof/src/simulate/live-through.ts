@@ -5,7 +5,7 @@ import { reportOf, type WorldOrder, type WorldReport } from './world-report.ts';
 
 export async function liveThrough(
   order: WorldOrder,
-  progress?: (asked: number) => void,
+  progress?: (requested: number) => void,
 ): Promise<WorldReport> {
   const { seed, jobs, faults, scenario, historyFile } = order;
   const result = await runSeed({ seed, jobs, faults, scenario, progress });

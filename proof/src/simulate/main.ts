@@ -58,7 +58,7 @@ async function main(options: Options): Promise<number> {
       if (failing === undefined) continue;
       // The exit code, should a thread not end.
       process.exitCode = 1;
-      const text = await tell(failing.world, options);
+      const text = await print(failing.world, options);
       if (options.isJson) console.error(text);
       else console.log(`\n${text}`);
       return 1;
@@ -72,13 +72,13 @@ async function main(options: Options): Promise<number> {
 /** Time that shrinking may take. A try that is under way then is completed. */
 const SHRINK_MS = 60_000;
 
-function tellTry(faults: readonly FaultKind[], jobs: number): void {
+function reportTry(faults: readonly FaultKind[], jobs: number): void {
   if (!process.stderr.isTTY) return;
   process.stderr.write(`\r\u001b[Klooking for a smaller run: ${jobs} jobs, ${faults.length} kinds of faults`);
 }
 
 /** What happened in it, or in the smallest run that breaks the same invariant, and how to repeat that. */
-async function tell(
+async function print(
   { seed, jobs }: World,
   { faults, instances, durability, isWhole }: Options,
 ): Promise<string> {
@@ -88,7 +88,7 @@ async function tell(
   const until = performance.now() + SHRINK_MS;
   const smallest = isWhole
     ? failing
-    : await shrink(failing, run, { isLate: () => performance.now() > until, tries: tellTry });
+    : await shrink(failing, run, { isLate: () => performance.now() > until, tries: reportTry });
   clearProgress();
   const { simulation, finding } = smallest.result;
   const command = `npm run simulate -- --seed ${seed} --jobs ${smallest.jobs} --instances ${instances}${durability === 'primary' ? '' : ` --durability ${durability}`} --faults ${smallest.faults.join(',') || 'none'} --whole`;
@@ -144,13 +144,13 @@ const forMachines = (seed: string, run: RunReport, worlds: readonly WorldReport[
   ),
 });
 
-function progressOf(orders: readonly WorldOrder[]): ((order: number, asked: number) => void) | undefined {
+function progressOf(orders: readonly WorldOrder[]): ((order: number, requested: number) => void) | undefined {
   if (!process.stderr.isTTY) return undefined;
-  const askedIn = orders.map(() => 0);
+  const requestedIn = orders.map(() => 0);
   const all = orders.reduce((sum, { jobs }) => sum + jobs, 0);
-  return (order, asked) => {
-    askedIn[order] = asked;
-    const sum = askedIn.reduce((total, each) => total + each, 0);
+  return (order, requested) => {
+    requestedIn[order] = requested;
+    const sum = requestedIn.reduce((total, each) => total + each, 0);
     process.stderr.write(`\r\u001b[K${Math.min(sum, all)} of ${all} jobs`);
   };
 }

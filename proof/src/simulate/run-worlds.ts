@@ -7,11 +7,11 @@ export interface RunWorldsOptions {
   /** The file of the thread; another one in tests, which run the sources. */
   readonly worker?: URL;
   /** Called from time to time with the number of requests of an unfinished world. */
-  readonly progress?: ((order: number, asked: number) => void) | undefined;
+  readonly progress?: ((order: number, requested: number) => void) | undefined;
 }
 
-type Said =
-  | { readonly kind: 'asked'; readonly count: number }
+type WorkerMessage =
+  | { readonly kind: 'requested'; readonly count: number }
   | { readonly kind: 'lived'; readonly report: WorldReport }
   | { readonly kind: 'broke'; readonly fault: unknown };
 
@@ -33,11 +33,11 @@ export async function* runWorlds(
     thread.removeAllListeners();
     if (order === undefined || report === undefined) return;
     thread.on('error', report.reject);
-    thread.on('message', (said: Said) => {
-      if (said.kind === 'asked') options.progress?.(at, said.count);
-      else if (said.kind === 'broke') report.reject(said.fault);
+    thread.on('message', (message: WorkerMessage) => {
+      if (message.kind === 'requested') options.progress?.(at, message.count);
+      else if (message.kind === 'broke') report.reject(message.fault);
       else {
-        report.resolve(said.report);
+        report.resolve(message.report);
         work(thread);
       }
     });

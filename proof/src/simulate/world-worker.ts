@@ -8,13 +8,13 @@ const usualLimit = Error.stackTraceLimit;
 Error.stackTraceLimit = 0;
 
 parentPort?.on('message', (order: WorldOrder) => {
-  const asked = (count: number): void => parentPort?.postMessage({ kind: 'asked', count });
+  const requested = (count: number): void => parentPort?.postMessage({ kind: 'requested', count });
   // A world that throws does so each time: it runs once more, with stack traces.
   function again() {
     Error.stackTraceLimit = usualLimit;
-    return liveThrough(order, asked);
+    return liveThrough(order, requested);
   }
-  liveThrough(order, asked)
+  liveThrough(order, requested)
     .catch(again)
     .then(
       (report) => parentPort?.postMessage({ kind: 'lived', report }),

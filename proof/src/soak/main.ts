@@ -7,12 +7,12 @@ import { HELP, readCommand, type SoakCommand } from './command.ts';
 import { judgeSoak } from './judge/judge-soak.ts';
 import { printSoakPage } from './report/print-page.ts';
 import { printSoak } from './report/print-soak.ts';
-import { tellProgress } from './report/progress.ts';
+import { printProgress } from './report/progress.ts';
 import { runSoak } from './run-soak.ts';
 
 const [GREW, UNUSABLE, INTERRUPTED] = [1, 2, 130];
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const print = (line: string): void => void process.stderr.write(`${line}\n`);
 
 // Every process that was started ends with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(INTERRUPTED));
@@ -20,13 +20,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const command = readCommand(process.argv.slice(2), () => Math.floor(Math.random() * 1e9));
 if (command === 'help') process.stdout.write(HELP);
 else if (typeof command === 'string') {
-  say(`soak: ${command}`);
+  print(`soak: ${command}`);
   process.exitCode = UNUSABLE;
 } else {
   const missing = whyImpossible(command);
   if (missing === undefined) await run(command);
   else {
-    say(`soak: ${missing}`);
+    print(`soak: ${missing}`);
     process.exitCode = UNUSABLE;
   }
 }
@@ -38,11 +38,11 @@ function whyImpossible({ instances, htmlPath }: SoakCommand): string | undefined
 
 async function run(given: SoakCommand): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'lingua-soak-'));
-  say(`seed ${given.seed}; configurations and logs are in ${folder} for as long as it runs`);
-  const progress = tellProgress(given.minutes, process.stderr);
+  print(`seed ${given.seed}; configurations and logs are in ${folder} for as long as it runs`);
+  const progress = printProgress(given.minutes, process.stderr);
   let isClean = false;
   try {
-    const report = judgeSoak(await runSoak(given, { folder, tell: progress.tell }), given);
+    const report = judgeSoak(await runSoak(given, { folder, onProgress: progress.onProgress }), given);
     progress.end();
     isClean = report.isClean;
     if (given.htmlPath !== undefined) writeFileSync(given.htmlPath, printSoakPage(report, new Date()));
@@ -50,10 +50,10 @@ async function run(given: SoakCommand): Promise<void> {
     if (!isClean) process.exitCode = GREW;
   } catch (fault) {
     progress.end();
-    say(`soak: ${fault instanceof Error ? fault.message : String(fault)}`);
+    print(`soak: ${fault instanceof Error ? fault.message : String(fault)}`);
     process.exitCode = UNUSABLE;
   } finally {
     if (isClean) rmSync(folder, { recursive: true, force: true });
-    else say(`logs stay in ${folder}`);
+    else print(`logs stay in ${folder}`);
   }
 }

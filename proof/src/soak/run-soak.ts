@@ -34,7 +34,7 @@ export interface Soaked {
   readonly errors: Readonly<Record<string, number>>;
 }
 
-export type Progress = (told: {
+export type Progress = (reported: {
   readonly phase: 'starts' | 'works' | 'ends';
   readonly seconds: number;
   readonly work: Work;
@@ -53,15 +53,15 @@ const QUIET_MS = (STEADY_AFTER_S + 60) * 1_000;
 
 export async function runSoak(
   command: SoakCommand,
-  { folder, tell }: { readonly folder: string; readonly tell: Progress },
+  { folder, onProgress }: { readonly folder: string; readonly onProgress: Progress },
 ): Promise<Soaked> {
   const redis = command.instances === 1 ? undefined : await startRedisServer();
   const instances: WatchedInstance[] = [];
   const work = noWork();
-  tell({ phase: 'starts', seconds: 0, work });
+  onProgress({ phase: 'starts', seconds: 0, work });
   try {
     instances.push(...(await startInstances(command.instances, folder, redis)));
-    return await soak(command, instances, redis, work, tell);
+    return await soak(command, instances, redis, work, onProgress);
   } finally {
     await Promise.all(instances.map((instance) => instance.stop()));
     await redis?.stop();
@@ -87,7 +87,7 @@ async function soak(
   instances: readonly WatchedInstance[],
   redis: RedisServer | undefined,
   work: Work,
-  tell: Progress,
+  onProgress: Progress,
 ): Promise<Soaked> {
   const backends = () => instances.map(({ name, port }) => ({ instance: name, port }));
   const watch = redis && watchRedis(redis.port);
@@ -109,7 +109,7 @@ async function soak(
     const album = createAlbum(startedAt);
     const everyMs = Math.max(1_000, (seconds * 1_000) / MOST_SAMPLES);
     const sampling = sample(sampler, album, everyMs, isOver, () =>
-      tell({ phase: 'works', seconds: secondsSince(startedAt), work }),
+      onProgress({ phase: 'works', seconds: secondsSince(startedAt), work }),
     );
     await Promise.all([load, sampling]);
     await fleet.calm();
@@ -117,7 +117,7 @@ async function soak(
     const endedAt = performance.now();
     let left: Left[] = [];
     do {
-      tell({ phase: 'ends', seconds: secondsSince(endedAt), work });
+      onProgress({ phase: 'ends', seconds: secondsSince(endedAt), work });
       await sleep(BASELINE_MS);
       left = baseline.leftIn(await sampler.look(true));
     } while (left.length > 0 && performance.now() - endedAt < QUIET_MS);
@@ -181,7 +181,7 @@ async function sample(
   album: ReturnType<typeof createAlbum>,
   everyMs: number,
   isOver: () => boolean,
-  told: () => void,
+  reported: () => void,
 ): Promise<void> {
   let next = performance.now();
   let thoroughAt = 0;
@@ -189,7 +189,7 @@ async function sample(
     const isThorough = performance.now() >= thoroughAt;
     if (isThorough) thoroughAt = performance.now() + THOROUGH_MS;
     album.add(await sampler.look(isThorough), isThorough);
-    told();
+    reported();
     next = Math.max(next + everyMs, performance.now());
     await sleep(next - performance.now());
   }

@@ -41,7 +41,7 @@ describe('unavailability', () => {
     ]);
   });
 
-  it('says nothing of a small fault during a large one', () => {
+  it('reports no figure for a small fault during a large one', () => {
     const history = inOrder(
       results(1_500, 30_000),
       fault(1, 'master_killed', 1_000, 3_000),

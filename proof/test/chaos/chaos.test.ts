@@ -59,7 +59,7 @@ async function summaryOf(...args: readonly string[]): Promise<Summary> {
 }
 
 const complaintsOf = ({ violations }: Summary): string =>
-  violations.map(({ invariant, says, story }) => `${invariant}: ${says}\n${story}`).join('\n\n');
+  violations.map(({ invariant, message, story }) => `${invariant}: ${message}\n${story}`).join('\n\n');
 
 describe('under real faults', () => {
   it('three instances on a Redis Cluster keep every invariant', {
@@ -105,7 +105,7 @@ describe('under real faults', () => {
     expect(acknowledged).toBeGreaterThan(LEAST_SHARE * started);
   });
 
-  it('says that there is no Redis on the machine', async () => {
+  it('reports that the machine has no Redis', async () => {
     const { code, told } = await chaos([], { ...process.env, PATH: '/nowhere' });
     expect(code).toBe(2);
     expect(told).toContain('there is no redis-server on this machine');

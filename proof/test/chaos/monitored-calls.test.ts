@@ -142,7 +142,7 @@ describe('a history with reported messages', () => {
     }
   });
 
-  it('says nothing of scripts if no server was watched', () => {
+  it('reports no scripts if no server was watched', () => {
     const recorder = createRecorder();
     const { judged } = checkHistory({ history: recorder.history, logs });
     expect(judged['I8 one slot per script']).toBe(0);

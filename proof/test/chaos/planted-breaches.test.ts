@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { METRICS, type MetricEntry } from '../../../packages/scheduler/dist/domain/metrics.js';
 import { createRecorder, type Recorder } from '../../../packages/simulation/dist/history.js';
 import { startPeeker } from '../../src/chaos/clients/peeker.ts';
-import { raiseHands } from '../../src/chaos/fleet/hands.ts';
+import { startNodeProcess } from '../../src/chaos/fleet/node-process.ts';
 import { printChaos, summarise } from '../../src/chaos/report/summary.ts';
 import { configOfRun } from '../../src/chaos/rig/configured.ts';
 import { OPERATOR_TOKEN, TENANTS, type Tenant } from '../../src/chaos/tenants.ts';
@@ -99,9 +99,9 @@ describe('a job of another tenant', () => {
     const recorder = createRecorder();
     recordJob(recorder);
     const own = { slots: 1, style: 'sdk', recorder, temper: STILL };
-    raiseHands({ ...own, name: 'node-1', owner: GLOBEX }).assigned('j', 1);
+    startNodeProcess({ ...own, name: 'node-1', owner: GLOBEX }).assigned('j', 1);
     expect(brokenIn(recorder, 'I10 isolation')).toEqual([]);
-    raiseHands({ ...own, name: 'node-2', owner: ACME }).assigned('j', 2);
+    startNodeProcess({ ...own, name: 'node-2', owner: ACME }).assigned('j', 2);
     expect(brokenIn(recorder, 'I10 isolation')).toMatchObject([{ about: ['j', 'node-2'] }]);
   });
 });
@@ -131,8 +131,8 @@ describe('a level', () => {
     // As many again may have been taken over.
     const most = 2 * LIMIT;
     const recorder = await watched(metrics({ scheduler_jobs_inflight: most + 1 }), metrics());
-    const says = `i1.1 has ${most + 1} of "scheduler_jobs_inflight" and may have ${most}`;
-    expect(brokenIn(recorder, 'I11 bounded')).toMatchObject([{ says }]);
+    const message = `i1.1 has ${most + 1} of "scheduler_jobs_inflight" and may have ${most}`;
+    expect(brokenIn(recorder, 'I11 bounded')).toMatchObject([{ message }]);
     expect(brokenIn(recorder, 'I2 no leak')).toEqual([]);
   });
 

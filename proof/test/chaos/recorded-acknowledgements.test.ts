@@ -1,17 +1,17 @@
 /** What the history records as acknowledged by an SDK node is what the node really sent. */
 import { expect, it } from 'vitest';
-import { createSilence, type Message } from '../../src/chaos/fleet/silence.ts';
+import { type Message, withholdAcks } from '../../src/chaos/fleet/withhold-acks.ts';
 
 const about = { job_id: 'j', attempt_id: 1, node_id: 'n', session_id: 's', trace_id: 't' };
 const ack = { type: 'job_ack', ...about } as Message;
 const begun = { type: 'job_started', ...about } as Message;
 const result = { type: 'job_result', ...about, success: true } as Message;
 
-/** `sleepiness`: the outcome of each chance to stay silent. */
+/** `sleepiness`: for each job, whether the node does not acknowledge it. */
 function listen(...sleepiness: readonly boolean[]) {
   const turns = [...sleepiness];
   const recorded: string[] = [];
-  const silence = createSilence(
+  const silence = withholdAcks(
     { acknowledged: (job, attempt) => recorded.push(`${job}#${attempt}`) },
     { isSleepy: () => turns.shift() ?? false },
   );

@@ -56,7 +56,7 @@ describe('I1 in a history', () => {
   it('is broken by one job more than slots', () => {
     const { violations } = check(up('n'), started('n', 'a'), started('n', 'b'), started('n', 'c'));
     expect(violations).toMatchObject([{ invariant: 'I1 no oversell', at: 400, about: ['n', 'c'] }]);
-    expect(violations[0]?.says).toContain('a#1, b#1');
+    expect(violations[0]?.message).toContain('a#1, b#1');
   });
 
   it('is broken by a job that the full node rejected', () => {

@@ -53,14 +53,14 @@ describe('I4 in a history', () => {
     expect(violations).toHaveLength(1);
   });
 
-  it('is broken by the words of another request', () => {
+  it('is broken by the text of another request', () => {
     const { violations } = check(asked('r'), asked('q'), done('n', 'j'), {
       kind: 'outcome',
       client: 'c',
       request: 'r',
       result: { by: { node: 'n', job: 'j', attempt: 1 }, words: 'words of q' },
     });
-    expect(violations).toMatchObject([{ says: 'r said "words of r" and was told "words of q"' }]);
+    expect(violations).toMatchObject([{ message: 'r contained "words of r" and got "words of q"' }]);
   });
 
   it('is broken by the result of another job', () => {
@@ -261,7 +261,9 @@ describe('I4 in a history', () => {
 
   it('is broken by an attempt that returns after its node ended it', () => {
     const again = check(assigned('n', 'j'), done('n', 'j'), assigned('n', 'j'));
-    expect(again.violations).toMatchObject([{ says: 'n got j#1 again, which it had ended 100 ms before' }]);
+    expect(again.violations).toMatchObject([
+      { message: 'n got j#1 again, which it had ended 100 ms before' },
+    ]);
     expect(check(assigned('n', 'j'), assigned('n', 'j'), done('n', 'j')).violations).toEqual([]);
     expect(check(assigned('n', 'j'), done('n', 'j'), assigned('n', 'j', 2)).violations).toEqual([]);
     expect(

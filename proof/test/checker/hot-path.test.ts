@@ -30,7 +30,7 @@ describe('I6 in a history', () => {
   it('is broken by an answer that waited for cold work', () => {
     const { violations } = check([1_000, cold('cold_began')], answer(1_100, 1_151));
     expect(violations).toMatchObject([{ invariant: 'I6 hot path', at: 1_151, about: ['r'] }]);
-    expect(violations[0]?.says).toContain('cold work');
+    expect(violations[0]?.message).toContain('cold work');
   });
 
   it('takes cold work without an end as over when it begins again', () => {
@@ -59,7 +59,7 @@ describe('I6 in a history', () => {
     expect(check([1_000, fault(1, 'node_killed')], answer(1_100, 1_200)).violations).toHaveLength(1);
   });
 
-  it('allows requests to wait as long as they asked to', () => {
+  it('allows requests to wait as long as they requested', () => {
     const patient = { ...asked('r'), waitMs: 2_000 } as Step;
     expect(check(patient, answer(200, 2_250)).violations).toEqual([]);
     expect(check(patient, answer(200, 2_250)).judged).toEqual({ 'I6 hot path': 0 });

@@ -70,7 +70,7 @@ describe('I5 in a history', () => {
 
   it('is broken by a gap in the numbers', () => {
     expect(check(delivered(1, 0), delivered(3, 2)).violations).toMatchObject([
-      { invariant: 'I5 order', says: 's of c got number 3 where 2 was next' },
+      { invariant: 'I5 order', message: 's of c got number 3 where 2 was next' },
     ]);
   });
 
@@ -121,7 +121,7 @@ describe('I5 in a history', () => {
     });
     const said = [accepted(0), accepted(1), accepted(2)];
     expect(check(...said, delivered(1, 0), delivered(2, 2)).violations).toMatchObject([
-      { says: 's of c got utterance 2 and never 1, which had been accepted' },
+      { message: 's of c got utterance 2 and never 1, which had been accepted' },
     ]);
     expect(check(...said, delivered(1, 0), delivered(2, 1)).violations).toEqual([]);
   });

@@ -132,7 +132,7 @@ describe('I3 in a history', () => {
 
   it('is broken by a job that still runs at rest', () => {
     const { violations } = check(assigned('n', 'j'), record('j', 'RUNNING'));
-    expect(violations).toMatchObject([{ about: ['j'], says: 'j is still RUNNING at rest' }]);
+    expect(violations).toMatchObject([{ about: ['j'], message: 'j is still RUNNING at rest' }]);
   });
 });
 

@@ -47,7 +47,7 @@ describe('finished work', () => {
   it('is not reported as missing without a fault', () => {
     const { violations } = check([0, up('n')], ...work, doneAt(5_300), [deadlineMs, missing]);
     expect(violations).toMatchObject([{ invariant: 'I3 one outcome', about: ['r', 'j'] }]);
-    expect(violations[0]?.says).toContain('"JOB_TIMEOUT"');
+    expect(violations[0]?.message).toContain('"JOB_TIMEOUT"');
   });
 
   it('is found by the job of its request if the outcome names none', () => {

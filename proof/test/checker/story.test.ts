@@ -8,7 +8,7 @@ import { delivered, done, fault, healed, imagine, oneJob, type Step, started, up
 const about = (at: number, ...names: string[]): Violation => ({
   invariant: 'I1 no oversell',
   at,
-  says: 'it went wrong',
+  message: 'it went wrong',
   about: names,
 });
 const story = (violation: Violation, ...steps: readonly Step[]) => storyOf(imagine(...steps), violation);

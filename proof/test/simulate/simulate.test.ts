@@ -110,7 +110,7 @@ describe('a failing seed', () => {
   const failing = (isBroken: boolean) =>
     ({
       finding: {
-        violations: isBroken ? [{ invariant: 'I5 order', at: 1, says: '', about: [] }] : [],
+        violations: isBroken ? [{ invariant: 'I5 order', at: 1, message: '', about: [] }] : [],
         counts: {},
         judged: {},
       },

@@ -30,7 +30,7 @@ describe('a run', () => {
       finding: {
         counts: { results: 7, 'longest from done to delivered, ms': 9 },
         judged: { 'I5 order': 12 },
-        violations: [{ says: 'a' }, { says: 'b' }],
+        violations: [{ message: 'a' }, { message: 'b' }],
       },
     });
   });
@@ -100,7 +100,7 @@ const reportOf = (digest: string, counts: Record<string, number>): WorldReport =
   world: { seed: digest, jobs: 10 },
   jobs: 10,
   finding: {
-    violations: [{ invariant: 'I5 order', at: 1, says: digest, about: [] }],
+    violations: [{ invariant: 'I5 order', at: 1, message: digest, about: [] }],
     counts,
     judged: { 'I5 order': 6 },
   },

@@ -41,7 +41,7 @@ const PAUSES = series('pauses', (at) => at, false);
 describe('a clean soak', () => {
   const report = reportOf([STEADY, PAUSES, series('never', () => 0)]);
 
-  it('says so, and does not judge series that are shown only', () => {
+  it('is reported, and series without a verdict are not judged', () => {
     expect(report.isClean).toBe(true);
     const text = printSoak(report);
     expect(text).toContain('Nothing grows, and 12 s after the load everything was as before.');
@@ -75,7 +75,7 @@ describe('a soak with a leak', () => {
   });
 });
 
-it('a soak of seconds judges no slope, and says so', () => {
+it('a soak of seconds judges no slope and reports that', () => {
   const report = reportOf([LEAKING], [], 60);
   expect(report.isClean).toBe(true);
   expect(printSoak(report)).toContain('The run was too short to judge slopes, and 12 s after');

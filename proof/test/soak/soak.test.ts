@@ -68,7 +68,7 @@ describe('the soak', () => {
     }
   });
 
-  it('says that there is no Redis on the machine', async () => {
+  it('reports that the machine has no Redis', async () => {
     const { code, told } = await soak([], { ...process.env, PATH: '/nowhere' });
     expect(code).toBe(2);
     expect(told).toContain('there is no redis-server on this machine');

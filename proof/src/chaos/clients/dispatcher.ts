@@ -81,17 +81,17 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Chaos
     const askedAt = now();
     const about = { client: name, request, askedAt };
     try {
-      const { status, body: said } = await call<{ job_id?: string; error?: string }>(
+      const { status, body: answer } = await call<{ job_id?: string; error?: string }>(
         wire.port,
         'POST',
         '/v1/dispatch/f2f',
         { body, token },
       );
-      if (status === 200 && said.job_id !== undefined) {
-        record({ kind: 'accepted', ...about, job: said.job_id });
-        return said.job_id;
+      if (status === 200 && answer.job_id !== undefined) {
+        record({ kind: 'accepted', ...about, job: answer.job_id });
+        return answer.job_id;
       }
-      record({ kind: 'refused', ...about, code: said.error ?? String(status) });
+      record({ kind: 'refused', ...about, code: answer.error ?? String(status) });
     } catch (error) {
       record({ kind: 'unanswered', ...about, why: (error as Error).message });
     }

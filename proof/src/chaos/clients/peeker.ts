@@ -26,7 +26,7 @@ const WAYS = [
   { how: 'cancel', method: 'POST', path: (job: string) => `/v1/job/${job}/cancel`, body: {} },
 ] as const;
 
-/** All of these jobs are still kept: a read of a job that is gone proves nothing. */
+/** All of these jobs are still kept: a read of a removed job proves nothing. */
 const MOST_HEARD_OF = 400;
 const LONGEST_PAUSE_MS = 3_000;
 
@@ -34,7 +34,7 @@ export async function startPeeker(options: PeekerOptions): Promise<Peeker> {
   const { tenant, recorder, chance } = options;
   const client = `peeker-${tenant.name}`;
   const wire = await createBalancer({ backends: options.backends });
-  const jobOfOthers = createHearsay(recorder, tenant, chance);
+  const jobOfOthers = createKnownJobs(recorder, tenant, chance);
   let isCurious = true;
   let turn = 0;
 
@@ -68,7 +68,7 @@ export async function startPeeker(options: PeekerOptions): Promise<Peeker> {
 }
 
 /** Returns the last accepted job of another tenant, or any of the latest: some run, some have results. */
-function createHearsay({ history }: Recorder, { name: own }: Tenant, chance: () => number) {
+function createKnownJobs({ history }: Recorder, { name: own }: Tenant, chance: () => number) {
   const tenantOf = new Map<string, string>();
   const jobs: string[] = [];
   let read = 0;

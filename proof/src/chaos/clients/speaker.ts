@@ -45,21 +45,21 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
   const requestOf = new Map<string, string>();
   let isSpeaking = true;
   let number = 0;
-  let tellBack: () => void = () => {};
+  let resolveOutcome: () => void = () => {};
 
   const session = openSession({
     url: `http://127.0.0.1:${wire.port}`,
     token,
     srcLang: 'en',
     tgtLang: 'zh',
-    WebSocket: overheard(({ type, session_id: said, utterance_index: index, delivery_seq: seq, ...rest }) => {
+    WebSocket: received(({ type, session_id: said, utterance_index: index, delivery_seq: seq, ...rest }) => {
       if (seq === undefined || (type !== 'translation_result' && type !== 'missing_result')) return;
       const what = `${type} ${rest.job_id ?? rest.reason ?? ''}`;
       record({ kind: 'delivered', client: name, session: said, seq, index, what });
     }),
     timings: { ...QUICK, ...(options.isImpatient ? IMPATIENT : {}) },
   });
-  session.on('open', () => tellBack());
+  session.on('open', () => resolveOutcome());
   session.on('accepted', ({ requestId: request, jobId: job }) => {
     if (request !== undefined) record({ kind: 'accepted', client: name, request, job });
   });
@@ -103,7 +103,7 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
     name,
     cut() {
       const isBack = new Promise<void>((resolve) => {
-        tellBack = resolve;
+        resolveOutcome = resolve;
       });
       wire.cut();
       return isBack;
@@ -122,20 +122,20 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
 }
 
 /** WebSockets that report what they receive while a listener is set. */
-function overheard(onFrame: (frame: Frame) => void): WebSocketConstructor {
-  class Overheard extends WebSocket {
+function received(onFrame: (frame: Frame) => void): WebSocketConstructor {
+  class Received extends WebSocket {
     constructor(url: string) {
       super(url, { perMessageDeflate: false });
-      let isHeard = true;
+      let isReceived = true;
       this.on('message', (data) => {
-        if (isHeard) onFrame(JSON.parse(data.toString()) as Frame);
+        if (isReceived) onFrame(JSON.parse(data.toString()) as Frame);
       });
       const close = this.close.bind(this);
       this.close = (...how) => {
-        isHeard = false;
+        isReceived = false;
         close(...how);
       };
     }
   }
-  return Overheard as unknown as WebSocketConstructor;
+  return Received as unknown as WebSocketConstructor;
 }

@@ -3,7 +3,7 @@ import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import type { Tenant } from '../tenants.ts';
 import type { Backend } from '../wire/balancer.ts';
 import type { Brake } from './brake.ts';
-import type { Hands, Temper } from './hands.ts';
+import type { NodeProcess, Temper } from './node-process.ts';
 
 export interface FleetNode {
   readonly name: string;
@@ -40,11 +40,11 @@ export const languagesOf = ({ owner }: Pick<FleetNodeOptions, 'owner'>): readonl
 ];
 
 /** What the scheduler sends over a node's socket is recorded when it arrives, whatever the node then does with it. */
-export const overhear =
-  (hands: () => Hands) =>
+export const onReceived =
+  (nodeProcess: () => NodeProcess) =>
   (text: string, instance: string): void => {
     if (!text.includes('"job_')) return;
     const frame = JSON.parse(text) as { type: string; job_id: string; attempt_id: number };
-    if (frame.type === 'job_assign') hands().assigned(frame.job_id, frame.attempt_id, instance);
-    else if (frame.type === 'job_cancel') hands().cancelTold(frame.job_id);
+    if (frame.type === 'job_assign') nodeProcess().assigned(frame.job_id, frame.attempt_id, instance);
+    else if (frame.type === 'job_cancel') nodeProcess().cancelled(frame.job_id);
   };

@@ -6,7 +6,7 @@ import type { JobAssign } from '@lingua/protocol';
 import { type Balancer, createBalancer } from '../wire/balancer.ts';
 import { call } from '../wire/call.ts';
 import { type FleetNode, type FleetNodeOptions, languagesOf } from './fleet-node.ts';
-import { type Hands, raiseHands } from './hands.ts';
+import { type NodeProcess, startNodeProcess } from './node-process.ts';
 
 const POLL_MS = 2_000;
 const BEAT_MS = 3_000;
@@ -20,22 +20,22 @@ export async function joinHttpFleetNode(
   const { name, slots, way } = options;
   const token = options.owner?.nodeToken;
   const wire: Balancer = await createBalancer({ backends: options.backends });
-  let hands: Hands;
+  let nodeProcess: NodeProcess;
   let endpoint: Server | undefined;
 
   const post = (path: string, body: Record<string, unknown>) =>
     call(wire.port, 'POST', path, { body: { node_id: name, ...body }, token });
 
   async function start(): Promise<void> {
-    const own = raiseHands({ ...options, style: way });
-    hands = own;
+    const own = startNodeProcess({ ...options, style: way });
+    nodeProcess = own;
     if (way === 'endpoint') endpoint = await openEndpoint(own);
     await register(own);
     void beat(own);
     if (way === 'poll') void poll(own);
   }
 
-  async function register(own: Hands): Promise<void> {
+  async function register(own: NodeProcess): Promise<void> {
     // Read at each try: the jobs that it runs at that time.
     const body = () => ({
       health: 'ready',
@@ -50,21 +50,21 @@ export async function joinHttpFleetNode(
     await insist(own, async () => (await post('/v1/node/register', body())).status === 200);
   }
 
-  async function beat(own: Hands): Promise<void> {
+  async function beat(own: NodeProcess): Promise<void> {
     while (!own.isDead()) {
       await sleep(BEAT_MS);
       const ids = own.running();
       const load = { current_load: { gpu: 0.1, cpu: 0.1 }, running_jobs: ids.length, running_job_ids: ids };
-      const { status } = await post('/v1/node/heartbeat', { health: 'ready', ...load }).catch(() => NOBODY);
+      const { status } = await post('/v1/node/heartbeat', { health: 'ready', ...load }).catch(() => NO_NODE);
       if (status === 404 && !own.isDead()) await register(own);
     }
   }
 
-  async function poll(own: Hands): Promise<void> {
+  async function poll(own: NodeProcess): Promise<void> {
     while (!own.isDead()) {
       const path = `/v1/node/${name}/jobs?wait_ms=${POLL_MS}`;
       const fetched = await call<{ jobs?: JobAssign[] }>(wire.port, 'GET', path, { token }).catch(
-        () => NOBODY,
+        () => NO_NODE,
       );
       if (own.isDead()) return;
       for (const job of fetched.body?.jobs ?? []) take(own, job);
@@ -73,12 +73,12 @@ export async function joinHttpFleetNode(
     }
   }
 
-  function take(own: Hands, job: JobAssign): void {
+  function take(own: NodeProcess, job: JobAssign): void {
     own.assigned(job.job_id, job.attempt_id);
     void perform(own, job);
   }
 
-  async function perform(own: Hands, job: JobAssign): Promise<void> {
+  async function perform(own: NodeProcess, job: JobAssign): Promise<void> {
     const about = { job_id: job.job_id, attempt_id: job.attempt_id };
     void insist(own, async () => (await post('/v1/job/ack', about)).status === 200);
     try {
@@ -90,7 +90,7 @@ export async function joinHttpFleetNode(
     }
   }
 
-  function openEndpoint(own: Hands): Promise<Server> {
+  function openEndpoint(own: NodeProcess): Promise<Server> {
     const server = createServer((request, response) => {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
@@ -107,7 +107,7 @@ export async function joinHttpFleetNode(
   }
 
   function end(): void {
-    hands.die();
+    nodeProcess.die();
     endpoint?.closeAllConnections();
     endpoint?.close();
   }
@@ -126,10 +126,10 @@ export async function joinHttpFleetNode(
   };
 }
 
-const NOBODY = { status: 0, body: undefined };
+const NO_NODE = { status: 0, body: undefined };
 
 /** Until it is done or of no more use; if one instance could not answer, another may. */
-async function insist(own: Hands, tryOnce: () => Promise<boolean>): Promise<void> {
+async function insist(own: NodeProcess, tryOnce: () => Promise<boolean>): Promise<void> {
   const until = performance.now() + TELL_MS;
   while (!own.isDead() && performance.now() < until) {
     if (await tryOnce().catch(() => false)) return;

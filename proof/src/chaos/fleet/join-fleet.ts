@@ -9,9 +9,9 @@ import { TENANTS, type Tenant } from '../tenants.ts';
 import { type Backend, liveNear, takeTurns } from '../wire/balancer.ts';
 import type { Brake } from './brake.ts';
 import type { FleetNode } from './fleet-node.ts';
-import { createTemper } from './hands.ts';
 import { joinHttpFleetNode } from './http-fleet-node.ts';
 import { joinLegacyFleetNode } from './legacy-fleet-node.ts';
+import { createTemper } from './node-process.ts';
 import { joinSdkFleetNode } from './sdk-fleet-node.ts';
 
 /**

@@ -1,9 +1,9 @@
 /** A legacy node of the fleet: no acknowledgements, reconnects once and after five seconds, and gets its name from the scheduler. */
 import type { JobAssign } from '@lingua/protocol';
 import { type Balancer, createBalancer } from '../wire/balancer.ts';
-import { type FleetNode, type FleetNodeOptions, languagesOf, overhear } from './fleet-node.ts';
-import { type Hands, raiseHands } from './hands.ts';
+import { type FleetNode, type FleetNodeOptions, languagesOf, onReceived } from './fleet-node.ts';
 import { connectLegacyNode, type LegacyNode } from './legacy-node.ts';
+import { type NodeProcess, startNodeProcess } from './node-process.ts';
 
 const LOOK_MS = 250;
 /** How long after its last connection the node is restarted, as an operator would do. */
@@ -11,7 +11,7 @@ const MOURNING_MS = 1_000;
 
 export async function joinLegacyFleetNode(options: FleetNodeOptions): Promise<FleetNode> {
   let processes = 0;
-  let hands: Hands;
+  let nodeProcess: NodeProcess;
   let node: LegacyNode;
   let wire: Balancer;
   let looking: NodeJS.Timeout;
@@ -20,9 +20,9 @@ export async function joinLegacyFleetNode(options: FleetNodeOptions): Promise<Fl
   async function start(): Promise<void> {
     processes += 1;
     // Another process is another node: it has lost its name, and the scheduler gives it a new one.
-    const own = raiseHands({ ...options, name: `${options.name}.${processes}`, style: 'legacy' });
-    hands = own;
-    wire = await createBalancer({ backends: options.backends, onText: overhear(() => own) });
+    const own = startNodeProcess({ ...options, name: `${options.name}.${processes}`, style: 'legacy' });
+    nodeProcess = own;
+    wire = await createBalancer({ backends: options.backends, onText: onReceived(() => own) });
     const connected = connectLegacyNode({
       url: `ws://127.0.0.1:${wire.port}/ws/node`,
       token: options.owner?.nodeToken,
@@ -34,7 +34,7 @@ export async function joinLegacyFleetNode(options: FleetNodeOptions): Promise<Fl
     await connected.registered;
   }
 
-  async function answer(own: Hands, job: JobAssign, at: LegacyNode): Promise<void> {
+  async function answer(own: NodeProcess, job: JobAssign, at: LegacyNode): Promise<void> {
     try {
       const output = await own.work({
         job: job.job_id,
@@ -47,7 +47,7 @@ export async function joinLegacyFleetNode(options: FleetNodeOptions): Promise<Fl
     }
   }
 
-  function replaceIfGone(own: Hands): void {
+  function replaceIfGone(own: NodeProcess): void {
     if (own.isDead() || isStopped || !node.isGone()) return;
     end(own);
     setTimeout(() => {
@@ -55,7 +55,7 @@ export async function joinLegacyFleetNode(options: FleetNodeOptions): Promise<Fl
     }, MOURNING_MS);
   }
 
-  function end(own: Hands): void {
+  function end(own: NodeProcess): void {
     clearInterval(looking);
     own.die();
     node.close();
@@ -67,14 +67,14 @@ export async function joinLegacyFleetNode(options: FleetNodeOptions): Promise<Fl
     name: options.name,
     cut: () => wire.cut(),
     delay: (ms) => wire.delay(ms),
-    kill: () => end(hands),
+    kill: () => end(nodeProcess),
     async restart() {
       // It may have been restarted already.
-      if (hands.isDead()) await start();
+      if (nodeProcess.isDead()) await start();
     },
     stop() {
       isStopped = true;
-      end(hands);
+      end(nodeProcess);
     },
   };
 }

@@ -8,7 +8,7 @@ import {
 import { simulatedCapabilities } from '../../../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 
 export interface LegacyNode {
-  /** Or gone. */
+  /** Or ended. */
   readonly registered: Promise<void>;
   /** It reconnected once, and will not again. */
   isGone(): boolean;
@@ -35,9 +35,9 @@ export function connectLegacyNode(options: {
   let nodeId: string | undefined;
   let isRegistered = false;
   let losses = 0;
-  let tellRegistered: () => void = () => {};
+  let resolveRegistered: () => void = () => {};
   const registered = new Promise<void>((resolve) => {
-    tellRegistered = resolve;
+    resolveRegistered = resolve;
   });
 
   const connection = createConnection({
@@ -45,7 +45,7 @@ export function connectLegacyNode(options: {
     token: options.token,
     pingIntervalMs: NEVER_MS,
     onOpen() {
-      // Its timer goes on after the connection is lost.
+      // Its timer continues after the connection is lost.
       if (losses > 0) beat();
       send({
         type: 'node_register',
@@ -67,13 +67,13 @@ export function connectLegacyNode(options: {
         nodeId = frame.node_id;
         isRegistered = true;
         beat();
-        tellRegistered();
+        resolveRegistered();
       } else if (frame.type === 'job_assign' && isRegistered) take(frame as unknown as JobAssign);
     },
     onLost() {
       isRegistered = false;
       losses += 1;
-      if (losses > 1) tellRegistered();
+      if (losses > 1) resolveRegistered();
     },
     retryDelayMs: () => (losses === 1 ? RECONNECT_MS : undefined),
   });
@@ -110,7 +110,7 @@ export function connectLegacyNode(options: {
     reply,
     close() {
       clearInterval(timer);
-      tellRegistered();
+      resolveRegistered();
       connection.cut();
       void connection.close();
     },

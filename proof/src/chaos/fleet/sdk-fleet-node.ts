@@ -2,9 +2,9 @@
 import { createNode, type GpuNode, JobError } from '@lingua/sdk/node';
 import { simulatedCapabilities } from '../../../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 import { createBalancer } from '../wire/balancer.ts';
-import { type FleetNode, type FleetNodeOptions, languagesOf, overhear } from './fleet-node.ts';
-import { type Hands, raiseHands } from './hands.ts';
-import { createSilence, type Message } from './silence.ts';
+import { type FleetNode, type FleetNodeOptions, languagesOf, onReceived } from './fleet-node.ts';
+import { type NodeProcess, startNodeProcess } from './node-process.ts';
+import { type Message, withholdAcks } from './withhold-acks.ts';
 
 /** The machine of the tests may be busier than a node may be. */
 const CALM = { cpu_percent: 10, gpu_percent: 10, mem_percent: 10 };
@@ -12,17 +12,17 @@ const TIMINGS = { firstMs: 100, longestMs: 1_000, pingIntervalMs: 2_000 };
 
 export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<FleetNode> {
   const { name, slots } = options;
-  let hands: Hands;
+  let nodeProcess: NodeProcess;
   let node: GpuNode;
   const balancer = await createBalancer({
     backends: options.backends,
-    onText: overhear(() => hands),
+    onText: onReceived(() => nodeProcess),
   });
 
   function start(): Promise<void> {
-    const own = raiseHands({ ...options, style: 'sdk', acknowledges: true });
-    const silence = createSilence(own, options.temper);
-    hands = own;
+    const own = startNodeProcess({ ...options, style: 'sdk', acknowledges: true });
+    const withheld = withholdAcks(own, options.temper);
+    nodeProcess = own;
     node = createNode({
       url: `ws://127.0.0.1:${balancer.port}/ws/node`,
       token: options.owner?.nodeToken,
@@ -38,7 +38,7 @@ export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<Fleet
             attempt: job.attempt_id,
             audio,
             signal,
-            isSleepy: silence.isAsleep(job.job_id),
+            isSleepy: withheld.isAsleep(job.job_id),
           });
         } catch (error) {
           throw error instanceof JobError ? error : new JobError('PROCESSING_ERROR', String(error));
@@ -46,13 +46,13 @@ export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<Fleet
       },
       tamper(message) {
         watch(own, message);
-        return silence.pass(message);
+        return withheld.pass(message);
       },
     });
     return node.start();
   }
 
-  function watch(own: Hands, message: Message): void {
+  function watch(own: NodeProcess, message: Message): void {
     if (message.type !== 'job_result' || message.error?.code !== 'NODE_OVERLOADED') return;
     const { running } = Object(message.error.details) as { running?: number };
     if ((running ?? 0) >= slots) own.turnedAway(message.job_id, message.attempt_id);
@@ -64,7 +64,7 @@ export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<Fleet
     cut: balancer.cut,
     delay: balancer.delay,
     kill() {
-      hands.die();
+      nodeProcess.die();
       node.kill();
     },
     restart: start,

@@ -26,12 +26,12 @@ export function unavailabilityOf(history: readonly HistoryEvent[]): Unavailabili
     if (own.length === 0) return [];
     // The cost of a small fault is unknown while a large one lasts.
     const alone = isGreat(kind) ? own : own.filter((fault) => !great.some((other) => meet(fault, other)));
-    const longest = (moments: readonly number[]): number | undefined =>
+    const longest = (times: readonly number[]): number | undefined =>
       alone.length === 0
         ? undefined
         : Math.max(
             ...alone.map(({ beganAt, endedAt }) =>
-              longestGap(moments, beganAt, Math.min(endedAt + SHOWS_MS, quietAt)),
+              longestGap(times, beganAt, Math.min(endedAt + SHOWS_MS, quietAt)),
             ),
           );
     return [{ kind, count: own.length, acceptingMs: longest(accepted), finishingMs: longest(finished) }];
@@ -42,9 +42,9 @@ const meet = (one: Fault, other: Fault): boolean =>
   one.beganAt <= other.endedAt + SHOWS_MS && other.beganAt <= one.endedAt + SHOWS_MS;
 
 /** Between two events, or an event and an end of the span. */
-export function longestGap(moments: readonly number[], from: number, to: number): number {
+export function longestGap(times: readonly number[], from: number, to: number): number {
   let [longest, last] = [0, from];
-  for (const at of moments) {
+  for (const at of times) {
     if (at <= from) continue;
     if (at >= to) break;
     longest = Math.max(longest, at - last);

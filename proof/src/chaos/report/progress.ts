@@ -6,11 +6,11 @@ const EVERY_MS = 5_000;
 const LOOK_MS = 200;
 
 /** Returns a function that ends it. */
-export function tellProgress(recorder: Recorder, say: (line: string) => void): () => void {
+export function printProgress(recorder: Recorder, print: (line: string) => void): () => void {
   const tally = { requests: 0, accepted: 0, results: 0, missing: 0, faults: 0 };
   const current = new Map<number, string>();
   let read = 0;
-  let saidAt = 0;
+  let printedAt = 0;
 
   function take(each: HistoryEvent): void {
     if (each.kind === 'asked') tally.requests += 1;
@@ -20,21 +20,21 @@ export function tellProgress(recorder: Recorder, say: (line: string) => void): (
       tally.faults += 1;
       if (!isGreat(each.what as PlannedKind)) return;
       current.set(each.fault, `${each.what} (${each.target})`);
-      say(`${stamp(each.at)}  ${each.what} begins: ${each.target}`);
+      print(`${stamp(each.at)}  ${each.what} begins: ${each.target}`);
     } else if (each.kind === 'fault_ended') {
       const what = current.get(each.fault);
-      if (current.delete(each.fault)) say(`${stamp(each.at)}  ${what} is over`);
+      if (current.delete(each.fault)) print(`${stamp(each.at)}  ${what} is over`);
     } else if (each.kind === 'quiet')
-      say(`${stamp(each.at)}  no more work, no more faults: what is under way ends`);
+      print(`${stamp(each.at)}  no more work, no more faults: waiting for the rest to end`);
   }
 
   function look(): void {
     for (; read < recorder.history.length; read += 1) take(recorder.history[read] as HistoryEvent);
-    if (recorder.now() - saidAt < EVERY_MS) return;
-    saidAt = recorder.now();
+    if (recorder.now() - printedAt < EVERY_MS) return;
+    printedAt = recorder.now();
     const { requests, results, missing, faults } = tally;
-    say(
-      `${stamp(saidAt)}  ${requests} requests, ${results} results, ${missing} without one, ${requests - results - missing} open; ${faults} faults`,
+    print(
+      `${stamp(printedAt)}  ${requests} requests, ${results} results, ${missing} without one, ${requests - results - missing} open; ${faults} faults`,
     );
   }
 

@@ -7,7 +7,7 @@ import { type Unavailability, unavailabilityOf } from './availability.ts';
 
 export interface Summary {
   readonly replay: string;
-  /** How late a timer fired at most: on a busy machine, times say little. */
+  /** How late a timer fired at most: on a busy machine, times mean little. */
   readonly latestMs: number;
   readonly faults: readonly Unavailability[];
   readonly work: Readonly<Record<string, number>>;
@@ -26,7 +26,7 @@ export interface Summary {
   readonly violations: readonly {
     readonly invariant: string;
     readonly atMs: number;
-    readonly says: string;
+    readonly message: string;
     readonly story: string;
   }[];
 }
@@ -76,7 +76,7 @@ export function summarise(
     violations: violations.map((each, at) => ({
       invariant: each.invariant,
       atMs: Math.round(each.at),
-      says: each.says,
+      message: each.message,
       story: at < STORIES ? printStory(history, each) : '',
     })),
   };

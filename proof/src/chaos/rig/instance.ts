@@ -65,7 +65,7 @@ export async function startInstance(options: {
     child.once('exit', (code) => {
       isRunning = false;
       process.off('exit', killWithUs);
-      // A process that is asked to end must end in order.
+      // A process that gets the signal to end must end in order.
       const isMeant = meant === 'SIGKILL' || (meant === 'SIGTERM' && code === 0);
       if (wasUp) recorder.record({ kind: 'instance_down', instance: name, isMeant });
       resolve(code);

@@ -10,7 +10,7 @@ const KEYS_AT_ONCE = 10;
 const MIGRATE_MS = 5_000;
 const PAUSE_MS = 15;
 
-/** All of `masters` are told which one has a slot in the end. */
+/** Every one of `masters` is sent the new master of the hash slot. */
 export async function moveSlots(
   slots: readonly number[],
   { from, to, masters }: { readonly from: Master; readonly to: Master; readonly masters: readonly Master[] },
@@ -24,7 +24,7 @@ export async function moveSlots(
       await from.client.call('MIGRATE', '127.0.0.1', to.port, '', 0, MIGRATE_MS, 'KEYS', ...keys);
       await pause();
     }
-    // The new one first: at every moment one server must have the hash slot.
+    // The new one first: one server must have the hash slot at any time.
     for (const master of [to, from, ...masters.filter((each) => each !== to && each !== from)])
       await master.client.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
     await pause();

@@ -85,10 +85,10 @@ const MOST_LABEL_SETS = 251;
 
 /** `isPatient`: levels that come to rest late are waited for, and judged. */
 export function levelsIn(text: string, config: Config, isPatient: boolean): Level[] {
-  const { told, sets } = seriesIn(text);
+  const { reported, sets } = seriesIn(text);
   const rules = [...OF_EVERYBODY, ...(config.scheduler.phase2.enabled ? OF_MANY : OF_ONE_ALONE)];
   const named = rules.flatMap(({ gauge, limit, atRest, restsLate, isLate }): Level[] => {
-    const value = told.get(gauge);
+    const value = reported.get(gauge);
     if (value === undefined && isLate === true) return [];
     return [
       {
@@ -105,19 +105,19 @@ export function levelsIn(text: string, config: Config, isPatient: boolean): Leve
 
 /** By name, summed over labels, and each by name and labels; and how many label sets each name has. */
 function seriesIn(text: string): {
-  readonly told: ReadonlyMap<string, number>;
+  readonly reported: ReadonlyMap<string, number>;
   readonly sets: ReadonlyMap<string, number>;
 } {
-  const [told, sets] = [new Map<string, number>(), new Map<string, number>()];
+  const [reported, sets] = [new Map<string, number>(), new Map<string, number>()];
   const add = (to: Map<string, number>, name: string, value: number): void =>
     void to.set(name, (to.get(name) ?? 0) + value);
   for (const line of text.split('\n')) {
     const [, name, labels, value] = /^([a-z0-9_]+)(\{.*\})? (\S+)$/i.exec(line) ?? [];
     if (name === undefined) continue;
-    add(told, name, Number(value));
-    if (labels !== undefined) add(told, `${name}${labels}`, Number(value));
+    add(reported, name, Number(value));
+    if (labels !== undefined) add(reported, `${name}${labels}`, Number(value));
     // Series of a histogram have another suffix.
     if (!name.endsWith('_bucket')) add(sets, name, 1);
   }
-  return { told, sets };
+  return { reported, sets };
 }

@@ -50,7 +50,7 @@ export function watchLevels(options: {
     const { status, body } = await call<string>(port, 'GET', '/metrics', {
       token: OPERATOR_TOKEN,
       timeoutMs: ANSWER_MS,
-    }).catch(() => NOBODY);
+    }).catch(() => NONE);
     if (status !== 200) return undefined;
     const levels = levelsIn(body, config, options.isPatient);
     note(instance, levels);
@@ -93,7 +93,7 @@ export function watchLevels(options: {
         if (recorder.now() < until) continue;
         const silent = all.filter((_, at) => seen[at] === undefined).map(({ instance }) => instance);
         if (silent.length === 0) return;
-        throw new Error(`${silent.join(', ')} did not tell any levels when everything was quiet`);
+        throw new Error(`${silent.join(', ')} did not report any levels at rest`);
       }
     },
     noteKeys: (keys) => note('store', storedLevels(keys, config, backends().length)),
@@ -101,6 +101,6 @@ export function watchLevels(options: {
   };
 }
 
-const NOBODY = { status: 0, body: '' };
+const NONE = { status: 0, body: '' };
 
 const rests = ({ value, atRest }: Level): boolean => atRest === undefined || value <= atRest;

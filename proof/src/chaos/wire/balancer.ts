@@ -90,7 +90,7 @@ export async function createBalancer({ backends, onText }: BalancerOptions): Pro
     delay: sky.set,
     close() {
       isClosed = true;
-      // A side that waits for the delay notices that the other side is gone.
+      // A side that waits for the delay notices that the other side has closed.
       cut();
       sky.set(0);
       server.close();
@@ -115,7 +115,7 @@ export function takeTurns<Each>(all: () => readonly Each[]): () => readonly Each
   };
 }
 
-/** The near backend first; the others if it is gone. */
+/** The near backend first; the others if it does not accept. */
 export const liveNear =
   <Each>(home: number, all: () => readonly Each[]): (() => readonly Each[]) =>
   () =>

@@ -1,6 +1,6 @@
 /** All mutants. */
 import type { Mutant } from '../mutant.ts';
-import { ALONE_MUTANTS } from './alone.ts';
-import { TOGETHER_MUTANTS } from './together.ts';
+import { MULTI_INSTANCE_MUTANTS } from './multi-instance.ts';
+import { SINGLE_INSTANCE_MUTANTS } from './single-instance.ts';
 
-export const MUTANTS: readonly Mutant[] = [...ALONE_MUTANTS, ...TOGETHER_MUTANTS];
+export const MUTANTS: readonly Mutant[] = [...SINGLE_INSTANCE_MUTANTS, ...MULTI_INSTANCE_MUTANTS];

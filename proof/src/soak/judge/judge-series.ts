@@ -7,7 +7,7 @@ export type Verdict =
   /** It grew, and has stopped growing. */
   | 'settles'
   | 'grows'
-  /** The run was too short to say. */
+  /** The run was too short for a verdict. */
   | 'too_short'
   /** It says more about the machine than about the scheduler. */
   | 'shown_only';
@@ -33,7 +33,7 @@ export interface Judgement {
   readonly detectablePerHour: number;
 }
 
-/** Neighbouring samples are nearly the same; a few dozen medians say more. */
+/** Neighbouring samples are nearly the same; a few dozen medians are more reliable. */
 const BLOCKS = 30;
 const FEWEST_BLOCKS = 10;
 /** Dozens of series are judged at once: one false alarm in a thousand of them is enough. */

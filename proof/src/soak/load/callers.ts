@@ -23,7 +23,7 @@ const ASKS = 15;
 const SETTLED = ['FINISHED', 'FAILED', 'RELEASED'];
 /** More would be invented names; as many as there is room for are kept. */
 const TENANTS = 40;
-const MOODS = ['repeats', 'cancels', 'stops following', 'stops waiting', 'asks for the impossible'] as const;
+const MOODS = ['repeats', 'cancels', 'stops following', 'stops waiting', 'requests the impossible'] as const;
 const MOODY = 0.45;
 
 export async function callAgainAndAgain(options: CallerOptions): Promise<void> {
@@ -48,7 +48,7 @@ async function callOnce({ chance, work, port }: CallerOptions, words: string): P
   const body = {
     session_id: `room-${words}`,
     src_lang: 'en',
-    tgt_lang: mood === 'asks for the impossible' ? 'tlh' : 'zh',
+    tgt_lang: mood === 'requests the impossible' ? 'tlh' : 'zh',
     request_id: `req-${words}`,
     tenant_id: `tenant-${Math.floor(chance() * TENANTS)}`,
     wait_ms: WAIT_MS,

@@ -5,9 +5,9 @@ import {
   seedOf,
 } from '../../../../packages/scheduler/dist/cli/simulated-node/seeded-chance.js';
 import type { FleetNode } from '../../chaos/fleet/fleet-node.ts';
-import { createTemper } from '../../chaos/fleet/hands.ts';
 import { joinHttpFleetNode } from '../../chaos/fleet/http-fleet-node.ts';
 import { joinLegacyFleetNode } from '../../chaos/fleet/legacy-fleet-node.ts';
+import { createTemper } from '../../chaos/fleet/node-process.ts';
 import { joinSdkFleetNode } from '../../chaos/fleet/sdk-fleet-node.ts';
 import { type Backend, liveNear, takeTurns } from '../../chaos/wire/balancer.ts';
 import { LEGACY_SLOTS } from '../rig/settings.ts';

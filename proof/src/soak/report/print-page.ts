@@ -107,7 +107,7 @@ function cell(series: JudgedSeries, { warmUpSeconds, seconds }: SoakReport): str
     'linear',
     points.map(({ value }) => value),
   );
-  return `<div class="cell">${chart({ title: name, x, y, series: lines })}<div class="told">${verdict(series)}${told(judgement, unit)}</div></div>`;
+  return `<div class="cell">${chart({ title: name, x, y, series: lines })}<div class="told">${verdict(series)}${reported(judgement, unit)}</div></div>`;
 }
 
 /** Through the middle of the judged part. */
@@ -132,7 +132,7 @@ function verdict({ judgement }: JudgedSeries): string {
   return `<span class="verdict ${looks[judgement.verdict]}">${asText(VERDICTS[judgement.verdict])}</span>`;
 }
 
-function told(judgement: JudgedSeries['judgement'], unit: JudgedSeries['unit']): string {
+function reported(judgement: JudgedSeries['judgement'], unit: JudgedSeries['unit']): string {
   const level = `<span>level ${amount(judgement.level, unit)}, highest ${amount(judgement.highest, unit)}</span>`;
   if (judgement.verdict === 'too_short' || judgement.verdict === 'shown_only') return level;
   return `${level}<span>${perHour(judgement.perHour, unit)} per hour, sees from ${perHour(judgement.detectablePerHour, unit)}</span>`;

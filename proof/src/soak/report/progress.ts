@@ -3,37 +3,37 @@ import type { Progress } from '../run-soak.ts';
 
 const EVERY_MS = 10_000;
 
-export interface Told {
-  readonly tell: Progress;
+export interface Reported {
+  readonly onProgress: Progress;
   end(): void;
 }
 
-export function tellProgress(
+export function printProgress(
   minutes: number,
   out: { readonly isTTY?: boolean; write(text: string): unknown },
-): Told {
+): Reported {
   const isSeen = out.isTTY === true;
-  let saidAt = Number.NEGATIVE_INFINITY;
+  let printedAt = Number.NEGATIVE_INFINITY;
   let lastPhase = '';
   let width = 0;
 
-  function say(line: string): void {
+  function print(line: string): void {
     if (isSeen) out.write(`\r${line.padEnd(width)}`);
     else out.write(`${line}\n`);
     width = line.length;
   }
 
   return {
-    tell({ phase, seconds, work }) {
-      const isDue = isSeen || phase !== lastPhase || performance.now() - saidAt >= EVERY_MS;
+    onProgress({ phase, seconds, work }) {
+      const isDue = isSeen || phase !== lastPhase || performance.now() - printedAt >= EVERY_MS;
       if (!isDue) return;
-      saidAt = performance.now();
+      printedAt = performance.now();
       lastPhase = phase;
-      if (phase === 'starts') say('starting Redis, schedulers and nodes');
+      if (phase === 'starts') print('starting Redis, schedulers and nodes');
       else if (phase === 'ends')
-        say(`the load is over; for ${seconds.toFixed(0)} s waiting until all is as before`);
+        print(`the load is over; for ${seconds.toFixed(0)} s waiting until all is as before`);
       else
-        say(
+        print(
           `${clock(seconds)} of ${clock(minutes * 60)}: ${work.sessions} sessions, ${work.utterances + work.dispatches} requests, ` +
             `${work.results} results, ${work.missing} without one, ${work.refused} refused, ${work.nodesCut + work.nodesKilled} nodes lost`,
         );

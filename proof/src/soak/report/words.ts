@@ -8,7 +8,7 @@ export const VERDICTS: Readonly<Record<Verdict, string>> = {
   steady: 'steady',
   settles: 'settles',
   grows: 'GROWS',
-  too_short: 'too short to say',
+  too_short: 'too short for a verdict',
   shown_only: 'shown only',
 };
 
@@ -70,7 +70,7 @@ export function conclusion(report: SoakReport): string {
 
 /** Undefined: there were none. */
 export function remarkOn(errors: SoakReport['errors']): string | undefined {
-  const told = Object.entries(errors).map(([message, count]) => `${message} (${count})`);
-  if (told.length === 0) return undefined;
-  return `The instances logged errors, so this was no quiet run, and perhaps the machine was too busy: ${told.join('; ')}.`;
+  const reported = Object.entries(errors).map(([message, count]) => `${message} (${count})`);
+  if (reported.length === 0) return undefined;
+  return `The instances logged errors, so this was no quiet run, and perhaps the machine was too busy: ${reported.join('; ')}.`;
 }

@@ -12,7 +12,7 @@ export interface WatchedInstance {
   readonly port: number;
   /** Rejects if it has ended. */
   look(how: { readonly collects: boolean }): Promise<Look>;
-  /** Open files and sockets, as the system counts them; undefined where it does not say. */
+  /** Open files and sockets, as the system counts them; undefined if it does not report them. */
   openFiles(): number | undefined;
   /** Its metrics as it prints them. */
   metrics(): Promise<string>;
@@ -87,7 +87,7 @@ export async function startWatchedInstance(options: {
       child.send(order);
       const timer = new AbortController();
       const late = new Promise<never>((_, reject) => {
-        const timeout = setTimeout(() => reject(new Error(`${name} does not say how it is`)), ANSWER_MS);
+        const timeout = setTimeout(() => reject(new Error(`${name} does not report its state`)), ANSWER_MS);
         timer.signal.addEventListener('abort', () => clearTimeout(timeout));
       });
       const over = ended.then(() => Promise.reject(gone()));
@@ -106,7 +106,7 @@ export async function startWatchedInstance(options: {
     },
     async metrics() {
       const { status, body } = await call<string>(port, 'GET', '/metrics', { timeoutMs: ANSWER_MS });
-      if (status !== 200) throw new Error(`${name} answered ${status} when asked for its metrics`);
+      if (status !== 200) throw new Error(`${name} answered ${status} to a request for its metrics`);
       return body;
     },
     errors: () => errorsIn(readFileSync(logPath, 'utf8')),

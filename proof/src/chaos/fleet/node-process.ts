@@ -43,7 +43,7 @@ export interface Output {
   readonly text_translated: string;
 }
 
-export interface Hands {
+export interface NodeProcess {
   readonly name: string;
   assigned(job: string, attempt: number, instance?: string): void;
   /** Runs it. Rejects if it failed; never settles if the process died meanwhile. */
@@ -51,13 +51,13 @@ export interface Hands {
   /** Acknowledges it. */
   acknowledged(job: string, attempt: number): void;
   turnedAway(job: string, attempt: number): void;
-  cancelTold(job: string): void;
+  cancelled(job: string): void;
   running(): string[];
   isDead(): boolean;
   die(): void;
 }
 
-export function raiseHands(options: {
+export function startNodeProcess(options: {
   readonly name: string;
   readonly slots: number;
   readonly style: string;
@@ -69,7 +69,7 @@ export function raiseHands(options: {
   readonly temper: Temper;
   /** Absent: nothing is ever held. */
   readonly brake?: Brake;
-}): Hands {
+}): NodeProcess {
   const { name, recorder, temper, brake } = options;
   const { record } = recorder;
   const running = new Set<string>();
@@ -107,7 +107,7 @@ export function raiseHands(options: {
       record({ kind: 'assigned', node: name, job, attempt, ...(instance !== undefined && { instance }) }),
     acknowledged: (job, attempt) => record({ kind: 'acknowledged', node: name, job, attempt }),
     turnedAway: (job, attempt) => record({ kind: 'turned_away', node: name, job, attempt }),
-    cancelTold: (job) => record({ kind: 'cancel_received', node: name, job }),
+    cancelled: (job) => record({ kind: 'cancel_received', node: name, job }),
     async work(work) {
       const run = { node: name, job: work.job, attempt: work.attempt };
       const end = (how: 'done' | 'failed' | 'cancelled'): void => {

@@ -3,11 +3,11 @@ import { type HistoryEvent, ofKind } from '../../../packages/simulation/dist/his
 import { type Fault, familyOf, isOf } from './faults.ts';
 import { createSpans, type Span, type Spans } from './spans.ts';
 
-export interface Lives {
+export interface Uptimes {
   /** When an instance was dead or frozen, by its name; the time before its first start is not included. */
-  readonly silences: ReadonlyMap<string, Spans>;
+  readonly downtimes: ReadonlyMap<string, Spans>;
   /** When no instance lived. */
-  readonly lifeless: Spans;
+  readonly allDown: Spans;
 }
 
 interface Change {
@@ -17,57 +17,57 @@ interface Change {
   readonly what: 'starting' | 'up' | 'down' | 'frozen' | 'thawed';
 }
 
-export function livesOf(history: readonly HistoryEvent[], faults: readonly Fault[]): Lives {
-  const silences = new Map<string, Span[]>();
-  const lifeless: Span[] = [];
+export function uptimesOf(history: readonly HistoryEvent[], faults: readonly Fault[]): Uptimes {
+  const downtimes = new Map<string, Span[]>();
+  const allDown: Span[] = [];
   const known = new Map<string, { isUp: boolean; isFrozen: boolean; silentSince: number | undefined }>();
   let living = 0;
-  let lifelessSince: number | undefined;
+  let allDownSince: number | undefined;
 
   function change({ at, instance, what }: Change): void {
-    const life = known.get(instance) ?? { isUp: false, isFrozen: false, silentSince: undefined };
+    const uptime = known.get(instance) ?? { isUp: false, isFrozen: false, silentSince: undefined };
     if (!known.has(instance)) {
       // Its start was not recorded: it existed from the beginning.
       if (what === 'down' || what === 'frozen') {
-        life.isUp = true;
+        uptime.isUp = true;
         living += 1;
       }
-      known.set(instance, life);
+      known.set(instance, uptime);
     }
-    const endSilence = (): void => {
-      if (life.silentSince !== undefined) add(silences, instance, { from: life.silentSince, to: at });
-      life.silentSince = undefined;
+    const endDowntime = (): void => {
+      if (uptime.silentSince !== undefined) add(downtimes, instance, { from: uptime.silentSince, to: at });
+      uptime.silentSince = undefined;
     };
     if (what === 'starting') {
-      endSilence();
+      endDowntime();
       return;
     }
-    const was = life.isUp && !life.isFrozen;
-    if (what === 'up' || what === 'down') [life.isUp, life.isFrozen] = [what === 'up', false];
-    else life.isFrozen = what === 'frozen' && life.isUp;
-    const is = life.isUp && !life.isFrozen;
+    const was = uptime.isUp && !uptime.isFrozen;
+    if (what === 'up' || what === 'down') [uptime.isUp, uptime.isFrozen] = [what === 'up', false];
+    else uptime.isFrozen = what === 'frozen' && uptime.isUp;
+    const is = uptime.isUp && !uptime.isFrozen;
     if (was === is) return;
     living += is ? 1 : -1;
-    if (is) endSilence();
-    else life.silentSince = at;
-    if (living > 0 && lifelessSince !== undefined) lifeless.push({ from: lifelessSince, to: at });
-    lifelessSince = living > 0 ? undefined : (lifelessSince ?? at);
+    if (is) endDowntime();
+    else uptime.silentSince = at;
+    if (living > 0 && allDownSince !== undefined) allDown.push({ from: allDownSince, to: at });
+    allDownSince = living > 0 ? undefined : (allDownSince ?? at);
   }
 
   for (const each of changesOf(history, faults)) change(each);
   const to = Number.POSITIVE_INFINITY;
   for (const [instance, { silentSince }] of known)
-    if (silentSince !== undefined) add(silences, instance, { from: silentSince, to });
-  if (lifelessSince !== undefined) lifeless.push({ from: lifelessSince, to });
+    if (silentSince !== undefined) add(downtimes, instance, { from: silentSince, to });
+  if (allDownSince !== undefined) allDown.push({ from: allDownSince, to });
   return {
-    silences: new Map([...silences].map(([instance, spans]) => [instance, createSpans(spans)])),
-    lifeless: createSpans(lifeless),
+    downtimes: new Map([...downtimes].map(([instance, spans]) => [instance, createSpans(spans)])),
+    allDown: createSpans(allDown),
   };
 }
 
-function add(silences: Map<string, Span[]>, instance: string, span: Span): void {
-  const spans = silences.get(instance);
-  if (spans === undefined) silences.set(instance, [span]);
+function add(downtimes: Map<string, Span[]>, instance: string, span: Span): void {
+  const spans = downtimes.get(instance);
+  if (spans === undefined) downtimes.set(instance, [span]);
   else spans.push(span);
 }
 

@@ -1,26 +1,26 @@
 /** Mutants that are detected with one instance without a store. */
 import type { Mutant, World } from '../mutant.ts';
 
-const ALONE: World = { scenario: { instances: 1 } };
-/** No fault but nodes that acknowledge too late. */
-const IMPATIENT: World = { scenario: { instances: 1, badness: 0.06 }, faults: [] };
-/** Jobs that last longer than a slot is reserved for them. */
-const LASTING: World = {
+const SINGLE_INSTANCE: World = { scenario: { instances: 1 } };
+/** No fault except nodes that acknowledge too late. */
+const LATE_ACKS: World = { scenario: { instances: 1, badness: 0.06 }, faults: [] };
+/** Jobs that take longer than the reservation of their slot. */
+const LONG_JOBS: World = {
   scenario: { instances: 1, badness: 0, workMs: 4_000, perSecond: 12 },
   faults: [],
   jobs: 120,
 };
-/** More than is allowed at a time. */
-const CROWDED: World = {
+/** More jobs than are allowed at a time. */
+const OVERLOADED: World = {
   scenario: { instances: 1, badness: 0, inFlight: 30, perSecond: 150 },
   faults: [],
   jobs: 200,
 };
 const CALM: World = { scenario: { instances: 1, badness: 0 }, faults: [], jobs: 200 };
 
-export const ALONE_MUTANTS: readonly Mutant[] = [
+export const SINGLE_INSTANCE_MUTANTS: readonly Mutant[] = [
   {
-    name: 'sells one slot more than a node has',
+    name: 'reserves one slot more than a node has',
     breaks: ['I1 no oversell'],
     file: 'adapters/memory/capacity-ledger.ts',
     find: 'accounts.write(node, SLOTS, capacity.slots);',
@@ -33,10 +33,10 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     file: 'adapters/memory/capacity-ledger.ts',
     find: 'now >= accounts.read(node, EARLIEST_EXPIRY)',
     replace: 'now >= Number.MAX_VALUE',
-    world: ALONE,
+    world: SINGLE_INSTANCE,
   },
   {
-    name: 'forgets to give back the slot of a finished job',
+    name: 'does not release the slot of a finished job',
     breaks: ['I2 no leak'],
     file: 'runtime/attempts/settle-job.ts',
     find: 'const releaseLease = (): MaybePromise<void> => releaseForGood(engine, nodeId, leaseId(jobId, attempt));',
@@ -44,47 +44,47 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     world: CALM,
   },
   {
-    name: 'gives a slot back before the node has let go of it',
+    name: 'releases a slot while the node still runs the job',
     breaks: ['I1 no oversell'],
     file: 'runtime/attempts/retry-or-fail.ts',
     find: "if (side === 'over') await free(flight, fence);\n      else",
     replace: 'if (flight.job !== undefined) await free(flight, fence);\n      else',
-    world: IMPATIENT,
+    world: LATE_ACKS,
   },
   {
-    name: 'hears results of attempts that were given up',
+    name: 'accepts results of abandoned attempts',
     breaks: ['I4 fencing', 'I1 no oversell'],
     file: 'runtime/attempts/node-reports.ts',
     find: 'const isFence = holdsFence(flight.job, report.nodeId, report.attempt) && !isSettled(flight.job.state);',
     replace: 'const isFence = !isSettled(flight.job.state);',
-    world: { ...IMPATIENT, skips: 1 },
+    world: { ...LATE_ACKS, skips: 1 },
   },
   {
-    name: 'does not compare the attempt of an answer',
+    name: 'ignores the attempt of a report',
     breaks: ['I4 fencing', 'I1 no oversell'],
     file: 'domain/job.ts',
     find: 'job.fence !== undefined && job.fence.nodeId === nodeId && job.fence.attempt === attempt;',
     replace: 'job.fence !== undefined && (job.fence.nodeId === nodeId || attempt > 0);',
-    world: { ...IMPATIENT, skips: 1 },
+    world: { ...LATE_ACKS, skips: 1 },
   },
   {
-    name: 'numbers no new attempt when it retries',
+    name: 'reuses the attempt number for a retry',
     breaks: ['I3 one outcome'],
     file: 'runtime/dispatch/try-candidates.ts',
     find: 'const attempt = flight.attempts + 1;',
     replace: 'const attempt = Math.max(1, flight.attempts);',
-    world: ALONE,
+    world: SINGLE_INSTANCE,
   },
   {
-    name: 'does not remember which job a request has',
+    name: 'forgets the job of a request',
     breaks: ['I3 one outcome'],
     file: 'adapters/memory/job-store.ts',
     find: 'requestId === undefined ? shelf.get(draft.jobId) : boundPlace(tenantId, requestId);',
     replace: 'shelf.get(draft.jobId);',
-    world: ALONE,
+    world: SINGLE_INSTANCE,
   },
   {
-    name: 'delivers whatever is ready first',
+    name: 'delivers results in the order of completion',
     breaks: ['I5 order'],
     file: 'session/outcomes/delivery.ts',
     find: 'const [head] = delivery.waiting;',
@@ -98,10 +98,10 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     file: 'session/outcomes/delivery.ts',
     find: 'readyAt)) + settings.gapTimeoutMs;',
     replace: 'readyAt)) + 100 * settings.gapTimeoutMs;',
-    world: IMPATIENT,
+    world: LATE_ACKS,
   },
   {
-    name: 'looks into the pools of other tenants',
+    name: 'searches the pools of other tenants',
     breaks: ['I10 isolation'],
     file: 'runtime/pools/pool-map.ts',
     find: "? { poolIds: only(poolId), start: 0, count: 1, confinement: { kind: 'tenant_pool', poolId } }",
@@ -109,7 +109,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     world: CALM,
   },
   {
-    name: 'takes the request of another tenant for its own',
+    name: 'mixes up requests of two tenants',
     breaks: ['I10 isolation'],
     file: 'adapters/memory/job-store.ts',
     find: 'bindings.get(tenantId, requestId);',
@@ -117,7 +117,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     world: CALM,
   },
   {
-    name: 'shows a job to whoever knows its name',
+    name: 'shows a job to every tenant that knows its id',
     breaks: ['I10 isolation'],
     file: 'transport/http/views/read-job.ts',
     find: "services.gate.tenantOf(principal, job.tenantId).kind === 'tenant'",
@@ -130,15 +130,15 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     file: 'transport/link/node-link.ts',
     find: 'const committing = ledger.commit(nodeId, leaseId(job.jobId, attempt), settings.committedMs);',
     replace: "const committing = { kind: 'committed', used: 0, max: 1 } as CommitResult;",
-    world: LASTING,
+    world: LONG_JOBS,
   },
   {
-    name: 'gives the slot of a cancelled job back at once',
+    name: 'releases the slot of a cancelled job at once',
     breaks: ['I1 no oversell'],
     file: 'runtime/create-job-service.ts',
     find: "settleJob.fail(flight, { code, message: reason }, 'open');",
     replace: "settleJob.fail(flight, { code, message: reason }, 'over');",
-    world: LASTING,
+    world: LONG_JOBS,
   },
   {
     name: 'drops every tenth result',
@@ -150,7 +150,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     world: CALM,
   },
   {
-    name: 'forgets a job without writing its outcome',
+    name: 'drops a job without writing its outcome',
     breaks: ['nothing lost'],
     file: 'runtime/attempts/settle-job.ts',
     find: "const settling = settle(flight, 'released', step, { nodeId, attempt });",
@@ -158,7 +158,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     world: CALM,
   },
   {
-    name: 'lets a dispatch wait for the next statistics',
+    name: 'makes a dispatch wait for the next statistics',
     breaks: ['I6 hot path'],
     file: 'app/background-services.ts',
     find: ': jobs.dispatch,',
@@ -167,11 +167,11 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     world: CALM,
   },
   {
-    name: 'takes in more jobs than it may',
+    name: 'admits more jobs than its limit',
     breaks: ['I11 bounded'],
     file: 'adapters/memory/job-store.ts',
     find: "if (shelf.liveCount() >= deps.maxInflight) return { kind: 'full' };",
     replace: '',
-    world: CROWDED,
+    world: OVERLOADED,
   },
 ];

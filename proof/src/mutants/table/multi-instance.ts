@@ -9,14 +9,14 @@ const CUT_OFF: World = {
   scenario: { shards: 6, perSecond: 20 },
   jobs: 400,
 };
-/** Machines are suspended with all their clocks: an instance wakes, may have been declared dead, and its clocks say that no time passed. */
+/** Machines are suspended with all their clocks: an instance wakes, may have been declared dead, and its clocks show that no time passed. */
 const SUSPENDED: World = {
   faults: ['instance_frozen'],
   scenario: { badness: 0.03, suspended: 1 },
   jobs: 600,
 };
 /**
- * Nodes leave in the very moment in which a job is sent to them, which is rare; a slot that is never released stays taken beyond the
+ * Nodes leave exactly when a job is sent to them, which is rare; a slot that is never released stays taken beyond the
  * first probe.
  */
 const LEAVING: World = {
@@ -25,9 +25,9 @@ const LEAVING: World = {
   jobs: 1_500,
 };
 
-export const TOGETHER_MUTANTS: readonly Mutant[] = [
+export const MULTI_INSTANCE_MUTANTS: readonly Mutant[] = [
   {
-    name: 'writes to instances that are not there',
+    name: 'sends messages to dead instances',
     breaks: ['I9 nothing to the dead'],
     file: 'cluster/messaging/message-bus.ts',
     find: "if (!isThere) return refused('not_living');",
@@ -63,7 +63,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     world: { ...SUSPENDED, skips: 119 },
   },
   {
-    name: 'forgets to give back the slot of a job that could not be sent',
+    name: 'does not release the slot of a job that could not be sent',
     breaks: ['I2 no leak'],
     file: 'runtime/dispatch/placement.ts',
     find: "await releaseLease(engine, nodeId, leaseId(jobId, attempt));\n    return 'no_node';",
@@ -71,7 +71,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     world: { ...LEAVING, skips: 45 },
   },
   {
-    name: 'says something else than that the store is away',
+    name: 'answers an outage of the store with another error code',
     breaks: ['I7 fail closed'],
     file: 'runtime/dispatch/admit-job.ts',
     find: `void releaseUnused(engine, jobId, reserved, undefined);
@@ -81,7 +81,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     world: OUTAGES,
   },
   {
-    name: 'goes on after it may have been taken for dead',
+    name: 'continues after it may have been declared dead',
     breaks: ['I9 nothing to the dead'],
     file: 'cluster/membership/presence.ts',
     find: 'const isFenced = (): boolean => clock.now() - renewedAt > settings.ttlMs;',
@@ -97,7 +97,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     world: { ...DEATHS, skips: 33 },
   },
   {
-    name: 'lets whoever drove a job once move it',
+    name: 'lets a former driver move a job',
     breaks: ['I3 one outcome'],
     file: '../../simulation/src/store/jobs/job-scripts.ts',
     find: "if (stored.driver !== driver) return { kind: 'driven_elsewhere' };\n  const { record } = stored;",
