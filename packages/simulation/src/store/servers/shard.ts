@@ -3,7 +3,6 @@
  * shard can freeze, and then executes what it received when it wakes, even if the sender has timed out. It can die and be replaced
  * by a copy that lags.
  */
-import type { Changeable } from '../../../../scheduler/dist/domain/changeable.js';
 import type { Clock } from '../../../../scheduler/dist/ports/clock.js';
 import { copyState, createShardState, type ShardState, sweepState } from './shard-state.ts';
 
@@ -90,7 +89,7 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
   }
 
   // Plain fields: objects with their own getters are slow as soon as there are two of them.
-  const shard: Changeable<Shard> = {
+  const shard: { -readonly [Name in keyof Shard]: Shard[Name] } = {
     index: deps.index,
     state: createShardState(),
     master: 1,
