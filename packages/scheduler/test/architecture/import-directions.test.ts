@@ -8,7 +8,7 @@ const files = filesUnder(SRC, '.ts');
 
 const CORE = ['domain', 'ports'];
 
-/** What each folder may import besides itself. Domains do not import one another: they meet in app/create-app.ts. */
+/** What each folder may import besides itself. Domains do not import one another: they meet in app/create-core.ts. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   ports: ['domain'],
