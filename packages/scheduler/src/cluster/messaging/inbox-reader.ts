@@ -47,6 +47,8 @@ export interface InboxReader {
 
 /** Handled messages that are recognized when they are read again: an acknowledgement can be lost. */
 const MAX_REMEMBERED = 10_000;
+/** Much longer than an acknowledgement can be under way: after `idleMs` without one the message is read again. */
+const REMEMBERED_MS = 600_000;
 const AFTER_A_FAULT_MS = 200;
 const MAX_HANDLING = 1_024;
 const STOP_MS = 5_000;
@@ -71,7 +73,11 @@ export function createInboxReader(deps: {
 }): InboxReader {
   const { instanceId, inbox, clock, log, meter, settings, isFenced = () => false } = deps;
   const { maxHandling = MAX_HANDLING, ackAfterMs = 0, stopMs = STOP_MS } = settings;
-  const handled = createBoundedMap<string, true>({ max: MAX_REMEMBERED });
+  const handled = createBoundedMap<string, true>({
+    max: MAX_REMEMBERED,
+    maxAgeMs: REMEMBERED_MS,
+    now: clock.now,
+  });
   /** From the read until the acknowledgement is answered. */
   const underWay = new Set<string>();
   const lanes = createMessageLanes({ laneOf, handle });
