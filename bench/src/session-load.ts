@@ -7,8 +7,7 @@
  * Prints one line of JSON; ends when its standard input does.
  */
 import { floodSessions } from './load/flood.ts';
-import { idleSessions } from './load/idle.ts';
-import { pacedSessions } from './load/paced.ts';
+import { idleSessions, pacedSessions } from './load/paced.ts';
 import { timedUtterances } from './load/utterances.ts';
 
 const [mode, port, ...rest] = process.argv.slice(2) as [string, string, ...string[]];

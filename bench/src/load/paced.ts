@@ -1,4 +1,4 @@
-/** Sessions that send as a microphone does: one chunk every 100 ms, each at its own offset, whatever the server does. */
+/** Sessions that send like a microphone: one chunk every 100 ms, each at its own offset, whatever the server does; and idle ones. */
 import { CHUNK_BYTES, chunkFrame, later, openMany } from './raw-session.ts';
 
 const EVERY_MS = 100;
@@ -24,4 +24,10 @@ export async function pacedSessions(url: string, count: number, forMs: number): 
   while (sessions.some(({ ws }) => ws.bufferedAmount > 0)) await later(5);
   const seconds = (performance.now() - start) / 1_000;
   return { chunks, bytes: chunks * CHUNK_BYTES, perSecond: chunks / seconds };
+}
+
+/** Sessions that are open and do nothing. */
+export async function idleSessions(url: string, count: number): Promise<object> {
+  const sessions = await openMany(url, count);
+  return { open: sessions.length };
 }

@@ -1,6 +1,5 @@
 /** A chart as SVG: lines over two axes, with a legend. Colours are those of the page, for light and dark mode. */
 import { type Axis, tickText } from './axis.ts';
-import { asText } from './html.ts';
 
 export interface Series {
   readonly name: string;
@@ -94,3 +93,8 @@ export function legend(series: readonly Pick<Series, 'name' | 'colour' | 'isDash
   );
   return `<ul class="legend">${items.join('')}</ul>`;
 }
+
+/** Text as HTML or SVG, escaped. */
+export const asText = (text: string): string => text.replace(/[&<>"]/g, (sign) => NAMED[sign] ?? sign);
+
+const NAMED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

@@ -4,7 +4,7 @@ import { shownAt } from '../scenario/scenario.ts';
 import { OURS } from '../scenario/vocabulary.ts';
 import { amount } from '../show.ts';
 import { createAxis, tickText } from './axis.ts';
-import { asText } from './html.ts';
+import { asText } from './chart.ts';
 
 export const PROMISED_MS = { from: 0.2, to: 5 } as const;
 

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { createKeys } from '../../../packages/scheduler/src/adapters/redis/keys.ts';
 import type { JobId, NodeId, SessionId } from '../../../packages/scheduler/src/domain/ids.ts';
 import { createBaseline } from '../../src/soak/judge/quiet.ts';
-import { createKindOf, UNLISTED } from '../../src/soak/measure/key-kinds.ts';
 import { levelsOf } from '../../src/soak/measure/read-metrics.ts';
+import { createKindOf, UNLISTED } from '../../src/soak/measure/redis-figures.ts';
 import { createAlbum, KEYS, LEVELS, type Seen } from '../../src/soak/measure/sampler.ts';
 import { keysOf, levelOf } from '../../src/soak/measure/series.ts';
 

@@ -4,6 +4,7 @@ import { createAudioStore } from '../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
 import { createJobEvents } from '../../src/adapters/memory/job-events.ts';
 import { createJobStore } from '../../src/adapters/memory/job-store.ts';
+import { createLocks } from '../../src/adapters/memory/locks.ts';
 import { createNodeIdClaims } from '../../src/adapters/memory/node-id-claims.ts';
 import { createNodeMailbox } from '../../src/adapters/memory/node-mailbox.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
@@ -17,6 +18,7 @@ import { idSourceContract } from './id-source.ts';
 import { jobEventsContract } from './job-events.ts';
 import { jobEventsAcrossContract } from './job-events-across.ts';
 import { jobStoreContract } from './job-store.ts';
+import { locksContract } from './locks.ts';
 import { nodeIdClaimsContract } from './node-id-claims.ts';
 import { type InboxMessage, nodeMailboxContract } from './node-mailbox.ts';
 
@@ -98,4 +100,10 @@ idSourceContract('system', async () => {
     ids: createIdSource({ clock, digestsRequests: true }),
     restart: () => createIdSource({ clock, digestsRequests: true }),
   };
+});
+
+locksContract('memory', async () => {
+  const clock = createManualClock();
+  const timed = { advance: clock.advance, edgeMs: 1, close: async () => undefined };
+  return { ...timed, locks: createLocks({ clock }), others: createLocks({ clock }) };
 });

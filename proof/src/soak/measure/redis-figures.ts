@@ -1,7 +1,7 @@
 /** What a soak measures of its Redis. */
 import { Redis } from 'ioredis';
+import { createKeys } from '../../../../packages/scheduler/dist/adapters/redis/keys.js';
 import { PREFIX } from '../rig/settings.ts';
-import { createKindOf } from './key-kinds.ts';
 
 export interface RedisFigures {
   readonly keys: number;
@@ -51,4 +51,20 @@ export function watchRedis(port: number): RedisWatch {
     },
     close: () => client.disconnect(),
   };
+}
+
+/** Stands for every id while patterns are made. */
+const ANY = '\u0001';
+
+/** A name that the list does not have: no key of the scheduler. */
+export const UNLISTED = 'not in the list of keys';
+
+/** Which kind of key a name in Redis is, by the scheduler's one list of keys. Pure. */
+export function createKindOf(prefix: string): (name: string) => string {
+  const patterns = Object.entries(createKeys(prefix)).map(([kind, spell]) => {
+    const name = typeof spell === 'function' ? (spell as (...ids: string[]) => string)(ANY, ANY) : spell;
+    const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(ANY, '.+');
+    return { kind, pattern: new RegExp(`^${escaped}$`) };
+  });
+  return (name) => patterns.find(({ pattern }) => pattern.test(name))?.kind ?? UNLISTED;
 }

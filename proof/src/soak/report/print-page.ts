@@ -1,7 +1,6 @@
 /** One self-contained page with a chart of every series. Pure. */
 import { createAxis } from '../../../../bench/dist/report/axis.js';
-import { chart, type Series as Line, legend } from '../../../../bench/dist/report/chart.js';
-import { asText } from '../../../../bench/dist/report/html.js';
+import { asText, chart, type Series as Line, legend } from '../../../../bench/dist/report/chart.js';
 import { STYLE } from '../../../../bench/dist/report/style.js';
 import { growing, type JudgedSeries, type SoakReport } from '../judge/judge-soak.ts';
 import {
