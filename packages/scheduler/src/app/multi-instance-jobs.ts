@@ -173,7 +173,7 @@ export function createMultiInstanceJobs(deps: {
         driver,
         living,
         mayBeLost: failoverReplay.mayBeLost,
-        replayed: failoverReplay.othersTold,
+        replayed: failoverReplay.othersReplayed,
         driverCache,
       });
       const { apply } = createReceiveReports({

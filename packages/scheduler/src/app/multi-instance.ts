@@ -208,7 +208,7 @@ export function createMultiInstance(deps: {
     living,
     /** How many live, as last seen. */
     instances: () => instanceCount,
-    jobStore: guardJobStore({ jobs: jobStore, othersReplayed: failoverReplay.othersTold }),
+    jobStore: guardJobStore({ jobs: jobStore, othersReplayed: failoverReplay.othersReplayed }),
     events,
     ledger,
     nodeIdClaims: guarded.nodeIdClaims,

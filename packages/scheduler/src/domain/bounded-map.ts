@@ -1,4 +1,4 @@
-/** A map with a limit: the entry that was set longest ago leaves first, by count and, where asked for, by age. No I/O. */
+/** A map with a limit: the entry that was set longest ago is dropped first, by count and optionally by age. No I/O. */
 
 export interface BoundedMap<K, V> {
   get(key: K): V | undefined;

@@ -1,11 +1,11 @@
-/** Vocabulary: what is said of a job from outside — by its node, by its caller — and what comes of it. */
+/** Vocabulary: reports of nodes and requests of callers about a job, and their results. */
 import type { JobId, NodeId } from './ids.ts';
 import type { JobRecord } from './job.ts';
 
-/** For answers that may name the wrong attempt: then only (node, job) are compared. */
+/** For reports that may name the wrong attempt: only node and job are compared. */
 export const ANY_ATTEMPT = -1;
 
-/** Who answers, for which attempt. */
+/** The node and the attempt of a report. */
 export interface ReportedAttempt {
   readonly nodeId: NodeId;
   readonly jobId: JobId;
@@ -39,5 +39,5 @@ export type ReportResult =
 
 export type CancelOutcome = { readonly kind: 'cancelled' | 'settled' | 'unknown_job' };
 
-/** What whoever brought an answer is told of it. */
+/** The result of a report, for its sender. */
 export type ReportOutcome = Accepted | Extract<ReportResult, { readonly kind: 'ignored' }>;

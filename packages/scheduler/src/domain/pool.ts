@@ -55,7 +55,7 @@ export interface PoolPlan {
 
 const TYPES: ReadonlySet<string> = new Set(SERVICE_TYPES);
 
-export const isServiceType = (word: string): boolean => TYPES.has(word);
+export const isServiceType = (name: string): boolean => TYPES.has(name);
 
 export const poolIdsOf = ({ pools, bucketCount }: PoolPlan): readonly PoolId[] =>
   pools.length > 0
@@ -82,16 +82,16 @@ export function fittingPools({ pools }: PoolPlan, profile: NodeProfile): readonl
 }
 
 export const fits = (pool: Pool, profile: NodeProfile): boolean =>
-  pool.requiredServices.every((word) => offers(profile, word)) &&
-  (pool.languages === undefined || speaks(profile, pool.languages));
+  pool.requiredServices.every((name) => offers(profile, name)) &&
+  (pool.languages === undefined || supportsLanguages(profile, pool.languages));
 
 /** Installed is enough: the current state of a service does not matter. */
-export const offers = (profile: NodeProfile, word: string): boolean =>
-  profile.installedServices.includes(word) ||
-  profile.features.includes(word) ||
-  (isServiceType(word) && (profile.installedTypes === ANY || profile.installedTypes.includes(word)));
+export const offers = (profile: NodeProfile, name: string): boolean =>
+  profile.installedServices.includes(name) ||
+  profile.features.includes(name) ||
+  (isServiceType(name) && (profile.installedTypes === ANY || profile.installedTypes.includes(name)));
 
-const speaks = (profile: NodeProfile, { asr, tts, semantic, pairs }: PoolLanguages): boolean =>
+const supportsLanguages = (profile: NodeProfile, { asr, tts, semantic, pairs }: PoolLanguages): boolean =>
   asr.every((language) => includesLanguage(profile.asr, language)) &&
   tts.every((language) => includesLanguage(profile.tts, language)) &&
   semantic.every((language) => includesLanguage(profile.semantic, language)) &&
@@ -109,21 +109,21 @@ const languagesOf = ({ languages }: Pool): number =>
 export interface PoolRequirement {
   readonly stages: readonly CoreStage[];
   /** Service ids, service types and features beyond the stages. */
-  readonly words: readonly string[];
+  readonly names: readonly string[];
 }
 
 /** Whether jobs of this kind may go to the pool, by what all its nodes have. */
 export function isEligible(plan: PoolPlan, pool: Pool, required: PoolRequirement): boolean {
   const listed = pool.requiredServices;
-  const words = plan.matchScope === 'all_required' ? required.words : [];
-  if (listed.length === 0 || (required.stages.length === 0 && words.length === 0)) return true;
+  const names = plan.matchScope === 'all_required' ? required.names : [];
+  if (listed.length === 0 || (required.stages.length === 0 && names.length === 0)) return true;
   const isCovered =
     required.stages.every((stage) => coversStage(pool, stage, plan.core[stage])) &&
-    words.every((word) => listed.includes(word));
+    names.every((name) => listed.includes(name));
   if (!isCovered || plan.matchMode === 'contains') return isCovered;
-  const asked = new Set<string>(words);
-  for (const stage of required.stages) asked.add(stage).add(plan.core[stage] ?? stage);
-  return listed.every((word) => asked.has(word));
+  const allowed = new Set<string>(names);
+  for (const stage of required.stages) allowed.add(stage).add(plan.core[stage] ?? stage);
+  return listed.every((name) => allowed.has(name));
 }
 
 /** A stage without a service id is required by type, and a pool without types says nothing about types. */

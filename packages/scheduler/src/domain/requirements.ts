@@ -11,7 +11,7 @@ export interface CoreServices {
   readonly tts?: string;
 }
 
-export interface Asked {
+export interface RequirementInput {
   readonly pipeline: Pick<Pipeline, 'use_asr' | 'use_nmt' | 'use_tts' | 'use_tone'>;
   readonly features?: Readonly<Record<string, boolean>> | undefined;
   /** Service types and ids, in any order. */
@@ -21,12 +21,12 @@ export interface Asked {
 /** The part of a need about services. */
 export type Requirements = Pick<Need, 'usesAsr' | 'usesNmt' | 'usesTts' | 'types' | 'services' | 'features'>;
 
-export type Require = (asked: Asked) => Requirements;
+export type Require = (input: RequirementInput) => Requirements;
 
 /** Names of service types; any other name is a service id. */
-const TYPE_WORDS: ReadonlySet<string> = new Set([...SERVICE_TYPES, 'phonetic', 'punctuation']);
+const TYPE_NAMES: ReadonlySet<string> = new Set([...SERVICE_TYPES, 'phonetic', 'punctuation']);
 
-export const isTypeWord = (word: string): boolean => TYPE_WORDS.has(word.toLowerCase());
+export const isTypeName = (name: string): boolean => TYPE_NAMES.has(name.toLowerCase());
 
 const FLAGS = [...FEATURES.keys()];
 const STAGES = ['asr', 'nmt', 'tts'] as const;
@@ -51,7 +51,10 @@ export function createRequirements(core: CoreServices): Require {
   };
 }
 
-function combinationOf(pipeline: Asked['pipeline'], features: Asked['features']): number {
+function combinationOf(
+  pipeline: RequirementInput['pipeline'],
+  features: RequirementInput['features'],
+): number {
   let combination =
     (pipeline.use_asr ? 1 : 0) |
     (pipeline.use_nmt ? 2 : 0) |
@@ -64,12 +67,12 @@ function combinationOf(pipeline: Asked['pipeline'], features: Asked['features'])
   return combination;
 }
 
-const flagsOf = (features: Asked['features']): string[] =>
+const flagsOf = (features: RequirementInput['features']): string[] =>
   features === undefined ? [] : FLAGS.filter((flag) => features[flag] === true);
 
 function requirementsOf(
   core: CoreServices,
-  pipeline: Asked['pipeline'],
+  pipeline: RequirementInput['pipeline'],
   flags: readonly string[],
   named: readonly string[],
 ): Requirements {
@@ -82,9 +85,9 @@ function requirementsOf(
     const id = core[stage];
     if (id !== undefined && id !== '' && (uses[stage] || types.has(stage))) services.add(id);
   }
-  for (const word of named) {
-    if (isTypeWord(word)) types.add(word.toLowerCase());
-    else services.add(word);
+  for (const name of named) {
+    if (isTypeName(name)) types.add(name.toLowerCase());
+    else services.add(name);
   }
   // Already required by the pipeline: equal needs must look the same.
   for (const stage of STAGES) if (uses[stage]) types.delete(stage);

@@ -6,7 +6,7 @@ export interface RetryOptions {
   readonly delayMs: number;
   /** Tries in all; unlimited if absent. The last failure is thrown. */
   readonly maxTries?: number;
-  /** Asked before each further try. False: the call is no longer wanted, and `retry` resolves with undefined. */
+  /** Called before each further try. False: the call is no longer wanted, and `retry` resolves with undefined. */
   readonly isWanted?: () => boolean;
   /** Called for every failed try. */
   readonly onFailed?: (fault: unknown, tries: number) => void;

@@ -8,14 +8,14 @@ const NODES = ['node-1', 'node-2', 'node-3', 'node-4', ''];
 const NODE = fc.constantFrom(...NODES);
 const STEP = fc.record({
   do: fc.constantFrom('open' as const, 'close' as const, 'keep' as const, 'drop' as const),
-  book: fc.nat(1),
+  table: fc.nat(1),
   node: NODE,
   slots: fc.nat(100),
 });
 
-function slotsIn(book: NodeAccounts, nodeId: string): number | undefined {
-  const number = book.find(nodeId);
-  return number === UNNUMBERED ? undefined : book.read(number, SLOTS);
+function slotsIn(table: NodeAccounts, nodeId: string): number | undefined {
+  const number = table.find(nodeId);
+  return number === UNNUMBERED ? undefined : table.read(number, SLOTS);
 }
 
 describe('numbers of nodes', () => {
@@ -23,18 +23,18 @@ describe('numbers of nodes', () => {
     fc.assert(
       fc.property(fc.array(STEP, { maxLength: 80 }), (steps) => {
         const numbers = new NodeNumbers();
-        const books = [new NodeAccounts(numbers), new NodeAccounts(numbers)] as const;
+        const tables = [new NodeAccounts(numbers), new NodeAccounts(numbers)] as const;
         const models = [new Map<string, number>(), new Map<string, number>()] as const;
         const kept: { node: string; number: number }[] = [];
-        for (const { do: what, book: at, node, slots } of steps) {
-          const [book, model] = [books[at] as NodeAccounts, models[at] as Map<string, number>];
+        for (const { do: what, table: at, node, slots } of steps) {
+          const [table, model] = [tables[at] as NodeAccounts, models[at] as Map<string, number>];
           if (what === 'open') {
-            const number = model.has(node) ? book.find(node) : book.open(node);
+            const number = model.has(node) ? table.find(node) : table.open(node);
             expect(number).toBe(numbers.find(node));
-            book.write(number, SLOTS, slots);
+            table.write(number, SLOTS, slots);
             model.set(node, slots);
           } else if (what === 'close') {
-            if (model.delete(node)) book.close(book.find(node));
+            if (model.delete(node)) table.close(table.find(node));
           } else if (what === 'keep') kept.push({ node, number: numbers.keep(node) });
           else {
             const dropped = kept.pop();
@@ -45,7 +45,7 @@ describe('numbers of nodes', () => {
           for (const each of NODES) {
             expect(numbers.find(each) !== UNNUMBERED).toBe(used.has(each));
             if (used.has(each)) expect(numbers.nameOf(numbers.find(each))).toBe(each);
-            for (const one of [0, 1] as const) expect(slotsIn(books[one], each)).toBe(models[one].get(each));
+            for (const one of [0, 1] as const) expect(slotsIn(tables[one], each)).toBe(models[one].get(each));
           }
           for (const one of kept) expect(numbers.find(one.node)).toBe(one.number);
         }

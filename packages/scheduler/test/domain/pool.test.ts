@@ -39,11 +39,11 @@ describe('a node', () => {
   });
 
   it('fits a pool with languages only if it has them all', () => {
-    const wish = pool(1, [], { languages });
-    expect(fits(wish, anyProfile)).toBe(true);
-    expect(fits(wish, { ...anyProfile, asr: ['en', 'de'] })).toBe(true);
-    expect(fits(wish, { ...anyProfile, asr: ['de'] })).toBe(false);
-    expect(fits(wish, { ...anyProfile, nmt: nmtProduct(['zh'], ANY) })).toBe(false);
+    const wanted = pool(1, [], { languages });
+    expect(fits(wanted, anyProfile)).toBe(true);
+    expect(fits(wanted, { ...anyProfile, asr: ['en', 'de'] })).toBe(true);
+    expect(fits(wanted, { ...anyProfile, asr: ['de'] })).toBe(false);
+    expect(fits(wanted, { ...anyProfile, nmt: nmtProduct(['zh'], ANY) })).toBe(false);
   });
 
   it('belongs to the most specific pool that it fits, or to none', () => {
@@ -80,42 +80,46 @@ describe('a node', () => {
 
 describe('a pool', () => {
   const core = { asr: 'whisper', nmt: 'm2m' };
-  const asks = (
+  const isEligibleFor = (
     stages: PoolRequirement['stages'],
-    words: readonly string[] = [],
+    names: readonly string[] = [],
     part: Partial<PoolPlan> = {},
     ...listed: string[]
-  ) => isEligible(planOf([], part), pool(1, listed), { stages, words });
+  ) => isEligible(planOf([], part), pool(1, listed), { stages, names });
 
   it('is eligible if it lists nothing, or nothing is required', () => {
-    expect(asks(['asr', 'nmt'], ['x'], { core, matchScope: 'all_required', matchMode: 'exact' })).toBe(true);
-    expect(asks([], [], { core, matchMode: 'exact' }, 'whatever')).toBe(true);
+    expect(
+      isEligibleFor(['asr', 'nmt'], ['x'], { core, matchScope: 'all_required', matchMode: 'exact' }),
+    ).toBe(true);
+    expect(isEligibleFor([], [], { core, matchMode: 'exact' }, 'whatever')).toBe(true);
   });
 
   it('must list the core service of each stage, by id or by type', () => {
-    expect(asks(['asr', 'nmt'], [], { core }, 'whisper', 'm2m')).toBe(true);
-    expect(asks(['asr', 'nmt'], [], { core }, 'asr', 'm2m')).toBe(true);
-    expect(asks(['asr', 'nmt'], [], { core }, 'm2m')).toBe(false);
-    expect(asks(['asr', 'tts'], [], { core }, 'whisper', 'asr')).toBe(false);
+    expect(isEligibleFor(['asr', 'nmt'], [], { core }, 'whisper', 'm2m')).toBe(true);
+    expect(isEligibleFor(['asr', 'nmt'], [], { core }, 'asr', 'm2m')).toBe(true);
+    expect(isEligibleFor(['asr', 'nmt'], [], { core }, 'm2m')).toBe(false);
+    expect(isEligibleFor(['asr', 'tts'], [], { core }, 'whisper', 'asr')).toBe(false);
   });
 
   it('with ids only says nothing about a stage without an id', () => {
-    expect(asks(['tts'], [], { core }, 'whisper')).toBe(true);
-    expect(asks(['tts'], [], {}, 'm2m')).toBe(true);
-    expect(asks(['tts'], [], {}, 'asr')).toBe(false);
+    expect(isEligibleFor(['tts'], [], { core }, 'whisper')).toBe(true);
+    expect(isEligibleFor(['tts'], [], {}, 'm2m')).toBe(true);
+    expect(isEligibleFor(['tts'], [], {}, 'asr')).toBe(false);
   });
 
   it('need not list more than the core services unless the scope is all_required', () => {
-    expect(asks(['asr'], ['tone'], { core }, 'whisper')).toBe(true);
-    expect(asks(['asr'], ['tone'], { core, matchScope: 'all_required' }, 'whisper')).toBe(false);
-    expect(asks(['asr'], ['tone'], { core, matchScope: 'all_required' }, 'whisper', 'tone')).toBe(true);
+    expect(isEligibleFor(['asr'], ['tone'], { core }, 'whisper')).toBe(true);
+    expect(isEligibleFor(['asr'], ['tone'], { core, matchScope: 'all_required' }, 'whisper')).toBe(false);
+    expect(isEligibleFor(['asr'], ['tone'], { core, matchScope: 'all_required' }, 'whisper', 'tone')).toBe(
+      true,
+    );
   });
 
   it('may not list more than the job requires if the mode is exact', () => {
-    expect(asks(['asr'], [], { core }, 'whisper', 'm2m')).toBe(true);
-    expect(asks(['asr'], [], { core, matchMode: 'exact' }, 'whisper', 'm2m')).toBe(false);
-    expect(asks(['asr', 'nmt'], [], { core, matchMode: 'exact' }, 'whisper', 'm2m')).toBe(true);
-    expect(asks(['asr', 'nmt'], [], { core, matchMode: 'exact' }, 'asr', 'nmt')).toBe(true);
+    expect(isEligibleFor(['asr'], [], { core }, 'whisper', 'm2m')).toBe(true);
+    expect(isEligibleFor(['asr'], [], { core, matchMode: 'exact' }, 'whisper', 'm2m')).toBe(false);
+    expect(isEligibleFor(['asr', 'nmt'], [], { core, matchMode: 'exact' }, 'whisper', 'm2m')).toBe(true);
+    expect(isEligibleFor(['asr', 'nmt'], [], { core, matchMode: 'exact' }, 'asr', 'nmt')).toBe(true);
   });
 
   it('that is eligible exactly is eligible in the wider mode', () => {
@@ -127,10 +131,10 @@ describe('a pool', () => {
         fc.uniqueArray(word),
         fc.constantFrom('core_only' as const, 'all_required' as const),
         fc.constantFrom({}, core),
-        (listed, stages, words, matchScope, ids) => {
-          const ask = (matchMode: 'exact' | 'contains') =>
-            asks(stages, words, { core: ids, matchScope, matchMode }, ...listed);
-          expect(!ask('exact') || ask('contains')).toBe(true);
+        (listed, stages, names, matchScope, ids) => {
+          const eligible = (matchMode: 'exact' | 'contains') =>
+            isEligibleFor(stages, names, { core: ids, matchScope, matchMode }, ...listed);
+          expect(!eligible('exact') || eligible('contains')).toBe(true);
         },
       ),
     );

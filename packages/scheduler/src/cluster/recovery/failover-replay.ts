@@ -30,7 +30,7 @@ export interface FailoverReplay {
    * Resolves when the other instances had time to write their jobs again: only then does a missing record prove that a request has no
    * job (I3).
    */
-  othersTold(jobId: JobId): Promise<void> | undefined;
+  othersReplayed(jobId: JobId): Promise<void> | undefined;
   /** The record may be lost, by that rule. */
   mayBeLost(jobId: JobId): boolean;
 }
@@ -152,7 +152,7 @@ export function createFailoverReplay(deps: {
       return runs.length === 0 ? undefined : settled(runs.map(({ done }) => done));
     },
     mayBeLost: (jobId) => lostUntil(jobId) !== undefined,
-    othersTold(jobId) {
+    othersReplayed(jobId) {
       const until = lostUntil(jobId);
       return until === undefined ? undefined : sleep(clock, until - clock.now());
     },

@@ -53,7 +53,7 @@ export const CLUSTER_METRICS = {
   },
   scheduler_instance_backlog: {
     kind: 'gauge',
-    help: 'What this instance remembers of jobs it shares with others: takeovers nobody has answered for and audio_offers nobody has heard (10,000 each, then no more), drivers of jobs on its nodes and slots it keeps for them (50,000 each, the oldest go), and lasting_slots, those it took on nodes of others that are not known to last (until their reservation ends).',
+    help: 'What this instance stores about jobs it shares with others: takeovers without an answer and audio_offers not received yet (at most 10,000 each), and drivers of jobs on its nodes (at most 50,000; the oldest are dropped).',
     labels: ['of'],
   },
   scheduler_node_reports_dropped_total: {

@@ -57,7 +57,7 @@ export const SESSIONS_METRICS = {
   },
   scheduler_backpressure_total: {
     kind: 'counter',
-    help: 'Times a client was asked to send less, by action.',
+    help: 'Backpressure messages sent to clients, by action.',
     labels: ['action'],
     limits: ['session.max_utterances'],
   },

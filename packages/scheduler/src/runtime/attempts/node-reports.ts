@@ -121,7 +121,7 @@ export function createNodeReports(
       const { jobId, nodeId, attempt } = report;
       engine.log.info(
         { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason },
-        'the job did not reach its node: undeliverable',
+        'the job was not delivered: undeliverable',
       );
       const found = find('failure', report);
       const flight = found instanceof Promise ? await found : found;

@@ -158,11 +158,11 @@ export const routingKey = ({ tenantId, sessionId }: Pick<Need, 'tenantId' | 'ses
 function requirementOf({ core }: PoolPlan, need: Need): PoolRequirement {
   const uses = { asr: need.usesAsr, nmt: need.usesNmt, tts: need.usesTts };
   const stages = CORE_STAGES.filter((stage: CoreStage) => uses[stage] || need.types.includes(stage));
-  const names = new Set<string>(stages.flatMap((stage) => [stage, core[stage] ?? stage]));
-  const words = [...need.types, ...need.services, ...(need.features ?? [])].filter(
-    (word) => !names.has(word),
+  const stageNames = new Set<string>(stages.flatMap((stage) => [stage, core[stage] ?? stage]));
+  const names = [...need.types, ...need.services, ...(need.features ?? [])].filter(
+    (word) => !stageNames.has(word),
   );
-  return { stages, words };
+  return { stages, names };
 }
 
 /** Jobs of one kind are equal for pools. Names are written with their length, so that no client can make two kinds equal. */

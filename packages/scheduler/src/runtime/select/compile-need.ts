@@ -13,7 +13,7 @@ export interface CompiledNeed {
   readonly fleet: FleetView;
   readonly need: Need;
   readonly query: StandingQuery;
-  /** As `book` knows it; see `routeOf`. */
+  /** The pool map of `route`; see `routeOf`. */
   poolMap: PoolMap | undefined;
   route: PoolRoute | undefined;
 }

@@ -234,14 +234,14 @@ describe('a request whose record the store may have lost', () => {
 
   it('may have a job until the other drivers had time to replay', async () => {
     const { clock, failoverReplay } = start([]);
-    expect(failoverReplay.othersTold('a')).toBeUndefined();
+    expect(failoverReplay.othersReplayed('a')).toBeUndefined();
     await failoverReplay.run(onShard('a'));
-    const written = failoverReplay.othersTold('a') as Promise<void>;
+    const written = failoverReplay.othersReplayed('a') as Promise<void>;
     await clock.advance(1_999);
     expect(await isPending(written)).toBe(true);
     await clock.advance(1);
     await written;
-    expect(failoverReplay.othersTold('a')).toBeUndefined();
+    expect(failoverReplay.othersReplayed('a')).toBeUndefined();
     expect(clock.pending()).toBe(0);
   });
 
@@ -260,7 +260,7 @@ describe('a request whose record the store may have lost', () => {
   it('is new at once if its shard lost nothing', async () => {
     const { failoverReplay } = start([]);
     await failoverReplay.run(onShard('a'));
-    expect(failoverReplay.othersTold('b')).toBeUndefined();
+    expect(failoverReplay.othersReplayed('b')).toBeUndefined();
   });
 
   it('waits for the last of several data losses', async () => {
@@ -268,7 +268,7 @@ describe('a request whose record the store may have lost', () => {
     await failoverReplay.run(onShard('a'));
     await clock.advance(1_500);
     await failoverReplay.run(onShard('a'));
-    const written = failoverReplay.othersTold('a') as Promise<void>;
+    const written = failoverReplay.othersReplayed('a') as Promise<void>;
     await clock.advance(1_999);
     expect(await isPending(written)).toBe(true);
     await clock.advance(1);

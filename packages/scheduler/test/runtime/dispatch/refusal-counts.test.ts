@@ -9,8 +9,8 @@ describe('a refusal because no node fits', () => {
   it('is counted under types, models or features', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    const refuse = async (wish: Partial<ReturnType<typeof need>>) =>
-      rig.refusal(await rig.service.dispatch(rig.request({ need: need(wish) })));
+    const refuse = async (part: Partial<ReturnType<typeof need>>) =>
+      rig.refusal(await rig.service.dispatch(rig.request({ need: need(part) })));
     await refuse({ directions: [{ source: 'xx', target: 'zh' }] });
     expect(selectors(rig).at(-1)).toMatch(/\{types,/);
     await refuse({ services: ['voice-9'] });

@@ -86,7 +86,7 @@ const types = fc.oneof(
   { weight: 1, arbitrary: fc.subarray([...TYPES], { minLength: 3 }) },
 );
 const mostly = fc.integer({ min: 0, max: 7 }).map((n) => n > 0);
-const seldom = mostly.map((isMostly) => !isMostly);
+const rarely = mostly.map((isMostly) => !isMostly);
 
 const profile: fc.Arbitrary<NodeProfile> = fc.record({
   installedTypes: types,
@@ -122,9 +122,9 @@ const viewOf = (nodeId: fc.Arbitrary<string>, pool: readonly NodeProfile[]): fc.
     ),
     isFresh: mostly,
     isCalm: mostly,
-    isQueueing: seldom,
-    isCordoned: seldom,
-    isEjected: seldom,
+    isQueueing: rarely,
+    isCordoned: rarely,
+    isEjected: rarely,
     slots: fc.integer({ min: 0, max: 4 }),
     lastBeatAt: fc.integer({ min: 0, max: 3 }),
     markedServices: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray(MARKED)),
@@ -169,15 +169,15 @@ export const anyNeed: fc.Arbitrary<NamedNeed> = fc
       fc.record({ source: fc.oneof({ weight: 4, arbitrary: language }, fc.constant(ANY)), target: language }),
       { minLength: 1, maxLength: 2 },
     ),
-    isSourceAuto: seldom,
+    isSourceAuto: rarely,
     usesAsr: mostly,
     usesNmt: mostly,
     usesTts: fc.boolean(),
     types: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.constant(['tone'])),
     services: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray([...SERVICES])),
     features: fc.option(fc.subarray([...FEATURES]), { nil: undefined, freq: 3 }),
-    isAudioByReference: seldom,
-    isPairUnknown: seldom,
+    isAudioByReference: rarely,
+    isPairUnknown: rarely,
     needsPublicNode: fc.boolean(),
     preferredNodeId: fc.option(
       fc.integer({ min: 0, max: 20 }).map((n) => `n${n}`),

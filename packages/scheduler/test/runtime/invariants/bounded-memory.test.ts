@@ -56,19 +56,19 @@ describe('limits of the hot path', () => {
       },
     };
     const prefer = createPreferPool({ ...fleet, pools: counted, table: fleet.table, stats: fleet.stats });
-    const ask = (number: number) => {
+    const lookUp = (number: number) => {
       const direction = { source: `s${number}`, target: 'zh' };
       return prefer(
         { tenantId: 'acme', sessionId: 's' },
         { ...direction, directions: [direction], isSourceAuto: false, isPairUnknown: false },
       );
     };
-    for (let number = 0; number < MAX_PAIRS - 1; number += 1) ask(number);
+    for (let number = 0; number < MAX_PAIRS - 1; number += 1) lookUp(number);
     expect(routes).toBe(MAX_PAIRS - 1);
-    const first = ask(0);
+    const first = lookUp(0);
     expect(routes).toBe(MAX_PAIRS - 1);
-    ask(MAX_PAIRS);
-    expect(ask(0)).toBe(first);
+    lookUp(MAX_PAIRS);
+    expect(lookUp(0)).toBe(first);
     expect(routes).toBe(MAX_PAIRS + 1);
   });
 

@@ -17,7 +17,11 @@ const SEEDS = Number(process.env.CHAOS_SEEDS ?? 40);
 const FIRST_SEED = Number(process.env.CHAOS_FIRST_SEED ?? 1);
 
 const MODES: Readonly<Record<string, SharedMode>> = {
-  'instant, and whoever loses its jobs is told': { maxDelayMs: 0, failRate: 0, isNotified: true },
+  'instant, and an instance that loses its jobs is notified': {
+    maxDelayMs: 0,
+    failRate: 0,
+    isNotified: true,
+  },
   instant: { maxDelayMs: 0, failRate: 0, isNotified: false },
   slow: { maxDelayMs: 30, failRate: 0, isNotified: false },
   'very slow': { maxDelayMs: 800, failRate: 0, isNotified: false },
@@ -53,9 +57,8 @@ async function check(history: SharedHistory): Promise<string[]> {
   const known = new Set(jobs.map(({ jobId }) => jobId));
   for (const outcome of history.outcomes) {
     if (outcome.kind !== 'dispatched') continue;
-    if (!known.has(outcome.job.jobId)) problems.push('told dispatched, but there is no record');
-    if (!outcome.isRepeat && outcome.job.fence === undefined)
-      problems.push('told dispatched, but no node has it');
+    if (!known.has(outcome.job.jobId)) problems.push('dispatched, but there is no record');
+    if (!outcome.isRepeat && outcome.job.fence === undefined) problems.push('dispatched, but no node has it');
   }
   const sent = history.received.map(({ nodeId, jobId }) => `${nodeId} ${jobId}`);
   if (new Set(sent).size < sent.length) problems.push('a node was sent the same job twice');

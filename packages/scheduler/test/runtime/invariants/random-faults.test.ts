@@ -41,9 +41,9 @@ function falseAnswers({ outcomes, received }: History, jobs: readonly JobRecord[
   const known = new Set(jobs.map(({ jobId }) => jobId));
   for (const outcome of outcomes) {
     if (outcome.kind !== 'dispatched') continue;
-    if (!known.has(outcome.job.jobId)) problems.push('told dispatched, but there is no record');
+    if (!known.has(outcome.job.jobId)) problems.push('dispatched, but there is no record');
     if (outcome.job.fence === undefined)
-      problems.push(`told dispatched, but no node has it (${outcome.job.state})`);
+      problems.push(`dispatched, but no node has it (${outcome.job.state})`);
   }
   if (new Set(received.map(({ nodeId, jobId }) => `${nodeId} ${jobId}`)).size < received.length)
     problems.push('a node was sent the same job twice');

@@ -10,7 +10,7 @@ import { select } from '../../../src/runtime/select/select.ts';
 import { seededChance } from '../fleet/fleet-fixture.ts';
 import { anyPlan, anyPooledNeed, anyViews } from './pool-fixture.ts';
 
-function everybody(fleet: FleetView, compiled: CompiledNeed, seed: number): string[] {
+function selectAll(fleet: FleetView, compiled: CompiledNeed, seed: number): string[] {
   const options = {
     chance: seededChance(seed),
     sampleK: 3,
@@ -40,7 +40,7 @@ function isForbidden(plan: PoolPlan, fleet: FleetView, compiled: CompiledNeed, n
   if (view === undefined || !fits(pool, view.profile)) return true;
   const uses = { asr: need.usesAsr, nmt: need.usesNmt, tts: need.usesTts };
   const stages = (['asr', 'nmt', 'tts'] as const).filter((stage) => uses[stage]);
-  return !isEligible(plan, pool, { stages, words: need.services });
+  return !isEligible(plan, pool, { stages, names: need.services });
 }
 
 describe('I10 isolation', () => {
@@ -58,7 +58,7 @@ describe('I10 isolation', () => {
           for (const view of views) fleet.upsert(view);
           for (const need of needs) {
             const compiled = compileNeed(fleet, need);
-            const found = everybody(fleet, compiled, seed);
+            const found = selectAll(fleet, compiled, seed);
             seen += found.length;
             for (const nodeId of found) expect(isForbidden(plan, fleet, compiled, nodeId)).toBe(false);
             for (const { nodeId } of views)
@@ -85,7 +85,7 @@ describe('I10 isolation', () => {
           fleet.changePools(createPoolMap(before))(Number.POSITIVE_INFINITY);
           for (const view of views) fleet.upsert(view);
           const compiled = compileNeed(fleet, need);
-          everybody(fleet, compiled, 1);
+          selectAll(fleet, compiled, 1);
           const step = fleet.changePools(createPoolMap(after));
           for (let isDone = false, at = 0; !isDone; at++) {
             isDone = step(slice);
@@ -93,7 +93,7 @@ describe('I10 isolation', () => {
             if (view !== undefined) fleet.upsert(view);
             const plan = fleet.pools?.plan as PoolPlan;
             expect(plan).toBe(isDone ? after : before);
-            for (const nodeId of everybody(fleet, compiled, at))
+            for (const nodeId of selectAll(fleet, compiled, at))
               expect(isForbidden(plan, fleet, compiled, nodeId)).toBe(false);
           }
         },

@@ -57,7 +57,7 @@ export const anyPlan: fc.Arbitrary<PoolPlan> = fc
     core: fc.constantFrom({}, { asr: 'whisper', nmt: 'm2m' }),
   })
   .map(({ pools, bound, ...part }) => {
-    const listed = pools.map(({ listed: words, isDedicated }, at) => pool(10 + at, words, { isDedicated }));
+    const listed = pools.map(({ listed: names, isDedicated }, at) => pool(10 + at, names, { isDedicated }));
     const ids = listed.length > 0 ? listed.map(({ poolId }) => poolId) : [0];
     const tenantPools = new Map(
       Object.entries(bound).map(([tenant, at]) => [tenant, ids[at % ids.length] as number]),
@@ -68,8 +68,8 @@ export const anyPlan: fc.Arbitrary<PoolPlan> = fc
 export const anyViews: fc.Arbitrary<NodeView[]> = fc
   .array(fc.record({ services, isReady: fc.integer({ min: 0, max: 5 }) }), { maxLength: 40 })
   .map((all) =>
-    all.map(({ services: words, isReady }, n) =>
-      nodeView(`n${n}`, { profile: having(...words), health: isReady > 0 ? 'ready' : 'degraded' }),
+    all.map(({ services: names, isReady }, n) =>
+      nodeView(`n${n}`, { profile: having(...names), health: isReady > 0 ? 'ready' : 'degraded' }),
     ),
   );
 

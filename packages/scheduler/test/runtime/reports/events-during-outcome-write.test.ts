@@ -20,7 +20,7 @@ async function running() {
 
 describe('I3 one outcome: a result that is being written', () => {
   it.each([
-    ['comes back without the job', (rig: Rig) => rig.service.nodeReturned('node-a', [])],
+    ['reconnects without the job', (rig: Rig) => rig.service.nodeReturned('node-a', [])],
     ['is lost', (rig: Rig) => rig.service.nodeLeft('node-a', 0)],
   ])('counts although its node %s meanwhile', async (_, happens) => {
     const { rig, strikeMove, jobId, first } = await running();
@@ -65,7 +65,7 @@ describe('I3 one outcome: a result that is being written', () => {
   });
 
   it.each([
-    ['comes back without the job', (rig: Rig) => rig.service.nodeReturned('node-b', [])],
+    ['reconnects without the job', (rig: Rig) => rig.service.nodeReturned('node-b', [])],
     ['is lost', (rig: Rig) => rig.service.nodeLeft('node-b', 0)],
   ])('of an abandoned attempt yields to a result whose node %s', async (_, happens) => {
     const { rig, store, jobId, second } = await refusedWrite({ delayMs: AGAIN_MS });
@@ -200,7 +200,7 @@ describe('I3 one outcome: a job at its deadline', () => {
     expect(rig.cancelled.map(({ nodeId }) => nodeId)).toEqual(['node-b']);
   });
 
-  it('ends in time although a result is being written in vain', async () => {
+  it('ends in time although a refused result is being written', async () => {
     const jobDeadlineMs = 10_000;
     const { rig, store } = createFaultyRig({ jobDeadlineMs });
     await rig.addNode('node-a');
