@@ -6,7 +6,7 @@ import {
   jobServiceSettings,
   managementSettings,
 } from '../../packages/scheduler/dist/app/settings/settings-from-config.js';
-import { createTenancy } from '../../packages/scheduler/dist/app/settings/tenancy.js';
+import { configuredTenancy } from '../../packages/scheduler/dist/app/settings/tenancy.js';
 import type { Config } from '../../packages/scheduler/dist/config/settings.js';
 import type { NodeNumbers } from '../../packages/scheduler/dist/domain/numbered/node-numbers.js';
 import { createNodeRegistry } from '../../packages/scheduler/dist/management/create-node-registry.js';
@@ -77,7 +77,7 @@ export function createEngine({ config, ids, store, nodeIdClaims, events, link, .
       outcome: (nodeId, outcome, need) => registry.recordOutcome(nodeId, outcome, need),
       modelNotAvailable() {},
     },
-    tenancy: createTenancy(config, () => 1),
+    tenancy: configuredTenancy(config, () => 1),
     settings: jobServiceSettings(config),
   });
   const generations = new Map<string, number>();

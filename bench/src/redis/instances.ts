@@ -69,7 +69,7 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
     loadOf: (nodeId) => engine.fleet.load(nodeId),
     events: {
       loaded: (nodeId, load) => engine.fleet.setLoad(nodeId, load),
-      nodeNews() {},
+      attemptOutcome() {},
       missing() {},
       partial() {},
     },

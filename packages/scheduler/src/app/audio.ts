@@ -1,10 +1,8 @@
-/** Composition root: input audio on this instance: where it is held, and how nodes and other instances fetch it. */
+/** Composition root: input audio on this instance: its store, and how nodes and other instances fetch it. */
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createAudioStore } from '../adapters/memory/audio-store.ts';
 import type { Config } from '../config/settings.ts';
-import type { JobId } from '../domain/ids.ts';
-import type { AudioAt } from '../domain/job-spec.ts';
 import type { Log } from '../ports/log.ts';
 import { createAudioTokens } from '../transport/access/audio-tokens.ts';
 import { audioBaseUrl, createAudioReferences } from '../transport/link/audio-references.ts';
@@ -23,23 +21,17 @@ export function createInputAudio(deps: { config: Config; log: Log; isSingleInsta
     store,
     tokens,
     references,
-    /** Where others fetch audio that is held here. */
-    at(jobId: JobId): AudioAt | undefined {
-      const held = store.get(jobId);
-      return held && references.referAlways(jobId, held);
-    },
-    /** Answers where nodes and other instances reach this one, if they can. */
+    /** Returns the address at which nodes and other instances reach this one, if they can. */
     serve(address: AddressInfo): string | undefined {
       const base = audioBaseUrl(config.server.advertise_url, address);
       if (base !== undefined) references.serveAt(base);
       else if (isSingleInstance) log.info({}, NO_AUDIO_BY_REFERENCE);
-      else throw new Error(NO_WAY_FOR_OTHERS);
+      else throw new Error(NO_ADDRESS_FOR_OTHERS);
       return base;
     },
   };
 }
 
 const NO_AUDIO_BY_REFERENCE =
-  'audio goes to every node inline: nodes cannot know at which address they reach this instance; set server.advertise_url';
-const NO_WAY_FOR_OTHERS =
-  'other instances cannot know at which address they reach this one; set server.advertise_url';
+  'audio goes to every node inline, because this instance has no address for nodes; set server.advertise_url';
+const NO_ADDRESS_FOR_OTHERS = 'this instance has no address for other instances; set server.advertise_url';

@@ -1,8 +1,7 @@
-/** Composition root: the services beside the hot path — the catalogue of services and the statistics. Dispatch waits for neither. */
+/** Composition root: the background services: the catalogue and the statistics. A dispatch waits for neither. */
 import { createServiceHub } from '../adapters/http/service-hub.ts';
 import { createServiceIndex } from '../adapters/system/service-index.ts';
 import type { Config } from '../config/settings.ts';
-import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import { type Catalogue, createCatalogue } from '../management/catalogue/create-catalogue.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
 import { countPart, type StatsSources } from '../management/stats/count-part.ts';
@@ -17,6 +16,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
+import { countWhileHubDown } from '../runtime/dispatch/count-hub-down.ts';
 import type { FleetView } from '../runtime/fleet/fleet-view.ts';
 import type { SessionService } from '../session/session-service.ts';
 import { createPrintStats } from '../transport/http/views/print-stats.ts';
@@ -27,9 +27,9 @@ import { catalogueSettings } from './settings/settings-from-config.ts';
 export interface BackgroundServices {
   readonly catalogue: Catalogue;
   readonly stats: StatsService;
-  /** As that of the jobs; while the hub is down its outcomes are counted. */
+  /** The dispatch of the job service; its outcomes are counted while the hub is down. */
   readonly dispatch: RunningJobService['dispatch'];
-  /** How old everything is, asked when metrics are printed. */
+  /** Called when metrics are printed. */
   printGauges(): void;
   start(): void;
   stop(): void;
@@ -68,7 +68,7 @@ export function createBackgroundServices(parts: {
     languages: () => sessions().languageUses(),
   };
   const count = () => countPart(sources, clock);
-  const ofThisOne: SnapshotSource = {
+  const ownSource: SnapshotSource = {
     build: async () => ({ stats: await count(), updatedAt: clock.now() }),
   };
   const { snapshot_interval_ms: intervalMs } = config.scheduler.stats;
@@ -77,7 +77,7 @@ export function createBackgroundServices(parts: {
     print: createPrintStats(catalogue),
     source:
       shared === undefined || together === undefined
-        ? ofThisOne
+        ? ownSource
         : createSharedSource({
             count,
             statsStore: shared.statsStore,
@@ -97,7 +97,9 @@ export function createBackgroundServices(parts: {
   return {
     catalogue,
     stats,
-    dispatch: catalogue.hasHub ? createCountedDispatch({ jobs, catalogue, meter }) : jobs.dispatch,
+    dispatch: catalogue.hasHub
+      ? countWhileHubDown({ dispatch: jobs.dispatch, isHubDown: catalogue.isHubDown, meter })
+      : jobs.dispatch,
     printGauges() {
       const { failCount, lastSuccessAt, services } = catalogue.state();
       const now = clock.now();
@@ -118,27 +120,6 @@ export function createBackgroundServices(parts: {
       catalogue.stop();
       stats.stop();
     },
-  };
-}
-
-/** Nothing but a look at a figure in memory, unless the hub is down; the outcome is never waited for. */
-function createCountedDispatch(deps: {
-  readonly jobs: Pick<RunningJobService, 'dispatch'>;
-  readonly catalogue: Pick<Catalogue, 'isHubDown'>;
-  readonly meter: Meter;
-}): RunningJobService['dispatch'] {
-  const { jobs, catalogue, meter } = deps;
-  const note = (outcome: DispatchOutcome): void => {
-    // Who asks too often is refused with a hub and without one.
-    if (outcome.kind === 'refused' && outcome.code === 'RATE_LIMITED') return;
-    meter.count('scheduler_hub_down_dispatch_total', {
-      outcome: outcome.kind === 'dispatched' ? 'admitted' : 'refused',
-    });
-  };
-  return (request: DispatchRequest) => {
-    const outcome = jobs.dispatch(request);
-    if (catalogue.isHubDown()) Promise.resolve(outcome).then(note, () => undefined);
-    return outcome;
   };
 }
 

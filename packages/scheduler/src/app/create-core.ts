@@ -1,13 +1,11 @@
 /**
- * Composition root: an instance without its doors. Stores, then the fleet view, then the three domains wired to one another by
- * events. Real instances put HTTP and sockets before it (app.ts), the simulation a network of its own.
+ * Composition root: an instance without its servers: stores, the fleet view, then nodes, jobs and sessions, connected by events. Real
+ * instances add HTTP and sockets (create-app.ts), the simulation its own network.
  */
 import { createJobEvents } from '../adapters/memory/job-events.ts';
 import type { ProcessName } from '../cluster/membership/process-name.ts';
 import type { LoadResult } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
-import type { JobId } from '../domain/ids.ts';
-import type { AudioAt } from '../domain/job-spec.ts';
 import type { AudioFetcher } from '../ports/audio-fetcher.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { Chance } from '../ports/chance.ts';
@@ -19,18 +17,19 @@ import type { SlowWatch } from '../ports/slow-watch.ts';
 import { createJobService } from '../runtime/create-job-service.ts';
 import { createFleetView } from '../runtime/fleet/fleet-view.ts';
 import { createJobReader } from '../runtime/job-reader.ts';
+import { publishMoves } from '../runtime/publish-moves.ts';
 import { createSessionService } from '../session/create-session-service.ts';
-import type { AudioReferences } from '../transport/link/audio-references.ts';
+import { type AudioReferences, createAudioLocator } from '../transport/link/audio-references.ts';
 import type { NodeSockets } from '../transport/ws/node-sockets.ts';
 import { createBackgroundServices } from './background-services.ts';
 import { createMultiInstance } from './multi-instance.ts';
-import { createNodeSide } from './nodes.ts';
+import { createNodes } from './nodes.ts';
 import { createPoolsOfApp } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
 import { jobServiceSettings, sessionSettings } from './settings/settings-from-config.ts';
-import { createTenancy } from './settings/tenancy.ts';
-import { alone } from './single-instance.ts';
-import { createTraces, tracing } from './tracing.ts';
+import { configuredTenancy } from './settings/tenancy.ts';
+import { createSingleInstance } from './single-instance.ts';
+import { createTraces } from './tracing.ts';
 
 export type Core = ReturnType<typeof createCore>;
 
@@ -50,13 +49,11 @@ export interface CoreDeps {
   readonly audio: {
     readonly store: AudioStore;
     readonly references: AudioReferences;
-    /** Where others fetch audio that is held here. */
-    at(jobId: JobId): AudioAt | undefined;
     readonly fetcher: AudioFetcher;
   };
-  /** The store of several instances. Absent: this process is alone and needs none. */
+  /** The store that instances share. Absent: a single instance needs none. */
   readonly shared?: SharedStore | undefined;
-  /** Reads the configuration again from where it came from. */
+  /** Reads the configuration again from its source. */
   readonly reread?: (() => Promise<LoadResult>) | undefined;
 }
 
@@ -68,10 +65,10 @@ export function createCore(deps: CoreDeps) {
   const pools = createPoolsOfApp({ config, fleet, clock, meter, log, reread: deps.reread });
   const localEvents = createJobEvents({
     maxListeners: MAX_JOB_LISTENERS,
-    onFault: (fault) => log.error({ err: fault }, 'a listener of job events failed'),
+    onFault: (fault) => log.error({ err: fault }, 'a subscriber of job events failed'),
   });
 
-  // What is remembered. One process keeps it in memory; several share a store behind the same ports.
+  // A single instance keeps its state in memory; several share a store behind the same ports.
   const together =
     shared &&
     createMultiInstance({
@@ -84,23 +81,23 @@ export function createCore(deps: CoreDeps) {
         jobs: () => jobs,
         sessions: () => sessions,
         registry: () => registry,
-        heardMissing: (nodeId, missing) => modelReports.hear(nodeId, missing),
+        reportMissing: (nodeId, missing) => modelReports.hear(nodeId, missing),
         fleet,
-        audioAt: deps.audio.at,
-        cutEverybody: sockets.cutAll,
+        audioAt: createAudioLocator(audio, references),
+        cutAllNodes: sockets.cutAll,
         cutNode: sockets.cut,
       },
     });
-  const here = together ?? alone(config, clock, localEvents, fleet.numbers);
+  const here = together ?? createSingleInstance(config, clock, localEvents, fleet.numbers);
   const { ledger, jobStore: store, nodeIdClaims, mailbox, modelDebounce, events } = here;
 
   const traces = createTraces({ config, clock, meter, log, instanceId: together?.instanceId });
 
-  // What each tenant may have, of which this instance grants its share.
-  const tenancy = createTenancy(config, () => together?.instances() ?? 1);
+  // The limits of each tenant, of which this instance grants its share.
+  const tenancy = configuredTenancy(config, () => together?.instances() ?? 1);
 
-  // Cold path: who the nodes are, and how jobs reach them.
-  const { registry, modelReports, link, localLink, knowledge, endpoints } = createNodeSide({
+  // Cold path: the nodes, and the link to them.
+  const { registry, modelReports, link, localLink, knowledge, endpoints } = createNodes({
     ...tools,
     chance,
     fleet,
@@ -123,13 +120,7 @@ export function createCore(deps: CoreDeps) {
     chance: config.scheduler.candidate_shuffle ? chance : NO_CHANCE,
     ledger,
     store,
-    events: {
-      publish: tracing(traces?.tracer, (job) => {
-        events.publish(job);
-        sessions.jobMoved(job);
-      }),
-      subscribe: events.subscribe,
-    },
+    events: publishMoves({ events, sessions: () => sessions, tracer: traces }),
     audio,
     link,
     fleet,
@@ -141,7 +132,7 @@ export function createCore(deps: CoreDeps) {
   const reports = together?.reports(jobs, localLink);
   const reader = createJobReader({ clock, store, events, claimIfOrphaned: together && jobs.claimIfOrphaned });
 
-  // Beside the hot path: what can be had from the hub, and statistics.
+  // Background services: the catalogue of the hub, and statistics.
   const backgroundServices = createBackgroundServices({
     ...tools,
     registry,
@@ -152,20 +143,20 @@ export function createCore(deps: CoreDeps) {
     together,
   });
 
-  // Sessions: speech becomes jobs, and their outcomes leave in order.
+  // Sessions: speech becomes jobs, and outcomes leave in order.
   const sessions = createSessionService({
     ...tools,
     chance,
     audio,
     jobs: {
-      dispatch: async (request) => backgroundServices.dispatch(request),
+      dispatch: backgroundServices.dispatch,
       waiting: jobs.waiting,
       cancel: (reports?.byRequest ?? jobs).cancel,
     },
     pools: pools.sessionPools,
     tenancy,
     settings: sessionSettings(config),
-    tracer: traces?.tracer,
+    tracer: traces,
     elsewhere: together && {
       store: together.sessionStore,
       owner: together.driver,
@@ -196,5 +187,5 @@ export function createCore(deps: CoreDeps) {
   };
 }
 
-/** Without shuffling the same fleet gives the same choice, to reproduce a problem. */
+/** Without shuffling, the same fleet leads to the same choice. This helps to reproduce a problem. */
 const NO_CHANCE = () => 0;

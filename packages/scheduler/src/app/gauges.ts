@@ -1,6 +1,8 @@
-/** Composition root: how full everything is, asked when metrics are printed and not kept meanwhile. */
+/** Composition root: gauges that are read when metrics are printed, and the limits they are compared with. */
 import type { MemoryJobStore } from '../adapters/memory/job-store.ts';
 import type { MemoryNodeMailbox } from '../adapters/memory/node-mailbox.ts';
+import type { Config } from '../config/settings.ts';
+import { METRICS, type MetricEntry } from '../domain/metrics.ts';
 import type { ModelReports } from '../management/marks/model-reports.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { Meter } from '../ports/meter.ts';
@@ -87,3 +89,25 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_instance_fenced', isFenced() ? 1 : 0);
   }
 }
+
+/** The settings that bound each gauge, set once, so that alarms can compare both. */
+export function setLimitGauges(meter: Pick<Meter, 'gauge'>, config: Config): void {
+  for (const { kind, limits = [] } of Object.values<MetricEntry>(METRICS)) {
+    if (kind !== 'gauge') continue;
+    for (const setting of limits) {
+      const value = valueAt(config, setting);
+      if (typeof value === 'number') meter.gauge('scheduler_limit', value, { setting });
+    }
+  }
+}
+
+const valueAt = (config: unknown, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>(
+      (table, name) =>
+        typeof table === 'object' && table !== null
+          ? (table as Readonly<Record<string, unknown>>)[name]
+          : undefined,
+      config,
+    );

@@ -1,4 +1,4 @@
-/** Composition root: jobs that other instances drive, or drove: the way to their nodes and drivers, and what becomes of them when one dies. */
+/** Composition root: jobs whose node or driver is another instance: assignments, reports, and the takeover after a death. */
 
 import { createDriverClaims } from '../cluster/driver/driver-claims.ts';
 import { createReceiveReports } from '../cluster/driver/receive-reports.ts';
@@ -7,20 +7,23 @@ import { guardMailbox } from '../cluster/guards/mailbox.ts';
 import { acceptAssignments } from '../cluster/holder/accept-assignment.ts';
 import { createDriverCache } from '../cluster/holder/driver-cache.ts';
 import { createFindDriver } from '../cluster/holder/find-driver.ts';
+import { createForwardPartialText } from '../cluster/holder/forward-partial-text.ts';
 import { createForwardReports, type ForwardReports } from '../cluster/holder/forward-reports.ts';
+import { createOwnNodeFacts } from '../cluster/holder/own-node-facts.ts';
 import { createPendingReports } from '../cluster/holder/pending-reports.ts';
 import { createDeadInstances } from '../cluster/membership/last-known-instances.ts';
 import type { Presence } from '../cluster/membership/presence.ts';
-import type { Hints } from '../cluster/messaging/hints.ts';
+import type { HintEvents, Hints } from '../cluster/messaging/hints.ts';
 import { laneOf, type MessageBus } from '../cluster/messaging/message-bus.ts';
 import type { NodeReplica } from '../cluster/nodes/node-replica.ts';
 import { createFailoverReplay } from '../cluster/recovery/failover-replay.ts';
 import { createCertainTakeover, createTakeover } from '../cluster/recovery/takeover.ts';
 import { presenceTtlMs } from '../config/nesting.ts';
 import type { Config } from '../config/settings.ts';
-import { instanceOf, type JobId, type NodeId } from '../domain/ids.ts';
+import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
-import { fitResult } from '../domain/job-spec.ts';
+import type { AudioAt } from '../domain/job-spec.ts';
+import type { NodeRegistry } from '../management/node-registry.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Living } from '../ports/instances.ts';
@@ -28,11 +31,27 @@ import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
-import type { LocalParts } from './local-parts.ts';
+import type { FleetView } from '../runtime/fleet/fleet-view.ts';
+import type { SessionService } from '../session/session-service.ts';
 import type { SharedJobStore, SharedStore } from './shared-store.ts';
 
-const MOST_HELD_BYTES = 64 * 1024 * 1024;
-const MOST_HELD = 10_000;
+/** The parts of this instance that other instances use. They are created later than this. */
+export interface LocalParts {
+  readonly jobs: () => RunningJobService;
+  readonly sessions: () => SessionService;
+  readonly registry: () => NodeRegistry;
+  readonly reportMissing: HintEvents['missing'];
+  readonly fleet: FleetView;
+  /** Where other instances fetch audio that is held here. */
+  readonly audioAt: (jobId: JobId) => AudioAt | undefined;
+  /** This instance was declared dead: other instances have its nodes. */
+  readonly cutAllNodes: () => void;
+  /** The node has connected to another instance. */
+  readonly cutNode: (nodeId: NodeId) => void;
+}
+
+const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+const MAX_PENDING = 10_000;
 
 export function createMultiInstanceJobs(deps: {
   readonly config: Config;
@@ -41,7 +60,6 @@ export function createMultiInstanceJobs(deps: {
   readonly ledger: Pick<SharedStore['ledger'], 'reassert' | 'abandon'>;
   readonly mailbox: SharedStore['mailbox'];
   readonly presence: Presence;
-  readonly driver: () => string;
   readonly bus: MessageBus;
   readonly replica: NodeReplica;
   readonly hints: Hints;
@@ -51,34 +69,32 @@ export function createMultiInstanceJobs(deps: {
   readonly log: Log;
   readonly local: LocalParts;
 }) {
-  const { store, jobStore, presence, driver, bus, replica, hints, clock, meter, log, local } = deps;
+  const { store, jobStore, presence, bus, replica, hints, clock, meter, log, local } = deps;
   const { scheduler } = deps.config;
-  const { living, isFenced, storeNow } = presence;
+  const { living, isFenced, storeNow, driver } = presence;
   const { driverOf } = jobStore;
   const answerMs = scheduler.ack_timeout_ms;
   const deadInstances = createDeadInstances();
 
   const driverCache = createDriverCache({ clock, keepMs: scheduler.job_deadline_ms });
-  const generationOf = (nodeId: NodeId): number | undefined => local.registry().get(nodeId)?.generation;
-  const acknowledges = (nodeId: NodeId): boolean =>
-    local.registry().get(nodeId)?.view.profile.supports.includes('job_ack') === true;
+  const { generationOf, acknowledges } = createOwnNodeFacts(local.registry);
   const pending = createPendingReports({
     clock,
     log,
     meter,
     holdMs: scheduler.job_deadline_ms,
-    maxHeld: MOST_HELD,
-    maxBytes: MOST_HELD_BYTES,
+    maxHeld: MAX_PENDING,
+    maxBytes: MAX_PENDING_BYTES,
   });
   const resume = (job: JobRecord): void => local.jobs().resume(job);
-  const takeoverLookup = createCertainTakeover({
+  const certainTakeover = createCertainTakeover({
     takeoverStore: jobStore,
     instances: store.instances,
     resume,
     clock,
     log,
   });
-  const { takeOver } = takeoverLookup;
+  const { takeOver } = certainTakeover;
   const drivers = createDriverClaims({
     takeoverStore: { takeOver },
     driverOf,
@@ -147,13 +163,13 @@ export function createMultiInstanceJobs(deps: {
     seen(living: Living): void {
       deadInstances.seen(living);
     },
-    /** What is bounded here, and not otherwise counted. */
+    /** Sizes of bounded structures without a gauge of their own. */
     backlog: () => ({
-      takeovers: takeoverLookup.uncertain(),
+      takeovers: certainTakeover.uncertain(),
       audio_offers: drivers.offering(),
       drivers: driverCache.size(),
     }),
-    /** The way to nodes, wherever their sockets are. */
+    /** The link to the nodes of all instances. */
     link: (to: NodeLink): NodeLink =>
       createSendToHolder({
         bus,
@@ -165,7 +181,7 @@ export function createMultiInstanceJobs(deps: {
         now: clock.now,
         log,
       }),
-    /** The way of reports to the drivers of their jobs. `to`: the link to the nodes of this instance. */
+    /** Forwards reports to the drivers of their jobs. `to`: the link to the nodes of this instance. */
     reports(jobs: RunningJobService, to: NodeLink): ForwardReports {
       const findDriver = createFindDriver({
         drives: jobs.drives,
@@ -192,7 +208,7 @@ export function createMultiInstanceJobs(deps: {
         driverCache,
         generationOf,
         pending,
-        fit: (result) => fitResult(result, scheduler.result_inline_max_bytes),
+        maxResultBytes: scheduler.result_inline_max_bytes,
         answerMs,
       });
       acceptAssignments({
@@ -207,11 +223,6 @@ export function createMultiInstanceJobs(deps: {
       });
       return forwardReports;
     },
-    /** Text of a job that may be driven elsewhere. */
-    partial(jobId: JobId, text: string, isFinal: boolean, nodeId: NodeId): void {
-      const to = driverCache.find(jobId);
-      if (to === undefined) local.sessions().partial(jobId, text, isFinal, nodeId);
-      else hints.partial(instanceOf(to), { jobId, text, isFinal, nodeId });
-    },
+    partial: createForwardPartialText({ driverCache, hints, sessions: local.sessions }),
   };
 }

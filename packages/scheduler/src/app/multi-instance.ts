@@ -1,18 +1,19 @@
-/**
- * Composition root: this instance among others. What it owns is told to them, what they own is known here, and what concerns
- * somebody else's job, node or session finds its way there.
- */
+/** Composition root: one of several instances: membership, messages, nodes, jobs and sessions that are shared through the store. */
 import { guardJobStore } from '../cluster/guards/job-store.ts';
 import { guardLedger } from '../cluster/guards/ledger.ts';
+import { guardNodeIdClaims } from '../cluster/guards/node-id-claims.ts';
+import { unlessFenced } from '../cluster/membership/fencing.ts';
 import { createLastKnownInstances } from '../cluster/membership/last-known-instances.ts';
 import { createPresence } from '../cluster/membership/presence.ts';
 import { nameOfProcess, type ProcessName } from '../cluster/membership/process-name.ts';
 import { createHints } from '../cluster/messaging/hints.ts';
+import { createNodeEvents, recordAttemptOutcome } from '../cluster/nodes/node-events.ts';
 import { createNodeReplica } from '../cluster/nodes/node-replica.ts';
 import { EVERYTHING } from '../cluster/recovery/failover-replay.ts';
 import { createSessionRelease } from '../cluster/recovery/session-release.ts';
+import { createStoreSteadiness } from '../cluster/recovery/store-steadiness.ts';
 import type { Config } from '../config/settings.ts';
-import { driverName } from '../domain/ids.ts';
+import type { NodeId } from '../domain/ids.ts';
 import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -20,11 +21,8 @@ import type { JobEvents } from '../ports/job-events.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import { createHolderForwarding } from '../transport/link/forward-to-holder.ts';
-import { guardStore } from './guarded-store.ts';
-import type { LocalParts } from './local-parts.ts';
-import { createMultiInstanceJobs } from './multi-instance-jobs.ts';
+import { createMultiInstanceJobs, type LocalParts } from './multi-instance-jobs.ts';
 import { createMessaging } from './multi-instance-messages.ts';
-import { createNodeEvents, recordNews } from './node-events.ts';
 import type { SharedStore } from './redis-store.ts';
 import { ledgerSettings, presenceSettings, replicaSettings } from './settings/shared-settings.ts';
 import { VERSION } from './version.ts';
@@ -45,7 +43,7 @@ export function createMultiInstance(deps: {
   readonly ids: IdSource;
   readonly meter: Meter;
   readonly log: Log;
-  /** Tells waiters of this process. */
+  /** The subscribers in this process. */
   readonly localEvents: JobEvents;
   readonly local: LocalParts;
 }) {
@@ -57,11 +55,9 @@ export function createMultiInstance(deps: {
   let advertiseUrl: string | undefined;
   let hasJoined = false;
   let watch: ReturnType<SharedStore['watch']> | undefined;
-  let returnedAt = Number.NEGATIVE_INFINITY;
   let instanceCount = 1;
-  /** Who was silent lately may have been so because nobody could be told. */
-  const isStoreSteady = (): boolean =>
-    watch?.isWell() !== false && clock.now() - returnedAt > 2 * scheduler.ack_timeout_ms;
+  const steadiness = createStoreSteadiness({ clock, recoveryMs: 2 * scheduler.ack_timeout_ms });
+  const isStoreSteady = steadiness.isSteady;
 
   const presence = createPresence({
     instances: createLastKnownInstances({
@@ -87,10 +83,14 @@ export function createMultiInstance(deps: {
       lost() {
         local.jobs().dropAll();
         local.sessions().abandonAll();
-        local.cutEverybody();
+        local.cutAllNodes();
       },
       emptied() {
-        store.mark().catch((fault: unknown) => log.error({ err: fault }, 'the store has another schema'));
+        store
+          .mark()
+          .catch((fault: unknown) =>
+            log.error({ err: fault }, 'the schema version could not be written after data loss'),
+          );
         void ofJobs.failoverReplay.run(EVERYTHING);
       },
       reincarnated: () => void ofJobs.takeover.takeOverPrevious(),
@@ -105,9 +105,7 @@ export function createMultiInstance(deps: {
       },
     },
   });
-  const { isFenced, living } = presence;
-  const driver = (): string => driverName(presence.self());
-  // What all share.
+  const { isFenced, living, driver } = presence;
   const onAudioDropped = (): void => meter.count('scheduler_result_audio_dropped_total');
   const guarded = guardStore({
     store,
@@ -122,11 +120,11 @@ export function createMultiInstance(deps: {
     log,
     instanceId,
     isFenced,
-    loadOf: (nodeId) => local.fleet.load(nodeId),
+    loadOf: local.fleet.load,
     events: {
-      loaded: (nodeId, load) => local.fleet.setLoad(nodeId, load),
-      nodeNews: (...news) => recordNews(local.registry(), ...news),
-      missing: local.heardMissing,
+      loaded: local.fleet.setLoad,
+      attemptOutcome: recordAttemptOutcome(local.registry),
+      missing: local.reportMissing,
       partial: ({ jobId, text, isFinal, nodeId }) => local.sessions().partial(jobId, text, isFinal, nodeId),
     },
   });
@@ -142,8 +140,8 @@ export function createMultiInstance(deps: {
   const { bus, reader } = createMessaging(messages);
 
   // Nodes of all instances.
-  const nodeNews = createNodeEvents({
-    config,
+  const nodeEvents = createNodeEvents({
+    graceMs: scheduler.node_reconnect_grace_ms,
     fleet: local.fleet,
     ledger,
     jobs: local.jobs,
@@ -163,7 +161,7 @@ export function createMultiInstance(deps: {
     isFenced,
     settings: replicaSettings(config),
     events: {
-      ...nodeNews.ofOthers,
+      ...nodeEvents.ofOthers,
       overtaken(nodeId, generation) {
         local.cutNode(nodeId);
         local.registry().overtaken(nodeId, generation);
@@ -186,7 +184,6 @@ export function createMultiInstance(deps: {
     ledger: guarded.ledger,
     mailbox: guarded.mailbox,
     presence,
-    driver,
     bus,
     replica,
     hints,
@@ -206,7 +203,7 @@ export function createMultiInstance(deps: {
     handling: reader.handling,
     self: presence.self,
     living,
-    /** How many live, as last seen. */
+    /** The number of living instances, as last read. */
     instances: () => instanceCount,
     jobStore: guardJobStore({ jobs: jobStore, othersReplayed: failoverReplay.othersReplayed }),
     events,
@@ -215,12 +212,12 @@ export function createMultiInstance(deps: {
     sessionStore: guarded.sessions,
     locks: guarded.locks,
     modelDebounce: guarded.modelDebounce,
-    nodeNews,
+    nodeEvents,
     replica,
     holders,
     ...ofJobs,
 
-    /** Asks whoever has a session to let it go. */
+    /** Requests the release of a session from its holder. */
     releaseSession: createSessionRelease({
       bus,
       self: driver,
@@ -234,34 +231,63 @@ export function createMultiInstance(deps: {
       if ((await presence.start()) === 'taken') {
         throw new Error(`another living instance has the name ${instanceId}; ${OWN_NAME}`);
       }
-      // Only under a name that others know: should this instance die in between, nobody would ever look for its inbox.
+      // After the announcement: if this instance died before it, no other instance would find the inbox.
       await store.inbox.open(instanceId);
       await hints.start();
       await replica.start();
-      // Its jobs before its messages: what is said of a job that nobody drives yet comes again only after a while.
+      // Jobs before messages: a report about a job without a driver would be retried only later.
       await takeover.takeOverPrevious();
       reader.start();
       watch = store.watch(instanceId, {
         changed: (affected) => void failoverReplay.run(affected),
         returned() {
-          returnedAt = clock.now();
+          steadiness.returned();
           presence.holdOff();
         },
       });
+      steadiness.watch(watch.isWell);
       hasJoined = true;
     },
-    withdraw: nodeNews.withdraw,
-    /** Says good-bye: what is left is adopted at once. */
+    withdraw: nodeEvents.withdraw,
+    /** Leaves the cluster: other instances take over at once. */
     async stop(): Promise<void> {
       watch?.close();
       await replica.stop();
       await hints.stop();
       await reader.stop();
       ofJobs.pending.stop();
-      await jobStore.close().catch((fault: unknown) => log.warn({ err: fault }, 'indexes were not written'));
+      await jobStore
+        .close()
+        .catch((fault: unknown) =>
+          log.warn({ err: fault }, 'the job indexes could not be written at shutdown'),
+        );
       await presence.stop();
       await events.close();
       store.close();
     },
+  };
+}
+
+const NEEDS_NO_STORE = ['drives', 'levels', 'watchersOf'] as const;
+
+/** The ports of the shared store, which reject while this instance is fenced. */
+export function guardStore(deps: {
+  store: SharedStore;
+  isFenced: () => boolean;
+  /** The credential of a node that this instance or its replica knows. */
+  credentialOf: (nodeId: NodeId) => string | undefined;
+}) {
+  const { store, isFenced, credentialOf } = deps;
+  return {
+    ledger: unlessFenced(store.ledger, isFenced),
+    mailbox: unlessFenced(store.mailbox, isFenced),
+    sessions: unlessFenced(store.sessions, isFenced),
+    locks: unlessFenced(store.locks, isFenced),
+    modelDebounce: unlessFenced(store.modelDebounce, isFenced),
+    nodeIdClaims: guardNodeIdClaims({
+      nodeIdClaims: unlessFenced(store.nodeIdClaims, isFenced),
+      credentialOf,
+    }),
+    jobs: (by: Parameters<SharedStore['jobs']>[0]) => unlessFenced(store.jobs(by), isFenced, NEEDS_NO_STORE),
   };
 }

@@ -1,10 +1,10 @@
-/** Composition root: the nodes of this instance. Who they are is told to selection and the engine; jobs reach them by their link. */
+/** Composition root: the nodes of this instance: their registry, connected to selection and the engine, and the link by which they get jobs. */
 import type { JobAssign } from '@lingua/protocol';
 import { createEndpointCaller } from '../adapters/http/endpoint-caller.ts';
 import type { Config } from '../config/settings.ts';
-import { useOf } from '../domain/service-use.ts';
 import { createNodeRegistry } from '../management/create-node-registry.ts';
 import { createModelReports } from '../management/marks/model-reports.ts';
+import { createNodeKnowledge } from '../management/node-knowledge.ts';
 import type { RegistryEvents } from '../management/node-registry.ts';
 import type { AudioFetcher } from '../ports/audio-fetcher.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
@@ -27,7 +27,7 @@ import type { NodeSockets } from '../transport/ws/node-sockets.ts';
 import type { MultiInstance } from './multi-instance.ts';
 import { linkSettings, managementSettings, modelReportSettings } from './settings/settings-from-config.ts';
 
-export function createNodeSide(parts: {
+export function createNodes(parts: {
   readonly config: Config;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -41,12 +41,12 @@ export function createNodeSide(parts: {
   readonly mailbox: NodeMailbox<JobAssign>;
   readonly audio: AudioStore;
   readonly references: AudioReferences;
-  /** Audio that other instances hold. */
+  /** Fetches audio that other instances hold. */
   readonly fetcher: AudioFetcher;
   readonly together: MultiInstance | undefined;
   readonly jobs: () => Pick<RunningJobService, 'nodeLeft' | 'nodeReturned'>;
   readonly modelDebounce: Locks;
-  /** Somewhere a model is missing: said once per service, version and window, by one of all instances. */
+  /** A node lacks a model. Called once per service, version and window, on one of all instances. */
   readonly withdrawn: (serviceId: string, version: string) => void;
 }) {
   const { config, clock, chance, ids, meter, log, fleet, sockets, ledger, nodeIdClaims, mailbox } = parts;
@@ -62,7 +62,9 @@ export function createNodeSide(parts: {
       fleet.remove(nodeId);
       mailbox
         .forget(nodeId)
-        .catch((fault: unknown) => log.warn({ node_id: nodeId, err: fault }, 'a mailbox was not emptied'));
+        .catch((fault: unknown) =>
+          log.warn({ node_id: nodeId, err: fault }, 'the mailbox of a removed node could not be emptied'),
+        );
     },
     statusChanged: (nodeId, health, reason) => sockets.pushStatus(nodeId, health, reason),
     ordered: (nodeId, order) => sockets.order(nodeId, order),
@@ -78,7 +80,7 @@ export function createNodeSide(parts: {
     meter,
     log,
     settings: managementSettings(config),
-    events: together?.nodeNews.ofOwn(events) ?? events,
+    events: together?.nodeEvents.ofOwn(events) ?? events,
     markedElsewhere: (nodeId) => fleet.view(nodeId)?.markedServices ?? [],
   });
 
@@ -87,7 +89,7 @@ export function createNodeSide(parts: {
     log,
     meter,
     registry,
-    passOn: together?.nodeNews.passOnMissing ?? (() => false),
+    passOn: together?.nodeEvents.passOnMissing ?? (() => false),
     locks: parts.modelDebounce,
     withdrawn: parts.withdrawn,
     settings: modelReportSettings(config),
@@ -99,7 +101,7 @@ export function createNodeSide(parts: {
     ledger,
     mailbox,
     endpoints,
-    find: (nodeId) => together?.replica.find(nodeId) ?? registry.get(nodeId),
+    find: together?.nodeEvents.find ?? registry.get,
     audio,
     references,
     fetcher: parts.fetcher,
@@ -107,12 +109,11 @@ export function createNodeSide(parts: {
     log,
     settings: linkSettings(config),
   });
-  const knowledge: NodeKnowledge = {
+  const knowledge: NodeKnowledge = createNodeKnowledge({
     profile: fleet.profile,
-    placed: (nodeId, need) => registry.recordPlacement(nodeId, useOf(need)),
-    outcome: (nodeId, outcome, need) => registry.recordOutcome(nodeId, outcome, useOf(need)),
+    registry,
     modelNotAvailable: modelReports.report,
-  };
+  });
 
   return {
     registry,
@@ -120,6 +121,6 @@ export function createNodeSide(parts: {
     endpoints,
     link: together?.link(localLink) ?? localLink,
     localLink,
-    knowledge: together?.nodeNews.knowledge(knowledge) ?? knowledge,
+    knowledge: together?.nodeEvents.knowledge(knowledge) ?? knowledge,
   };
 }

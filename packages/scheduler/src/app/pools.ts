@@ -1,33 +1,33 @@
-/** Composition root: the pools in force, and how others from the configuration take their place while jobs go on. */
+/** Composition root: the pools in force, and their replacement when the configuration is reloaded, while jobs go on. */
 import type { LoadResult } from '../config/load-config.ts';
 import { printFinding } from '../config/origin.ts';
 import type { Config } from '../config/settings.ts';
 import { UNPOOLED } from '../domain/pool.ts';
+import { sleep } from '../domain/with-timeout.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { FleetView } from '../runtime/fleet/fleet-view.ts';
 import { createPoolMap, type PoolMap } from '../runtime/pools/pool-map.ts';
-import { createPreferPool } from '../runtime/pools/prefer-pool.ts';
-import type { Pools } from '../session/speech/preferred-pool.ts';
+import { createSessionPools } from '../runtime/pools/prefer-pool.ts';
 import { poolDigest, poolPlanOf } from './settings/pool-plan.ts';
 
-/** How long a change of pools goes on without a pause: well below 5 ms (I6). A node costs the more the more pools there are. */
+/** The longest slice of a change of pools: well below 5 ms (I6). The cost of a node grows with the number of pools. */
 const SLICE_MS = 2;
-/** Nodes between two looks at the clock. */
+/** Nodes between two reads of the clock. */
 const FEW = 8;
 
 export type Reload =
   | {
       readonly kind: 'reloaded';
-      /** False: the pools are what they were. */
+      /** False: the pools are the same. */
       readonly hasChanged: boolean;
       readonly poolCount: number;
-      /** Other settings that differ: they wait for a restart. */
+      /** Other settings that differ: they need a restart. */
       readonly needRestart: readonly string[];
     }
   | { readonly kind: 'invalid'; readonly problems: readonly string[] }
-  /** Nobody knows where the configuration came from. */
+  /** The configuration has no source to read again. */
   | { readonly kind: 'unavailable' };
 
 export function createPoolsOfApp(deps: {
@@ -36,7 +36,7 @@ export function createPoolsOfApp(deps: {
   readonly clock: Clock;
   readonly meter: Meter;
   readonly log: Log;
-  /** Reads the configuration again from where it came from; absent: it came from nowhere. */
+  /** Reads the configuration again from its source; absent: it has none. */
   readonly reread: (() => Promise<LoadResult>) | undefined;
 }) {
   const { fleet, clock, meter, log } = deps;
@@ -55,7 +55,7 @@ export function createPoolsOfApp(deps: {
   async function divideAnew(by: Config): Promise<void> {
     const step = divide(by);
     await inSlices(() => step(FEW));
-    // Jobs that wait may go to nodes now that were free all the time, and of which nobody would hear otherwise.
+    // Waiting jobs may fit nodes now that were free all the time: without this they would not be tried.
     let at: number | undefined = 0;
     await inSlices(() => {
       at = fleet.reportFree(at ?? 0, FEW);
@@ -66,7 +66,7 @@ export function createPoolsOfApp(deps: {
   async function inSlices(step: () => boolean): Promise<void> {
     for (let since = clock.precise(); !step(); ) {
       if (clock.precise() - since < SLICE_MS) continue;
-      await new Promise<void>((resolve) => clock.after(0, resolve));
+      await sleep(clock, 0);
       since = clock.precise();
     }
   }
@@ -82,38 +82,31 @@ export function createPoolsOfApp(deps: {
     const read = await deps.reread();
     if (read.kind === 'invalid') {
       const problems = read.problems.map(printFinding);
-      log.error({ problems }, 'the configuration cannot be used: the pools stay as they are');
+      log.error({ problems }, 'the configuration is invalid: the pools stay as they are');
       meter.count('scheduler_phase3_reloads_total', { result: 'invalid' });
       return { kind: 'invalid', problems };
     }
     for (const warning of read.warnings)
-      log.warn({ warning: printFinding(warning) }, 'something in the configuration is doubtful');
+      log.warn({ warning: printFinding(warning) }, 'the configuration has a warning');
     const differing = differences(config, read.config);
     const needRestart = differing.filter((key) => !key.startsWith(POOLS));
     const hasChanged = needRestart.length < differing.length;
-    // Nothing else of it: what needs a restart must not be half in force, and still differs the next time somebody asks.
+    // Only the pools: settings that need a restart stay as they are, and are reported again at the next reload.
     const next = { ...config, scheduler: { ...config.scheduler, phase3: read.config.scheduler.phase3 } };
     if (hasChanged) await divideAnew(next);
     config = next;
     meter.count('scheduler_phase3_reloads_total', { result: hasChanged ? 'changed' : 'unchanged' });
-    log.info({ pools: poolCount(), changed: hasChanged, need_restart: needRestart }, 'pools read anew');
+    log.info({ pools: poolCount(), changed: hasChanged, need_restart: needRestart }, 'reloaded the pools');
     return { kind: 'reloaded', hasChanged, poolCount: poolCount(), needRestart };
   }
 
-  const sessionPools: Pools = {
-    get edition() {
-      return fleet.pools;
-    },
-    preferred: createPreferPool(fleet),
-  };
-
   return {
-    sessionPools,
-    /** The part of the configuration that is in force now. */
+    sessionPools: createSessionPools(fleet),
+    /** The configuration of the pools in force. */
     effective: () => config.scheduler.phase3,
-    /** Of the pools in force; undefined: there are none. */
+    /** The digest of the pools in force; undefined: there are none. */
     digest: (): string | undefined => fleet.pools && digests.get(fleet.pools),
-    /** One after the other: the last one asked for wins. */
+    /** One at a time: the last reload wins. */
     reload(): Promise<Reload> {
       const next = reloading.then(reload, reload);
       reloading = next;
@@ -130,7 +123,7 @@ export type PoolsOfApp = ReturnType<typeof createPoolsOfApp>;
 
 const POOLS = 'scheduler.phase3.';
 
-/** Keys of settings whose values differ, down to the single one. */
+/** Keys of the settings whose values differ. */
 function differences(one: unknown, other: unknown, key = ''): string[] {
   if (isTable(one) && isTable(other)) {
     const names = new Set([...Object.keys(one), ...Object.keys(other)]);

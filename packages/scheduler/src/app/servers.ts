@@ -1,4 +1,4 @@
-/** Composition root: the doors of an instance — HTTP and sockets — and what is told to whoever knocks. */
+/** Composition root: the servers of an instance: HTTP and sockets. */
 import type { JobAssign } from '@lingua/protocol';
 import type { ForwardReports } from '../cluster/holder/forward-reports.ts';
 import type { Config } from '../config/settings.ts';
@@ -22,7 +22,7 @@ import type { NodeSockets } from '../transport/ws/node-sockets.ts';
 import { createSessionRoute } from '../transport/ws/session-route.ts';
 import { createSocketServer } from '../transport/ws/socket-server.ts';
 import type { BackgroundServices } from './background-services.ts';
-import { tellLimits } from './configured-limits.ts';
+import { setLimitGauges } from './gauges.ts';
 import type { MultiInstance } from './multi-instance.ts';
 import { coreIdsOf } from './settings/pool-plan.ts';
 import { accessSettings, httpSettings, socketSettings } from './settings/settings-from-config.ts';
@@ -40,7 +40,7 @@ export function createServers(parts: {
   readonly log: Log;
   readonly registry: NodeRegistry;
   readonly jobs: RunningJobService;
-  /** What is said of jobs that others drive; absent: there are no others. */
+  /** Forwards reports of jobs that other instances drive; absent in a single instance. */
   readonly reports: ForwardReports | undefined;
   readonly reader: JobReader;
   readonly sessions: SessionService;
@@ -57,7 +57,7 @@ export function createServers(parts: {
 }) {
   const { config, clock, ids, meter, log, registry, jobs, reports, sessions, together } = parts;
   const phase = { isDraining: false, isLeaving: false };
-  tellLimits(meter, config);
+  setLimitGauges(meter, config);
   const gate = createGate({ clock, meter, tenancy: parts.tenancy, settings: accessSettings(config) });
 
   const http = createHttpServer({
@@ -98,10 +98,9 @@ export function createServers(parts: {
     log,
     clock,
     ids,
-    // Nodes may come back while their last jobs end: with them come the results.
+    // Nodes may reconnect while their last jobs end: they still have results to report.
     isDraining: () => phase.isLeaving,
-    onPartial: (nodeId, { job_id, text, is_final }) =>
-      (together ?? sessions).partial(job_id, text, is_final, nodeId),
+    onPartial: (together ?? sessions).partial,
     session: createSessionRoute({
       sessions,
       gate,

@@ -1,4 +1,4 @@
-/** Composition root: what one process remembers by itself. */
+/** Composition root: the stores of a single instance, in memory. */
 import type { JobAssign } from '@lingua/protocol';
 import { createCapacityLedger } from '../adapters/memory/capacity-ledger.ts';
 import { createJobStore } from '../adapters/memory/job-store.ts';
@@ -11,8 +11,8 @@ import type { Clock } from '../ports/clock.ts';
 import type { JobEvents } from '../ports/job-events.ts';
 import { jobStoreLimits } from './settings/settings-from-config.ts';
 
-/** `numbers`: the fleet's, so that the ledger finds a node that was chosen by its number. */
-export function alone(config: Config, clock: Clock, events: JobEvents, numbers: NodeNumbers) {
+/** `numbers`: those of the fleet view, so that the ledger finds a node by its number. */
+export function createSingleInstance(config: Config, clock: Clock, events: JobEvents, numbers: NodeNumbers) {
   const { scheduler } = config;
   const ledger = createCapacityLedger({ clock, numbers });
   return {

@@ -46,6 +46,22 @@ export interface Tenancy {
 export const shareOf = (limit: number, instances: number): number =>
   Math.ceil(limit / Math.max(1, instances));
 
+/** `others`: the terms of tenants without terms of their own. `instances`: how many live, this one included. */
+export function createTenancy(
+  named: ReadonlyMap<TenantId, TenantTerms>,
+  others: TenantTerms,
+  instances: () => number,
+): Tenancy {
+  const all = [others, ...named.values()];
+  return {
+    of: (tenantId) => named.get(tenantId) ?? others,
+    share: (limit) => shareOf(limit, instances()),
+    instances,
+    capsJobs: all.some(({ maxInflightJobs }) => Number.isFinite(maxInflightJobs)),
+    capsSessions: all.some(({ maxSessions }) => Number.isFinite(maxSessions)),
+  };
+}
+
 /** All tenants equal, one instance. */
 export function equalTenancy(terms: Partial<TenantTerms> = {}): Tenancy {
   const all: TenantTerms = {

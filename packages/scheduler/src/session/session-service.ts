@@ -14,7 +14,7 @@ import type { Opening, Session } from './session.ts';
 
 /** The part of the job engine that sessions use. */
 export interface JobDispatcher {
-  dispatch(request: DispatchRequest): Promise<DispatchOutcome>;
+  dispatch(request: DispatchRequest): MaybePromise<DispatchOutcome>;
   /** `code`: the failure code of the cancelled job. */
   cancel(jobId: JobId, message: string, code: ErrorCode): Promise<unknown>;
   waiting(): number;

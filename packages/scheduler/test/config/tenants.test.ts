@@ -1,6 +1,6 @@
 /** The configuration of tenants and its effect. */
 import { describe, expect, it } from 'vitest';
-import { createTenancy } from '../../src/app/settings/tenancy.ts';
+import { configuredTenancy } from '../../src/app/settings/tenancy.ts';
 import { configOf, problemsOf } from './loaded.ts';
 
 const row = (...lines: string[]): string => ['[[scheduler.tenants]]', ...lines, ''].join('\n');
@@ -37,7 +37,7 @@ describe('rows of scheduler.tenants', () => {
         row('tenant_id = "b"', 'weight = 0.5', 'max_inflight_jobs = 10', 'requests_per_second = 11'),
       ].join('\n'),
     );
-    const tenancy = createTenancy(config, () => 2);
+    const tenancy = configuredTenancy(config, () => 2);
     const none = Number.POSITIVE_INFINITY;
     const all = {
       quantum: 0.25,
@@ -56,6 +56,6 @@ describe('rows of scheduler.tenants', () => {
 
   it('without limits turn counting by tenant off', () => {
     const config = configOf(row('tenant_id = "a"', 'weight = 3'));
-    expect(createTenancy(config, () => 1)).toMatchObject({ capsJobs: false, capsSessions: false });
+    expect(configuredTenancy(config, () => 1)).toMatchObject({ capsJobs: false, capsSessions: false });
   });
 });

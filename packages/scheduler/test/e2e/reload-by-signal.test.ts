@@ -36,13 +36,13 @@ describe('SIGHUP', () => {
     await writeFile(path, '[scheduler.phase3]\nenabled = "perhaps"\n');
     server.signal('SIGHUP');
     await eventually(() =>
-      server.messages().includes('the configuration cannot be used: the pools stay as they are'),
+      server.messages().includes('the configuration is invalid: the pools stay as they are'),
     );
     expect((await client.tryDispatch({ tenant_id: 'acme' })).status).toBe(503);
 
     await writeFile(path, poolsToml(POOLS, { acme: 2 }, STRICT));
     server.signal('SIGHUP');
-    await eventually(() => server.messages().includes('pools read anew'));
+    await eventually(() => server.messages().includes('reloaded the pools'));
     expect((await client.dispatch({ tenant_id: 'acme' })).node_id).toBe('node-silver');
     gold.finish();
     expect(await client.settled(running.job_id)).toMatchObject({ result: { success: true } });

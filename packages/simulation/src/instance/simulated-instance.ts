@@ -94,10 +94,6 @@ export function createSimulatedInstance(deps: {
     audio: {
       store: audio,
       references,
-      at(jobId) {
-        const held = audio.get(jobId);
-        return held && references.referAlways(jobId, held);
-      },
       fetcher: deps.fetcher,
     },
     shared,
@@ -173,8 +169,7 @@ export function createSimulatedInstance(deps: {
               clock,
               meter,
               log,
-              onPartial: (nodeId, { job_id, text, is_final }) =>
-                (together ?? sessions).partial(job_id, text, is_final, nodeId),
+              onPartial: (together ?? sessions).partial,
               registrationDeadlineMs: MESSAGE_DEADLINE_MS,
             },
             socket,

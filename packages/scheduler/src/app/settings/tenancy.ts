@@ -1,12 +1,12 @@
-/** Composition root: the terms of each tenant as configured, and this instance's share of limits that hold over all of them. */
+/** Composition root: the terms of each tenant, from the configuration. */
 import type { Config } from '../../config/settings.ts';
-import { shareOf, type Tenancy, type TenantTerms } from '../../domain/tenancy.ts';
+import { createTenancy, type Tenancy, type TenantTerms } from '../../domain/tenancy.ts';
 
-/** `instances`: how many live, as last seen; this one included. */
-export function createTenancy(config: Config, instances: () => number): Tenancy {
+/** `instances`: how many live, this one included. */
+export function configuredTenancy(config: Config, instances: () => number): Tenancy {
   const { tenants, tenant_limits: limits, queue } = config.scheduler;
   const heaviest = Math.max(1, ...tenants.map(({ weight }) => weight));
-  const everybody: TenantTerms = {
+  const others: TenantTerms = {
     quantum: 1 / heaviest,
     priority: 'normal',
     maxSessions: limits.max_sessions ?? Number.POSITIVE_INFINITY,
@@ -19,18 +19,11 @@ export function createTenancy(config: Config, instances: () => number): Tenancy 
     named.set(row.tenant_id, {
       quantum: row.weight / heaviest,
       priority: row.priority,
-      maxSessions: row.max_sessions ?? everybody.maxSessions,
-      maxInflightJobs: row.max_inflight_jobs ?? everybody.maxInflightJobs,
-      maxWaiting: row.max_waiting ?? everybody.maxWaiting,
-      requestsPerSecond: row.requests_per_second ?? everybody.requestsPerSecond,
+      maxSessions: row.max_sessions ?? others.maxSessions,
+      maxInflightJobs: row.max_inflight_jobs ?? others.maxInflightJobs,
+      maxWaiting: row.max_waiting ?? others.maxWaiting,
+      requestsPerSecond: row.requests_per_second ?? others.requestsPerSecond,
     });
   }
-  const all = [everybody, ...named.values()];
-  return {
-    of: (tenantId) => named.get(tenantId) ?? everybody,
-    share: (limit) => shareOf(limit, instances()),
-    instances,
-    capsJobs: all.some(({ maxInflightJobs }) => Number.isFinite(maxInflightJobs)),
-    capsSessions: all.some(({ maxSessions }) => Number.isFinite(maxSessions)),
-  };
+  return createTenancy(named, others, instances);
 }

@@ -5,7 +5,7 @@
  * answer, the report is kept here and sent later. A report over HTTP waits for the driver's answer.
  */
 import type { JobId } from '../../domain/ids.ts';
-import type { JobResult } from '../../domain/job-spec.ts';
+import { fitResult } from '../../domain/job-spec.ts';
 import type { ReportedAttempt, ReportOutcome } from '../../domain/node-report.ts';
 import {
   ACCEPTED,
@@ -44,8 +44,8 @@ export function createForwardReports(deps: {
   driverCache: Pick<DriverCache, 'forget'>;
   generationOf: (nodeId: string) => number | undefined;
   pending: PendingReports;
-  /** Shortens a result to what may be sent through the store. */
-  fit: (result: JobResult) => JobResult;
+  /** A larger result is sent without its speech. */
+  maxResultBytes: number;
   answerMs: number;
 }): ForwardReports {
   const { bus, local, findDriver, driverCache, pending } = deps;
@@ -99,7 +99,9 @@ export function createForwardReports(deps: {
     underWay.size < MAX_UNDER_WAY && !(report.kind === 'finished' && report.result.ttsAudio.length > LARGE);
 
   const fitted = (report: NodeReport): NodeReport =>
-    report.kind === 'finished' ? { ...report, result: deps.fit(report.result) } : report;
+    report.kind === 'finished'
+      ? { ...report, result: fitResult(report.result, deps.maxResultBytes) }
+      : report;
 
   const request = async <T>(instanceId: string, topic: string, jobId: JobId, body: unknown): Promise<T> =>
     (await bus.ask(instanceId, { topic, lane: jobId, body }, deps.answerMs)) as T;

@@ -1,4 +1,5 @@
 /** Background actor: renews the presence of this instance, reads which instances live, and finds out when this one was declared dead. */
+import { driverName } from '../../domain/ids.ts';
 import { sleep } from '../../domain/with-timeout.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import { DEATH_REMEMBERED_MS, type Instance, type Instances, type Living } from '../../ports/instances.ts';
@@ -42,6 +43,8 @@ export interface Presence {
    */
   isFenced(): boolean;
   self(): Instance;
+  /** "instance/incarnation" of this instance, as job records name their driver. */
+  driver(): string;
   /** The membership view, at most `viewMs` old. It is read again if the expected instance is missing. */
   living(expected?: string): Promise<Living>;
   /** The time of the store (epoch ms): all instances can compare it although their own clocks differ. */
@@ -281,6 +284,7 @@ export function createPresence(deps: {
     },
     isFenced,
     self: () => self,
+    driver: () => driverName(self),
     async living(expected) {
       if (!isRecent()) await readOnce();
       else if (expected !== undefined) await readAgainFor(expected);

@@ -16,11 +16,11 @@ export interface PartialText {
   readonly isFinal: boolean;
 }
 
-export const NODE_NEWS = ['placed', 'succeeded', 'failed', 'unproven'] as const;
-export type NodeNews = (typeof NODE_NEWS)[number];
+export const ATTEMPT_OUTCOMES = ['placed', 'succeeded', 'failed', 'unproven'] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 /** As read from the node's report; the receiver validates it again. */
-export interface MissingNews {
+export interface MissingModelHint {
   readonly serviceId: string;
   readonly version: string;
   readonly reason: string;
@@ -30,9 +30,9 @@ export interface HintEvents {
   /** Another instance took or released a slot of a node. */
   loaded(nodeId: NodeId, load: Load): void;
   /** The outcome of an attempt on a node of this instance that another instance drives. */
-  nodeNews(nodeId: NodeId, news: NodeNews, use: ServiceUse): void;
+  attemptOutcome(nodeId: NodeId, outcome: AttemptOutcome, use: ServiceUse): void;
   /** A node of this instance lacks a model. */
-  missing(nodeId: NodeId, missing: MissingNews): void;
+  missing(nodeId: NodeId, missing: MissingModelHint): void;
   partial(partial: PartialText): void;
 }
 
@@ -40,21 +40,21 @@ export interface Hints {
   start(): Promise<void>;
   /** `isReport`: the node reported it. Then it is sent although it is unchanged: other instances may have missed it. */
   load(nodeId: NodeId, load: Load, isReport?: boolean): void;
-  nodeNews(to: string, nodeId: NodeId, news: NodeNews, use: ServiceUse): void;
-  missing(to: string, nodeId: NodeId, missing: MissingNews): void;
+  attemptOutcome(to: string, nodeId: NodeId, outcome: AttemptOutcome, use: ServiceUse): void;
+  missing(to: string, nodeId: NodeId, missing: MissingModelHint): void;
   partial(to: string, partial: PartialText): void;
   stop(): Promise<void>;
 }
 
 type Loads = readonly (readonly [NodeId, number, number])[];
 
-type News = readonly [NodeId, NodeNews, types: readonly string[], services?: readonly string[]];
+type OutcomeHint = readonly [NodeId, AttemptOutcome, types: readonly string[], services?: readonly string[]];
 type Missing = readonly [NodeId, serviceId: string, version: string, reason: string];
 
 type Hint =
   | { readonly from: string; readonly loads: Loads }
   | { readonly from: string; readonly partials: readonly PartialText[] }
-  | { readonly from: string; readonly news: readonly News[] }
+  | { readonly from: string; readonly outcomes: readonly OutcomeHint[] }
   | { readonly from: string; readonly missing: readonly Missing[] };
 
 interface UnsentLoad {
@@ -69,7 +69,7 @@ const SEND_MS = 40;
 /** With plenty of room an older load misleads no instance, and most jobs have ended by then. */
 const ROOMY_MS = 5_000;
 /** Successes are only counted. Failures are sent as soon as loads, because the next job would go to the same node. */
-const NEWS_MS = 5_000;
+const OUTCOMES_MS = 5_000;
 /** Entries of one message, so that it does not block the receiver's event loop. */
 const MOST_AT_ONCE = 500;
 const SUBSCRIBE_AGAIN_MS = 2_000;
@@ -87,12 +87,12 @@ export function createHints(deps: {
   const { hintBus, clock, log, instanceId, events } = deps;
   const loads = new Map<NodeId, UnsentLoad>();
   const partials = new Map<string, Map<JobId, PartialText>>();
-  const news = new Map<string, News[]>();
+  const outcomes = new Map<string, OutcomeHint[]>();
   const missing = new Map<string, Missing[]>();
   let cancelSend: Cancel | undefined;
   let cancelRoomy: Cancel | undefined;
-  let cancelNews: Cancel | undefined;
-  let isNewsUrgent = false;
+  let cancelOutcomes: Cancel | undefined;
+  let areOutcomesUrgent = false;
   let cancelListen: Cancel | undefined;
   let stopListening: (() => Promise<void>) | undefined;
   let isStopped = false;
@@ -106,7 +106,7 @@ export function createHints(deps: {
     cancelRoomy = undefined;
     if (deps.isFenced()) forget();
     const all = [...loads]
-      .filter(([, unsent]) => isNewsOfLoad(unsent))
+      .filter(([, unsent]) => isChanged(unsent))
       .map(([nodeId, { load }]) => [nodeId, load.used, load.max] as const);
     loads.clear();
     for (const some of portions(all)) hintBus.sendToAll(JSON.stringify({ from: instanceId, loads: some }));
@@ -120,27 +120,28 @@ export function createHints(deps: {
       for (const some of portions([...byJob.values()]))
         hintBus.send(to, JSON.stringify({ from, partials: some }));
     partials.clear();
-    if (isNewsUrgent) sendNews();
+    if (areOutcomesUrgent) sendOutcomes();
     for (const [to, list] of missing)
       for (const some of portions(list)) hintBus.send(to, JSON.stringify({ from, missing: some }));
     missing.clear();
   }
 
-  function sendNews(): void {
-    cancelNews?.();
-    cancelNews = undefined;
-    isNewsUrgent = false;
+  function sendOutcomes(): void {
+    cancelOutcomes?.();
+    cancelOutcomes = undefined;
+    areOutcomesUrgent = false;
     if (deps.isFenced()) forget();
-    for (const [to, list] of news)
-      for (const some of portions(list)) hintBus.send(to, JSON.stringify({ from: instanceId, news: some }));
-    news.clear();
+    for (const [to, list] of outcomes)
+      for (const some of portions(list))
+        hintBus.send(to, JSON.stringify({ from: instanceId, outcomes: some }));
+    outcomes.clear();
   }
 
   /** A fenced instance may have been declared dead: its hints would mislead others. */
   function forget(): void {
     loads.clear();
     partials.clear();
-    news.clear();
+    outcomes.clear();
     missing.clear();
   }
 
@@ -150,7 +151,7 @@ export function createHints(deps: {
     if ('loads' in hint)
       for (const [nodeId, used, max] of hint.loads)
         if (Number.isInteger(used) && Number.isInteger(max)) receiveLoad(nodeId, { used, max });
-    if ('news' in hint) for (const one of hint.news) if (isNews(one)) receiveNews(one);
+    if ('outcomes' in hint) for (const one of hint.outcomes) if (isOutcomeHint(one)) receiveOutcome(one);
     if ('missing' in hint)
       for (const one of hint.missing) if (Array.isArray(one)) receiveMissing(one as unknown as Missing);
     if ('partials' in hint) for (const partial of hint.partials) events.partial(partial);
@@ -162,8 +163,8 @@ export function createHints(deps: {
     events.loaded(nodeId, load);
   }
 
-  function receiveNews([nodeId, word, types, services = NO_USE.services]: News): void {
-    events.nodeNews(nodeId, word, { types, services });
+  function receiveOutcome([nodeId, outcome, types, services = NO_USE.services]: OutcomeHint): void {
+    events.attemptOutcome(nodeId, outcome, { types, services });
   }
 
   function receiveMissing([nodeId, serviceId, version, reason]: Missing): void {
@@ -191,15 +192,15 @@ export function createHints(deps: {
       if (isTight(load) || before === undefined || isTight(before)) soon();
       else if (!isStopped) cancelRoomy ??= clock.after(ROOMY_MS, sendLoads);
     },
-    nodeNews(to, nodeId, word, { types, services }) {
-      const list = news.get(to) ?? [];
-      news.set(to, list);
-      list.push(services.length === 0 ? [nodeId, word, types] : [nodeId, word, types, services]);
+    attemptOutcome(to, nodeId, outcome, { types, services }) {
+      const list = outcomes.get(to) ?? [];
+      outcomes.set(to, list);
+      list.push(services.length === 0 ? [nodeId, outcome, types] : [nodeId, outcome, types, services]);
       if (isStopped) return;
-      if (list.length >= MOST_AT_ONCE) return sendNews();
-      cancelNews ??= clock.after(NEWS_MS, sendNews);
-      if (word !== 'failed') return;
-      isNewsUrgent = true;
+      if (list.length >= MOST_AT_ONCE) return sendOutcomes();
+      cancelOutcomes ??= clock.after(OUTCOMES_MS, sendOutcomes);
+      if (outcome !== 'failed') return;
+      areOutcomesUrgent = true;
       soon();
     },
     missing(to, nodeId, { serviceId, version, reason }) {
@@ -218,7 +219,7 @@ export function createHints(deps: {
       isStopped = true;
       cancelSend?.();
       cancelRoomy?.();
-      cancelNews?.();
+      cancelOutcomes?.();
       cancelListen?.();
       await stopListening?.().catch(() => undefined);
     },
@@ -228,14 +229,14 @@ export function createHints(deps: {
 /** Here a wrong view leads to refused reservations, or to jobs sent elsewhere without need. */
 const isTight = ({ used, max }: Load): boolean => 2 * used >= max;
 
-const isNewsOfLoad = ({ load, before, isReport }: UnsentLoad): boolean =>
+const isChanged = ({ load, before, isReport }: UnsentLoad): boolean =>
   isReport || load.used !== before?.used || load.max !== before.max;
 
 /** Unknown outcomes are ignored: read as another one, they could make a node trusted that is not. */
-const isNews = (given: unknown): given is News => {
+const isOutcomeHint = (given: unknown): given is OutcomeHint => {
   if (!Array.isArray(given)) return false;
-  const [nodeId, word, types, services] = given as unknown[];
-  const isKnown = typeof nodeId === 'string' && (NODE_NEWS as readonly unknown[]).includes(word);
+  const [nodeId, outcome, types, services] = given as unknown[];
+  const isKnown = typeof nodeId === 'string' && (ATTEMPT_OUTCOMES as readonly unknown[]).includes(outcome);
   return isKnown && isWords(types) && (services === undefined || isWords(services));
 };
 

@@ -54,6 +54,17 @@ export function createPreferPool(fleet: FleetView): PreferPool {
   };
 }
 
+/** The pools as sessions use them. */
+export function createSessionPools(fleet: FleetView) {
+  return {
+    /** Changes whenever the pools change. */
+    get edition(): unknown {
+      return fleet.pools;
+    },
+    preferred: createPreferPool(fleet),
+  };
+}
+
 /** The languages only, without other requirements of an utterance. */
 const needFor = (
   { tenantId, sessionId }: Seeker,

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { AudioRef } from '@lingua/protocol';
 import type { JobId } from '../../domain/ids.ts';
 import type { AudioAt } from '../../domain/job-spec.ts';
+import type { AudioStore } from '../../ports/audio-store.ts';
 import type { AudioTokens } from '../access/audio-tokens.ts';
 import { isLoopbackAddress } from '../access/networks.ts';
 
@@ -33,6 +34,14 @@ export function createAudioReferences(deps: {
     },
   };
 }
+
+/** Where other instances fetch the audio of a job that is held here. */
+export const createAudioLocator =
+  (store: Pick<AudioStore, 'get'>, references: Pick<AudioReferences, 'referAlways'>) =>
+  (jobId: JobId): AudioAt | undefined => {
+    const audio = store.get(jobId);
+    return audio && references.referAlways(jobId, audio);
+  };
 
 /**
  * The configured address. Without one, the listening address is used only if it is loopback: nodes cannot connect to

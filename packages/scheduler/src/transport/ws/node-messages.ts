@@ -16,7 +16,7 @@ export interface NodeMessagesDeps {
   readonly jobs: NodeReportService;
   readonly log: Log;
   /** Receives recognised text while the node is still working on the job. */
-  readonly onPartial?: (nodeId: NodeId, partial: NodeAsrPartial) => void;
+  readonly onPartial?: (jobId: JobId, text: string, isFinal: boolean, nodeId: NodeId) => void;
 }
 
 /** Running jobs remembered per connection. A job that was evicted is acknowledged once more at its next message. */
@@ -69,7 +69,7 @@ export function createNodeMessages(
       case 'asr_partial':
         // Only a running job produces text; the message names no attempt.
         if (running.has(message.job_id) || (await acknowledge(message, ANY_ATTEMPT))) {
-          deps.onPartial?.(nodeId, message);
+          deps.onPartial?.(message.job_id, message.text, message.is_final, nodeId);
         }
         return;
       case 'job_result':

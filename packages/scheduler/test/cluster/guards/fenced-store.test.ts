@@ -1,6 +1,6 @@
 /** The shared store of a fenced instance: it writes, commits and releases nothing. */
 import { describe, expect, it } from 'vitest';
-import { guardStore } from '../../../src/app/guarded-store.ts';
+import { guardStore } from '../../../src/app/multi-instance.ts';
 import type { SharedStore } from '../../../src/app/redis-store.ts';
 
 const LEDGER = ['reserve', 'commit', 'release', 'abandon', 'reassert'] as const;

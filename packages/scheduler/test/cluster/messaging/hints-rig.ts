@@ -42,7 +42,7 @@ export function startTalk() {
           known.set(nodeId, load);
           received.push(`${nodeId} ${load.used}/${load.max}`);
         },
-        nodeNews: (nodeId, news, { types, services }) =>
+        attemptOutcome: (nodeId, news, { types, services }) =>
           void received.push([nodeId, news, ...types, ...services].join(' ')),
         missing: (nodeId, { serviceId, version, reason }) =>
           void received.push(`${nodeId} lacks ${serviceId}@${version}: ${reason}`),

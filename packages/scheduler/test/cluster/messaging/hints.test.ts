@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_USE } from '../../../src/domain/service-use.ts';
 import { FRESH_MS, startTalk } from './hints-rig.ts';
 
-const NEWS_MS = 5_000;
+const OUTCOMES_MS = 5_000;
 const partialOf = (jobId: string, text: string, isFinal = false) => ({ jobId, nodeId: 'n1', text, isFinal });
 
 describe('hints', () => {
@@ -19,9 +19,9 @@ describe('hints', () => {
   it('sends every outcome of an attempt to the holder of the node only', async () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
-    for (const news of ['placed', 'failed', 'placed', 'succeeded'] as const)
-      a.hints.nodeNews('b', 'n1', news, NO_USE);
-    a.hints.nodeNews('c', 'n2', 'placed', NO_USE);
+    for (const outcome of ['placed', 'failed', 'placed', 'succeeded'] as const)
+      a.hints.attemptOutcome('b', 'n1', outcome, NO_USE);
+    a.hints.attemptOutcome('c', 'n2', 'placed', NO_USE);
     await clock.advance(FRESH_MS);
     expect(b.received).toEqual(['n1 placed', 'n1 failed', 'n1 placed', 'n1 succeeded']);
     expect(c.received).toEqual(['n2 placed']);
@@ -31,15 +31,15 @@ describe('hints', () => {
     const { clock, join, said } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
     for (let times = 0; times < 4; times += 1) {
-      a.hints.nodeNews('b', 'n1', 'succeeded', NO_USE);
-      await clock.advance(NEWS_MS / 4 - 1);
+      a.hints.attemptOutcome('b', 'n1', 'succeeded', NO_USE);
+      await clock.advance(OUTCOMES_MS / 4 - 1);
     }
     expect(said).toEqual([]);
-    a.hints.nodeNews('b', 'n1', 'failed', NO_USE);
+    a.hints.attemptOutcome('b', 'n1', 'failed', NO_USE);
     await clock.advance(4);
     expect(b.received).toHaveLength(5);
-    a.hints.nodeNews('b', 'n2', 'placed', NO_USE);
-    a.hints.nodeNews('b', 'n2', 'failed', NO_USE);
+    a.hints.attemptOutcome('b', 'n2', 'placed', NO_USE);
+    a.hints.attemptOutcome('b', 'n2', 'failed', NO_USE);
     await clock.advance(FRESH_MS);
     expect(b.received.slice(5)).toEqual(['n2 placed', 'n2 failed']);
     expect([said.length, clock.pending()]).toEqual([2, 0]);
@@ -48,10 +48,13 @@ describe('hints', () => {
   it('MODEL_NOT_AVAILABLE: sends the holder the missing model and the services used', async () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
-    a.hints.nodeNews('b', 'n1', 'placed', { types: ['semantic', 'nmt'], services: [] });
-    a.hints.nodeNews('b', 'n1', 'succeeded', { types: ['semantic'], services: ['m2m', 'emotion-xlm-r'] });
+    a.hints.attemptOutcome('b', 'n1', 'placed', { types: ['semantic', 'nmt'], services: [] });
+    a.hints.attemptOutcome('b', 'n1', 'succeeded', {
+      types: ['semantic'],
+      services: ['m2m', 'emotion-xlm-r'],
+    });
     a.hints.missing('b', 'n1', { serviceId: 'm2m', version: '1.2', reason: 'not_found' });
-    await clock.advance(NEWS_MS);
+    await clock.advance(OUTCOMES_MS);
     expect(b.received).toEqual([
       'n1 lacks m2m@1.2: not_found',
       'n1 placed semantic nmt',
@@ -93,9 +96,9 @@ describe('hints', () => {
     const [a, b] = [await join('a'), await join('b')];
     for (const round of ['first', 'second']) {
       a.hints.load(`n-${round}`, { used: 1, max: 1 });
-      a.hints.nodeNews('b', `n-${round}`, 'placed', NO_USE);
+      a.hints.attemptOutcome('b', `n-${round}`, 'placed', NO_USE);
       a.hints.partial('b', partialOf(`job-${round}`, 'text'));
-      await clock.advance(NEWS_MS);
+      await clock.advance(OUTCOMES_MS);
     }
     expect(b.received).toHaveLength(6);
     expect(new Set(b.received).size).toBe(6);
@@ -106,10 +109,10 @@ describe('hints', () => {
     const [a, b] = [await join('a'), await join('b')];
     for (let at = 0; at < 1_201; at += 1) {
       a.hints.load(`n${at}`, { used: 1, max: 1 });
-      a.hints.nodeNews('b', `n${at}`, 'placed', NO_USE);
+      a.hints.attemptOutcome('b', `n${at}`, 'placed', NO_USE);
       a.hints.partial('b', partialOf(`job-${at}`, 'text'));
     }
-    await clock.advance(NEWS_MS);
+    await clock.advance(OUTCOMES_MS);
     expect(new Set(b.received).size).toBe(3 * 1_201);
     expect(said).toHaveLength(9);
     expect(Math.max(...said.map(({ text }) => text.length))).toBeLessThan(100_000);
@@ -120,7 +123,7 @@ describe('hints', () => {
     const [a, b] = [await join('a'), await join('b')];
     a.state.isFenced = true;
     a.hints.load('n1', { used: 2, max: 4 });
-    a.hints.nodeNews('b', 'n1', 'failed', NO_USE);
+    a.hints.attemptOutcome('b', 'n1', 'failed', NO_USE);
     a.hints.partial('b', partialOf('job-1', 'old'));
     await clock.advance(FRESH_MS);
     a.state.isFenced = false;
@@ -139,7 +142,7 @@ describe('a received hint', () => {
       'null',
       '{"from":"a","loads":[["n1","many",4],["n2",1,null],["n3",1,4]]}',
       '{"from":"a","rumours":["of a newer version"]}',
-      '{"from":"a","news":[null,["n4","praised"],["n5","failed","asr"],["n6","failed",["asr"],[7]],["n7","failed"],["n9","failed",["asr"]]]}',
+      '{"from":"a","outcomes":[null,["n4","praised"],["n5","failed","asr"],["n6","failed",["asr"],[7]],["n7","failed"],["n9","failed",["asr"]]]}',
       '{"from":"a","missing":[null,["n8","m2m","1","not_found"]]}',
     ])
       hintBus.sendToAll(text);

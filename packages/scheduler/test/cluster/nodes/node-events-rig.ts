@@ -1,10 +1,11 @@
 /** Node events with a real fleet view and ledger. Everything that is passed on is recorded. */
 import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
-import { createNodeEvents } from '../../../src/app/node-events.ts';
+import { createNodeEvents } from '../../../src/cluster/nodes/node-events.ts';
 import type { OwnNode } from '../../../src/cluster/nodes/publish-own-nodes.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
-import type { NodeStatus } from '../../../src/management/node-registry.ts';
+import type { NodeStatus, RegistryEvents } from '../../../src/management/node-registry.ts';
 import type { NodeRecord } from '../../../src/ports/node-records.ts';
+import type { NodeKnowledge } from '../../../src/runtime/engine.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { loaded } from '../../config/loaded.ts';
 import { viewFor } from '../../contracts/node-record-fixtures.ts';
@@ -57,7 +58,7 @@ export function startNodeEvents() {
   const here: string[] = [];
 
   const nodeEvents = createNodeEvents({
-    config,
+    graceMs: GRACE_MS,
     fleet,
     ledger: store.port,
     jobs: () => ({
@@ -86,7 +87,8 @@ export function startNodeEvents() {
       find: (nodeId) => state.records.get(nodeId),
     }),
     hints: {
-      nodeNews: (to, nodeId, word, { types }) => void hinted.push(`${to} ${nodeId} ${word} ${types.join()}`),
+      attemptOutcome: (to, nodeId, word, { types }) =>
+        void hinted.push(`${to} ${nodeId} ${word} ${types.join()}`),
       missing: (to, nodeId, { serviceId }) => void hinted.push(`${to} ${nodeId} lacks ${serviceId}`),
     },
     isStoreSteady: () => state.isSteady,
@@ -110,7 +112,7 @@ export function startNodeEvents() {
     here,
     nodeEvents,
     viewOf: (nodeId: string): NodeView => registry.get(nodeId)?.view ?? viewFor(nodeId),
-    own: nodeEvents.ofOwn({
+    own: nodeEvents.ofOwn<RegistryEvents>({
       changed: ({ nodeId }) => void here.push(`${nodeId} changed`),
       loaded: (nodeId, { used, max }) => void here.push(`${nodeId} loaded ${used}/${max}`),
       removed: (nodeId, generation) => void here.push(`${nodeId} removed ${generation}`),
@@ -119,7 +121,7 @@ export function startNodeEvents() {
       disconnected: (nodeId, graceMs) => void here.push(`${nodeId} disconnected ${graceMs}`),
       connected: (nodeId, jobIds) => void here.push(`${nodeId} connected ${jobIds?.join()}`),
     }),
-    knowledge: nodeEvents.knowledge({
+    knowledge: nodeEvents.knowledge<NodeKnowledge>({
       profile: () => undefined,
       placed: (nodeId) => void here.push(`${nodeId} placed`),
       outcome: (nodeId, outcome) => void here.push(`${nodeId} ${outcome}`),

@@ -5,7 +5,6 @@ import { createDriverCache } from '../../../src/cluster/holder/driver-cache.ts';
 import { createFindDriver } from '../../../src/cluster/holder/find-driver.ts';
 import { createForwardReports, type ForwardReports } from '../../../src/cluster/holder/forward-reports.ts';
 import { createPendingReports } from '../../../src/cluster/holder/pending-reports.ts';
-import { fitResult } from '../../../src/domain/job-spec.ts';
 import type { CancelOutcome, ReportResult } from '../../../src/domain/node-report.ts';
 import { faulty } from '../../support/faulty.ts';
 import {
@@ -108,7 +107,7 @@ export function withEngine(
     driverCache,
     generationOf: () => undefined,
     pending,
-    fit: (result) => fitResult(result, inlineMaxBytes),
+    maxResultBytes: inlineMaxBytes,
     answerMs: ANSWER_MS,
   });
   return {

@@ -14,7 +14,7 @@ import {
   jobStoreLimits,
   managementSettings,
 } from '../../../src/app/settings/settings-from-config.ts';
-import { createTenancy } from '../../../src/app/settings/tenancy.ts';
+import { configuredTenancy } from '../../../src/app/settings/tenancy.ts';
 import type { Config } from '../../../src/config/settings.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
 import { useOf } from '../../../src/domain/service-use.ts';
@@ -63,7 +63,7 @@ export function composeCore(deps: {
     },
   });
   const jobs: RunningJobService = createJobService({
-    tenancy: createTenancy(config, () => 1),
+    tenancy: configuredTenancy(config, () => 1),
     clock,
     chance: Math.random,
     ids,

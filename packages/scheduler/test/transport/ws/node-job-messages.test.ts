@@ -1,4 +1,3 @@
-import type { NodeAsrPartial } from '@lingua/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SchedulerError } from '../../../src/domain/errors.ts';
 import { ANY_ATTEMPT } from '../../../src/domain/node-report.ts';
@@ -100,19 +99,19 @@ describe('messages of a node about its jobs', () => {
   });
 
   it('partial text acknowledges the job once, and every piece is passed on', async () => {
-    const seen: NodeAsrPartial[] = [];
-    const client = await registered({ deps: { onPartial: (_, message) => seen.push(message) } });
+    const seen: string[] = [];
+    const client = await registered({ deps: { onPartial: (_, text) => seen.push(text) } });
     for (const text of ['h', 'he', 'hel']) client.send({ ...partial, text });
     await until(() => seen.length === 3);
     expect(harness.jobs.calls).toEqual([
       { kind: 'acknowledge', answer: { nodeId: 'node-a', jobId: 'job-1', attempt: ANY_ATTEMPT } },
     ]);
-    expect(seen.map(({ text }) => text)).toEqual(['h', 'he', 'hel']);
+    expect(seen).toEqual(['h', 'he', 'hel']);
   });
 
   it('partial text of a job that is not running is dropped', async () => {
-    const seen: NodeAsrPartial[] = [];
-    const client = await registered({ deps: { onPartial: (_, message) => seen.push(message) } });
+    const seen: string[] = [];
+    const client = await registered({ deps: { onPartial: (_, text) => seen.push(text) } });
     harness.jobs.outcome = { kind: 'ignored', reason: 'fenced' };
     client.send(partial);
     client.send(heartbeat('node-a'));

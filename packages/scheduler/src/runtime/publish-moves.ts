@@ -1,0 +1,21 @@
+/** Hot path: publishes the moves of jobs to subscribers, to the sessions of this instance and, once a job has its outcome, to the tracer. */
+import { isOutcome, type JobRecord } from '../domain/job.ts';
+import type { JobEvents } from '../ports/job-events.ts';
+import type { Tracer } from '../ports/tracer.ts';
+
+export function publishMoves(deps: {
+  readonly events: JobEvents;
+  readonly sessions: () => { jobMoved(job: JobRecord): void };
+  readonly tracer: Tracer | undefined;
+}): JobEvents {
+  const { events, sessions, tracer } = deps;
+  function publish(job: JobRecord): void {
+    events.publish(job);
+    sessions().jobMoved(job);
+  }
+  function publishAndTrace(job: JobRecord): void {
+    publish(job);
+    if (isOutcome(job)) tracer?.jobSettled(job);
+  }
+  return { publish: tracer === undefined ? publish : publishAndTrace, subscribe: events.subscribe };
+}
