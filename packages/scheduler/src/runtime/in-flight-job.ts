@@ -54,10 +54,6 @@ export interface InFlightJob {
   fallback: JobResult | undefined;
   /** Repeats of the request that wait for the outcome of the first placement. Undefined: that placement has ended. */
   repeats: readonly ((outcome: DispatchOutcome) => void)[] | undefined;
-  /** How many searches for a node have begun after the first try. */
-  searches: number;
-  /** A reserve for the job is under way. */
-  securing: Promise<unknown> | undefined;
   /** Ends the wait for a slot. Undefined: the job does not wait. */
   stopWaiting: (() => void) | undefined;
   /** The attempt that was abandoned last; 0 = none. An attempt is abandoned once. */
@@ -105,6 +101,7 @@ const SOCKET: DeliveryPath = {
   isOutOfBand: false,
   awaitsHolder: false,
 };
+const ENDPOINT: DeliveryPath = { ...SOCKET, isOutOfBand: true };
 /** Before the first send, and for an earlier attempt whose path is not kept. */
 export const FORGOTTEN_PATH: DeliveryPath = { ...SOCKET, isOutOfBand: true };
 const MAILBOX: DeliveryPath = { ...SOCKET, isInMailbox: true, isOutOfBand: true };
@@ -221,7 +218,7 @@ export function noteDelivered(flight: InFlightJob, delivery: Arrived): void {
 
 function writtenPath({ generation, isOutOfBand = false }: HandOver): DeliveryPath {
   if (generation !== undefined) return { ...SOCKET, generation, isOutOfBand };
-  return isOutOfBand ? FORGOTTEN_PATH : SOCKET;
+  return isOutOfBand ? ENDPOINT : SOCKET;
 }
 
 export type Arrived = Extract<Delivery, { readonly kind: 'written' | 'queued' | 'sent' }>;
@@ -267,8 +264,6 @@ export function createInFlightJob(job: JobRecord, compiled: CompiledNeed): InFli
     lastFailure: undefined,
     fallback: undefined,
     repeats: NO_REPEATS,
-    searches: 0,
-    securing: undefined,
     stopWaiting: undefined,
     abandonedAttempt: 0,
     released: NO_ATTEMPTS,

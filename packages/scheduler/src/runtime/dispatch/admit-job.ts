@@ -199,11 +199,11 @@ export function createAdmission(
   ): MaybePromise<DispatchOutcome> {
     const { request, jobId, nodeId } = context;
     // With other instances: a repeat may have resumed the job here before this reply or fault arrived.
-    const adopted = engine.drivers && engine.inFlightJobs.get(jobId);
-    if (adopted !== undefined) {
+    const resumed = engine.drivers && engine.inFlightJobs.get(jobId);
+    if (resumed !== undefined) {
       discardQueue.forget(jobId);
-      void releaseUnused(engine, jobId, reservedFor(context), adopted.job);
-      return { kind: 'dispatched', job: adopted.job, isRepeat: true };
+      void releaseUnused(engine, jobId, reservedFor(context), resumed.job);
+      return { kind: 'dispatched', job: resumed.job, isRepeat: true };
     }
     if (admitted.kind !== 'admitted') {
       releaseQuotaUnit(engine, context);

@@ -17,46 +17,53 @@ export function createTryCandidates(
   engine: Engine,
   { reserve, send }: Pick<Placement, 'reserve' | 'send'>,
 ): Placement['place'] {
+  const latest = new WeakMap<InFlightJob, Search>();
+  const reserves = new WeakMap<InFlightJob, Promise<unknown>>();
+
+  const isLatest = (flight: InFlightJob, search: Search): boolean => latest.get(flight) === search;
+
   /** Reserves the slot and records the intent. */
-  async function secure(
+  async function reserveAndRecord(
     flight: InFlightJob,
+    search: Search,
     intent: Attempt,
     since: number,
-    search: number,
-  ): Promise<'secured' | 'refused' | 'overtaken'> {
+  ): Promise<'reserved' | 'refused' | 'overtaken'> {
     const lease = leaseId(flight.job.jobId, intent.attempt);
     if (!(await reserve(intent.nodeId, lease, since, false))) return 'refused';
-    const isSecured =
-      flight.searches === search &&
+    const isRecorded =
+      isLatest(flight, search) &&
       (await advance(engine, flight, 'reserved', { intent })) &&
-      flight.searches === search;
-    if (isSecured) return 'secured';
+      isLatest(flight, search);
+    if (isRecorded) return 'reserved';
     // Another driver may have reserved the slot under the same lease id.
     if (!isDropped(flight)) await releaseLease(engine, intent.nodeId, lease);
     return 'overtaken';
   }
 
   return async function place(flight, selection): Promise<PlacementResult> {
-    flight.searches += 1;
-    const search = flight.searches;
+    const search: Search = Symbol('search');
+    latest.set(flight, search);
     // A failure of the earlier search is reported to its own caller.
-    while (flight.securing !== undefined) await flight.securing.catch(() => {});
+    for (let earlier = reserves.get(flight); earlier !== undefined; earlier = reserves.get(flight))
+      await earlier.catch(() => {});
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      if (flight.driving !== 'ours' || flight.searches !== search) return 'overtaken';
+      if (flight.driving !== 'ours' || !isLatest(flight, search)) return 'overtaken';
       const since = engine.clock.precise();
       const nodeId = selection.next();
       if (nodeId === undefined) return 'no_node';
       const attempt = flight.attempts + 1;
-      const securing = secure(flight, { nodeId, attempt }, since, search);
-      flight.securing = securing;
-      const secured = await securing.finally(() => {
-        flight.securing = undefined;
-      });
-      if (secured === 'overtaken') return 'overtaken';
-      if (secured === 'refused') continue;
+      const reserving = reserveAndRecord(flight, search, { nodeId, attempt }, since);
+      reserves.set(flight, reserving);
+      const reserved = await reserving.finally(() => reserves.delete(flight));
+      if (reserved === 'overtaken') return 'overtaken';
+      if (reserved === 'refused') continue;
       const placed = await send(flight, nodeId, attempt);
       if (placed !== 'no_node') return placed;
     }
     return 'no_node';
   };
 }
+
+/** One search for a node; the latest one of a job counts. */
+type Search = symbol;

@@ -22,9 +22,7 @@ function start() {
   const flight = {
     job: { jobId: 'job-1' },
     driving: 'ours',
-    searches: 0,
     attempts: 0,
-    securing: undefined,
   } as unknown as InFlightJob;
   const search = (...nodeIds: string[]) =>
     place(flight, { next: () => nodeIds.shift() } as unknown as Selection);
