@@ -2,7 +2,7 @@
  * Port: posts a body to a node's callback endpoint.
  *
  * The law: only to networks on the allow-list, judged by the address of the actual connection; no redirects; bounded in time and size;
- * `taken` only for a 2xx answer. `declined`: there was no connection, or the answer says that the endpoint did not take the body.
+ * `taken` only for a 2xx answer. `declined`: there was no connection, or the answer reports that the endpoint did not take the body.
  * `unreachable`: every other case, in which the node may or may not have the body.
  */
 export type CallResult =

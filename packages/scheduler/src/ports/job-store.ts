@@ -4,7 +4,7 @@
  * The law: a (tenant, request_id) has at most one live job (I3); a record moves only by compare-and-set on its state and
  * fence, so a late report changes nothing (I4); a refused request is not bound; a FAILED job unbinds its request;
  * a FINISHED one stays bound for the lease, so that a late repeat gets the same job. The store compares and sets; the state table
- * (domain/job.ts) says which moves are allowed. Returned records must not be changed by the caller. A thrown
+ * (domain/job.ts) defines which moves are allowed. Returned records must not be changed by the caller. A thrown
  * error means *unknown*: the call may have taken effect, and every call may be repeated.
  * Settled records are kept for a time and bounded by count and bytes: the oldest are dropped first.
  */

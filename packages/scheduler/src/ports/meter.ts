@@ -6,7 +6,7 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Meter {
   count(name: MetricName, labels?: Labels, by?: number): void;
   gauge(name: MetricName, value: number, labels?: Labels): void;
-  /** Seconds, unless the metric says otherwise. `labels` is not kept: the caller may reuse the object. */
+  /** Seconds, unless the metric has another unit. `labels` is not kept: the caller may reuse the object. */
   observe(name: MetricName, value: number, labels?: Labels): void;
 }
 

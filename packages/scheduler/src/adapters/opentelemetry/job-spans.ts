@@ -127,7 +127,7 @@ interface Attempted {
   readonly end: TimelineEntry | undefined;
 }
 
-/** The node of an abandoned attempt may still report; the attempt then goes on. */
+/** The node of an abandoned attempt may still report; the attempt then continues. */
 function readAttempt(entries: readonly TimelineEntry[], jobEndAt: number): Attempted {
   let [reservedAt, sentAt, acknowledgedAt]: (number | undefined)[] = [];
   let end: TimelineEntry | undefined;

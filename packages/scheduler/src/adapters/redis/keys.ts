@@ -81,7 +81,7 @@ export interface Keys {
   nodesSeen(part: number): string;
   /** CHANNEL · own hash slot, one of a few. The node records that changed, as JSON: id, generation, version. */
   nodeNotices(part: number): string;
-  /** STRING · own hash slot · as long as its task says. An instance does this task. */
+  /** STRING · own hash slot · for the time that its task sets. An instance does this task. */
   lock(task: string): string;
   /** STRING · own hash slot · debounce window. An instance handles a service, "id@version", that a node lacks. */
   modelUnavailable(serviceVersion: string): string;

@@ -19,7 +19,7 @@ import { deadlineOf, ttlOf } from './record-ttl.ts';
 export interface JobTakeovers {
   /** The driver of the job, or the one that settled it. */
   driverOf(jobId: JobId): Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
-  /** Jobs in another instance's index, next deadlines first: some may be settled or gone. */
+  /** Jobs in another instance's index, next deadlines first: some may be settled or removed. */
   drivenBy(instanceId: string, limit: number): Promise<readonly Position[]>;
   /**
    * Makes this instance the driver of a job of `from`, and removes it from that instance's index. If several instances try, one gets

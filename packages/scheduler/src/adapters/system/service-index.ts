@@ -18,7 +18,7 @@ export function createServiceIndex(deps: {
         throw new Error(`${path} could not be opened: ${fault.code ?? fault.message}`, { cause: fault });
       });
       try {
-        // The limit also holds for a file that grows meanwhile or has no size.
+        // The limit also holds for a file that grows during the read or has no size.
         const buffer = Buffer.alloc(maxBytes + 1);
         let length = 0;
         for (let read = -1; read !== 0 && length <= maxBytes; length += read) {

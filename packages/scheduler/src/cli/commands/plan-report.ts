@@ -68,8 +68,8 @@ function figuresOf(plan: Plan): string[] {
     isWithin(target.refused, refusedRange) && '--refused',
   ].filter((flag) => flag !== false);
   return [
-    `  wait       p50 ${time(p50Ms)}, p95 ${time(p95Ms)}, p99 ${time(p99Ms)} (95 % confidence: ${range(p99Range, time)}; asked for: ${time(target.waitP99Ms)}), with ${some(nodes, 'node')}`,
-    `  refused    ${percent(refused)} (${range(refusedRange, percent)}; asked for: ${percent(target.refused)})`,
+    `  wait       p50 ${time(p50Ms)}, p95 ${time(p95Ms)}, p99 ${time(p99Ms)} (95 % confidence: ${range(p99Range, time)}; target: ${time(target.waitP99Ms)}), with ${some(nodes, 'node')}`,
+    `  refused    ${percent(refused)} (${range(refusedRange, percent)}; target: ${percent(target.refused)})`,
     ...(doubts.length > 0
       ? [
           `             close: ${doubts.join(' and ')} is within the random variation; a larger --seconds is more certain`,

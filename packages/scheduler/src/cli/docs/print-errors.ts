@@ -6,9 +6,9 @@ const INTRODUCTION = `# Error codes
 
 Printed from the error table in \`packages/scheduler/src/domain/errors.ts\`; do not edit it, \`npm run docs\` writes it.
 
-- Over HTTP a refusal has the status below and the body \`{"error": code, "detail", "hint", …}\`; \`detail\` says what happened this time,
+- Over HTTP a refusal has the status below and the body \`{"error": code, "detail", "hint", …}\`; \`detail\` describes this case,
   \`hint\` is the sentence below. [ErrorReply](protocol.md#errorreply) has all fields.
-- On a socket it is the message \`error\` with \`code\`, \`message\` and the hint in \`details\`. Where "closes the socket" says yes, the scheduler
+- On a socket it is the message \`error\` with \`code\`, \`message\` and the hint in \`details\`. Where "closes the socket" is yes, the scheduler
   closes it afterwards, as it does after every refused node_register.
 - "Try again" says yes where the same request may succeed later without any change.
 - A failed job carries its code in \`result.error\` of [GET /v1/job/:id](protocol.md#-get-v1jobid). Nodes may send codes that are not in this

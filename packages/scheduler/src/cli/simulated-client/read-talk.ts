@@ -34,7 +34,7 @@ Ends with 1 if anything was lost, doubled or out of order.
   --utterance-ms N   usual length of an utterance (2000)
   --pause-ms N       usual silence between two utterances (1500)
   --cut-every S      cut each connection every S seconds, to see sessions resume; 0 = never (0)
-  --seed N           the same seed says the same (1)
+  --seed N           the same seed repeats the same talk (1)
   --json             one JSON object per line
   --help             this text`;
 

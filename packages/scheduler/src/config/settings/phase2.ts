@@ -102,7 +102,7 @@ export const phase2 = group('Several instances on one Redis.', {
     doc: 'With `replica` a write counts only when a replica has it, so that a failover loses no acknowledged write.',
   }),
   owner_ttl_seconds: ignored(
-    'Who owns a node or a session owns it until another takes it, or its instance is dead: see scheduler.heartbeat_interval_seconds.',
+    'An instance owns a node or a session until another one takes it over, or it is dead: see scheduler.heartbeat_interval_seconds.',
   ),
   stream_block_ms: integer({
     default: 1_000,

@@ -81,7 +81,7 @@ export const scriptNameOf = (digestOrText: string): string => names.get(digestOr
 
 /**
  * While a hash slot moves to another server, a key that the script itself has just emptied counts as already moved: the server ends the
- * script as if it had used a key of another server. A repeat is redirected or told to wait before anything runs.
+ * script as if it had used a key of another server. A repeat is redirected or delayed before anything runs.
  */
 const isCutShort = (fault: unknown): boolean =>
   fault instanceof Error && /access a non local key|during rehashing of the slot/.test(fault.message);

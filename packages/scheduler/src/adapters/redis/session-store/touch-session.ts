@@ -7,17 +7,17 @@ import type { Keys } from '../keys.ts';
 
 export function createTouchSession(connection: RedisConnection, keys: Keys): SessionStore['touch'] {
   const run = loadScript(connection, import.meta.url, 'touch-session');
-  return async (asked, owner, ttlMs) => {
+  return async (sessions, owner, ttlMs) => {
     const replies = await runForMany(
       connection,
       run,
-      asked.map(({ sessionId, revision }: Pick<SavedSession, 'sessionId' | 'revision'>) => ({
+      sessions.map(({ sessionId, revision }: Pick<SavedSession, 'sessionId' | 'revision'>) => ({
         keys: [keys.sessionOwner(sessionId), keys.sessionState(sessionId)],
         args: [owner, revision, ttlMs],
       })),
     );
     const those = (word: string) =>
-      asked.filter((_, at) => replies[at]?.[0] === word).map(({ sessionId }) => sessionId);
+      sessions.filter((_, at) => replies[at]?.[0] === word).map(({ sessionId }) => sessionId);
     return { lost: those('lost'), stale: those('stale') };
   };
 }
