@@ -1,0 +1,78 @@
+/** Every key of a job in Redis has an expiry, and none is left after it. */
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { times } from '../../../contracts/harness.ts';
+import { draftJob, draftRequest, fail, finish, moveOn, repeatOf } from '../../../contracts/job-draft.ts';
+import { type Connected, connectTo, freshKeys, openInstance } from '../../../support/redis-jobs.ts';
+import { startCluster } from '../../../support/redis-servers.ts';
+
+const START_MS = 60_000;
+
+describe('the keys of jobs', () => {
+  let redis: Connected;
+  let servers: Redis[];
+  beforeAll(async () => {
+    redis = await connectTo(startCluster());
+    servers = redis.servers.servers.map(({ port }) => new Redis({ port }));
+  }, START_MS);
+  afterAll(async () => {
+    for (const server of servers) server.disconnect();
+    await redis.close();
+  });
+
+  const masters = async (): Promise<Redis[]> => {
+    const roles = await Promise.all(servers.map(async (server) => (await server.role())[0]));
+    return servers.filter((_, index) => roles[index] === 'master');
+  };
+  const keyCount = async (): Promise<number> =>
+    (await Promise.all((await masters()).map((server) => server.dbsize()))).reduce((sum, size) => sum + size);
+
+  /** Key → time to live, of all keys. */
+  async function ttls(): Promise<Map<string, number>> {
+    const all = await Promise.all(
+      (await masters()).map(async (server) =>
+        Promise.all((await server.keys('*')).map(async (key) => [key, await server.pttl(key)] as const)),
+      ),
+    );
+    return new Map(all.flat());
+  }
+
+  it('expire in every state: settled, failed, repeated, discarded, abandoned', async () => {
+    const baseline = await keyCount();
+    const limits = { retentionMs: 400, bindingLeaseMs: 100, liveMarginMs: 300 };
+    const { store, close } = openInstance(redis, freshKeys(), 'instance-a', limits);
+    const now = Date.now();
+    const drafts = times(40, (index) =>
+      index % 2 === 0
+        ? draftJob(now, { deadlineAt: now + 500 })
+        : draftRequest(now, { deadlineAt: now + 500 }),
+    );
+    for (const draft of drafts) await store.admit(draft);
+    for (const [index, draft] of drafts.entries()) {
+      if (index < 15) await finish(store, draft.jobId);
+      else if (index < 25) await fail(store, draft.jobId);
+      else if (index < 30) await store.discard(draft.jobId);
+      if (index < 5 || (index >= 15 && index < 20)) await moveOn(store, draft.jobId, 'RELEASED');
+      if (index >= 20 && index < 25) await store.admit(repeatOf(draft));
+    }
+    const found = await ttls();
+    expect(found.size).toBeGreaterThan(30);
+    expect([...found].filter(([, ttl]) => ttl <= 0)).toEqual([]);
+    await close();
+    await vi.waitFor(async () => expect(await keyCount()).toBe(baseline), { timeout: 60_000, interval: 50 });
+  });
+
+  it('of an unsettled job expire a margin after its deadline', async () => {
+    const { store, close } = openInstance(redis, freshKeys(), 'instance-a', { liveMarginMs: 5_000 });
+    const now = Date.now();
+    await store.admit(draftJob(now, { deadlineAt: now + 20_000 }));
+    await store.admit(draftJob(now, { deadlineAt: now - 20_000 }));
+    const records = [...(await ttls())].filter(([key]) => key.endsWith(':fsm')).map(([, ttl]) => ttl);
+    const [short, long] = records.toSorted((a, b) => a - b) as [number, number];
+    expect(short).toBeGreaterThan(2_000);
+    expect(short).toBeLessThanOrEqual(5_000);
+    expect(long).toBeGreaterThan(20_000);
+    expect(long).toBeLessThanOrEqual(25_000);
+    await close();
+  });
+});
