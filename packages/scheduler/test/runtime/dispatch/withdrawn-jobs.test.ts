@@ -23,7 +23,7 @@ describe('a job that was sent to no node', () => {
     expect(rig.clock.pending()).toBe(0);
   });
 
-  it('is refused for the same reason when the store does not answer the discard', async () => {
+  it('is refused for the same reason when the discard fails', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     await rig.ledger.reserve('node-a', 'other:1', 60_000);

@@ -44,7 +44,7 @@ describe('a decision', () => {
     expect(service.explain(question({ waitMs: 10 })).kind).toBe('wait');
   });
 
-  it('is a refusal for a tenant at its cap although a node is free', async () => {
+  it('is a refusal for a tenant at its cap despite free nodes', async () => {
     const { service, addNode, request, refusal } = createRig({
       tenancy: equalTenancy({ maxInflightJobs: 1 }),
     });

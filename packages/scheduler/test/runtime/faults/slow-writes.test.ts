@@ -49,7 +49,7 @@ describe('slow writes', () => {
     ['a failure', 'RETRYING', 'fail', FAILURE],
   ] as const)(
     'accepts %s while the late acknowledgement waits for its commit',
-    async (_, state, say, what) => {
+    async (_, state, report, what) => {
       const { rig, ledger } = createFaultyRig();
       await rig.addNode('node-a');
       const { jobId } = await rig.dispatch();
@@ -57,7 +57,7 @@ describe('slow writes', () => {
       ledger.plan({ method: 'commit', at: [ledger.calls('commit') + 1], fault: { delayMs: 300 } });
       const acknowledged = rig.service.acknowledge(rig.last(jobId));
       await rig.clock.advance(10);
-      void rig.service[say](rig.last(jobId), what as never);
+      void rig.service[report](rig.last(jobId), what as never);
       await rig.clock.advance(1_000);
       expect((await acknowledged).kind).toBe('ignored');
       expect([await rig.state(jobId), await rig.used('node-a')]).toEqual([state, 0]);
@@ -67,7 +67,7 @@ describe('slow writes', () => {
   it.each([
     ['result', 'finish', RESULT],
     ['failure', 'fail', FAILURE],
-  ] as const)('I2: a %s during a cancel frees the slot', async (_, say, what) => {
+  ] as const)('I2: a %s during a cancel frees the slot', async (_, report, what) => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
@@ -75,9 +75,9 @@ describe('slow writes', () => {
     store.plan({ method: 'move', fault: { delayMs: 300 } });
     const cancelling = rig.service.cancel(jobId, 'stop');
     await rig.clock.advance(10);
-    const saying = rig.service[say](rig.last(jobId), what as never);
+    const reporting = rig.service[report](rig.last(jobId), what as never);
     await rig.clock.advance(1_000);
-    expect([(await cancelling).kind, (await saying).kind]).toEqual(['cancelled', 'ignored']);
+    expect([(await cancelling).kind, (await reporting).kind]).toEqual(['cancelled', 'ignored']);
     expect(await rig.used('node-a')).toBe(0);
   });
 

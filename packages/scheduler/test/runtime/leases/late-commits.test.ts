@@ -25,7 +25,7 @@ describe('an ordinary acknowledgement', () => {
     expect([ledger.calls('commit'), await rig.used('node-a')]).toEqual([1, 1]);
   });
 
-  it('of a fetched job commits again where a write counts only with a replica', async () => {
+  it('of a fetched job commits again with durability "replica"', async () => {
     const { rig, ledger } = createFaultyRig({ isReplicaAwaited: true });
     await rig.addNode('node-a');
     rig.onDelivery('node-a', () => ({ kind: 'queued' }));

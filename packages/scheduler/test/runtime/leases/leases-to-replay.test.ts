@@ -18,15 +18,15 @@ async function dispatched({ holdReserve = false }: { holdReserve?: boolean } = {
   return { ...made, jobId, left: (attempt = 1) => rig.leaseToReplay(jobId, attempt)?.leftMs };
 }
 
-describe('I1 no oversell: the lease to replay', () => {
-  it('has its committed length from when the job was sent', async () => {
+describe('I1 no oversell: the leases to replay', () => {
+  it('a sent attempt is replayed with the rest of its committed length', async () => {
     const { rig, left } = await dispatched();
     expect(left()).toBe(COMMITTED_MS - 1);
     await rig.clock.advance(2_000);
     expect(left()).toBe(COMMITTED_MS - 2_001);
   });
 
-  it('is none before the reserve is answered, though the record names the node', async () => {
+  it('no lease is replayed before the reserve is answered', async () => {
     const { rig, jobId, left } = await dispatched({ holdReserve: true });
     const record = await rig.store.get(jobId);
     expect([record?.intent, left()]).toEqual([{ nodeId: 'node-a', attempt: 1 }, 0]);
@@ -34,7 +34,7 @@ describe('I1 no oversell: the lease to replay', () => {
     expect([rig.sent.length, left()]).toEqual([1, COMMITTED_MS - 1]);
   });
 
-  it('is none for an intent of the former driver, whose reserve may have been refused', async () => {
+  it('no lease is replayed for an intent of the former driver', async () => {
     const instances = createInstances({
       wrapFirst: (store) => ({ ...store, move: () => new Promise(() => {}) }),
     });
@@ -49,7 +49,7 @@ describe('I1 no oversell: the lease to replay', () => {
     expect(second.leaseToReplay(jobId, 1)?.leftMs).toBe(0);
   });
 
-  it('is that of the attempt before if the next one was undeliverable', async () => {
+  it('after an undeliverable attempt the previous lease is replayed', async () => {
     const { rig } = createFaultyRig();
     await rig.addNode('node-a');
     rig.onDelivery('node-a', () => ({ kind: 'unknown', reason: 'holder_silent' }));
@@ -63,7 +63,7 @@ describe('I1 no oversell: the lease to replay', () => {
     expect([left(1), left(2)]).toEqual([COMMITTED_MS - 2 * SLOW_MS, undefined]);
   });
 
-  it('is none for an attempt that was not made, or a job that is not in flight', async () => {
+  it('no lease is replayed for unsent attempts and unknown jobs', async () => {
     const { rig, left } = await dispatched();
     expect([left(2), rig.leaseToReplay('job-unknown', 1)]).toEqual([undefined, undefined]);
   });
