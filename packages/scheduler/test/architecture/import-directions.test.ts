@@ -22,13 +22,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   plan: [...CORE, 'runtime', 'config', 'adapters', 'app'],
 };
 
-/** The composition root and what starts it: they put everything together, and only they import `app/`. */
+/** The composition root and what starts it: they connect everything, and only they import `app/`, apart from its settings. */
 const ROOT = ['app', 'cli', 'main.ts', 'index.ts'];
 
 const inside = (path: string): string => posix.relative(SRC, path);
 const folderOf = (path: string): string => inside(path).split('/')[0] ?? '';
 
-/** What an instance counts, knows and owes of its jobs is the same whatever the store is made of that it shares with others. */
+/** The part of the shared job store that does not depend on Redis; the simulated store uses it, too. */
 const OF_ANY_STORE = 'adapters/shared-jobs';
 
 /** Each adapter stands alone: one of Redis is no extension of one of memory. */
@@ -40,6 +40,7 @@ function mayImport(from: string, to: string): boolean {
   if (ROOT.includes(folder)) return true;
   // `lingua plan` runs the engine in one process, on virtual time: it needs no Redis.
   if (unitOf(to) === 'adapters/redis' && folder === 'plan') return false;
+  if (folderOf(to) === 'app' && !inside(to).startsWith('app/settings/')) return false;
   if (unitOf(from) === 'adapters/redis' && unitOf(to) === OF_ANY_STORE) return true;
   return unitOf(from) === unitOf(to) || (MAY_IMPORT[folder] ?? []).includes(folderOf(to));
 }
