@@ -45,9 +45,9 @@ export function createBackgroundServices(parts: {
   readonly jobs: Pick<RunningJobService, 'dispatch'>;
   readonly sessions: () => Pick<SessionService, 'counts' | 'languageUses'>;
   readonly shared: Pick<SharedStore, 'statsStore' | 'locks'> | undefined;
-  readonly together: Pick<MultiInstance, 'instanceId' | 'living' | 'isFenced'> | undefined;
+  readonly multiInstance: Pick<MultiInstance, 'instanceId' | 'living' | 'isFenced'> | undefined;
 }): BackgroundServices {
-  const { config, clock, meter, log, registry, fleet, jobs, sessions, shared, together } = parts;
+  const { config, clock, meter, log, registry, fleet, jobs, sessions, shared, multiInstance } = parts;
   const startedAt = clock.now();
 
   const { base_url: baseUrl, storage_path: folder } = config.model_hub;
@@ -76,15 +76,15 @@ export function createBackgroundServices(parts: {
     times: statsTimes(intervalMs),
     print: createPrintStats(catalogue),
     source:
-      shared === undefined || together === undefined
+      shared === undefined || multiInstance === undefined
         ? ownSource
         : createSharedSource({
             count,
             statsStore: shared.statsStore,
             locks: shared.locks,
-            instanceId: together.instanceId,
-            living: async () => (await together.living()).keys(),
-            isFenced: together.isFenced,
+            instanceId: multiInstance.instanceId,
+            living: async () => (await multiInstance.living()).keys(),
+            isFenced: multiInstance.isFenced,
             intervalMs,
             clock,
             log,

@@ -1,6 +1,6 @@
 /**
- * Composition root, by hand: the system's clock, chance and names, the core (core.ts), then the doors and what is told of all
- * that. Started in that order, stopped in the reverse.
+ * Composition root, by hand: the system's clock, chance and names, the core (create-core.ts), then the servers, metrics and the operators'
+ * page. Started in this order, stopped in reverse.
  */
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -31,26 +31,26 @@ import { createShutDown } from './shutdown.ts';
 import { VERSION } from './version.ts';
 
 export interface App {
-  /** Listens; answers where. */
+  /** Listens, and returns the address. */
   start(): Promise<AddressInfo>;
-  /** Takes nothing new, lets jobs end, closes everything. Safe to call twice. */
+  /** Refuses new work, lets jobs end, closes everything. Can be called twice. */
   stop(): Promise<void>;
   readonly jobs: RunningJobService;
   readonly sessions: SessionService;
   readonly reader: JobReader;
   readonly registry: NodeRegistry;
-  /** Takes over what the configuration says of pools by now; no job is dropped. */
+  /** Reloads the pools from the configuration; no job is dropped. */
   reload(): Promise<Reload>;
 }
 
 export interface AppDeps {
   readonly config: Config;
   readonly log: Log;
-  /** The store of several instances. Absent: this process is alone and needs none. */
+  /** The store that instances share. Absent: a single instance needs none. */
   readonly shared?: SharedStore | undefined;
-  /** That of the store, too. Absent: the system's. */
+  /** Also the clock of the store. Absent: the clock of the system. */
   readonly clock?: Clock | undefined;
-  /** Reads the configuration again from where it came from. */
+  /** Reads the configuration again from its source. */
   readonly reread?: (() => Promise<LoadResult>) | undefined;
 }
 
@@ -73,9 +73,9 @@ export function createApp(deps: AppDeps): App {
     shared,
     reread: deps.reread,
   });
-  const { fleet, pools, together, registry, jobs, sessions, reader, backgroundServices, traces } = core;
+  const { fleet, pools, multiInstance, registry, jobs, sessions, reader, backgroundServices, traces } = core;
 
-  const page = createClusterPage({ clock, log, registry, sessions, jobs, pools, shared, together });
+  const page = createClusterPage({ clock, log, registry, sessions, jobs, pools, shared, multiInstance });
   const { http, socketServer, phase, gate } = createServers({
     tenancy: core.tenancy,
     ...tools,
@@ -88,7 +88,7 @@ export function createApp(deps: AppDeps): App {
     sockets,
     fleet,
     audio: inputAudio,
-    together,
+    multiInstance,
     cluster: page,
     backgroundServices,
     pools,
@@ -110,7 +110,7 @@ export function createApp(deps: AppDeps): App {
       gate,
       loop,
       modelReports: core.modelReports,
-      together,
+      multiInstance,
       shared,
     }),
   );
@@ -126,12 +126,12 @@ export function createApp(deps: AppDeps): App {
     loop,
     clock,
     log,
-    withdraw: together?.withdraw,
+    withdraw: multiInstance?.withdraw,
     leave: async () => {
       page.reporter?.stop();
       backgroundServices.stop();
       observation.stop();
-      await together?.stop();
+      await multiInstance?.stop();
       await traces?.stop();
     },
     drainTimeoutMs: config.server.drain_timeout_ms,
@@ -155,12 +155,12 @@ export function createApp(deps: AppDeps): App {
       await traces?.start();
       const address = await http.listen({ host: config.server.host, port: config.server.port });
       const base = inputAudio.serve(address);
-      await together?.start(base);
+      await multiInstance?.start(base);
       page.reporter?.start();
       backgroundServices.start();
       observation.start();
       const mode = shared?.mode ?? 'embedded';
-      const instance = together && { instance_id: together.instanceId };
+      const instance = multiInstance && { instance_id: multiInstance.instanceId };
       log.info(
         { host: address.address, port: address.port, mode, version: VERSION, ...instance },
         'listening',

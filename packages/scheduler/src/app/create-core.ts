@@ -24,7 +24,7 @@ import type { NodeSockets } from '../transport/ws/node-sockets.ts';
 import { createBackgroundServices } from './background-services.ts';
 import { createMultiInstance } from './multi-instance.ts';
 import { createNodes } from './nodes.ts';
-import { createPoolsOfApp } from './pools.ts';
+import { createConfiguredPools } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
 import { jobServiceSettings, sessionSettings } from './settings/settings-from-config.ts';
 import { configuredTenancy } from './settings/tenancy.ts';
@@ -62,14 +62,14 @@ export function createCore(deps: CoreDeps) {
   const { store: audio, references, fetcher } = deps.audio;
   const tools = { config, clock, ids, meter, log, slow };
   const fleet = createFleetView();
-  const pools = createPoolsOfApp({ config, fleet, clock, meter, log, reread: deps.reread });
+  const pools = createConfiguredPools({ config, fleet, clock, meter, log, reread: deps.reread });
   const localEvents = createJobEvents({
     maxListeners: MAX_JOB_LISTENERS,
     onFault: (fault) => log.error({ err: fault }, 'a subscriber of job events failed'),
   });
 
   // A single instance keeps its state in memory; several share a store behind the same ports.
-  const together =
+  const multiInstance =
     shared &&
     createMultiInstance({
       ...tools,
@@ -88,13 +88,13 @@ export function createCore(deps: CoreDeps) {
         cutNode: sockets.cut,
       },
     });
-  const here = together ?? createSingleInstance(config, clock, localEvents, fleet.numbers);
+  const here = multiInstance ?? createSingleInstance(config, clock, localEvents, fleet.numbers);
   const { ledger, jobStore: store, nodeIdClaims, mailbox, modelDebounce, events } = here;
 
-  const traces = createTraces({ config, clock, meter, log, instanceId: together?.instanceId });
+  const traces = createTraces({ config, clock, meter, log, instanceId: multiInstance?.instanceId });
 
   // The limits of each tenant, of which this instance grants its share.
-  const tenancy = configuredTenancy(config, () => together?.instances() ?? 1);
+  const tenancy = configuredTenancy(config, () => multiInstance?.instances() ?? 1);
 
   // Cold path: the nodes, and the link to them.
   const { registry, modelReports, link, localLink, knowledge, endpoints } = createNodes({
@@ -108,7 +108,7 @@ export function createCore(deps: CoreDeps) {
     audio,
     references,
     fetcher,
-    together,
+    multiInstance,
     jobs: () => jobs,
     modelDebounce,
     withdrawn: () => backgroundServices.catalogue.refreshSoon(),
@@ -127,10 +127,15 @@ export function createCore(deps: CoreDeps) {
     tenancy,
     settings: jobServiceSettings(config),
     nodes: knowledge,
-    ...(together && { drivers: together.drivers, isStoreSteady: together.isStoreSteady }),
+    ...(multiInstance && { drivers: multiInstance.drivers, isStoreSteady: multiInstance.isStoreSteady }),
   });
-  const reports = together?.reports(jobs, localLink);
-  const reader = createJobReader({ clock, store, events, claimIfOrphaned: together && jobs.claimIfOrphaned });
+  const reports = multiInstance?.reports(jobs, localLink);
+  const reader = createJobReader({
+    clock,
+    store,
+    events,
+    claimIfOrphaned: multiInstance && jobs.claimIfOrphaned,
+  });
 
   // Background services: the catalogue of the hub, and statistics.
   const backgroundServices = createBackgroundServices({
@@ -140,7 +145,7 @@ export function createCore(deps: CoreDeps) {
     jobs,
     sessions: () => sessions,
     shared,
-    together,
+    multiInstance,
   });
 
   // Sessions: speech becomes jobs, and outcomes leave in order.
@@ -157,12 +162,12 @@ export function createCore(deps: CoreDeps) {
     tenancy,
     settings: sessionSettings(config),
     tracer: traces,
-    elsewhere: together && {
-      store: together.sessionStore,
-      owner: together.driver,
+    elsewhere: multiInstance && {
+      store: multiInstance.sessionStore,
+      owner: multiInstance.driver,
       records: store,
       events,
-      release: together.releaseSession,
+      release: multiInstance.releaseSession,
       checkDriver: jobs.claimIfOrphaned,
     },
   });
@@ -171,7 +176,7 @@ export function createCore(deps: CoreDeps) {
     fleet,
     pools,
     localEvents,
-    together,
+    multiInstance,
     store,
     mailbox,
     traces,

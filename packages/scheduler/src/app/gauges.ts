@@ -17,14 +17,14 @@ export interface GaugedParts {
   readonly sessions: Pick<SessionService, 'counts' | 'tenants'>;
   readonly store: Pick<MemoryJobStore, 'levels'>;
   readonly events: { size(): number };
-  /** Absent: it is in the shared store, whose limit holds for each node alone. */
+  /** Absent: the mailbox is in the shared store, which limits each node's mailbox only. */
   readonly mailbox: Pick<MemoryNodeMailbox<unknown>, 'levels'> | undefined;
   readonly audio: Pick<AudioStore, 'size'>;
   readonly http: { waits(): number };
   readonly gate: { tenants(): number };
   readonly loop: { delayP99(): number };
   readonly modelReports: Pick<ModelReports, 'levels'>;
-  readonly together:
+  readonly multiInstance:
     | Pick<MultiInstance, 'replica' | 'pending' | 'backlog' | 'isFenced' | 'handling'>
     | undefined;
   readonly shared: Pick<SharedStore, 'unfitServers'> | undefined;
@@ -43,7 +43,7 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     gate,
     loop,
     modelReports,
-    together,
+    multiInstance,
     shared,
   } = parts;
   return () => {
@@ -72,12 +72,12 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_model_na_backlog', reports.queue, { of: 'queue' });
     meter.gauge('scheduler_model_na_backlog', reports.nodes, { of: 'nodes' });
     meter.gauge('scheduler_model_na_backlog', reports.versions, { of: 'versions' });
-    if (together !== undefined) printMultiInstance(together);
+    if (multiInstance !== undefined) printMultiInstance(multiInstance);
     if (shared !== undefined) meter.gauge('scheduler_store_unfit_servers', shared.unfitServers());
     meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
   };
-  function printMultiInstance(multiInstance: NonNullable<typeof together>): void {
-    const { replica, pending, backlog, isFenced, handling } = multiInstance;
+  function printMultiInstance(parts: NonNullable<GaugedParts['multiInstance']>): void {
+    const { replica, pending, backlog, isFenced, handling } = parts;
     const { known, own, refused } = replica.stats();
     meter.gauge('scheduler_replica_nodes', own, { of: 'own' });
     meter.gauge('scheduler_replica_nodes', known, { of: 'others' });

@@ -1,4 +1,4 @@
-/** Composition root: the sender and the reader of messages between instances. */
+/** Composition root: the message bus and the inbox reader. */
 
 import type { Presence } from '../cluster/membership/presence.ts';
 import { createInboxReader } from '../cluster/messaging/inbox-reader.ts';

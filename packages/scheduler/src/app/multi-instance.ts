@@ -91,17 +91,17 @@ export function createMultiInstance(deps: {
           .catch((fault: unknown) =>
             log.error({ err: fault }, 'the schema version could not be written after data loss'),
           );
-        void ofJobs.failoverReplay.run(EVERYTHING);
+        void clusterJobs.failoverReplay.run(EVERYTHING);
       },
-      reincarnated: () => void ofJobs.takeover.takeOverPrevious(),
+      reincarnated: () => void clusterJobs.takeover.takeOverPrevious(),
       seen(alive) {
         instanceCount = Math.max(1, alive.size);
-        ofJobs.seen(alive);
+        clusterJobs.seen(alive);
         replica.seen(alive);
       },
       died(instanceIds) {
         for (const each of instanceIds) replica.removeNodesOf(each);
-        ofJobs.died(instanceIds);
+        clusterJobs.died(instanceIds);
       },
     },
   });
@@ -177,7 +177,7 @@ export function createMultiInstance(deps: {
       answerMs: scheduler.ack_timeout_ms,
     });
 
-  const ofJobs = createMultiInstanceJobs({
+  const clusterJobs = createMultiInstanceJobs({
     config,
     store,
     jobStore,
@@ -193,7 +193,7 @@ export function createMultiInstance(deps: {
     log,
     local,
   });
-  const { takeover, failoverReplay } = ofJobs;
+  const { takeover, failoverReplay } = clusterJobs;
 
   return {
     instanceId,
@@ -215,7 +215,7 @@ export function createMultiInstance(deps: {
     nodeEvents,
     replica,
     holders,
-    ...ofJobs,
+    ...clusterJobs,
 
     /** Requests the release of a session from its holder. */
     releaseSession: createSessionRelease({
@@ -255,7 +255,7 @@ export function createMultiInstance(deps: {
       await replica.stop();
       await hints.stop();
       await reader.stop();
-      ofJobs.pending.stop();
+      clusterJobs.pending.stop();
       await jobStore
         .close()
         .catch((fault: unknown) =>

@@ -43,14 +43,14 @@ export function createNodes(parts: {
   readonly references: AudioReferences;
   /** Fetches audio that other instances hold. */
   readonly fetcher: AudioFetcher;
-  readonly together: MultiInstance | undefined;
+  readonly multiInstance: MultiInstance | undefined;
   readonly jobs: () => Pick<RunningJobService, 'nodeLeft' | 'nodeReturned'>;
   readonly modelDebounce: Locks;
   /** A node lacks a model. Called once per service, version and window, on one of all instances. */
   readonly withdrawn: (serviceId: string, version: string) => void;
 }) {
   const { config, clock, chance, ids, meter, log, fleet, sockets, ledger, nodeIdClaims, mailbox } = parts;
-  const { audio, references, together, jobs } = parts;
+  const { audio, references, multiInstance, jobs } = parts;
 
   const events: RegistryEvents = {
     changed: (view) => fleet.upsert(view),
@@ -80,7 +80,7 @@ export function createNodes(parts: {
     meter,
     log,
     settings: managementSettings(config),
-    events: together?.nodeEvents.ofOwn(events) ?? events,
+    events: multiInstance?.nodeEvents.ofOwn(events) ?? events,
     markedElsewhere: (nodeId) => fleet.view(nodeId)?.markedServices ?? [],
   });
 
@@ -89,7 +89,7 @@ export function createNodes(parts: {
     log,
     meter,
     registry,
-    passOn: together?.nodeEvents.passOnMissing ?? (() => false),
+    passOn: multiInstance?.nodeEvents.passOnMissing ?? (() => false),
     locks: parts.modelDebounce,
     withdrawn: parts.withdrawn,
     settings: modelReportSettings(config),
@@ -101,7 +101,7 @@ export function createNodes(parts: {
     ledger,
     mailbox,
     endpoints,
-    find: together?.nodeEvents.find ?? registry.get,
+    find: multiInstance?.nodeEvents.find ?? registry.get,
     audio,
     references,
     fetcher: parts.fetcher,
@@ -119,8 +119,8 @@ export function createNodes(parts: {
     registry,
     modelReports,
     endpoints,
-    link: together?.link(localLink) ?? localLink,
+    link: multiInstance?.link(localLink) ?? localLink,
     localLink,
-    knowledge: together?.nodeEvents.knowledge(knowledge) ?? knowledge,
+    knowledge: multiInstance?.nodeEvents.knowledge(knowledge) ?? knowledge,
   };
 }

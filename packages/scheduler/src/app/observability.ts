@@ -1,4 +1,4 @@
-/** Composition root: what this instance observes of itself — what is slow, what the last seconds were like — and how it is shown. */
+/** Composition root: slow paths, figures of the last seconds, and the metrics pages. */
 import type { PrometheusMeter } from '../adapters/prometheus/meter.ts';
 import type { EventLoopProbe } from '../adapters/system/event-loop.ts';
 import { createSlowWatch } from '../adapters/system/slow-watch.ts';
@@ -17,9 +17,9 @@ import type { SharedStore } from './redis-store.ts';
 
 export interface Observation {
   readonly slow: SlowWatch;
-  /** The same doors, their slowest paths watched. */
-  watched<T extends Doors>(doors: T): T;
-  /** What GET /metrics and /api/v1/metrics show. */
+  /** The same services, with their slowest paths timed. */
+  watched<T extends Timed>(parts: T): T;
+  /** The content of GET /metrics and /api/v1/metrics. */
   shown(parts: {
     readonly jobs: Pick<RunningJobService, 'excluded'>;
     readonly backgroundServices: Pick<BackgroundServices, 'catalogue' | 'stats'>;
@@ -28,12 +28,12 @@ export interface Observation {
   stop(): void;
 }
 
-interface Doors {
+interface Timed {
   readonly registry: NodeRegistry;
   readonly sessions: SessionService;
 }
 
-const LOOK_AT_LOOP_MS = 1_000;
+const LOOP_CHECK_MS = 1_000;
 
 export function createObservation(parts: {
   readonly config: Config;
@@ -48,11 +48,11 @@ export function createObservation(parts: {
   const { lock_wait_warn_ms: lockWaitWarnMs, path_warn_ms: pathWarnMs } = observability;
   const slow = createSlowWatch({ clock, log, meter, settings: { lockWaitWarnMs, pathWarnMs } });
   const recent = createRecentFigures({ clock, reader: meter.reader });
-  let cancelLook: Cancel | undefined;
+  let cancelCheck: Cancel | undefined;
 
-  function lookAtLoop(): void {
+  function checkLoop(): void {
     slow.waited('event_loop', loop.worstMs());
-    cancelLook = clock.after(LOOK_AT_LOOP_MS, lookAtLoop);
+    cancelCheck = clock.after(LOOP_CHECK_MS, checkLoop);
   }
 
   meter.onPrint(() => {
@@ -74,7 +74,7 @@ export function createObservation(parts: {
       meter.count('scheduler_phase2_redis_op_total', { op, result }, count);
   });
 
-  /** Times a call; whatever it answers, and however it fails, is passed on as it is. */
+  /** Times a call. Its result or failure is passed on unchanged. */
   function timed<A extends unknown[], R>(
     path: PathName,
     call: (...given: A) => MaybePromise<R>,
@@ -92,14 +92,14 @@ export function createObservation(parts: {
 
   return {
     slow,
-    watched: (doors) => ({
-      ...doors,
+    watched: (parts) => ({
+      ...parts,
       registry: {
-        ...doors.registry,
-        register: timed('node_registration', doors.registry.register) as NodeRegistry['register'],
-        heartbeat: timed('heartbeat', doors.registry.heartbeat) as NodeRegistry['heartbeat'],
+        ...parts.registry,
+        register: timed('node_registration', parts.registry.register) as NodeRegistry['register'],
+        heartbeat: timed('heartbeat', parts.registry.heartbeat) as NodeRegistry['heartbeat'],
       },
-      sessions: { ...doors.sessions, open: timed('session_init', doors.sessions.open) },
+      sessions: { ...parts.sessions, open: timed('session_init', parts.sessions.open) },
     }),
     shown: ({ jobs, backgroundServices }) => ({
       contentType: meter.contentType,
@@ -118,11 +118,11 @@ export function createObservation(parts: {
     }),
     start() {
       recent.start();
-      if (lockWaitWarnMs > 0) lookAtLoop();
+      if (lockWaitWarnMs > 0) checkLoop();
     },
     stop() {
       recent.stop();
-      cancelLook?.();
+      cancelCheck?.();
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Composition root: what operators see of all instances, and how much this one says it has to do. */
+/** Composition root: the operators' view of all instances, and the figures that this instance publishes for it. */
 import { hostname } from 'node:os';
 import { type ClusterReader, createClusterReader } from '../cluster/operators/cluster-reader.ts';
 import { createFiguresReporter, type FiguresReporter } from '../cluster/operators/figures-reporter.ts';
@@ -16,7 +16,7 @@ import type { Log } from '../ports/log.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { SessionService } from '../session/session-service.ts';
 import type { MultiInstance } from './multi-instance.ts';
-import type { PoolsOfApp } from './pools.ts';
+import type { ConfiguredPools } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
 import { VERSION } from './version.ts';
 
@@ -32,26 +32,26 @@ export function createClusterPage(deps: {
   registry: Pick<NodeRegistry, 'online'>;
   sessions: Pick<SessionService, 'counts'>;
   jobs: Pick<RunningJobService, 'inFlight'>;
-  pools: Pick<PoolsOfApp, 'digest'>;
+  pools: Pick<ConfiguredPools, 'digest'>;
   shared: SharedStore | undefined;
-  together: Pick<MultiInstance, 'self' | 'isFenced'> | undefined;
+  multiInstance: Pick<MultiInstance, 'self' | 'isFenced'> | undefined;
 }): ClusterPage {
-  const { clock, log, shared, together } = deps;
+  const { clock, log, shared, multiInstance } = deps;
   const figures = (): Figures => ({
     nodes: deps.registry.online(),
     sessions: deps.sessions.counts().sessions,
     jobs: deps.jobs.inFlight(),
     pools: deps.pools.digest(),
   });
-  if (shared === undefined || together === undefined) return pageOfOne({ clock, figures });
-  return pageOfMany({ ...together, clock, log, figures, store: shared });
+  if (shared === undefined || multiInstance === undefined) return singleInstancePage({ clock, figures });
+  return multiInstancePage({ ...multiInstance, clock, log, figures, store: shared });
 }
 
-/** One process without others, as they would see it. */
-function pageOfOne(deps: { clock: Clock; figures: () => Figures }): ClusterPage {
+/** The view of a single instance. */
+function singleInstancePage(deps: { clock: Clock; figures: () => Figures }): ClusterPage {
   const self: Instance = {
     instanceId: asOutsideId(hostname()),
-    incarnation: 'alone',
+    incarnation: 'single',
     startedAt: deps.clock.now(),
     hostname: hostname(),
     pid: process.pid,
@@ -64,7 +64,7 @@ function pageOfOne(deps: { clock: Clock; figures: () => Figures }): ClusterPage 
   };
 }
 
-function pageOfMany(deps: {
+function multiInstancePage(deps: {
   clock: Clock;
   log: Log;
   figures: () => Figures;

@@ -30,7 +30,7 @@ export type Reload =
   /** The configuration has no source to read again. */
   | { readonly kind: 'unavailable' };
 
-export function createPoolsOfApp(deps: {
+export function createConfiguredPools(deps: {
   readonly config: Config;
   readonly fleet: FleetView;
   readonly clock: Clock;
@@ -52,7 +52,7 @@ export function createPoolsOfApp(deps: {
     return fleet.changePools(poolMap);
   }
 
-  async function divideAnew(by: Config): Promise<void> {
+  async function changePools(by: Config): Promise<void> {
     const step = divide(by);
     await inSlices(() => step(FEW));
     // Waiting jobs may fit nodes now that were free all the time: without this they would not be tried.
@@ -93,7 +93,7 @@ export function createPoolsOfApp(deps: {
     const hasChanged = needRestart.length < differing.length;
     // Only the pools: settings that need a restart stay as they are, and are reported again at the next reload.
     const next = { ...config, scheduler: { ...config.scheduler, phase3: read.config.scheduler.phase3 } };
-    if (hasChanged) await divideAnew(next);
+    if (hasChanged) await changePools(next);
     config = next;
     meter.count('scheduler_phase3_reloads_total', { result: hasChanged ? 'changed' : 'unchanged' });
     log.info({ pools: poolCount(), changed: hasChanged, need_restart: needRestart }, 'reloaded the pools');
@@ -119,7 +119,7 @@ export function createPoolsOfApp(deps: {
   };
 }
 
-export type PoolsOfApp = ReturnType<typeof createPoolsOfApp>;
+export type ConfiguredPools = ReturnType<typeof createConfiguredPools>;
 
 const POOLS = 'scheduler.phase3.';
 

@@ -1,4 +1,4 @@
-/** Composition root: everything instances have in common, behind the same ports as what one process keeps in memory. */
+/** Composition root: the shared store on Redis, behind the same ports as the stores of a single instance. */
 import type { JobAssign } from '@lingua/protocol';
 import { createCapacityLedger } from '../adapters/redis/capacity-ledger.ts';
 import { openBlockingConnection } from '../adapters/redis/connection/blocking-connection.ts';
@@ -41,7 +41,7 @@ import type { SharedStore } from './shared-store.ts';
 
 export type { SharedStore };
 
-/** Connects, and refuses a store that would lose what it is told. */
+/** Connects, and refuses servers whose settings would lose data. */
 export async function openSharedStore(deps: {
   config: Config;
   clock: Clock;
@@ -65,7 +65,7 @@ export async function openSharedStore(deps: {
   try {
     const limitMs = settings.connectTimeoutMs + settings.socketTimeoutMs;
     await Promise.all([connection, subscriber, reader.current()].map((each) => whenReady(each, limitMs)));
-    // Before anything is written: a server that may not be used says so itself, and an error of the write says less.
+    // Before the first write: the error of this check explains more than the error of a failed write.
     warnings = await inspectStore(connection, { durability });
     await inspectRights({ connection, subscriber, keys, prefix });
     await checkSchemaVersion(connection, keys);
@@ -74,14 +74,14 @@ export async function openSharedStore(deps: {
     throw fault;
   }
   const inspection = watchStore({ inspect: () => lookAtStore(connection, { durability }), warnings, log });
-  const onFault = (fault: unknown): void => log.error({ err: fault }, 'a listener failed');
+  const onFault = (fault: unknown): void => log.error({ err: fault }, 'a subscriber failed');
   const shared = { connection, subscriber, keys, clock, onFault };
-  // What must not be lost: slots, jobs and messages. Notices and presence are soon said again.
-  const kept =
+  // Leases, jobs, messages and sessions must not be lost. Notices and presence are written again soon.
+  const durable =
     durability === 'replica'
       ? { ...shared, connection: withReplica(connection, settings.commandTimeoutMs / 2) }
       : shared;
-  const inbox = createInbox({ ...kept, blocking: reader.current, ...inboxSettings(config) });
+  const inbox = createInbox({ ...durable, blocking: reader.current, ...inboxSettings(config) });
 
   return {
     mode: settings.mode,
@@ -96,7 +96,7 @@ export async function openSharedStore(deps: {
     commands: counts.drain,
     hintBus: createHintBus(shared),
     nodeRecords: createNodeRecords({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
-    ledger: createCapacityLedger({ ...kept, idleMs: nodeIdleMs(config) }),
+    ledger: createCapacityLedger({ ...durable, idleMs: nodeIdleMs(config) }),
     nodeIdClaims: createNodeIdClaims({
       ...shared,
       maxNodes: config.scheduler.max_nodes,
@@ -107,19 +107,19 @@ export async function openSharedStore(deps: {
       maxPerNode: config.scheduler.mailbox.max_jobs,
       idleMs: nodeIdleMs(config),
     }),
-    sessions: createSessionStore(kept),
+    sessions: createSessionStore(durable),
     deadLetters: createDeadLetters({ ...shared, inbox }),
     figures: createInstanceFigures(shared),
     statsStore: createStatsStore(shared),
     locks: createLocks({ connection, keyOf: keys.lock }),
     modelDebounce: createLocks({ connection, keyOf: keys.modelUnavailable }),
-    jobs: (by) => createJobStore({ ...kept, ...by, ...sharedJobLimits(config) }),
+    jobs: (by) => createJobStore({ ...durable, ...by, ...sharedJobLimits(config) }),
     events: (by) => createJobEvents({ ...shared, ...by }),
     watch: (instanceId, on) =>
       watchMasters(connection, {
         changed(isAffected) {
           inspection.inspectAgain();
-          // Without its entry in the index a job could not be adopted.
+          // Without its index entry a job could not be taken over.
           const isIndexAffected = isAffected(keys.instanceJobs(instanceId));
           on.changed({
             job: (jobId) => isIndexAffected || isAffected(keys.job(jobTag(jobId))),

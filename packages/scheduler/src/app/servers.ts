@@ -49,20 +49,20 @@ export function createServers(parts: {
   readonly sockets: NodeSockets;
   readonly fleet: FleetView;
   readonly audio: NonNullable<HttpServices['audio']>;
-  readonly together: MultiInstance | undefined;
+  readonly multiInstance: MultiInstance | undefined;
   readonly tenancy: Tenancy;
   readonly cluster: NonNullable<HttpServices['cluster']>;
   readonly backgroundServices: Pick<BackgroundServices, 'stats' | 'dispatch'>;
   readonly pools: NonNullable<HttpServices['pools']> & { readonly effective: () => object };
 }) {
-  const { config, clock, ids, meter, log, registry, jobs, reports, sessions, together } = parts;
+  const { config, clock, ids, meter, log, registry, jobs, reports, sessions, multiInstance } = parts;
   const phase = { isDraining: false, isLeaving: false };
   setLimitGauges(meter, config);
   const gate = createGate({ clock, meter, tenancy: parts.tenancy, settings: accessSettings(config) });
 
   const http = createHttpServer({
     registry,
-    ...(together !== undefined && { remoteNodes: together.holders() }),
+    ...(multiInstance !== undefined && { remoteNodes: multiInstance.holders() }),
     jobs: { ...(reports?.byRequest ?? jobs), dispatch: parts.backgroundServices.dispatch },
     reader: parts.reader,
     sessions,
@@ -83,9 +83,9 @@ export function createServers(parts: {
       poolSettings: parts.pools.effective,
     },
     metrics: parts.metrics,
-    readiness: () => (phase.isDraining ? NOT_READY : (together?.readiness() ?? READY)),
+    readiness: () => (phase.isDraining ? NOT_READY : (multiInstance?.readiness() ?? READY)),
     usedSlots: (nodeId) => parts.fleet.load(nodeId)?.used,
-    settings: httpSettings(config, VERSION, together?.instanceId),
+    settings: httpSettings(config, VERSION, multiInstance?.instanceId),
   });
 
   const socketServer = createSocketServer({
@@ -100,7 +100,7 @@ export function createServers(parts: {
     ids,
     // Nodes may reconnect while their last jobs end: they still have results to report.
     isDraining: () => phase.isLeaving,
-    onPartial: (together ?? sessions).partial,
+    onPartial: (multiInstance ?? sessions).partial,
     session: createSessionRoute({
       sessions,
       gate,

@@ -1,6 +1,6 @@
 /**
- * Composition root: what instances have in common, as one of them uses it and whatever it is kept in. Beyond the ports it says what
- * only a store of many can do: jobs that change their driver, writes that a failover loses, parts of it that do not answer.
+ * Composition root: the store that instances share, on Redis or simulated. Beyond the ports it has what only a shared store needs: jobs that
+ * change their driver, writes that a failover may lose, and shards that do not answer.
  */
 import type { JobAssign } from '@lingua/protocol';
 import type { Affected } from '../cluster/recovery/failover-replay.ts';
@@ -33,33 +33,33 @@ export interface SharedLedger extends CapacityLedger {
 
 export interface SharedJobStore extends JobStore, TakeoverStore {
   readonly restore: NonNullable<JobStore['restore']>;
-  /** Who drives the job, or drove it when it was settled. */
+  /** The driver of the job, or its last driver if the job is settled. */
   driverOf(jobId: JobId): Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
-  /** From now on moves of the job are told to this instance. Its record, unless it is unknown or still that revision. */
+  /** From now on this instance gets the moves of the job. Returns its record, unless it is unknown or has still that revision. */
   watch(jobId: JobId, revision: number): Promise<{ record: JobRecord; revision: number } | undefined>;
-  /** Who watched the job when it became this record, which must be the very object that a move gave out. */
+  /** The instances that watched the job at this move. `record` must be the object that the move returned. */
   watchersOf(record: JobRecord): readonly string[];
-  /** Admitted or taken over here, by this incarnation, and not known to have ended. */
+  /** This incarnation admitted the job or took it over, and does not know that it ended. */
   drives(jobId: JobId): boolean;
-  /** How full it is, as this instance counts. */
+  /** Its sizes, as this instance counts them. */
   levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
   /** Writes the index changes that are still waiting. */
   close(): Promise<void>;
 }
 
-/** Whose jobs they are. */
+/** The instance that uses the job store. */
 export interface JobStoreUser {
   readonly instanceId: string;
-  /** "instance/incarnation". Asked every time: who was taken for dead goes on as another incarnation. */
+  /** "instance/incarnation". Called every time: after a declared death the instance has another incarnation. */
   readonly driver: () => string;
-  /** As job ids are made with. */
+  /** The digest that job ids are made with. */
   readonly digest: (text: string) => string;
-  /** The speech of a result was too long to be kept with it. */
+  /** The speech of a result was too large and was dropped. */
   readonly onAudioDropped: () => void;
 }
 
 export interface StoreWatch {
-  /** All of it answered when last asked. */
+  /** The whole store answered the last check. */
   isWell(): boolean;
   close(): void;
 }
@@ -68,15 +68,15 @@ export interface SharedStore {
   readonly mode: 'single' | 'sentinel' | 'cluster';
   readonly instances: Instances;
   readonly inbox: Inbox;
-  /** The reader hangs on a server that does not answer. */
+  /** The connection of the inbox reader is stuck and is replaced. */
   replaceReader(): void;
-  /** Says anew which schema its keys have, after it was emptied. */
+  /** Writes the schema version again after the store was emptied. */
   mark(): Promise<void>;
-  /** What its operators should know, as last seen. */
+  /** Warnings for operators, as of the last inspection. */
   readonly warnings: readonly string[];
-  /** So many of its servers are set up as no instance would start on them. */
+  /** The number of servers with settings on which no instance would start. */
   unfitServers(): number;
-  /** What was asked of it since the last look. */
+  /** Commands since the last call. */
   commands(): readonly { readonly op: string; readonly result: 'ok' | 'err'; readonly count: number }[];
   readonly hintBus: HintBus;
   readonly nodeRecords: NodeRecords;
@@ -90,15 +90,15 @@ export interface SharedStore {
   readonly locks: Locks;
   readonly modelDebounce: Locks;
   jobs(by: JobStoreUser): SharedJobStore;
-  /** `local`: tells the waiters of this process, and bounds them. */
+  /** `local`: the subscribers in this process, whose number it bounds. */
   events(by: {
     readonly instanceId: string;
     readonly local: JobEvents;
     readonly store: Pick<SharedJobStore, 'watch' | 'watchersOf' | 'drives'>;
   }): JobEvents & { close(): Promise<void> };
-  /** Tells when a part of it may have lost writes, and when all of it answers again. */
+  /** Reports when a part of the store may have lost writes, and when the whole store answers again. */
   watch(instanceId: string, on: { changed(affected: Affected): void; returned(): void }): StoreWatch;
-  /** A Cluster is there as long as any of it is: what lives on a lost shard is refused by itself. */
+  /** A Redis Cluster is reachable while any shard is; calls to a lost shard are refused one by one. */
   isReachable(): boolean;
   close(): void;
 }

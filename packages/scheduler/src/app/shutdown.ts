@@ -1,4 +1,4 @@
-/** Composition root: the order in which everything ends. Clients move first, then jobs end, then nodes move, then doors close. */
+/** Composition root: the order of a shutdown: clients move, jobs end, nodes move, servers close. */
 import type { NodeRegistry } from '../management/node-registry.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -17,23 +17,23 @@ export interface ShutDownDeps {
   readonly loop: { stop(): void };
   readonly clock: Clock;
   readonly log: Log;
-  /** Lets the nodes here finish what they do for other instances. */
+  /** Lets nodes finish the jobs of other instances. */
   readonly withdraw: ((limitMs: number) => Promise<void>) | undefined;
-  /** Takes leave of other instances: they adopt what is left. */
+  /** Leaves the cluster: other instances take over the rest. */
   readonly leave: () => Promise<void>;
-  /** For sessions and jobs together: whoever stops the process waits no longer. */
+  /** For sessions and jobs together. The supervisor of the process waits no longer. */
   readonly drainTimeoutMs: number;
-  /** Nothing new is taken from here on. */
+  /** New work is refused from here on. */
   readonly drains: () => void;
-  /** Nodes, too, are turned away from here on. */
+  /** Nodes are refused from here on. */
   readonly leaves: () => void;
 }
 
-/** How long sessions are asked to wait before they come back: somebody else must be there to take them. */
+/** How long clients wait before they reconnect, so that another instance can take them. */
 const RECONNECT_AFTER_MS = 500;
 
 export type ShutDown = (why?: {
-  /** It never served: that it ends is no news, and whoever reads why must not have to look for it. */
+  /** The instance never served: the log should show why, and not the steps of its shutdown. */
   readonly isQuiet?: boolean;
 }) => Promise<void>;
 
@@ -41,33 +41,36 @@ export function createShutDown(deps: ShutDownDeps): ShutDown {
   const { sessions, jobs, sockets, clock, log, drainTimeoutMs } = deps;
 
   return async ({ isQuiet = false } = {}) => {
-    const say: Log['info'] = (fields, message) =>
+    const report: Log['info'] = (fields, message) =>
       isQuiet ? log.debug(fields, message) : log.info(fields, message);
     const endsAt = clock.now() + drainTimeoutMs;
     deps.drains();
-    say({}, 'draining: ready is red, nothing new is taken');
+    report({}, 'draining: not ready any more, new work is refused');
     const draining = sessions.drain({ reconnectAfterMs: RECONNECT_AFTER_MS, limitMs: drainTimeoutMs });
-    say({ sessions: draining.notified }, 'sessions told to connect elsewhere');
+    report({ sessions: draining.notified }, 'sent clients to other instances');
     await draining.ended;
     const limitMs = Math.max(0, endsAt - clock.now());
     const [left] = await Promise.all([jobs.drain(limitMs), deps.withdraw?.(limitMs)]);
     if (left > 0)
-      log.warn({ jobs: left }, 'jobs were left when the drain time was over; their clients send them again');
-    else say({}, 'drained: every job has its outcome');
+      log.warn(
+        { jobs: left },
+        'jobs were left at the end of the drain time; their clients will send them again',
+      );
+    else report({}, 'drained: every job has its outcome');
     deps.leaves();
-    // Only now: a node that is told to move closes its connection, and with it would go what it still works on.
-    const asked = sockets.drain('shutdown');
-    say({ nodes: asked }, 'nodes told to connect elsewhere');
+    // After the jobs: a node that is sent away closes its connection, and its running jobs would be lost.
+    const drained = sockets.drain('shutdown');
+    report({ nodes: drained }, 'sent nodes to other instances');
     await deps.socketServer.close();
-    say({}, 'sockets closed');
+    report({}, 'sockets closed');
     await deps.http.close();
-    say({}, 'HTTP closed');
+    report({}, 'HTTP closed');
     deps.endpoints.close();
     sessions.stop();
     jobs.stop();
     deps.registry.stop();
     await deps.leave();
     deps.loop.stop();
-    say({}, 'stopped');
+    report({}, 'stopped');
   };
 }

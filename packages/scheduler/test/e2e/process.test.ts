@@ -13,7 +13,7 @@ import { createClient } from './support/start-app.ts';
 beforeAll(ensureBuilt, 150_000);
 
 const SHUTDOWN = [
-  'draining: ready is red, nothing new is taken',
+  'draining: not ready any more, new work is refused',
   'drained: every job has its outcome',
   'sockets closed',
   'HTTP closed',
@@ -68,7 +68,7 @@ describe('lingua serve', () => {
     server.signal('SIGTERM');
     expect(await server.ended).toEqual({ code: 0, signal: null });
     expect(server.messages()).toContain(
-      'jobs were left when the drain time was over; their clients send them again',
+      'jobs were left at the end of the drain time; their clients will send them again',
     );
     expect(server.out()).toContain('"jobs":1');
   });

@@ -98,7 +98,7 @@ export function createSimulatedInstance(deps: {
     },
     shared,
   });
-  const { registry, jobs, sessions, together, reader, backgroundServices } = core;
+  const { registry, jobs, sessions, multiInstance, reader, backgroundServices } = core;
   const doors = new Set<{ cut(reason: 'shutdown'): void }>();
   const gate = openGate({ clock, meter, config });
   const require = createRequirements(coreIdsOf(config));
@@ -120,10 +120,10 @@ export function createSimulatedInstance(deps: {
     loop: { stop() {} },
     clock,
     log,
-    withdraw: together?.withdraw,
+    withdraw: multiInstance?.withdraw,
     leave: async () => {
       backgroundServices.stop();
-      await together?.stop();
+      await multiInstance?.stop();
     },
     drainTimeoutMs: config.server.drain_timeout_ms,
     drains: () => {
@@ -152,7 +152,7 @@ export function createSimulatedInstance(deps: {
     machine,
     core,
     async start() {
-      await together?.start(address);
+      await multiInstance?.start(address);
       backgroundServices.start();
     },
     stop: shutDown,
@@ -169,7 +169,7 @@ export function createSimulatedInstance(deps: {
               clock,
               meter,
               log,
-              onPartial: (together ?? sessions).partial,
+              onPartial: (multiInstance ?? sessions).partial,
               registrationDeadlineMs: MESSAGE_DEADLINE_MS,
             },
             socket,

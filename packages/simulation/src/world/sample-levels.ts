@@ -63,7 +63,7 @@ function levelsOf(
   audioBytes: number,
   { scheduler }: Config,
 ): Omit<Level, 'instance'>[] {
-  const { jobs, store, together, sessions } = core;
+  const { jobs, store, multiInstance, sessions } = core;
   const { bindings, retained } = store.levels();
   const none = { atRest: 0 };
   return [
@@ -78,8 +78,8 @@ function levelsOf(
       limit: scheduler.max_inflight_jobs,
       ...none,
     },
-    ...(together === undefined
+    ...(multiInstance === undefined
       ? []
-      : [{ gauge: 'reports held', value: together.pending.size(), limit: MOST_HELD, ...none }]),
+      : [{ gauge: 'reports held', value: multiInstance.pending.size(), limit: MOST_HELD, ...none }]),
   ];
 }

@@ -1,10 +1,10 @@
-/** Composition root: the configuration's words about pools become a plan. Pure. */
+/** Composition root: the plan of pools, from the configuration. Pure. */
 import type { Config } from '../../config/settings.ts';
 import { type Direction, foldLanguage, foldLanguages } from '../../domain/language.ts';
 import type { CoreIds, Pool, PoolLanguages, PoolPlan } from '../../domain/pool.ts';
 import { stableHash } from '../../domain/stable-hash.ts';
 
-/** Undefined: the whole fleet is one. */
+/** Undefined: the whole fleet is one pool. */
 export function poolPlanOf(config: Config): PoolPlan | undefined {
   const { phase3 } = config.scheduler;
   if (!phase3.enabled) return undefined;
@@ -21,7 +21,7 @@ export function poolPlanOf(config: Config): PoolPlan | undefined {
   };
 }
 
-/** Eight hexadecimal digits, the same for the same plan: for people to see whether instances agree. */
+/** Eight hexadecimal digits, equal for equal plans: operators see whether instances agree. */
 export function poolDigest(plan: PoolPlan): string {
   const { pools, bucketCount, tenantPools } = plan;
   const text = JSON.stringify({
@@ -64,7 +64,7 @@ function languagesOf(row: LanguageRow): PoolLanguages {
   };
 }
 
-/** The rule written out: a node of the pool must be able to do every one of them. */
+/** The rule as a list: a node of the pool must support every entry. */
 function pairsOf({
   languages = [],
   rule,

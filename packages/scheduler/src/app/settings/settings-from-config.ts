@@ -1,4 +1,4 @@
-/** Composition root: the configuration file's words and units become each part's own settings. Pure. */
+/** Composition root: the settings of each part, from the names and units of the configuration. Pure. */
 
 import type { JobStoreLimits } from '../../adapters/memory/job-store.ts';
 import type { Config } from '../../config/settings.ts';
@@ -15,11 +15,11 @@ import type { NodeLinkSettings } from '../../transport/link/node-link.ts';
 import type { SocketSettings } from '../../transport/ws/socket-server.ts';
 
 const SECOND = 1_000;
-/** Nodes looked at in one uninterrupted piece of the health scan: well below 5 ms (I6). */
+/** Nodes per slice of the health scan: well below 5 ms (I6). */
 const SCAN_BATCH = 500;
 const MAX_SESSIONS_REMEMBERED = 100_000;
 const CONNECTION_HEADROOM = 1_000;
-/** Long enough for a node that first looks at its hardware: legacy ones connect only twice in their life. */
+/** Long enough for a node that inspects its hardware first. A legacy node tries to connect only twice. */
 const REGISTRATION_DEADLINE_MS = 60_000;
 
 const coreServices = ({ core_services: core }: Config['scheduler']): CoreServices => ({
@@ -79,9 +79,9 @@ export function managementSettings({ scheduler }: Config): ManagementSettings {
   };
 }
 
-/** Far more services than a node has. */
+/** More services than a node has. */
 const MAX_MARKS_PER_NODE = 64;
-/** Of all nodes of this instance. */
+/** For all nodes of this instance together. */
 const MAX_MARKS = 100_000;
 
 export function modelReportSettings({ scheduler }: Config): ModelReportSettings {
@@ -115,7 +115,7 @@ export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
     jobDeadlineMs: scheduler.job_deadline_ms,
     pendingTimeoutMs: scheduler.pending_timeout_ms,
     fleetWarmupMs: scheduler.fleet_warmup_ms,
-    // As long as an attempt may go unheard before it is acknowledged, a late answer may take to arrive.
+    // A late report may take as long as an attempt may be unacknowledged.
     leaseGraceMs: scheduler.reservation_ttl_ms,
     abandonedLeaseMs: abandonedLeaseMs(scheduler),
     isReplicaAwaited: scheduler.phase2.enabled && scheduler.phase2.durability === 'replica',
@@ -149,7 +149,7 @@ export function sessionSettings({ scheduler, session, server }: Config): Session
     delivery: {
       gapTimeoutMs: scheduler.result_gap_timeout_ms,
       maxPendingResults: session.max_pending_results,
-      // Half of what a connection may hold back: what is said meanwhile must fit beside it.
+      // Half of the send buffer of a connection: other messages need the rest.
       maxPendingBytes: Math.min(session.max_result_bytes, server.limits.max_buffered_bytes / 2),
       maxResultBytes: session.max_result_bytes,
       maxKeptResults: session.max_kept_results,
@@ -233,7 +233,7 @@ export function httpSettings(
     requestTimeoutMs: server.request_timeout_ms,
     headersTimeoutMs: server.headers_timeout_ms,
     keepAliveTimeoutMs: server.keep_alive_timeout_ms,
-    // Above the limit on sockets, or those over it could not be told so.
+    // Above the limit of sockets, so that sockets over it can be refused with a reason.
     maxConnections: server.limits.max_connections + CONNECTION_HEADROOM,
     corsOrigins: server.cors_origins,
     logsRequests: log.level === 'debug',

@@ -1,4 +1,4 @@
-/** Composition root: the settings of instances that share a store, in each part's own words. Pure. */
+/** Composition root: the settings of instances that share a store. Pure. */
 
 import type { RedisSettings } from '../../adapters/redis/connection/redis-connection.ts';
 import type { InboxSettings } from '../../adapters/redis/inbox.ts';
@@ -14,11 +14,11 @@ import { jobStoreLimits, managementSettings } from './settings-from-config.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
-/** I9: what is known of others is at most this old. */
+/** I9: the membership view is at most this old. */
 const VIEW_MS = 1_000;
 const VERIFY_MS = 10_000;
 
-/** But for the certificates, which are in files. */
+/** Without the certificates, which are in files. */
 export function redisSettings({ scheduler }: Config): RedisSettings {
   const { redis } = scheduler.phase2;
   return {
@@ -44,7 +44,7 @@ export function sharedJobLimits(config: Config): JobStoreLimits {
   return {
     ...jobStoreLimits(config),
     resultInlineMaxBytes: config.scheduler.result_inline_max_bytes,
-    // A job whose instance dies is adopted within its deadline; its record must still be there then.
+    // A job of a dead instance is taken over within its deadline; its record must still exist then.
     liveMarginMs: 4 * presenceTtlMs(config),
   };
 }
@@ -54,7 +54,7 @@ export function presenceSettings(config: Config): PresenceSettings {
   return { intervalMs: ttlMs / 2, ttlMs, viewMs: Math.min(VIEW_MS, ttlMs / 2) };
 }
 
-/** How long ids of nodes stay listed that nobody enlists. */
+/** How long node ids stay listed after the last listing by a holder. */
 export function forgetNodesAfterMs({ scheduler }: Config): number {
   const { remove_stale_after_seconds: seconds } = scheduler.phase2.node_snapshot;
   return seconds === 0 ? 24 * HOUR : seconds * SECOND;
@@ -111,7 +111,7 @@ export const ledgerSettings = (config: Config) => ({
   reserveMs: reserveTimeoutMs(config),
 });
 
-/** Undefined: the store gives a call up no later by itself, and a clock for every reserve would be for nothing. */
+/** Undefined: the store's own timeout is not longer, so a timer for every reserve would be useless. */
 export function reserveTimeoutMs({ scheduler }: Config): number | undefined {
   const { reserve_timeout_ms: reserveMs, phase2 } = scheduler;
   return reserveMs < phase2.redis.command_timeout_ms ? reserveMs : undefined;

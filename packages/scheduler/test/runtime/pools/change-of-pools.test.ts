@@ -1,6 +1,6 @@
 /** Reloading capability pools: in short pieces, only the pools, and waiting jobs are tried again. */
 import { describe, expect, it } from 'vitest';
-import { createPoolsOfApp } from '../../../src/app/pools.ts';
+import { createConfiguredPools } from '../../../src/app/pools.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { poolsToml } from '../../e2e/support/pooled-nodes.ts';
 import { configOf } from '../../e2e/support/start-app.ts';
@@ -45,7 +45,7 @@ function rig(nodes: number, next: { tenants?: Record<string, number>; settings?:
   const warn = (fields: unknown) => void warned.push(fields);
   const log = { debug: ignored, info: ignored, warn, error: ignored };
   const meter = { count: ignored, gauge: ignored, observe: ignored };
-  const pools = createPoolsOfApp({ config, fleet, clock, meter, log, reread });
+  const pools = createConfiguredPools({ config, fleet, clock, meter, log, reread });
   return { pools, fleet, reported, warned, pauses: () => pauses };
 }
 
