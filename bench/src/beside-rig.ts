@@ -81,22 +81,22 @@ export const paceStats = (port: number, rate: number, forMs: number): Promise<Pa
 
 export interface BenchHub {
   readonly url: string;
-  asked(): number;
+  requestCount(): number;
   stop(): void;
 }
 
 /** `bytes` of services, or no answer. */
 export async function startHub(bytes: number | 'silent'): Promise<BenchHub> {
   const text = bytes === 'silent' ? '' : catalogueOf(bytes);
-  let asked = 0;
+  let requestCount = 0;
   const server = createServer((_, response: ServerResponse) => {
-    asked += 1;
+    requestCount += 1;
     if (bytes !== 'silent') response.end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked: () => asked,
+    requestCount: () => requestCount,
     stop() {
       server.closeAllConnections();
       server.close();

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { createApp } from '../../packages/scheduler/dist/app/create-app.js';
 import { benchConfig, request } from './embedded-engine.ts';
 import { type Figure, median, percentile } from './measure.ts';
-import { say } from './show.ts';
+import { logLine } from './show.ts';
 
 const NODES = 20;
 const SLOTS = 16;
@@ -52,7 +52,7 @@ export async function cycle(options: { rounds: number; jobsPerRound: number }): 
   await round(options.jobsPerRound / 2, CONCURRENCY);
   const rounds: { perSecond: number; sorted: number[] }[] = [];
   for (let i = 0; i < options.rounds; i++) {
-    say(`cycle: round ${i + 1} of ${options.rounds}`);
+    logLine(`cycle: round ${i + 1} of ${options.rounds}`);
     rounds.push(await round(options.jobsPerRound, CONCURRENCY));
   }
   const alone = await round(500, 1);

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Figure, median } from './measure.ts';
-import { say } from './show.ts';
+import { logLine } from './show.ts';
 
 export async function decision(options: {
   sizes: readonly number[];
@@ -14,14 +14,14 @@ export async function decision(options: {
   const fleets = new Map<number, ChildProcess>();
   const times = new Map<number, number[]>();
   for (const size of options.sizes) {
-    say(`decision: registering ${size} nodes`);
+    logLine(`decision: registering ${size} nodes`);
     const fleet = fork(script, [String(size), String(options.perRound)]);
     fleets.set(size, fleet);
     await once(fleet, 'message');
   }
   // The sizes take turns, so that a slow minute of the machine is a slow minute for all of them.
   for (let round = 0; round < options.rounds; round++) {
-    say(`decision: round ${round + 1} of ${options.rounds}`);
+    logLine(`decision: round ${round + 1} of ${options.rounds}`);
     for (const [size, fleet] of fleets) {
       fleet.send('measure');
       const [micros] = (await once(fleet, 'message')) as [number];

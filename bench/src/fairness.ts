@@ -12,7 +12,7 @@ import type { Waiter } from '../../packages/scheduler/dist/runtime/queue/waiting
 import { benchConfig, RESULT, registration, request, WRITTEN } from './embedded-engine.ts';
 import { createEngine } from './engine.ts';
 import { cpuMicros, type Figure, median, percentile } from './measure.ts';
-import { say } from './show.ts';
+import { logLine } from './show.ts';
 
 const NODES = 4;
 const SLOTS = 4;
@@ -105,16 +105,16 @@ async function waitsOfB(run: Run): Promise<number[]> {
 
   start = performance.now();
   let count = 0;
-  function handIn(tenant: 'a' | 'b', dueAt: number): void {
+  function submit(tenant: 'a' | 'b', dueAt: number): void {
     const sessionId = `${tenant}-${count++}`;
     const tenantId = run.isOneLine ? 'both' : tenant;
-    const asked = request();
+    const dispatchRequest = request();
     if (tenant === 'b') waiting.set(sessionId, dueAt);
     void fleet.jobs.dispatch({
-      ...asked,
+      ...dispatchRequest,
       tenantId,
       sessionId,
-      need: { ...asked.need, tenantId, sessionId },
+      need: { ...dispatchRequest.need, tenantId, sessionId },
       waitMs: WAIT_MS,
     });
   }
@@ -123,7 +123,7 @@ async function waitsOfB(run: Run): Promise<number[]> {
     for (const dueAt of arrivals(perMs)) {
       if (dueAt > run.forMs) return;
       while (now() < dueAt) await new Promise((resolve) => setTimeout(resolve, dueAt - now()));
-      handIn(tenant, dueAt);
+      submit(tenant, dueAt);
     }
   }
 
@@ -155,7 +155,7 @@ async function contest(weights: Weights, options: { rounds: number; forMs: numbe
   const measured = { calm: [] as Pair[], flood: [] as Pair[], oneLine: [] as Pair[] };
   const title = `weights ${weights.a}:${weights.b}`;
   for (let round = 1; round <= options.rounds; round++) {
-    say(`fairness, ${title}: round ${round} of ${options.rounds}`);
+    logLine(`fairness, ${title}: round ${round} of ${options.rounds}`);
     for (const [kind, how] of Object.entries(kinds)) {
       const waits = await waitsOfB({ weights, forMs: options.forMs, ...how });
       const pair = { p50: percentile(waits, 0.5), p99: percentile(waits, 0.99) };

@@ -4,7 +4,7 @@ import { toHeartbeat } from '../../packages/scheduler/dist/transport/ws/node-reg
 import { createEmbeddedEngine, request } from './embedded-engine.ts';
 import { largestReports } from './largest-reports.ts';
 import { cpuMicros, type Figure, median } from './measure.ts';
-import { say } from './show.ts';
+import { logLine } from './show.ts';
 
 const INTERVAL_S = 5;
 
@@ -24,14 +24,14 @@ const frame = (nodeId: string, running: number): string =>
   });
 
 export async function heartbeats(options: { nodes: number; rounds: number }): Promise<Figure[]> {
-  say(`heartbeats: registering ${options.nodes} nodes`);
+  logLine(`heartbeats: registering ${options.nodes} nodes`);
   const engine = await createEmbeddedEngine(options.nodes, 4);
   // Some selections have run, so that their cached answers exist and must be updated.
   for (let i = 0; i < 200; i++) await engine.jobs.dispatch(request());
   const before = engine.fleet.stats();
   const micros: number[] = [];
   for (let round = 0; round < options.rounds; round++) {
-    say(`heartbeats: round ${round + 1} of ${options.rounds}`);
+    logLine(`heartbeats: round ${round + 1} of ${options.rounds}`);
     const frames = Array.from({ length: options.nodes }, (_, i) => frame(`node-${i}`, (i + round) % 3));
     const start = cpuMicros();
     for (const text of frames) {

@@ -23,7 +23,7 @@ import { createHttpServer } from '../../packages/scheduler/dist/transport/http/s
 import { benchConfig, createEmbeddedEngine, RESULT } from './embedded-engine.ts';
 import type { Burst } from './load-client.ts';
 import { cpuMicros, type Figure, median, percentile } from './measure.ts';
-import { say } from './show.ts';
+import { logLine } from './show.ts';
 
 const CONNECTIONS = 64;
 const BODY = JSON.stringify({
@@ -154,11 +154,11 @@ export async function http(options: HttpOptions): Promise<Figure[]> {
     await scheduler.beatAll();
     return [await load(dispatching, bursts, scheduler.endOldest), await load(asking, bursts, async () => {})];
   };
-  say('http: warming up');
+  logLine('http: warming up');
   await loadBoth(options.warmBursts);
   const rounds: [Load, Load][] = [];
   for (let round = 1; round <= options.rounds; round++) {
-    say(`http: round ${round} of ${options.rounds}`);
+    logLine(`http: round ${round} of ${options.rounds}`);
     rounds.push(await loadBoth(options.burstsPerRound));
   }
   for (const child of [dispatching, asking]) {

@@ -8,7 +8,7 @@ import {
   startNodes,
 } from './beside-rig.ts';
 import { type Figure, median } from './measure.ts';
-import { say } from './show.ts';
+import { logLine } from './show.ts';
 
 export interface HubOptions {
   readonly rounds: number;
@@ -63,7 +63,7 @@ async function dispatchWithout({ rounds, roundMs }: HubOptions): Promise<Omit<Fi
   const silent = await enter(hubs.silent.url);
   const refusing = await enter(REFUSING);
   for (let round = 0; round <= rounds; round += 1) {
-    say(round === 0 ? 'hub: warming up' : `hub: round ${round} of ${rounds}`);
+    logLine(round === 0 ? 'hub: warming up' : `hub: round ${round} of ${rounds}`);
     for (const contestant of [up, silent, refusing]) {
       const paced = await paceDispatch(contestant.server.port, RATE, roundMs);
       if (round > 0) note(contestant, paced);
@@ -73,7 +73,7 @@ async function dispatchWithout({ rounds, roundMs }: HubOptions): Promise<Omit<Fi
     await stopNodes();
     await server.stop();
   }
-  if (hubs.silent.asked() === 0) throw new Error('the silent hub got no request');
+  if (hubs.silent.requestCount() === 0) throw new Error('the silent hub got no request');
   for (const each of Object.values(hubs)) each.stop();
   const ratio = (down: Contestant): number =>
     median(down.p99.map((p99, at) => p99 / (up.p99[at] ?? Number.NaN)));
@@ -94,7 +94,7 @@ async function refreshing({ rounds, roundMs }: HubOptions): Promise<Omit<Figure,
   const shares = { idle: [] as number[], busy: [] as number[] };
   const forMs = Math.max(roundMs, 1_500);
   for (let round = 0; round <= rounds; round += 1) {
-    say(round === 0 ? 'hub: refreshing, warming up' : `hub: refreshing, round ${round} of ${rounds}`);
+    logLine(round === 0 ? 'hub: refreshing, warming up' : `hub: refreshing, round ${round} of ${rounds}`);
     const before = await Promise.all([idle.cpuMicros(), busy.cpuMicros()]);
     await new Promise((resolve) => setTimeout(resolve, forMs));
     const after = await Promise.all([idle.cpuMicros(), busy.cpuMicros()]);
@@ -102,10 +102,10 @@ async function refreshing({ rounds, roundMs }: HubOptions): Promise<Omit<Figure,
     shares.idle.push((after[0] - before[0]) / forMs / 10);
     shares.busy.push((after[1] - before[1]) / forMs / 10);
   }
-  const asked = large.asked();
+  const requestCount = large.requestCount();
   await Promise.all([idle.stop(), busy.stop()]);
   large.stop();
-  if (asked < 2) throw new Error('the hub got no second request');
+  if (requestCount < 2) throw new Error('the hub got no second request');
   return [
     { name: 'core used by an idle scheduler without a hub', value: median(shares.idle), unit: '%' },
     {

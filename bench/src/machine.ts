@@ -16,8 +16,8 @@ export interface Machine {
 
 function redisVersion(): string {
   try {
-    const said = execFileSync('redis-server', ['--version'], { encoding: 'utf8' });
-    return /v=(\S+)/.exec(said)?.[1] ?? 'unknown';
+    const versionText = execFileSync('redis-server', ['--version'], { encoding: 'utf8' });
+    return /v=(\S+)/.exec(versionText)?.[1] ?? 'unknown';
   } catch {
     return 'not installed';
   }

@@ -7,7 +7,7 @@ import { printPage } from './report/print-page.ts';
 import { contestTables, thresholdTable } from './report/tables.ts';
 import type { Found } from './run-all.ts';
 import { declaredScenarios } from './scenario/find-scenarios.ts';
-import { say, table } from './show.ts';
+import { logLine, table } from './show.ts';
 import { SUITE_NAMES, SUITE_TITLES, SUITES_ON_REDIS } from './suite-titles.ts';
 
 function list(): string {
@@ -47,7 +47,7 @@ async function run(): Promise<number> {
   try {
     command = readCommand();
   } catch (error) {
-    say(`bench: ${(error as Error).message}\n\n${USAGE}`);
+    logLine(`bench: ${(error as Error).message}\n\n${USAGE}`);
     return 2;
   }
   if (command.kind !== 'run') {
@@ -57,7 +57,7 @@ async function run(): Promise<number> {
   const { options } = command;
   const missing = whyImpossible(options);
   if (missing !== undefined) {
-    say(`bench: ${missing}`);
+    logLine(`bench: ${missing}`);
     return 2;
   }
   // Only now: wrong arguments are answered at once.

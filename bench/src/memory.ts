@@ -1,10 +1,10 @@
 /** Memory of a registered node and of a job in flight. */
 import { createEmbeddedEngine, request } from './embedded-engine.ts';
 import { type Figure, memoryBytes } from './measure.ts';
-import { say } from './show.ts';
+import { logLine } from './show.ts';
 
 export async function memory(options: { nodes: number; jobs: number }): Promise<Figure[]> {
-  say(`memory: ${options.nodes} nodes, ${options.jobs} jobs`);
+  logLine(`memory: ${options.nodes} nodes, ${options.jobs} jobs`);
   const warm = await createEmbeddedEngine(1_000, 4);
   for (let i = 0; i < 1_000; i++) await warm.jobs.dispatch(request());
   warm.stop();

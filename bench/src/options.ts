@@ -7,12 +7,12 @@ import { isSuite, SUITE_NAMES, type SuiteName } from './suite-titles.ts';
 
 export const USAGE = `Usage: npm run bench -- [options]
 
-  --list            says what there is, and ends
+  --list            lists suites and scenarios, and ends
   --only LIST       suites to run, of: ${SUITE_NAMES.slice(0, 6).join(', ')},
                     ${SUITE_NAMES.slice(6).join(', ')}
   --scenario LIST   declared scenarios to run, by name or by file (bench/scenarios/NAME.toml)
                     Without --only and --scenario: everything.
-  --minutes M       one round of so long for the scenarios asked for; alone: the scenario "endurance"
+  --minutes M       one round of this length for the selected scenarios; without any: the scenario "endurance"
   --rounds N        repetitions; figures are medians (5)
   --quick           one short round each, to see that it works; its figures say nothing, so they have no targets
   --json FILE       the figures for machines
@@ -59,18 +59,18 @@ export function readCommand(): Command {
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds is a whole number from 1 on');
   const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
   if (minutes !== undefined && !(minutes > 0)) throw new Error('--minutes is a number above 0');
-  const asked = {
+  const selected = {
     suites: values.only?.split(','),
     scenarios: values.scenario?.flatMap((list) => list.split(',')),
   };
-  if (minutes !== undefined && asked.scenarios === undefined) asked.scenarios = [LONG_LOAD];
-  const isAll = asked.suites === undefined && asked.scenarios === undefined;
+  if (minutes !== undefined && selected.scenarios === undefined) selected.scenarios = [LONG_LOAD];
+  const isAll = selected.suites === undefined && selected.scenarios === undefined;
   const { quick: isQuick, strict: isStrict, json, html } = values;
   return {
     kind: 'run',
     options: {
-      suites: isAll ? SUITE_NAMES : readSuites(asked.suites ?? []),
-      scenarios: (isAll ? declaredScenarios() : (asked.scenarios ?? []).map(findScenario))
+      suites: isAll ? SUITE_NAMES : readSuites(selected.suites ?? []),
+      scenarios: (isAll ? declaredScenarios() : (selected.scenarios ?? []).map(findScenario))
         .map((scenario) => (isQuick ? quickened(scenario) : scenario))
         .map((scenario) => lasting(scenario, minutes)),
       rounds: isQuick ? 1 : rounds,

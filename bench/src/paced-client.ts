@@ -14,7 +14,7 @@ const method = body === '' ? 'GET' : 'POST';
 const latencies: number[] = [];
 let errors = 0;
 
-const ask = (dueAt: number): Promise<void> =>
+const sendOne = (dueAt: number): Promise<void> =>
   new Promise((resolve) => {
     const end = (isOk: boolean): void => {
       if (!isOk) errors += 1;
@@ -31,13 +31,13 @@ const ask = (dueAt: number): Promise<void> =>
 
 const total = Math.floor((Number(rate) * Number(forMs)) / 1_000);
 const start = performance.now();
-const asked: Promise<void>[] = [];
-while (asked.length < total) {
-  const dueAt = start + (asked.length * 1_000) / Number(rate);
-  if (dueAt <= performance.now()) asked.push(ask(dueAt));
+const pending: Promise<void>[] = [];
+while (pending.length < total) {
+  const dueAt = start + (pending.length * 1_000) / Number(rate);
+  if (dueAt <= performance.now()) pending.push(sendOne(dueAt));
   else await new Promise((resolve) => setTimeout(resolve, 1));
 }
-await Promise.all(asked);
+await Promise.all(pending);
 agent.destroy();
 latencies.sort((a, b) => a - b);
 process.stdout.write(

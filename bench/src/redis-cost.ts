@@ -12,7 +12,7 @@ import { watchRoundTrips } from './redis/round-trips.ts';
 import { spreadOf } from './redis/slots.ts';
 import { watchWire } from './redis/wire.ts';
 import { nodesInRedis, selectableElsewhere } from './redis-nodes.ts';
-import { say } from './show.ts';
+import { logLine } from './show.ts';
 
 const IN_FLIGHT = 64;
 const MARGIN_MS = 500;
@@ -40,9 +40,9 @@ export async function redisCost(options: RedisCostOptions): Promise<Figure[]> {
   const server = await startRedisServer();
   try {
     const rows = [
-      ...(await asked(server, options)),
-      ...(await askedByAll(server, options)),
-      ...(await askedElsewhere(server, options)),
+      ...(await commandsOfJobs(server, options)),
+      ...(await commandsOfAll(server, options)),
+      ...(await commandsElsewhere(server, options)),
       ...(await addedElsewhere(server, options)),
       ...(await left(server, options)),
       ...(await nodesInRedis(server, options)),
@@ -56,8 +56,8 @@ export async function redisCost(options: RedisCostOptions): Promise<Figure[]> {
 
 const MOST_COMMANDS = { target: { atMost: 10 } };
 
-async function asked(server: BenchRedis, { alone, together }: RedisCostOptions): Promise<Row[]> {
-  say(`redis-cost: ${alone} jobs one by one, ${together} with ${IN_FLIGHT} in flight`);
+async function commandsOfJobs(server: BenchRedis, { alone, together }: RedisCostOptions): Promise<Row[]> {
+  logLine(`redis-cost: ${alone} jobs one by one, ${together} with ${IN_FLIGHT} in flight`);
   const engine = await createEngineContestant({ port: server.port, prefix: 'asked', instanceId: 'bench' });
   const wire = await watchWire(server);
   const trips = watchRoundTrips(engine.engine.connection);
@@ -126,8 +126,8 @@ async function asked(server: BenchRedis, { alone, together }: RedisCostOptions):
 }
 
 /** The whole scheduler: with heartbeats, presence and all its background work. */
-async function askedByAll(server: BenchRedis, { together }: RedisCostOptions): Promise<Row[]> {
-  say(`redis-cost: ${together} jobs of the whole scheduler`);
+async function commandsOfAll(server: BenchRedis, { together }: RedisCostOptions): Promise<Row[]> {
+  logLine(`redis-cost: ${together} jobs of the whole scheduler`);
   const app = await createAppContestant({ port: server.port, prefix: 'all' });
   await closedLoop(app, { jobs: IN_FLIGHT, inFlight: IN_FLIGHT });
   const wire = await watchWire(server);
@@ -148,15 +148,15 @@ const POISSON_PER_SECOND = 100;
 const USUAL_MS = 300;
 
 /** With nodes that another instance holds, minus what the two send when idle. */
-async function askedElsewhere(server: BenchRedis, options: RedisCostOptions): Promise<Row[]> {
+async function commandsElsewhere(server: BenchRedis, options: RedisCostOptions): Promise<Row[]> {
   const { alone, together, usual: usually } = options;
-  say(`redis-cost: ${alone} jobs one by one and ${together} at once, on nodes of another instance`);
+  logLine(`redis-cost: ${alone} jobs one by one and ${together} at once, on nodes of another instance`);
   const name = 'commands per job, node on another instance';
   const quick = await costElsewhere(server, 0, options, [
     { jobs: alone, inFlight: 1 },
     { jobs: together, inFlight: IN_FLIGHT },
   ]);
-  say(`redis-cost: ${2 * usually} jobs of ${USUAL_MS} ms there one by one, and many at once`);
+  logLine(`redis-cost: ${2 * usually} jobs of ${USUAL_MS} ms there one by one, and many at once`);
   const usual = await costElsewhere(server, USUAL_MS, options, [
     { jobs: usually, inFlight: 1 },
     { jobs: (usually / 2) * IN_FLIGHT, inFlight: IN_FLIGHT, perSecond: POISSON_PER_SECOND },
@@ -180,7 +180,9 @@ async function askedElsewhere(server: BenchRedis, options: RedisCostOptions): Pr
 /** From a job's arrival to its result, on a node of another instance and on one of its own, by turns. */
 async function addedElsewhere(server: BenchRedis, { usual }: RedisCostOptions): Promise<Row[]> {
   const jobs = 10 * usual;
-  say(`redis-cost: ${jobs} jobs on a node of another instance and ${jobs} on a node of their own, by turns`);
+  logLine(
+    `redis-cost: ${jobs} jobs on a node of another instance and ${jobs} on a node of their own, by turns`,
+  );
   const [here, there] = [
     await createAppContestant({ port: server.port, prefix: 'added-here', nodes: 1 }),
     await createAppContestant({ port: server.port, prefix: 'added-there', nodes: 1, isNodeElsewhere: true }),
@@ -223,15 +225,15 @@ async function costElsewhere(
   // Batches have been written by then.
   await pause(settleMs);
   const wire = await watchWire(server);
-  const asked = async (act: () => Promise<unknown>): Promise<{ count: number; ms: number }> => {
+  const commandsOfJobs = async (act: () => Promise<unknown>): Promise<{ count: number; ms: number }> => {
     const begunAt = performance.now();
     const { commands } = await wire.during(async () => void (await act()));
     return { count: commands.length, ms: performance.now() - begunAt };
   };
-  const idle = await asked(() => pause(idleMs));
+  const idle = await commandsOfJobs(() => pause(idleMs));
   const costs: number[] = [];
   for (const load of loads) {
-    const { count, ms } = await asked(() => run(app, load));
+    const { count, ms } = await commandsOfJobs(() => run(app, load));
     costs.push((count - (idle.count * ms) / idle.ms) / load.jobs);
   }
   wire.stop();
@@ -260,7 +262,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 /** What is left of jobs after their retention. */
 async function left(server: BenchRedis, { together, retentionMs }: RedisCostOptions): Promise<Row[]> {
-  say(`redis-cost: what ${together} finished jobs leave`);
+  logLine(`redis-cost: what ${together} finished jobs leave`);
   const limits = { retentionMs, bindingLeaseMs: retentionMs / 2, liveMarginMs: MARGIN_MS };
   const engine = await createEngineContestant({
     port: server.port,

@@ -7,7 +7,7 @@ import { bytesOfKeys } from './redis/key-bytes.ts';
 import type { BenchRedis } from './redis/redis-server.ts';
 import { spreadOf } from './redis/slots.ts';
 import { watchWire } from './redis/wire.ts';
-import { say } from './show.ts';
+import { logLine } from './show.ts';
 
 const PREFIX = 'nodes';
 const SLOTS = 4;
@@ -18,7 +18,7 @@ const MOST_UNTIL_SELECTED_MS = 250;
 type Row = Omit<Figure, 'scenario'>;
 
 export async function nodesInRedis(server: BenchRedis, { nodes }: { nodes: number }): Promise<Row[]> {
-  say(`redis-cost: ${nodes} idle nodes`);
+  logLine(`redis-cost: ${nodes} idle nodes`);
   const { app } = await startSharedApp(sharedFlags(server.port, PREFIX));
   // The first of each kind of entry is not counted: scripts, indexes, buffers of connections.
   const first = await register(app, 0, 10);
@@ -74,7 +74,7 @@ export async function selectableElsewhere(
   server: BenchRedis,
   { registrations }: { registrations: number },
 ): Promise<Row[]> {
-  say(`redis-cost: ${registrations} nodes registered on one instance, selected by another`);
+  logLine(`redis-cost: ${registrations} nodes registered on one instance, selected by another`);
   const flags = sharedFlags(server.port, 'selectable');
   const [{ app: holder }, { app: driver }] = [await startSharedApp(flags), await startSharedApp(flags)];
   const waits: number[] = [];
@@ -108,10 +108,10 @@ export async function selectableElsewhere(
 
 /** Only one node has this source language. */
 async function isSelected({ jobs }: App, source: string): Promise<boolean> {
-  const asked = request();
+  const dispatchRequest = request();
   const outcome = await jobs.dispatch({
-    ...asked,
-    need: { ...asked.need, directions: [{ source, target: 'zh' }] },
+    ...dispatchRequest,
+    need: { ...dispatchRequest.need, directions: [{ source, target: 'zh' }] },
   });
   return outcome.kind === 'dispatched';
 }

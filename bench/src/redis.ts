@@ -1,10 +1,10 @@
 /** The scheduler on Redis next to BullMQ, on the same redis-server in the same run: jobs per second, time to leave, CPU per job. */
 import { type Figure, median } from './measure.ts';
 import type { Closed } from './redis/contestant.ts';
-import type { Opened, PartyKind } from './redis/party.ts';
+import type { ContestantKind, Opened } from './redis/contestant-process.ts';
 import { type BenchRedis, serverCpuMicros, startRedisServer } from './redis/redis-server.ts';
-import { type Party, startParty } from './redis/start-party.ts';
-import { say } from './show.ts';
+import { type ContestantProcess, startContestant } from './redis/start-contestant.ts';
+import { logLine } from './show.ts';
 
 const IN_FLIGHT = 64;
 
@@ -18,17 +18,17 @@ export interface RedisOptions {
 
 type Row = Omit<Figure, 'scenario'>;
 type Flooded = Closed & { readonly serverCpuMicros: number };
-type Parties = Record<PartyKind, Party>;
+type Parties = Record<ContestantKind, ContestantProcess>;
 
-const KINDS = ['engine', 'app', 'bullmq'] as const satisfies readonly PartyKind[];
+const KINDS = ['engine', 'app', 'bullmq'] as const satisfies readonly ContestantKind[];
 
 export async function redis(options: RedisOptions): Promise<Figure[]> {
   const server = await startRedisServer();
   try {
     const parties: Parties = {
-      engine: await startParty('engine', server.port),
-      app: await startParty('app', server.port),
-      bullmq: await startParty('bullmq', server.port),
+      engine: await startContestant('engine', server.port),
+      app: await startContestant('app', server.port),
+      bullmq: await startContestant('bullmq', server.port),
     };
     const rows = [...(await flood(server, parties, options)), ...(await paced(parties, options))];
     for (const kind of KINDS) await parties[kind].stop();
@@ -38,24 +38,24 @@ export async function redis(options: RedisOptions): Promise<Figure[]> {
   }
 }
 
-const NAMES: Record<PartyKind, string> = {
+const NAMES: Record<ContestantKind, string> = {
   engine: 'engine, null transport',
   app: 'with WebSocket legs',
   bullmq: 'BullMQ',
 };
 /** Times BullMQ's jobs per second. */
-const PROMISED: Partial<Record<PartyKind, number>> = { engine: 1.5, app: 0.8 };
+const PROMISED: Partial<Record<ContestantKind, number>> = { engine: 1.5, app: 0.8 };
 
 /** The contestants take turns, so that a slow minute of the machine is a slow minute for all of them. */
 async function inTurns<T>(
   what: string,
   rounds: number,
   parties: Parties,
-  play: (party: Party) => Promise<T>,
-): Promise<Record<PartyKind, T[]>> {
-  const seen: Record<PartyKind, T[]> = { engine: [], app: [], bullmq: [] };
+  play: (contestant: ContestantProcess) => Promise<T>,
+): Promise<Record<ContestantKind, T[]>> {
+  const seen: Record<ContestantKind, T[]> = { engine: [], app: [], bullmq: [] };
   for (let round = 0; round <= rounds; round++) {
-    say(round === 0 ? `redis: ${what}, warming up` : `redis: ${what}, round ${round} of ${rounds}`);
+    logLine(round === 0 ? `redis: ${what}, warming up` : `redis: ${what}, round ${round} of ${rounds}`);
     for (const kind of KINDS) {
       const result = await play(parties[kind]);
       await parties[kind].tidy();
@@ -71,12 +71,12 @@ async function flood(
   { rounds, jobsPerRound }: RedisOptions,
 ): Promise<Row[]> {
   const what = `${IN_FLIGHT} jobs in flight`;
-  const seen = await inTurns(what, rounds, parties, async (party): Promise<Flooded> => {
+  const seen = await inTurns(what, rounds, parties, async (contestant): Promise<Flooded> => {
     const before = await serverCpuMicros(server);
-    const closed = await party.closed({ jobs: jobsPerRound, inFlight: IN_FLIGHT });
+    const closed = await contestant.closed({ jobs: jobsPerRound, inFlight: IN_FLIGHT });
     return { ...closed, serverCpuMicros: ((await serverCpuMicros(server)) - before) / jobsPerRound };
   });
-  const of = (kind: PartyKind, figure: keyof Flooded): number =>
+  const of = (kind: ContestantKind, figure: keyof Flooded): number =>
     median(seen[kind].map((each) => each[figure]));
   const rates = KINDS.map((kind): Row => {
     const name = `${NAMES[kind]}, ${IN_FLIGHT} in flight`;
@@ -90,7 +90,7 @@ async function flood(
     );
     return [{ name: `${NAMES[kind]} ÷ BullMQ`, value: median(each), unit: '×', target: { atLeast } }];
   });
-  const cost = (kind: PartyKind, whose: string, figure: keyof Flooded): Row => ({
+  const cost = (kind: ContestantKind, whose: string, figure: keyof Flooded): Row => ({
     name: `CPU per job, ${NAMES[kind]}: ${whose}`,
     value: of(kind, figure),
     unit: 'µs',
@@ -104,8 +104,8 @@ async function flood(
 }
 
 async function paced(parties: Parties, { rounds, rate, pacedMs }: RedisOptions): Promise<Row[]> {
-  const seen = await inTurns(`${rate} jobs/s`, rounds, parties, (party) =>
-    party.open({ rate, forMs: pacedMs }),
+  const seen = await inTurns(`${rate} jobs/s`, rounds, parties, (contestant) =>
+    contestant.open({ rate, forMs: pacedMs }),
   );
   const rows = KINDS.flatMap((kind) =>
     (['p50', 'p99'] as const).map((share): Row => {

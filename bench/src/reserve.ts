@@ -4,7 +4,7 @@ import { RESULT, request } from './embedded-engine.ts';
 import type { Figure } from './measure.ts';
 import { createInstances, type Instance } from './redis/instances.ts';
 import { startRedisServer } from './redis/redis-server.ts';
-import { say } from './show.ts';
+import { logLine } from './show.ts';
 
 const INSTANCES = 3;
 const NODES = 100;
@@ -27,9 +27,9 @@ interface Seen {
 export async function reserve(options: ReserveOptions): Promise<Figure[]> {
   const server = await startRedisServer();
   try {
-    say('reserve: instances with hints about the load of nodes');
-    const telling = await play(server.port, true, options);
-    say('reserve: instances without hints');
+    logLine('reserve: instances with hints about the load of nodes');
+    const withHints = await play(server.port, true, options);
+    logLine('reserve: instances without hints');
     const silent = await play(server.port, false, options);
     const row = (name: string, value: number, unit = '%'): Figure => ({
       scenario: 'reserve',
@@ -41,12 +41,12 @@ export async function reserve(options: ReserveOptions): Promise<Figure[]> {
       {
         ...row(
           `first try has a slot, ${INSTANCES} instances, ${NODES} nodes × ${SLOTS}`,
-          telling.firstTryShare * 100,
+          withHints.firstTryShare * 100,
         ),
         target: { atLeast: 95 },
       },
-      row('slots in use meanwhile', telling.busyShare * 100),
-      row('refused', telling.refused, 'jobs'),
+      row('slots in use meanwhile', withHints.busyShare * 100),
+      row('refused', withHints.refused, 'jobs'),
       row('first try has a slot, if instances tell each other nothing', silent.firstTryShare * 100),
       row('slots in use meanwhile', silent.busyShare * 100),
     ];
@@ -55,7 +55,7 @@ export async function reserve(options: ReserveOptions): Promise<Figure[]> {
   }
 }
 
-async function play(port: number, isTelling: boolean, { serviceMs, forMs }: ReserveOptions): Promise<Seen> {
+async function play(port: number, hasHints: boolean, { serviceMs, forMs }: ReserveOptions): Promise<Seen> {
   const running = new Map<string, Set<string>>();
   const ends = new Set<Promise<void>>();
   let isCounting = false;
@@ -72,11 +72,11 @@ async function play(port: number, isTelling: boolean, { serviceMs, forMs }: Rese
 
   const instances = await createInstances({
     port,
-    prefix: isTelling ? 'telling' : 'silent',
+    prefix: hasHints ? 'hints' : 'no-hints',
     count: INSTANCES,
     nodes: NODES,
     slots: SLOTS,
-    isTelling,
+    hasHints,
     onDelivery: (instance, assignment) =>
       setImmediate(() => {
         const end = work(instance, assignment).finally(() => ends.delete(end));

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type Figure, median } from './measure.ts';
 import type { ServerFigures } from './session-server.ts';
-import { say } from './show.ts';
+import { logLine } from './show.ts';
 
 const script = (name: string): string => fileURLToPath(new URL(`${name}.js`, import.meta.url));
 
@@ -85,7 +85,7 @@ export async function sessions(options: SessionOptions): Promise<Figure[]> {
 type Row = Omit<Figure, 'scenario'>;
 
 async function idle(count: number): Promise<Row[]> {
-  say(`sessions: ${count} idle ones`);
+  logLine(`sessions: ${count} idle ones`);
   const server = await startServer('scheduler');
   // Once before: what the first sessions warm up is not counted.
   const first = await load('idle', server.port, Math.min(200, count));
@@ -106,7 +106,7 @@ async function idle(count: number): Promise<Row[]> {
 }
 
 async function paced({ speaking, pacedMs }: SessionOptions): Promise<Row[]> {
-  say(`sessions: ${speaking} speaking for ${pacedMs / 1_000} s`);
+  logLine(`sessions: ${speaking} speaking for ${pacedMs / 1_000} s`);
   const server = await startServer('scheduler');
   await (await load('paced', server.port, Math.min(100, speaking), 500)).stop();
   const before = await server.ask();
@@ -137,7 +137,7 @@ async function flood({ rounds, floodMs }: SessionOptions): Promise<Row[]> {
   const servers = { scheduler: await startServer('scheduler'), echo: await startServer('echo') };
   const seen = { scheduler: [] as number[], echo: [] as number[] };
   for (let round = 0; round <= rounds; round++) {
-    say(round === 0 ? 'sessions: flood, warming up' : `sessions: flood, round ${round} of ${rounds}`);
+    logLine(round === 0 ? 'sessions: flood, warming up' : `sessions: flood, round ${round} of ${rounds}`);
     for (const kind of ['scheduler', 'echo'] as const) {
       const flooded = await load('flood', servers[kind].port, 50, floodMs);
       await flooded.stop();
@@ -154,7 +154,7 @@ async function flood({ rounds, floodMs }: SessionOptions): Promise<Row[]> {
 }
 
 async function utterances({ rate, utterancesMs }: SessionOptions): Promise<Row[]> {
-  say(`sessions: ${rate} utterances/s for ${utterancesMs / 1_000} s`);
+  logLine(`sessions: ${rate} utterances/s for ${utterancesMs / 1_000} s`);
   const server = await startServer('scheduler');
   await (await load('utterances', server.port, rate, Math.min(2_000, utterancesMs))).stop();
   const spoken = await load('utterances', server.port, rate, utterancesMs);

@@ -1,7 +1,7 @@
 /** Progress while it runs, tables at the end. */
 import { type Figure, isMet } from './measure.ts';
 
-export const say = (line: string): void => void process.stderr.write(`${line}\n`);
+export const logLine = (line: string): void => void process.stderr.write(`${line}\n`);
 
 export function table(figures: readonly Figure[]): string {
   const hasTargets = figures.some(({ target }) => target !== undefined);

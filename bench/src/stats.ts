@@ -1,7 +1,7 @@
 /** Seed 000 §6.2: a dashboard that polls all the time does not slow dispatch down. Taking turns on one scheduler. */
 import { paceDispatch, paceStats, startBesideServer, startNodes } from './beside-rig.ts';
 import { type Figure, median } from './measure.ts';
-import { say } from './show.ts';
+import { logLine } from './show.ts';
 
 export interface StatsOptions {
   readonly rounds: number;
@@ -21,23 +21,23 @@ export async function stats({ rounds, roundMs, idleNodes }: StatsOptions): Promi
   const answered: number[] = [];
   const cpu: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
-    say(round === 0 ? 'stats: warming up' : `stats: round ${round} of ${rounds}`);
+    logLine(round === 0 ? 'stats: warming up' : `stats: round ${round} of ${rounds}`);
     const begun = await server.cpuMicros();
     const without = await paceDispatch(server.port, DISPATCH_RATE, roundMs);
     const between = await server.cpuMicros();
-    const [withStats, asked] = await Promise.all([
+    const [withStats, polled] = await Promise.all([
       paceDispatch(server.port, DISPATCH_RATE, roundMs),
       paceStats(server.port, STATS_RATE, roundMs),
     ]);
     const ended = await server.cpuMicros();
-    const errors = without.errors + withStats.errors + (round === 0 ? 0 : asked.errors);
+    const errors = without.errors + withStats.errors + (round === 0 ? 0 : polled.errors);
     if (errors > 0) throw new Error(`${errors} requests failed`);
     if (round === 0) continue;
     alone.push(without.p99);
     beside.push(withStats.p99);
     ratios.push(withStats.p99 / without.p99);
-    answered.push(asked.p99);
-    cpu.push((ended - between - (between - begun)) / asked.requests);
+    answered.push(polled.p99);
+    cpu.push((ended - between - (between - begun)) / polled.requests);
   }
   await stopNodes();
   await server.stop();

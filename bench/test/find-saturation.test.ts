@@ -4,11 +4,11 @@ import { findSaturation, type Probe } from '../src/open-loop/find-saturation.ts'
 
 /** A server that keeps up until `breaksAt`, and whose p99 grows without bound beyond. */
 function server(breaksAt: number) {
-  const asked: number[] = [];
+  const tried: number[] = [];
   return {
-    asked,
+    tried,
     async probe(rate: number): Promise<Probe> {
-      asked.push(rate);
+      tried.push(rate);
       return { p99Ms: rate <= breaksAt ? 2 : 800, refusedShare: 0 };
     },
   };
@@ -43,16 +43,16 @@ describe('saturation', () => {
   });
 
   it('is not reported if the server sustains the highest rate offered', async () => {
-    const { asked, probe } = server(1e9);
+    const { tried, probe } = server(1e9);
     expect(await find(probe, 100, 1_000)).toMatchObject({ rate: 1_000, isFound: false });
-    expect(asked).toEqual([100, 200, 400, 800, 1_000]);
+    expect(tried).toEqual([100, 200, 400, 800, 1_000]);
   });
 
   it('needs two bad probes: a short slowdown is no saturation', async () => {
     let isFirst = true;
     const { probe } = server(1_000);
-    const { rate } = await find(async (asked) => {
-      if (asked !== 400 || !isFirst) return probe(asked);
+    const { rate } = await find(async (tried) => {
+      if (tried !== 400 || !isFirst) return probe(tried);
       isFirst = false;
       return { p99Ms: 900, refusedShare: 0 };
     });
@@ -60,7 +60,7 @@ describe('saturation', () => {
   });
 
   it('is reached by refusals as well: fast refusals are no service', async () => {
-    const { rate } = await find(async (asked) => ({ p99Ms: 1, refusedShare: asked > 300 ? 0.2 : 0 }));
+    const { rate } = await find(async (tried) => ({ p99Ms: 1, refusedShare: tried > 300 ? 0.2 : 0 }));
     expect(rate).toBeLessThanOrEqual(300);
     expect(rate).toBeGreaterThan(270);
   });

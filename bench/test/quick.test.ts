@@ -226,11 +226,11 @@ describe('the redis-server it starts', () => {
 
   it('is named in the error when it is missing', async () => {
     const child = execFile(process.execPath, [BENCH, '--only', 'redis-cost'], { env: { PATH: folder } });
-    let said = '';
+    let output = '';
     child.stderr?.on('data', (text: string) => {
-      said += text;
+      output += text;
     });
     expect(await once(child, 'exit')).toEqual([2, null]);
-    expect(said).toContain('there is no redis-server on this machine. Install it');
+    expect(output).toContain('there is no redis-server on this machine. Install it');
   });
 });

@@ -25,10 +25,10 @@ const mainOf = (name: string): string =>
 
 /** With an empty `path`: on a machine with no program except Node.js. */
 const run = (name: string, args: readonly string[], path = process.env.PATH) =>
-  new Promise<{ code: unknown; out: string; told: string }>((resolve) => {
+  new Promise<{ code: unknown; out: string; output: string }>((resolve) => {
     const options = { env: { ...process.env, PATH: path } };
-    execFile(process.execPath, [mainOf(name), ...args], options, (fault, out, told) =>
-      resolve({ code: fault?.code ?? 0, out, told }),
+    execFile(process.execPath, [mainOf(name), ...args], options, (fault, out, output) =>
+      resolve({ code: fault?.code ?? 0, out, output }),
     );
   });
 
@@ -43,9 +43,9 @@ describe('a command that cannot run', () => {
     [['--seed', 'x', '--seeds', '2'], '--seed'],
     [['word'], '"word"'],
   ])('simulate %j has its own message', (argv, flag) => {
-    const told = readOptions(argv);
-    expect(told).toContain(flag);
-    expect(told).not.toContain('\n');
+    const output = readOptions(argv);
+    expect(output).toContain(flag);
+    expect(output).not.toContain('\n');
   });
 
   // Each case is a process, which is slow: what the pure readers refuse is tested beside them.
@@ -63,10 +63,10 @@ describe('a command that cannot run', () => {
     ['bench', ['--only', 'decision', '--json', NOWHERE], '--json'],
     ['bench', ['--only', 'decision', '--html', NOWHERE], '--html'],
   ])('%s %j', async (name, args, flag) => {
-    const { code, out, told } = await run(name, args);
-    expect({ code, out, lines: told.trimEnd().split('\n').length }).toEqual({ code: 2, out: '', lines: 1 });
-    expect(told.startsWith(`${name}: `)).toBe(true);
-    expect(told).toContain(flag);
+    const { code, out, output } = await run(name, args);
+    expect({ code, out, lines: output.trimEnd().split('\n').length }).toEqual({ code: 2, out: '', lines: 1 });
+    expect(output.startsWith(`${name}: `)).toBe(true);
+    expect(output).toContain(flag);
   });
 
   it.each([
@@ -74,10 +74,10 @@ describe('a command that cannot run', () => {
     ['bench', ['--only', 'redis'], '--only decision'],
     ['bench', ['--scenario', 'redis-peers'], '--only decision'],
   ])('%s %j without a redis-server', async (name, args, instead) => {
-    const { code, told } = await run(name, args, folder);
-    expect({ code, lines: told.trimEnd().split('\n').length }).toEqual({ code: 2, lines: 1 });
-    expect(told).toContain('redis-server');
-    expect(told).toContain(instead);
+    const { code, output } = await run(name, args, folder);
+    expect({ code, lines: output.trimEnd().split('\n').length }).toEqual({ code: 2, lines: 1 });
+    expect(output).toContain('redis-server');
+    expect(output).toContain(instead);
   });
 
   it('creates no file, and does not change an existing one', async () => {

@@ -62,8 +62,8 @@ export async function createEngineTarget(scenario: Scenario, redisPort?: number)
 
   return {
     async run(job, left) {
-      const asked = requestOf(job, scenario.waitMs);
-      const requestId = asked.requestId ?? '';
+      const dispatchRequest = requestOf(job, scenario.waitMs);
+      const requestId = dispatchRequest.requestId ?? '';
       const ended = new Promise<void>((resolve, reject) => {
         flying.set(requestId, {
           job,
@@ -71,7 +71,7 @@ export async function createEngineTarget(scenario: Scenario, redisPort?: number)
           end: (fault) => (fault === undefined ? resolve() : reject(fault)),
         });
       });
-      const outcome = await engine.jobs.dispatch(asked);
+      const outcome = await engine.jobs.dispatch(dispatchRequest);
       if (outcome.kind === 'dispatched') await ended;
       flying.delete(requestId);
       return outcome.kind === 'dispatched';

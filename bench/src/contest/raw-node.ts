@@ -16,7 +16,7 @@ export interface RawNodeOptions {
 type Assigned = Readonly<Record<'job_id' | 'session_id' | 'trace_id', string>> &
   Readonly<Record<'attempt_id' | 'utterance_index', number>>;
 
-const SAID = {
+const OUTPUT = {
   success: true,
   text_asr: 'hello',
   text_translated: 'hallo',
@@ -44,7 +44,7 @@ export function startRawNode(options: RawNodeOptions): Promise<void> {
     send({ type: 'job_ack', ...about });
     const end = (): void => {
       running.delete(job_id);
-      send({ type: 'job_result', ...about, utterance_index, ...SAID });
+      send({ type: 'job_result', ...about, utterance_index, ...OUTPUT });
       options.onDone();
     };
     const ms = options.serviceMs();

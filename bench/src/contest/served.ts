@@ -62,11 +62,11 @@ export async function startServed(
       ? { kb_per_session: (connected.rssBytes - empty.rssBytes) / scenario.sessions / KB }
       : {};
 
-  async function round(asked: RoundOrder): Promise<Round> {
+  async function round(roundOrder: RoundOrder): Promise<Round> {
     const redisBefore = redis === undefined ? 0 : await serverCpuMicros(redis);
     const before = await look(false);
     const start = performance.now();
-    const driven = (await order({ kind: 'open', ...asked })) as Driven;
+    const driven = (await order({ kind: 'open', ...roundOrder })) as Driven;
     const tookMs = performance.now() - start;
     const after = await look(false);
     const cpu = after.cpuMicros - before.cpuMicros;
@@ -96,12 +96,12 @@ export async function startServed(
     probe: round,
     ...(redis !== undefined &&
       isOurs && {
-        async count(asked: RoundOrder): Promise<Figures> {
+        async count(roundOrder: RoundOrder): Promise<Figures> {
           const wire = await watchWire(redis);
           let done = 0;
           const { commands } = await wire.during(async () => {
-            const seconds = Math.min(COUNTED_SECONDS, asked.seconds);
-            done = ((await order({ kind: 'open', ...asked, seconds })) as Driven).done;
+            const seconds = Math.min(COUNTED_SECONDS, roundOrder.seconds);
+            done = ((await order({ kind: 'open', ...roundOrder, seconds })) as Driven).done;
           });
           wire.stop();
           return { redis_commands: commands.length / Math.max(1, done) };

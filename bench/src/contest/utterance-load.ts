@@ -17,11 +17,11 @@ const keyOf = (sessionId: string, turn: number): string => `${sessionId}/${turn}
 export function createUtterances({ scenario, ports, isBare }: LoadStart): Load {
   const speakers: Speaker[] = [];
   /** Utterances without an outcome: when each was due, and how to settle it. */
-  const open = new Map<string, { readonly dueAt: number; readonly heard: (isDone: boolean) => void }>();
+  const open = new Map<string, { readonly dueAt: number; readonly settle: (isDone: boolean) => void }>();
   let dispatch = createHistogram();
   let spoken = 0;
 
-  function hear({ session }: Speaker, text: string): void {
+  function receive({ session }: Speaker, text: string): void {
     if (!text.startsWith('{"type":"translation_result"') && !text.startsWith('{"type":"missing_result"'))
       return;
     const { utterance_index, delivery_seq, type } = JSON.parse(text) as {
@@ -31,16 +31,16 @@ export function createUtterances({ scenario, ports, isBare }: LoadStart): Load {
     };
     if (delivery_seq !== undefined)
       session.ws.send(JSON.stringify({ type: 'result_ack', session_id: session.sessionId, delivery_seq }));
-    open.get(keyOf(session.sessionId, utterance_index))?.heard(type === 'translation_result');
+    open.get(keyOf(session.sessionId, utterance_index))?.settle(type === 'translation_result');
   }
 
   /** An echo is both the node and the result. */
-  function hearEcho(text: string): void {
+  function receiveEcho(text: string): void {
     const key = /"request_id":"([^"]+)"/.exec(text)?.[1] ?? '';
     const utterance = open.get(key);
     if (utterance === undefined) return;
     dispatch.record(performance.now() - utterance.dueAt);
-    utterance.heard(true);
+    utterance.settle(true);
   }
 
   function speak(speaker: Speaker, dueAt: number): Promise<boolean> {
@@ -50,7 +50,7 @@ export function createUtterances({ scenario, ports, isBare }: LoadStart): Load {
     return new Promise((resolve) => {
       open.set(key, {
         dueAt,
-        heard(isDone) {
+        settle(isDone) {
           open.delete(key);
           resolve(isDone);
         },
@@ -67,7 +67,7 @@ export function createUtterances({ scenario, ports, isBare }: LoadStart): Load {
         // All echoes would have the same one.
         const session = isBare ? { ...opened, sessionId: `s-echo-${index}` } : opened;
         const speaker = { session, turns: 0 };
-        opened.onText = isBare ? hearEcho : (text) => hear(speaker, text);
+        opened.onText = isBare ? receiveEcho : (text) => receive(speaker, text);
         speakers.push(speaker);
       });
     },

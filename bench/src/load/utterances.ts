@@ -122,8 +122,8 @@ function answeringNode(url: string, index: number, flying: Map<string, Times>): 
       if (times !== undefined) times.assignedAt = now;
       ws.send(JSON.stringify({ type: 'job_ack', ...about }));
       if (times !== undefined) times.answeredAt = performance.now();
-      const said = { text_asr: 'hello', text_translated: 'hallo', tts_audio: '', tts_format: 'opus' };
-      ws.send(JSON.stringify({ type: 'job_result', ...about, utterance_index, success: true, ...said }));
+      const output = { text_asr: 'hello', text_translated: 'hallo', tts_audio: '', tts_format: 'opus' };
+      ws.send(JSON.stringify({ type: 'job_result', ...about, utterance_index, success: true, ...output }));
     });
   });
 }

@@ -35,12 +35,12 @@ export async function createEngineContestant(
   return {
     engine,
     async run(left = () => {}) {
-      const asked = request();
-      const requestId = asked.requestId ?? '';
+      const dispatchRequest = request();
+      const requestId = dispatchRequest.requestId ?? '';
       const ended = new Promise<void>((resolve, reject) => {
         flying.set(requestId, { left, end: (fault) => (fault === undefined ? resolve() : reject(fault)) });
       });
-      const outcome = await engine.jobs.dispatch(asked);
+      const outcome = await engine.jobs.dispatch(dispatchRequest);
       if (outcome.kind !== 'dispatched') throw new Error(outcome.message);
       await ended;
       flying.delete(requestId);

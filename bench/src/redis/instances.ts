@@ -18,7 +18,7 @@ export interface InstanceOptions {
   readonly nodes: number;
   readonly slots: number;
   /** Whether they send one another hints of how full nodes are. */
-  readonly isTelling: boolean;
+  readonly hasHints: boolean;
   readonly onDelivery: (instance: Instance, assignment: Assignment) => void;
   /** The answer to the first reserve of a lease. */
   readonly onFirstTry: (isTaken: boolean) => void;
@@ -52,13 +52,13 @@ export async function createInstances(options: InstanceOptions): Promise<readonl
 async function createInstance(options: InstanceOptions, index: number): Promise<Instance> {
   const { port, prefix } = options;
   const instanceId = `instance-${index}`;
-  const subscriber = await connectTo(port, `${instanceId}-gossip`, true);
+  const subscriber = await connectTo(port, `${instanceId}-hints`, true);
   const engine = await createRedisEngine({
     port,
     prefix,
     instanceId,
     onDelivery: (assignment) => options.onDelivery(instance, assignment),
-    throughLedger: (ledger) => telling(ledger, options, (nodeId, load) => hints.load(nodeId, load)),
+    throughLedger: (ledger) => withHints(ledger, options, (nodeId, load) => hints.load(nodeId, load)),
   });
   const hints = createHints({
     hintBus: createHintBus({ connection: engine.connection, subscriber, keys: engine.keys }),
@@ -87,9 +87,9 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
 }
 
 /** Answers of the ledger are sent to the others as hints, as the scheduler does, if hints are on. */
-function telling(
+function withHints(
   ledger: CapacityLedger,
-  { isTelling, onFirstTry }: InstanceOptions,
+  { hasHints, onFirstTry }: InstanceOptions,
   noteLoad: (nodeId: string, load: Load) => void,
 ): CapacityLedger {
   const tried = new Set<string>();
@@ -107,7 +107,7 @@ function telling(
     },
   };
   const settled = () => undefined;
-  return isTelling
+  return hasHints
     ? guardLedger({
         ledger: seen,
         settled,

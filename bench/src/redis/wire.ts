@@ -4,7 +4,7 @@ import { createConnection } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { BenchRedis } from './redis-server.ts';
 
-export interface Asked {
+export interface Sent {
   /** Of each command its name and arguments. */
   readonly commands: readonly (readonly string[])[];
   /** Commands that scripts called. */
@@ -13,7 +13,7 @@ export interface Asked {
 
 export interface Wire {
   /** All commands while `act` runs, except the bench's own. */
-  during(act: () => Promise<void>): Promise<Asked>;
+  during(act: () => Promise<void>): Promise<Sent>;
   stop(): void;
 }
 
@@ -53,9 +53,9 @@ export async function watchWire({ port, observer }: BenchRedis): Promise<Wire> {
       await act();
       await catchUp();
       // Later commands are not part of it.
-      const asked = { commands, scriptCalls };
+      const sent = { commands, scriptCalls };
       commands = [];
-      return asked;
+      return sent;
     },
     stop() {
       lines.close();

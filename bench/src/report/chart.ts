@@ -5,7 +5,7 @@ export interface Series {
   readonly name: string;
   /** Which colour of the page. */
   readonly colour: number;
-  readonly points: readonly { readonly x: number; readonly y: number; readonly says?: string }[];
+  readonly points: readonly { readonly x: number; readonly y: number; readonly tooltip?: string }[];
   /** A theoretical limit. */
   readonly isDashed?: boolean;
   /** Filled down to the axis, and without dots. */
@@ -67,8 +67,8 @@ export function chart({ title, x, y, series, marks = [] }: ChartParts): string {
     const dots = isArea
       ? []
       : places.map(
-          ({ left, top, says = '' }) =>
-            `<circle class="dot c${colour}" cx="${fixed(left)}" cy="${fixed(top)}" r="3.5"><title>${asText(says)}</title></circle>`,
+          ({ left, top, tooltip = '' }) =>
+            `<circle class="dot c${colour}" cx="${fixed(left)}" cy="${fixed(top)}" r="3.5"><title>${asText(tooltip)}</title></circle>`,
         );
     return `${area}<path class="line c${colour}${isDashed ? ' dashed' : ''}" d="${path.join('')}"/>${dots.join('')}`;
   }

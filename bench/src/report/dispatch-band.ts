@@ -41,8 +41,8 @@ export function dispatchBand(reports: readonly ScenarioReport[]): string {
   const rows = paths.map(({ name, p50, p99 }, index) => {
     const top = index * ROW + 8;
     const [left, right] = [across(p50), across(p99)];
-    const says = `${name}: p50 ${amount(p50)} ms, p99 ${amount(p99)} ms`;
-    return `<g><title>${asText(says)}</title><text class="row-name" x="${MARGIN}" y="${top + 12}">${asText(says)}</text>
+    const tooltip = `${name}: p50 ${amount(p50)} ms, p99 ${amount(p99)} ms`;
+    return `<g><title>${asText(tooltip)}</title><text class="row-name" x="${MARGIN}" y="${top + 12}">${asText(tooltip)}</text>
 <line class="span" x1="${left.toFixed(1)}" x2="${right.toFixed(1)}" y1="${top + 25}" y2="${top + 25}"/><circle class="dot c0" cx="${left.toFixed(1)}" cy="${top + 25}" r="4.5"/><circle class="ring" cx="${right.toFixed(1)}" cy="${top + 25}" r="4.5"/></g>`;
   });
   const ticks = x.ticks.map((tick) => {

@@ -61,11 +61,11 @@ function promises({ figures }: Found): string {
     ({ figure, met }) =>
       `<tr><td>${verdict(met)}</td><td>${asText(figure.name)} <span class="where">${asText(figure.scenario)}</span></td><td class="n">${withUnit(figure)}</td><td class="n">${asText(promise(figure))}</td></tr>`,
   );
-  const said =
+  const verdictText =
     missed.length === 0
       ? `All ${judged.length} are met.`
       : `${judged.length - missed.length} of ${judged.length} are met, ${missed.length} missed.`;
-  return `<h2>What is promised</h2><p>${said}</p><div class="scroll"><table><thead><tr><th></th><th>Figure</th><th class="n">Value</th><th class="n">Target</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+  return `<h2>What is promised</h2><p>${verdictText}</p><div class="scroll"><table><thead><tr><th></th><th>Figure</th><th class="n">Value</th><th class="n">Target</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
 const withUnit = ({ value, unit }: Pick<Figure, 'value' | 'unit'>): string =>

@@ -64,7 +64,7 @@ function curveChart(report: ScenarioReport, { title, figures }: (typeof CURVES)[
 function placeOf({ value = 0, results }: Point, who: Who, figure: FigureId, at: string) {
   const y = results[who]?.figures[figure];
   if (y === undefined || !Number.isFinite(y)) return [];
-  return [{ x: value, y, says: `${titleOf(who)}, ${at}: ${amount(y)} ${FIGURES[figure].unit}` }];
+  return [{ x: value, y, tooltip: `${titleOf(who)}, ${at}: ${amount(y)} ${FIGURES[figure].unit}` }];
 }
 
 /** Contestants side by side; of a curve, its ends. */
@@ -110,7 +110,7 @@ function saturationChart({ scenario, points, ...report }: ScenarioReport): strin
           .map(([rate, p99Ms]) => ({
             x: rate,
             y: p99Ms,
-            says: `${titleOf(who)} at ${amount(rate)}/s: p99 ${amount(p99Ms)} ms`,
+            tooltip: `${titleOf(who)} at ${amount(rate)}/s: p99 ${amount(p99Ms)} ms`,
           })),
       },
     ];

@@ -33,14 +33,14 @@ const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
 export function createFields(file: string, values: Record<string, unknown>, path = ''): Fields {
-  const asked = new Set<string>();
+  const known = new Set<string>();
   const inner: Fields[] = [];
   const pathOf = (name: string): string => (path === '' ? name : `${path}.${name}`);
   const fail = (name: string, problem: string): never => {
     throw new ScenarioError(file, pathOf(name), problem);
   };
   function take(name: string): unknown {
-    asked.add(name);
+    known.add(name);
     return values[name];
   }
   function present<T>(name: string, fallback: T | undefined, read: (value: unknown) => T): T {
@@ -102,7 +102,7 @@ export function createFields(file: string, values: Record<string, unknown>, path
     },
     fail,
     end() {
-      const unknown = Object.keys(values).find((name) => !asked.has(name));
+      const unknown = Object.keys(values).find((name) => !known.has(name));
       if (unknown !== undefined) fail(unknown, 'is no field that is known here');
       for (const fields of inner) fields.end();
     },

@@ -7,7 +7,7 @@ import { median } from '../measure.ts';
 import { findSaturation, type Saturation } from '../open-loop/find-saturation.ts';
 import { type Counts, createHistogram } from '../open-loop/histogram.ts';
 import { type BenchRedis, startRedisServer } from '../redis/redis-server.ts';
-import { say } from '../show.ts';
+import { logLine } from '../show.ts';
 import { type Judged, judge } from './judge.ts';
 import { type Scenario, shownAt } from './scenario.ts';
 import { FIGURE_IDS, type FigureId, type Figures, OURS, titleOf, type Who } from './vocabulary.ts';
@@ -108,7 +108,7 @@ async function playGroup(
       const entries: Entry[] = [];
       started.push({ ...(value !== undefined && { value }), entries });
       for (const who of [OURS, ...scenario.peers] as Who[]) {
-        sayOf(scenario, `starting ${titleOf(who)}`, value);
+        loggerOf(scenario, `starting ${titleOf(who)}`, value);
         entries.push({
           contestant: await start(who, own, redis, isQuick),
           scenario: own,
@@ -128,16 +128,16 @@ async function playGroup(
   }
 }
 
-function sayOf(scenario: Scenario, what: string, value: number | undefined): void {
+function loggerOf(scenario: Scenario, what: string, value: number | undefined): void {
   const at = shownAt(scenario, value);
-  say(`${scenario.name}: ${what}${at === '' ? '' : `, ${at}`}`);
+  logLine(`${scenario.name}: ${what}${at === '' ? '' : `, ${at}`}`);
 }
 
 /** Each contestant has its turn in every round, so that a slow minute of the machine is a slow minute for all of them. */
 async function playRounds(scenario: Scenario, started: readonly Started[], rounds: number): Promise<void> {
   for (let round = 0; round <= rounds; round++) {
     for (const { value, entries } of started) {
-      sayOf(scenario, round === 0 ? 'warming up' : `round ${round} of ${rounds}`, value);
+      loggerOf(scenario, round === 0 ? 'warming up' : `round ${round} of ${rounds}`, value);
       for (const entry of entries) {
         const seen = await entry.contestant.round(orderOf(entry.scenario, round));
         if (round > 0) entry.rounds.push(seen);
@@ -179,7 +179,7 @@ async function saturate(contestant: Contestant, scenario: Scenario, isQuick: boo
         p99Ms: figures.dispatch_p99_ms ?? figures.answer_p99_ms ?? Number.POSITIVE_INFINITY,
         refusedShare: (figures.refused_percent ?? 0) / 100,
       };
-      say(`${scenario.name}: ${who} at ${Math.round(rate)}/s: p99 ${seen.p99Ms.toFixed(1)} ms`);
+      logLine(`${scenario.name}: ${who} at ${Math.round(rate)}/s: p99 ${seen.p99Ms.toFixed(1)} ms`);
       return seen;
     },
   });

@@ -65,16 +65,16 @@ describe('a balancer', () => {
       socket.on('error', () => {});
     });
     const seen: string[] = [];
-    const heard: string[] = [];
+    const received: string[] = [];
     const balancer = await startBalancer({
       backends: () => [{ instance: 'a', port: (server.address() as AddressInfo).port }],
       onText: (text, instance) => seen.push(`${instance} ${text}`),
     });
     const client = new WebSocket(`ws://127.0.0.1:${balancer.port}`);
-    client.on('message', (data) => heard.push(data.toString()));
+    client.on('message', (data) => received.push(data.toString()));
     client.on('error', () => {});
-    await eventually(() => heard.length === 3);
-    expect(heard).toEqual(texts);
+    await eventually(() => received.length === 3);
+    expect(received).toEqual(texts);
     expect(seen).toEqual(texts.map((text) => `a ${text}`));
     const closed = new Promise((resolve) => client.once('close', resolve));
     balancer.cut();
@@ -97,22 +97,22 @@ describe('a slow connection', () => {
     const wire = await startEcho();
     const socket = connect(wire.port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
-    let heard = '';
+    let received = '';
     socket.on('data', (bytes) => {
-      heard += bytes.toString();
+      received += bytes.toString();
     });
     socket.write('one ');
-    await eventually(() => heard === 'one ');
+    await eventually(() => received === 'one ');
     wire.delay(Number.POSITIVE_INFINITY);
     for (const word of ['two ', 'three ']) {
       socket.write(word);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    expect(heard).toBe('one ');
+    expect(received).toBe('one ');
     wire.delay(30);
     socket.write('four');
     wire.delay(0);
-    await eventually(() => heard === 'one two three four');
+    await eventually(() => received === 'one two three four');
   });
 
   it('delays both directions, and accepts no connection while it holds data', async () => {
@@ -131,14 +131,14 @@ describe('a slow connection', () => {
     const wire = await startEcho();
     wire.delay(30);
     const socket = connect(wire.port, '127.0.0.1');
-    let heard = '';
+    let received = '';
     socket.on('data', (bytes) => {
-      heard += bytes.toString();
+      received += bytes.toString();
     });
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.end('the last word');
     await closed;
-    expect(heard).toBe('the last word');
+    expect(received).toBe('the last word');
   });
 });
 

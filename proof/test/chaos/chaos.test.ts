@@ -40,20 +40,20 @@ const MARGIN_MS = 120_000;
 function chaos(
   args: readonly string[],
   env = process.env,
-): Promise<{ readonly code: number; readonly text: string; readonly told: string }> {
+): Promise<{ readonly code: number; readonly text: string; readonly output: string }> {
   return new Promise((resolve) => {
     execFile(process.execPath, [CHAOS, ...args], { maxBuffer: 1 << 26, env }, (fault, stdout, stderr) =>
-      resolve({ code: Number(fault?.code ?? 0), text: stdout, told: stderr }),
+      resolve({ code: Number(fault?.code ?? 0), text: stdout, output: stderr }),
     );
   });
 }
 
 async function summaryOf(...args: readonly string[]): Promise<Summary> {
-  const { code, text, told } = await chaos(['--seed', SEED, '--json', ...args]);
-  if (code > 1) throw new Error(told);
+  const { code, text, output } = await chaos(['--seed', SEED, '--json', ...args]);
+  if (code > 1) throw new Error(output);
   const summary = JSON.parse(text) as Summary;
   console.log(
-    `${told}\n${JSON.stringify({ ...summary, violations: summary.violations.length }, undefined, 1)}`,
+    `${output}\n${JSON.stringify({ ...summary, violations: summary.violations.length }, undefined, 1)}`,
   );
   return summary;
 }
@@ -106,8 +106,8 @@ describe('under real faults', () => {
   });
 
   it('reports that the machine has no Redis', async () => {
-    const { code, told } = await chaos([], { ...process.env, PATH: '/nowhere' });
+    const { code, output } = await chaos([], { ...process.env, PATH: '/nowhere' });
     expect(code).toBe(2);
-    expect(told).toContain('there is no redis-server on this machine');
+    expect(output).toContain('there is no redis-server on this machine');
   });
 });

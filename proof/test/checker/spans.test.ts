@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSpans, type Span } from '../../src/checker/spans.ts';
 
-const moment = fc.integer({ min: 0, max: 40 });
+const time = fc.integer({ min: 0, max: 40 });
 const spans = fc.array(
   fc
-    .tuple(moment, fc.integer({ min: 0, max: 10 }))
+    .tuple(time, fc.integer({ min: 0, max: 10 }))
     .map(([from, length]): Span => ({ from, to: from + length })),
   { maxLength: 8 },
 );
@@ -14,7 +14,7 @@ const spans = fc.array(
 describe('spans', () => {
   it('give the same answers as a linear search', () => {
     fc.assert(
-      fc.property(spans, moment, moment, (all, one, other) => {
+      fc.property(spans, time, time, (all, one, other) => {
         const [from, to] = [Math.min(one, other), Math.max(one, other)];
         const merged = createSpans(all);
         expect(merged.has(one)).toBe(all.some((span) => span.from <= one && one <= span.to));

@@ -16,10 +16,10 @@ const SECONDS = 12;
 function soak(
   args: readonly string[],
   env = process.env,
-): Promise<{ readonly code: number; readonly text: string; readonly told: string }> {
+): Promise<{ readonly code: number; readonly text: string; readonly output: string }> {
   return new Promise((resolve) => {
     execFile(process.execPath, [SOAK, ...args], { maxBuffer: 1 << 26, env }, (fault, stdout, stderr) =>
-      resolve({ code: Number(fault?.code ?? 0), text: stdout, told: stderr }),
+      resolve({ code: Number(fault?.code ?? 0), text: stdout, output: stderr }),
     );
   });
 }
@@ -31,7 +31,7 @@ describe('the soak', () => {
     const folder = mkdtempSync(join(tmpdir(), 'soak-test-'));
     const htmlPath = join(folder, 'soak.html');
     try {
-      const { text, told } = await soak([
+      const { text, output } = await soak([
         '--minutes',
         String(SECONDS / 60),
         '--seed',
@@ -40,7 +40,7 @@ describe('the soak', () => {
         '--html',
         htmlPath,
       ]);
-      if (text === '') throw new Error(told);
+      if (text === '') throw new Error(output);
       const report = JSON.parse(text) as SoakReport;
       expect(report.left).toEqual([]);
       expect(report.samples).toBeGreaterThan(1);
@@ -69,9 +69,9 @@ describe('the soak', () => {
   });
 
   it('reports that the machine has no Redis', async () => {
-    const { code, told } = await soak([], { ...process.env, PATH: '/nowhere' });
+    const { code, output } = await soak([], { ...process.env, PATH: '/nowhere' });
     expect(code).toBe(2);
-    expect(told).toContain('there is no redis-server on this machine');
-    expect(told).toContain('--instances 1');
+    expect(output).toContain('there is no redis-server on this machine');
+    expect(output).toContain('--instances 1');
   });
 });

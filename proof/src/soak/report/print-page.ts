@@ -118,10 +118,10 @@ function trendLine(
 ): Line[] {
   if (judgement.verdict === 'too_short' || judgement.verdict === 'shown_only') return [];
   const half = ((judgement.perHour / 3_600) * (to - from)) / 2;
-  const says = `${perHour(judgement.perHour, unit)} per hour`;
+  const tooltip = `${perHour(judgement.perHour, unit)} per hour`;
   const ends = [
-    { x: across(from), y: Math.max(0, judgement.level - half), says },
-    { x: across(to), y: Math.max(0, judgement.level + half), says },
+    { x: across(from), y: Math.max(0, judgement.level - half), tooltip },
+    { x: across(to), y: Math.max(0, judgement.level + half), tooltip },
   ];
   return [{ name: 'trend', colour: TREND, points: ends, isDashed: true }];
 }

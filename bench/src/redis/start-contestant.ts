@@ -3,17 +3,17 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Closed } from './contestant.ts';
-import type { Opened, Order, PartyKind } from './party.ts';
+import type { ContestantKind, Opened, Order } from './contestant-process.ts';
 
-export interface Party {
+export interface ContestantProcess {
   closed(order: { jobs: number; inFlight: number }): Promise<Closed>;
   open(order: { rate: number; forMs: number }): Promise<Opened>;
   tidy(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startParty(kind: PartyKind, port: number): Promise<Party> {
-  const child = fork(fileURLToPath(new URL('party.js', import.meta.url)), [kind, String(port)]);
+export async function startContestant(kind: ContestantKind, port: number): Promise<ContestantProcess> {
+  const child = fork(fileURLToPath(new URL('contestant-process.js', import.meta.url)), [kind, String(port)]);
   const exited = once(child, 'exit');
   const next = async (): Promise<unknown> => {
     const answer = await Promise.race([once(child, 'message'), exited.then(() => undefined)]);

@@ -8,7 +8,7 @@ import { createBullmqContestant } from './bullmq-contestant.ts';
 import { type Closed, type Contestant, closedLoop, openLoop } from './contestant.ts';
 import { createEngineContestant } from './engine-contestant.ts';
 
-export type PartyKind = 'engine' | 'app' | 'bullmq';
+export type ContestantKind = 'engine' | 'app' | 'bullmq';
 
 export type Order =
   | { readonly kind: 'closed'; readonly jobs: number; readonly inFlight: number }
@@ -23,9 +23,9 @@ export interface Opened {
 export type Report = Closed | Opened | Record<string, never>;
 
 const CONCURRENCY = 64;
-const [kind, port] = process.argv.slice(2) as [PartyKind, string];
+const [kind, port] = process.argv.slice(2) as [ContestantKind, string];
 
-const open: Record<PartyKind, () => Promise<Contestant>> = {
+const open: Record<ContestantKind, () => Promise<Contestant>> = {
   engine: () => createEngineContestant({ port: Number(port), prefix: 'engine', instanceId: 'bench' }),
   app: () => createAppContestant({ port: Number(port), prefix: 'app' }),
   bullmq: () => createBullmqContestant({ port: Number(port), prefix: 'bullmq', concurrency: CONCURRENCY }),
