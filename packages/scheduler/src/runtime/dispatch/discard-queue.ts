@@ -3,6 +3,7 @@
  * stayed bound would answer every repeat with a job without a driver. Bounded: a record that finds no room here expires in the
  * store.
  */
+import { createBoundedMap } from '../../domain/bounded-map.ts';
 import type { JobId } from '../../domain/ids.ts';
 import type { JobStore } from '../../ports/job-store.ts';
 import type { Timer } from '../attempts/timer-wheel.ts';
@@ -43,8 +44,12 @@ export function createDiscardQueue(engine: Engine, deps: { maxPending: number })
   const { clock, wheel, store, log, settings } = engine;
   /** The one whose last try is longest ago comes first. */
   const pending = new Map<JobId, Pending>();
-  /** Times of recent discards, oldest first; only with other instances. */
-  const gone = new Map<JobId, number>();
+  /** Recent discards; only with other instances. */
+  const gone = createBoundedMap<JobId, true>({
+    max: deps.maxPending,
+    maxAgeMs: RETRY_MS,
+    now: () => clock.now(),
+  });
   let waking: Timer | undefined;
   let isSweeping = false;
   let sweeps = 0;
@@ -76,13 +81,7 @@ export function createDiscardQueue(engine: Engine, deps: { maxPending: number })
 
   function leave(jobId: JobId): void {
     pending.delete(jobId);
-    if (engine.drivers === undefined) return;
-    gone.delete(jobId);
-    gone.set(jobId, clock.now());
-    for (const [oldest, at] of gone) {
-      if (gone.size <= deps.maxPending && clock.now() - at < RETRY_MS) return;
-      gone.delete(oldest);
-    }
+    if (engine.drivers !== undefined) gone.set(jobId, true);
   }
 
   /** If another instance took the jobs over, it decides about the record. A job in flight is not the refused one. */
@@ -150,7 +149,7 @@ export function createDiscardQueue(engine: Engine, deps: { maxPending: number })
       enter(jobId);
       if (waking === undefined) void sweep();
     },
-    isWithdrawn: (jobId) => pending.has(jobId) || clock.now() - (gone.get(jobId) ?? 0) < RETRY_MS,
+    isWithdrawn: (jobId) => pending.has(jobId) || gone.has(jobId),
     hold(jobId) {
       // The queue is nearly always empty: then no lookup is made.
       const one = pending.size === 0 ? undefined : pending.get(jobId);
@@ -164,7 +163,7 @@ export function createDiscardQueue(engine: Engine, deps: { maxPending: number })
     },
     forget(jobId) {
       if (pending.size > 0) pending.delete(jobId);
-      if (gone.size > 0) gone.delete(jobId);
+      if (engine.drivers !== undefined) gone.delete(jobId);
     },
   };
 }
