@@ -92,7 +92,7 @@ export function nodeLinkContract(name: string, open: () => Promise<NodeLinkHarne
       expect(await link.deliver(await assignment())).toMatchObject({ kind: 'unknown' });
     });
 
-    it('cannot deliver to a node that is gone', async () => {
+    it('cannot deliver to a disconnected node', async () => {
       const { link, assignment, got } = await startNode('gone');
       expect(await link.deliver(await assignment())).toMatchObject({ kind: 'undeliverable' });
       expect(await got()).toEqual([]);

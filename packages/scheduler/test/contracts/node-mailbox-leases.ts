@@ -120,7 +120,7 @@ export function nodeMailboxLeases(startMailbox: () => Promise<StartedMailbox>): 
     }
   });
 
-  it('a waiting take goes on after an entry without a lease', async () => {
+  it('a waiting take continues after an entry without a lease', async () => {
     const { mailbox, node, ledger, reserve, advance } = await start();
     const waiting = mailbox.take(node, { max: 1, waitMs: 10_000 });
     await advance(20);

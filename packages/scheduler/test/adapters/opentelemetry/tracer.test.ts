@@ -75,7 +75,7 @@ tracerContract('opentelemetry', async () => {
   };
 });
 
-/** A collector that accepts or rejects each batch when the test says so. */
+/** A collector that accepts or rejects each batch on the order of the test. */
 function openWithExporter() {
   const batches: number[] = [];
   const answers: ((isAccepted: boolean) => void)[] = [];

@@ -74,7 +74,7 @@ describe('a poll at a mailbox', () => {
     expect([...(await first), ...(await second)]).toHaveLength(1);
   });
 
-  it('never waits while an entry lies in the mailbox', async () => {
+  it('never waits while the mailbox has an entry', async () => {
     const step = fc.constantFrom('put', 'poll', 'poll', 'poll for one', 'take', 'abort', 'wait', 'leave');
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.nat(3), async (steps, answerMs) => {
