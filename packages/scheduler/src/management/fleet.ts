@@ -237,5 +237,9 @@ export const capacityOf = (node: RegisteredNode): NodeCapacity => ({
   claim: node.claim,
 });
 
+/** The ledger ignores what was declared for an earlier connection, so the claim is compared, too. */
 const isDeclared = ({ declared }: RegisteredNode, wanted: NodeCapacity): boolean =>
-  declared !== undefined && declared.slots === wanted.slots && declared.isAccepting === wanted.isAccepting;
+  declared !== undefined &&
+  declared.slots === wanted.slots &&
+  declared.isAccepting === wanted.isAccepting &&
+  declared.claim === wanted.claim;

@@ -1,6 +1,6 @@
 /** When a store is away: nothing is half done, nobody is blamed, and everything heals by itself. */
 import { describe, expect, it } from 'vitest';
-import { aRegistration, createFixture } from './registry-fixture.ts';
+import { aRegistration, COLD_REPORT, createFixture, READY_REPORT } from './registry-fixture.ts';
 
 const REFUSED = { kind: 'refused', code: 'SCHEDULER_DEPENDENCY_DOWN' };
 
@@ -47,6 +47,24 @@ describe('a registration while a store does not answer', () => {
     registry.disconnected('node-1', generation);
     await clock.advance(610_000);
     expect(await nodeIdClaims.current('node-1')).toBeUndefined();
+  });
+});
+
+describe('a registration while the capacity of the connection before is being declared', () => {
+  it('I2 no leak: ends with the capacity of the new connection', async () => {
+    const { registry, readyNode, join, beat, hold, ledger, clock } = createFixture();
+    const { generation } = await readyNode();
+    const open = hold('declare');
+    registry.redeclare();
+    await clock.advance(1_000);
+    registry.disconnected('node-1', generation);
+    const again = await join({ report: COLD_REPORT });
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
+    await beat({ generation: again.generation, report: READY_REPORT });
+    // The ledger ignores this one: it is of the connection before.
+    open();
+    await clock.advance(1_000);
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved' });
   });
 });
 

@@ -115,7 +115,7 @@ export function createRegistrations(
     marks.claimed(node, node.report);
     node.resources = admission.resources;
     node.slots = admission.slots;
-    node.declared = told;
+    node.declared = { ...told, claim: generation };
     fleet.move(node, admission.health);
     void fleet.publish(node); // the answer contains the health, so it is not sent again
     events.loaded(nodeId, load);
