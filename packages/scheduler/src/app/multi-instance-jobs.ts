@@ -223,6 +223,11 @@ export function createMultiInstanceJobs(deps: {
       });
       return forwardReports;
     },
-    partial: createForwardPartialText({ driverCache, hints, sessions: local.sessions }),
+    partial: createForwardPartialText({
+      driverCache,
+      hints,
+      drives: (jobId) => local.jobs().drives(jobId),
+      sessions: local.sessions,
+    }),
   };
 }

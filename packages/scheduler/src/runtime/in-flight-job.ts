@@ -221,6 +221,10 @@ function writtenPath({ generation, isOutOfBand = false }: HandOver): DeliveryPat
   return isOutOfBand ? ENDPOINT : SOCKET;
 }
 
+/** The attempt was sent last, and it is not known yet by which connection. */
+export const isPathUnknown = ({ attempts, path }: InFlightJob, attempt: number): boolean =>
+  attempts === attempt && path.generation === Number.POSITIVE_INFINITY;
+
 export type Arrived = Extract<Delivery, { readonly kind: 'written' | 'queued' | 'sent' }>;
 
 /** The last send did not happen. Its node may have got a cancel meanwhile; the next node has not. */

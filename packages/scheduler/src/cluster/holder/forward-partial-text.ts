@@ -10,12 +10,14 @@ type ReceivePartial = (jobId: JobId, text: string, isFinal: boolean, nodeId: Nod
 export function createForwardPartialText(deps: {
   driverCache: Pick<DriverCache, 'find'>;
   hints: Pick<Hints, 'partial'>;
+  /** This instance drives the job, perhaps since a takeover that the cache does not know. */
+  drives: (jobId: JobId) => boolean;
   /** The sessions of this instance. */
   sessions: () => { partial: ReceivePartial };
 }): ReceivePartial {
   const { driverCache, hints, sessions } = deps;
   return (jobId, text, isFinal, nodeId) => {
-    const driver = driverCache.find(jobId);
+    const driver = deps.drives(jobId) ? undefined : driverCache.find(jobId);
     if (driver === undefined) sessions().partial(jobId, text, isFinal, nodeId);
     else hints.partial(instanceOf(driver), { jobId, text, isFinal, nodeId });
   };

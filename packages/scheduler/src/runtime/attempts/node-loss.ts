@@ -72,7 +72,8 @@ export function createNodeLoss(
           if (flight.leftDuringSend === nodeId) flight.leftDuringSend = undefined;
           // Its acknowledgement may have been lost with the connection: naming the job is one.
           const attempt = intent?.nodeId === nodeId ? intent : fence;
-          if (attempt !== undefined) void acknowledge({ nodeId, jobId, attempt: attempt.attempt });
+          if (attempt !== undefined)
+            void acknowledge({ nodeId, jobId, attempt: attempt.attempt, generation });
         } else if (!isUnfetched(flight) && !isLaterThan(flight, nodeId, generation)) {
           // A job that did not use the node's connection may have arrived after the list was written: its slot is not released (I1).
           abandon(flight, nodeId, `${nodeId} reconnected without the job`, !flight.path.isOutOfBand);

@@ -1,6 +1,7 @@
 /** Hot path: reports of nodes about their jobs. Only the attempt that holds the fence counts (I4). */
 
 import { meaningOf } from '../../domain/failure.ts';
+import type { NodeId } from '../../domain/ids.ts';
 import {
   holdsFence,
   isMeantFor,
@@ -22,6 +23,7 @@ import {
   type InFlightJob,
   isDropped,
   isEnding,
+  isPathUnknown,
   noteDelivered,
   noteNotHandedOver,
   noteReleased,
@@ -29,6 +31,7 @@ import {
   skipNode,
 } from '../in-flight-job.ts';
 import type { JobService } from '../job-service.ts';
+import { UNDELIVERABLE } from '../takeover/attempt-history.ts';
 import { createLateCommits, isOver } from './late-commits.ts';
 import { createOverloadedNodes } from './overloaded-nodes.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
@@ -104,12 +107,17 @@ export function createNodeReports(
     await releaseForGood(engine, nodeId, leaseId(jobId, attempt));
   }
 
+  function markNotHandedOver(flight: InFlightJob, nodeId: NodeId): void {
+    noteNotHandedOver(flight, nodeId);
+    skipNode(flight, nodeId, engine.clock.now() + SKIP_MS);
+  }
+
   return {
     async dispatched(report, handOver) {
       const found = find('ack', report);
       const flight = found instanceof Promise ? await found : found;
       if (typeof flight === 'string') return ignore('ack', report, flight);
-      if (flight.path.awaitsHolder) {
+      if (isPathUnknown(flight, namedAttempt(flight, report))) {
         noteDelivered(flight, { kind: 'written', ...handOver });
         if (flight.job.state === 'DISPATCHED') timeouts.attemptSent(flight);
         await writeDispatched(engine, flight);
@@ -127,15 +135,19 @@ export function createNodeReports(
       const flight = found instanceof Promise ? await found : found;
       if (typeof flight === 'string' || isEnding(flight) || flight.job.state !== 'DISPATCHED') {
         // An attempt that was acknowledged keeps its slot: the node reported that it has the job.
-        if (typeof flight === 'string' || flight.job.state !== 'RUNNING') await releaseLate(report);
+        if (typeof flight !== 'string' && flight.job.state === 'RUNNING')
+          return ignore('failure', report, 'fenced');
+        // The job may wait for a slot: of this node, too, because the node never got the job.
+        if (typeof flight !== 'string') markNotHandedOver(flight, nodeId);
+        await releaseLate(report);
         return ignore('failure', report, typeof flight === 'string' ? flight : 'fenced');
       }
-      noteNotHandedOver(flight, nodeId);
-      skipNode(flight, nodeId, engine.clock.now() + SKIP_MS);
+      markNotHandedOver(flight, nodeId);
       const message = `the job could not be handed to ${nodeId}: ${reason}`;
       await retryOrFail.abandonAttempt(flight, {
         code: 'NODE_UNAVAILABLE',
         message,
+        timelineReason: UNDELIVERABLE,
         isCounted: false,
         side: 'over',
       });
@@ -149,7 +161,7 @@ export function createNodeReports(
       const flight = found instanceof Promise ? await found : found;
       if (typeof flight === 'string') return ignore('ack', report, flight);
       const { fence, state } = flight.job;
-      if (flight.path.awaitsHolder && report.generation !== undefined)
+      if (report.generation !== undefined && isPathUnknown(flight, namedAttempt(flight, report)))
         noteDelivered(flight, { kind: 'written', generation: report.generation });
       if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
       const needsCommit = lateCommits.isNeeded(flight, fence);

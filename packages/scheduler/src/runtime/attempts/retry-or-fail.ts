@@ -19,6 +19,8 @@ export interface Reason {
   /** Counts against max_retry and the retry budget. */
   readonly isCounted: boolean;
   readonly side: NodeSide;
+  /** What the timeline says instead of the code. */
+  readonly timelineReason?: string;
   /** The node was lost with the job. */
   readonly isLoss?: boolean;
 }
@@ -134,7 +136,7 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
       const lacksNode = !isOut(flight.job) && !lacksAudio(flight);
       await conclude(flight, lacksNode ? withMarks(flight, failure) : failure, 'open');
     },
-    async abandonAttempt(flight, { code, message, isCounted, side, isLoss }) {
+    async abandonAttempt(flight, { code, message, isCounted, side, isLoss, timelineReason = code }) {
       const { fence } = flight.job;
       if (isEnding(flight)) {
         // The outcome was received and is being written. Its node has ended the job, so it may reconnect without it.
@@ -166,7 +168,7 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
         );
         return true;
       }
-      while (!(await advance(engine, flight, 'gave_up', { reason: code, intent: null }))) {
+      while (!(await advance(engine, flight, 'gave_up', { reason: timelineReason, intent: null }))) {
         const isStillOurs =
           flight.job.fence?.attempt === fence.attempt && isOut(flight.job) && flight.driving === 'ours';
         if (!isStillOurs) return false;

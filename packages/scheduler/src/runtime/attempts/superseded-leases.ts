@@ -17,7 +17,10 @@ export async function cancelOvertaken(
   if (holdsFence(flight.job, nodeId, attempt)) return 'sent';
   // The attempt may go on under the instance that drives the job now.
   if (isDropped(flight)) return 'overtaken';
-  engine.link.cancel(nodeId, flight.job.jobId, 'superseded');
+  // A cancel names the job only, so it would also stop a later attempt on the same node.
+  const { fence, intent } = flight.job;
+  if (fence?.nodeId !== nodeId && intent?.nodeId !== nodeId)
+    engine.link.cancel(nodeId, flight.job.jobId, 'superseded');
   await abandonLeaseOf(engine, flight, { nodeId, attempt });
   watchLeaseEnd(engine, nodeId);
   return 'overtaken';

@@ -10,6 +10,7 @@ import { watchLeaseEnd } from '../attempts/lease-expiry.ts';
 import { abandonPrevious, cancelOvertaken } from '../attempts/superseded-leases.ts';
 import { acknowledgesJobs, advance, dispatchUnwritten, type Engine, releaseLease } from '../engine.ts';
 import {
+  hasReleased,
   type InFlightJob,
   isDropped,
   isDue,
@@ -232,9 +233,13 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     if ('reason' in delivery) return notSent(flight, nodeId, attempt, delivery, previous);
     const deliveredAt = clock.precise();
     if (flight.attempts === attempt) noteStage(engine, SEND, deliveredAt - flight.sentAt);
+    // The report that ended the attempt arrived before the reply.
+    if (hasReleased(flight, attempt)) return holdsFence(flight.job, nodeId, attempt) ? 'sent' : 'overtaken';
     engine.nodes.placed(nodeId, flight.compiled.need);
     const isIntended = isMeantFor(flight.job, nodeId, attempt);
-    if (isIntended || holdsFence(flight.job, nodeId, attempt)) noteDelivered(flight, delivery);
+    // A report says more about the path than the reply `sent`.
+    if (isIntended || (delivery.kind !== 'sent' && holdsFence(flight.job, nodeId, attempt)))
+      noteDelivered(flight, delivery);
     // A report or a timeout has moved the job during the delivery.
     if (!isIntended) return cancelOvertaken(engine, flight, nodeId, attempt);
     return recordSent(flight, nodeId, attempt, deliveredAt);

@@ -12,6 +12,9 @@ export type AttemptHistory = Pick<
   readonly sentTo: readonly NodeId[];
 };
 
+/** Reason in the timeline of an attempt that its node never got: it is not a retry, and the node is not excluded. */
+export const UNDELIVERABLE = 'UNDELIVERABLE';
+
 export function attemptHistoryOf(job: JobRecord): AttemptHistory {
   const { timeline, fence, intent, state } = job;
   const abandonedAttempt = timeline.filter(isAbandonedEntry);
@@ -19,7 +22,8 @@ export function attemptHistoryOf(job: JobRecord): AttemptHistory {
   return {
     attempts: Math.max(fence?.attempt ?? 0, intent?.attempt ?? 0, ...timeline.map(({ attempt }) => attempt)),
     sentTo: sentTo(job),
-    retries: reasons.filter((code) => meaningOf({ code, message: '' }).isCounted).length,
+    retries: reasons.filter((code) => code !== UNDELIVERABLE && meaningOf({ code, message: '' }).isCounted)
+      .length,
     nodesLost: reasons.filter((code) => code === 'WS_DISCONNECTED').length,
     abandonedAttempt: state === 'RETRYING' || state === 'RESERVED' ? (fence?.attempt ?? 0) : 0,
     lastFailure: failureOf(abandonedAttempt.at(-1)),
@@ -32,17 +36,24 @@ const isAbandonedEntry = ({ state, reason }: TimelineEntry): boolean =>
 
 function failureOf(entry: TimelineEntry | undefined): AttemptHistory['lastFailure'] {
   if (entry?.reason === undefined) return undefined;
-  return { code: entry.reason, message: `the attempt on ${entry.nodeId} ended with ${entry.reason}` };
+  const code = entry.reason === UNDELIVERABLE ? 'NODE_UNAVAILABLE' : entry.reason;
+  return { code, message: `the attempt on ${entry.nodeId} ended with ${entry.reason}` };
 }
 
 /** Every node that has, had or may have the job. */
 function sentTo({ timeline, fence, intent }: JobRecord): readonly NodeId[] {
-  const nodes = new Set<NodeId | undefined>([fence?.nodeId, intent?.nodeId]);
-  const reserved = timeline.filter(({ state }) => state === 'RESERVED');
+  const undelivered = new Set(
+    timeline.filter(({ reason }) => reason === UNDELIVERABLE).map(({ attempt }) => attempt),
+  );
+  const nodes = new Set<NodeId | undefined>();
+  if (fence !== undefined && !undelivered.has(fence.attempt)) nodes.add(fence.nodeId);
+  nodes.add(intent?.nodeId);
+  const reserved = timeline.filter(({ state, attempt }) => state === 'RESERVED' && !undelivered.has(attempt));
   for (const [index, { nodeId, attempt }] of reserved.entries()) {
     // An attempt number is used again only if the previous node certainly never gets the job.
     if (reserved[index + 1]?.attempt !== attempt) nodes.add(nodeId);
   }
-  for (const { state, nodeId } of timeline) if (state === 'DISPATCHED') nodes.add(nodeId);
+  for (const { state, nodeId, attempt } of timeline)
+    if (state === 'DISPATCHED' && !undelivered.has(attempt)) nodes.add(nodeId);
   return [...nodes].filter((nodeId) => nodeId !== undefined);
 }

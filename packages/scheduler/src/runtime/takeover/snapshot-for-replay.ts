@@ -5,7 +5,7 @@ import { leaseId } from '../../domain/lease.ts';
 import type { HeldLease, InFlightSnapshot, ReplaySnapshot } from '../../domain/replay-snapshot.ts';
 import { leaseLeftMs } from '../attempts/lease-expiry.ts';
 import type { Engine } from '../engine.ts';
-import { hasReleased, type InFlightJob, writtenRecord } from '../in-flight-job.ts';
+import { FORGOTTEN_PATH, hasReleased, type InFlightJob, writtenRecord } from '../in-flight-job.ts';
 
 /** With `jobIds`: only these jobs, and no recent writes. */
 export function snapshotForReplay(engine: Engine, jobIds?: readonly JobId[]): ReplaySnapshot {
@@ -28,21 +28,22 @@ function inFlightSnapshot(engine: Engine, flight: InFlightJob): InFlightSnapshot
   return { record: writtenRecord(flight), leases };
 }
 
-function heldLease(engine: Engine, flight: InFlightJob, of: Attempt, isHandedOver: boolean): HeldLease {
+function heldLease(engine: Engine, flight: InFlightJob, of: Attempt, isFence: boolean): HeldLease {
   const { job } = flight;
-  const wasSent = isHandedOver || isSentIntent(flight, of.attempt);
+  const wasSent = isFence || isSentIntent(flight, of.attempt);
+  const awaitsHolder = flight.attempts === of.attempt && flight.path.awaitsHolder;
   return {
     ...of,
     lease: leaseId(job.jobId, of.attempt),
     leftMs: wasSent ? leaseLeftMs(flight, engine.settings, engine.clock.now()) : 0,
-    isHandedOver,
+    isHandedOver: isFence && !awaitsHolder,
     isReleased: hasReleased(flight, of.attempt),
-    isAbandoned: isHandedOver && job.intent?.attempt !== of.attempt && !isOut(job),
+    isAbandoned: isFence && job.intent?.attempt !== of.attempt && !isOut(job),
   };
 }
 
 /** Sent by this instance. For the intent of another instance, the record does not say whether its slot was ever taken. */
-const isSentIntent = ({ isResumed, attempts }: InFlightJob, attempt: number): boolean =>
-  attempts === attempt && !isResumed;
+const isSentIntent = ({ path, attempts }: InFlightJob, attempt: number): boolean =>
+  attempts === attempt && path !== FORGOTTEN_PATH;
 
 const NO_RECENT_WRITES = { settled: [], released: [], abandoned: [] };
