@@ -62,7 +62,7 @@ export const isOutcome = ({ state, timeline }: Pick<JobRecord, 'state' | 'timeli
   return before?.state === 'FINISHED' && before.at === last?.at && last.reason === undefined;
 };
 
-/** An attempt is on a node: sent, and neither reported nor abandoned. */
+/** An attempt was sent, and has neither ended nor been abandoned. Its node may not have it yet. */
 export const isOut = ({ state }: Pick<JobRecord, 'state'>): boolean =>
   state === 'DISPATCHED' || state === 'RUNNING';
 
@@ -93,7 +93,7 @@ export interface JobRecord {
   readonly state: JobState;
   /** The dispatched attempt; absent before the first dispatch. */
   readonly fence?: Attempt | undefined;
-  /** The node that is reserved but to which the job was not sent yet. */
+  /** The attempt that is reserved. In a stored record it may have been sent already: DISPATCHED is written with the first report. */
   readonly intent?: Attempt | undefined;
   readonly createdAt: number;
   readonly deadlineAt: number;

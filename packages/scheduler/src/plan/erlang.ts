@@ -11,7 +11,7 @@ export interface ErlangC {
   waitsLonger(ms: number): number;
 }
 
-/** Erlang-B: the part of all jobs that is lost if nobody waits. `offered`: busy slots on average if there were enough. */
+/** Erlang-B: the part of all jobs that is refused if jobs may not wait. `offered`: busy slots on average if there were enough. */
 export function erlangB(slots: number, offered: number): number {
   let lost = 1;
   // The usual recursion: no factorials, so that nothing overflows however many slots there are.

@@ -54,7 +54,7 @@ const LEAST_PART = 1e-6;
 export const leastCounted = (workload: Workload): number =>
   Math.max(LEAST_COUNTED, Math.ceil(SETTLING_TIMES * offeredSlots(workload)));
 
-/** `seconds`: what counts, if somebody has decided that. */
+/** `seconds`: the wait that counts as refused, if the caller gave one. */
 export function usualLength(workload: Workload, target: Target, seconds?: number): Length {
   const { arrivalsPerSecond } = workload;
   const offered = offeredSlots(workload);
@@ -87,11 +87,11 @@ function judge(
 export const erlangOf = (workload: Workload, nodes: number): ErlangC =>
   erlangC(nodes * workload.slots, offeredSlots(workload), workload.serviceMs);
 
-/** The part that is refused where nobody waits. */
+/** The part of the jobs that is refused if jobs may not wait. */
 export const erlangLoss = (workload: Workload, nodes: number): number =>
   erlangB(nodes * workload.slots, offeredSlots(workload));
 
-/** By Erlang-C, with whoever would wait for too long counted as refused; by Erlang-B if nobody may wait. */
+/** By Erlang-C, where jobs that would wait too long count as refused; by Erlang-B if jobs may not wait. */
 export function erlangNodes(workload: Workload, target: Target): number {
   const refused = Math.max(target.refused, LEAST_PART);
   const { maxWaitMs } = workload;

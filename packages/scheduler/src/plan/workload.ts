@@ -34,7 +34,7 @@ export function createTraffic(workload: Workload, seed: string): () => Arrival {
   return () => ({ afterMs: exponential(meanGapMs, gaps()), serviceMs: serviceTime(workload, works) });
 }
 
-/** Slots that would be busy on average if nobody were refused, also called the offered load in Erlang. */
+/** Slots that would be busy on average if no job were refused, also called the offered load in Erlang. */
 export const offeredSlots = ({ arrivalsPerSecond, serviceMs }: Workload): number =>
   (arrivalsPerSecond * serviceMs) / 1_000;
 

@@ -20,7 +20,7 @@ export interface InFlightJob {
   writes: number;
   /** Also has the job's need. */
   readonly compiled: CompiledNeed;
-  /** Nodes that were sent the job, in order. They are excluded for good: a node refuses a job id it has seen. */
+  /** Nodes that were sent the job, in order. They are excluded, because a node refuses a job id it has seen; a node that never got the job is removed. */
   sentTo: SentTo;
   /** How many nodes of `sentTo` were checked for a cancel because their delivery was not confirmed. */
   cancelsSent: number;

@@ -35,7 +35,7 @@ export function simulatedWebSocket(deps: {
         return;
       }
       if (end === undefined) {
-        this.closed(BROKEN, 'nobody is there');
+        this.closed(BROKEN, 'no server is there');
         return;
       }
       this.end = end;

@@ -12,7 +12,7 @@ export interface InboxSettings {
   readonly maxDead: number;
   /** How long a message lies after its last delivery before it is dead. */
   readonly minIdleToDieMs?: number;
-  /** How long an inbox stays that nobody opens again. */
+  /** How long an inbox stays after it was opened last. */
   readonly idleMs?: number;
 }
 
@@ -103,7 +103,7 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
   };
 }
 
-/** Runs something later, whoever asked for it lives or not. */
+/** Runs something later, whether or not the caller still lives. */
 export type PlanAfter = (ms: number, run: () => void) => void;
 
 const emptyInbox = (): StoredInbox => ({

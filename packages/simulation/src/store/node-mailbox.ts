@@ -104,7 +104,7 @@ function put(
   if (turn === LAST && box.size >= max) return 'full';
   // Nobody could fetch it any more.
   if (ttlMs <= 0) return 'queued';
-  // Also after those that somebody holds who may give them back.
+  // Also after entries that a reader holds and may give back.
   box.set(jobId, { turn: turn === LAST ? shard.micros() : turn, expiresAt: now + ttlMs, body });
   state.mailboxes.put(nodeId, box, Math.max(state.mailboxes.until(nodeId, now), now + ttlMs));
   shard.publish(keys.arrivals(nodeId), undefined);

@@ -36,7 +36,7 @@ export type HealthInput =
   | { readonly kind: 'registration' | 'beat'; readonly word?: HealthWord; readonly fault?: string }
   /** `silenceMs`: how long a node may be silent. */
   | { readonly kind: 'scan'; readonly silenceMs: number }
-  /** The connection ended and nobody came back. */
+  /** The connection ended and the node did not reconnect. */
   | { readonly kind: 'loss' }
   | { readonly kind: 'drain' | 'undrain' };
 

@@ -9,8 +9,8 @@ import type { LoadReport } from '../../ports/capacity-ledger.ts';
 const OVER_HTTP_MS = 2_000;
 
 /**
- * An acknowledgement reaches the ledger through the driver of the job. On a socket it was sent before any report that arrives this much
- * later, because no call to the store takes so long.
+ * The lease of a job is committed before the job is handed over. A report on a socket that arrives this much later was written after the
+ * job arrived, because no call to the store takes so long.
  */
 const TAKEN_MS = 5_000;
 

@@ -62,7 +62,7 @@ export function createVirtualTime(): VirtualTime {
     if (last !== undefined && heap.length > 0) sink(heap, last);
   }
 
-  /** The next one that nobody cancelled, if it is due by then. */
+  /** The next timer that was not cancelled, if it is due by then. */
   function next(moment: number): (() => void) | undefined {
     for (let first = heap[0]; first !== undefined && first.when <= moment; first = heap[0]) {
       drop();

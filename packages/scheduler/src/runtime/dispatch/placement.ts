@@ -44,7 +44,7 @@ export interface Placement {
   place(flight: InFlightJob, selection: Selection): Promise<PlacementResult>;
   /** Sends to this node, where a slot is reserved and recorded. `no_node`: the node does not have the job. */
   send(flight: InFlightJob, nodeId: NodeId, attempt: number): MaybePromise<PlacementResult>;
-  /** The node has the job: its attempt becomes the fence. Safe to repeat: a report may arrive before the delivery's reply. */
+  /** The job was sent: its attempt becomes the fence. Safe to repeat: a report may arrive before the delivery's reply. */
   recordSent(
     flight: InFlightJob,
     nodeId: NodeId,

@@ -78,7 +78,7 @@ function indexJobs(
     settled.delete(jobId);
   }
   dropOver(driven, ownNow - liveMarginMs);
-  // Not at every write: what was deleted from the front of a large map is passed over by whoever looks there next.
+  // Not at every write: the next read of a large map skips entries that were deleted at its front.
   if (settled.size % SWEEP_EVERY === 0) dropOver(settled, ownNow - liveMarginMs - retentionMs);
   if (settled.size >= maxRetained + SWEEP_EVERY) dropFirst(settled, settled.size - maxRetained);
   const ttlMs = Math.max(latest - ownNow, 0) + liveMarginMs;

@@ -209,7 +209,7 @@ export function createLine(deps: {
 
   const call = <T>(what: string, run: (shard: Shard) => T): Promise<T> =>
     isRefused()
-      ? Promise.reject(storeDown(what, 'nobody is there'))
+      ? Promise.reject(storeDown(what, 'no server is there'))
       : new Promise<T>((resolve, reject) => {
           send({ what, run, resolve, reject, reply: LOST, isOver: false });
         });

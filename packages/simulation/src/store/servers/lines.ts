@@ -19,7 +19,7 @@ export interface Lines {
   readonly all: readonly Line[];
   lineOf(tag: Tag): Line;
   ask<T>(tag: Tag, what: string, run: (shard: Shard) => T): Promise<T>;
-  /** A read that waits there, on a connection of its own. `isGone`: nobody takes an answer any more. */
+  /** A read that waits there, on a connection of its own. `isGone`: the reader is gone. */
   read<T>(
     tag: Tag,
     what: string,
@@ -82,7 +82,7 @@ export function createLines(deps: {
       const line = lineOf(tag);
       const { shard } = line;
       if (!line.isCut && (shard.isAway || line.master !== shard.master)) {
-        return Promise.reject(storeDown(what, 'nobody is there'));
+        return Promise.reject(storeDown(what, 'no server is there'));
       }
       return new Promise((resolve, reject) => {
         const own = reader;
