@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 /** The first looks at which modules are loaded; the others put whole clusters under load. */
 const ALONE = [
   'packages/scheduler/test/e2e/traces-off.test.ts',
-  'packages/scheduler/test/e2e/many/failover.test.ts',
+  'packages/scheduler/test/e2e/redis/failover.test.ts',
   'proof/test/chaos/chaos.test.ts',
 ];
 

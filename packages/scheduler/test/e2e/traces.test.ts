@@ -5,7 +5,7 @@ import type { NodeOptions } from '@lingua/sdk/node';
 import { JobError, traceContext } from '@lingua/sdk/node';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { type Instance, startInstances } from './many/start-instances.ts';
+import { type Instance, startInstances } from './multi-instance/start-instances.ts';
 import { startOtlpReceiver, treeOf } from './support/otlp-receiver.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from './support/sdk-node.ts';
 import { chunk, openSession, resume, sessionUrl, spoken, utterance } from './support/session-client.ts';

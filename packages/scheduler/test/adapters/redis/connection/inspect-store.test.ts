@@ -7,7 +7,7 @@ import {
   type RedisSettings,
   whenReady,
 } from '../../../../src/adapters/redis/connection/redis-connection.ts';
-import { startSentinel } from '../../../e2e/many/start-sentinel.ts';
+import { startSentinel } from '../../../e2e/redis/start-sentinel.ts';
 import { eventually } from '../../../support/eventually.ts';
 import {
   type RedisUnderTest,

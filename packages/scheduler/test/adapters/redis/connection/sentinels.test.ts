@@ -7,8 +7,8 @@ import {
   type RedisSettings,
   whenReady,
 } from '../../../../src/adapters/redis/connection/redis-connection.ts';
-import { freePort } from '../../../e2e/many/free-port.ts';
-import { startSentinel } from '../../../e2e/many/start-sentinel.ts';
+import { freePort } from '../../../e2e/redis/free-port.ts';
+import { startSentinel } from '../../../e2e/redis/start-sentinel.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { SHORT_TIMEOUTS, settingsFor } from '../../../support/redis-servers.ts';
 

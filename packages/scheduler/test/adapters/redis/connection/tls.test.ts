@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { closeRedis, connectRedis } from '../../../../src/adapters/redis/connection/redis-connection.ts';
 import { readTlsFiles } from '../../../../src/adapters/redis/connection/tls-files.ts';
-import { freePort } from '../../../e2e/many/free-port.ts';
+import { freePort } from '../../../e2e/redis/free-port.ts';
 import { asArguments, certify, tlsFlags } from '../../../support/certify.ts';
 import { settingsFor, startRedis } from '../../../support/redis-servers.ts';
 

@@ -1,0 +1,165 @@
+/** HTTP nodes behind a load balancer: each request may reach another instance. */
+import type { ClusterReply } from '@lingua/protocol';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { holdJobs, joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
+import type { Settings } from '../support/start-app.ts';
+import { TOKEN_TOML, TOKENS } from '../support/tokens.ts';
+import { type Instance, startInstances } from './start-instances.ts';
+
+const NODE = {
+  node_id: 'node-http',
+  semantic_langs: ['en', 'zh'],
+  tts_langs: ['zh'],
+  max_concurrent_jobs: 2,
+  health: 'ready',
+};
+
+async function startThree(settings?: Settings): Promise<[Instance, Instance, Instance]> {
+  return (await startInstances(3, settings)).instances as [Instance, Instance, Instance];
+}
+
+describe('a polling node behind a load balancer', () => {
+  it('registers, beats, polls, acknowledges and finishes on different instances', async () => {
+    const [a, b, c] = await startThree();
+    expect((await a.post('/v1/node/register', NODE)).body).toMatchObject({ ok: true, delivery: 'pull' });
+    await b.readyNodes(1);
+    await c.readyNodes(1);
+    for (const each of [a, b, c]) {
+      const beat = await each.post('/v1/node/heartbeat', { node_id: NODE.node_id, running_jobs: 0 });
+      expect(beat).toMatchObject({ status: 200, body: { ok: true, status: 'ready' } });
+    }
+    const polling = b.get<{ jobs: { job_id: string; attempt_id: number }[] }>(
+      `/v1/node/${NODE.node_id}/jobs?wait_ms=5000`,
+    );
+    const job = await c.dispatch({ request_id: 'polled' });
+    const [fetched] = (await polling).body.jobs;
+    expect(fetched?.job_id).toBe(job.job_id);
+    const report = { job_id: job.job_id, attempt_id: fetched?.attempt_id, node_id: NODE.node_id };
+    expect((await a.post('/v1/job/ack', report)).body).toEqual({ ok: true, accepted: true });
+    const done = { ...report, text_asr: 'hello', text_translated: '你好' };
+    expect((await b.post('/v1/job/done', done)).body).toEqual({ ok: true, accepted: true });
+    expect(await a.settled(job.job_id)).toMatchObject({ result: { text_translated: '你好' } });
+    // A repeated report on another instance changes nothing, and the reply says so.
+    expect((await a.post('/v1/job/done', done)).body).toMatchObject({ accepted: false, reason: 'settled' });
+  });
+
+  it('reports a failure to any instance, and its driver retries the job', async () => {
+    const [a, b, c] = await startThree();
+    await a.post('/v1/node/register', NODE);
+    await b.readyNodes(1);
+    const job = await b.dispatch();
+    const path = `/v1/node/${NODE.node_id}/jobs?wait_ms=5000`;
+    const [fetched] = (await c.get<{ jobs: { attempt_id: number }[] }>(path)).body.jobs;
+    const report = { job_id: job.job_id, attempt_id: fetched?.attempt_id, node_id: NODE.node_id };
+    await joinSdkNode({ url: c.nodeUrl, nodeId: 'node-better', onJob: async () => OUTPUT });
+    await b.readyNodes(2);
+    const failed = await a.post('/v1/job/fail', { ...report, status: 'error', reason: 'MODEL_LOAD_FAILED' });
+    expect(failed.body).toEqual({ ok: true, accepted: true });
+    expect(await c.settled(job.job_id)).toMatchObject({
+      node_id: 'node-better',
+      attempt_id: 2,
+      result: OUTPUT,
+    });
+  });
+
+  it('is accepted with its own credential only, on every instance', async () => {
+    const { instances } = await startInstances(2, { 'server.anonymous': '' }, TOKEN_TOML);
+    const [a, b] = instances as [Instance, Instance];
+    const own = { ...NODE, node_id: 'node-pinned' };
+    const beat = { node_id: own.node_id, running_jobs: 0 };
+    expect((await a.post('/v1/node/register', own, TOKENS.pinned)).status).toBe(200);
+    await eventually(async () => (await b.post('/v1/node/heartbeat', beat, TOKENS.pinned)).status === 200);
+    for (const each of [a, b]) {
+      const answers = [
+        await each.post<{ error: string }>('/v1/node/register', own, TOKENS.node),
+        await each.post<{ error: string }>('/v1/node/heartbeat', beat, TOKENS.node),
+        await each.get<{ error: string }>(`/v1/node/${own.node_id}/jobs`, TOKENS.node),
+      ];
+      expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
+        [409, 'NODE_ID_CONFLICT'],
+        [403, 'FORBIDDEN'],
+        [403, 'FORBIDDEN'],
+      ]);
+    }
+  });
+
+  it('is cordoned and drained from any instance, and shown by all', async () => {
+    const [a, b, c] = await startThree();
+    await a.post('/v1/node/register', NODE);
+    await c.readyNodes(1);
+    expect((await c.post(`/api/v1/nodes/${NODE.node_id}/cordon`)).body).toMatchObject({ cordoned: true });
+    await eventually(async () => (await b.nodes())[0]?.cordoned === true);
+    expect((await b.tryDispatch()).status).toBe(503);
+    expect((await b.post(`/api/v1/nodes/${NODE.node_id}/uncordon`)).body).toMatchObject({ cordoned: false });
+    await eventually(async () => (await c.tryDispatch()).status === 200);
+    expect((await b.post(`/api/v1/nodes/${NODE.node_id}/drain`)).status).toBe(200);
+    await eventually(async () => (await c.nodes())[0]?.status === 'draining');
+    expect((await a.tryDispatch()).status).toBe(503);
+  });
+});
+
+it('is counted for its holder on every instance', async () => {
+  const [a, b, c] = await startThree({ 'server.endpoint_networks': '127.0.0.0/8' });
+  await a.post('/v1/node/register', NODE);
+  await a.post('/v1/node/register', { ...NODE, node_id: 'node-called', endpoint: 'http://127.0.0.1:1/jobs' });
+  await b.post('/v1/node/register', { ...NODE, node_id: 'node-elsewhere' });
+  const socket = await joinSdkNode({ url: b.nodeUrl, nodeId: 'node-socket', onJob: async () => OUTPUT });
+  await c.readyNodes(4);
+
+  const shownBy = async (each: Instance): Promise<(number | undefined)[]> => {
+    const { body } = await each.get<ClusterReply>('/api/v1/cluster');
+    return [a, b, c].map(
+      ({ instanceId }) => body.instances.find((line) => line.instance_id === instanceId)?.nodes,
+    );
+  };
+  const heldBy = async (each: Instance): Promise<number[]> => {
+    const nodes = (await each.nodes()).map((node) => node.instance_id ?? each.instanceId);
+    return [a, b, c].map(({ instanceId }) => nodes.filter((owner) => owner === instanceId).length);
+  };
+  for (const each of [a, b, c]) {
+    expect(await heldBy(each)).toEqual([2, 2, 0]);
+    await eventually(async () => String(await shownBy(each)) === '2,2,0');
+  }
+  // A node that is away is shown for a while, without a holder.
+  await socket.stop();
+  await eventually(async () => String(await shownBy(b)) === '2,1,0');
+});
+
+describe('a job on another instance', () => {
+  it('is cancelled from any instance, and its node receives the cancel', async () => {
+    const [a, b, c] = await startThree();
+    const held = holdJobs();
+    let isCancelled = false;
+    await joinSdkNode({
+      url: a.nodeUrl,
+      onJob(job, context) {
+        context.signal.addEventListener('abort', () => {
+          isCancelled = true;
+        });
+        return held.onJob(job, context);
+      },
+    });
+    await b.readyNodes(1);
+    const job = await b.dispatch();
+    await held.job();
+    expect((await c.post(`/v1/job/${job.job_id}/cancel`)).body).toMatchObject({ accepted: true });
+    await eventually(() => isCancelled);
+    expect((await a.settled(job.job_id)).reason).toBe('JOB_CANCELLED');
+    held.finish(OUTPUT);
+  });
+
+  it('can be awaited and followed on an uninvolved instance', async () => {
+    const [a, b, c] = await startThree();
+    const held = holdJobs();
+    await joinSdkNode({ url: a.nodeUrl, onJob: held.onJob });
+    await b.readyNodes(1);
+    const job = await b.dispatch();
+    await held.job();
+    const events = fetch(`${c.url}/v1/job/${job.job_id}/events`).then((answer) => answer.text());
+    const waited = c.get<{ state: string }>(`/v1/job/${job.job_id}?wait_ms=10000`);
+    held.finish(OUTPUT);
+    expect(['FINISHED', 'RELEASED']).toContain((await waited).body.state);
+    expect(await events).toContain('id: end');
+  });
+});

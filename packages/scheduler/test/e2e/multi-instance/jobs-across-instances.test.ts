@@ -1,0 +1,42 @@
+/** Jobs whose caller, node and reader are on different instances. */
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
+import { startInstances } from './start-instances.ts';
+
+describe('several instances on one store', () => {
+  it('run jobs on each other’s nodes and show them everywhere', async () => {
+    const { instances } = await startInstances(3);
+    const [a, b, c] = instances as [(typeof instances)[0], (typeof instances)[0], (typeof instances)[0]];
+    await joinSdkNode({ url: a.nodeUrl, nodeId: 'node-a', onJob: async () => OUTPUT });
+    await b.readyNodes(1);
+    const job = await b.dispatch({ request_id: 'request-1' });
+    expect(job.node_id).toBe('node-a');
+    const done = await c.settled(job.job_id);
+    expect(done).toMatchObject({ result: { text_translated: OUTPUT.text_translated } });
+    expect(done.timeline.map(({ state }) => state).slice(0, 5)).toEqual([
+      'CREATED',
+      'RESERVED',
+      'DISPATCHED',
+      'RUNNING',
+      'FINISHED',
+    ]);
+    // The same request on any instance is the same job.
+    for (const each of instances) {
+      expect((await each.dispatch({ request_id: 'request-1' })).job_id).toBe(job.job_id);
+    }
+  });
+
+  it('retry a job when its node on another instance is lost', async () => {
+    const { instances } = await startInstances(2, { 'scheduler.node_reconnect_grace_ms': 100 });
+    const [a, b] = instances as [(typeof instances)[0], (typeof instances)[0]];
+    const lost = await joinSdkNode({ url: a.nodeUrl, nodeId: 'node-a', onJob: () => new Promise(() => {}) });
+    await b.readyNodes(1);
+    const job = await b.dispatch();
+    await eventually(async () => (await b.job(job.job_id)).state === 'RUNNING');
+    await joinSdkNode({ url: a.nodeUrl, nodeId: 'node-b', onJob: async () => OUTPUT });
+    lost.kill();
+    const done = await b.settled(job.job_id);
+    expect(done.result).toMatchObject({ text_translated: OUTPUT.text_translated });
+  });
+});
