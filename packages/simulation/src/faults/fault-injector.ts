@@ -97,7 +97,7 @@ export function createFaultInjector(deps: {
       default: {
         // An instance that cannot start ends. The process that comes next is another machine, which this fault does not affect.
         if (!schedulers.hasStarted(at)) return undefined;
-        // Half of them still reach the rest of the store: only their own clock tells them to stop.
+        // Half of them still reach the rest of the store: only their own clock ends their work.
         const shard = chance() < 0.5 ? store?.shardOfPresence(target) : undefined;
         store?.partition(instance.machine, shard);
         return { target, mend: () => store?.heal(instance.machine, shard) };

@@ -30,7 +30,7 @@ export function unmark(marks: LeaseMarks | undefined, lease: LeaseId): void {
   marks?.committed.delete(lease);
 }
 
-/** A set that is empty is no set: its end begins anew with the first lease. */
+/** An empty set does not exist: its expiry starts again with the first lease. */
 export function hold(
   shard: Shard,
   nodeId: NodeId,

@@ -47,7 +47,7 @@ async function afterOneRequest(haste: number, answered: number): Promise<string[
   return recorder.history.map(({ kind }) => kind).filter((kind) => kind !== 'unanswered');
 }
 
-it('polls a job that only one of two duplicate requests was told', async () => {
+it('polls a job whose id only one of two duplicate requests received', async () => {
   expect(await afterOneRequest(HASTY, 1)).toEqual(['asked', 'accepted', 'outcome']);
 });
 

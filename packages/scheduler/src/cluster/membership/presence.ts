@@ -101,7 +101,7 @@ export function createPresence(deps: {
 
   async function readMembership(): Promise<Living> {
     const [at, uncertainBefore] = [clock.now(), uncertainReads];
-    // Concurrent, because names change rarely and messages wait for this. The renewal also tells whether the store has lost our own
+    // Concurrent, because names change rarely and messages wait for this. The renewal also shows whether the store has lost our own
     // presence: such a store does not show other living instances, either.
     const [all, known] = await Promise.all([
       instances.all(),

@@ -66,7 +66,7 @@ it('a lost shard affects only its own keys, and recovers', async () => {
 
   signal('SIGSTOP');
   const lostAt = performance.now();
-  // The first failed call tells the instance that the shard is away.
+  // By the first failed call the instance finds out that the shard is away.
   await eventually(async () => (await b.tryDispatch({ request_id: requestOn('lost') })).status === 503);
   await eventually(async () => (await a.tryDispatch({ request_id: requestOn('lost') })).status === 503);
   for (let times = 0; times < 10 || performance.now() < lostAt + LONGER_THAN_LIFE_MS; times += 1) {

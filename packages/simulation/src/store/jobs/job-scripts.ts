@@ -46,7 +46,7 @@ export function admitJob(
   return { kind: 'admitted' };
 }
 
-/** Where the job is now: at its tag, or beside it since its request was bound anew. */
+/** Where the job is now: at its tag, or beside it after its request was bound again. */
 function find(
   shard: Shard,
   tag: string,
@@ -108,7 +108,7 @@ export function moveJob(
   return { kind: 'moved', stored: moved, was: stored };
 }
 
-/** Whoever has seen the latest revision is not told the record, and makes the next one from what it has seen. */
+/** An instance that has the latest revision does not get the record, and makes the next one from its own copy. */
 export function seenBy(known: KnownJob | undefined, moved: Moved, change: JobChange): AnsweredMove {
   if (moved.kind === 'unknown_job' || moved.kind === 'driven_elsewhere') return moved;
   const { kind, stored, was } = moved;

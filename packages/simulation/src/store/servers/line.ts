@@ -65,7 +65,7 @@ export function createLine(deps: {
   chance: Chance;
   machine: Machine;
   shard: Shard;
-  /** How long one direction takes, drawn anew for each message. */
+  /** How long one direction takes, drawn for each message. */
   delay: () => number;
   commandTimeoutMs: number;
 }): Line {

@@ -30,7 +30,7 @@ export interface Lines {
   replaceReader(): void;
   /** Channels live where their tag does. */
   publish(tag: Tag, channel: string, said: unknown): void;
-  /** Resolves when it is heard, to a function that ends it. */
+  /** Resolves, once subscribed, to a function that unsubscribes. */
   subscribe(tag: Tag, channel: string, hear: (said: unknown) => void): Promise<() => void>;
   /** How much was asked since the last look. */
   drainCounts(): readonly { readonly op: string; readonly result: 'ok' | 'err'; readonly count: number }[];
@@ -121,7 +121,7 @@ export function createLines(deps: {
     },
 
     publish(tag, channel, said) {
-      // Whoever does not hear it goes without.
+      // A subscriber that cannot be reached misses the message.
       ask(tag, 'publish', (shard) => shard.publish(channel, said)).catch(() => undefined);
     },
 
