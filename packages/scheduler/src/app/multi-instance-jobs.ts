@@ -218,6 +218,7 @@ export function createMultiInstanceJobs(deps: {
         acknowledges,
         generationOf,
         report: forwardReports.forward,
+        living,
         storeNow,
         now: clock.now,
       });

@@ -5,7 +5,7 @@
  * abandoned. An assignment that was read before may have been handed over: it is dropped, because only its driver can end that attempt
  * and begin another.
  */
-import type { JobId, NodeId } from '../../domain/ids.ts';
+import { instanceOf, type JobId, type NodeId } from '../../domain/ids.ts';
 import type { Assignment, NodeLink } from '../../ports/node-link.ts';
 import type { MessageBus } from '../messaging/message-bus.ts';
 import { readMessage } from '../messaging/read-message.ts';
@@ -31,6 +31,8 @@ export function acceptAssignments(deps: {
   acknowledges: (nodeId: NodeId) => boolean;
   generationOf: (nodeId: NodeId) => number | undefined;
   report: (report: NodeReport) => Promise<unknown>;
+  /** Reads membership again if the instance is missing there. */
+  living: (expected: string) => Promise<unknown>;
   storeNow: () => number;
   now: () => number;
 }): void {
@@ -41,6 +43,8 @@ export function acceptAssignments(deps: {
     const reported = { nodeId, jobId: job.jobId, attempt };
     // The node's reports find the driver here.
     driverCache.note(job.jobId, driver);
+    // The driver may have joined just now. It must be known when the reports come: the membership may be unreadable then.
+    deps.living(instanceOf(driver)).catch(() => {});
     const fromStoreTime = deps.now() - deps.storeNow();
     const delivery = await local.deliver({ ...message, expiresAt: message.expiresAt + fromStoreTime });
     switch (delivery.kind) {

@@ -81,6 +81,7 @@ export function withNodes(messaging: Messaging, instance: MessagingInstance, { a
     driverCache,
     acknowledges: (nodeId) => state.acknowledging.has(nodeId),
     generationOf: (nodeId) => state.sockets.get(nodeId),
+    living: instance.living,
     report: async (report) => void state.reported.push(report),
     storeNow: clock.now,
     now,

@@ -63,6 +63,7 @@ it('a lost shard affects only its own keys, and recovers', async () => {
     const job = await b.dispatch({ request_id: requestOn('lost') });
     return job.node_id === away ? job : undefined;
   });
+  await eventually(async () => (await b.job(running.job_id)).state === 'RUNNING');
 
   signal('SIGSTOP');
   const lostAt = performance.now();
