@@ -31,7 +31,7 @@ export function createMessaging(deps: {
     self: presence.self,
     isFenced,
     living: presence.living,
-    newAskId: deps.ids.traceId,
+    newReplyId: deps.ids.traceId,
   });
   const reader = createInboxReader({
     instanceId,

@@ -32,7 +32,7 @@ export function createDriverClaims(deps: {
   livingNow: (instanceId: string) => Promise<Instance | undefined>;
   /** Declared dead, and not seen alive since. A missing presence alone does not count. */
   isDead: (instanceId: string) => boolean;
-  bus: Pick<MessageBus, 'tell' | 'ask' | 'on'>;
+  bus: Pick<MessageBus, 'send' | 'request' | 'on'>;
   audioAt: (jobId: JobId) => AudioAt | undefined;
   audioReturned: (jobId: JobId, at: AudioAt) => void;
   drives: (jobId: JobId) => boolean;
@@ -81,7 +81,7 @@ export function createDriverClaims(deps: {
     const instanceId = instanceOf(driver);
     const living = (await deps.living()).get(instanceId);
     if (living === undefined || driverName(living) !== driver) return false;
-    return bus.tell(instanceId, audioMessage(message));
+    return bus.send(instanceId, audioMessage(message));
   }
 
   // JSON has no undefined.
@@ -160,7 +160,7 @@ export function createDriverClaims(deps: {
       if (stored === undefined || stored.isSettled) return undefined;
       // A lane of its own: the answer may take long, and reports of the job must not wait behind it.
       const message = { topic: 'placing_result', lane: `placing_result:${jobId}`, body: jobId };
-      const result = await bus.ask(instanceOf(stored.driver), message, deps.placingResultMs);
+      const result = await bus.request(instanceOf(stored.driver), message, deps.placingResultMs);
       return (result as PlacingResult | null) ?? undefined;
     },
 

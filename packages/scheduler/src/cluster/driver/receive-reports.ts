@@ -56,7 +56,7 @@ export interface ReceiveReports {
 const HANDLE_MS = 10_000;
 
 export function createReceiveReports(deps: {
-  bus: Pick<MessageBus, 'on' | 'ask'>;
+  bus: Pick<MessageBus, 'on' | 'request'>;
   local: DriverService;
   findDriver: Pick<FindDriver, 'route'>;
   /** Brings a report to the driver that the record names. */
@@ -94,7 +94,7 @@ export function createReceiveReports(deps: {
   }
 
   const sendOn = (instanceId: string, topic: string, jobId: JobId, body: unknown): Promise<unknown> =>
-    bus.ask(instanceId, { topic, lane: jobId, body }, deps.answerMs);
+    bus.request(instanceId, { topic, lane: jobId, body }, deps.answerMs);
 
   async function receiveReport(report: NodeReport): Promise<ReportOutcome> {
     const { jobId } = report.attempt;

@@ -14,7 +14,7 @@ import type { AssignMessage, WithdrawMessage } from '../holder/accept-assignment
 import type { MessageBus } from '../messaging/message-bus.ts';
 
 export interface SendToHolderDeps {
-  readonly bus: Pick<MessageBus, 'tell'>;
+  readonly bus: Pick<MessageBus, 'send'>;
   /** The link to nodes that this instance reaches itself. */
   readonly local: NodeLink;
   /** The record of a node of another instance. */
@@ -51,7 +51,7 @@ export function createSendToHolder(deps: SendToHolderDeps): NodeLink {
       driver: deps.driver(),
     };
     try {
-      const isSent = await bus.tell(holder, { topic: 'assign', lane: job.jobId, body });
+      const isSent = await bus.send(holder, { topic: 'assign', lane: job.jobId, body });
       return isSent ? SENT : HOLDER_GONE;
     } catch (fault) {
       log.info(
@@ -66,7 +66,7 @@ export function createSendToHolder(deps: SendToHolderDeps): NodeLink {
   function sendCancel(holder: string, nodeId: NodeId, jobId: JobId, reason: string): void {
     const body: WithdrawMessage = { nodeId, jobId, reason };
     bus
-      .tell(holder, { topic: 'withdraw', lane: jobId, body })
+      .send(holder, { topic: 'withdraw', lane: jobId, body })
       .catch((fault: unknown) =>
         log.info({ job_id: jobId, node_id: nodeId, err: fault }, 'a cancel could not be sent to the holder'),
       );

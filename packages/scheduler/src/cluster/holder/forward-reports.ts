@@ -36,7 +36,7 @@ const MAX_UNDER_WAY = 1_000;
 const LARGE = 16_384;
 
 export function createForwardReports(deps: {
-  bus: Pick<MessageBus, 'tell' | 'ask'>;
+  bus: Pick<MessageBus, 'send' | 'request'>;
   local: Pick<DriverService, 'drives' | 'cancel'>;
   /** Gives a report to the engine of this instance. */
   apply: (report: NodeReport) => Promise<ReportOutcome>;
@@ -61,7 +61,7 @@ export function createForwardReports(deps: {
       await deps.apply(report);
       return true;
     }
-    const isSent = await bus.tell(direction.instanceId, { topic: 'report', lane: jobId, body: report });
+    const isSent = await bus.send(direction.instanceId, { topic: 'report', lane: jobId, body: report });
     if (isSent && isLastReport(report)) driverCache.forget(jobId);
     return isSent;
   }
@@ -104,7 +104,7 @@ export function createForwardReports(deps: {
       : report;
 
   const request = async <T>(instanceId: string, topic: string, jobId: JobId, body: unknown): Promise<T> =>
-    (await bus.ask(instanceId, { topic, lane: jobId, body }, deps.answerMs)) as T;
+    (await bus.request(instanceId, { topic, lane: jobId, body }, deps.answerMs)) as T;
 
   async function reportByRequest(report: NodeReport): Promise<ReportOutcome> {
     const { jobId } = report.attempt;

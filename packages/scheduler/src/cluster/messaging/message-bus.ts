@@ -1,5 +1,5 @@
 /**
- * Messages between instances, as calls: `tell` sends a message that may not be lost, `ask` waits for a reply.
+ * Messages between instances, as calls: `send` sends a message that may not be lost, `request` waits for a reply.
  *
  * A message is sent only to an instance that lived at the last membership read, at most a second ago (I9), and never by an instance
  * that may itself have been declared dead. Messages of one lane are handled in the order they were sent, except retried ones.
@@ -12,15 +12,15 @@ import type { Meter } from '../../ports/meter.ts';
 
 export interface MessageBus {
   /** False: the receiver is gone or its inbox is full, and the message was not sent. Throws: it may have been sent. */
-  tell(to: string, message: Outgoing): Promise<boolean>;
+  send(to: string, message: Outgoing): Promise<boolean>;
   /** Rejects with SCHEDULER_DEPENDENCY_DOWN without a reply in time. The receiver may have handled the message, unless the fault is `Unsent`. */
-  ask(to: string, message: Outgoing, limitMs: number): Promise<unknown>;
-  /** Registers the handler of a topic. Its result is sent as the reply to `ask`. */
+  request(to: string, message: Outgoing, limitMs: number): Promise<unknown>;
+  /** Registers the handler of a topic. Its result is sent as the reply to `request`. */
   on(topic: string, handle: HandleMessage): void;
   /** Handles a message of the inbox. Rejects if it could not be handled. `wasOpened`: it was delivered before, to a reader that may have handled it and then died or failed to reply. */
   receive(text: string, wasOpened?: boolean): Promise<void>;
   /** Asks whose replies are waited for. */
-  asking(): number;
+  awaitedReplies(): number;
 }
 
 export type HandleMessage = (body: unknown, from: string, wasOpened: boolean) => Promise<unknown>;
@@ -35,7 +35,8 @@ export interface Outgoing {
 interface Envelope {
   readonly topic: string;
   readonly from: string;
-  readonly ask?: string;
+  /** The sender waits for a reply with this id. */
+  readonly replyId?: string;
   readonly body: unknown;
 }
 
@@ -53,7 +54,7 @@ export class Unsent extends SchedulerError {
 
 const REPLY = 'reply';
 /** Replies that are waited for. Each wait is bounded in time, so a healthy cluster stays far below. */
-const MAX_ASKING = 20_000;
+const MAX_AWAITED = 20_000;
 
 /** The lane stands before the JSON text, so that it can be read without parsing the message. */
 export const laneOf = (text: string): string => text.slice(0, text.indexOf(' '));
@@ -66,20 +67,20 @@ export function createMessageBus(deps: {
   isFenced: () => boolean;
   /** `expected`: the receiver; membership is read again if it is missing, because it may have joined a moment ago. */
   living: (expected: string) => Promise<ReadonlyMap<string, Instance>>;
-  newAskId: () => string;
+  newReplyId: () => string;
 }): MessageBus {
   const { inbox, clock } = deps;
   const handlers = new Map<string, HandleMessage>();
-  const asked = new Map<string, { settle: (reply: Reply) => void; cancel: Cancel }>();
+  const awaited = new Map<string, { settle: (reply: Reply) => void; cancel: Cancel }>();
 
-  async function send(to: string, { topic, lane, body }: Outgoing, ask?: string): Promise<boolean> {
+  async function post(to: string, { topic, lane, body }: Outgoing, replyId?: string): Promise<boolean> {
     refuseIfFenced();
     const isThere = (await deps.living(to)).has(to);
     // This instance may have been frozen during the read.
     refuseIfFenced();
     if (!isThere) return refused('not_living');
     const from = deps.self().instanceId;
-    const envelope: Envelope = { topic, from, body, ...(ask !== undefined && { ask }) };
+    const envelope: Envelope = { topic, from, body, ...(replyId !== undefined && { replyId }) };
     const sent = await inbox.send(to, `${lane} ${JSON.stringify(envelope)}`);
     return sent === 'sent' || refused(sent);
   }
@@ -93,20 +94,20 @@ export function createMessageBus(deps: {
     return false;
   }
 
-  function settle(askId: string, reply: Reply): void {
-    const waiting = asked.get(askId);
+  function settle(replyId: string, reply: Reply): void {
+    const waiting = awaited.get(replyId);
     if (waiting === undefined) return;
-    asked.delete(askId);
+    awaited.delete(replyId);
     waiting.cancel();
     waiting.settle(reply);
   }
 
-  function awaitReply(askId: string, to: string, limitMs: number): Promise<unknown> {
+  function awaitReply(replyId: string, to: string, limitMs: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      asked.set(askId, {
+      awaited.set(replyId, {
         settle: (reply) => ('answer' in reply ? resolve(reply.answer) : reject(faultOf(reply))),
         cancel: clock.after(limitMs, () => {
-          asked.delete(askId);
+          awaited.delete(replyId);
           reject(down(`instance ${to} did not reply within ${limitMs} ms`));
         }),
       });
@@ -124,19 +125,19 @@ export function createMessageBus(deps: {
   }
 
   return {
-    tell: (to, message) => send(to, message),
+    send: (to, message) => post(to, message),
 
-    async ask(to, message, limitMs) {
-      if (asked.size >= MAX_ASKING) throw down('too many replies of other instances are waited for');
-      const askId = deps.newAskId();
-      const reply = awaitReply(askId, to, limitMs);
+    async request(to, message, limitMs) {
+      if (awaited.size >= MAX_AWAITED) throw down('too many replies of other instances are waited for');
+      const replyId = deps.newReplyId();
+      const reply = awaitReply(replyId, to, limitMs);
       // Not awaited: the limit of the caller also holds while Redis does not answer.
-      send(to, message, askId).then(
+      post(to, message, replyId).then(
         (isSent) => {
-          if (!isSent) settle(askId, { absent: to });
+          if (!isSent) settle(replyId, { absent: to });
         },
         // The message may have been sent, but its reply may never come.
-        (fault: unknown) => settle(askId, { code: 'SCHEDULER_DEPENDENCY_DOWN', message: messageOf(fault) }),
+        (fault: unknown) => settle(replyId, { code: 'SCHEDULER_DEPENDENCY_DOWN', message: messageOf(fault) }),
       );
       return reply;
     },
@@ -144,19 +145,19 @@ export function createMessageBus(deps: {
     on: (topic, handle) => void handlers.set(topic, handle),
 
     async receive(text, wasOpened = false) {
-      const { topic, from, ask, body } = JSON.parse(text.slice(text.indexOf(' ') + 1)) as Envelope;
-      if (topic === REPLY && ask !== undefined) return settle(ask, readReply(body));
+      const { topic, from, replyId, body } = JSON.parse(text.slice(text.indexOf(' ') + 1)) as Envelope;
+      if (topic === REPLY && replyId !== undefined) return settle(replyId, readReply(body));
       const handle = handlers.get(topic);
       if (handle === undefined) throw new Error(`no handler for messages about ${topic}`);
-      if (ask === undefined) {
+      if (replyId === undefined) {
         await handle(body, from, wasOpened);
         return;
       }
       const reply = await replyTo(() => handle(body, from, wasOpened));
-      await send(from, { topic: REPLY, lane: ask, body: reply }, ask);
+      await post(from, { topic: REPLY, lane: replyId, body: reply }, replyId);
     },
 
-    asking: () => asked.size,
+    awaitedReplies: () => awaited.size,
   };
 }
 

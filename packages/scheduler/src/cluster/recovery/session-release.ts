@@ -12,7 +12,7 @@ interface ReleaseMessage {
 const ANSWER_MS = 1_000;
 
 export function createSessionRelease(deps: {
-  bus: Pick<MessageBus, 'ask' | 'on'>;
+  bus: Pick<MessageBus, 'request' | 'on'>;
   /** "instance/incarnation" of this one. */
   self: () => string;
   /** True: the session was here, and its state is saved. */
@@ -27,7 +27,7 @@ export function createSessionRelease(deps: {
   return async (owner, sessionId) => {
     const body: ReleaseMessage = { sessionId, owner };
     const message = { topic: 'release_session', lane: sessionId, body };
-    return (await bus.ask(instanceOf(owner), message, ANSWER_MS).catch(() => false)) === true;
+    return (await bus.request(instanceOf(owner), message, ANSWER_MS).catch(() => false)) === true;
   };
 }
 

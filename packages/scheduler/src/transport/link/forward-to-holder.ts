@@ -20,7 +20,7 @@ interface OrderMessage {
 }
 
 export function createHolderForwarding(deps: {
-  bus: Pick<MessageBus, 'ask' | 'on'>;
+  bus: Pick<MessageBus, 'request' | 'on'>;
   registry: HttpServices['registry'];
   replica: { find(nodeId: NodeId): NodeRecord | undefined; all(): Iterable<NodeRecord> };
   usedSlots: (nodeId: NodeId) => number | undefined;
@@ -28,11 +28,11 @@ export function createHolderForwarding(deps: {
 }): RemoteNodes {
   const { bus, registry, replica, answerMs } = deps;
 
-  async function ask<T>(nodeId: NodeId, topic: string, body: unknown): Promise<T> {
+  async function request<T>(nodeId: NodeId, topic: string, body: unknown): Promise<T> {
     const holder = replica.find(nodeId)?.holder.instanceId;
     if (holder === undefined)
       throw new SchedulerError('NODE_UNAVAILABLE', `no instance holds node ${nodeId}`);
-    return (await bus.ask(holder, { topic, lane: nodeId, body }, answerMs)) as T;
+    return (await bus.request(holder, { topic, lane: nodeId, body }, answerMs)) as T;
   }
 
   // Replies are JSON, which has null but no undefined.
@@ -52,7 +52,7 @@ export function createHolderForwarding(deps: {
     find: replica.find,
     async beat(body) {
       try {
-        return await ask<HeartbeatOutcome>(body.node_id, 'node_beat', body);
+        return await request<HeartbeatOutcome>(body.node_id, 'node_beat', body);
       } catch (fault) {
         // The holder is gone: the node registers with this instance and goes on.
         if (fault instanceof Unsent) return { kind: 'unknown_node' };
@@ -60,7 +60,7 @@ export function createHolderForwarding(deps: {
       }
     },
     order: async (nodeId, command) =>
-      (await ask<OrderedNode | null>(nodeId, 'node_order', { nodeId, command })) ?? undefined,
+      (await request<OrderedNode | null>(nodeId, 'node_order', { nodeId, command })) ?? undefined,
     page(after, limit) {
       const later = [...replica.all()].filter(({ nodeId }) => after === undefined || nodeId > after);
       return later.sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1)).slice(0, limit);

@@ -25,22 +25,22 @@ function start() {
   } as unknown as SharedStore;
   const guarded = guardStore({ store, isFenced: () => state.isFenced, credentialOf: () => undefined });
   const parts: Readonly<Record<string, unknown>> = { ...guarded.ledger, ...guarded.jobs({} as never) };
-  const ask = (name: string): Promise<unknown> => (parts[name] as () => Promise<unknown>)();
-  return { state, requested, ask };
+  const request = (name: string): Promise<unknown> => (parts[name] as () => Promise<unknown>)();
+  return { state, requested, request };
 }
 
 describe('the shared store of an instance', () => {
   it('I4 fencing: refuses every lease and job write while fenced', async () => {
-    const { state, requested, ask } = start();
+    const { state, requested, request } = start();
     state.isFenced = true;
     for (const name of [...LEDGER, ...JOBS])
-      await expect(ask(name), name).rejects.toMatchObject({
+      await expect(request(name), name).rejects.toMatchObject({
         code: 'SCHEDULER_DEPENDENCY_DOWN',
         isUnsent: true,
       });
     expect(requested).toEqual([]);
     state.isFenced = false;
-    for (const name of [...LEDGER, ...JOBS]) await ask(name);
+    for (const name of [...LEDGER, ...JOBS]) await request(name);
     expect(requested).toEqual([...LEDGER, ...JOBS]);
   });
 });

@@ -7,7 +7,7 @@ import { COMES_AGAIN_MS, startMessaging } from './message-bus-rig.ts';
 
 const DOWN = { code: 'SCHEDULER_DEPENDENCY_DOWN' };
 const LIMIT_MS = 3_000;
-const LETTER = { topic: 'word', lane: 'job-1', body: 'hello' };
+const MESSAGE = { topic: 'word', lane: 'job-1', body: 'hello' };
 
 const outcomeOf = (requested: Promise<unknown>): Promise<unknown> =>
   requested.catch((fault: unknown) => fault);
@@ -17,8 +17,8 @@ describe('I9: nothing to the dead', () => {
     const { join, inbox, sent } = startMessaging();
     const me = await join('me');
     await inbox.open('stranger');
-    expect(await me.bus.tell('stranger', LETTER)).toBe(false);
-    expect(await outcomeOf(me.bus.ask('stranger', LETTER, LIMIT_MS))).toBeInstanceOf(Unsent);
+    expect(await me.bus.send('stranger', MESSAGE)).toBe(false);
+    expect(await outcomeOf(me.bus.request('stranger', MESSAGE, LIMIT_MS))).toBeInstanceOf(Unsent);
     expect(sent).toEqual([]);
     expect(me.counted('scheduler_cluster_messages_refused_total not_living')).toBe(2);
   });
@@ -27,11 +27,11 @@ describe('I9: nothing to the dead', () => {
     const { join, inbox } = startMessaging();
     const me = await join('me');
     const you = await join('you');
-    expect(await me.bus.tell('you', LETTER)).toBe(true);
+    expect(await me.bus.send('you', MESSAGE)).toBe(true);
     await you.die();
     const before = await inbox.size('you');
-    expect(await me.bus.tell('you', LETTER)).toBe(false);
-    expect(await outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS))).toBeInstanceOf(Unsent);
+    expect(await me.bus.send('you', MESSAGE)).toBe(false);
+    expect(await outcomeOf(me.bus.request('you', MESSAGE, LIMIT_MS))).toBeInstanceOf(Unsent);
     expect(await inbox.size('you')).toEqual(before);
   });
 
@@ -41,7 +41,7 @@ describe('I9: nothing to the dead', () => {
     const you = await join('you');
     let answer: () => void = () => {};
     you.bus.on('word', () => new Promise<void>((resolve) => (answer = resolve)));
-    const outcome = outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));
+    const outcome = outcomeOf(me.bus.request('you', MESSAGE, LIMIT_MS));
     await settle();
     await me.die();
     answer();
@@ -58,11 +58,11 @@ describe('a fenced instance', () => {
     const me = await join('me');
     await join('you');
     me.state.isFenced = true;
-    await expect(me.bus.tell('you', LETTER)).rejects.toMatchObject(DOWN);
-    await expect(me.bus.ask('you', LETTER, LIMIT_MS)).rejects.toMatchObject(DOWN);
+    await expect(me.bus.send('you', MESSAGE)).rejects.toMatchObject(DOWN);
+    await expect(me.bus.request('you', MESSAGE, LIMIT_MS)).rejects.toMatchObject(DOWN);
     expect(me.state.looks).toBe(0);
     expect(sent).toEqual([]);
-    expect(me.bus.asking()).toBe(0);
+    expect(me.bus.awaitedReplies()).toBe(0);
   });
 
   it('sends nothing if it froze during the membership read', async () => {
@@ -72,7 +72,7 @@ describe('a fenced instance', () => {
     me.state.whileLooking = () => {
       me.state.isFenced = true;
     };
-    await expect(me.bus.tell('you', LETTER)).rejects.toMatchObject(DOWN);
+    await expect(me.bus.send('you', MESSAGE)).rejects.toMatchObject(DOWN);
     expect(sent).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describe('a fenced instance', () => {
       you.state.isFenced = true;
       return 'said by one that may be dead';
     });
-    const requested = me.bus.ask('you', LETTER, 10 * COMES_AGAIN_MS);
+    const requested = me.bus.request('you', MESSAGE, 10 * COMES_AGAIN_MS);
     await settle();
     expect(await isPending(requested)).toBe(true);
     expect(await isEmpty('you')).toBe(false);
@@ -96,19 +96,19 @@ describe('a fenced instance', () => {
   });
 });
 
-describe('an ask is Unsent', () => {
+describe('a request is Unsent', () => {
   it.each(['full', 'gone'] as const)('when the inbox is %s, and the refusal is counted', async (reason) => {
     const { join, inbox } = startMessaging({ maxMessages: 1 });
     const me = await join('me');
     await join('you', { isReading: false });
     if (reason === 'full') await inbox.send('you', 'one');
     else await inbox.close('you');
-    expect(await me.bus.tell('you', LETTER)).toBe(false);
-    const fault = await outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));
+    expect(await me.bus.send('you', MESSAGE)).toBe(false);
+    const fault = await outcomeOf(me.bus.request('you', MESSAGE, LIMIT_MS));
     expect(fault).toBeInstanceOf(Unsent);
     expect(fault).toMatchObject(DOWN);
     expect(me.counted(`scheduler_cluster_messages_refused_total ${reason}`)).toBe(2);
-    expect(me.bus.asking()).toBe(0);
+    expect(me.bus.awaitedReplies()).toBe(0);
   });
 
   it.each(['throw', 'throw_after_effect'] as const)('never when sending failed (%s)', async (fault) => {
@@ -116,10 +116,10 @@ describe('an ask is Unsent', () => {
     const me = await join('me');
     await join('you');
     me.connection.plan({ method: 'send', fault });
-    const outcome = await outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));
+    const outcome = await outcomeOf(me.bus.request('you', MESSAGE, LIMIT_MS));
     expect(outcome).toMatchObject(DOWN);
     expect(outcome).not.toBeInstanceOf(Unsent);
-    expect(me.bus.asking()).toBe(0);
+    expect(me.bus.awaitedReplies()).toBe(0);
   });
 
   it('never when the receiver could not reach Redis', async () => {
@@ -129,7 +129,7 @@ describe('an ask is Unsent', () => {
     you.bus.on('word', async () => {
       throw new Unsent('somebody else');
     });
-    const outcome = outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));
+    const outcome = outcomeOf(me.bus.request('you', MESSAGE, LIMIT_MS));
     await settle();
     expect(await outcome).toMatchObject(DOWN);
     expect(await outcome).not.toBeInstanceOf(Unsent);
@@ -165,14 +165,14 @@ describe('a malformed message', () => {
     ['a number', 7],
     ['an empty object', {}],
     ['a word that only this side may say', { absent: 'you' }],
-  ])('does not settle an ask as its reply: %s', async (_, body) => {
+  ])('does not settle a request as its reply: %s', async (_, body) => {
     const { join, clock, settle } = startMessaging();
     const me = await join('me');
     await join('you', { isReading: false });
-    const requested = me.bus.ask('you', LETTER, LIMIT_MS);
+    const requested = me.bus.request('you', MESSAGE, LIMIT_MS);
     const outcome = outcomeOf(requested);
     await settle();
-    const reply = JSON.stringify({ topic: 'reply', from: 'you', ask: 'me:1', body });
+    const reply = JSON.stringify({ topic: 'reply', from: 'you', replyId: 'me:1', body });
     await expect(me.bus.receive(`me:1 ${reply}`)).rejects.toThrow();
     expect(await isPending(requested)).toBe(true);
     await clock.advance(LIMIT_MS);
@@ -180,14 +180,14 @@ describe('a malformed message', () => {
     expect(await outcome).not.toBeInstanceOf(Unsent);
   });
 
-  it('fails an ask as INTERNAL_ERROR if its reply has an unknown code', async () => {
+  it('fails a request as INTERNAL_ERROR if its reply has an unknown code', async () => {
     const { join, settle } = startMessaging();
     const me = await join('me');
     await join('you', { isReading: false });
-    const outcome = outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));
+    const outcome = outcomeOf(me.bus.request('you', MESSAGE, LIMIT_MS));
     await settle();
     const body = { code: 'OUT_OF_COFFEE', message: 'no coffee' };
-    await me.bus.receive(`me:1 ${JSON.stringify({ topic: 'reply', from: 'you', ask: 'me:1', body })}`);
+    await me.bus.receive(`me:1 ${JSON.stringify({ topic: 'reply', from: 'you', replyId: 'me:1', body })}`);
     expect(await outcome).toBeInstanceOf(SchedulerError);
     expect(await outcome).toMatchObject({ code: 'INTERNAL_ERROR', message: 'no coffee' });
   });

@@ -72,7 +72,7 @@ export function startMessaging({ maxMessages = 1_000 } = {}) {
       self: () => self,
       isFenced: () => state.isFenced,
       living,
-      newAskId: () => `${instanceId}:${++asks}`,
+      newReplyId: () => `${instanceId}:${++asks}`,
     });
     const reader = createInboxReader({
       instanceId,

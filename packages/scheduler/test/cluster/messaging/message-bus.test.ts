@@ -18,7 +18,7 @@ async function startTwo(options: { maxMessages?: number; isReading?: boolean } =
     received.push([body, from]);
     return { echo: body };
   });
-  /** How an ask ended, once it has. */
+  /** How a request ended, once it has. */
   const outcomeOf = (requested: Promise<unknown>): Promise<unknown> =>
     requested.catch((fault: unknown) => fault);
   return { ...messaging, me, you, received, outcomeOf };
@@ -27,7 +27,7 @@ async function startTwo(options: { maxMessages?: number; isReading?: boolean } =
 describe('a message without a reply', () => {
   it('reaches its handler with its sender, and is acknowledged', async () => {
     const { me, received, settle, isEmpty } = await startTwo();
-    expect(await me.bus.tell('you', word({ text: '“quoted” 你好' }))).toBe(true);
+    expect(await me.bus.send('you', word({ text: '“quoted” 你好' }))).toBe(true);
     await settle();
     expect(received).toEqual([[{ text: '“quoted” 你好' }, 'me']]);
     expect(await isEmpty('you')).toBe(true);
@@ -35,7 +35,7 @@ describe('a message without a reply', () => {
 
   it('gets no reply', async () => {
     const { me, sent, settle } = await startTwo();
-    await me.bus.tell('you', word(1));
+    await me.bus.send('you', word(1));
     await settle();
     expect(sent.map(({ to }) => to)).toEqual(['you']);
   });
@@ -56,7 +56,7 @@ describe('a message without a reply', () => {
       ['next', 'a'],
       ['other', 'b'],
     ] as const)
-      await me.bus.tell('you', word(body, lane));
+      await me.bus.send('you', word(body, lane));
     await settle();
     expect(begun).toEqual(['slow', 'other']);
     end();
@@ -72,7 +72,7 @@ describe('a message without a reply', () => {
       tries += 1;
       if (failures-- > 0) throw new Error('not now');
     });
-    await me.bus.tell('you', word(1));
+    await me.bus.send('you', word(1));
     await settle();
     expect(await isEmpty('you')).toBe(false);
     await clock.advance(COMES_AGAIN_MS);
@@ -82,7 +82,7 @@ describe('a message without a reply', () => {
 
   it('becomes a dead letter when its topic has no handler', async () => {
     const { me, inbox, clock } = await startTwo();
-    await me.bus.tell('you', { topic: 'of-a-newer-version', lane: 'job-1', body: {} });
+    await me.bus.send('you', { topic: 'of-a-newer-version', lane: 'job-1', body: {} });
     await clock.advance(4 * COMES_AGAIN_MS);
     expect(await inbox.size('you')).toEqual({ messages: 0, delivered: 0, dead: 1 });
   });
@@ -90,26 +90,26 @@ describe('a message without a reply', () => {
   it('rejects when it may have been sent, and returns false otherwise', async () => {
     const { me } = await startTwo();
     me.connection.plan({ method: 'send', fault: 'throw_after_effect' });
-    await expect(me.bus.tell('you', word(1))).rejects.toMatchObject(DOWN);
+    await expect(me.bus.send('you', word(1))).rejects.toMatchObject(DOWN);
     me.connection.heal();
-    expect(await me.bus.tell('nobody', word(1))).toBe(false);
+    expect(await me.bus.send('nobody', word(1))).toBe(false);
   });
 });
 
-describe('an ask', () => {
+describe('a request', () => {
   it('resolves to the result of the handler', async () => {
     const { me, settle, isEmpty } = await startTwo();
-    const requested = me.bus.ask('you', word([1, { two: null }]), LIMIT_MS);
+    const requested = me.bus.request('you', word([1, { two: null }]), LIMIT_MS);
     await settle();
     expect(await requested).toEqual({ echo: [1, { two: null }] });
-    expect(me.bus.asking()).toBe(0);
+    expect(me.bus.awaitedReplies()).toBe(0);
     expect(await isEmpty('me')).toBe(true);
   });
 
   it('resolves to null when the handler returns nothing', async () => {
     const { me, you, settle } = await startTwo();
     you.bus.on('word', async () => undefined);
-    const requested = me.bus.ask('you', word(1), LIMIT_MS);
+    const requested = me.bus.request('you', word(1), LIMIT_MS);
     await settle();
     expect(await requested).toBeNull();
   });
@@ -121,7 +121,7 @@ describe('an ask', () => {
       await new Promise<void>((resolve) => late.unshift(resolve));
       return body;
     });
-    const requested = ['a', 'b', 'c'].map((body) => me.bus.ask('you', word(body, body), LIMIT_MS));
+    const requested = ['a', 'b', 'c'].map((body) => me.bus.request('you', word(body, body), LIMIT_MS));
     await settle();
     for (const answer of late) answer();
     await settle();
@@ -133,7 +133,7 @@ describe('an ask', () => {
     you.bus.on('word', async () => {
       throw new SchedulerError('RATE_LIMITED', 'slow down');
     });
-    const outcome = outcomeOf(me.bus.ask('you', word(1), LIMIT_MS));
+    const outcome = outcomeOf(me.bus.request('you', word(1), LIMIT_MS));
     await settle();
     expect(await outcome).toMatchObject({ code: 'RATE_LIMITED', message: 'slow down' });
     expect(await isEmpty('you')).toBe(true);
@@ -147,7 +147,7 @@ describe('an ask', () => {
     you.bus.on('word', async () => {
       throw thrown;
     });
-    const outcome = outcomeOf(me.bus.ask('you', word(1), LIMIT_MS));
+    const outcome = outcomeOf(me.bus.request('you', word(1), LIMIT_MS));
     await settle();
     expect(await outcome).toMatchObject({ code: 'INTERNAL_ERROR', message });
   });
@@ -155,21 +155,21 @@ describe('an ask', () => {
   it('ends at its limit without a reply', async () => {
     const { me, clock, outcomeOf } = await startTwo({ isReading: false });
     const timers = clock.pending();
-    const requested = me.bus.ask('you', word(1), LIMIT_MS);
+    const requested = me.bus.request('you', word(1), LIMIT_MS);
     const outcome = outcomeOf(requested);
     await clock.advance(LIMIT_MS - 1);
     expect(await isPending(requested)).toBe(true);
     await clock.advance(1);
     expect(await outcome).toMatchObject(DOWN);
     expect(await outcome).not.toBeInstanceOf(Unsent);
-    expect(me.bus.asking()).toBe(0);
+    expect(me.bus.awaitedReplies()).toBe(0);
     expect(clock.pending()).toBe(timers);
   });
 
   it('ends at its limit although Redis does not answer', async () => {
     const { me, clock, outcomeOf } = await startTwo();
     me.connection.plan({ method: 'send', fault: { delayMs: 10 * LIMIT_MS } });
-    const outcome = outcomeOf(me.bus.ask('you', word(1), LIMIT_MS));
+    const outcome = outcomeOf(me.bus.request('you', word(1), LIMIT_MS));
     await clock.advance(LIMIT_MS);
     expect(await Promise.race([outcome, Promise.resolve('still open')])).toMatchObject(DOWN);
   });
@@ -178,12 +178,12 @@ describe('an ask', () => {
     const { me, you, clock, settle, outcomeOf, isEmpty } = await startTwo();
     let answer: (said: string) => void = () => {};
     you.bus.on('word', () => new Promise((resolve) => (answer = resolve)));
-    const outcome = outcomeOf(me.bus.ask('you', word(1), LIMIT_MS));
+    const outcome = outcomeOf(me.bus.request('you', word(1), LIMIT_MS));
     await clock.advance(LIMIT_MS);
     expect(await outcome).toMatchObject(DOWN);
     you.bus.on('word', async () => 'in time');
     answer('too late');
-    const next = me.bus.ask('you', word(2, 'job-2'), LIMIT_MS);
+    const next = me.bus.request('you', word(2, 'job-2'), LIMIT_MS);
     await settle();
     expect(await next).toBe('in time');
     expect(await isEmpty('me')).toBe(true);
@@ -197,7 +197,7 @@ describe('an ask', () => {
       return clock.pending();
     };
     const timers = await timersLater();
-    const requested = me.bus.ask('you', word(1), LIMIT_MS);
+    const requested = me.bus.request('you', word(1), LIMIT_MS);
     expect(await timersLater()).toBe(timers);
     await requested;
   });
@@ -205,20 +205,20 @@ describe('an ask', () => {
   it('is refused while too many replies are waited for', async () => {
     const { me, outcomeOf } = await startTwo({ isReading: false, maxMessages: 30_000 });
     const outcomes = Array.from({ length: 20_000 }, (_, at) =>
-      outcomeOf(me.bus.ask('you', word(at), LIMIT_MS)),
+      outcomeOf(me.bus.request('you', word(at), LIMIT_MS)),
     );
-    expect(me.bus.asking()).toBe(20_000);
-    await expect(me.bus.ask('you', word('one more'), LIMIT_MS)).rejects.toMatchObject(DOWN);
-    await me.bus.receive('me:1 {"topic":"reply","from":"you","ask":"me:1","body":{"answer":"one less"}}');
+    expect(me.bus.awaitedReplies()).toBe(20_000);
+    await expect(me.bus.request('you', word('one more'), LIMIT_MS)).rejects.toMatchObject(DOWN);
+    await me.bus.receive('me:1 {"topic":"reply","from":"you","replyId":"me:1","body":{"answer":"one less"}}');
     expect(await outcomes[0]).toBe('one less');
-    expect(await isPending(me.bus.ask('you', word('again'), LIMIT_MS))).toBe(true);
+    expect(await isPending(me.bus.request('you', word('again'), LIMIT_MS))).toBe(true);
   });
 });
 
 describe('the lane of a message', () => {
   it('is read without parsing the message', async () => {
     const { me, sent } = await startTwo();
-    await me.bus.tell('you', word({ text: 'with spaces in it' }, 'job-7'));
+    await me.bus.send('you', word({ text: 'with spaces in it' }, 'job-7'));
     expect(sent.map(({ text }) => laneOf(text))).toEqual(['job-7']);
   });
 });

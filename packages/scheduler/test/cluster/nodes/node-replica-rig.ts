@@ -48,9 +48,9 @@ export function joinReplica(deps: {
   const received = { changed: 0, removed: [] as string[], overtaken: [] as string[], beats: 0 };
   const calls = { post: 0, seen: 0, read: 0, page: 0, enlist: 0, withdraw: 0, most: 0 };
 
-  const through = <T>(method: keyof typeof calls, ask: () => Promise<T>): Promise<T> => {
+  const through = <T>(method: keyof typeof calls, request: () => Promise<T>): Promise<T> => {
     calls[method] += 1;
-    return connection.isCut ? Promise.reject(new Error('the store is away')) : ask();
+    return connection.isCut ? Promise.reject(new Error('the store is away')) : request();
   };
   const guarded: NodeRecords = {
     post: (record, ttlMs) => through('post', () => nodeRecords.post(record, ttlMs)),

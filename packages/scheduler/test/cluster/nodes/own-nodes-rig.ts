@@ -42,16 +42,16 @@ export function createHeldPublisher() {
   const connection = { isFenced: false, incarnation: 'me-1' };
   /** Every post. */
   const posted: { version: number; incarnation: string }[] = [];
-  const ask = (what: string) =>
+  const request = (what: string) =>
     new Promise<never>((resolve) => requested.push({ what, answer: (how) => resolve(how as never) }));
   const nodeRecords = {
     post({ generation, version, holder }) {
       posted.push({ version, incarnation: holder.incarnation });
-      return ask(`post ${generation}`);
+      return request(`post ${generation}`);
     },
-    seen: ({ generation }) => ask(`seen ${generation}`),
-    withdraw: (_, generation) => ask(`withdraw ${generation}`),
-    enlist: () => ask('enlist'),
+    seen: ({ generation }) => request(`seen ${generation}`),
+    withdraw: (_, generation) => request(`withdraw ${generation}`),
+    enlist: () => request('enlist'),
   } as Partial<NodeRecords> as NodeRecords;
   const records = createOwnNodePublisher({
     nodeRecords,

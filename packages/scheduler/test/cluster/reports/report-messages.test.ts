@@ -40,7 +40,7 @@ describe('a node report sent as a message', () => {
       { kind: 'toString', attempt: answer },
     ];
     for (const body of bodies)
-      await holder.instance.bus.tell('driver', { topic: 'report', lane: 'lane', body });
+      await holder.instance.bus.send('driver', { topic: 'report', lane: 'lane', body });
     await clock.advance(1_000);
     expect(driver.state.applied).toEqual([]);
     expect(driver.instance.counted('scheduler_inbox_failures_total')).toBeGreaterThanOrEqual(bodies.length);

@@ -9,9 +9,9 @@ import { createHolderForwarding } from '../../../src/transport/link/forward-to-h
 const SHEET = { nodeId: 'node-a', holder: { instanceId: 'other', incarnation: '1' } } as NodeRecord;
 const BEAT = { node_id: 'node-a' };
 
-function holdersWith(ask: MessageBus['ask']) {
+function holdersWith(request: MessageBus['request']) {
   return createHolderForwarding({
-    bus: { ask, on: () => {} },
+    bus: { request, on: () => {} },
     registry: {} as HttpServices['registry'],
     replica: { find: (nodeId) => (nodeId === SHEET.nodeId ? SHEET : undefined), all: () => [SHEET] },
     usedSlots: () => undefined,
@@ -46,7 +46,7 @@ describe('a message to the holder of a node', () => {
     const handlers = new Map<string, Parameters<MessageBus['on']>[1]>();
     const asked: string[] = [];
     createHolderForwarding({
-      bus: { ask: async () => undefined, on: (name, handle) => void handlers.set(name, handle) },
+      bus: { request: async () => undefined, on: (name, handle) => void handlers.set(name, handle) },
       registry: {
         get: () => void asked.push('get'),
         heartbeat: () => void asked.push('heartbeat'),
