@@ -161,9 +161,9 @@ export const SINGLE_INSTANCE_MUTANTS: readonly Mutant[] = [
     name: 'makes a dispatch wait for the next statistics',
     breaks: ['I6 hot path'],
     file: 'app/background-services.ts',
-    find: ': jobs.dispatch,',
+    find: '      : jobs.dispatch,',
     replace:
-      ': (request) => new Promise((counted) => clock.after(intervalMs, counted)).then(() => jobs.dispatch(request)),',
+      '      : (request) => new Promise((counted) => clock.after(intervalMs, counted)).then(() => jobs.dispatch(request)),',
     world: CALM,
   },
   {
