@@ -43,7 +43,7 @@ export async function reserve(options: ReserveOptions): Promise<Figure[]> {
           `first try has a slot, ${INSTANCES} instances, ${NODES} nodes × ${SLOTS}`,
           withHints.firstTryShare * 100,
         ),
-        target: { atLeast: 95 },
+        target: { atLeast: 97 },
       },
       row('slots in use meanwhile', withHints.busyShare * 100),
       row('refused', withHints.refused, 'jobs'),
