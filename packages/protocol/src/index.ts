@@ -17,7 +17,7 @@ export {
   OrphanedLetters,
 } from './http/cluster.ts';
 export { DispatchOptions, DispatchReply, DispatchRequest } from './http/dispatch.ts';
-export { HTTP_ENDPOINTS, type HttpEndpoint } from './http/endpoints.ts';
+export { HTTP_ENDPOINTS, HTTP_TAGS, type HttpEndpoint } from './http/endpoints.ts';
 export { ErrorReply, RejectionCount } from './http/error-reply.ts';
 export {
   ExplainedNode,

@@ -28,8 +28,9 @@ export function jsonSchemas(): Record<string, JsonSchema> {
     for (const message of messages)
       schemas.set(`${name}/${message.properties.type.const}`, publishSchema(message));
   }
-  for (const { params, query, body, reply } of HTTP_ENDPOINTS) {
-    for (const schema of [params, query, body, reply]) {
+  for (const { params, query, body, reply, otherReplies = {} } of HTTP_ENDPOINTS) {
+    const others = Object.values(otherReplies).map((other) => other.reply);
+    for (const schema of [params, query, body, reply, ...others]) {
       if (schema !== undefined) schemas.set(titleOf(schema), publishSchema(schema));
     }
   }

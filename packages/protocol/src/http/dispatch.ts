@@ -79,8 +79,8 @@ export type DispatchRequest = Static<typeof DispatchRequest>;
 export const DispatchReply = Type.Object(
   {
     job_id: id('Job'),
-    node_id: id('Node of the job'),
-    attempt_id: count('Attempt, from 1', { minimum: 1 }),
+    node_id: optional(id('Node of the job; absent if a repeat finds its job waiting for a node')),
+    attempt_id: optional(count('Attempt, from 1; absent like node_id', { minimum: 1 })),
     request_id: extension(id('As sent')),
     utterance_index: extension(count('Position allocated in the session')),
     state: extension(JobState),

@@ -11,6 +11,7 @@ export type HealthCheck = Static<typeof HealthCheck>;
 export const HealthReply = Type.Object(
   {
     status: anyOf(['ok', 'starting', 'draining', 'unavailable'], 'Anything but ok has status 503'),
+    reasons: optional(list(label('Reason'), 64, 'Why it is not ok')),
     instance_id: optional(label('This instance')),
     version: optional(label('Version of the scheduler')),
     uptime_ms: optional(quantity('Time since it started')),

@@ -122,3 +122,8 @@ export const StatsReply = Type.Object(
   },
 );
 export type StatsReply = Static<typeof StatsReply>;
+
+export const StatsNotReady = Type.Object(
+  { status: Type.Literal('stats_not_ready') },
+  { title: 'StatsNotReady', description: 'There is no snapshot yet' },
+);

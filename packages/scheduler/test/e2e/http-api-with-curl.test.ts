@@ -1,9 +1,9 @@
 /** The HTTP story of the dispatch contract, from registration to result, with curl only. */
-import type { DispatchReply, ErrorReply, JobAssign, JobView } from '@lingua/protocol';
+import type { ErrorReply, JobAssign, JobView } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { curl, curlPost, curlText } from './support/curl.ts';
-import { startApp } from './support/start-app.ts';
+import { type Placed, startApp } from './support/start-app.ts';
 
 const REGISTER = `{
   "node_id": "node-123",
@@ -44,7 +44,7 @@ async function startStory() {
     url,
     register: (nodeId = 'node-123') =>
       curlPost(`${url}/v1/node/register`, REGISTER.replace('node-123', nodeId)),
-    dispatch: () => curlPost<DispatchReply & ErrorReply>(`${url}/v1/dispatch/f2f`, DISPATCH),
+    dispatch: () => curlPost<Placed & ErrorReply>(`${url}/v1/dispatch/f2f`, DISPATCH),
     fetchJobs: (nodeId: string) => curl<{ jobs: JobAssign[] }>(`${url}/v1/node/${nodeId}/jobs?wait_ms=5000`),
     report: (what: 'ack' | 'done' | 'fail', fields: Record<string, unknown>) =>
       curlPost(`${url}/v1/job/${what}`, JSON.stringify(fields)),

@@ -1,7 +1,9 @@
 /** Every document that is printed from the code: its path in the repository, and its printer. */
 import { printJsonSchema, printProtocol } from '@lingua/protocol';
+import { VERSION } from '../../app/version.ts';
 import { printConfigDoc } from '../../config/print-config-doc.ts';
 import { printConfigExample } from '../../config/print-config-example.ts';
+import { buildOpenApi } from '../../transport/docs/openapi.ts';
 import { printCli } from './print-cli.ts';
 import { printErrors } from './print-errors.ts';
 import { printMetrics } from './print-metrics.ts';
@@ -18,7 +20,10 @@ export const PRINTED_DOCUMENTS: readonly PrintedDocument[] = [
   { path: 'docs/config.md', print: printConfigDoc },
   { path: 'docs/errors.md', print: printErrors },
   { path: 'docs/metrics.md', print: printMetrics },
+  { path: 'docs/openapi.json', print: () => printJson(buildOpenApi(VERSION)) },
   { path: 'docs/protocol.md', print: printProtocol },
   { path: 'docs/protocol.schema.json', print: printJsonSchema },
   { path: 'docs/state-machines.md', print: printStateMachines },
 ];
+
+const printJson = (document: object): string => `${JSON.stringify(document, undefined, 2)}\n`;

@@ -16,6 +16,9 @@ export interface ReportedAttempt<Body> {
   readonly body: Body;
 }
 
+/** The reply to a dispatch that found a node. */
+export type Placed = Required<DispatchReply>;
+
 export interface RunningApp {
   readonly app: App;
   readonly url: string;
@@ -29,9 +32,9 @@ export interface RunningApp {
     token?: string,
   ): Promise<ReportedAttempt<Body>>;
   /** Submits an utterance from English to spoken Chinese; fails if it is refused. */
-  dispatch(fields?: Record<string, unknown>): Promise<DispatchReply>;
+  dispatch(fields?: Record<string, unknown>): Promise<Placed>;
   /** The same, but returns refusals. */
-  tryDispatch(fields?: Record<string, unknown>): Promise<ReportedAttempt<DispatchReply & ErrorReply>>;
+  tryDispatch(fields?: Record<string, unknown>): Promise<ReportedAttempt<Placed & ErrorReply>>;
   job(jobId: string): Promise<JobView>;
   /** The job as soon as it has its outcome. */
   settled(jobId: string): Promise<JobView>;
@@ -121,7 +124,7 @@ export function createClient(url: string): Omit<RunningApp, 'app' | 'log' | 'nod
   const post = <Body>(path: string, body: unknown = {}, token?: string) =>
     call<Body>('POST', path, body, token);
   const tryDispatch = (fields: Record<string, unknown> = {}) =>
-    post<DispatchReply & ErrorReply>('/v1/dispatch/f2f', {
+    post<Placed & ErrorReply>('/v1/dispatch/f2f', {
       session_id: 'room-1',
       src_lang: 'en',
       tgt_lang: 'zh',

@@ -30,20 +30,15 @@ export function addAudioRoute(
     );
   }
 
-  routes.add<{ Params: AudioPath }>(
-    'GET',
-    '/v1/audio/:ref',
-    { tag: 'jobs', hasOwnToken: true },
-    async (request, reply) => {
-      reply.header('cache-control', 'no-store');
-      const refusal = findRefusal(request);
-      if (refusal !== undefined) return replyError(reply, refusal);
-      const audio = store.get(request.params.ref);
-      if (audio === undefined) return replyError(reply, GONE);
-      cutSlowReader(reply);
-      return reply.header('content-type', 'application/octet-stream').send(audio);
-    },
-  );
+  routes.add<{ Params: AudioPath }>('GET', '/v1/audio/:ref', {}, async (request, reply) => {
+    reply.header('cache-control', 'no-store');
+    const refusal = findRefusal(request);
+    if (refusal !== undefined) return replyError(reply, refusal);
+    const audio = store.get(request.params.ref);
+    if (audio === undefined) return replyError(reply, GONE);
+    cutSlowReader(reply);
+    return reply.header('content-type', 'application/octet-stream').send(audio);
+  });
 }
 
 const HINT = 'Send "Authorization: Bearer" with the token of the job\'s audio_ref.';

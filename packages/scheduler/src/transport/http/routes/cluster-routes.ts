@@ -22,7 +22,6 @@ import type { HttpServices } from '../server/http-services.ts';
 import { viewCluster } from '../views/cluster-view.ts';
 import { summarizeDeadLetter, viewDeadLetter } from '../views/dead-letter-view.ts';
 
-const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
 const PAGE = 100;
 
 export function addClusterRoutes(
@@ -30,12 +29,12 @@ export function addClusterRoutes(
   { clock }: Pick<HttpServices, 'clock'>,
   { reader, deadLetters }: NonNullable<HttpServices['cluster']>,
 ): void {
-  routes.add('GET', '/api/v1/cluster', OPTIONS, async () => viewCluster(await reader.read()));
+  routes.add('GET', '/api/v1/cluster', {}, async () => viewCluster(await reader.read()));
 
   routes.add<{ Querystring: DeadLettersQuery }>(
     'GET',
     '/api/v1/dead-letters',
-    OPTIONS,
+    {},
     async ({ query }, reply) => {
       const { limit = PAGE, instance_id: instanceId } = query;
       const cursor = query.cursor === undefined ? undefined : readMessageName(query.cursor);
@@ -53,7 +52,7 @@ export function addClusterRoutes(
   routes.add<{ Params: DeadLetterPath; Querystring: DeadLetterQuery }>(
     'GET',
     '/api/v1/dead-letters/:id',
-    OPTIONS,
+    {},
     async ({ params, query }, reply) => {
       const name = nameIn(params);
       const letter = await deadLetters.get(name);
@@ -65,7 +64,7 @@ export function addClusterRoutes(
   routes.add<{ Params: DeadLetterPath; Body: DeadLetterReplay }>(
     'POST',
     '/api/v1/dead-letters/:id/replay',
-    OPTIONS,
+    {},
     async ({ params }, reply) => {
       const result = await deadLetters.replay(nameIn(params));
       if (result.kind === 'absent') return replyError(reply, NO_SUCH_LETTER);
@@ -77,7 +76,7 @@ export function addClusterRoutes(
   routes.add<{ Querystring: DeadLettersPurge }>(
     'DELETE',
     '/api/v1/dead-letters',
-    OPTIONS,
+    {},
     async ({ query }, reply) => {
       const { instance_id: instanceId, older_than_ms: olderThanMs, all = false } = query;
       const isNarrowed = instanceId !== undefined || olderThanMs !== undefined;

@@ -1,5 +1,5 @@
 /** Hot path: POST /v1/dispatch/f2f accepts an utterance. */
-import { DispatchReply, type DispatchRequest } from '@lingua/protocol';
+import type { DispatchRequest } from '@lingua/protocol';
 import type { FastifyReply } from 'fastify';
 import type { DispatchOutcome } from '../../../domain/dispatch.ts';
 import type { JobRecord } from '../../../domain/job.ts';
@@ -13,10 +13,8 @@ import type { HttpServices } from '../server/http-services.ts';
 import { type Dispatched, printDispatched } from '../views/print-dispatched.ts';
 
 const OPTIONS = {
-  tag: 'dispatch',
-  entry: { role: 'client', isIntake: true, namesTenant: true },
-  // A repeat may find its job waiting without a node.
-  endpoint: { reply: { ...DispatchReply, required: ['job_id'] } },
+  isIntake: true,
+  namesTenant: true,
   print: printDispatched,
   isDirect: true,
 } as const;

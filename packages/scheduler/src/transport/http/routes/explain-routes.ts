@@ -10,9 +10,6 @@ import { viewDecision } from '../views/explain-view.ts';
 import { viewPools } from '../views/pools-view.ts';
 import { buildSimulation, viewSimulation } from '../views/simulate-view.ts';
 
-const OF_CLIENTS = { tag: 'dispatch', entry: { role: 'client', namesTenant: true } } as const;
-const OF_OPERATORS = { tag: 'operators', entry: { role: 'operator' } } as const;
-
 export function addExplainRoutes(
   routes: Routes,
   { gate, settings }: HttpServices,
@@ -20,7 +17,7 @@ export function addExplainRoutes(
 ): void {
   const require = createRequirements(settings.coreServices);
 
-  routes.add<{ Body: ExplainRequest }>('POST', '/v1/explain', OF_CLIENTS, (request, reply) => {
+  routes.add<{ Body: ExplainRequest }>('POST', '/v1/explain', { namesTenant: true }, (request, reply) => {
     const { body, headers, principal } = request;
     const { node_id: nodeId, exclude_node_id: excludeNodeId, ...dispatch } = body;
     const isOperator = principal.roles.has('operator');
@@ -47,22 +44,17 @@ export function addExplainRoutes(
     return reply.send(viewDecision(need, explain({ need, waitMs, nodeId, excludeNodeId }), isOperator));
   });
 
-  routes.add('GET', '/api/v1/phase3/pools', OF_OPERATORS, (_request, reply) =>
+  routes.add('GET', '/api/v1/phase3/pools', {}, (_request, reply) =>
     reply.send(viewPools(readPools(), poolSettings())),
   );
 
-  routes.add<{ Querystring: SimulateQuery }>(
-    'GET',
-    '/api/v1/phase3/simulate',
-    OF_OPERATORS,
-    ({ query }, reply) => {
-      const built = buildSimulation(query, require, readPools().plan);
-      if (built.kind === 'invalid') {
-        return replyError(reply, { code: 'INVALID_MESSAGE', detail: built.message, field: built.field });
-      }
-      return reply.send(viewSimulation(built.simulation, explain(built.simulation.question)));
-    },
-  );
+  routes.add<{ Querystring: SimulateQuery }>('GET', '/api/v1/phase3/simulate', {}, ({ query }, reply) => {
+    const built = buildSimulation(query, require, readPools().plan);
+    if (built.kind === 'invalid') {
+      return replyError(reply, { code: 'INVALID_MESSAGE', detail: built.message, field: built.field });
+    }
+    return reply.send(viewSimulation(built.simulation, explain(built.simulation.question)));
+  });
 }
 
 /** No job is created, so it has no utterance index, trace or binding. */

@@ -1,11 +1,10 @@
 /** Liveness and readiness of the process. Open to every peer: load balancers send no token. */
-import { HealthReply } from '@lingua/protocol';
 import type { FastifyReply } from 'fastify';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { DRAINING, type HttpServices } from '../server/http-services.ts';
 
-const OPTIONS = { tag: 'health', hasHead: true, endpoint: { reply: HealthReply } };
+const OPTIONS = { hasHead: true };
 
 export function addHealthRoutes(routes: Routes, services: HttpServices): void {
   const { settings, clock, readiness } = services;

@@ -7,13 +7,11 @@ import { TOO_MANY_WAITS, type Waits } from '../server/waits.ts';
 import { LAST_EVENT_ID, openJobEvents } from '../views/job-events.ts';
 import { NO_SUCH_JOB, readJob } from '../views/read-job.ts';
 
-const OPTIONS = { tag: 'jobs', entry: { role: 'client' } } as const;
-
 export function addJobEventsRoute(routes: Routes, services: HttpServices, waits: Waits): void {
   routes.add<{ Params: JobPath }>(
     'GET',
     '/v1/job/:id/events',
-    OPTIONS,
+    {},
     async ({ params, headers, principal }, reply) => {
       const job = await readJob(services, principal, params.id);
       if (job === undefined) return replyError(reply, NO_SUCH_JOB);

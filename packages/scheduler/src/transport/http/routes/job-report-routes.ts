@@ -12,7 +12,7 @@ import type { HttpServices } from '../server/http-services.ts';
 
 export function addJobReportRoutes(routes: Routes, services: HttpServices): void {
   const { jobs, settings } = services;
-  const options = { tag: 'jobs', entry: { role: 'node' }, bodyLimit: settings.maxNodeBodyBytes } as const;
+  const options = { bodyLimit: settings.maxNodeBodyBytes };
 
   function add<Report extends JobAckReport>(
     path: string,

@@ -8,15 +8,13 @@ import { TOO_MANY_WAITS, type Waits } from '../server/waits.ts';
 import { viewJob } from '../views/job-view.ts';
 import { NO_SUCH_JOB, readJob } from '../views/read-job.ts';
 
-const OPTIONS = { tag: 'jobs', entry: { role: 'client' } } as const;
-
 export function addJobRoutes(routes: Routes, services: HttpServices, waits: Waits): void {
   const { jobs, reader } = services;
 
   routes.add<{ Params: JobPath; Querystring: WaitQuery }>(
     'GET',
     '/v1/job/:id',
-    OPTIONS,
+    {},
     async ({ params, query, principal }, reply) => {
       const job = await readJob(services, principal, params.id);
       if (job === undefined) return replyError(reply, NO_SUCH_JOB);
@@ -35,7 +33,7 @@ export function addJobRoutes(routes: Routes, services: HttpServices, waits: Wait
   routes.add<{ Params: JobPath; Body: JobCancelRequest }>(
     'POST',
     '/v1/job/:id/cancel',
-    OPTIONS,
+    {},
     async ({ params, body, principal }, reply) => {
       const job = await readJob(services, principal, params.id);
       if (job === undefined) return replyError(reply, NO_SUCH_JOB);

@@ -6,21 +6,13 @@ import type { Routes } from '../server/declare-route.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { metricsView } from '../views/metrics-view.ts';
 
-const OPTIONS = {
-  tag: 'health',
-  entry: { role: 'operator' },
-  endpoint: { summary: 'Metrics in Prometheus format', mediaType: 'text/plain' },
-} as const;
-
-const JSON_OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
-
 export function addMetricsRoute(routes: Routes, metrics: NonNullable<HttpServices['metrics']>): void {
-  routes.add('GET', '/metrics', OPTIONS, async (_request, reply) =>
+  routes.add('GET', '/metrics', {}, async (_request, reply) =>
     reply.header('content-type', metrics.contentType).send(await metrics.print()),
   );
   const { measured } = metrics;
   if (measured === undefined) return;
-  routes.add('GET', '/api/v1/metrics', JSON_OPTIONS, (_request, reply) =>
+  routes.add('GET', '/api/v1/metrics', {}, (_request, reply) =>
     reply.send(metricsView(measured.read(), measured.facts())),
   );
 }

@@ -19,7 +19,7 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
   routes.add<{ Body: HttpNodeRegister }>(
     'POST',
     '/v1/node/register',
-    { tag: 'nodes', entry: { role: 'node', isIntake: true }, bodyLimit },
+    { isIntake: true, bodyLimit },
     async ({ body, principal }, reply) => {
       if (!gate.mayUseNode(principal, body.node_id)) return replyError(reply, NOT_THIS_NODE);
       if (body.endpoint !== undefined && !endpoints.permits(body.endpoint)) {
@@ -45,7 +45,7 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
   routes.add<{ Body: HttpNodeHeartbeat }>(
     'POST',
     '/v1/node/heartbeat',
-    { tag: 'nodes', entry: { role: 'node' }, bodyLimit },
+    { bodyLimit },
     async ({ body, principal }, reply) => {
       if (!mayActForNode(services, principal, body.node_id)) return replyError(reply, NOT_THIS_NODE);
       const known = registry.get(body.node_id)?.languages;
@@ -61,7 +61,7 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
   routes.add<{ Params: NodePath; Querystring: FetchQuery }>(
     'GET',
     '/v1/node/:id/jobs',
-    { tag: 'nodes', entry: { role: 'node' } },
+    {},
     async ({ params, query, principal }, reply) => {
       if (!mayActForNode(services, principal, params.id)) {
         return replyError(reply, { ...NOT_THIS_NODE, field: '/id' });

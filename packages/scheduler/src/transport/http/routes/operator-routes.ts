@@ -12,13 +12,12 @@ import { listNodes } from '../views/list-nodes.ts';
 import { orderNode } from '../views/remote-nodes.ts';
 import { viewSession } from '../views/session-view.ts';
 
-const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
 const PAGE = 100;
 
 export function addOperatorRoutes(routes: Routes, services: HttpServices): void {
   const { reader, sessions } = services;
 
-  routes.add<{ Querystring: NodesQuery }>('GET', '/api/v1/nodes', OPTIONS, ({ query }, reply) => {
+  routes.add<{ Querystring: NodesQuery }>('GET', '/api/v1/nodes', {}, ({ query }, reply) => {
     const { limit = PAGE, cursor, status } = query;
     if (status !== undefined && !(NODE_HEALTHS as readonly string[]).includes(status)) {
       return replyError(reply, mustBeOneOf('status', NODE_HEALTHS));
@@ -28,7 +27,7 @@ export function addOperatorRoutes(routes: Routes, services: HttpServices): void 
     return reply.send(omitUndefined({ nodes, next_cursor: page.cursor }));
   });
 
-  routes.add<{ Querystring: JobsQuery }>('GET', '/api/v1/jobs', OPTIONS, async ({ query }, reply) => {
+  routes.add<{ Querystring: JobsQuery }>('GET', '/api/v1/jobs', {}, async ({ query }, reply) => {
     const { limit = PAGE, cursor, state, tenant_id: tenantId } = query;
     if (state !== undefined && !isJobState(state)) {
       return replyError(reply, mustBeOneOf('state', JOB_STATES));
@@ -38,7 +37,7 @@ export function addOperatorRoutes(routes: Routes, services: HttpServices): void 
     return omitUndefined({ jobs, next_cursor: page.cursor });
   });
 
-  routes.add<{ Querystring: SessionsQuery }>('GET', '/api/v1/sessions', OPTIONS, ({ query }, reply) => {
+  routes.add<{ Querystring: SessionsQuery }>('GET', '/api/v1/sessions', {}, ({ query }, reply) => {
     const { limit = PAGE, cursor, tenant_id: tenantId } = query;
     const page = sessions.list(omitUndefined({ limit, cursor, tenantId }));
     return reply.send(omitUndefined({ sessions: page.sessions.map(viewSession), next_cursor: page.cursor }));
@@ -48,7 +47,7 @@ export function addOperatorRoutes(routes: Routes, services: HttpServices): void 
     routes.add<{ Params: NodePath; Body: NodeOrder }>(
       'POST',
       `/api/v1/nodes/:id/${order}`,
-      OPTIONS,
+      {},
       async ({ params }, reply) => {
         const node = await orderNode(services, params.id, order);
         if (node === undefined) {

@@ -3,10 +3,8 @@ import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { PoolReload } from '../server/http-services.ts';
 
-const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
-
 export function addPoolReloadRoute(routes: Routes, pools: PoolReload): void {
-  routes.add('POST', '/api/v1/phase3/reload', OPTIONS, async (_request, reply) => {
+  routes.add('POST', '/api/v1/phase3/reload', {}, async (_request, reply) => {
     const reload = await pools.reload();
     if (reload.kind === 'reloaded') {
       const { hasChanged, poolCount, needRestart } = reload;

@@ -94,7 +94,6 @@ export function createHttpServer(services: HttpServices): HttpServer {
   }
   if (settings.corsOrigins.length > 0) addCors(app, settings.corsOrigins);
   if (settings.hasDocs) addDocs(app, settings.version ?? '0.0.0');
-  // After the docs plugin, which collects only routes declared later.
   app.after(() => {
     addDispatchRoute(routes, services);
     addNodeRoutes(routes, services, waits);

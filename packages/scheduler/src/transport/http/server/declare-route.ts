@@ -1,25 +1,20 @@
-/** Declares a route from the protocol's endpoint table, which provides schemas, summary and replies. */
-import { ErrorReply, HTTP_ENDPOINTS, type HttpEndpoint } from '@lingua/protocol';
+/** Declares a route from the protocol's endpoint table, which provides schemas and role. */
+import { HTTP_ENDPOINTS, type HttpEndpoint } from '@lingua/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteGenericInterface } from 'fastify';
-import { authorize, type Entry } from './authorize.ts';
+import { authorize } from './authorize.ts';
 import { type DirectRoute, handleDirectly } from './handle-directly.ts';
 import type { HttpServices } from './http-services.ts';
 import { sendText } from './send-text.ts';
 
 export interface RouteOptions {
-  readonly tag: string;
-  /** Absent: open to every peer. */
-  readonly entry?: Entry;
-  /** The route itself checks a bearer token of another kind, instead of a role. */
-  readonly hasOwnToken?: boolean;
+  /** Brings new work, which a draining instance refuses. */
+  readonly isIntake?: boolean;
+  /** The body may name the tenant. The route then charges it for peers whose token names none. */
+  readonly namesTenant?: boolean;
   readonly bodyLimit?: number;
-  /** For endpoints that are not in the protocol's table, or differ from it. */
-  readonly endpoint?: Partial<
-    Pick<HttpEndpoint, 'summary' | 'params' | 'query' | 'body' | 'reply' | 'mediaType'>
-  >;
   /** Prints a reply with status 200 as ASCII; absent: JSON.stringify. */
   readonly print?: (answer: never) => string;
-  /** On the hot path: ordinary bodies bypass the framework's steps. Needs an entry and a body. */
+  /** On the hot path: ordinary bodies bypass the framework's steps. Needs a role and a body. */
   readonly isDirect?: boolean;
   readonly hasHead?: boolean;
 }
@@ -51,9 +46,7 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
     declared,
     add(method, path, options, handler) {
       declared.push({ method, path });
-      const known = HTTP_ENDPOINTS.find((endpoint) => endpoint.method === method && endpoint.path === path);
-      const { summary, params, query, body, reply, mediaType, isStream } = { ...known, ...options.endpoint };
-      const isGuarded = options.entry !== undefined || options.hasOwnToken === true;
+      const { params, query, body, role } = endpointOf(method, path);
       const answer = handler as Handler<RouteGenericInterface>;
       const direct =
         options.isDirect === true && body !== undefined
@@ -70,23 +63,14 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
         exposeHeadRoute: options.hasHead ?? false,
         ...(options.bodyLimit === undefined ? {} : { bodyLimit: options.bodyLimit }),
         schema: {
-          ...(summary === undefined ? {} : { summary }),
-          tags: [options.tag],
           ...(params === undefined ? {} : { params }),
           ...(query === undefined ? {} : { querystring: query }),
           ...(body === undefined ? {} : { body }),
-          response: {
-            ...(reply === undefined ? {} : { 200: isStream === true ? eventsOf(reply) : reply }),
-            ...(mediaType === undefined ? {} : { 200: bytesOf(mediaType) }),
-            '4xx': ErrorReply,
-            '5xx': ErrorReply,
-          },
-          ...(isGuarded ? { security: [{ bearer: [] }] } : {}),
         },
         // Most replies contain free-form keys of nodes, which a compiled serializer would drop.
         serializerCompiler: ({ httpStatus }) =>
           (httpStatus === '200' ? options.print : undefined) ?? JSON.stringify,
-        ...(options.entry === undefined ? {} : { onRequest: authorize(services, options.entry, direct) }),
+        ...(isOpen(role) ? {} : { onRequest: authorize(services, { ...options, role }, direct) }),
         handler: answer,
       });
     },
@@ -99,15 +83,12 @@ const senderOf = (print: RouteOptions['print'], hasMoreHeaders: boolean): Direct
     ? (reply, answer) => reply.send(answer)
     : (reply, answer) => sendText(reply, print(answer as never));
 
-const bytesOf = (mediaType: string) => {
-  const isText = mediaType.startsWith('text/');
-  return {
-    description: isText ? 'Text' : 'Bytes',
-    content: { [mediaType]: { schema: { type: 'string', ...(!isText && { format: 'binary' }) } } },
-  };
-};
+function endpointOf(method: string, path: string): HttpEndpoint {
+  const endpoint = HTTP_ENDPOINTS.find((entry) => entry.method === method && entry.path === path);
+  if (endpoint === undefined) throw new Error(`${method} ${path} is not in the table HTTP_ENDPOINTS`);
+  return endpoint;
+}
 
-const eventsOf = (data: object) => {
-  const description = `Server-sent events; the data of each is a ${'title' in data ? data.title : 'value'}`;
-  return { description, content: { 'text/event-stream': { schema: { type: 'string' } } } };
-};
+/** A route for a `job_token` checks it itself. */
+const isOpen = (role: HttpEndpoint['role']): role is 'none' | 'job_token' =>
+  role === 'none' || role === 'job_token';

@@ -1,0 +1,37 @@
+/** One entry of the HTTP API: what routes, docs/protocol.md, OpenAPI and generated clients need to know of it. */
+import type { TSchema } from 'typebox';
+import type { ErrorCode } from '../../error-codes.ts';
+
+export const HTTP_TAGS = [
+  { name: 'dispatch', description: 'Submitting utterances' },
+  { name: 'jobs', description: 'Following jobs, and reports of nodes about them' },
+  { name: 'nodes', description: 'HTTP nodes' },
+  { name: 'operators', description: 'Watching and controlling the fleet' },
+  { name: 'health', description: 'Health and metrics' },
+] as const;
+
+export type HttpEndpoint = {
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  /** Name of the call in generated clients: a verb and a noun, unique. */
+  operationId: string;
+  tag: (typeof HTTP_TAGS)[number]['name'];
+  /** Role of the token; `job_token`: the token in the job's audio_ref; `none`: open to every peer. */
+  role: 'client' | 'node' | 'operator' | 'job_token' | 'none';
+  summary: string;
+  extension: boolean;
+  params?: TSchema;
+  query?: TSchema;
+  body?: TSchema;
+  /** Absent: the reply is not JSON, and `mediaType` names its type. */
+  reply?: TSchema;
+  mediaType?: string;
+  /** The reply is a stream of server-sent events, each with a `reply`. */
+  isStream?: true;
+  /** Other statuses than 200 that are not refusals, with their replies. */
+  otherReplies?: Readonly<Record<number, { description: string; reply?: TSchema }>>;
+  /** The codes of its refusals, beside those that follow from role, params, query and body. */
+  errors: readonly ErrorCode[];
+  /** A call that succeeds as it is; ids of jobs and dead letters, which the scheduler makes, are left out. */
+  example?: { params?: object; query?: object; body?: object };
+};

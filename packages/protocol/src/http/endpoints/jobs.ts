@@ -1,0 +1,98 @@
+/** Endpoints of clients: submitting, explaining, following and cancelling jobs; and the audio of a job for its node. */
+import { DispatchReply, DispatchRequest } from '../dispatch.ts';
+import { ExplainReply, ExplainRequest } from '../explain.ts';
+import { JobCancelReply, JobCancelRequest, JobView } from '../job.ts';
+import { AudioPath, JobPath, WaitQuery } from '../path.ts';
+import type { HttpEndpoint } from './endpoint.ts';
+
+const UTTERANCE = { src_lang: 'en', tgt_lang: 'zh', audio: 'AAAAAAAAAAA=' };
+
+export const JOB_ENDPOINTS: readonly HttpEndpoint[] = [
+  {
+    method: 'POST',
+    path: '/v1/dispatch/f2f',
+    operationId: 'dispatch',
+    tag: 'dispatch',
+    role: 'client',
+    summary: 'Submit an utterance',
+    extension: false,
+    body: DispatchRequest,
+    reply: DispatchReply,
+    errors: [
+      'NO_CAPABLE_NODE',
+      'ALL_CANDIDATES_FULL_OR_FAILED',
+      'PREFERRED_NODE_NOT_CAPABLE',
+      'IDEMPOTENCY_CONFLICT',
+      'JOB_CANCELLED',
+      'SCHEDULER_DEPENDENCY_DOWN',
+    ],
+    example: { body: { session_id: 'room-888', ...UTTERANCE } },
+  },
+  {
+    method: 'POST',
+    path: '/v1/explain',
+    operationId: 'explain',
+    tag: 'dispatch',
+    role: 'client',
+    summary: 'Explain where an utterance would be placed now, and why; submits nothing',
+    extension: true,
+    body: ExplainRequest,
+    reply: ExplainReply,
+    errors: [],
+    example: { body: { session_id: 'room-888', ...UTTERANCE } },
+  },
+  {
+    method: 'POST',
+    path: '/v1/job/:id/cancel',
+    operationId: 'cancelJob',
+    tag: 'jobs',
+    role: 'client',
+    summary: 'Cancel a job',
+    extension: true,
+    params: JobPath,
+    body: JobCancelRequest,
+    reply: JobCancelReply,
+    errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
+    example: { body: { reason: 'no longer needed' } },
+  },
+  {
+    method: 'GET',
+    path: '/v1/job/:id',
+    operationId: 'readJob',
+    tag: 'jobs',
+    role: 'client',
+    summary: 'Read a job, or wait for its end',
+    extension: true,
+    params: JobPath,
+    query: WaitQuery,
+    reply: JobView,
+    errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
+    example: { query: { wait_ms: 1000 } },
+  },
+  {
+    method: 'GET',
+    path: '/v1/job/:id/events',
+    operationId: 'followJob',
+    tag: 'jobs',
+    role: 'client',
+    summary: 'Follow a job to its end',
+    extension: true,
+    params: JobPath,
+    reply: JobView,
+    isStream: true,
+    otherReplies: { 204: { description: 'Last-Event-ID is that of the last event: there are no more' } },
+    errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
+  },
+  {
+    method: 'GET',
+    path: '/v1/audio/:ref',
+    operationId: 'fetchAudio',
+    tag: 'jobs',
+    role: 'job_token',
+    summary: 'Fetch the audio of a job at the url of its audio_ref, with the token given there',
+    extension: true,
+    params: AudioPath,
+    mediaType: 'application/octet-stream',
+    errors: ['AUDIO_LOST'],
+  },
+];
