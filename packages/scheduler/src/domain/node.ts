@@ -5,12 +5,15 @@ import type { NodeProfile } from './profile.ts';
 export const NODE_HEALTHS = ['registering', 'ready', 'degraded', 'draining', 'offline'] as const;
 export type NodeHealth = (typeof NODE_HEALTHS)[number];
 
+/** What a node may report about itself. */
+export type ReportedHealth = Exclude<NodeHealth, 'registering'>;
+
 export const NODE_EVENTS = ['registered', 'proved', 'faltered', 'drained', 'undrained', 'expired'] as const;
 export type NodeEvent = (typeof NODE_EVENTS)[number];
 
 /**
  * The next state for each event; an absent entry means that the event changes nothing. `proved`: enough healthy heartbeats; `faltered`: too
- * many unhealthy ones, or the warm-up took too long; `expired`: no heartbeat for too long, or the connection ended and the node did not
+ * many unhealthy ones, the warm-up took too long, or the node reported itself degraded; `expired`: no heartbeat for too long, or the connection ended and the node did not
  * reconnect.
  */
 export const NODE_NEXT: Readonly<Record<NodeHealth, Partial<Record<NodeEvent, NodeHealth>>>> = {

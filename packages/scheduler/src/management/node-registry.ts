@@ -10,7 +10,7 @@ import type {
 import type { ErrorCode } from '../domain/errors.ts';
 import type { NodeId } from '../domain/ids.ts';
 import type { Load } from '../domain/lease.ts';
-import type { NodeChannel, NodeHealth, NodeView } from '../domain/node.ts';
+import type { NodeChannel, NodeHealth, NodeView, ReportedHealth } from '../domain/node.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { ServiceUse } from '../domain/service-use.ts';
 
@@ -31,7 +31,7 @@ export interface Registration {
   /** Absent: scheduler.max_concurrent_jobs_per_node. */
   readonly slots?: number;
   /** Health that the node reports itself (HTTP nodes): `ready` needs no first heartbeat. */
-  readonly health?: 'ready' | 'degraded' | 'draining';
+  readonly health?: ReportedHealth;
   readonly resources?: ResourceReport;
   readonly runningJobIds?: readonly string[];
   readonly region?: string;
@@ -59,7 +59,7 @@ export interface Heartbeat {
   /** Only the parts that were sent; absent parts keep their last value. */
   readonly report?: Partial<CapabilityReport>;
   readonly slots?: number;
-  readonly health?: 'ready' | 'degraded' | 'draining';
+  readonly health?: ReportedHealth;
   readonly runningJobIds?: readonly string[];
   /** Absent: no service worked since the last heartbeat. */
   readonly efficiencies?: Efficiencies;

@@ -33,13 +33,18 @@ function play(inputs: readonly HealthInput[], start?: HealthState, settings = RU
 
 const times = (count: number, input: HealthInput) => Array.from({ length: count }, () => input);
 
-const word = fc.option(fc.constantFrom('ready' as const, 'degraded' as const, 'draining' as const), {
-  nil: undefined,
-});
+const WORDS = ['ready', 'degraded', 'draining', 'offline'] as const;
+const reported = fc.option(fc.constantFrom(...WORDS), { nil: undefined });
 const fault = fc.option(fc.constant('no_service_ready'), { nil: undefined });
 const said = fc
-  .record({ kind: fc.constantFrom('registration' as const, 'beat' as const), word, fault })
-  .map(({ kind, word, fault }): HealthInput => ({ kind, ...(word && { word }), ...(fault && { fault }) }));
+  .record({ kind: fc.constantFrom('registration' as const, 'beat' as const), reported, fault })
+  .map(
+    ({ kind, reported, fault }): HealthInput => ({
+      kind,
+      ...(reported && { reported }),
+      ...(fault && { fault }),
+    }),
+  );
 const anyInput: fc.Arbitrary<HealthInput> = fc.oneof(
   { weight: 4, arbitrary: said },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('scan' as const), silenceMs: fc.constant(45_000) }) },
@@ -97,7 +102,7 @@ describe('the table of health', () => {
     fc.assert(
       fc.property(fc.array(anyInput, { maxLength: 40 }), (inputs) => {
         const { state } = play([...inputs, { kind: 'undrain' }]);
-        const healthy: HealthInput = { kind: 'beat', word: 'ready' };
+        const healthy: HealthInput = { kind: 'beat', reported: 'ready' };
         expect(play(times(RULES.flapMaxChecks, healthy), state).state.health).toBe('ready');
       }),
     );
@@ -124,15 +129,12 @@ describe('a registering node', () => {
   });
 
   it('has the health that it reports', () => {
-    const says = (word: 'ready' | 'degraded' | 'draining') =>
-      play([{ kind: 'registration', word }]).state.health;
-    expect(says('ready')).toBe('ready');
-    expect(says('degraded')).toBe('degraded');
-    expect(says('draining')).toBe('draining');
+    const healths = WORDS.map((reported) => play([{ kind: 'registration', reported }]).state.health);
+    expect(healths).toEqual(['ready', 'degraded', 'draining', 'draining']);
   });
 
   it('is not ready while it has a fault, even if it reports ready', () => {
-    const input: HealthInput = { kind: 'registration', word: 'ready', fault: 'no_service_ready' };
+    const input: HealthInput = { kind: 'registration', reported: 'ready', fault: 'no_service_ready' };
     expect(play([input]).state.health).toBe('registering');
   });
 });
@@ -153,17 +155,11 @@ describe('a ready node', () => {
     expect(play([BAD, GOOD, GOOD, BAD, GOOD, GOOD, BAD], ready).state.health).toBe('ready');
   });
 
-  it('counts a reported "degraded" as an unhealthy heartbeat', () => {
-    const word: HealthInput = { kind: 'beat', word: 'degraded' };
-    expect(play([word, word], ready).state.health).toBe('ready');
-    expect(play([word, word, word], ready).reasons).toEqual(['degraded: reported_degraded']);
-  });
-
   it('drains and resumes when it reports so, not without a report', () => {
-    const draining = play([{ kind: 'beat', word: 'draining' }], ready);
+    const draining = play([{ kind: 'beat', reported: 'draining' }], ready);
     expect(draining.reasons).toEqual(['draining: reported_draining']);
     expect(play([GOOD], draining.state).state.health).toBe('draining');
-    expect(play([{ kind: 'beat', word: 'ready' }], draining.state).state.health).toBe('ready');
+    expect(play([{ kind: 'beat', reported: 'ready' }], draining.state).state.health).toBe('ready');
   });
 
   it('is offline without heartbeats, and returns with one heartbeat', () => {
@@ -188,6 +184,49 @@ describe('a ready node', () => {
   it('is ready at once when an operator ends its drain', () => {
     const { state } = play([{ kind: 'drain' }, GOOD, { kind: 'undrain' }], ready);
     expect(state.health).toBe('ready');
+  });
+});
+
+describe('health that a node reports in a heartbeat', () => {
+  const ready = play([GOOD]).state;
+  const saying = (reported: (typeof WORDS)[number]): HealthInput => ({ kind: 'beat', reported });
+
+  it.each([
+    ['degraded', 'degraded'],
+    ['draining', 'draining'],
+    ['offline', 'draining'],
+  ] as const)('"%s" takes effect with that heartbeat', (reported, health) => {
+    expect(play([saying(reported)], ready).reasons).toEqual([`${health}: reported_${reported}`]);
+  });
+
+  it('holds until the node reports another one', () => {
+    for (const reported of ['degraded', 'draining', 'offline'] as const) {
+      const { state } = play([saying(reported), GOOD, GOOD], ready);
+      expect(state.health).not.toBe('ready');
+      expect(play([saying('ready')], state).state.health).toBe('ready');
+    }
+  });
+
+  it('"degraded" is not damped: the node is ready with the next "ready"', () => {
+    const settings = { ...RULES, checkCount: 2 };
+    let { state } = play([GOOD, GOOD], undefined, settings);
+    for (let round = 0; round < 6; round += 1) {
+      const fallen = play([saying('degraded')], state, settings).state;
+      expect(fallen.health).toBe('degraded');
+      state = play([saying('ready')], fallen, settings).state;
+      expect(state.health).toBe('ready');
+    }
+  });
+
+  it('"ready" does not hide unhealthy heartbeats, which stay damped', () => {
+    const faulty: HealthInput = { ...BAD, reported: 'ready' };
+    expect(play([faulty, faulty], ready).state.health).toBe('ready');
+    expect(play([faulty, faulty, faulty], ready).reasons).toEqual(['degraded: no_service_ready']);
+  });
+
+  it('"degraded" outlasts an uncordon, a drain does not', () => {
+    expect(play([saying('degraded'), { kind: 'undrain' }], ready).state.health).toBe('degraded');
+    expect(play([saying('draining'), { kind: 'undrain' }, GOOD], ready).state.health).toBe('ready');
   });
 });
 
@@ -224,7 +263,7 @@ describe('flap damping', () => {
   it('is not reset by a new registration that reports ready', () => {
     const { state } = flap(flap(play([GOOD]).state).state);
     const fallen = play(times(3, BAD), state);
-    const back = stepHealth(fallen.state, { kind: 'registration', word: 'ready' }, RULES, fallen.now);
+    const back = stepHealth(fallen.state, { kind: 'registration', reported: 'ready' }, RULES, fallen.now);
     expect(back.state.health).toBe('registering');
     expect(checksNeeded(back.state, RULES, fallen.now)).toBe(4);
   });

@@ -106,6 +106,20 @@ describe('a heartbeat', () => {
     expect(registry.get('node-1')?.lastReason).toBe('healthy');
   });
 
+  it.each(['degraded', 'draining', 'offline'] as const)(
+    'that reports "%s" stops new jobs before it is answered',
+    async (health) => {
+      const { readyNode, beat, ledger, of } = createFixture();
+      await readyNode();
+      expect((await ledger.reserve('node-1', 'job-1:1', 5_000)).kind).toBe('reserved');
+      await beat({ health });
+      // The ledger is shared by all instances, so none of them gets a slot any more.
+      expect((await ledger.reserve('node-1', 'job-2:1', 5_000)).kind).toBe('not_ready');
+      expect(of('changed').at(-1)?.view.health).not.toBe('ready');
+      expect(of('statusChanged').at(-1)?.reason).toBe(`reported_${health}`);
+    },
+  );
+
   it('counts a node that runs more jobs than it has slots', async () => {
     const { readyNode, beat, counts } = createFixture();
     await readyNode();

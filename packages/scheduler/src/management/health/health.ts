@@ -1,5 +1,5 @@
 /** Cold path: transitions of a node's health. Pure; every transition is in the table of domain/node. */
-import { NODE_NEXT, type NodeEvent, type NodeHealth } from '../../domain/node.ts';
+import { NODE_NEXT, type NodeEvent, type NodeHealth, type ReportedHealth } from '../../domain/node.ts';
 
 export interface HealthSettings {
   /** Number of consecutive healthy heartbeats that make a node ready. */
@@ -27,13 +27,12 @@ export interface HealthState {
   readonly lastFlapAt: number;
   /** A drain by an operator survives reconnects; the node itself ends a drain that it began. */
   readonly isDrainOrdered: boolean;
+  /** As the node last reported; a heartbeat without a report changes nothing. */
+  readonly reported: ReportedHealth | undefined;
 }
 
-/** Health that the node reports about itself. */
-export type HealthWord = 'ready' | 'degraded' | 'draining';
-
 export type HealthInput =
-  | { readonly kind: 'registration' | 'beat'; readonly word?: HealthWord; readonly fault?: string }
+  | { readonly kind: 'registration' | 'beat'; readonly reported?: ReportedHealth; readonly fault?: string }
   /** `silenceMs`: how long a node may be silent. */
   | { readonly kind: 'scan'; readonly silenceMs: number }
   /** The connection ended and the node did not reconnect. */
@@ -66,6 +65,7 @@ export const newHealth = (now: number): HealthState => ({
   flaps: 0,
   lastFlapAt: 0,
   isDrainOrdered: false,
+  reported: undefined,
 });
 
 export function stepHealth(
@@ -77,18 +77,20 @@ export function stepHealth(
   const still: HealthStep = { state, changes: NO_CHANGES };
   switch (input.kind) {
     case 'registration':
-      return register(still, input.word, input.fault, settings, now);
+      return register(still, input.reported, input.fault, settings, now);
     case 'beat':
-      return beat(still, input.word, input.fault, settings, now);
+      return beat(still, input.reported ?? state.reported, input.fault, settings, now);
     case 'scan':
       return scan(still, input.silenceMs, settings, now);
     case 'loss':
-      return move(still, 'expired', 'disconnected', settings, now);
+      return move(still, 'expired', 'disconnected', now);
     case 'drain':
-      return move(set(still, { isDrainOrdered: true }), 'drained', 'operator', settings, now);
+      return move(set(still, { isDrainOrdered: true }), 'drained', 'operator', now);
     case 'undrain': {
-      const step = move(set(still, { isDrainOrdered: false }), 'undrained', 'operator', settings, now);
-      return proveIfDue(step, settings, now);
+      // The command also ends a drain that the node reported, until it reports another one.
+      const reported = state.reported === 'degraded' ? state.reported : undefined;
+      const step = move(set(still, { isDrainOrdered: false, reported }), 'undrained', 'operator', now);
+      return stopIfReported(step, reported, now) ?? proveIfDue(step, settings, now);
     }
   }
 }
@@ -105,42 +107,69 @@ export function checksNeeded(state: HealthState, settings: HealthSettings, now: 
 
 function register(
   still: HealthStep,
-  word: HealthWord | undefined,
+  reported: ReportedHealth | undefined,
   fault: string | undefined,
   settings: HealthSettings,
   now: number,
 ): HealthStep {
-  const cleared = set(still, { goodRun: 0, badRun: 0, badBeats: NO_BEATS, lastBeatAt: now });
-  const step = set(move(cleared, 'registered', 'registered', settings, now), { since: now });
-  if (step.state.isDrainOrdered) return move(step, 'drained', 'operator', settings, now);
-  if (word === 'draining') return move(step, 'drained', 'reported_draining', settings, now);
-  if (word === 'degraded') return move(step, 'faltered', 'reported_degraded', settings, now);
-  if (word !== 'ready' || fault !== undefined) return step;
+  const cleared = set(still, { goodRun: 0, badRun: 0, badBeats: NO_BEATS, lastBeatAt: now, reported });
+  const step = set(move(cleared, 'registered', 'registered', now), { since: now });
+  if (step.state.isDrainOrdered) return move(step, 'drained', 'operator', now);
+  const stopped = stopIfReported(step, reported, now);
+  if (stopped !== undefined) return stopped;
+  if (reported !== 'ready' || fault !== undefined) return step;
   // A node that reports `ready` needs no further heartbeats, unless it flaps.
   return proveIfDue(set(step, { goodRun: settings.checkCount }), settings, now);
 }
 
 function beat(
   still: HealthStep,
-  word: HealthWord | undefined,
+  reported: ReportedHealth | undefined,
   fault: string | undefined,
   settings: HealthSettings,
   now: number,
 ): HealthStep {
-  let step = count(still, word === 'degraded' ? 'reported_degraded' : fault, settings, now);
+  let step = set(count(still, fault, settings, now), { reported });
   // The node was set offline because of missing heartbeats; a heartbeat shows that it works.
-  if (step.state.health === 'offline') step = move(step, 'registered', 'heartbeat', settings, now);
-  if (step.state.isDrainOrdered) return move(step, 'drained', 'operator', settings, now);
-  if (word === 'draining') return move(step, 'drained', 'reported_draining', settings, now);
-  if (word !== undefined) step = move(step, 'undrained', `reported_${word}`, settings, now);
+  if (step.state.health === 'offline') step = move(step, 'registered', 'heartbeat', now);
+  if (step.state.isDrainOrdered) return move(step, 'drained', 'operator', now);
+  const stopped = stopIfReported(step, reported, now);
+  if (stopped !== undefined) return stopped;
+  if (reported === 'ready') step = move(step, 'undrained', 'reported_ready', now);
 
   const { state } = step;
   if (state.badRun === 0) return proveIfDue(step, settings, now);
-  const reason = word === 'degraded' ? 'reported_degraded' : (fault ?? 'unhealthy');
   if (state.health === 'registering') return falterAfterWarmup(step, settings, now);
   const isTooMany =
     state.badRun >= settings.consecutiveFailureCount || state.badBeats.length >= settings.failureCount;
-  return isTooMany ? move(step, 'faltered', reason, settings, now) : step;
+  return isTooMany ? fall(step, fault ?? 'unhealthy', settings, now) : step;
+}
+
+/** What the node reports holds from this report on: failure counts and flap damping are for what the scheduler measures. */
+function stopIfReported(
+  step: HealthStep,
+  reported: ReportedHealth | undefined,
+  now: number,
+): HealthStep | undefined {
+  switch (reported) {
+    case 'degraded':
+      return move(move(step, 'undrained', 'reported_degraded', now), 'faltered', 'reported_degraded', now);
+    // The node is about to leave: it gets no new jobs and finishes the ones it has.
+    case 'offline':
+    case 'draining':
+      return move(step, 'drained', `reported_${reported}`, now);
+    default:
+      return undefined;
+  }
+}
+
+/** Counts falls of a ready node that follow each other. */
+function fall(step: HealthStep, reason: string, settings: HealthSettings, now: number): HealthStep {
+  const { health, flaps, lastFlapAt } = step.state;
+  const moved = move(step, 'faltered', reason, now);
+  if (health !== 'ready') return moved;
+  const isAgain = flaps > 0 && now - lastFlapAt <= settings.flapWindowMs;
+  return set(moved, { flaps: isAgain ? flaps + 1 : 1, lastFlapAt: now });
 }
 
 function count(
@@ -162,49 +191,34 @@ function count(
 
 function scan(step: HealthStep, silenceMs: number, settings: HealthSettings, now: number): HealthStep {
   if (now - step.state.lastBeatAt > silenceMs) {
-    return move(step, 'expired', 'heartbeat_timeout', settings, now);
+    return move(step, 'expired', 'heartbeat_timeout', now);
   }
   return step.state.health === 'registering' ? falterAfterWarmup(step, settings, now) : step;
 }
 
 /** Unhealthy heartbeats while models load are no failures; a start that takes too long is one. */
 const falterAfterWarmup = (step: HealthStep, settings: HealthSettings, now: number): HealthStep =>
-  now - step.state.since > settings.warmupTimeoutMs
-    ? move(step, 'faltered', 'warmup_timeout', settings, now)
-    : step;
+  now - step.state.since > settings.warmupTimeoutMs ? move(step, 'faltered', 'warmup_timeout', now) : step;
 
 function proveIfDue(step: HealthStep, settings: HealthSettings, now: number): HealthStep {
   if (step.state.goodRun < checksNeeded(step.state, settings, now)) return step;
-  return move(step, 'proved', 'healthy', settings, now);
+  return move(step, 'proved', 'healthy', now);
 }
 
 /** The only place where health changes. */
-function move(
-  step: HealthStep,
-  event: NodeEvent,
-  reason: string,
-  settings: HealthSettings,
-  now: number,
-): HealthStep {
+function move(step: HealthStep, event: NodeEvent, reason: string, now: number): HealthStep {
   const from = step.state.health;
   const to = NODE_NEXT[from][event];
   if (to === undefined || to === from) return step;
-  const state = { ...step.state, ...consequences(step.state, to, settings, now), health: to, since: now };
+  const state = { ...step.state, ...countersIn(to), health: to, since: now };
   return { state, changes: [...step.changes, { event, from, to, reason }] };
 }
 
-function consequences(
-  state: HealthState,
-  to: NodeHealth,
-  settings: HealthSettings,
-  now: number,
-): Partial<HealthState> {
+function countersIn(to: NodeHealth): Partial<HealthState> {
   if (to === 'ready') return { badRun: 0, badBeats: NO_BEATS };
   // Heartbeats before the offline time prove nothing afterwards.
   if (to === 'offline') return { goodRun: 0, badRun: 0, badBeats: NO_BEATS };
-  if (to !== 'degraded' || state.health !== 'ready') return {};
-  const isAgain = state.flaps > 0 && now - state.lastFlapAt <= settings.flapWindowMs;
-  return { flaps: isAgain ? state.flaps + 1 : 1, lastFlapAt: now };
+  return {};
 }
 
 const set = (step: HealthStep, part: Partial<HealthState>): HealthStep => ({

@@ -104,7 +104,7 @@ function inputOf(
   const fault = findFault(profile, resources, requireGpu);
   return {
     kind: 'beat',
-    ...(health !== undefined && { word: health }),
+    ...(health !== undefined && { reported: health }),
     ...(fault !== undefined && { fault }),
   };
 }

@@ -54,7 +54,7 @@ export function prepareAdmission(
   const fault = findFault(profile, resources, settings.requireGpu);
   const health: HealthInput = {
     kind: kept === undefined ? 'registration' : 'beat',
-    ...(registration.health !== undefined && { word: registration.health }),
+    ...(registration.health !== undefined && { reported: registration.health }),
     ...(fault !== undefined && { fault }),
   };
   const foreseen = stepHealth(known?.health ?? newHealth(now), health, settings.health, now).state.health;

@@ -1,14 +1,8 @@
 /**
- * Translates the capabilities and health that a node reports to domain types, for both generations of the capability
+ * Translates the capabilities that a node reports to domain types, for both generations of the capability
  * schema. Pure.
  */
-import type {
-  LanguageCapabilities,
-  LanguagePair,
-  NodeHealth,
-  NodeHeartbeat,
-  NodeRegister,
-} from '@lingua/protocol';
+import type { LanguageCapabilities, LanguagePair, NodeHeartbeat, NodeRegister } from '@lingua/protocol';
 import type {
   CapabilityReport,
   ReportedLanguages,
@@ -16,7 +10,6 @@ import type {
   ReportedService,
 } from '../../domain/capability-report.ts';
 import type { Direction } from '../../domain/language.ts';
-import type { Heartbeat } from '../../management/node-registry.ts';
 import { omitUndefined } from './omit-undefined.ts';
 
 type Reported = Pick<
@@ -66,7 +59,3 @@ const toLanguages = (declared: LanguageCapabilities): ReportedLanguages =>
     })),
     pairs: declared.supported_language_pairs?.map(toDirection),
   });
-
-/** A node that reports itself offline is about to leave: it gets no new jobs and finishes the ones it has. */
-export const toReportedHealth = (health: NodeHealth | undefined): Heartbeat['health'] =>
-  health === 'offline' ? 'draining' : health;

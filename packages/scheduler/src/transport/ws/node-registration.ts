@@ -3,7 +3,7 @@ import type { NodeHeartbeat, NodeRegister, ResourceUsage } from '@lingua/protoco
 import type { Efficiencies, Hardware, NodeTraits, ResourceReport } from '../../domain/capability-report.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Heartbeat, Registration } from '../../management/node-registry.ts';
-import { toReport, toReportedHealth } from '../wire/node-report.ts';
+import { toReport } from '../wire/node-report.ts';
 import { omitUndefined } from '../wire/omit-undefined.ts';
 
 export function toRegistration(
@@ -37,7 +37,7 @@ export function toHeartbeat(message: NodeHeartbeat, generation: number): Heartbe
     resources: toResources(message.resource_usage),
     ...omitUndefined({
       report: Object.keys(report).length === 0 ? undefined : report,
-      health: toReportedHealth(message.health),
+      health: message.health,
       runningJobIds: message.running_job_ids,
       efficiencies: toEfficiencies(message.processing_metrics),
     }),

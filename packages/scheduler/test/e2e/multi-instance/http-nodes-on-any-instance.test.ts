@@ -84,6 +84,18 @@ describe('a polling node behind a load balancer', () => {
     }
   });
 
+  it('stops new jobs on every instance with the heartbeat that says degraded', async () => {
+    const [a, b, c] = await startThree();
+    await a.post('/v1/node/register', NODE);
+    await b.readyNodes(1);
+    await c.readyNodes(1);
+    const beat = await b.post('/v1/node/heartbeat', { node_id: NODE.node_id, health: 'degraded' });
+    expect(beat.body).toEqual({ ok: true, status: 'degraded' });
+    for (const each of [a, b, c]) expect((await each.tryDispatch()).status).toBe(503);
+    await c.post('/v1/node/heartbeat', { node_id: NODE.node_id, health: 'ready' });
+    await eventually(async () => (await a.tryDispatch()).status === 200);
+  });
+
   it('is cordoned and drained from any instance, and shown by all', async () => {
     const [a, b, c] = await startThree();
     await a.post('/v1/node/register', NODE);

@@ -28,7 +28,7 @@ describe('HTTP registration', () => {
       endpoint: 'http://10.0.0.1/jobs',
     });
     expect(readRegistration({ ...body, supports: ['drain'] }, 'c').traits.supports).toEqual(['drain']);
-    expect(readRegistration({ ...body, health: 'offline' }, 'c').health).toBe('draining');
+    expect(readRegistration({ ...body, health: 'offline' }, 'c').health).toBe('offline');
   });
 
   it('a node has the service types of its languages, and recognition', () => {

@@ -249,7 +249,7 @@ describe('heartbeat of a node', () => {
         nodeId: 'node-a',
         generation: 1,
         resources: { cpuPercent: 12, memoryPercent: 40, runningJobs: 1 },
-        health: 'draining',
+        health: 'offline',
         runningJobIds: ['job-1'],
       },
       {

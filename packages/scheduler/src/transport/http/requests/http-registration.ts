@@ -7,7 +7,6 @@ import type {
   ResourceReport,
 } from '../../../domain/capability-report.ts';
 import type { Heartbeat, Registration } from '../../../management/node-registry.ts';
-import { toReportedHealth } from '../../wire/node-report.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 
 /** HTTP nodes acknowledge jobs and fetch audio by default; one that does neither sends an empty list. */
@@ -29,7 +28,7 @@ export function readRegistration(body: HttpNodeRegister, credential: string): Re
     // An absent list means "none" here; only nodes that cannot declare languages count as undeclared.
     report: { models: [], ...toCapabilities({ semantic: [], tts: [], ...namedLanguages(body) }) },
     slots: body.max_concurrent_jobs,
-    health: toReportedHealth(body.health),
+    health: body.health,
     runningJobIds: body.running_job_ids,
     region: body.region,
     zone: body.zone,
@@ -44,7 +43,7 @@ export function readHeartbeat(body: HttpNodeHeartbeat, known: ReportedLanguages 
     resources: resourcesOf(body),
     report: Object.keys(named).length === 0 ? undefined : toCapabilities({ ...known, ...named }),
     slots: body.max_concurrent_jobs,
-    health: toReportedHealth(body.health),
+    health: body.health,
     runningJobIds: body.running_job_ids,
   });
 }
