@@ -10,6 +10,7 @@ import { createPrometheusMeter } from '../adapters/prometheus/meter.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import { createEventLoopProbe } from '../adapters/system/event-loop.ts';
 import { createIdSource } from '../adapters/system/id-source.ts';
+import { nameInstance } from '../cluster/membership/process-name.ts';
 import type { LoadResult } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
@@ -52,11 +53,15 @@ export interface AppDeps {
   readonly clock?: Clock | undefined;
   /** Reads the configuration again from its source. */
   readonly reread?: (() => Promise<LoadResult>) | undefined;
+  /** The name that its log lines have. Absent: the configured name, or a new one. */
+  readonly instanceId?: string | undefined;
 }
 
 export function createApp(deps: AppDeps): App {
   const { config, log, shared } = deps;
   const { clock = systemClock } = deps;
+  const newName = { hostname: hostname(), newName: randomUUID };
+  const { instanceId = nameInstance(config.scheduler.phase2.instance_id, newName) } = deps;
   const ids = createIdSource({ clock, digestsRequests: shared !== undefined });
   const meter = createPrometheusMeter();
   const loop = createEventLoopProbe();
@@ -67,7 +72,7 @@ export function createApp(deps: AppDeps): App {
   const core = createCore({
     ...tools,
     chance: Math.random,
-    process: { hostname: hostname(), pid: process.pid, newName: randomUUID },
+    process: { ...newName, pid: process.pid, instanceId },
     sockets,
     audio: { ...inputAudio, fetcher: createAudioFetcher() },
     shared,
@@ -75,7 +80,17 @@ export function createApp(deps: AppDeps): App {
   });
   const { fleet, pools, multiInstance, registry, jobs, sessions, reader, backgroundServices, traces } = core;
 
-  const page = createClusterPage({ clock, log, registry, sessions, jobs, pools, shared, multiInstance });
+  const page = createClusterPage({
+    instanceId,
+    clock,
+    log,
+    registry,
+    sessions,
+    jobs,
+    pools,
+    shared,
+    multiInstance,
+  });
   const { http, socketServer, phase, gate } = createServers({
     tenancy: core.tenancy,
     ...tools,
@@ -160,11 +175,7 @@ export function createApp(deps: AppDeps): App {
       backgroundServices.start();
       observation.start();
       const mode = shared?.mode ?? 'embedded';
-      const instance = multiInstance && { instance_id: multiInstance.instanceId };
-      log.info(
-        { host: address.address, port: address.port, mode, version: VERSION, ...instance },
-        'listening',
-      );
+      log.info({ host: address.address, port: address.port, mode, version: VERSION }, 'listening');
       hasServed = true;
       return address;
     },

@@ -5,7 +5,7 @@ import { guardNodeIdClaims } from '../cluster/guards/node-id-claims.ts';
 import { unlessFenced } from '../cluster/membership/fencing.ts';
 import { createLastKnownInstances } from '../cluster/membership/last-known-instances.ts';
 import { createPresence } from '../cluster/membership/presence.ts';
-import { nameOfProcess, type ProcessName } from '../cluster/membership/process-name.ts';
+import type { ProcessName } from '../cluster/membership/process-name.ts';
 import { createHints } from '../cluster/messaging/hints.ts';
 import { createNodeEvents, recordAttemptOutcome } from '../cluster/nodes/node-events.ts';
 import { createNodeReplica } from '../cluster/nodes/node-replica.ts';
@@ -48,10 +48,8 @@ export function createMultiInstance(deps: {
   readonly local: LocalParts;
 }) {
   const { config, store, clock, chance, ids, meter, log, local } = deps;
-  const { hostname, pid, newName } = deps.process;
+  const { instanceId, hostname, pid, newName } = deps.process;
   const { scheduler } = config;
-  const { phase2 } = scheduler;
-  const instanceId = phase2.instance_id === 'auto' ? nameOfProcess(deps.process) : phase2.instance_id;
   let advertiseUrl: string | undefined;
   let hasJoined = false;
   let watch: ReturnType<SharedStore['watch']> | undefined;

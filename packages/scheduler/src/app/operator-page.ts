@@ -7,7 +7,6 @@ import {
   type DeadLetterService,
   NO_DEAD_LETTERS,
 } from '../cluster/recovery/dead-letter-service.ts';
-import { asOutsideId } from '../domain/ids.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Figures } from '../ports/instance-figures.ts';
@@ -27,6 +26,7 @@ export interface ClusterPage {
 }
 
 export function createClusterPage(deps: {
+  instanceId: string;
   clock: Clock;
   log: Log;
   registry: Pick<NodeRegistry, 'online'>;
@@ -43,14 +43,16 @@ export function createClusterPage(deps: {
     jobs: deps.jobs.inFlight(),
     pools: deps.pools.digest(),
   });
-  if (shared === undefined || multiInstance === undefined) return singleInstancePage({ clock, figures });
+  if (shared === undefined || multiInstance === undefined) {
+    return singleInstancePage({ instanceId: deps.instanceId, clock, figures });
+  }
   return multiInstancePage({ ...multiInstance, clock, log, figures, store: shared });
 }
 
 /** The view of a single instance. */
-function singleInstancePage(deps: { clock: Clock; figures: () => Figures }): ClusterPage {
+function singleInstancePage(deps: { instanceId: string; clock: Clock; figures: () => Figures }): ClusterPage {
   const self: Instance = {
-    instanceId: asOutsideId(hostname()),
+    instanceId: deps.instanceId,
     incarnation: 'single',
     startedAt: deps.clock.now(),
     hostname: hostname(),

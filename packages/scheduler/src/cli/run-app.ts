@@ -1,10 +1,15 @@
 /** Runs the scheduler until it is interrupted, then drains it. */
+
+import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
+import { createBoundedLog } from '../adapters/system/bounded-log.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import { createLog } from '../adapters/system/log.ts';
 import { createSleepCountingClock } from '../adapters/system/sleep-counting-clock.ts';
 import { type App, createApp } from '../app/create-app.ts';
 import { openSharedStore, type SharedStore } from '../app/redis-store.ts';
+import { nameInstance } from '../cluster/membership/process-name.ts';
 import type { LoadResult } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import { type CommandIo, interruption } from './command-io.ts';
@@ -26,7 +31,10 @@ export async function runApp(
   io: CommandIo,
   { reread, meanwhile }: RunOptions,
 ): Promise<number> {
-  const log = createLog(config.log.level, { isPretty: config.log.pretty });
+  const { instance_id: configured } = config.scheduler.phase2;
+  const instanceId = nameInstance(configured, { hostname: hostname(), newName: randomUUID });
+  const lines = createLog(config.log.level, { isPretty: config.log.pretty, instanceId });
+  const log = createBoundedLog(lines, { clock: systemClock });
   let app: App | undefined;
   let isReloadDue = false;
   // From the start to the end: without a handler the signal would end the process with its jobs.
@@ -45,7 +53,7 @@ export async function runApp(
     stopListening?.();
     return 1;
   }
-  app = createApp({ config, log, clock, shared, reread });
+  app = createApp({ config, log, clock, shared, reread, instanceId });
   if (isReloadDue) void app.reload();
   let address: AddressInfo;
   try {

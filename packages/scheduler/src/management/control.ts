@@ -11,7 +11,7 @@ export function createControl({ clock, events, log, settings }: RegistryDeps, fl
     async control(nodeId: NodeId, command: Command): Promise<boolean> {
       const node = fleet.nodes.get(nodeId);
       if (node === undefined) return false;
-      log.info({ node_id: nodeId, command }, 'operator command');
+      log.info({ node_id: nodeId, command }, 'carried out an operator command');
       if (command === 'drain') {
         await fleet.publish(node, fleet.move(node, { kind: 'drain' }));
         events.ordered(nodeId, 'drain');

@@ -1,8 +1,8 @@
 /**
  * Port: counts slow operations and logs some of them.
  *
- * The law: below the threshold nothing happens; above it each operation is counted under its name, and at most one per second and name is
- * logged, with the number of the others. A threshold of 0 turns its half off. It never throws, never waits, and keeps nothing per call.
+ * The law: below the threshold nothing happens; above it each operation is counted under its name, and at most one line per minute and name
+ * is logged, with the number of operations since the line before and the slowest of them. A threshold of 0 turns its half off. It never throws, never waits, and keeps nothing per call.
  */
 
 /** What an operation may wait for in a process without locks. */

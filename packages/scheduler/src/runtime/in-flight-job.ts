@@ -239,6 +239,13 @@ export function noteNotHandedOver(flight: InFlightJob, nodeId: NodeId): void {
   flight.cancelsSent = Math.min(flight.cancelsSent, flight.sentTo.length);
 }
 
+/** The fields of a log line about an attempt of a job. */
+export const attemptFields = (
+  { jobId, spec, fence, intent }: JobRecord,
+  reason: string,
+  { nodeId, attempt }: Partial<Attempt> = fence ?? intent ?? {},
+) => ({ job_id: jobId, node_id: nodeId, attempt_id: attempt, trace_id: spec.traceId, reason });
+
 /** Another instance drives the job: this one must not send or write anything for it. */
 export const isDropped = ({ driving }: InFlightJob): boolean => driving === 'elsewhere';
 

@@ -5,6 +5,7 @@ import { type Core, createCore } from '../../../scheduler/dist/app/create-core.j
 import { coreIdsOf } from '../../../scheduler/dist/app/settings/pool-plan.js';
 import type { SharedStore } from '../../../scheduler/dist/app/shared-store.js';
 import { createShutDown } from '../../../scheduler/dist/app/shutdown.js';
+import { nameInstance } from '../../../scheduler/dist/cluster/membership/process-name.js';
 import type { Config } from '../../../scheduler/dist/config/settings.js';
 import type { DispatchOutcome } from '../../../scheduler/dist/domain/dispatch.js';
 import { DEFAULT_TENANT, type JobId } from '../../../scheduler/dist/domain/ids.js';
@@ -81,6 +82,8 @@ export function createSimulatedInstance(deps: {
   const address = addressOf(machine);
   references.serveAt(address);
   const sockets = createNodeSockets({ clock });
+  const newName = () => ids.traceId();
+  const instanceId = nameInstance(config.scheduler.phase2.instance_id, { hostname: name, newName });
   const core = createCore({
     config,
     log,
@@ -89,7 +92,7 @@ export function createSimulatedInstance(deps: {
     ids,
     meter,
     slow: { waited() {}, took() {} },
-    process: { hostname: name, pid: 1, newName: () => ids.traceId() },
+    process: { hostname: name, pid: 1, newName, instanceId },
     sockets,
     audio: {
       store: audio,

@@ -16,6 +16,8 @@ const SECRETS = [
 ];
 
 export interface LogOptions {
+  /** Written in every line. */
+  readonly instanceId?: string;
   /** Readable text instead of JSON. */
   readonly isPretty?: boolean;
   /** Default: standard output. */
@@ -23,10 +25,10 @@ export interface LogOptions {
 }
 
 export function createLog(level: LogLevel, options: LogOptions = {}): Log {
-  const { isPretty = false, destination } = options;
+  const { isPretty = false, destination, instanceId } = options;
   const settings = {
     level,
-    base: null,
+    base: instanceId === undefined ? null : { instance_id: instanceId },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: SECRETS.flatMap((key) => [key, `*.${key}`]), censor: '(hidden)' },
     formatters: { level: (label: string) => ({ level: label }) },

@@ -11,8 +11,8 @@ export interface SlowWatchSettings {
   readonly pathWarnMs: number;
 }
 
-/** On a slow machine everything is slow: the log shows examples, the metrics count. */
-const LOG_EVERY_MS = 1_000;
+/** On a slow machine everything is slow: one line sums up a minute, the metrics count. */
+const LOG_EVERY_MS = 60_000;
 
 export function createSlowWatch(deps: {
   clock: Pick<Clock, 'now'>;
@@ -30,36 +30,47 @@ export function createSlowWatch(deps: {
     waited(lock, ms) {
       if (!(ms >= lockThreshold)) return;
       meter.count('scheduler_slow_lock_wait_total', { lock });
-      logWait(lock, (suppressed) =>
-        log.warn(
-          { lock, wait_ms: round(ms), threshold_ms: settings.lockWaitWarnMs, suppressed },
-          'slow wait',
-        ),
+      logWait(lock, ms, (sum) =>
+        log.warn({ lock, ...sum, threshold_ms: settings.lockWaitWarnMs }, `slow wait: ${CAUSES[lock]}`),
       );
     },
     took(path, ms) {
       if (!(ms >= pathThreshold)) return;
       meter.count('scheduler_slow_path_total', { path });
-      logPath(path, (suppressed) =>
-        log.warn({ path, took_ms: round(ms), threshold_ms: settings.pathWarnMs, suppressed }, 'slow path'),
-      );
+      logPath(path, ms, (sum) => log.warn({ path, ...sum, threshold_ms: settings.pathWarnMs }, 'slow path'));
     },
   };
 }
 
 const round = (ms: number): number => Math.round(ms * 10) / 10;
 
-/** At most one per second and name; the names are few and fixed. */
+/** What each wait means. */
+const CAUSES: Readonly<Record<LockName, string>> = {
+  session_mailbox: 'events of a session waited for an earlier one',
+  request_single_flight: 'repeats of a request waited for the first',
+  socket_order: 'messages of a socket waited for an earlier one',
+  event_loop: 'one task, garbage collection or another process held the CPU',
+};
+
+/** Since the line before: how many were slow, and the slowest of them. */
+interface Sum {
+  readonly count: number;
+  readonly worst_ms: number;
+}
+
+/** At most one line per minute and name; the names are few and fixed. */
 function createSampling(clock: Pick<Clock, 'now'>) {
-  const samples = new Map<LockName | PathName, { loggedAt: number; suppressed: number }>();
-  return (name: LockName | PathName, write: (suppressed: number) => void): void => {
+  const samples = new Map<LockName | PathName, { loggedAt: number; count: number; worstMs: number }>();
+  return (name: LockName | PathName, ms: number, write: (sum: Sum) => void): void => {
     const now = clock.now();
-    const sample = samples.get(name);
-    if (sample !== undefined && now - sample.loggedAt < LOG_EVERY_MS) {
-      sample.suppressed += 1;
+    const sample = samples.get(name) ?? { loggedAt: Number.NEGATIVE_INFINITY, count: 0, worstMs: 0 };
+    const count = sample.count + 1;
+    const worstMs = Math.max(sample.worstMs, ms);
+    if (now - sample.loggedAt < LOG_EVERY_MS) {
+      samples.set(name, { ...sample, count, worstMs });
       return;
     }
-    samples.set(name, { loggedAt: now, suppressed: 0 });
-    write(sample?.suppressed ?? 0);
+    samples.set(name, { loggedAt: now, count: 0, worstMs: 0 });
+    write({ count, worst_ms: round(worstMs) });
   };
 }

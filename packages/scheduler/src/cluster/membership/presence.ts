@@ -215,7 +215,7 @@ export function createPresence(deps: {
     if (isStopped) return;
     if (isAnnounced) await renew();
     else if (self !== deps.first && !(await announce()))
-      log.error({ instance_id: self.instanceId }, 'another instance has the name of this one');
+      log.error({}, 'another instance has the name of this one');
   }
 
   async function renew(): Promise<void> {
@@ -228,16 +228,13 @@ export function createPresence(deps: {
     reached(sentAt);
     renewedAtStore = at;
     if (kind === 'renewed') return;
-    log.warn(
-      { instance_id: self.instanceId, away_ms: awayMs },
-      'the presence of this instance had ended and was written again',
-    );
+    log.warn({ away_ms: awayMs }, 'the presence of this instance had ended and was written again');
     holdOff();
     events.emptied();
   }
 
   async function reincarnate(kind: 'lost' | 'revived'): Promise<void> {
-    log.error({ instance_id: self.instanceId, was_fenced: isFenced() }, 'this instance was declared dead');
+    log.error({ was_fenced: isFenced() }, 'this instance was declared dead');
     isAnnounced = false;
     renewedAt = Number.NEGATIVE_INFINITY;
     const former = self;

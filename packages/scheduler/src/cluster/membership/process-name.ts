@@ -1,4 +1,4 @@
-/** The process of an instance, and the name of an instance without a configured one. */
+/** The process of an instance, and the name of that instance. */
 import { asOutsideId } from '../../domain/ids.ts';
 
 export interface ProcessName {
@@ -6,10 +6,14 @@ export interface ProcessName {
   readonly pid: number;
   /** Random and unique. */
   readonly newName: () => string;
+  readonly instanceId: string;
 }
 
 const NAME_CHARS = 8;
 
-/** The name of an instance without a configured one. */
-export const nameOfProcess = ({ hostname, newName }: ProcessName): string =>
-  `${asOutsideId(hostname)}-${newName().slice(0, NAME_CHARS)}`;
+/** `configured`: scheduler.phase2.instance_id. */
+export const nameInstance = (
+  configured: string,
+  { hostname, newName }: Pick<ProcessName, 'hostname' | 'newName'>,
+): string =>
+  configured === 'auto' ? `${asOutsideId(hostname)}-${newName().slice(0, NAME_CHARS)}` : configured;

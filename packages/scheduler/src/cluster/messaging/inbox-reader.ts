@@ -211,7 +211,7 @@ export function createInboxReader(deps: {
 
   function replaceReader(): void {
     meter.count('scheduler_inbox_reader_restarts_total');
-    log.error({ instance_id: instanceId }, 'the inbox reader is stuck; starting another');
+    log.error({}, 'the inbox reader is stuck; starting another');
     deps.stuck?.();
     begin();
   }

@@ -124,7 +124,7 @@ export function createDeadLetterService(deps: {
       if (result === 'absent') return { kind: 'absent' };
       if (result === 'gone')
         throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `the inbox of ${to} is not open`);
-      log.info({ instance_id: instanceId, message_id: messageId, to, result }, 'replayed a dead letter');
+      log.info({ of_instance: instanceId, message_id: messageId, to, result }, 'replayed a dead letter');
       return { kind: result, to };
     },
 
@@ -146,7 +146,7 @@ export function createDeadLetterService(deps: {
           unreachable.push(instanceId);
         }
       }
-      log.info({ instance_id: only, older_than_ms: olderThanMs, purged }, 'purged dead letters');
+      log.info({ of_instance: only, older_than_ms: olderThanMs, purged }, 'purged dead letters');
       return { purged, isDone, unreachable };
     },
   };

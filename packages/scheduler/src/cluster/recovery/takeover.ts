@@ -190,7 +190,7 @@ export function createTakeover(deps: {
     await deps.orphan(instanceId);
     await deps.instances.remove(instanceId);
     meter.count('scheduler_takeovers_total');
-    log.warn({ instance_id: instanceId, jobs: jobs + late }, 'took over from a dead instance');
+    log.warn({ of_instance: instanceId, jobs: jobs + late }, 'took over from a dead instance');
   }
 
   async function takeOverInTurn(instanceId: string): Promise<void> {
@@ -201,7 +201,7 @@ export function createTakeover(deps: {
       if (await isMyTurn(instanceId, state.since)) await resume(instanceId, state);
     } catch (fault) {
       log.warn(
-        { instance_id: instanceId, err: fault },
+        { of_instance: instanceId, err: fault },
         'a takeover failed and continues at the next membership read',
       );
     } finally {

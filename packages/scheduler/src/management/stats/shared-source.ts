@@ -48,7 +48,7 @@ export function createSharedSource(deps: {
 
   function parse(text: string, of: string): StatsPart | undefined {
     const part = readPart(text);
-    if (part === undefined) log.warn({ instance_id: of }, 'cannot read the statistics of an instance');
+    if (part === undefined) log.warn({ of_instance: of }, 'cannot read the statistics of an instance');
     return part;
   }
 

@@ -18,6 +18,7 @@ import { type Placement, SKIP_MS } from '../dispatch/placement.ts';
 import { ACK, noteStage, RUN } from '../dispatch/stage-times.ts';
 import { advance, type Engine, releaseForGood, writeDispatched } from '../engine.ts';
 import {
+  attemptFields,
   FORGOTTEN_PATH,
   hasReleased,
   type InFlightJob,
@@ -41,6 +42,12 @@ import type { Timeouts } from './timeouts.ts';
 
 type Kind = 'ack' | 'result' | 'failure';
 type Ignored = Extract<ReportResult, { kind: 'ignored' }>;
+/** Why a report may not move the job that it names. */
+interface Unfit {
+  readonly unfit: Ignored['reason'];
+  /** Undefined: the job is not known. */
+  readonly job: JobRecord | undefined;
+}
 
 export function createNodeReports(
   engine: Engine,
@@ -51,23 +58,25 @@ export function createNodeReports(
 
   const noteOverload = createOverloadedNodes(engine);
 
-  function ignore(kind: Kind, report: ReportedAttempt, reason: Ignored['reason']): Ignored {
+  function ignore(
+    kind: Kind,
+    { jobId, nodeId, attempt }: ReportedAttempt,
+    { unfit: reason, job }: Unfit,
+  ): Ignored {
     engine.meter.count('scheduler_fenced_total', { kind });
-    engine.log.debug(
-      { job_id: report.jobId, node_id: report.nodeId, attempt_id: report.attempt, reason },
-      `late ${kind}`,
-    );
+    const trace_id = job?.spec.traceId;
+    engine.log.info({ job_id: jobId, node_id: nodeId, attempt_id: attempt, trace_id, reason }, LATE[kind]);
     return { kind: 'ignored', reason };
   }
 
   /** The in-flight job that the report may move, or why it may not. Synchronous if the attempt holds the fence. */
-  function find(kind: Kind, report: ReportedAttempt): InFlightJob | Promise<InFlightJob | Ignored['reason']> {
+  function find(kind: Kind, report: ReportedAttempt): InFlightJob | Promise<InFlightJob | Unfit> {
     const flight = engine.inFlightJobs.get(report.jobId);
     if (flight === undefined) {
       return engine.store.get(report.jobId).then((job) => {
-        if (job === undefined) return 'unknown_job';
+        if (job === undefined) return { unfit: 'unknown_job', job };
         noteLate(kind, report, job);
-        return isSettled(job.state) ? 'settled' : 'fenced';
+        return unfit(job);
       });
     }
     const isFence = holdsFence(flight.job, report.nodeId, report.attempt) && !isSettled(flight.job.state);
@@ -85,7 +94,7 @@ export function createNodeReports(
     kind: Kind,
     flight: InFlightJob,
     report: ReportedAttempt,
-  ): Promise<InFlightJob | Ignored['reason']> {
+  ): Promise<InFlightJob | Unfit> {
     const attempt = namedAttempt(flight, report);
     // The report arrived before the reply of the delivery: it proves that the node has the job.
     if (isMeantFor(flight.job, report.nodeId, attempt)) {
@@ -94,7 +103,7 @@ export function createNodeReports(
     const isOver = isSettled(flight.job.state);
     if (!isOver && holdsFence(flight.job, report.nodeId, attempt) && !isDropped(flight)) return flight;
     noteLate(kind, report, flight.job);
-    return isOver ? 'settled' : 'fenced';
+    return unfit(flight.job, isOver ? 'settled' : 'fenced');
   }
 
   /** The node has ended its attempt, so its slot is free, whether or not the report counts for the job. */
@@ -116,7 +125,7 @@ export function createNodeReports(
     async dispatched(report, handOver) {
       const found = find('ack', report);
       const flight = found instanceof Promise ? await found : found;
-      if (typeof flight === 'string') return ignore('ack', report, flight);
+      if ('unfit' in flight) return ignore('ack', report, flight);
       if (isPathUnknown(flight, namedAttempt(flight, report))) {
         noteDelivered(flight, { kind: 'written', ...handOver });
         if (flight.job.state === 'DISPATCHED') timeouts.attemptSent(flight);
@@ -133,14 +142,14 @@ export function createNodeReports(
       );
       const found = find('failure', report);
       const flight = found instanceof Promise ? await found : found;
-      if (typeof flight === 'string' || isEnding(flight) || flight.job.state !== 'DISPATCHED') {
+      if ('unfit' in flight || isEnding(flight) || flight.job.state !== 'DISPATCHED') {
         // An attempt that was acknowledged keeps its slot: the node reported that it has the job.
-        if (typeof flight !== 'string' && flight.job.state === 'RUNNING')
-          return ignore('failure', report, 'fenced');
+        if (!('unfit' in flight) && flight.job.state === 'RUNNING')
+          return ignore('failure', report, unfit(flight.job, 'fenced'));
         // The job may wait for a slot: of this node, too, because the node never got the job.
-        if (typeof flight !== 'string') markNotHandedOver(flight, nodeId);
+        if (!('unfit' in flight)) markNotHandedOver(flight, nodeId);
         await releaseLate(report);
-        return ignore('failure', report, typeof flight === 'string' ? flight : 'fenced');
+        return ignore('failure', report, 'unfit' in flight ? flight : unfit(flight.job, 'fenced'));
       }
       markNotHandedOver(flight, nodeId);
       const message = `the job could not be handed to ${nodeId}: ${reason}`;
@@ -159,7 +168,7 @@ export function createNodeReports(
       const receivedAt = engine.clock.precise();
       const found = find('ack', report);
       const flight = found instanceof Promise ? await found : found;
-      if (typeof flight === 'string') return ignore('ack', report, flight);
+      if ('unfit' in flight) return ignore('ack', report, flight);
       const { fence, state } = flight.job;
       if (report.generation !== undefined && isPathUnknown(flight, namedAttempt(flight, report)))
         noteDelivered(flight, { kind: 'written', generation: report.generation });
@@ -171,21 +180,23 @@ export function createNodeReports(
       if (!isEnding(flight)) noteReopened(flight, fence.attempt);
       if (needsCommit) {
         const hasSlot = await lateCommits.commit(flight, fence);
-        if (isDropped(flight)) return ignore('ack', report, 'fenced');
+        if (isDropped(flight)) return ignore('ack', report, unfit(flight.job, 'fenced'));
         // Another attempt may have the job by now, and then this lease is not needed.
         if (isOver(flight, fence)) {
           await lateCommits.undo(flight, fence);
-          return ignore('ack', report, isSettled(flight.job.state) ? 'settled' : 'fenced');
+          return ignore('ack', report, unfit(flight.job));
         }
         if (!hasSlot) {
           await lateCommits.loseSlot(flight, fence);
-          return ignore('ack', report, 'lease_lost');
+          return ignore('ack', report, unfit(flight.job, 'lease_lost'));
         }
       }
       while (flight.job.state !== 'RUNNING' && !(await advance(engine, flight, 'acknowledged', RAN))) {
-        if (flight.driving !== 'ours' || isOver(flight, fence)) return ignore('ack', report, 'fenced');
+        if (flight.driving !== 'ours' || isOver(flight, fence))
+          return ignore('ack', report, unfit(flight.job, 'fenced'));
       }
-      if (!holdsFence(flight.job, fence.nodeId, fence.attempt)) return ignore('ack', report, 'fenced');
+      if (!holdsFence(flight.job, fence.nodeId, fence.attempt))
+        return ignore('ack', report, unfit(flight.job, 'fenced'));
       noteStage(engine, ACK, receivedAt - flight.sentAt);
       flight.abandonedAttempt = 0;
       // Another node may have been tried meanwhile: from now on the loss of this node counts again.
@@ -205,13 +216,13 @@ export function createNodeReports(
       const found = find('result', report);
       const flight = found instanceof Promise ? await found : found;
       // Another outcome is being written; but the slot is free.
-      if (typeof flight === 'string' || isEnding(flight)) {
+      if ('unfit' in flight || isEnding(flight)) {
         await releaseLate(report);
-        return ignore('result', report, typeof flight === 'string' ? flight : 'fenced');
+        return ignore('result', report, 'unfit' in flight ? flight : unfit(flight.job, 'fenced'));
       }
       // A repeated report: another node is being searched already.
       if (isTranslationMissing(flight, result) && isRepeatedReport(flight))
-        return ignore('result', report, 'fenced');
+        return ignore('result', report, unfit(flight.job, 'fenced'));
       const ranMs = receivedAt - startOfRun(flight);
       if (isTranslationMissing(flight, result) && isOut(flight.job)) {
         noteStage(engine, RUN, ranMs);
@@ -222,7 +233,7 @@ export function createNodeReports(
       }
       const finishing = settleJob.finish(flight, result);
       const isFinished = finishing instanceof Promise ? await finishing : finishing;
-      if (!isFinished) return ignore('result', report, 'fenced');
+      if (!isFinished) return ignore('result', report, unfit(flight.job, 'fenced'));
       noteStage(engine, RUN, ranMs);
       engine.slow?.took('result', engine.clock.precise() - receivedAt);
       engine.nodes.outcome(report.nodeId, 'succeeded', flight.compiled.need);
@@ -234,10 +245,11 @@ export function createNodeReports(
       const found = find('failure', report);
       const flight = found instanceof Promise ? await found : found;
       // A failure of an abandoned attempt changes nothing either.
-      if (typeof flight === 'string' || isEnding(flight) || !isOut(flight.job)) {
+      if ('unfit' in flight || isEnding(flight) || !isOut(flight.job)) {
         await releaseLate(report);
-        return ignore('failure', report, typeof flight === 'string' ? flight : 'fenced');
+        return ignore('failure', report, 'unfit' in flight ? flight : unfit(flight.job, 'fenced'));
       }
+      engine.log.info(attemptFields(flight.job, failure.code), 'a node reported a failure');
       noteStage(engine, RUN, receivedAt - startOfRun(flight));
       const meaning = meaningOf(failure);
       // The instance that served the audio may have died: then the node is not to blame, and no other node would succeed.
@@ -266,6 +278,17 @@ export function createNodeReports(
     },
   };
 }
+
+const LATE = {
+  ack: 'late ack: it changes nothing',
+  result: 'late result: it changes nothing',
+  failure: 'late failure: it changes nothing',
+} as const satisfies Record<Kind, string>;
+
+const unfit = (
+  job: JobRecord,
+  reason: Ignored['reason'] = isSettled(job.state) ? 'settled' : 'fenced',
+): Unfit => ({ unfit: reason, job });
 
 const RAN = { intent: null } as const;
 

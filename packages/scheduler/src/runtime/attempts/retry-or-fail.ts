@@ -6,7 +6,14 @@ import type { MaybePromise } from '../../domain/with-timeout.ts';
 import { candidates, exclusions } from '../dispatch/candidates.ts';
 import type { Placement } from '../dispatch/placement.ts';
 import { advance, type Engine, releaseForGood } from '../engine.ts';
-import { hasReleased, type InFlightJob, isEnding, lacksAudio, noteReleased } from '../in-flight-job.ts';
+import {
+  attemptFields,
+  hasReleased,
+  type InFlightJob,
+  isEnding,
+  lacksAudio,
+  noteReleased,
+} from '../in-flight-job.ts';
 import { backToWaiting, waitForSlot } from '../queue/waiting.ts';
 import { describeMarkedOut, markedOut } from '../select/marked-out.ts';
 import { watchLeaseEnd } from './lease-expiry.ts';
@@ -175,6 +182,7 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
       }
       if (isCounted) flight.retries += 1;
       engine.meter.count('scheduler_retries_total', { reason: code });
+      engine.log.info(attemptFields(flight.job, code, fence), 'a job is tried on another node');
       if (side === 'over') await free(flight, fence);
       else watchLeaseEnd(engine, fence.nodeId);
       await tryElsewhere(flight, hasReleased(flight, fence.attempt) ? 'over' : side);

@@ -7,6 +7,7 @@ import type { MaybePromise } from '../../domain/with-timeout.ts';
 import { noteStage, TOTAL } from '../dispatch/stage-times.ts';
 import { advance, type Engine, releaseForGood, type Step } from '../engine.ts';
 import {
+  attemptFields,
   hasReleased,
   type InFlightJob,
   isEnding,
@@ -182,14 +183,7 @@ export function createSettleJob(engine: Engine): SettleJob {
       if (!(await settle(flight, 'failed', () => step, of))) return false;
       engine.meter.count('scheduler_jobs_settled_total', { outcome: 'failed', code: failure.code });
       noteStage(engine, TOTAL, engine.clock.precise() - flight.job.createdAt);
-      const { jobId, fence } = flight.job;
-      const fields = {
-        job_id: jobId,
-        node_id: fence?.nodeId,
-        attempt_id: flight.attempts,
-        reason: failure.code,
-      };
-      engine.log.info(fields, 'a job failed');
+      engine.log.info(attemptFields(flight.job, failure.code), 'a job failed');
       await close(flight, side);
       return true;
     },

@@ -2,7 +2,7 @@
 import type { NodeId } from '../../domain/ids.ts';
 import { isOut } from '../../domain/job.ts';
 import type { Engine } from '../engine.ts';
-import type { InFlightJob } from '../in-flight-job.ts';
+import { attemptFields, type InFlightJob } from '../in-flight-job.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
 
 export interface Timeouts {
@@ -29,6 +29,7 @@ export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): 
       return;
     }
     engine.meter.count('scheduler_ack_timeout_total');
+    engine.log.warn(attemptFields(flight.job, 'ACK_TIMEOUT'), 'a job was not acknowledged in time');
     // A legacy node acknowledges nothing: its holder did not report.
     engine.nodes.outcome(nodeId, flight.doesAcknowledge ? 'failed' : 'unproven', flight.compiled.need);
     const message = flight.doesAcknowledge

@@ -10,6 +10,7 @@ import { watchLeaseEnd } from '../attempts/lease-expiry.ts';
 import { abandonPrevious, cancelOvertaken } from '../attempts/superseded-leases.ts';
 import { acknowledgesJobs, advance, dispatchUnwritten, type Engine, releaseLease } from '../engine.ts';
 import {
+  attemptFields,
   hasReleased,
   type InFlightJob,
   isDropped,
@@ -24,6 +25,7 @@ import {
   skipNode,
   UNSENT,
 } from '../in-flight-job.ts';
+import { failures } from '../select/explain.ts';
 import type { Selection } from '../select/select.ts';
 import { noteStage, RESERVE, SELECT, SEND } from './stage-times.ts';
 import { createTryCandidates } from './try-candidates.ts';
@@ -171,8 +173,18 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     }
     engine.inFlightJobs.setNode(flight, nodeId);
     on.attemptSent(flight);
-    if (before === undefined && isFirstSend(flight)) return 'sent';
+    if (before === undefined && isFirstSend(flight)) {
+      const { preferredNodeId } = flight.compiled.need;
+      if (preferredNodeId !== undefined && preferredNodeId !== nodeId) logFallback(flight, preferredNodeId);
+      return 'sent';
+    }
     return abandonPrevious(engine, flight, nodeId, before);
+  }
+
+  function logFallback({ job, compiled }: InFlightJob, preferred: NodeId): void {
+    const [reason = 'reserve_refused'] = failures(fleet, compiled, preferred);
+    const fields = { ...attemptFields(job, reason), preferred_node_id: preferred };
+    engine.log.info(fields, 'a job did not get its preferred node');
   }
 
   function send(flight: InFlightJob, nodeId: NodeId, attempt: number): MaybePromise<PlacementResult> {
@@ -253,7 +265,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     previous: Sends,
   ): Promise<PlacementResult> {
     const { jobId } = flight.job;
-    const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason: delivery.reason };
+    const fields = attemptFields(flight.job, delivery.reason, { nodeId, attempt });
     engine.log.info(fields, `the job was not delivered: ${delivery.kind}`);
     // A report of the node has made its attempt the fence meanwhile.
     if (holdsFence(flight.job, nodeId, attempt)) return 'sent';

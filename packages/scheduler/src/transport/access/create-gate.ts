@@ -185,6 +185,7 @@ function principalsOf(entry: TokenEntry): Readonly<Record<Role, Principal>> {
     ...(entry.nodeIds === undefined ? {} : { nodeIds: entry.nodeIds }),
     credential: `token:${entry.sha256.toLowerCase().slice(0, 32)}`,
     isAnonymous: false,
+    ...(entry.name === undefined ? {} : { tokenName: entry.name }),
   }));
 }
 

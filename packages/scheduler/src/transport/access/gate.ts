@@ -19,6 +19,8 @@ export interface Principal {
    */
   readonly credential: string;
   readonly isAnonymous: boolean;
+  /** The name of the token in the configuration. */
+  readonly tokenName?: string;
 }
 
 export interface Peer {

@@ -8,7 +8,7 @@ slowWatchContract('system', async (settings) => {
   const clock = createManualClock();
   const meter = createPrometheusMeter();
   const lines: Record<string, unknown>[] = [];
-  const log = { warn: (fields: object) => void lines.push({ ...fields }) };
+  const log = { warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
   const names = ['scheduler_slow_lock_wait_total', 'scheduler_slow_path_total'] as const;
   return {
     watch: createSlowWatch({ clock, log, meter, settings }),

@@ -19,6 +19,7 @@ import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
 import type { Chance } from '../../../src/ports/chance.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { JobStore } from '../../../src/ports/job-store.ts';
+import type { LogFields } from '../../../src/ports/log.ts';
 import type { Labels } from '../../../src/ports/meter.ts';
 import type { Assignment, Delivery } from '../../../src/ports/node-link.ts';
 import { createJobService, type JobServiceSettings } from '../../../src/runtime/create-job-service.ts';
@@ -103,6 +104,11 @@ export interface RigOptions {
   readonly isStoreSteady?: () => boolean;
 }
 
+interface LogLine extends LogFields {
+  readonly level: string;
+  readonly message: string;
+}
+
 interface SharedWorld {
   readonly clock: ManualClock;
   readonly ledger: CapacityLedger;
@@ -139,6 +145,9 @@ export function createRig(options: RigOptions = {}) {
   const audio = createAudioStore({ maxBytes: 1_000_000, maxBytesPerJob: 100_000 });
   const events = createJobEvents({ maxListeners: 1_000 });
   const published: JobRecord[] = [];
+  const lines: LogLine[] = [];
+  const write = (level: string) => (fields: LogFields, message: string) =>
+    void lines.push({ level, message, ...fields });
   let index = 0;
 
   const commit = async (nodeId: string, lease: string): Promise<string> => {
@@ -190,7 +199,7 @@ export function createRig(options: RigOptions = {}) {
       waited: (lock, ms) => void timed.push({ name: lock, ms }),
       took: (path, ms) => void timed.push({ name: path, ms }),
     },
-    log: { debug() {}, info() {}, warn() {}, error() {} },
+    log: { debug() {}, info: write('info'), warn: write('warn'), error() {} },
     nodes: {
       profile: (nodeId) => profiles.get(nodeId),
       placed: (nodeId) => void placements.push(nodeId),
@@ -214,6 +223,7 @@ export function createRig(options: RigOptions = {}) {
     placements,
     counts,
     timed,
+    lines,
     published,
 
     /** Milliseconds of each observation of a histogram, of that label value if one is given. */

@@ -165,6 +165,27 @@ describe('request budgets over HTTP', () => {
   });
 });
 
+describe('operator action log', () => {
+  const NAMED = { sha256: digestToken('ann-token'), role: 'operator' as const, name: 'ann' };
+  const actionsIn = (lines: readonly string[]) =>
+    lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => msg === 'operator action');
+
+  it("names the actor's token and the reason given", async () => {
+    const { post, lines } = await startServer({ access: { tokens: [...TOKENS, NAMED] } });
+    await post('/api/v1/nodes/node-x/drain', { reason: 'new driver' }, bearer('ann-token'));
+    await post('/v1/job/job-x/cancel', { reason: 'stuck' }, bearer('ann-token'));
+    await post('/v1/job/job-x/cancel', { reason: 'not needed' }, bearer('acme-token'));
+    await post('/api/v1/nodes/node-x/drain', {}, bearer('wrong'));
+    expect(actionsIn(lines)).toMatchObject([
+      { actor: 'ann', action: 'POST /api/v1/nodes/node-x/drain', reason: 'new driver', status: 404 },
+      { actor: 'ann', action: 'POST /v1/job/job-x/cancel', reason: 'stuck' },
+    ]);
+    expect(actionsIn(lines)).toHaveLength(2);
+  });
+});
+
 describe('request log', () => {
   it('the log never contains tokens, digests or recognised text', async () => {
     const token = 'a-token-nobody-may-see';

@@ -33,7 +33,7 @@ export function addJobRoutes(routes: Routes, services: HttpServices, waits: Wait
   routes.add<{ Params: JobPath; Body: JobCancelRequest }>(
     'POST',
     '/v1/job/:id/cancel',
-    {},
+    { isAction: true },
     async ({ params, body, principal }, reply) => {
       const job = await readJob(services, principal, params.id);
       if (job === undefined) return replyError(reply, NO_SUCH_JOB);

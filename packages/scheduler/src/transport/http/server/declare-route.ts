@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteGenericInterfa
 import { authorize } from './authorize.ts';
 import { type DirectRoute, handleDirectly } from './handle-directly.ts';
 import type { HttpServices } from './http-services.ts';
+import { logAction } from './log-action.ts';
 import { sendText } from './send-text.ts';
 
 export interface RouteOptions {
@@ -17,6 +18,8 @@ export interface RouteOptions {
   /** On the hot path: ordinary bodies bypass the framework's steps. Needs a role and a body. */
   readonly isDirect?: boolean;
   readonly hasHead?: boolean;
+  /** An operator's request is logged. Absent: if the role is operator and the method is not GET. */
+  readonly isAction?: boolean;
 }
 
 export interface DeclaredRoute {
@@ -71,11 +74,15 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
         serializerCompiler: ({ httpStatus }) =>
           (httpStatus === '200' ? options.print : undefined) ?? JSON.stringify,
         ...(isOpen(role) ? {} : { onRequest: authorize(services, { ...options, role }, direct) }),
+        ...(isLogged(method, role, options) ? { onResponse: logAction(services.log) } : {}),
         handler: answer,
       });
     },
   };
 }
+
+const isLogged = (method: string, role: HttpEndpoint['role'], { isAction }: RouteOptions): boolean =>
+  isAction ?? (role === 'operator' && method !== 'GET');
 
 /** The framework must send the reply when CORS headers are added. */
 const senderOf = (print: RouteOptions['print'], hasMoreHeaders: boolean): DirectRoute['send'] =>
