@@ -83,6 +83,13 @@ export {
   NodePowerDetail,
   StatsReply,
 } from './http/stats.ts';
+export {
+  DEFAULT_WAIT_MS,
+  TranslatePending,
+  TranslateQuery,
+  TranslateReply,
+  TranslateRequest,
+} from './http/translate.ts';
 export { DIRECTIONS, type Direction, jsonSchemas } from './json-schemas.ts';
 export { JobCancel, NodeControl, NodeRegisterAck, NodeStatus } from './node/control.ts';
 export { JobAssign } from './node/job-assign.ts';

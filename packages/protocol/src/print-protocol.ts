@@ -41,7 +41,7 @@ export function printProtocol(): string {
 }
 
 function printEndpoint(endpoint: HttpEndpoint, shared: Map<string, JsonSchema>): string {
-  const { method, path, summary, query, body, reply, mediaType, isStream } = endpoint;
+  const { method, path, summary, query, body, reply, mediaType, isStream, otherReplies = {} } = endpoint;
   const parts = [`### ${endpoint.extension ? '⊕ ' : ''}${method} ${path}`, `${summary}.`];
   const uses = [
     ['Query', query],
@@ -52,6 +52,13 @@ function printEndpoint(endpoint: HttpEndpoint, shared: Map<string, JsonSchema>):
     if (schema !== undefined) parts.push(`${role}: ${typeOf(schema as JsonSchema, shared)}`);
   }
   if (mediaType !== undefined) parts.push(`Reply: bytes (${mediaType})`);
+  for (const [status, other] of Object.entries(otherReplies)) {
+    const type = other.reply === undefined ? 'no body' : typeOf(other.reply as JsonSchema, shared);
+    parts.push(`Reply with status ${status}: ${type}. ${other.description}`);
+  }
+  if (endpoint.audioTypes !== undefined) {
+    parts.push(`The body may also be the audio itself (${endpoint.audioTypes.join(', ')}).`);
+  }
   return parts.join('\n\n');
 }
 

@@ -20,6 +20,7 @@ export const ErrorReply = Type.Object(
     hint: extension(text('Advice for people')),
     field: extension(text('JSON pointer of the invalid field', 1024)),
     reasons: extension(list(RejectionCount, 64, 'Why no node was found')),
+    job_id: extension(id('Job that failed')),
     retry_after_ms: extension(count('When to try again')),
   },
   { title: 'ErrorReply', description: 'Why the request was refused' },

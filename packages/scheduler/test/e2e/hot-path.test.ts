@@ -32,7 +32,14 @@ let utterance = 0;
 function request(): DispatchRequest {
   const built = buildDispatch(
     { session_id: 'room-1', src_lang: 'en', tgt_lang: 'zh', audio: AUDIO },
-    { tenantId: 'default', utteranceIndex: ++utterance, traceId: 'trace-1', digest: (text) => text, require },
+    {
+      tenantId: 'default',
+      utteranceIndex: ++utterance,
+      sessionId: '',
+      traceId: 'trace-1',
+      digest: (text) => text,
+      require,
+    },
   );
   if (built.kind === 'invalid') throw new Error(built.message);
   return built.request;

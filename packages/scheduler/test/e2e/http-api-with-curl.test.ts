@@ -1,7 +1,11 @@
 /** The HTTP story of the dispatch contract, from registration to result, with curl only. */
-import type { ErrorReply, JobAssign, JobView } from '@lingua/protocol';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ErrorReply, JobAssign, JobView, TranslateReply } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { wavFile } from '../transport/http/wav-file.ts';
 import { curl, curlPost, curlText } from './support/curl.ts';
 import { type Placed, startApp } from './support/start-app.ts';
 
@@ -50,6 +54,45 @@ async function startStory() {
       curlPost(`${url}/v1/job/${what}`, JSON.stringify(fields)),
     job: (jobId: string, query = '') => curl<JobView>(`${url}/v1/job/${jobId}${query}`),
   };
+}
+
+describe('POST /v1/translate with curl only', () => {
+  it('a wav file is translated in one line', async () => {
+    const story = await startStory();
+    await story.register();
+    const file = join(await mkdtemp(join(tmpdir(), 'wav-')), 'hello.wav');
+    await writeFile(file, wavFile([1, 2, 3], 16_000));
+    const url = `${story.url}/v1/translate?src_lang=en&tgt_lang=zh&request_id=hello-1`;
+    const line = [url, '-H', 'content-type: audio/wav', '--data-binary', `@${file}`];
+    const [translated] = await Promise.all([curl<TranslateReply>(...line), answerOnce(story)]);
+    expect(translated).toMatchObject({
+      status: 200,
+      body: { request_id: 'hello-1', text_asr: 'hello', text_translated: '你好' },
+    });
+    // A repeat gets the same job and its result; no node has it again.
+    expect((await curl<TranslateReply>(...line)).body).toEqual(translated.body);
+  });
+
+  it('a language that no node has is refused with the reason', async () => {
+    const story = await startStory();
+    await story.register();
+    const body = '{"src_lang":"en","tgt_lang":"ko","audio":"AAAAAAAAAAA="}';
+    const refused = await curlPost<ErrorReply>(`${story.url}/v1/translate`, body);
+    const dispatched = await curlPost<ErrorReply>(
+      `${story.url}/v1/dispatch/f2f`,
+      body.replace('{', '{"session_id":"s",'),
+    );
+    expect(refused).toMatchObject({ status: 503, body: { error: 'NO_CAPABLE_NODE' } });
+    expect(refused).toEqual(dispatched);
+  });
+});
+
+async function answerOnce(story: Awaited<ReturnType<typeof startStory>>): Promise<void> {
+  const { job_id, attempt_id } = await eventually(
+    async () => (await story.fetchJobs('node-123')).body.jobs[0],
+  );
+  const texts = { text_asr: 'hello', text_translated: '你好' };
+  await story.report('done', { job_id, attempt_id, node_id: 'node-123', status: 'ok', ...texts });
 }
 
 describe('HTTP API with curl only', () => {

@@ -196,6 +196,7 @@ export function createSimulatedInstance(deps: {
       const built = buildDispatch(body, {
         tenantId: body.tenant_id ?? DEFAULT_TENANT,
         utteranceIndex: ids.utteranceIndex(),
+        sessionId: '',
         traceId: ids.traceId(),
         digest: ids.digest,
         require,

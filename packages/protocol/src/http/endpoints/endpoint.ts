@@ -23,6 +23,10 @@ export type HttpEndpoint = {
   params?: TSchema;
   query?: TSchema;
   body?: TSchema;
+  /** Types of bodies that are bytes instead of JSON. */
+  audioTypes?: readonly string[];
+  /** It reads the header Idempotency-Key. */
+  hasIdempotencyKey?: true;
   /** Absent: the reply is not JSON, and `mediaType` names its type. */
   reply?: TSchema;
   mediaType?: string;

@@ -3,7 +3,19 @@ import { DispatchReply, DispatchRequest } from '../dispatch.ts';
 import { ExplainReply, ExplainRequest } from '../explain.ts';
 import { JobCancelReply, JobCancelRequest, JobView } from '../job.ts';
 import { AudioPath, JobPath, WaitQuery } from '../path.ts';
+import { TranslatePending, TranslateQuery, TranslateReply, TranslateRequest } from '../translate.ts';
 import type { HttpEndpoint } from './endpoint.ts';
+
+/** The codes with which a job is refused when it is submitted. */
+const REFUSALS = [
+  'NO_CAPABLE_NODE',
+  'ALL_CANDIDATES_FULL_OR_FAILED',
+  'PREFERRED_NODE_NOT_CAPABLE',
+  'IDEMPOTENCY_CONFLICT',
+  'JOB_CANCELLED',
+  'AUDIO_LOST',
+  'SCHEDULER_DEPENDENCY_DOWN',
+] as const;
 
 const UTTERANCE = { src_lang: 'en', tgt_lang: 'zh', audio: 'AAAAAAAAAAA=' };
 
@@ -17,16 +29,43 @@ export const JOB_ENDPOINTS: readonly HttpEndpoint[] = [
     summary: 'Submit an utterance',
     extension: false,
     body: DispatchRequest,
+    hasIdempotencyKey: true,
     reply: DispatchReply,
-    errors: [
-      'NO_CAPABLE_NODE',
-      'ALL_CANDIDATES_FULL_OR_FAILED',
-      'PREFERRED_NODE_NOT_CAPABLE',
-      'IDEMPOTENCY_CONFLICT',
-      'JOB_CANCELLED',
-      'SCHEDULER_DEPENDENCY_DOWN',
-    ],
+    errors: REFUSALS,
     example: { body: { session_id: 'room-888', ...UTTERANCE } },
+  },
+  {
+    method: 'POST',
+    path: '/v1/translate',
+    operationId: 'translate',
+    tag: 'dispatch',
+    role: 'client',
+    summary:
+      'Submit an utterance and wait for its translation. If the caller disconnects, the job goes on: a repeat with the same request_id gets its result',
+    extension: true,
+    query: TranslateQuery,
+    body: TranslateRequest,
+    audioTypes: ['audio/wav', 'application/octet-stream'],
+    hasIdempotencyKey: true,
+    reply: TranslateReply,
+    otherReplies: { 202: { description: 'The wait has ended before the job', reply: TranslatePending } },
+    errors: [
+      ...REFUSALS,
+      'UNSUPPORTED_FEATURE',
+      'PROCESSING_ERROR',
+      'JOB_TIMEOUT',
+      'NMT_TIMEOUT',
+      'TTS_TIMEOUT',
+      'NODE_UNAVAILABLE',
+      'NO_AVAILABLE_NODE',
+      'MODEL_NOT_AVAILABLE',
+      'MODEL_LOAD_FAILED',
+      'MODEL_VERIFY_FAILED',
+      'MODEL_CORRUPTED',
+      'NODE_OVERLOADED',
+      'WS_DISCONNECTED',
+    ],
+    example: { body: UTTERANCE },
   },
   {
     method: 'POST',

@@ -42,6 +42,7 @@ function describeEndpoint(endpoint: HttpEndpoint, schemas: NamedSchemas): JsonSc
   const parameters = [
     ...describeParameters('path', params, example?.params, schemas),
     ...describeParameters('query', query, example?.query, schemas),
+    ...(endpoint.hasIdempotencyKey === true ? [IDEMPOTENCY_KEY] : []),
   ];
   return {
     operationId,
@@ -49,7 +50,7 @@ function describeEndpoint(endpoint: HttpEndpoint, schemas: NamedSchemas): JsonSc
     summary,
     description: ROLES[role],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: describeBody(body, example?.body, schemas) }),
+    ...(body === undefined ? {} : { requestBody: describeBody(endpoint, body, schemas) }),
     responses: describeReplies(endpoint, schemas),
     security: role === 'none' ? [] : [{ bearer: [] }],
   };
@@ -85,12 +86,28 @@ function describeParameters(
   });
 }
 
-function describeBody(body: object, example: object | undefined, schemas: NamedSchemas): JsonSchema {
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same as request_id: makes a repeat harmless',
+  schema: { type: 'string' },
+};
+
+function describeBody(
+  { audioTypes = [], example }: HttpEndpoint,
+  body: object,
+  schemas: NamedSchemas,
+): JsonSchema {
   const schema = schemas.refer(body);
   const isRequired = ((body as { required?: string[] }).required ?? []).length > 0 || 'anyOf' in body;
+  const bytes = { schema: { type: 'string', format: 'binary' } };
   return {
     required: isRequired,
-    content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
+    content: {
+      'application/json': { schema, ...(example?.body === undefined ? {} : { example: example.body }) },
+      ...Object.fromEntries(audioTypes.map((type) => [type, bytes])),
+    },
   };
 }
 

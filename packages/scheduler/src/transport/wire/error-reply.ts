@@ -14,6 +14,8 @@ export interface Refusal {
   readonly field?: string | undefined;
   readonly reasons?: readonly RejectionCount[] | undefined;
   readonly retryAfterMs?: number | undefined;
+  /** The job that failed; absent: there is none. */
+  readonly jobId?: string | undefined;
   /** Overrides the hint of the error table. */
   readonly hint?: string | undefined;
   /** Overrides the status of the code where HTTP has a more exact one (405, 408, 415, 431). */
@@ -47,6 +49,7 @@ export function toErrorReply(refusal: Refusal): HttpErrorReply {
         count,
         sample_node_ids: [...sampleNodeIds],
       })),
+      job_id: refusal.jobId,
       retry_after_ms: retryAfterMs,
     }),
   };

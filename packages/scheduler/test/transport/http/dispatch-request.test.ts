@@ -8,6 +8,7 @@ import { DISPATCH } from './start-server.ts';
 const CONTEXT = {
   tenantId: 'acme',
   utteranceIndex: 7,
+  sessionId: 'session-made',
   traceId: 'trace-made',
   digest: (text: string) => `digest of ${text}`,
   require: createRequirements({}),

@@ -1,5 +1,5 @@
-/** Hot path: translates the body of a dispatch to the engine's request: the need for a node, and the job's spec. Pure. */
-import type { DispatchRequest as Body } from '@lingua/protocol';
+/** Hot path: turns the body of a dispatch into the engine's request: the need for a node, and the job's spec. Pure. */
+import type { TranslateRequest as Body } from '@lingua/protocol';
 import type { DispatchRequest } from '../../../domain/dispatch.ts';
 import { isOutsideId, type TenantId } from '../../../domain/ids.ts';
 import type { JobSpec, Pipeline } from '../../../domain/job-spec.ts';
@@ -15,6 +15,7 @@ export interface DispatchContext {
   readonly idempotencyKey?: string | undefined;
   readonly utteranceIndex: number;
   /** For requests that send none. */
+  readonly sessionId: string;
   readonly traceId: string;
   readonly digest: (text: string) => string;
   /** Derives the required services. */
@@ -40,7 +41,7 @@ export function buildDispatch(body: Body, context: DispatchContext): BuiltDispat
     kind: 'built',
     request: {
       tenantId: context.tenantId,
-      sessionId: body.session_id,
+      sessionId: body.session_id ?? context.sessionId,
       requestId: bound.requestId,
       fingerprint: bound.requestId === undefined ? undefined : context.digest(canonicalRequest(body)),
       need: readNeed(body, context, read.languages, pipeline, isAudioByReference),
@@ -94,7 +95,7 @@ function readPipeline({ pipeline, options }: Body): Pipeline {
 
 function readNeed(
   body: Body,
-  { tenantId, require }: DispatchContext,
+  { tenantId, sessionId, require }: DispatchContext,
   languages: Languages,
   pipeline: Pipeline,
   isAudioByReference: boolean,
@@ -103,7 +104,7 @@ function readNeed(
   const required = require({ pipeline, features, services: body.required_services });
   return {
     tenantId,
-    sessionId: body.session_id,
+    sessionId: body.session_id ?? sessionId,
     directions: languages.directions,
     isSourceAuto: languages.isSourceAuto,
     usesAsr: required.usesAsr,

@@ -1,5 +1,5 @@
 /** A canonical text of a request, so that one request_id cannot stand for two different requests. Pure. */
-import type { DispatchRequest as Body } from '@lingua/protocol';
+import type { TranslateRequest as Body } from '@lingua/protocol';
 
 /** Fields that may differ between a request and its repeat. */
 const INCIDENTAL: ReadonlySet<string> = new Set([

@@ -3,10 +3,7 @@ import type { DispatchRequest } from '@lingua/protocol';
 import type { FastifyReply } from 'fastify';
 import type { DispatchOutcome } from '../../../domain/dispatch.ts';
 import type { JobRecord } from '../../../domain/job.ts';
-import { createRequirements } from '../../../domain/requirements.ts';
-import { createLanguageReader } from '../../wire/language-reader.ts';
-import { buildDispatch } from '../requests/dispatch-request.ts';
-import { refusalOfSpending } from '../server/authorize.ts';
+import type { ReadDispatch } from '../requests/read-dispatch.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
@@ -19,35 +16,16 @@ const OPTIONS = {
   isDirect: true,
 } as const;
 
-export function addDispatchRoute(routes: Routes, services: HttpServices): void {
-  const { gate, ids, jobs } = services;
-  const require = createRequirements(services.settings.coreServices);
-  const readLanguages = createLanguageReader();
-
+export function addDispatchRoute(
+  routes: Routes,
+  { jobs }: Pick<HttpServices, 'jobs'>,
+  readDispatch: ReadDispatch,
+): void {
   routes.add<{ Body: DispatchRequest }>('POST', '/v1/dispatch/f2f', OPTIONS, (request, reply) => {
-    const { body, principal } = request;
-    const tenant = gate.tenantOf(principal, body.tenant_id);
-    if (tenant.kind === 'forbidden') {
-      return replyError(reply, { code: 'FORBIDDEN', detail: tenant.message, field: '/tenant_id' });
-    }
-    const limited =
-      principal.tenantId === undefined
-        ? refusalOfSpending(gate.spendTenantBudget(tenant.tenantId))
-        : undefined;
-    if (limited !== undefined) return replyError(reply, limited);
-    const built = buildDispatch(body, {
-      tenantId: tenant.tenantId,
-      idempotencyKey: request.raw.headers['idempotency-key'] as string | undefined,
-      utteranceIndex: ids.utteranceIndex(),
-      traceId: ids.traceId(),
-      digest: ids.digest,
-      require,
-      readLanguages,
-    });
-    if (built.kind === 'invalid') {
-      return replyError(reply, { code: 'INVALID_MESSAGE', detail: built.message, field: built.field });
-    }
-    const dispatching = jobs.dispatch(built.request);
+    const { body } = request;
+    const read = readDispatch(request, body, body.session_id);
+    if (read.kind === 'refused') return replyError(reply, read.refusal);
+    const dispatching = jobs.dispatch(read.request);
     return dispatching instanceof Promise ? answerLater(reply, dispatching) : answer(reply, dispatching);
   });
 }

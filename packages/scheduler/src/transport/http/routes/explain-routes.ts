@@ -58,7 +58,7 @@ export function addExplainRoutes(
 }
 
 /** No job is created, so it has no utterance index, trace or binding. */
-const NO_JOB_FIELDS = { utteranceIndex: 0, traceId: '', digest: () => '' };
+const NO_JOB_FIELDS = { utteranceIndex: 0, sessionId: '', traceId: '', digest: () => '' };
 
 const NOT_FOR_CLIENTS = {
   code: 'FORBIDDEN',

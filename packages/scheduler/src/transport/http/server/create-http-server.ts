@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { LONGEST_WAIT_MS } from '@lingua/protocol';
 import fastify, { type FastifyInstance } from 'fastify';
 import { redactUrl } from '../../access/redact-url.ts';
+import { createReadDispatch } from '../requests/read-dispatch.ts';
 import { addAudioRoute } from '../routes/audio-route.ts';
 import { addClusterRoutes } from '../routes/cluster-routes.ts';
 import { addDispatchRoute } from '../routes/dispatch-route.ts';
@@ -16,6 +17,7 @@ import { addNodeRoutes } from '../routes/node-routes.ts';
 import { addOperatorRoutes } from '../routes/operator-routes.ts';
 import { addPoolReloadRoute } from '../routes/pool-reload-route.ts';
 import { addStatsRoute } from '../routes/stats-route.ts';
+import { addTranslateRoute } from '../routes/translate-route.ts';
 import { createConnectionCloser } from './close-connections.ts';
 import { addCors } from './cors.ts';
 import { createRoutes } from './declare-route.ts';
@@ -73,6 +75,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
   const closeConnections = createConnectionCloser(app.server, clock);
   const waits = createWaits({ max: settings.maxWaits });
   const routes = createRoutes(app, services);
+  const readDispatch = createReadDispatch(services);
 
   parseBodies(app);
   app.setValidatorCompiler(compileValidator);
@@ -95,7 +98,8 @@ export function createHttpServer(services: HttpServices): HttpServer {
   if (settings.corsOrigins.length > 0) addCors(app, settings.corsOrigins);
   if (settings.hasDocs) addDocs(app, settings.version ?? '0.0.0');
   app.after(() => {
-    addDispatchRoute(routes, services);
+    addDispatchRoute(routes, services, readDispatch);
+    addTranslateRoute(routes, services, readDispatch, waits);
     addNodeRoutes(routes, services, waits);
     addJobReportRoutes(routes, services);
     addJobRoutes(routes, services, waits);

@@ -1,10 +1,20 @@
 /** Declares a route from the protocol's endpoint table, which provides schemas and role. */
 import { HTTP_ENDPOINTS, type HttpEndpoint } from '@lingua/protocol';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteGenericInterface } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  preValidationHookHandler,
+  RouteGenericInterface,
+  RouteOptions as RouteOptionsOfFastify,
+} from 'fastify';
+import type { Refusal } from '../../wire/error-reply.ts';
 import { authorize } from './authorize.ts';
 import { type DirectRoute, handleDirectly } from './handle-directly.ts';
+import { replyError } from './handle-error.ts';
 import type { HttpServices } from './http-services.ts';
 import { logAction } from './log-action.ts';
+import { parseBytes } from './read-input.ts';
 import { sendText } from './send-text.ts';
 
 export interface RouteOptions {
@@ -20,6 +30,8 @@ export interface RouteOptions {
   readonly hasHead?: boolean;
   /** An operator's request is logged. Absent: if the role is operator and the method is not GET. */
   readonly isAction?: boolean;
+  /** Makes the body before it is validated; a body that is not JSON is given to it as a buffer. */
+  readonly readBody?: (request: FastifyRequest) => Refusal | undefined;
 }
 
 export interface DeclaredRoute {
@@ -60,7 +72,8 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
               send: senderOf(options.print, settings.corsOrigins.length > 0),
             })
           : undefined;
-      app.route({
+      const { readBody } = options;
+      const route: RouteOptionsOfFastify = {
         method,
         url: path,
         exposeHeadRoute: options.hasHead ?? false,
@@ -75,8 +88,16 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
           (httpStatus === '200' ? options.print : undefined) ?? JSON.stringify,
         ...(isOpen(role) ? {} : { onRequest: authorize(services, { ...options, role }, direct) }),
         ...(isLogged(method, role, options) ? { onResponse: logAction(services.log) } : {}),
+        ...(readBody === undefined ? {} : { preValidation: before(readBody) }),
         handler: answer,
-      });
+      };
+      if (readBody === undefined) app.route(route);
+      // Only routes in this scope accept other bodies than JSON.
+      else
+        app.register(async (scope) => {
+          parseBytes(scope);
+          scope.route(route);
+        });
     },
   };
 }
@@ -89,6 +110,14 @@ const senderOf = (print: RouteOptions['print'], hasMoreHeaders: boolean): Direct
   print === undefined || hasMoreHeaders
     ? (reply, answer) => reply.send(answer)
     : (reply, answer) => sendText(reply, print(answer as never));
+
+const before =
+  (readBody: (request: FastifyRequest) => Refusal | undefined): preValidationHookHandler =>
+  (request, reply, done) => {
+    const refusal = readBody(request);
+    if (refusal === undefined) done();
+    else replyError(reply, refusal);
+  };
 
 function endpointOf(method: string, path: string): HttpEndpoint {
   const endpoint = HTTP_ENDPOINTS.find((entry) => entry.method === method && entry.path === path);

@@ -37,3 +37,8 @@ export function parseBodies(app: FastifyInstance): void {
     else done(new InvalidInput(parsed.problem), undefined);
   });
 }
+
+/** Bodies that are not JSON, as buffers. */
+export function parseBytes(app: FastifyInstance): void {
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+}

@@ -1,6 +1,7 @@
 /** Prints a job for callers and operators. Pure. */
 import type { JobOutcome, JobSummary, JobView } from '@lingua/protocol';
 import type { JobRecord } from '../../../domain/job.ts';
+import type { JobResult } from '../../../domain/job-spec.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 
 export function viewJob(job: JobRecord): JobView {
@@ -36,17 +37,17 @@ export function summarizeJob(job: JobRecord): JobSummary {
 }
 
 function outcomeOf({ result, failure }: JobRecord): JobOutcome | undefined {
-  if (result !== undefined) {
-    return omitUndefined({
-      ...result.details,
-      success: true,
-      text_asr: result.textAsr,
-      text_translated: result.textTranslated,
-      tts_audio: result.ttsAudio,
-      tts_format: result.ttsFormat,
-      processing_time_ms: result.processingTimeMs,
-      extra: result.extra,
-    }) as JobOutcome;
-  }
+  if (result !== undefined) return { success: true, ...viewResult(result) };
   return failure === undefined ? undefined : { success: false, error: { ...failure } };
 }
+
+export const viewResult = (result: JobResult): Omit<JobOutcome, 'success' | 'error'> =>
+  omitUndefined({
+    ...result.details,
+    text_asr: result.textAsr,
+    text_translated: result.textTranslated,
+    tts_audio: result.ttsAudio,
+    tts_format: result.ttsFormat,
+    processing_time_ms: result.processingTimeMs,
+    extra: result.extra,
+  });

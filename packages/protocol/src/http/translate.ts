@@ -1,0 +1,76 @@
+/** Translates one utterance in one call over HTTP. */
+import { type Static, Type } from 'typebox';
+import { count, flag, id, label, optional, text } from '../shared/bounded.ts';
+import { resultFields } from '../shared/result-fields.ts';
+import { DispatchRequest } from './dispatch.ts';
+import { JobState } from './job.ts';
+import { LONGEST_WAIT_MS } from './path.ts';
+
+/** How long a caller waits that does not send wait_ms. */
+export const DEFAULT_WAIT_MS = 30_000;
+
+const fields = {
+  ...DispatchRequest.properties,
+  session_id: optional(id('Session of the utterance; absent: a new one')),
+  wait_ms: optional(
+    count(`How long to wait for the result; ${DEFAULT_WAIT_MS} if absent`, { maximum: LONGEST_WAIT_MS }),
+  ),
+};
+
+export const TranslateRequest = Type.Object(
+  {
+    ...fields,
+    text: optional(text('Text to translate, instead of audio: UNSUPPORTED_FEATURE, nodes take audio only')),
+  },
+  {
+    title: 'TranslateRequest',
+    description: 'An utterance to translate; it needs `audio` or `audio_ref`',
+    anyOf: [{ required: ['audio'] }, { required: ['audio_ref'] }, { required: ['text'] }],
+    expects: 'send the audio in base64, or a wav file as the body with Content-Type: audio/wav',
+  },
+);
+export type TranslateRequest = Static<typeof TranslateRequest>;
+
+export const TranslateQuery = Type.Object(
+  {
+    src_lang: optional(fields.src_lang),
+    tgt_lang: optional(fields.tgt_lang),
+    session_id: fields.session_id,
+    request_id: optional(fields.request_id),
+    tenant_id: optional(fields.tenant_id),
+    wait_ms: fields.wait_ms,
+    audio_format: optional(fields.audio_format),
+    sample_rate: optional(fields.sample_rate),
+    lang_a: optional(fields.lang_a),
+    lang_b: optional(fields.lang_b),
+    require_tts: optional(flag('Speech output is required; as options.require_tts')),
+  },
+  {
+    title: 'TranslateQuery',
+    description: 'Fields of the request in the URL, for bodies that are audio; a field of a JSON body wins',
+  },
+);
+export type TranslateQuery = Static<typeof TranslateQuery>;
+
+const job = { job_id: id('Job'), request_id: optional(id('As sent')) };
+
+export const TranslateReply = Type.Object(
+  {
+    ...job,
+    src_lang: label('Source language, as requested'),
+    tgt_lang: label('Target language'),
+    ...resultFields,
+  },
+  { title: 'TranslateReply', description: 'The translation' },
+);
+export type TranslateReply = Static<typeof TranslateReply>;
+
+export const TranslatePending = Type.Object(
+  {
+    ...job,
+    state: JobState,
+    url: text('Path of the job: GET it with ?wait_ms= to wait for the result', 1024),
+  },
+  { title: 'TranslatePending', description: 'The wait has ended before the job, which goes on' },
+);
+export type TranslatePending = Static<typeof TranslatePending>;

@@ -1,0 +1,80 @@
+/** POST /v1/translate: an utterance in, its translation out. Admission is that of a dispatch; the wait is that of a long poll. */
+import { DEFAULT_WAIT_MS, type TranslateRequest } from '@lingua/protocol';
+import type { FastifyReply } from 'fastify';
+import { isErrorCode } from '../../../domain/errors.ts';
+import { isSettled, type JobRecord } from '../../../domain/job.ts';
+import type { Refusal } from '../../wire/error-reply.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
+import type { ReadDispatch } from '../requests/read-dispatch.ts';
+import { readTranslateBody } from '../requests/translate-request.ts';
+import type { Routes } from '../server/declare-route.ts';
+import { replyError } from '../server/handle-error.ts';
+import type { HttpServices } from '../server/http-services.ts';
+import { TOO_MANY_WAITS, type Waits } from '../server/waits.ts';
+import { viewResult } from '../views/job-view.ts';
+
+export function addTranslateRoute(
+  routes: Routes,
+  services: Pick<HttpServices, 'jobs' | 'reader' | 'ids' | 'clock'>,
+  readDispatch: ReadDispatch,
+  waits: Waits,
+): void {
+  const { jobs, reader, ids, clock } = services;
+  const options = { isIntake: true, namesTenant: true, readBody: readTranslateBody };
+
+  routes.add<{ Body: TranslateRequest }>('POST', '/v1/translate', options, async (request, reply) => {
+    const { body } = request;
+    if (body.text !== undefined) return replyError(reply, NO_TEXT_JOBS);
+    const waitMs = body.wait_ms ?? DEFAULT_WAIT_MS;
+    const read = readDispatch(request, { ...body, wait_ms: waitMs }, ids.sessionId());
+    if (read.kind === 'refused') return replyError(reply, read.refusal);
+    const wait = waits.begin(reply);
+    if (wait === undefined) return replyError(reply, TOO_MANY_WAITS);
+    try {
+      const waitsUntil = clock.now() + waitMs;
+      const outcome = await jobs.dispatch(read.request);
+      if (outcome.kind === 'refused') {
+        const { code, message: detail, reasons } = outcome;
+        return replyError(reply, { code, detail, reasons });
+      }
+      const { job } = outcome;
+      const leftMs = Math.max(0, waitsUntil - clock.now());
+      // A caller that disconnects ends only its wait: the job goes on for a repeat of the request.
+      return answer(reply, (await reader.settled(job.jobId, leftMs, wait.signal)) ?? job);
+    } finally {
+      wait.end();
+    }
+  });
+}
+
+function answer(reply: FastifyReply, job: JobRecord): unknown {
+  const { jobId, requestId, spec, state, result, failure } = job;
+  if (failure !== undefined) return replyError(reply, refusalOf(jobId, failure));
+  const named = { job_id: jobId, request_id: requestId };
+  if (result !== undefined && isSettled(state)) {
+    return omitUndefined({
+      ...named,
+      src_lang: spec.sourceLanguage,
+      tgt_lang: spec.targetLanguage,
+      ...viewResult(result),
+    });
+  }
+  const url = `/v1/job/${jobId}`;
+  return reply
+    .code(202)
+    .header('location', url)
+    .send(omitUndefined({ ...named, state, url }));
+}
+
+/** Nodes report codes of their own, which have no status. */
+const refusalOf = (jobId: string, { code, message }: { code: string; message: string }): Refusal =>
+  isErrorCode(code)
+    ? { code, detail: message, jobId }
+    : { code: 'PROCESSING_ERROR', detail: `${code}: ${message}`, jobId };
+
+const NO_TEXT_JOBS: Refusal = {
+  code: 'UNSUPPORTED_FEATURE',
+  detail: 'text cannot be translated yet: nodes take audio only',
+  hint: 'Send "audio" in base64, or a wav file as the body with Content-Type: audio/wav.',
+  field: '/text',
+};
