@@ -122,7 +122,7 @@ async function startScheduler() {
     sessions: { list: () => ({ sessions: [] }) },
     mailbox: { take: async () => [] },
     endpoints: { permits: () => false },
-    gate: createGate({ clock: systemClock, meter, settings: accessSettings(config) }),
+    gate: createGate({ clock: systemClock, meter, settings: accessSettings(config, 'bench') }),
     ids: createIdSource({ clock: systemClock, digestsRequests: false }),
     meter,
     log: quiet,

@@ -1,4 +1,5 @@
 /** Composition root: the servers of an instance: HTTP and sockets. */
+import { hostname } from 'node:os';
 import type { JobAssign } from '@lingua/protocol';
 import type { ForwardReports } from '../cluster/holder/forward-reports.ts';
 import type { Config } from '../config/settings.ts';
@@ -58,7 +59,12 @@ export function createServers(parts: {
   const { config, clock, ids, meter, log, registry, jobs, reports, sessions, multiInstance } = parts;
   const phase = { isDraining: false, isLeaving: false };
   setLimitGauges(meter, config);
-  const gate = createGate({ clock, meter, tenancy: parts.tenancy, settings: accessSettings(config) });
+  const gate = createGate({
+    clock,
+    meter,
+    tenancy: parts.tenancy,
+    settings: accessSettings(config, hostname()),
+  });
 
   const http = createHttpServer({
     registry,

@@ -1,4 +1,5 @@
 /** Credentials, roles, limits, and secrets. */
+import { get } from 'node:http';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 import { eventually } from '../support/eventually.ts';
@@ -61,6 +62,31 @@ describe('server that is reachable from outside', () => {
       LINGUA_SERVER__TOKENS: JSON.stringify([{ token: TOKENS.operator, role: 'operator' }]),
     });
     expect(await server.url()).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/);
+  });
+});
+
+describe('DNS rebinding with server.anonymous', () => {
+  const ANONYMOUS =
+    '[server]\nanonymous = ["session", "node", "operator"]\nallowed_hosts = ["speech.example"]\n';
+  const ask = (app: RunningApp, host: string, origin?: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const headers = { host, ...(origin !== undefined && { origin }) };
+      get(`${app.url}/api/v1/nodes`, { headers }, (reply) => resolve(reply.resume().statusCode)).on(
+        'error',
+        reject,
+      );
+    });
+
+  it('a page whose name points here may use neither HTTP nor sockets', async () => {
+    const app = await startApp({}, ANONYMOUS);
+    const sessionUrl = app.nodeUrl.replace('/ws/node', '/ws/session');
+    const rebound = { host: 'evil.example', origin: 'http://evil.example' };
+    expect(await ask(app, rebound.host, rebound.origin)).toBe(403);
+    expect(await ask(app, rebound.host)).toBe(403);
+    for (const url of [app.nodeUrl, sessionUrl]) expect(await dial(url, rebound).outcome).toBe(403);
+    expect(await ask(app, 'speech.example:5010', 'http://speech.example:9001')).toBe(200);
+    const own = { host: 'speech.example', origin: 'https://speech.example' };
+    for (const url of [app.nodeUrl, sessionUrl]) expect(await dial(url, own).outcome).toBe('open');
   });
 });
 

@@ -15,7 +15,8 @@ export const openGate = (deps: {
   readonly clock: Clock;
   readonly meter: Meter;
   readonly config: Config;
-}): Gate => createGate({ clock: deps.clock, meter: deps.meter, settings: accessSettings(deps.config) });
+}): Gate =>
+  createGate({ clock: deps.clock, meter: deps.meter, settings: accessSettings(deps.config, 'simulation') });
 
 /**
  * A process that starts again has the same credential: its name is the machine's, without the number of the start. `tenant`: of its

@@ -196,7 +196,8 @@ export function jobStoreLimits({ scheduler }: Config): JobStoreLimits {
   };
 }
 
-export function accessSettings(config: Config): AccessSettings {
+/** `machine`: the name of the machine. */
+export function accessSettings(config: Config, machine: string): AccessSettings {
   const { server } = config;
   return {
     tokens: credentialsOf(config).map(({ sha256, role, tenant_id, node_ids, name }) => ({
@@ -208,6 +209,7 @@ export function accessSettings(config: Config): AccessSettings {
     })),
     anonymous: server.anonymous,
     trustedNetworks: server.trusted_networks,
+    allowedHosts: ownNames(server, machine),
     allowedOrigins: server.allowed_origins,
     limits: {
       maxConnections: server.limits.max_connections,
@@ -219,6 +221,11 @@ export function accessSettings(config: Config): AccessSettings {
       messagesBurst: server.limits.messages_burst,
     },
   };
+}
+
+function ownNames({ host, advertise_url, allowed_hosts }: Config['server'], machine: string): string[] {
+  const advertised = advertise_url === undefined ? [] : [new URL(advertise_url).hostname];
+  return [...allowed_hosts, host, machine, ...advertised].map((name) => name.toLowerCase());
 }
 
 export function httpSettings(
@@ -254,7 +261,6 @@ export function socketSettings({ server }: Config): SocketSettings {
     maxWaitingBytes: 2 * limits.max_node_message_bytes,
     closeTimeoutMs: 2_000,
     maxNodeMessageBytes: limits.max_node_message_bytes,
-    allowedOrigins: server.allowed_origins,
     registrationDeadlineMs: REGISTRATION_DEADLINE_MS,
   };
 }

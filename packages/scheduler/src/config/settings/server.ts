@@ -21,6 +21,13 @@ const origin = text({
   doc: '',
 });
 
+const hostName = text({
+  default: '',
+  pattern: /^[A-Za-z0-9._-]{1,253}$/,
+  allowed: 'a host name without scheme and port',
+  doc: '',
+});
+
 const limits = group('Limits of one server.', {
   max_connections: integer({ default: 20_000, min: 1, max: 1_000_000, doc: 'Open sockets in total.' }),
   max_connections_per_tenant: integer({
@@ -113,10 +120,15 @@ export const server = group('Where the server listens, and who may connect.', {
     default: ['127.0.0.0/8', '::1/128'],
     doc: 'Networks from which the roles of `anonymous` are accepted.',
   }),
+  allowed_hosts: list({
+    of: hostName,
+    default: [],
+    doc: 'Names of this server, for peers without a token: their Host header must be an IP address, localhost, the name in `host` or `advertise_url`, the name of the machine, or one of these. It keeps pages whose name DNS points here from acting with the rights of `anonymous`.',
+  }),
   allowed_origins: list({
     of: origin,
     default: [],
-    doc: 'Origins from which browsers may open sockets. Empty: the origin is not checked.',
+    doc: 'Origins of web pages on other hosts that may act without a token, over HTTP and sockets. Pages of the same host name, on any port, always may. With a token the origin is not checked.',
   }),
   cors_origins: list({
     of: origin,

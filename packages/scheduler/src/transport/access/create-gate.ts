@@ -14,7 +14,7 @@ import {
   type RequestRate,
   type Spending,
 } from './request-budgets.ts';
-import { isLoopbackHost } from './request-origin.ts';
+import { isOwnHost, isOwnPage } from './request-origin.ts';
 import { createTokenBucket } from './token-bucket.ts';
 import { createTokenTable, type TokenEntry } from './tokens.ts';
 
@@ -24,7 +24,9 @@ export interface AccessSettings {
   readonly anonymous: readonly ('session' | 'node' | 'operator')[];
   /** CIDR. */
   readonly trustedNetworks: readonly string[];
-  /** Origins whose pages may open sockets; empty: not checked; `*`: any. */
+  /** Names by which peers without a token may reach this server, besides addresses and localhost. Lower case. */
+  readonly allowedHosts: readonly string[];
+  /** Origins of other hosts whose pages may act without a token; `*`: any. */
   readonly allowedOrigins: readonly string[];
   readonly limits: ConnectionLimits &
     RequestLimits & { readonly messagesPerSecond: number; readonly messagesBurst: number };
@@ -49,12 +51,13 @@ export function createGate(deps: {
   const { limits } = settings;
   const tokens = createTokenTable(settings.tokens, principalsOf);
   const trusted = createNetworks(settings.trustedNetworks);
-  const origins = new Set(settings.allowedOrigins);
+  const allowedHosts = new Set(settings.allowedHosts);
+  const allowedOrigins = new Set(settings.allowedOrigins);
   const budgets = createRequestBudgets(limits, clock.now(), deps.tenancy);
   const connections = createConnectionCounts(limits);
   const anonymousPeers = createBoundedMap<string, AnonymousPeer>({ max: MAX_KNOWN_ADDRESSES });
-  /** The last Host header that named this machine: a client sends the same one each time. */
-  let lastLoopbackHost: string | undefined;
+  /** The last Host header that named this server: a client sends the same one each time. */
+  let lastOwnHost: string | undefined;
   /**
    * Neither tokens nor anonymous roles are configured. The configuration allows that on loopback only, and there
    * every peer may act in every role.
@@ -80,9 +83,14 @@ export function createGate(deps: {
     return peer;
   }
 
-  function namesThisMachine(host: string | undefined): boolean {
-    if (host !== lastLoopbackHost && isLoopbackHost(host)) lastLoopbackHost = host;
-    return host !== undefined && host === lastLoopbackHost;
+  function namesThisServer(host: string | undefined): boolean {
+    if (host !== lastOwnHost && isOwnHost(host, allowedHosts)) lastOwnHost = host;
+    return host !== undefined && host === lastOwnHost;
+  }
+
+  /** Browsers add an origin to writes; to reads, some only add whether the request is cross-site. */
+  function isForeignPage({ origin, host, fetchSite }: Peer): boolean {
+    return origin === undefined ? fetchSite === 'cross-site' : !isOwnPage(origin, host, allowedOrigins);
   }
 
   function admitAnonymous(peer: Peer, role: Role): Admission {
@@ -90,13 +98,8 @@ export function createGate(deps: {
     if (!isTrusted || !anonymousRoles.has(role)) {
       return refused('UNAUTHORIZED', `acting as ${role} requires a token`);
     }
-    // Checked in open mode only: a server that others reach may have any name.
-    if (isOpen && !namesThisMachine(peer.host)) {
-      return refused(
-        'FORBIDDEN',
-        'without tokens the Host header must name this machine, such as "localhost"',
-      );
-    }
+    if (!namesThisServer(peer.host)) return FOREIGN_HOST;
+    if (isForeignPage(peer)) return FOREIGN_PAGE;
     return { kind: 'admitted', principal: principals[role] };
   }
 
@@ -109,9 +112,6 @@ export function createGate(deps: {
 
   return {
     admit(peer, role) {
-      if (peer.origin !== undefined && origins.size > 0 && !origins.has('*') && !origins.has(peer.origin)) {
-        return refused('FORBIDDEN', 'this origin is not in server.allowed_origins');
-      }
       if (peer.token === undefined) return admitAnonymous(peer, role);
       const principal = tokens.find(peer.token);
       // A wrong token never falls back to anonymous: its sender expects its own rights.
@@ -164,11 +164,18 @@ export function createGate(deps: {
 
 const roleOf = (name: AccessSettings['anonymous'][number]): Role => (name === 'session' ? 'client' : name);
 
-const refused = (code: 'UNAUTHORIZED' | 'FORBIDDEN', message: string): Admission => ({
-  kind: 'refused',
-  code,
-  message,
-});
+function refused(code: 'UNAUTHORIZED' | 'FORBIDDEN', message: string): Admission {
+  return { kind: 'refused', code, message };
+}
+
+const FOREIGN_HOST = refused(
+  'FORBIDDEN',
+  'without a token the Host header must be an IP address, "localhost" or a name in server.allowed_hosts',
+);
+const FOREIGN_PAGE = refused(
+  'FORBIDDEN',
+  'without a token a web page must come from this host, or its origin must be in server.allowed_origins',
+);
 
 const forEachRole = (make: (role: Role) => Principal): Readonly<Record<Role, Principal>> => ({
   node: make('node'),

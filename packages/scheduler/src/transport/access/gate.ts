@@ -28,7 +28,9 @@ export interface Peer {
   /** From the Authorization header or, on sockets, ?token=. */
   readonly token?: string | undefined;
   readonly host?: string | undefined;
-  readonly origin?: string;
+  readonly origin?: string | undefined;
+  /** The Sec-Fetch-Site header. */
+  readonly fetchSite?: string | undefined;
 }
 
 export type Admission =

@@ -1,30 +1,38 @@
-/** Whether a request comes from this machine or from a trusted web page. Pure. */
-import { isIPv4 } from 'node:net';
-import { isLoopbackAddress } from './networks.ts';
+/** Whether a request without a token was meant for this server, or comes from a foreign web page. Pure. */
+import { isIP, isIPv4 } from 'node:net';
 
-const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::\d{1,5})?$/i;
+const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]@/\s]+))(?::\d{1,5})?$/i;
+/** Origins that browsers send for web pages; `null` is a sandboxed page. Other programs send none, or their own kind. */
+const PAGE = /^(https?:|null$)/i;
 
-/**
- * DNS may point evil.example to 127.0.0.1 (DNS rebinding): a page there then sends requests from loopback, and its
- * browser takes them for same-origin, but the Host header still names evil.example.
- */
-export function isLoopbackHost(host: string | undefined): boolean {
+/** The name or address in a Host header, without port, brackets and final dot. Undefined: it is malformed. */
+export function nameInHost(host: string | undefined): string | undefined {
   const [, address, name] = HOST.exec(host ?? '') ?? [];
-  if (address !== undefined) return isLoopbackAddress(address);
-  if (name === undefined) return false;
-  return (name.startsWith('127.') && isIPv4(name)) || name.toLowerCase() === 'localhost';
+  if (address !== undefined) return isIP(address) === 6 ? address.toLowerCase() : undefined;
+  return name?.toLowerCase().replace(/\.$/, '');
 }
 
 /**
- * An anonymous peer is trusted for its network, and every page that its user visits is in that network, too. So the
- * page must be this server's own or have a listed origin.
+ * DNS may point evil.example to this server (DNS rebinding): a page there then sends requests from the network of its
+ * user, and the browser takes them for same-origin, but the Host header still names evil.example. No name in DNS is an
+ * address, and browsers resolve "localhost" themselves.
  */
-export const isTrustedOrigin = (
+export function isOwnHost(host: string | undefined, allowedHosts: ReadonlySet<string>): boolean {
+  const name = nameInHost(host);
+  if (name === undefined) return false;
+  return name === 'localhost' || isIPv4(name) || name.includes(':') || allowedHosts.has(name);
+}
+
+/**
+ * A peer without a token is trusted for its network, and every page that its user visits is in that network, too. So
+ * the page must have the name of this server, on any port, or a listed origin.
+ */
+export function isOwnPage(
   origin: string,
   host: string | undefined,
-  listed: readonly string[],
-): boolean =>
-  origin === `http://${host}` ||
-  origin === `https://${host}` ||
-  listed.includes(origin) ||
-  listed.includes('*');
+  allowedOrigins: ReadonlySet<string>,
+): boolean {
+  if (!PAGE.test(origin) || allowedOrigins.has('*') || allowedOrigins.has(origin)) return true;
+  const name = nameInHost(origin.replace(/^https?:\/\//i, ''));
+  return name !== undefined && name !== 'null' && name === nameInHost(host);
+}

@@ -6,8 +6,7 @@ import type { IdSource } from '../../ports/id-source.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { SlowWatch } from '../../ports/slow-watch.ts';
-import type { Gate, Peer, Principal, Role } from '../access/gate.ts';
-import { isLoopbackHost, isTrustedOrigin } from '../access/request-origin.ts';
+import type { Gate, Principal, Role } from '../access/gate.ts';
 import { DRAINING_REFUSAL, type Refusal } from '../wire/error-reply.ts';
 import { ErrorReportingWebSocket } from './error-message.ts';
 import { type GuardedSocket, type GuardSettings, guardSocket, type SocketHandler } from './guarded-socket.ts';
@@ -17,11 +16,6 @@ import { refuseUpgrade } from './refuse-upgrade.ts';
 
 export interface SocketSettings extends GuardSettings {
   readonly maxNodeMessageBytes: number;
-  /**
-   * server.allowed_origins. The gate checks them for every peer; here they list the pages that may be nodes without a
-   * token. Absent: none.
-   */
-  readonly allowedOrigins?: readonly string[];
   /** From the opening of a node's socket to its node_register. */
   readonly registrationDeadlineMs: number;
 }
@@ -73,8 +67,6 @@ interface OpenRoute {
   count: number;
 }
 
-/** Origins that browsers send for web pages; `null` is a sandboxed page. */
-const PAGE = /^(https?:|null$)/i;
 /** Programs that fragment a message use frames of thousands of bytes; many small ones are an attack. */
 const MAX_FRAGMENTS = 4_096;
 const MIN_BYTES_PER_CHUNK = 512;
@@ -108,12 +100,6 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
       return refused(admission.code.toLowerCase(), { code: admission.code, detail: admission.message });
     }
     const { principal } = admission;
-    if (route.route.kind === 'node' && principal.isAnonymous && isForeignPage(peer)) {
-      return refused('foreign_page', {
-        code: 'FORBIDDEN',
-        detail: 'a web page may not be a node without a token',
-      });
-    }
     const capped = route.route.refusalOf?.(principal);
     if (capped !== undefined) return refused(capped.reason, capped.refusal);
     const entry = gate.enter(principal, peer.address);
@@ -122,15 +108,6 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
       return refused('full', { code: 'RATE_LIMITED', status: 503, detail });
     }
     return { kind: 'entered', route, principal, leave: entry.leave };
-  }
-
-  /**
-   * Programs send no origin. DNS may point any name here, so only a loopback Host header counts as this server's own
-   * page.
-   */
-  function isForeignPage({ origin, host }: Peer): boolean {
-    if (origin === undefined || !PAGE.test(origin)) return false;
-    return !isTrustedOrigin(origin, isLoopbackHost(host) ? host : undefined, settings.allowedOrigins ?? []);
   }
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

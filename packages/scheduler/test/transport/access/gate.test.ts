@@ -57,8 +57,8 @@ describe('gate with tokens', () => {
 
   it('anonymous roles apply to trusted networks only', () => {
     const gate = gateWith({ anonymous: ['session', 'node', 'operator'], trustedNetworks: ['10.0.0.0/8'] });
-    expect(verdicts(gate, { address: '10.1.2.3', host: 'scheduler.example' })).toEqual([YES, YES, YES]);
-    expect(verdicts(gate, { address: '::ffff:10.1.2.3' })).toEqual([YES, YES, YES]);
+    expect(verdicts(gate, { address: '10.1.2.3', host: '10.0.0.1' })).toEqual([YES, YES, YES]);
+    expect(verdicts(gate, { address: '::ffff:10.1.2.3', host: '10.0.0.1' })).toEqual([YES, YES, YES]);
     expect(verdicts(gate, LOCAL)).toEqual([NO, NO, NO]);
     expect(verdicts(gate, REMOTE)).toEqual([NO, NO, NO]);
   });
@@ -102,27 +102,43 @@ describe('gate without tokens and anonymous roles', () => {
     expect(verdicts(open, { ...LOCAL, token: 'any' })).toEqual([NO, NO, NO]);
   });
 
-  it('configured anonymous roles are the only ones, for any host name', () => {
+  it('configured anonymous roles are the only ones', () => {
     const gate = gateWith({ tokens: [], anonymous: ['session', 'node'], trustedNetworks: ['10.0.0.0/8'] });
-    expect(verdicts(gate, { address: '10.0.0.5', host: 'gpu-box' })).toEqual([YES, YES, NO]);
+    expect(verdicts(gate, { address: '10.0.0.5', host: '10.0.0.1:5010' })).toEqual([YES, YES, NO]);
   });
 });
 
-describe('origin check', () => {
-  const gate = gateWith({ allowedOrigins: ['https://app.example'] });
-  const token = 'acme-token';
+describe('DNS rebinding with server.anonymous', () => {
+  const gate = gateWith({
+    anonymous: ['session'],
+    allowedHosts: ['gpu-box'],
+    allowedOrigins: ['https://app.example'],
+  });
+  const verdict = (peer: Peer) => {
+    const admission = gate.admit(peer, 'client');
+    return admission.kind === 'admitted' ? YES : admission.code;
+  };
 
-  it('an origin is checked only if it was sent and origins are listed', () => {
-    expect(gate.admit({ ...REMOTE, token }, 'client').kind).toBe('admitted');
-    expect(gate.admit({ ...REMOTE, token, origin: 'https://app.example' }, 'client').kind).toBe('admitted');
-    expect(gate.admit({ ...REMOTE, token, origin: 'https://evil.example' }, 'client')).toMatchObject({
-      code: 'FORBIDDEN',
-    });
-    expect(gateWith().admit({ ...REMOTE, token, origin: 'https://evil.example' }, 'client').kind).toBe(
-      'admitted',
-    );
-    const any = gateWith({ allowedOrigins: ['*'] });
-    expect(any.admit({ ...REMOTE, token, origin: 'https://evil.example' }, 'client').kind).toBe('admitted');
+  it('a Host header that names another server is refused without a token', () => {
+    expect(verdict({ address: '127.0.0.1', host: 'gpu-box:5010' })).toBe(YES);
+    expect(verdict({ address: '127.0.0.1', host: 'evil.example:5010' })).toBe('FORBIDDEN');
+    // The browser takes the page for same-origin, because DNS points its name here.
+    const rebound = { address: '127.0.0.1', host: 'evil.example', origin: 'http://evil.example' };
+    expect(verdict(rebound)).toBe('FORBIDDEN');
+  });
+
+  it('a page of another host is refused without a token, unless listed', () => {
+    const from = (origin: string) => verdict({ ...LOCAL, origin });
+    expect(from('http://localhost:9001')).toBe(YES);
+    expect(from('https://app.example')).toBe(YES);
+    expect(from('https://evil.example')).toBe('FORBIDDEN');
+    expect(from('null')).toBe('FORBIDDEN');
+    expect(verdict({ ...LOCAL, fetchSite: 'cross-site' })).toBe('FORBIDDEN');
+  });
+
+  it('with a token neither Host nor Origin is checked', () => {
+    const peer = { ...REMOTE, host: 'any.example', origin: 'https://evil.example', token: 'acme-token' };
+    expect(verdict(peer)).toBe(YES);
   });
 });
 
@@ -163,11 +179,11 @@ describe('node ids of a peer', () => {
   });
 
   it('127.0.0.1 and ::1 are the same anonymous peer', () => {
-    const four = admitted(gate, { address: '127.0.0.1' }, 'node');
-    const six = admitted(gate, { address: '::1' }, 'node');
+    const four = admitted(gate, LOCAL, 'node');
+    const six = admitted(gate, { ...LOCAL, address: '::1' }, 'node');
     expect(four.credential).toBe(six.credential);
     const trusting = gateWith({ anonymous: ['node'], trustedNetworks: ['0.0.0.0/0'] });
-    const other = admitted(trusting, { address: '10.0.0.1' }, 'node');
+    const other = admitted(trusting, { ...LOCAL, address: '10.0.0.1' }, 'node');
     expect(other.credential).not.toBe(four.credential);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createNetworks, isLoopbackAddress } from '../../../src/transport/access/networks.ts';
-import { isLoopbackHost } from '../../../src/transport/access/request-origin.ts';
+import { isOwnHost, isOwnPage } from '../../../src/transport/access/request-origin.ts';
 
 describe('networks', () => {
   it.each([
@@ -50,11 +50,20 @@ describe('networks', () => {
   });
 });
 
-describe('loopback host', () => {
-  it.each(['localhost', 'LOCALHOST:5010', '127.0.0.1', '127.0.0.1:5010', '127.9.9.9', '[::1]', '[::1]:5010'])(
-    '%s is a loopback host',
-    (host) => expect(isLoopbackHost(host)).toBe(true),
-  );
+describe('host of a request without a token', () => {
+  const allowed = new Set(['speech.example']);
+
+  it.each([
+    'localhost',
+    'LOCALHOST:5010',
+    'localhost.',
+    '127.0.0.1',
+    '10.0.0.1:5010',
+    '[::1]',
+    '[2001:db8::1]:5010',
+    'speech.example',
+    'Speech.Example.:443',
+  ])('%s is accepted', (host) => expect(isOwnHost(host, allowed)).toBe(true));
 
   it.each([
     undefined,
@@ -63,15 +72,39 @@ describe('loopback host', () => {
     'evil.example:5010',
     'localhost.evil.example',
     '127.0.0.1.evil.example',
+    'speech.example.evil.example',
     '127.1',
-    '10.0.0.1',
-    '[::2]',
+    '[evil.example]',
     '::1',
     'localhost:5010:1',
     'localhost@evil.example',
     'localhost/evil.example',
-  ])('%s is not a loopback host', (host) => expect(isLoopbackHost(host)).toBe(false));
+  ])('%s is refused', (host) => expect(isOwnHost(host, allowed)).toBe(false));
+});
 
+describe('page of a request without a token', () => {
+  const listed = new Set(['https://app.example']);
+
+  it.each([
+    ['http://localhost:9001', 'localhost:5010'],
+    ['https://speech.example', 'speech.example:443'],
+    ['http://[::1]:9001', '[::1]:5010'],
+    ['https://app.example', 'localhost'],
+    ['file://', 'localhost'],
+  ])('%s may act on %s', (origin, host) => expect(isOwnPage(origin, host, listed)).toBe(true));
+
+  it.each([
+    ['https://evil.example', 'localhost'],
+    ['null', 'localhost'],
+    ['null', 'null'],
+    ['http://localhost.evil.example', 'localhost'],
+    ['https://app.example.evil.example', 'localhost'],
+    ['https://app.example:444', 'localhost'],
+    ['http://', 'localhost'],
+  ])('%s may not act on %s', (origin, host) => expect(isOwnPage(origin, host, listed)).toBe(false));
+});
+
+describe('loopback addresses', () => {
   it('loopback addresses of both families are recognised', () => {
     expect(['127.0.0.1', '::1', '::ffff:127.0.0.1'].every(isLoopbackAddress)).toBe(true);
     expect(['128.0.0.1', '::2', 'localhost'].some(isLoopbackAddress)).toBe(false);

@@ -91,7 +91,7 @@ describe('open server without tokens', () => {
   });
 
   it('pages of other origins are refused without a token', async () => {
-    const { url, post } = await startServer({ settings: { corsOrigins: ['https://app.example'] } });
+    const { url, post } = await startServer({ access: { allowedOrigins: ['https://app.example'] } });
     await post('/v1/node/register', REGISTER);
     const cordon = (origin: string) => post('/api/v1/nodes/node-123/cordon', undefined, { origin });
     expect((await cordon('https://evil.example')).status).toBe(403);

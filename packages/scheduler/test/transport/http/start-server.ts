@@ -24,6 +24,7 @@ export const OPEN: AccessSettings = {
   tokens: [],
   anonymous: [],
   trustedNetworks: ['127.0.0.0/8', '::1/128'],
+  allowedHosts: [],
   allowedOrigins: [],
   limits: {
     maxConnections: 100,

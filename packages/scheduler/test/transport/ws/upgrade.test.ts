@@ -39,23 +39,6 @@ describe('socket upgrade', () => {
     expect(harness.gate.open).toBe(0);
   });
 
-  it('web pages may not be nodes without a token, programs may', async () => {
-    await start({ settings: { allowedOrigins: ['https://console.example'] } });
-    const page = { origin: 'https://page.example' };
-    expect(await harness.refusal('/ws/node', page)).toMatchObject({
-      status: 403,
-      body: { error: 'FORBIDDEN' },
-    });
-    expect((await harness.refusal('/ws/node', { origin: 'null' })).status).toBe(403);
-    await harness.connect('/ws/node?token=secret', page);
-    await harness.connect('/ws/node', { origin: 'https://console.example' });
-    await harness.connect('/ws/node', { origin: `http://127.0.0.1:${harness.port}` });
-    await harness.connect('/ws/node', { origin: 'file://' });
-    // Its name points here by DNS rebinding: for the browser it is the same origin.
-    const rebound = { origin: 'http://evil.example:5010', headers: { host: 'evil.example:5010' } };
-    expect((await harness.refusal('/ws/node', rebound)).status).toBe(403);
-  });
-
   it.each(['/ws/node', '/ws/session'])(
     '%s does not negotiate permessage-deflate, which needs ten times the memory',
     async (path) => {

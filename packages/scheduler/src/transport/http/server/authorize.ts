@@ -2,7 +2,6 @@
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { DEFAULT_TENANT, type NodeId } from '../../../domain/ids.ts';
 import type { Gate, Principal, Role } from '../../access/gate.ts';
-import { isTrustedOrigin } from '../../access/request-origin.ts';
 import { readBearerToken } from '../../access/tokens.ts';
 import { DRAINING_REFUSAL, type Refusal } from '../../wire/error-reply.ts';
 import type { Direct } from './handle-directly.ts';
@@ -40,15 +39,12 @@ function findRefusal(services: Services, entry: Entry, request: FastifyRequest):
   if (entry.isIntake === true && services.readiness().reasons.includes(DRAINING)) return DRAINING_REFUSAL;
   // `raw` directly: Fastify's getters add two property reads.
   const { headers, socket } = request.raw;
-  const { authorization, host } = headers;
+  const { authorization, host, origin, 'sec-fetch-site': fetchSite } = headers;
   const token = authorization === undefined ? undefined : readBearerToken(authorization);
   const address = socket.remoteAddress ?? '';
-  const admission = gate.admit({ address, token, host }, entry.role);
+  const admission = gate.admit({ address, token, host, origin, fetchSite }, entry.role);
   if (admission.kind === 'refused') return { code: admission.code, detail: admission.message };
   const { principal } = admission;
-  if (principal.isAnonymous && isForeignPage(headers, services.settings.corsOrigins)) {
-    return { code: 'FORBIDDEN', detail: 'a page of another origin may not act without a token' };
-  }
   request.principal = principal;
   return refusalOfSpending(gate.spend(chargedTenant(principal, entry)));
 }
@@ -68,17 +64,6 @@ export function refusalOfSpending(spending: ReturnType<Gate['spend']>): Refusal 
     detail: `too many requests ${whose}`,
     retryAfterMs: spending.retryAfterMs,
   };
-}
-
-/**
- * A web page may send simple requests to any server. Browsers add an origin to writes; to reads, some only add
- * whether the request is cross-site, and fetching jobs removes them.
- */
-function isForeignPage(
-  { origin, host, 'sec-fetch-site': site }: FastifyRequest['headers'],
-  listed: readonly string[],
-): boolean {
-  return origin === undefined ? site === 'cross-site' : !isTrustedOrigin(origin, host, listed);
 }
 
 /** The credential allows the node id, and no other credential has registered it. */
