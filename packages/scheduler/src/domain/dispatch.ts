@@ -35,4 +35,8 @@ export type DispatchOutcome =
       readonly code: ErrorCode;
       readonly message: string;
       readonly reasons?: readonly RejectionCount[];
+      /** What the caller can do about this cause; absent: the hint of the code. */
+      readonly hint?: string | undefined;
+      /** `null`: a retry alone does not help. Absent: not known. */
+      readonly retryAfterMs?: number | null | undefined;
     };

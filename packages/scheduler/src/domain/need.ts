@@ -38,36 +38,49 @@ export interface Need {
 
 export type { Direction };
 
-/** Why a node was excluded. The first reason in this order counts; `capability` reasons make NO_CAPABLE_NODE. */
-export const REJECTIONS = [
-  'asr_lang_unsupported',
-  'semantic_lang_unsupported',
-  'lang_pair_unsupported',
-  'tts_lang_unsupported',
-  'src_auto_no_candidate',
-  'service_not_installed',
-  'feature_unsupported',
-  'audio_ref_unsupported',
-  'not_in_public_pool',
-  'gpu_unavailable',
-  'not_in_pool',
-  'offline',
-  'status_not_ready',
-  'stale_heartbeat',
-  'cordoned',
-  'ejected',
-  'model_not_available',
-  'excluded',
-  'resource_threshold_exceeded',
-  'capacity_exceeded',
-  'reserve_denied',
-] as const;
-export type Rejection = (typeof REJECTIONS)[number];
+/**
+ * Why a node was excluded, stage by stage. The first reason in this order counts for a node. Each stage judges the nodes that passed the one
+ * before: the first stage that leaves no node has the cause of a refusal.
+ */
+export const REJECTION_STAGES = {
+  /** Has the languages and services. */
+  can: [
+    'asr_lang_unsupported',
+    'semantic_lang_unsupported',
+    'lang_pair_unsupported',
+    'tts_lang_unsupported',
+    'src_auto_no_candidate',
+    'service_not_installed',
+    'feature_unsupported',
+  ],
+  /** Fits the kind of audio, the tenant and the pools of the job. */
+  may: ['audio_ref_unsupported', 'not_in_public_pool', 'gpu_unavailable', 'not_in_pool'],
+  ready: [
+    'disconnected',
+    'offline',
+    'status_not_ready',
+    'stale_heartbeat',
+    'cordoned',
+    'ejected',
+    'model_not_available',
+    'excluded',
+    'resource_threshold_exceeded',
+  ],
+  room: ['capacity_exceeded', 'reserve_denied'],
+} as const;
 
-/** Reasons about what the node is, not its current state: if these exclude every node, the error is NO_CAPABLE_NODE. */
-export const CAPABILITY_REJECTIONS: ReadonlySet<Rejection> = new Set(
-  REJECTIONS.slice(0, REJECTIONS.indexOf('offline')),
+export type RejectionStage = keyof typeof REJECTION_STAGES;
+export type Rejection = (typeof REJECTION_STAGES)[RejectionStage][number];
+
+export const REJECTIONS: readonly Rejection[] = Object.values(REJECTION_STAGES).flat();
+
+const STAGE_OF: ReadonlyMap<Rejection, RejectionStage> = new Map(
+  (Object.keys(REJECTION_STAGES) as RejectionStage[]).flatMap((stage) =>
+    REJECTION_STAGES[stage].map((reason): [Rejection, RejectionStage] => [reason, stage]),
+  ),
 );
+
+export const stageOf = (reason: Rejection): RejectionStage => STAGE_OF.get(reason) as RejectionStage;
 
 export interface RejectionCount {
   readonly reason: Rejection;

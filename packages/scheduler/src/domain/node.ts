@@ -44,6 +44,8 @@ export interface NodeView {
   readonly nodeId: NodeId;
   readonly profile: NodeProfile;
   readonly health: NodeHealth;
+  /** False: its socket is closed. Always true for a node without a socket. */
+  readonly isConnected: boolean;
   /** The last heartbeat is within the stale limit. */
   readonly isFresh: boolean;
   /** Below the resource thresholds. */
@@ -60,6 +62,8 @@ export interface NodeView {
   readonly markedServices: readonly string[];
   /** Service types that only marked services of the node provide. */
   readonly markedTypes: readonly string[];
+  /** When the first of these marks ends; absent without marks. */
+  readonly marksEndAt?: number | undefined;
 }
 
 /** Its health allows new reservations. The ledger enforces the same rule. */

@@ -32,7 +32,6 @@ export function createControl({ clock, events, log, settings }: RegistryDeps, fl
       // Legacy nodes reconnect after five seconds at the earliest, so their jobs are retried at once.
       const graceMs = node.profile.isLegacy ? 0 : settings.nodeReconnectGraceMs;
       node.lostUntil = clock.now() + graceMs;
-      node.isFresh = false;
       void fleet.publish(node);
       events.disconnected(nodeId, graceMs);
     },

@@ -89,8 +89,6 @@ export interface NodeStatus {
   readonly channel: NodeChannel;
   /** Where jobs are posted, for channel `endpoint`. */
   readonly endpoint?: string;
-  /** False: its socket is closed. Always true for a node without a socket. */
-  readonly isConnected: boolean;
   /** The heartbeat interval to expect. */
   readonly intervalMs: number;
   readonly registeredAt: number;

@@ -75,6 +75,7 @@ export const viewOf = (node: RegisteredNode, thresholds: Thresholds): NodeView =
   nodeId: node.nodeId,
   profile: node.profile,
   health: node.health.health,
+  isConnected: isConnected(node),
   isFresh: node.isFresh,
   isCalm: isCalm(node.resources, thresholds),
   isQueueing: (node.resources.gpuQueueLength ?? 0) > 0,
@@ -84,18 +85,21 @@ export const viewOf = (node: RegisteredNode, thresholds: Thresholds): NodeView =
   lastBeatAt: node.health.lastBeatAt,
   markedServices: node.hidden.services,
   markedTypes: node.hidden.types,
+  ...(node.hidden.endAt !== undefined && { marksEndAt: node.hidden.endAt }),
 });
 
 /** Ignores the time of the last heartbeat: it always differs, and selection uses `isFresh`. */
 export const isSameView = (a: NodeView, b: NodeView): boolean =>
   a.profile === b.profile &&
   a.health === b.health &&
+  a.isConnected === b.isConnected &&
   a.isFresh === b.isFresh &&
   a.isCalm === b.isCalm &&
   a.isQueueing === b.isQueueing &&
   a.isCordoned === b.isCordoned &&
   a.isEjected === b.isEjected &&
   a.slots === b.slots &&
+  a.marksEndAt === b.marksEndAt &&
   isSameList(a.markedServices, b.markedServices) &&
   isSameList(a.markedTypes, b.markedTypes);
 
@@ -128,7 +132,6 @@ export function statusOf(node: RegisteredNode, settings: ManagementSettings): No
     credential: node.identity.credential,
     generation: node.generation,
     channel: node.channel,
-    isConnected: isConnected(node),
     intervalMs: Math.round(staleAfterMs(node, settings) / 3),
     registeredAt,
     resources: node.resources,

@@ -143,6 +143,7 @@ const nodeView = (nodeId: string, slots: number, now: number): NodeView => ({
   nodeId,
   profile: PROFILE,
   health: 'ready',
+  isConnected: true,
   isFresh: true,
   isCalm: true,
   isQueueing: false,

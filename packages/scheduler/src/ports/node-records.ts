@@ -28,8 +28,6 @@ export interface NodeRecord extends RecordVersion {
   readonly view: NodeView;
   /** The credential that registered the node; requests for the node need the same one. */
   readonly credential: string;
-  /** False: its socket is closed. Always true for a node without a socket. */
-  readonly isConnected: boolean;
   /** The jobs that were running on the node when this connection began, if the node reported them. */
   readonly runningJobIds?: readonly string[];
   /** The heartbeat interval that the node was sent. */

@@ -14,6 +14,7 @@ import { createExclusionLog, type ExclusionLog } from './dispatch/exclusion-log.
 import { createPlacement } from './dispatch/placement.ts';
 import { createRefreshFullNodes } from './dispatch/refresh-full-nodes.ts';
 import { placingOf } from './dispatch/repeats.ts';
+import { createSlotTimes } from './dispatch/retry-after.ts';
 import { createSessionHistory } from './dispatch/session-history.ts';
 import {
   type Engine,
@@ -102,6 +103,7 @@ export function createJobService(
       keepMs: Math.max(settings.jobDeadlineMs, settings.spreadWindowMs),
     }),
     excluded: createExclusionLog(deps),
+    slotTimes: createSlotTimes(),
     poolWatch: createPoolWatch(deps),
     defaultSelection: {
       chance: deps.chance,

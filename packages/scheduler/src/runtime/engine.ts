@@ -29,6 +29,7 @@ import { applyMove, applyMoveLater } from './attempts/record-move.ts';
 import type { TimerWheel } from './attempts/timer-wheel.ts';
 import type { ExclusionLog } from './dispatch/exclusion-log.ts';
 import type { RefreshFullNodes } from './dispatch/refresh-full-nodes.ts';
+import type { SlotTimes } from './dispatch/retry-after.ts';
 import type { SessionHistory } from './dispatch/session-history.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
 import type { InFlightJob } from './in-flight-job.ts';
@@ -110,6 +111,7 @@ export interface Engine extends EnginePorts {
   readonly budget: RetryBudget;
   readonly history: SessionHistory;
   readonly excluded: ExclusionLog;
+  readonly slotTimes: SlotTimes;
   readonly poolWatch: PoolWatch;
   /** Options for a job that excludes no node. */
   readonly defaultSelection: SelectOptions;

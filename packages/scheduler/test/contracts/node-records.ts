@@ -58,6 +58,7 @@ export function nodeRecordsContract(
               isLegacy: true,
             },
             health: 'degraded',
+            isConnected: false,
             isFresh: false,
             isCalm: false,
             isQueueing: true,
@@ -66,6 +67,7 @@ export function nodeRecordsContract(
             slots: 0,
             markedServices: ['a b', 'ç\n'],
             markedTypes: ['nmt', 'tone'],
+            marksEndAt: 1_700_000_060_000,
           },
         );
         for (const record of [plain, full]) {

@@ -212,7 +212,8 @@ describe('HTTP API with curl only', () => {
     expect(status).toBe(503);
     expect(body).toMatchObject({
       error: 'NO_CAPABLE_NODE',
-      detail: 'No node supports semantic(en) + nmt(en->fr).',
+      detail:
+        'No node supports semantic(en) + nmt(en->fr): 2 of 2 registered nodes are without translation (nmt) en->fr.',
     });
     expect(body.reasons).toEqual([
       {

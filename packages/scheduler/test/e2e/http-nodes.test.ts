@@ -198,7 +198,7 @@ describe('HTTP node with a socket', () => {
     const node = await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-a', onJob: holdJobs().onJob });
     await app.readyNodes(1);
     node.kill();
-    await eventually(() => app.app.registry.get('node-a')?.isConnected === false);
+    await eventually(() => app.app.registry.get('node-a')?.view.isConnected === false);
     await app.post('/v1/node/heartbeat', { node_id: 'node-a', health: 'ready' });
     const { job_id } = await app.dispatch();
     expect(await take(app, 'node-a')).toMatchObject([{ job_id }]);

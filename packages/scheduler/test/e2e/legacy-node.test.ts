@@ -238,7 +238,7 @@ describe('connection of a legacy node', () => {
       await eventually(() => node.connections() === count && node.isOpen());
       await app.readyNodes(1);
       node.drop();
-      await eventually(() => app.app.registry.get(node.nodeId() ?? '')?.isConnected === false);
+      await eventually(() => app.app.registry.get(node.nodeId() ?? '')?.view.isConnected === false);
     }
     expect((await app.tryDispatch()).body).toMatchObject({ error: 'ALL_CANDIDATES_FULL_OR_FAILED' });
     expect(node.connections()).toBe(2);

@@ -82,7 +82,7 @@ describe('SDK node', () => {
     await held.job();
     await eventually(async () => (await app.job(job_id)).state === 'RUNNING');
     wire.cut({ isKept: true });
-    await eventually(() => app.app.registry.get('node-a')?.isConnected === false);
+    await eventually(() => app.app.registry.get('node-a')?.view.isConnected === false);
     // The job ends while there is no connection.
     held.finish();
     await eventually(() => node.metrics().kept === 1);

@@ -9,10 +9,17 @@ describe('the loss of a socket', () => {
     news();
     registry.disconnected('node-1', generation);
     expect(told).toMatchObject([
-      { event: 'changed', view: { isFresh: false, health: 'ready' } },
+      { event: 'changed', view: { isConnected: false, isFresh: true, health: 'ready' } },
       { event: 'disconnected', nodeId: 'node-1', graceMs: 0 },
     ]);
-    expect(registry.get('node-1')?.isConnected).toBe(false);
+    expect(registry.get('node-1')?.view.isConnected).toBe(false);
+  });
+
+  it('makes the node disconnected, its heartbeat is not stale', async () => {
+    const { readyNode, registry, view } = createFixture();
+    const { generation, nodeId } = await readyNode();
+    registry.disconnected(nodeId, generation);
+    expect(view(nodeId)).toMatchObject({ isConnected: false, isFresh: true });
   });
 
   it('has a grace period, except for legacy nodes', async () => {
@@ -53,7 +60,10 @@ describe('the loss of a socket', () => {
     news();
     registry.disconnected('node-1', old.generation);
     expect(told).toEqual([]);
-    expect(registry.get('node-1')).toMatchObject({ isConnected: true, generation: fresh.generation });
+    expect(registry.get('node-1')).toMatchObject({
+      view: { isConnected: true },
+      generation: fresh.generation,
+    });
   });
 
   it('is published once', async () => {
@@ -90,7 +100,7 @@ describe('a heartbeat', () => {
     const { generation } = await readyNode();
     registry.disconnected('node-1', generation);
     expect(await beat({ generation })).toEqual({ kind: 'stale_generation' });
-    expect(view('node-1')?.isFresh).toBe(false);
+    expect(view('node-1')?.isConnected).toBe(false);
   });
 
   it('over HTTP does not revive a node whose socket was lost', async () => {
@@ -167,7 +177,7 @@ describe('a node that registered over HTTP', () => {
     expect(of('disconnected')).toMatchObject([{ graceMs: 2_000 }]);
     await clock.advance(5_000);
     expect(await beat({ runningJobIds: ['job-3'] })).toEqual({ kind: 'beat', health: 'ready' });
-    expect(registry.get('node-1')).toMatchObject({ channel: 'mailbox', isConnected: true });
+    expect(registry.get('node-1')).toMatchObject({ channel: 'mailbox', view: { isConnected: true } });
     expect(of('connected').at(-1)?.runningJobIds).toEqual(['job-3']);
   });
 

@@ -139,7 +139,7 @@ function verdict({
   candidate_node_id: candidate,
   selected_pool: pool,
 }: ExplainReply): string {
-  const where = pool === undefined ? '' : ` in pool ${poolWord(pool)}`;
+  const where = pool === undefined ? '' : pool === -1 ? ' in no pool' : ` in pool ${pool}`;
   if (outcome === 'dispatch') {
     return candidate === undefined
       ? `Would be dispatched now${where}.`
@@ -167,7 +167,8 @@ function printNode({
   pool_ids: poolIds,
   failed,
 }: NonNullable<ExplainReply['node']>) {
-  const where = poolIds.length === 0 ? '' : ` (pool ${poolIds.map(poolWord).join(', ')})`;
+  const where =
+    poolIds.length === 0 ? '' : poolIds[0] === -1 ? ' (in no pool)' : ` (pool ${poolIds.join(', ')})`;
   if (!known) return `Node ${nodeId} is not registered; GET /api/v1/nodes lists those that are.`;
   if (candidate) return `Node ${nodeId}${where} could be chosen.`;
   const facts = failed.map(({ reason, fact }) => `  - ${fact}  [${reason}]`);

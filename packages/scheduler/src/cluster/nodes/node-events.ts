@@ -110,8 +110,8 @@ export function createNodeEvents(deps: {
     let cursor: string | undefined;
     do {
       const page = registry().list(cursor === undefined ? { limit: PAGE } : { limit: PAGE, cursor });
-      for (const { view, channel, isConnected } of page.nodes)
-        if (channel === 'socket' && isConnected) yield view.nodeId;
+      for (const { view, channel } of page.nodes)
+        if (channel === 'socket' && view.isConnected) yield view.nodeId;
       cursor = page.cursor;
     } while (cursor !== undefined);
   }
@@ -122,8 +122,8 @@ export function createNodeEvents(deps: {
       fleet.upsert(view);
       if (before === undefined) readLoadSoon(nodeId);
       // Once per connection: a second `nodeLeft` would start the grace again.
-      if (before?.generation === generation && before.isConnected === record.isConnected) return;
-      if (record.isConnected) jobs().nodeReturned(nodeId, record.runningJobIds, generation);
+      if (before?.generation === generation && before.view.isConnected === view.isConnected) return;
+      if (view.isConnected) jobs().nodeReturned(nodeId, record.runningJobIds, generation);
       else jobs().nodeLeft(nodeId, graceOf(record));
     },
     beat: (nodeId, at) => fleet.beat(nodeId, at),
@@ -213,13 +213,12 @@ export const recordAttemptOutcome =
   };
 
 function recordOf(node: RegisteredNode, runningJobIds: readonly string[] | undefined): OwnNode {
-  const { view, generation, channel, credential, isConnected, intervalMs, endpoint, region } = node;
+  const { view, generation, channel, credential, intervalMs, endpoint, region } = node;
   return {
     nodeId: view.nodeId,
     generation,
     channel,
     credential,
-    isConnected,
     intervalMs,
     view,
     ...(endpoint !== undefined && { endpoint }),

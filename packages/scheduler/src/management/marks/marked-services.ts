@@ -11,6 +11,8 @@ export type TypeOf = (serviceId: string) => string | undefined;
 export interface Hidden {
   readonly services: readonly string[];
   readonly types: readonly string[];
+  /** When the first of the marks ends; absent: none is hidden. */
+  readonly endAt?: number;
 }
 
 const NO_WORDS: readonly string[] = [];
@@ -24,8 +26,10 @@ export function hiddenBy(marks: Marks, profile: NodeProfile, typeOf: TypeOf): Hi
   const types = new Set<string>();
   /** Marked services of a type, as long as no unmarked service of the type was found. */
   const closed = new Set<string>();
+  let endAt = Number.POSITIVE_INFINITY;
   for (const [serviceId, mark] of marks) {
     if (!isHidden(mark)) continue;
+    endAt = Math.min(endAt, mark.until);
     services.push(serviceId);
     const type = typeOf(serviceId);
     if (isForAll(mark, type)) for (const each of typesOf(profile)) types.add(each);
@@ -38,7 +42,8 @@ export function hiddenBy(marks: Marks, profile: NodeProfile, typeOf: TypeOf): Hi
     if (mark === undefined || !isHidden(mark)) closed.delete(typeOf(serviceId) ?? '');
   }
   for (const type of closed) types.add(type);
-  return { services: services.sort(), types: [...types].sort() };
+  const hidden = { services: services.sort(), types: [...types].sort() };
+  return services.length === 0 ? hidden : { ...hidden, endAt };
 }
 
 /** Jobs that do not need the type fail as well, or the type is not known. */

@@ -125,7 +125,9 @@ export function createSettleJob(engine: Engine): SettleJob {
 
   function noteFinished(flight: InFlightJob): void {
     engine.meter.count('scheduler_jobs_settled_total', FINISHED);
-    noteStage(engine, TOTAL, engine.clock.precise() - flight.job.createdAt);
+    const now = engine.clock.precise();
+    noteStage(engine, TOTAL, now - flight.job.createdAt);
+    engine.slotTimes.note(now - flight.sentAt);
   }
 
   /**

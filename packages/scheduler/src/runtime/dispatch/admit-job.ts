@@ -126,7 +126,7 @@ export function createAdmission(
       return repeat(request, bound);
     }
     const why = whyNot(context, request.spec.utteranceIndex);
-    const isFinal = request.waitMs <= 0 || (!why.isCapable && isFleetKnown());
+    const isFinal = request.waitMs <= 0 || (!why.isWaitUseful && isFleetKnown());
     return isFinal ? refuseWith(why, context, false) : undefined;
   }
 

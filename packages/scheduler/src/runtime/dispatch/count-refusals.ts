@@ -2,13 +2,13 @@
 import type { DispatchOutcome } from '../../domain/dispatch.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { TenantId } from '../../domain/ids.ts';
-import type { RejectionCount } from '../../domain/need.ts';
 import type { Engine } from '../engine.ts';
 import type { SelectionInput } from './candidates.ts';
 import type { Refusal } from './refusal.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 export interface Refusals {
-  refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome;
+  refuse(code: ErrorCode, message: string): DispatchOutcome;
   /** `isTried`: there were candidates, but the ledger or the nodes had no slot. */
   refuseWith(why: Refusal, input: SelectionInput, isTried: boolean): DispatchOutcome;
   /** The tenant is at its cap of jobs in flight. */
@@ -29,13 +29,14 @@ export function selectorOf({ compiled }: SelectionInput, isTried: boolean): Sele
 }
 
 export function createRefusals(
-  engine: Pick<Engine, 'meter' | 'excluded' | 'caps' | 'tenancy' | 'refreshFullNodes'>,
+  engine: Pick<
+    Engine,
+    'clock' | 'meter' | 'fleet' | 'queue' | 'slotTimes' | 'excluded' | 'caps' | 'tenancy' | 'refreshFullNodes'
+  >,
 ): Refusals {
-  function refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome {
+  function refuse(code: ErrorCode, message: string): DispatchOutcome {
     engine.meter.count('scheduler_jobs_refused_total', { code });
-    return reasons === undefined
-      ? { kind: 'refused', code, message }
-      : { kind: 'refused', code, message, reasons };
+    return { kind: 'refused', code, message };
   }
 
   return {
@@ -52,15 +53,15 @@ export function createRefusals(
         `tenant ${tenantId} has ${most} jobs waiting for a slot on this instance, which is its limit (max_waiting_per_tenant): send fewer jobs at once, or raise the limit`,
       );
     },
-    refuseWith({ code, message, reasons, mainReason, isMarkedOut }, input, isTried) {
+    refuseWith(why, input, isTried) {
+      const { code, message, hint, reasons, mainReason, isMarkedOut } = why;
       const selector = selectorOf(input, isTried);
-      // A slot may be free again by now: then the only reason is the reply of the ledger.
-      const reason = isTried && reasons.length === 0 ? 'reserve_denied' : mainReason;
-      engine.meter.count('scheduler_no_available_node_total', { selector, reason });
+      engine.meter.count('scheduler_no_available_node_total', { selector, reason: mainReason });
       if (isMarkedOut === true) engine.meter.count('scheduler_model_na_last_candidate_total');
       engine.excluded.note(reasons);
       if (code === 'ALL_CANDIDATES_FULL_OR_FAILED') engine.refreshFullNodes?.needed();
-      return refuse(code, message, reasons);
+      engine.meter.count('scheduler_jobs_refused_total', { code });
+      return { kind: 'refused', code, message, hint, reasons, retryAfterMs: retryAfterMs(engine, why) };
     },
   };
 }

@@ -1,81 +1,116 @@
 /** Failure path: why no node can take the job, with a code of the error table. Pure. */
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
-import { ANY } from '../../domain/language.ts';
-import type { Need, RejectionCount } from '../../domain/need.ts';
+import { type Rejection, type RejectionCount, stageOf } from '../../domain/need.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { describeConfinement } from '../pools/describe-confinement.ts';
 import type { CompiledNeed } from '../select/compile-need.ts';
 import { explain, failures } from '../select/explain.ts';
 import { describeMarkedOut, markedOut } from '../select/marked-out.ts';
+import { CAUSES, describeNeed } from './causes.ts';
 
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
+  /** Absent: the hint of the code. */
+  readonly hint?: string | undefined;
   readonly reasons: readonly RejectionCount[];
-  /** The reason that excluded most nodes. */
-  readonly mainReason: string;
-  /** Waiting could help: a node has the languages and services. */
-  readonly isCapable: boolean;
-  /** Only marks exclude a free node. */
+  /** What excluded the nodes that passed every stage before. */
+  readonly mainReason: Rejection | 'no_nodes';
+  /** The nodes that it excluded; absent: none, or a slot became free meanwhile. */
+  readonly cause?: RejectionCount | undefined;
+  /** A node may take the job as soon as its state or load allows it. */
+  readonly isWaitUseful: boolean;
+  /** Marks exclude a free node. */
   readonly isMarkedOut?: boolean;
 }
 
 export function refusal(fleet: FleetView, compiled: CompiledNeed, excluded: ReadonlySet<NodeId>): Refusal {
-  const { isCapable, total, reasons } = explain(fleet, compiled, excluded);
   const { need } = compiled;
-  const where = describeConfinement(compiled);
-  const mainReason = reasons.reduce((most, next) => (next.count > most.count ? next : most), NO_NODES).reason;
   if (need.isStrict && need.preferredNodeId !== undefined) {
-    const against = failures(fleet, compiled, need.preferredNodeId);
-    const cannot = against.includes('not_in_pool') ? `cannot take this job${where}` : 'cannot take this job';
-    const what = fleet.has(need.preferredNodeId) ? cannot : 'is not registered';
-    const message = `node ${need.preferredNodeId} ${what}, and options.strict forbids another`;
-    const refused = { code: 'PREFERRED_NODE_NOT_CAPABLE', reasons, mainReason, isCapable: false } as const;
-    const isOnlyLacking = against.length === 1 && against[0] === 'model_not_available';
-    const services = (isOnlyLacking && fleet.view(need.preferredNodeId)?.markedServices) || NOTHING;
-    if (services.length === 0) return { ...refused, message };
-    const words = describeMarkedOut({ count: 1, services });
-    return {
-      ...refused,
-      message: `${message}; ${words}`,
-      mainReason: 'model_not_available',
-      isMarkedOut: true,
-    };
+    return refusalOfStrict(fleet, compiled, excluded, need.preferredNodeId);
   }
-  if (!isCapable) {
+  const { total, eligible, reasons, cause } = explain(fleet, compiled, excluded);
+  if (total === 0) {
     return {
       code: 'NO_CAPABLE_NODE',
-      message: `No node supports ${describeNeed(need)}${where}.`,
+      message: 'No node is registered.',
+      hint: 'Start a node that connects to this scheduler; the README shows how.',
       reasons,
-      mainReason,
-      isCapable,
+      mainReason: 'no_nodes',
+      isWaitUseful: false,
     };
   }
+  const mainReason = cause?.reason ?? 'reserve_denied';
+  const stage = stageOf(mainReason);
+  const { hint } = CAUSES[mainReason];
+  const judged = { hint, reasons, mainReason, cause };
+  const count = cause?.count ?? eligible;
+  const who = `${count} of ${total} registered ${total === 1 ? 'node' : 'nodes'}`;
+  const is = `${count === 1 ? 'is' : 'are'} ${CAUSES[mainReason].is(need)}`;
+  const what = describeNeed(need);
+  if (stage === 'can') {
+    const message = `No node supports ${what}: ${count === total ? '' : 'the closest '}${who} ${is}.`;
+    return { ...judged, code: 'NO_CAPABLE_NODE', message, isWaitUseful: false };
+  }
   const code = 'ALL_CANDIDATES_FULL_OR_FAILED';
-  const message = `No node is free for ${describeNeed(need)}${where} (${total} registered).`;
+  const where = describeConfinement(compiled);
+  if (stage === 'may') {
+    const message =
+      mainReason === 'not_in_pool' && where !== ''
+        ? `No node may take ${what}${where}; ${who} could otherwise.`
+        : `No node may take ${what}: ${who} could, but ${is}.`;
+    return { ...judged, code, message, isWaitUseful: false };
+  }
+  const message = `No node is free for ${what}${where}: ${who} could take it, but ${is}.`;
   const marked = markedOut(fleet, compiled, excluded);
-  if (marked === undefined) return { code, message, reasons, mainReason, isCapable };
-  // However many were busy: the marks excluded the last free ones.
+  if (marked === undefined) return { ...judged, code, message, isWaitUseful: true };
   return {
+    ...judged,
     code,
     message: `${message} ${describeMarkedOut(marked)}.`,
-    reasons,
-    mainReason: 'model_not_available',
-    isCapable,
+    isWaitUseful: true,
     isMarkedOut: true,
   };
 }
 
-const NOTHING: readonly string[] = [];
-const NO_NODES: { reason: string; count: number } = { reason: 'no_nodes', count: 0 };
-
-/** For messages: semantic(en) + nmt(en->zh). */
-function describeNeed(need: Need): string {
-  const parts = need.directions.flatMap(({ source, target }) => [
-    ...(source === ANY ? [] : [`semantic(${source})`]),
-    ...(need.usesNmt ? [`nmt(${source}->${target})`] : []),
-    ...(need.usesTts ? [`tts(${target})`] : []),
-  ]);
-  return [...new Set([...parts, ...need.types, ...need.services, ...(need.features ?? [])])].join(' + ');
+/** The same stages for the only node that the job may use. */
+function refusalOfStrict(
+  fleet: FleetView,
+  compiled: CompiledNeed,
+  excluded: ReadonlySet<NodeId>,
+  nodeId: NodeId,
+): Refusal {
+  const forbids = 'and options.strict forbids another';
+  if (!fleet.has(nodeId)) {
+    return {
+      code: 'PREFERRED_NODE_NOT_CAPABLE',
+      message: `node ${nodeId} is not registered, ${forbids}`,
+      reasons: [],
+      mainReason: 'no_nodes',
+      isWaitUseful: false,
+    };
+  }
+  const against = failures(fleet, compiled, nodeId);
+  const mainReason = against[0] ?? (excluded.has(nodeId) ? 'excluded' : 'reserve_denied');
+  const cause = { reason: mainReason, count: 1, sampleNodeIds: [nodeId] };
+  const judged = { reasons: [cause], mainReason, cause };
+  const where = mainReason === 'not_in_pool' ? describeConfinement(compiled) : '';
+  const is = where === '' ? `is ${CAUSES[mainReason].is(compiled.need)}` : `cannot take this job${where}`;
+  const message = `node ${nodeId} ${is}, ${forbids}`;
+  const stage = stageOf(mainReason);
+  if (stage === 'can' || stage === 'may') {
+    return { ...judged, code: 'PREFERRED_NODE_NOT_CAPABLE', message, isWaitUseful: false };
+  }
+  const services = fleet.view(nodeId)?.markedServices ?? [];
+  const isMarkedOut = against.length === 1 && mainReason === 'model_not_available' && services.length > 0;
+  const marked = isMarkedOut ? `; ${describeMarkedOut({ count: 1, services })}` : '';
+  return {
+    ...judged,
+    code: 'ALL_CANDIDATES_FULL_OR_FAILED',
+    message: `${message}${marked}`,
+    hint: 'Try again later, set wait_ms, or omit options.strict to allow other nodes.',
+    isWaitUseful: true,
+    ...(isMarkedOut && { isMarkedOut }),
+  };
 }

@@ -68,7 +68,7 @@ export function createExplainer(engine: Engine): Explain {
   function atCap({ tenantId }: Need) {
     const { caps } = engine;
     if (caps === undefined || caps.hasRoom(tenantId)) return undefined;
-    return { code: 'RATE_LIMITED' as const, message: caps.explain(tenantId), isCapable: true };
+    return { code: 'RATE_LIMITED' as const, message: caps.explain(tenantId), isWaitUseful: true };
   }
 
   function inspect(input: SelectionInput, nodeId: NodeId, excluded: ReadonlySet<NodeId>): ExplainedNode {
@@ -111,7 +111,7 @@ export function createExplainer(engine: Engine): Explain {
     const candidateNodeId = candidates(quiet, input, LATEST).next();
     const { total, eligible, reasons } = explain(engine.fleet, compiled, excluded);
     const refused = candidateNodeId === undefined ? refusal(engine.fleet, compiled, excluded) : atCap(need);
-    const isWaiting = refused?.isCapable === true && waitMs > 0;
+    const isWaiting = refused?.isWaitUseful === true && waitMs > 0;
     return {
       kind: refused === undefined ? 'dispatch' : isWaiting ? 'wait' : 'refuse',
       candidateNodeId,

@@ -9,6 +9,7 @@ import type { NodeId } from '../../domain/ids.ts';
 import { ANY, includesLanguage, type LanguageSet } from '../../domain/language.ts';
 import { type Need, type NeededDirection, REJECTIONS, type Rejection } from '../../domain/need.ts';
 import type { NodeView } from '../../domain/node.ts';
+import { UNPOOLED } from '../../domain/pool.ts';
 import { type NmtAbility, type NodeProfile, translates } from '../../domain/profile.ts';
 import { poolName } from '../pools/describe-confinement.ts';
 import { inOrder, leadsTo } from '../pools/pool-map.ts';
@@ -131,11 +132,13 @@ function checkPool(compiled: CompiledNeed, view: NodeView, fail: Fail): void {
   if (route === undefined || pools === undefined || plan === undefined) return;
   const homes = pools.of(indexOf(view.nodeId));
   if (homes.some((poolId) => leadsTo(route, poolId))) return;
-  const named = (poolIds: readonly number[]): string => listed(poolIds.map((id) => poolName(plan, id)));
-  fail('not_in_pool', `is in ${named(homes)}; the job may use ${named(inOrder(route))}`);
+  const home = listed(homes.map((id) => poolName(plan, id)));
+  const allowed = inOrder(route).map((id) => (id === UNPOOLED ? 'nodes in no pool' : poolName(plan, id)));
+  fail('not_in_pool', `is in ${home}; the job may use ${listed(allowed)}`);
 }
 
 function checkState(view: NodeView, silentMs: number, fail: Fail): void {
+  if (!view.isConnected) fail('disconnected', 'its connection is lost');
   if (view.health === 'offline') fail('offline', 'is offline');
   if (view.health !== 'ready') fail('status_not_ready', `health is ${view.health}`);
   if (!view.isFresh) {

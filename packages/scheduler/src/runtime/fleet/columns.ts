@@ -13,7 +13,7 @@ export interface Columns {
   /** max − used, between 0 and MAX_FREE: a sample reads many of these, so they have 16 bits. */
   free: Uint16Array;
   beatAt: Float64Array;
-  /** Bit: would take new jobs if it had a free slot: ready, fresh, calm, neither cordoned nor ejected. */
+  /** Bit: would take new jobs if it had a free slot: ready, connected, fresh, calm, neither cordoned nor ejected. */
   willing: Uint32Array;
   /** Bit: takes new jobs: willing, and with a free slot. */
   usable: Uint32Array;

@@ -8,6 +8,7 @@ export const STATUS_FACTS = [
   'alive',
   'ready',
   'offline',
+  'connected',
   'fresh',
   'calm',
   'cordoned',

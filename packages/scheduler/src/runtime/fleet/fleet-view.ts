@@ -120,6 +120,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
   function putStatus(index: number, view: NodeView): void {
     facts.put('ready', index, view.health === 'ready');
     facts.put('offline', index, view.health === 'offline');
+    facts.put('connected', index, view.isConnected);
     facts.put('fresh', index, view.isFresh);
     facts.put('calm', index, view.isCalm);
     facts.put('cordoned', index, view.isCordoned);
@@ -305,4 +306,4 @@ type Changeable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** Would take new jobs if it had a free slot. Selection has the same rule as clauses (select/clauses.ts), to name the part that failed. */
 const isWilling = (view: NodeView): boolean =>
-  isAccepting(view) && view.isFresh && view.isCalm && !view.isEjected;
+  isAccepting(view) && view.isConnected && view.isFresh && view.isCalm && !view.isEjected;

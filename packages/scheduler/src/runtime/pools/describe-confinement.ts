@@ -1,6 +1,6 @@
 /** Failure path: the text that says why a job may not use other pools. Pure. */
 import type { TenantId } from '../../domain/ids.ts';
-import type { PoolId, PoolPlan } from '../../domain/pool.ts';
+import { type PoolId, type PoolPlan, UNPOOLED } from '../../domain/pool.ts';
 import { type CompiledNeed, routeOf } from '../select/compile-need.ts';
 
 /** A clause to append to "no node …"; empty if the job may use every pool. */
@@ -25,6 +25,7 @@ export function describeConfinement(compiled: CompiledNeed): string {
 const bound = (tenantId: TenantId): string => `to which tenant ${tenantId} is bound`;
 
 export function poolName({ pools }: PoolPlan, poolId: PoolId): string {
+  if (poolId === UNPOOLED) return 'no pool';
   const name = pools.find((pool) => pool.poolId === poolId)?.name ?? '';
   return name === '' ? `pool ${poolId}` : `pool ${poolId} (${name})`;
 }

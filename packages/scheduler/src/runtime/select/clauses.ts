@@ -34,6 +34,7 @@ export const markKeys = (need: Need): string[] => [
 
 /** The parts of `usable` (fleet/fleet-view.ts), one by one. */
 export const STATUS_CLAUSES: readonly Clause[] = [
+  { reason: 'disconnected', formula: 'connected' },
   { reason: 'offline', formula: none('offline') },
   { reason: 'status_not_ready', formula: 'ready' },
   { reason: 'stale_heartbeat', formula: 'fresh' },

@@ -2,7 +2,7 @@
 
 import { countOnes, lowestOne, putBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
-import { CAPABILITY_REJECTIONS, REJECTIONS, type Rejection, type RejectionCount } from '../../domain/need.ts';
+import { REJECTIONS, type Rejection, type RejectionCount } from '../../domain/need.ts';
 import type { Columns } from '../fleet/columns.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { all, type Clause, holds } from '../fleet/formula.ts';
@@ -13,14 +13,17 @@ import { type CompiledNeed, routeOf } from './compile-need.ts';
 const SAMPLES = 5;
 
 export interface Explanation {
-  /** A node has the languages and services, in whatever state: waiting can help. */
-  readonly isCapable: boolean;
   /** All nodes: the sum of the counts of all reasons and `eligible`. */
   readonly total: number;
   /** Nodes without a reason against them. */
   readonly eligible: number;
   /** In the order of REJECTIONS; each node counts once, under its first reason. */
   readonly reasons: readonly RejectionCount[];
+  /**
+   * The last reason, if no node is left: the nodes that it excluded had passed every stage before. Undefined: a node is left, or none is
+   * registered.
+   */
+  readonly cause: RejectionCount | undefined;
 }
 
 export function explain(
@@ -33,7 +36,6 @@ export function explain(
   const pass = new Uint32Array(columns.usable.length);
   const reasons: RejectionCount[] = [];
   let eligible = fleet.size;
-  let capable = fleet.size;
   facts.or('alive', left);
   // If every node is able, as in a fleet of equal nodes, only their state has to be checked.
   const areAllFit = isSame(queries.words(compiled.query), left);
@@ -47,23 +49,8 @@ export function explain(
     const { count, sampleNodeIds } = sift(left, pass, columns.ids);
     if (count > 0) reasons.push({ reason, count, sampleNodeIds });
     eligible -= count;
-    if (CAPABILITY_REJECTIONS.has(reason)) capable -= count;
   }
-  return { isCapable: capable > 0, total: fleet.size, eligible, reasons };
-}
-
-/** The same flag without the reasons; very cheap if a node fits now. */
-export function isCapable(fleet: FleetView, compiled: CompiledNeed): boolean {
-  const { columns, facts, narrow, queries } = fleet.table;
-  const fit = queries.words(compiled.query);
-  const pools = poolKeys(compiled)?.map(facts.words) ?? [fit];
-  if (pools.some((pool) => pool.some((word, at) => (word & (fit[at] as number)) !== 0))) return true;
-  const left = new Uint32Array(columns.usable.length);
-  facts.or('alive', left);
-  for (const { reason, formula } of inOrder(compiled, compiled.query.clauses)) {
-    if (CAPABILITY_REJECTIONS.has(reason)) narrow(formula, left);
-  }
-  return left.some((word) => word !== 0);
+  return { total: fleet.size, eligible, reasons, cause: eligible === 0 ? reasons.at(-1) : undefined };
 }
 
 /** All reasons against one named node. An unknown node counts as offline. */

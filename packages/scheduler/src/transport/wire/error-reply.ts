@@ -13,7 +13,8 @@ export interface Refusal {
   /** JSON pointer of the invalid field. */
   readonly field?: string | undefined;
   readonly reasons?: readonly RejectionCount[] | undefined;
-  readonly retryAfterMs?: number | undefined;
+  /** `null`: a retry alone does not help. Absent: the default of the code. */
+  readonly retryAfterMs?: number | null | undefined;
   /** The job that failed; absent: there is none. */
   readonly jobId?: string | undefined;
   /** Overrides the hint of the error table. */
@@ -32,7 +33,8 @@ const RETRY_AFTER_MS = 1_000;
 
 export function toErrorReply(refusal: Refusal): HttpErrorReply {
   const entry = errorEntry(refusal.code);
-  const retryAfterMs = refusal.retryAfterMs ?? (entry.isTransient === true ? RETRY_AFTER_MS : undefined);
+  const usual = entry.isTransient === true ? RETRY_AFTER_MS : undefined;
+  const retryAfterMs = refusal.retryAfterMs === undefined ? usual : (refusal.retryAfterMs ?? undefined);
   return {
     status: refusal.status ?? entry.status,
     headers: {

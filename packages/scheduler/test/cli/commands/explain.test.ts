@@ -75,6 +75,15 @@ Node node-1 (pool 1) is not chosen:
   - is in pool 1; the job may go to pool 3  [not_in_pool]`);
   });
 
+  it('never prints "pool -1" or "pool none" for a node in no pool', () => {
+    const node = { ...REFUSED.node, pool_ids: [-1] } as ExplainReply['node'];
+    const chosen = { ...REFUSED, outcome: 'dispatch', selected_pool: -1, node } as ExplainReply;
+    const page = printExplanation(chosen);
+    expect(page).toContain('Would be dispatched now in no pool.');
+    expect(page).toContain('Node node-1 (in no pool) is not chosen');
+    expect(page).not.toMatch(/pool (-1|none)/);
+  });
+
   it('reads from a running scheduler, as a page or as JSON', async () => {
     const { app } = await startFourPools();
     const argv = ['--url', app.url, '--src', 'en', '--tgt', 'zh', '--tenant', 'acme', '--session', 's1'];

@@ -22,7 +22,6 @@ export const statusOf = (nodeId: string, parts: Partial<NodeStatus> = {}): NodeS
   credential: 'credential-1',
   generation: 1,
   channel: 'socket',
-  isConnected: true,
   intervalMs: 15_000,
   registeredAt: 0,
   resources: { runningJobs: 0 },

@@ -1,6 +1,6 @@
 /** Events of nodes here and at other instances reach selection, the engine, and the holder of the node. */
 import { describe, expect, it } from 'vitest';
-import { nodeRecordFor } from '../../contracts/node-record-fixtures.ts';
+import { nodeRecordFor, viewFor } from '../../contracts/node-record-fixtures.ts';
 import { someNeed } from '../../runtime/fleet/fleet-fixture.ts';
 import { GRACE_MS, startNodeEvents, statusOf } from './node-events-rig.ts';
 
@@ -54,14 +54,14 @@ describe('a node of another instance', () => {
     nodeEvents.ofOthers.changed(record, undefined);
     nodeEvents.ofOthers.changed({ ...record, version: 2 }, record);
     nodeEvents.ofOthers.changed(again, record);
-    nodeEvents.ofOthers.changed(again, { ...again, isConnected: false });
+    nodeEvents.ofOthers.changed(again, { ...again, view: { ...again.view, isConnected: false } });
     expect(toEngine).toEqual(['n1 returned job-1 1', 'n1 returned job-1 2', 'n1 returned job-1 2']);
   });
 
   it('leaves, for the engine, once per lost connection', () => {
     const { nodeEvents, toEngine } = startNodeEvents();
     const record = nodeRecordFor({ nodeId: 'n1', holder: OTHER });
-    const lost = { ...record, isConnected: false };
+    const lost = { ...record, view: { ...record.view, isConnected: false } };
     nodeEvents.ofOthers.changed(lost, record);
     nodeEvents.ofOthers.changed({ ...lost, version: 3 }, lost);
     expect(toEngine).toEqual([`n1 left ${GRACE_MS}`]);
@@ -72,7 +72,7 @@ describe('a node of another instance', () => {
   it('leaves, for the engine, if it is first seen disconnected', () => {
     const { nodeEvents, toEngine } = startNodeEvents();
     nodeEvents.ofOthers.changed(
-      nodeRecordFor({ nodeId: 'n1', holder: OTHER, isConnected: false }),
+      nodeRecordFor({ nodeId: 'n1', holder: OTHER }, { isConnected: false }),
       undefined,
     );
     expect(toEngine).toEqual([`n1 left ${GRACE_MS}`]);
@@ -82,7 +82,7 @@ describe('a node of another instance', () => {
     const { nodeEvents, toEngine } = startNodeEvents();
     const record = nodeRecordFor({ nodeId: 'n1', holder: OTHER });
     const view = { ...record.view, profile: { ...record.view.profile, isLegacy: true } };
-    nodeEvents.ofOthers.changed({ ...record, view, isConnected: false }, record);
+    nodeEvents.ofOthers.changed({ ...record, view: { ...view, isConnected: false } }, record);
     nodeEvents.ofOthers.removed({ ...record, view });
     expect(toEngine).toEqual(['n1 left 0', 'n1 left 0']);
   });
@@ -180,7 +180,7 @@ describe('an instance that shuts down', () => {
   it('cordons the connected nodes on its sockets, and no others', async () => {
     const { nodeEvents, own, registry, kept, viewOf } = startNodeEvents();
     registry.set('socket', statusOf('socket'));
-    registry.set('away', statusOf('away', { isConnected: false }));
+    registry.set('away', statusOf('away', { view: viewFor('away', { isConnected: false }) }));
     registry.set('mailbox', statusOf('mailbox', { channel: 'mailbox' }));
     await nodeEvents.withdraw(10_000);
     expect(kept.map(({ nodeId, view }) => [nodeId, view.isCordoned])).toEqual([['socket', true]]);

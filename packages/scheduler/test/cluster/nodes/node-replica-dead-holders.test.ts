@@ -82,9 +82,9 @@ describe('the record of a node that connects', () => {
     const node = ownNode();
     a.replica.keep(node);
     await clock.advance(1);
-    a.replica.keep({ ...node, isConnected: false });
+    a.replica.keep({ ...node, view: { ...node.view, isConnected: false } });
     await clock.advance(1);
-    expect(b.replica.find(node.nodeId)?.isConnected).toBe(false);
+    expect(b.replica.find(node.nodeId)?.view.isConnected).toBe(false);
   });
 });
 

@@ -28,7 +28,6 @@ export const ownNode = (part: Partial<OwnNode> = {}, view: Partial<NodeView> = {
     generation: 1,
     channel: 'socket',
     credential: 'credential-1',
-    isConnected: true,
     intervalMs: INTERVAL_MS,
     ...part,
     view: part.view ?? viewFor(nodeId, view),

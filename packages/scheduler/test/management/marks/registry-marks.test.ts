@@ -49,7 +49,9 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     news();
     expect([mark(), mark()]).toEqual(['marked', 'known']);
     expect(hidden()).toEqual(HIDDEN);
-    expect(of('changed')).toMatchObject([{ view: { markedServices: ['m2m'], markedTypes: ['nmt'] } }]);
+    expect(of('changed')).toMatchObject([
+      { view: { markedServices: ['m2m'], markedTypes: ['nmt'], marksEndAt: expect.any(Number) } },
+    ]);
   });
 
   it('is unknown here if another instance holds it', () => {

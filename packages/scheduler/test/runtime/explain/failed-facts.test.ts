@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Need } from '../../../src/domain/need.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
+import type { PoolPlan } from '../../../src/domain/pool.ts';
 import { nmtProduct } from '../../../src/domain/profile.ts';
 import { failedFacts } from '../../../src/runtime/explain/failed-facts.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
@@ -141,6 +142,25 @@ describe('the failed facts of a node', () => {
     expect(failedFacts(compileUncached(fleet, someNeed()), 'n', NO_EXCLUSIONS, 0)).toEqual([
       { reason: 'not_in_pool', fact: 'is in pool 1 (p1); the job may use pool 3 (acme)' },
     ]);
+  });
+
+  it('never print "pool -1" for nodes in no pool', () => {
+    const facts = (plan: PoolPlan, part = {}) => {
+      const fleet = dividedFleet(plan, nodeView('n', { profile: having('a') }));
+      return failedFacts(compileUncached(fleet, someNeed(part)), 'n', NO_EXCLUSIONS, 0);
+    };
+    const tenantPools = new Map([['tenant', 3]]);
+    expect(facts(planOf([pool(3, ['b'])], { isStrict: true, tenantPools }))).toEqual([
+      { reason: 'not_in_pool', fact: 'is in no pool; the job may use pool 3 (p3)' },
+    ]);
+    const dedicated = planOf([pool(3, ['a'], { isDedicated: true })], { tenantPools });
+    expect(facts(dedicated, { tenantId: 'other' })).toEqual([
+      { reason: 'not_in_pool', fact: 'is in pool 3 (p3); the job may use nodes in no pool' },
+    ]);
+  });
+
+  it('say that a node that just disconnected is disconnected, not that its heartbeat is stale', () => {
+    expect(factsOf({ isConnected: false }, {})).toEqual(['disconnected: its connection is lost']);
   });
 
   it('say that the node is excluded from this job', () => {

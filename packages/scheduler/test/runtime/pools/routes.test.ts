@@ -148,9 +148,13 @@ describe('the refusal of a confined job', () => {
     expect(insists('n9')).toContain('n9 is not registered');
   });
 
-  it('is NO_CAPABLE_NODE if no node of the pool is able', () => {
-    const { code, isCapable } = refused({ tenantId: 'acme', services: ['x'] });
-    expect({ code, isCapable }).toEqual({ code: 'NO_CAPABLE_NODE', isCapable: false });
+  it('is not NO_CAPABLE_NODE if a node of another pool is able, and does not wait', () => {
+    expect(refused({ tenantId: 'acme', services: ['x'] })).toMatchObject({
+      code: 'ALL_CANDIDATES_FULL_OR_FAILED',
+      mainReason: 'not_in_pool',
+      isWaitUseful: false,
+    });
+    expect(refused({ tenantId: 'acme', services: ['z'] }).code).toBe('NO_CAPABLE_NODE');
   });
 
   it('says whether the pool, any pool or the fallback is missing', () => {

@@ -122,7 +122,7 @@ describe('MODEL_NOT_AVAILABLE: a new job', () => {
     const request = rig.request();
     const insisting = { ...request, need: { ...request.need, preferredNodeId: 'a', isStrict: true } };
     const refused = rig.refusal(await rig.service.dispatch(insisting));
-    expect(refused.code).toBe('PREFERRED_NODE_NOT_CAPABLE');
+    expect(refused.code).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
     expect(refused.message).toContain('reported a missing model: m2m');
     expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
   });

@@ -315,6 +315,7 @@ const view = (nodeId: string, slots: number, kind: NodeProfile, now: number): No
   nodeId,
   profile: kind,
   health: 'ready',
+  isConnected: true,
   isFresh: true,
   isCalm: true,
   isQueueing: false,

@@ -37,11 +37,11 @@ describe('MODEL_NOT_AVAILABLE: a refusal', () => {
     expect(refused).toMatchObject({
       code: 'ALL_CANDIDATES_FULL_OR_FAILED',
       mainReason: 'model_not_available',
-      isCapable: true,
+      isWaitUseful: true,
       isMarkedOut: true,
     });
     expect(refused.message).toMatch(
-      /\(5 registered\)\. 2 nodes that could take it are left out for having reported a missing model: m2m, nllb\.$/,
+      /: 2 of 5 registered nodes could take it, but are without a required model: .*\. 2 nodes that could take it are left out for having reported a missing model: m2m, nllb\.$/,
     );
     expect(refused.reasons).toContainEqual({
       reason: 'model_not_available',

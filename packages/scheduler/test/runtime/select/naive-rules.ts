@@ -72,6 +72,7 @@ export function naiveFailures({ view, load }: PlainNode, need: NamedNeed): Set<R
   if (need.poolIds !== undefined && !need.poolIds.some((id) => namedPoolsOf(profile).includes(id))) {
     failed.add('not_in_pool');
   }
+  if (!view.isConnected) failed.add('disconnected');
   if (view.health === 'offline') failed.add('offline');
   if (view.health !== 'ready') failed.add('status_not_ready');
   if (!view.isFresh) failed.add('stale_heartbeat');

@@ -1,10 +1,10 @@
 /** Bitmaps against the readable rules, over random fleets, needs, loads and exclusions. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CAPABILITY_REJECTIONS, type Need, REJECTIONS } from '../../../src/domain/need.ts';
+import { REJECTIONS, type Rejection, stageOf } from '../../../src/domain/need.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { compileNeed, matches } from '../../../src/runtime/select/compile-need.ts';
-import { explain, failures, isCapable } from '../../../src/runtime/select/explain.ts';
+import { explain, failures } from '../../../src/runtime/select/explain.ts';
 import { type Selection, select } from '../../../src/runtime/select/select.ts';
 import { anyNeed, anyProfile, fleetSteps, nodeView, seededChance, someNeed } from '../fleet/fleet-fixture.ts';
 import { createPooledFleet } from '../fleet/named-pools.ts';
@@ -22,8 +22,13 @@ const inOrder = (reasons: Iterable<string>): string[] => {
   return REJECTIONS.filter((reason) => all.has(reason));
 };
 
-const isAble = (node: PlainNode, need: Need): boolean =>
-  ![...naiveFailures(node, need)].some((reason) => CAPABILITY_REJECTIONS.has(reason));
+const STAGES = ['can', 'may', 'ready', 'room'] as const;
+
+/** The first stage that no node passes together with the stages before it. */
+const emptyingStage = (failures: readonly ReadonlySet<Rejection>[]) =>
+  STAGES.find((_, at) =>
+    failures.every((failed) => [...failed].some((reason) => STAGES.indexOf(stageOf(reason)) <= at)),
+  );
 
 const scene = fc.record({
   steps: fleetSteps(21, 60, [0, 0, 40, 100]),
@@ -57,8 +62,6 @@ describe('selection and the readable rules', () => {
           for (const one of compiled) {
             const options = { ...s, excluded, avoid: new Set(s.avoid), chance: seededChance(s.seed) };
             const left = [...plain].filter(([, node]) => naiveFailures(node, one.need).size === 0);
-            const isAnyCapable = [...plain.values()].some((node) => isAble(node, one.need));
-            expect(isCapable(fleet, one)).toBe(isAnyCapable);
             const fit = left.map(([id]) => id).filter((id) => !excluded.has(id));
             expect(drain(select(fleet, one, options)).sort()).toEqual(fit.sort());
             for (const [id, node] of plain) {
@@ -82,16 +85,18 @@ describe('selection and the readable rules', () => {
         const excluded = new Set(s.excluded);
         for (const need of s.needs) {
           const expected = new Map<string, string[]>();
-          const isAnyCapable = [...plain.values()].some((node) => isAble(node, need));
+          const allFailed: Set<Rejection>[] = [];
           for (const [id, node] of plain) {
             const failed = naiveFailures(node, need);
             if (excluded.has(id)) failed.add('excluded');
+            allFailed.push(failed);
             const first = inOrder(failed)[0] ?? 'eligible';
             expected.set(first, [...(expected.get(first) ?? []), id]);
           }
           const compiled = compileNeed(fleet, need);
           const answer = explain(fleet, compiled, excluded);
-          expect(answer.isCapable).toBe(isAnyCapable);
+          const stage = answer.cause && stageOf(answer.cause.reason);
+          expect(stage).toBe(plain.size === 0 ? undefined : emptyingStage(allFailed));
           expect(answer.total).toBe(plain.size);
           expect(answer.eligible).toBe(expected.get('eligible')?.length ?? 0);
           expected.delete('eligible');
@@ -116,10 +121,10 @@ describe('selection and the readable rules', () => {
     expect(failures(fleet, compiled, 'unknown-node')).toEqual(['offline']);
     expect(matches(compiled, 'unknown-node')).toBe(false);
     expect(explain(fleet, compiled, new Set(['unknown-node']))).toEqual({
-      isCapable: false,
       total: 0,
       eligible: 0,
       reasons: [],
+      cause: undefined,
     });
   });
 
@@ -128,16 +133,12 @@ describe('selection and the readable rules', () => {
     fleet.upsert(nodeView('other', { profile: { ...anyProfile, tts: ['de'] } }));
     fleet.upsert(nodeView('last'));
     const compiled = compileNeed(fleet, someNeed());
-    expect(isCapable(fleet, compiled)).toBe(true);
+    const causeNow = () => explain(fleet, compiled, new Set()).cause?.reason;
+    expect(causeNow()).toBeUndefined();
     fleet.setLoad('last', { used: 4, max: 4 });
-    expect(isCapable(fleet, compiled)).toBe(true);
+    expect(causeNow()).toBe('capacity_exceeded');
     fleet.remove('last');
-    expect(isCapable(fleet, compiled)).toBe(false);
-    expect(explain(fleet, compiled, new Set())).toEqual({
-      isCapable: false,
-      total: 1,
-      eligible: 0,
-      reasons: [{ reason: 'tts_lang_unsupported', count: 1, sampleNodeIds: ['other'] }],
-    });
+    const cause = { reason: 'tts_lang_unsupported', count: 1, sampleNodeIds: ['other'] };
+    expect(explain(fleet, compiled, new Set())).toEqual({ total: 1, eligible: 0, reasons: [cause], cause });
   });
 });

@@ -13,19 +13,19 @@ const FORMAT = 1;
 type Words = typeof ANY | readonly string[];
 
 export function recordText(record: NodeRecord): string {
-  const { holder, channel, endpoint, view, intervalMs, region, credential, isConnected, runningJobIds } =
-    record;
-  const { health, slots, lastBeatAt, markedServices, markedTypes } = view;
+  const { holder, channel, endpoint, view, intervalMs, region, credential, runningJobIds } = record;
+  const { health, slots, lastBeatAt, markedServices, markedTypes, marksEndAt } = view;
   const flags = bitsOf(VIEW_FLAGS, view);
   const fixed = [FORMAT, holder.instanceId, holder.incarnation, channel, intervalMs, health, flags, slots];
   const rest: Rest = {
     c: credential,
     ...(endpoint !== undefined && { e: endpoint }),
     ...(region !== undefined && { r: region }),
-    ...(!isConnected && { l: 1 }),
+    ...(!view.isConnected && { l: 1 }),
     ...(runningJobIds !== undefined && { j: runningJobIds }),
     ...(markedServices.length > 0 && { m: markedServices }),
     ...(markedTypes.length > 0 && { t: markedTypes }),
+    ...(marksEndAt !== undefined && { u: marksEndAt }),
   };
   return `${JSON.stringify([...fixed, lastBeatAt, rest])}\n${profileText(view.profile)}`;
 }
@@ -92,6 +92,7 @@ interface Rest {
   readonly r?: string;
   readonly m?: readonly string[];
   readonly t?: readonly string[];
+  readonly u?: number;
 }
 
 type RecordLine = [
@@ -115,11 +116,13 @@ function readRecord(version: RecordVersion, line: string, profile: NodeProfile):
     nodeId: version.nodeId,
     profile,
     health,
+    isConnected: rest.l !== 1,
     ...flagsOf(VIEW_FLAGS, flags),
     slots,
     lastBeatAt,
     markedServices: rest.m ?? NONE,
     markedTypes: rest.t ?? NONE,
+    ...(rest.u !== undefined && { marksEndAt: rest.u }),
   };
   return {
     ...version,
@@ -128,7 +131,6 @@ function readRecord(version: RecordVersion, line: string, profile: NodeProfile):
     ...(rest.e !== undefined && { endpoint: rest.e }),
     view,
     credential: rest.c,
-    isConnected: rest.l !== 1,
     ...(rest.j !== undefined && { runningJobIds: rest.j }),
     intervalMs,
     ...(rest.r !== undefined && { region: rest.r }),

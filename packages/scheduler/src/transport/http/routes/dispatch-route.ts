@@ -35,8 +35,8 @@ const answerLater = (reply: FastifyReply, dispatching: Promise<DispatchOutcome>)
 
 function answer(reply: FastifyReply, outcome: DispatchOutcome): unknown {
   if (outcome.kind === 'dispatched') return dispatched(outcome.job);
-  const { code, message: detail, reasons } = outcome;
-  return replyError(reply, { code, detail, reasons });
+  const { code, message: detail, hint, reasons, retryAfterMs } = outcome;
+  return replyError(reply, { code, detail, hint, reasons, retryAfterMs });
 }
 
 function dispatched(job: JobRecord): Dispatched {

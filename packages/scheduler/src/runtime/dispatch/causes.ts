@@ -1,0 +1,75 @@
+/** Failure path: for each reason, what a refusal says about the node, and what the caller can do about it. Pure. */
+import { ANY } from '../../domain/language.ts';
+import type { Need, Rejection } from '../../domain/need.ts';
+import { requiredTypes } from '../select/clauses.ts';
+
+export interface Cause {
+  /** Completes "the node is …". */
+  is(need: Need): string;
+  /** Absent: the hint of the error code. */
+  readonly hint?: string;
+}
+
+const STATE_HINT =
+  'Try again after retry_after_ms, or set wait_ms; GET /api/v1/nodes shows the state of each node.';
+
+export const CAUSES: Readonly<Record<Rejection, Cause>> = {
+  asr_lang_unsupported: { is: (need) => `without speech recognition (asr) of ${sources(need)}` },
+  semantic_lang_unsupported: { is: (need) => `without semantic repair of ${sources(need)}` },
+  lang_pair_unsupported: { is: (need) => `without translation (nmt) ${arrows(need)}` },
+  tts_lang_unsupported: { is: (need) => `without speech synthesis (tts) of ${targets(need)}` },
+  src_auto_no_candidate: {
+    is: (need) => `not able to take source "auto" for ${arrows(need)} at every stage`,
+    hint: 'Name src_lang, or name lang_a and lang_b; see "reasons".',
+  },
+  service_not_installed: {
+    is: (need) => `without one of the services ${listed([...requiredTypes(need), ...need.services])}`,
+  },
+  feature_unsupported: { is: (need) => `without one of the features ${listed(need.features ?? [])}` },
+  audio_ref_unsupported: {
+    is: () => 'not able to fetch audio by reference (audio_ref)',
+    hint: 'Send the audio itself instead of a reference, or connect a node that supports audio_ref.',
+  },
+  not_in_public_pool: {
+    is: () => 'closed to public jobs (accept_public_jobs is false)',
+    hint: 'Connect a node with accept_public_jobs = true.',
+  },
+  gpu_unavailable: { is: () => 'without a GPU' },
+  not_in_pool: {
+    is: () => 'in no pool that this job may use',
+    hint: 'Connect a node that fits the pool, or change the pools in the configuration.',
+  },
+  disconnected: { is: () => 'disconnected', hint: STATE_HINT },
+  offline: { is: () => 'offline', hint: STATE_HINT },
+  status_not_ready: { is: () => 'not ready (registering, degraded or draining)', hint: STATE_HINT },
+  stale_heartbeat: { is: () => 'overdue with the heartbeat', hint: STATE_HINT },
+  cordoned: { is: () => 'cordoned by an operator', hint: 'Uncordon the node, or connect another one.' },
+  ejected: { is: () => 'ejected for failing too often', hint: STATE_HINT },
+  model_not_available: {
+    is: () => 'without a required model: it is not ready, or was reported as missing',
+    hint: 'Try again after retry_after_ms, or load the model on the node.',
+  },
+  excluded: { is: () => 'excluded from this job, because it had the job or a later utterance' },
+  resource_threshold_exceeded: {
+    is: () => 'above its threshold of cpu, gpu or memory',
+    hint: STATE_HINT,
+  },
+  capacity_exceeded: { is: () => 'full' },
+  reserve_denied: { is: () => 'full: the slot that seemed free was taken meanwhile' },
+};
+
+/** For messages: semantic(en) + nmt(en->zh). */
+export function describeNeed(need: Need): string {
+  const parts = need.directions.flatMap(({ source, target }) => [
+    ...(source === ANY ? [] : [`semantic(${source})`]),
+    ...(need.usesNmt ? [`nmt(${source}->${target})`] : []),
+    ...(need.usesTts ? [`tts(${target})`] : []),
+  ]);
+  return [...new Set([...parts, ...need.types, ...need.services, ...(need.features ?? [])])].join(' + ');
+}
+
+const listed = (words: readonly string[]): string => [...new Set(words)].join(', ');
+const sources = ({ directions }: Need): string => listed(directions.map(({ source }) => source));
+const targets = ({ directions }: Need): string => listed(directions.map(({ target }) => target));
+const arrows = ({ directions }: Need): string =>
+  listed(directions.map(({ source, target }) => `${source}->${target}`));
