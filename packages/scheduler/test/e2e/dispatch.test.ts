@@ -109,7 +109,10 @@ describe('preferred_node_id', () => {
     const app = await startWith(['node-a', 'node-b']);
     expect(await app.dispatch(prefer('node-b', { strict: true }))).toMatchObject({ node_id: 'node-b' });
     const { status, body } = await app.tryDispatch(prefer('node-b', { strict: true }));
-    expect([status, body.error]).toEqual([409, 'PREFERRED_NODE_NOT_CAPABLE']);
+    expect([status, body.error]).toEqual([503, 'ALL_CANDIDATES_FULL_OR_FAILED']);
+    expect(body.detail).toBe('node node-b is full, and options.strict forbids another');
+    const unknown = await app.tryDispatch(prefer('node-z', { strict: true }));
+    expect([unknown.status, unknown.body.error]).toEqual([409, 'PREFERRED_NODE_NOT_CAPABLE']);
   });
 });
 

@@ -53,7 +53,10 @@ describe('capability pools', () => {
     await joinPooledNode(app.nodeUrl, 'silver');
     await app.readyNodes(1);
     expect(await app.tryDispatch({ tenant_id: 'acme' })).toMatchObject({
-      body: { error: 'NO_CAPABLE_NODE' },
+      body: {
+        error: 'ALL_CANDIDATES_FULL_OR_FAILED',
+        reasons: [{ reason: 'not_in_pool', count: 1, sample_node_ids: ['node-silver'] }],
+      },
     });
     expect(await app.dispatch({ tenant_id: 'globex' })).toMatchObject({ node_id: 'node-silver' });
   });
