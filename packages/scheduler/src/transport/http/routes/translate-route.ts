@@ -34,8 +34,8 @@ export function addTranslateRoute(
       const waitsUntil = clock.now() + waitMs;
       const outcome = await jobs.dispatch(read.request);
       if (outcome.kind === 'refused') {
-        const { code, message: detail, reasons } = outcome;
-        return replyError(reply, { code, detail, reasons });
+        const { code, message: detail, hint, reasons, retryAfterMs } = outcome;
+        return replyError(reply, { code, detail, hint, reasons, retryAfterMs });
       }
       const { job } = outcome;
       const leftMs = Math.max(0, waitsUntil - clock.now());
