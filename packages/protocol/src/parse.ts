@@ -11,10 +11,13 @@ import { SCHEDULER_TO_SESSION, SESSION_TO_SCHEDULER } from './session/messages.t
 import type { MessageSchema } from './shared/message.ts';
 import { type Validate, validator } from './validator.ts';
 
-/** `type` is set only if the protocol has it, so it is safe as a metric label. */
+/**
+ * `type` is set only if the protocol has it, so it is safe as a metric label. `fields` is then the whole message,
+ * unchecked: the answer can name what it is about.
+ */
 export type ParsedMessage<Message> =
   | { kind: 'message'; message: Message }
-  | { kind: 'invalid'; problem: Problem; type?: string };
+  | { kind: 'invalid'; problem: Problem; type?: string; fields?: Readonly<Record<string, unknown>> };
 
 export type ParseMessage<Message> = (text: string) => ParsedMessage<Message>;
 
@@ -50,7 +53,7 @@ function parser<const Schemas extends readonly MessageSchema[]>(
     const validated = validate(value);
     return validated.ok
       ? { kind: 'message', message: validated.value as Message }
-      : { kind: 'invalid', problem: validated.problem, type };
+      : { kind: 'invalid', problem: validated.problem, type, fields: value as Record<string, unknown> };
   };
 }
 

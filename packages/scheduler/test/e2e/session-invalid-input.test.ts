@@ -1,5 +1,7 @@
 /** Invalid input of sessions: every frame is answered or dropped, within limits, and affects no other session. */
-import { describe, expect, it } from 'vitest';
+import { openSession as openSdkSession } from '@lingua/sdk/client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import WebSocket from 'ws';
 import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode, TRANSLATED } from './support/legacy-node.ts';
 import { joinSdkNode } from './support/sdk-node.ts';
@@ -104,6 +106,34 @@ describe('a frame', () => {
     session.send(spoken(session, 1));
     expect(await session.outcome()).toMatchObject({ extra: { emotion: 'calm' } });
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+});
+
+describe('refused utterances of the client SDK', () => {
+  it('every refused utterance is missing with the reason, and settled() resolves', async () => {
+    const { app } = await startServed();
+    const session = openSdkSession({ url: app.url, srcLang: 'en', tgtLang: 'zh', WebSocket });
+    onTestFinished(() => session.close().then(() => {}));
+    const answers: unknown[] = [];
+    session.on('missing', ({ requestId, error }) => answers.push([requestId, error?.message]));
+    session.on('result', ({ requestId }) => answers.push([requestId, 'translated']));
+    const audio = new Uint8Array(64);
+    const sent = [
+      session.sendUtterance(audio, { audioFormat: 'wav' }),
+      session.sendUtterance(audio, { audioFormat: 'mp3' as 'wav' }),
+      session.sendUtterance(audio, { sampleRate: 12 }),
+      session.sendUtterance(audio, { requestId: 'no id' }),
+      session.sendUtterance(audio),
+    ];
+    await session.settled();
+    expect(session.unsettledBytes).toBe(0);
+    expect(answers).toEqual([
+      [sent[0], expect.stringContaining('"audio" does not begin like a wav file')],
+      [sent[1], expect.stringContaining('"audio_format" must be one of')],
+      [sent[2], expect.stringContaining('"sample_rate" must be at least 1000')],
+      [sent[3], expect.stringContaining('"request_id" must be 1 to 128')],
+      [sent[4], 'translated'],
+    ]);
   });
 });
 

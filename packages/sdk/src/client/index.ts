@@ -14,7 +14,9 @@ export { openSession } from './open-session.ts';
 export type { BackpressureAction } from './pacing.ts';
 export type { Session, SessionState } from './session.ts';
 export type {
+  MissingUtterance,
   OfUtterance,
+  RefusedAudio,
   SessionEnd,
   SessionEvent,
   SessionEventName,

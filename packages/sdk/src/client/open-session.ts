@@ -2,7 +2,7 @@
 import type { Cancel } from './clock.ts';
 import { createLink } from './link.ts';
 import { createListeners } from './listeners.ts';
-import { createOutbox } from './outbox.ts';
+import { createOutbox, type NamedAudio } from './outbox.ts';
 import { asCount, asText, type ServerFrame } from './read-frame.ts';
 import { createReceipts } from './receipts.ts';
 import { createSender } from './sender.ts';
@@ -89,25 +89,40 @@ export function openSession(options: SessionOptions): Session {
       if (event === undefined) return;
       emit(event);
       if (event.type === 'backpressure') sender.applyBackpressure(event.action, event.resumeAfterMs);
-      else if (event.type === 'error' && event.code === 'RATE_LIMITED') limited(event.details);
+      else if (event.type === 'error') failed(event);
     }
   }
 
-  function limited(details: unknown): void {
-    const { seq, request_id } = Object(details) as { seq?: unknown; request_id?: unknown };
+  function failed(error: SessionEvent<'error'>): void {
+    const details = Object(error.details) as Record<string, unknown>;
+    if (error.code === 'RATE_LIMITED') limited(details);
+    // The failure of a job comes with its own outcome.
+    else if (details.job_id === undefined) rejected(error, readNamedAudio(details));
+  }
+
+  function limited({ seq, request_id }: Record<string, unknown>): void {
     if (outbox.refused(asCount(seq), asText(request_id))) sender.applyBackpressure('PAUSE', REFUSED_MS);
     else sender.applyBackpressure('SLOW_DOWN', undefined);
+  }
+
+  function rejected(error: SessionEvent<'error'>, audio: NamedAudio): void {
+    const requestId = outbox.rejected(audio);
+    if (requestId === undefined) return;
+    emit({
+      type: 'missing',
+      utteranceIndex: undefined,
+      requestId,
+      reason: 'refused',
+      error,
+      message: undefined,
+    });
+    moved();
   }
 
   function accepted(frame: ServerFrame): void {
     const utteranceIndex = asCount(frame.utterance_index);
     if (utteranceIndex === undefined) return;
-    const requestId = outbox.accepted({
-      utteranceIndex,
-      requestId: asText(frame.request_id),
-      firstSeq: asCount(frame.first_seq),
-      lastSeq: asCount(frame.last_seq),
-    });
+    const requestId = outbox.accepted({ ...readNamedAudio(frame), utteranceIndex });
     emit({ type: 'accepted', utteranceIndex, requestId, jobId: asText(frame.job_id) ?? '' });
     moved();
   }
@@ -116,7 +131,7 @@ export function openSession(options: SessionOptions): Session {
     const event = toSessionEvent(frame, outbox.requestIdOf);
     if (event?.type !== 'result' && event?.type !== 'missing') return;
     if (receipts.isNew(asCount(frame.delivery_seq))) {
-      outbox.settled(event.utteranceIndex);
+      if (event.utteranceIndex !== undefined) outbox.settled(event.utteranceIndex);
       emit(event);
       moved();
     }
@@ -240,6 +255,13 @@ export function openSession(options: SessionOptions): Session {
     on: listeners.on,
   };
 }
+
+const readNamedAudio = (fields: Readonly<Record<string, unknown>>): NamedAudio => ({
+  utteranceIndex: asCount(fields.utterance_index),
+  requestId: asText(fields.request_id),
+  firstSeq: asCount(fields.first_seq),
+  lastSeq: asCount(fields.last_seq),
+});
 
 /** Throws instead of returning false, because a retry would never succeed. */
 function check(bytes: Uint8Array, maxBytes: number): void {

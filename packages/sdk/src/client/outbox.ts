@@ -25,8 +25,9 @@ export interface OutboxLimits {
   readonly maxUtterancesInFlight: number;
 }
 
-export interface Acceptance {
-  readonly utteranceIndex: number;
+/** The audio that a message of the scheduler is about. */
+export interface NamedAudio {
+  readonly utteranceIndex: number | undefined;
   readonly requestId: string | undefined;
   readonly firstSeq: number | undefined;
   readonly lastSeq: number | undefined;
@@ -49,9 +50,11 @@ export interface Outbox {
   /** The next frame; it counts as sent from now on. */
   take(now: number): Frame | undefined;
   /** Returns the request id of the utterance, if known. */
-  accepted(acceptance: Acceptance): string | undefined;
+  accepted(acceptance: NamedAudio & { readonly utteranceIndex: number }): string | undefined;
   /** The scheduler had no space for a chunk or utterance: it must be sent again. False: the entry is unknown. */
   refused(seq: number | undefined, requestId: string | undefined): boolean;
+  /** The scheduler will never accept this audio, so it is dropped. Returns its request id; undefined: it is unknown. */
+  rejected(audio: NamedAudio): string | undefined;
   /** The outcome has arrived, so the audio of the utterance is dropped. Returns its request id, if known. */
   settled(utteranceIndex: number): string | undefined;
   requestIdOf(utteranceIndex: number): string | undefined;
@@ -124,13 +127,15 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     add(createEntry({ seq: lastSeq, requestId, bytes, isFinal }));
   };
 
-  function covered({ utteranceIndex, requestId, firstSeq, lastSeq }: Acceptance): Entry[] {
+  function covered({ utteranceIndex, requestId, firstSeq, lastSeq }: NamedAudio): Entry[] {
     // The session cannot have accepted an entry that was not sent in it.
     const given = entries.filter((entry) => entry.isSentInSession);
     if (firstSeq !== undefined && lastSeq !== undefined)
       return given.filter(({ seq }) => seq !== undefined && firstSeq <= seq && seq <= lastSeq);
     const whole = given.find((entry) =>
-      requestId === undefined ? entry.proposedIndex === utteranceIndex : isWhole(entry, requestId),
+      requestId === undefined
+        ? entry.seq === undefined && entry.proposedIndex === utteranceIndex
+        : isWhole(entry, requestId),
     );
     if (whole !== undefined) return [whole];
     const chunks = given.filter((entry) => entry.requestId === requestId && entry.index === undefined);
@@ -295,6 +300,12 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       const again = new Set([...queue, entry]);
       queue = entries.filter((each) => again.has(each));
       return true;
+    },
+    rejected(audio) {
+      const gone = covered(audio).filter(({ index }) => index === undefined);
+      remove(new Set(gone));
+      remove(redundantEnds());
+      return gone[0]?.requestId;
     },
     settled,
     requestIdOf: (utteranceIndex) => entries.find(({ index }) => index === utteranceIndex)?.requestId,

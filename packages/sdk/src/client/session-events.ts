@@ -13,6 +13,24 @@ export interface OfUtterance {
   readonly requestId: string | undefined;
 }
 
+/** An accepted utterance without a translation; an `error` before it names its position in the details and has the cause. */
+export interface MissingUtterance extends OfUtterance {
+  readonly reason: MissingResult['reason'];
+  readonly error: undefined;
+  readonly message: MissingResult;
+}
+
+/** Invalid audio, which never had a position. Its outcome comes immediately, before those of earlier utterances. */
+export interface RefusedAudio {
+  readonly utteranceIndex: undefined;
+  /** Of the utterance; only a chunk of it may be refused. */
+  readonly requestId: string;
+  readonly reason: 'refused';
+  /** What to correct. The same was emitted as an `error` event. */
+  readonly error: SessionEvents['error'];
+  readonly message: undefined;
+}
+
 export interface SessionEvents {
   /**
    * The scheduler serves this session. Not resumed: its numbering restarts, and everything without an outcome is sent
@@ -42,10 +60,7 @@ export interface SessionEvents {
     readonly message: TranslationResult;
   };
   /** An outcome: there is no translation, with the reason. */
-  missing: OfUtterance & {
-    readonly reason: MissingResult['reason'];
-    readonly message: MissingResult;
-  };
+  missing: MissingUtterance | RefusedAudio;
   /** Progress of an utterance, for display. */
   uiEvent: OfUtterance & {
     readonly event: UiEvent['event'];

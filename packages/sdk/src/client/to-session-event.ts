@@ -55,6 +55,7 @@ function eventOfUtterance(frame: ServerFrame, of: OfUtterance): SessionEvent | u
         type: 'missing',
         ...of,
         reason: asText(frame.reason) ?? 'job_failed',
+        error: undefined,
         message: message as MissingResult,
       };
     case 'ui_event':

@@ -73,7 +73,7 @@ export function startSpeaker(deps: ClientDeps & { readonly how: 'whole' | 'piece
     });
   });
   session.on('missing', ({ requestId, reason, message }) => {
-    const request = requestId ?? `unknown ${message.session_id}/${message.utterance_index}`;
+    const request = requestId ?? `unknown ${message?.session_id}/${message?.utterance_index}`;
     record({ kind: 'outcome', client, request, missing: reason });
   });
   session.on('error', ({ code, isFatal }) => {

@@ -70,7 +70,7 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
     record({ kind: 'outcome', client: name, request, job: message.job_id, result });
   });
   session.on('missing', ({ requestId, reason, message }) => {
-    const request = requestId ?? `unknown ${message.session_id}/${message.utterance_index}`;
+    const request = requestId ?? `unknown ${message?.session_id}/${message?.utterance_index}`;
     record({ kind: 'outcome', client: name, request, missing: reason });
   });
   session.on('error', ({ code, isFatal }) => {

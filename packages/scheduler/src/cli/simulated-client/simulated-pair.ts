@@ -1,6 +1,6 @@
 /** Two simulated people who talk through one session: the client SDK, and generated speech. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openSession, type SessionEvents } from '@lingua/sdk/client';
+import { type MissingUtterance, openSession, type SessionEvents } from '@lingua/sdk/client';
 import { createSeededChance, seedOf } from '../simulated-node/seeded-chance.ts';
 import { BYTES_PER_MS, soundOf } from '../simulated-speech.ts';
 import { createCuttableWebSocket } from './cuttable-web-socket.ts';
@@ -77,7 +77,10 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
     came(result, undefined, { recognised: textAsr, translated: textTranslated });
     void play(result);
   });
-  session.on('missing', (missing) => came(missing, missing.reason));
+  session.on('missing', (missing) => {
+    // Refused audio is shown by its error, and was never accepted.
+    if (missing.message !== undefined) came(missing, missing.reason);
+  });
   session.on('overflow', ({ refusedBytes }) => tally.refused(refusedBytes));
   session.on('backpressure', ({ action, resumeAfterMs }) =>
     onEvent({ kind: 'pressure', action, resumeAfterMs }),
@@ -85,7 +88,7 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
   session.on('error', ({ code, message }) => onEvent({ kind: 'error', code, message }));
 
   function came(
-    { utteranceIndex, requestId, message }: SessionEvents['result'] | SessionEvents['missing'],
+    { utteranceIndex, requestId, message }: SessionEvents['result'] | MissingUtterance,
     missing: string | undefined,
     texts?: { recognised: string; translated: string },
   ): void {

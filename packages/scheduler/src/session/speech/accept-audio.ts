@@ -31,6 +31,10 @@ export function takeChunk(step: Step, session: Session, chunk: Chunk) {
     return count(step, 'scheduler_session_messages_dropped_total', { reason: 'repeated_chunk' });
   }
   const bytes = chunk.audio?.length ?? 0;
+  if (bytes > step.settings.maxAudioBytes) {
+    const { seq } = chunk;
+    return rejectTooLong(step, session, '/payload', { first_seq: seq, last_seq: seq });
+  }
   if (
     isBehindRefused(step, session, chunk) ||
     isBacklogged(step, session) ||
@@ -89,6 +93,19 @@ function refuseAudio(step: Step, session: Session, chunk: Chunk): void {
   count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
   const message = 'no space for more audio; earlier audio is still translated';
   send(step, session, { kind: 'error', code: 'RATE_LIMITED', message, details: { seq } });
+}
+
+/** It would never fit: the client must not send it again. */
+function rejectTooLong(
+  step: Step,
+  session: Session,
+  path: string,
+  about: Readonly<Record<string, unknown>>,
+): void {
+  count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
+  const { maxAudioBytes } = step.settings;
+  const message = `the audio is longer than a session may have (${maxAudioBytes} bytes); send it in parts`;
+  send(step, session, { kind: 'error', code: 'INVALID_MESSAGE', message, details: { ...about, path } });
 }
 
 /** A legacy client would show an error as an alert, which late frames do not deserve. */
@@ -150,11 +167,15 @@ export function takeUtterance(step: Step, session: Session, given: GivenUtteranc
   // The open utterance is earlier than this one.
   cutStream(step, session, { kind: 'cut', reason: 'next' });
   const bytes = audio?.length ?? 0;
+  const about = {
+    ...(requestId !== undefined && { request_id: requestId }),
+    utterance_index: given.index,
+  };
+  if (bytes > step.settings.maxAudioBytes) return rejectTooLong(step, session, '/audio', about);
   if (isBacklogged(step, session) || session.audioBytes + bytes > step.settings.maxAudioBytes) {
     count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
     const message = 'no space for more audio of this session; wait for results, then send it again';
-    const details = { ...(requestId !== undefined && { request_id: requestId }) };
-    return send(step, session, { kind: 'error', code: 'RATE_LIMITED', message, details });
+    return send(step, session, { kind: 'error', code: 'RATE_LIMITED', message, details: about });
   }
   session.audioBytes += bytes;
   accept(step, session, {

@@ -38,8 +38,8 @@ export interface GuardedSocket {
   /** False: the socket is not open, or it was closed because the peer reads too slowly. */
   send(text: string): boolean;
   sendError(code: ErrorCode, message: string, details?: ErrorDetails): void;
-  /** Answers an invalid message with an error and counts it. */
-  reject(problem: Problem): void;
+  /** Answers an invalid message with an error and counts it. `about` names what the message is about. */
+  reject(problem: Problem, about?: ErrorDetails): void;
   /** Closes for a reason. Messages that arrive later are ignored; queued ones are still handled. */
   cut(reason: CloseReason): void;
 }
@@ -160,10 +160,10 @@ export function guardSocket(
     if (handler?.maySendError?.() !== false) send(errorText(code, message, details));
   }
 
-  function reject(problem: Problem): void {
+  function reject(problem: Problem, about?: ErrorDetails): void {
     meter.count('scheduler_invalid_messages_total', { edge: `ws_${kind}` });
     log.debug({ ...fields, path: problem.path, problem: problem.message }, 'invalid message');
-    sendError('INVALID_MESSAGE', problem.message, { path: problem.path });
+    sendError('INVALID_MESSAGE', problem.message, { ...about, path: problem.path });
     if (invalidMessageBudget.take(clock.now()) > 0) cut('invalid_messages');
   }
 

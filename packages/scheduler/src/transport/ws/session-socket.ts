@@ -1,5 +1,5 @@
 /** /ws/session: a connection sends for the session that it opened, and for others of the same credential. */
-import { type Problem, parseSessionMessage, type SessionInit } from '@lingua/protocol';
+import { parseSessionMessage, type SessionInit } from '@lingua/protocol';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -11,6 +11,7 @@ import { isRoomMessage, ROOMS_UNSUPPORTED } from '../../session/rooms/unsupporte
 import type { Opened, SessionService } from '../../session/session-service.ts';
 import type { Gate, Principal } from '../access/gate.ts';
 import type { GuardedSocket, SocketHandler } from './guarded-socket.ts';
+import { nameAudio } from './name-audio.ts';
 import { readMessage, readOpening, type SessionMessage } from './read-session-messages.ts';
 import { toSessionMessage } from './write-session-messages.ts';
 
@@ -24,6 +25,8 @@ export interface SessionSocketDeps {
   /** From the opening of the socket to its session_init. */
   readonly initDeadlineMs: number;
 }
+
+type InvalidMessage = Extract<ReturnType<typeof parseSessionMessage>, { kind: 'invalid' }>;
 
 /** Legacy clients show every error as an alert. */
 const LEGACY_ERROR_INTERVAL_MS = 10_000;
@@ -100,7 +103,7 @@ export function openSessionSocket(
 
   function forward(message: SessionMessage) {
     const read = readMessage(message);
-    if (read.kind === 'invalid') return socket.reject(read.problem);
+    if (read.kind === 'invalid') return socket.reject(read.problem, nameAudio(message.type, message));
     const taken = sessions.receive(message.session_id, principal.credential, read.value);
     if (taken === 'unknown') drop(message);
   }
@@ -114,13 +117,13 @@ export function openSessionSocket(
   const refuseRooms = (): void => sendError(ROOMS_UNSUPPORTED.code, ROOMS_UNSUPPORTED.message);
 
   /** An unreadable session_init is refused: the client cannot go on without a session. */
-  function rejectInvalid(problem: Problem, type: string | undefined): void {
+  function rejectInvalid({ problem, type, fields = {} }: InvalidMessage): void {
     // Rooms are not supported, so their fields are not validated: they may be those of a later protocol.
     if (type !== undefined && isRoomMessage(type)) {
       refuseRooms();
       return;
     }
-    socket.reject(problem);
+    socket.reject(problem, nameAudio(type, fields));
     if (type !== 'session_init') return;
     log.info({ code: 'INVALID_MESSAGE', reason: problem.message }, 'a session was refused');
     socket.cut('refused');
@@ -129,7 +132,7 @@ export function openSessionSocket(
   return {
     receive(text) {
       const parsed = parseSessionMessage(text);
-      if (parsed.kind === 'invalid') return rejectInvalid(parsed.problem, parsed.type);
+      if (parsed.kind === 'invalid') return rejectInvalid(parsed);
       const { message } = parsed;
       switch (message.type) {
         case 'session_init':

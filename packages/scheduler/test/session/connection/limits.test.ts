@@ -50,6 +50,21 @@ describe('limits of a session', () => {
     expect(client.link.of('error')).toMatchObject([{ code: 'RATE_LIMITED' }]);
   });
 
+  it('audio that would never fit is refused for good and named, and the stream continues', async () => {
+    const { open, dispatcher, audio } = createSessionRig({ settings: { maxAudioBytes: 10 } });
+    const client = open();
+    client.utter('12345678901', { requestId: 'r1', index: 4 });
+    client.say('12345678901', { seq: 2 });
+    expect(client.link.of('error')).toMatchObject([
+      { code: 'INVALID_MESSAGE', details: { path: '/audio', request_id: 'r1', utterance_index: 4 } },
+      { code: 'INVALID_MESSAGE', details: { path: '/payload', first_seq: 2, last_seq: 2 } },
+    ]);
+    client.say('12345', { seq: 3, isFinal: true, requestId: 'r2' });
+    await dispatcher.job().succeed();
+    expect(client.link.outcomes()).toEqual(['0:12345']);
+    expect(audio.size()).toBe(0);
+  });
+
   it('a whole utterance above the limit is refused and takes no index', async () => {
     const { open, dispatcher } = createSessionRig({ settings: { maxAudioBytes: 10 } });
     const client = open();

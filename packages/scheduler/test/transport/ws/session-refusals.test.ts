@@ -39,3 +39,85 @@ describe('room message', () => {
     expect((await client.closed).reason).toBe('invalid_messages');
   });
 });
+
+describe('refused audio', () => {
+  const UTTERANCE = {
+    type: 'utterance',
+    session_id: 's-1',
+    utterance_index: 7,
+    manual_cut: true,
+    src_lang: 'en',
+    tgt_lang: 'zh',
+    audio: 'AAAA',
+    audio_format: 'pcm16',
+    sample_rate: 16_000,
+    request_id: 'req-1',
+  };
+  const CHUNK = {
+    type: 'audio_chunk',
+    session_id: 's-1',
+    seq: 5,
+    is_final: false,
+    payload: 'AAAA',
+    request_id: 'req-1',
+  };
+  const NAMED = { request_id: 'req-1', utterance_index: 7 };
+
+  it.each([
+    ['an unknown format', { audio_format: 'mp3' }, { path: '/audio_format', ...NAMED }],
+    ['an impossible sample rate', { sample_rate: 12 }, { path: '/sample_rate', ...NAMED }],
+    ['a stereo WAV', { audio_format: 'wav', audio: stereoWav() }, { path: '/audio', ...NAMED }],
+    ['audio that is no base64', { audio: '*' }, { path: '/audio', ...NAMED }],
+    ['no audio', { audio: '' }, { path: '/audio', ...NAMED }],
+    ['no target language', { tgt_lang: undefined }, { path: '/tgt_lang', ...NAMED }],
+    [
+      'contradictory languages',
+      { src_lang: 'auto', mode: 'two_way_auto', lang_a: 'en' },
+      { path: '/lang_b', ...NAMED },
+    ],
+    ['an invalid request id', { request_id: 'a b' }, { path: '/request_id', utterance_index: 7 }],
+  ])('an utterance with %s gets exactly one error, which names it', async (_, fields, details) => {
+    const { sessions, connect } = await startSessions();
+    const client = await connect();
+    client.send({ ...INIT, supports: [] });
+    client.send({ ...UTTERANCE, ...fields });
+    client.send({ type: 'room_leave' });
+    await client.message(1);
+    const { hint: _hint, ...named } = (await client.message(0)).details as Record<string, unknown>;
+    expect(named).toEqual(details);
+    expect(client.received).toMatchObject([{ code: 'INVALID_MESSAGE' }, { code: 'UNSUPPORTED_FEATURE' }]);
+    expect(sessions.received).toEqual([]);
+  });
+
+  it.each([
+    ['a payload that is no base64', { payload: '*' }, { path: '/payload', first_seq: 5, last_seq: 5 }],
+    ['a flag of the wrong type', { is_final: 1 }, { path: '/is_final', first_seq: 5, last_seq: 5 }],
+    ['an invalid number', { seq: -1 }, { path: '/seq' }],
+  ])('a chunk with %s gets exactly one error, which names its run', async (_, fields, details) => {
+    const { connect } = await startSessions();
+    const client = await connect();
+    client.send({ ...INIT, supports: [] });
+    client.send({ ...CHUNK, ...fields });
+    client.send({ type: 'room_leave' });
+    await client.message(1);
+    const { hint: _hint, ...named } = (await client.message(0)).details as Record<string, unknown>;
+    expect(named).toEqual({ ...details, request_id: 'req-1' });
+    expect(client.received).toHaveLength(2);
+  });
+});
+
+/** Two samples on two channels. */
+function stereoWav(): string {
+  const wav = Buffer.alloc(52);
+  wav.write('RIFF', 0);
+  wav.writeUInt32LE(44, 4);
+  wav.write('WAVEfmt ', 8);
+  wav.writeUInt32LE(16, 16);
+  wav.writeUInt16LE(1, 20);
+  wav.writeUInt16LE(2, 22);
+  wav.writeUInt32LE(16_000, 24);
+  wav.writeUInt16LE(16, 34);
+  wav.write('data', 36);
+  wav.writeUInt32LE(8, 40);
+  return wav.toString('base64');
+}

@@ -2,7 +2,7 @@
  * The scheduler side of an outbox in memory: sessions that seal, accept and answer as in the protocol, over lossy
  * connections.
  */
-import type { Acceptance, Outbox } from '../../../src/client/outbox.ts';
+import type { NamedAudio, Outbox } from '../../../src/client/outbox.ts';
 import type { Frame } from '../../../src/client/outbox-entry.ts';
 
 /** Two bytes of audio, different for each id. */
@@ -12,7 +12,7 @@ export const tokensOf = (bytes: Uint8Array): number[] =>
   Array.from({ length: bytes.length / 2 }, (_, at) => (bytes[2 * at] ?? 0) * 256 + (bytes[2 * at + 1] ?? 0));
 
 interface Sealed {
-  readonly acceptance: Acceptance;
+  readonly acceptance: NamedAudio & { readonly utteranceIndex: number };
   readonly tokens: readonly number[];
   isAnswered: boolean;
   isHeard: boolean;
