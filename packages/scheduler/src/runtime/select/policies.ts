@@ -4,7 +4,7 @@ import type { Columns } from '../fleet/columns.ts';
 
 /** Chooses one of the first `count` node numbers in `picked`. All of them have a free slot. */
 export type Policy = (
-  columns: Pick<Columns, 'used' | 'max' | 'free' | 'beatAt'>,
+  columns: Pick<Columns, 'used' | 'max' | 'free'>,
   picked: Int32Array,
   count: number,
   chance: Chance,
@@ -40,11 +40,11 @@ function weightedRandom(
 }
 
 /**
- * The lowest used share of slots, then the freshest heartbeat, then random. A share and not a count: one job on a node with two
- * slots weighs more than two jobs on a node with sixteen.
+ * The lowest used share of slots, then random: the age of a heartbeat only excludes, because ordering by it would send every job to the node
+ * that reported last. A share and not a count: one job on a node with two slots weighs more than two jobs on a node with sixteen.
  */
 function leastLoaded(
-  { used, max, beatAt }: Pick<Columns, 'used' | 'max' | 'beatAt'>,
+  { used, max }: Pick<Columns, 'used' | 'max'>,
   picked: Int32Array,
   count: number,
   chance: Chance,
@@ -56,11 +56,9 @@ function leastLoaded(
     const index = picked[at] as number;
     const share = (used[index] as number) / (max[index] as number);
     if (share > bestShare) continue;
-    const lead = bestShare - share || (beatAt[index] as number) - (beatAt[best] as number);
-    if (lead < 0) continue;
     // Ties are broken at random, so equal nodes share the work.
-    equals = lead > 0 ? 1 : equals + 1;
-    if (lead === 0 && chance() * equals >= 1) continue;
+    equals = share < bestShare ? 1 : equals + 1;
+    if (share === bestShare && chance() * equals >= 1) continue;
     best = index;
     bestShare = share;
   }

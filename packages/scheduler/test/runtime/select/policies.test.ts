@@ -133,16 +133,24 @@ describe('least_loaded', () => {
     return Array.from({ length: fleet.size }, () => selection.next());
   };
 
-  it('orders by the used share of the slots, then by freshness', () => {
+  it('orders by the used share of the slots, whatever the age of the heartbeats', () => {
     const fleet = createFleetView();
     fleet.upsert(nodeView('half of two', { slots: 2, lastBeatAt: 9 }));
     fleet.upsert(nodeView('quarter of eight', { slots: 8, lastBeatAt: 1 }));
     fleet.upsert(nodeView('empty, old', { slots: 1, lastBeatAt: 3 }));
-    fleet.upsert(nodeView('empty, new', { slots: 4, lastBeatAt: 4 }));
     fleet.setLoad('half of two', { used: 1, max: 2 });
     fleet.setLoad('quarter of eight', { used: 2, max: 8 });
     for (let seed = 0; seed < 20; seed++) {
-      expect(orderOf(fleet, seed)).toEqual(['empty, new', 'empty, old', 'quarter of eight', 'half of two']);
+      expect(orderOf(fleet, seed)).toEqual(['empty, old', 'quarter of eight', 'half of two']);
+    }
+  });
+
+  it('is not sticky: 100 jobs of one session spread evenly over 4 idle nodes', () => {
+    for (const policy of ['least_loaded', 'weighted_random'] as const) {
+      const fleet = createFleetView();
+      for (let n = 0; n < 4; n++) fleet.upsert(nodeView(`n${n}`, { lastBeatAt: 1_000 * n }));
+      const counts = firsts(fleet, 100, { policy });
+      expect(surprise(counts, equalShares(['n0', 'n1', 'n2', 'n3']))).toBeLessThan(4);
     }
   });
 
