@@ -97,7 +97,7 @@ export function createExplainer(engine: Engine): Explain {
     return {
       plan,
       attempts,
-      preferred: route.poolIds[route.start],
+      preferred: route.isFallback === true ? undefined : route.poolIds[route.start],
       selected: chosen === undefined ? undefined : found,
       confinement: route.confinement?.kind,
     };

@@ -28,6 +28,8 @@ export type Confinement =
   | { readonly kind: 'no_eligible_pool' };
 
 export interface PoolRoute {
+  /** No pool is eligible: every pool of the route counts as a fallback. */
+  readonly isFallback?: boolean;
   readonly poolIds: readonly PoolId[];
   /** The index of the preferred pool; the others follow in the order of the list, which wraps around. */
   readonly start: number;
@@ -53,7 +55,7 @@ export function createPoolMap(plan: PoolPlan): PoolMap {
   const all = poolIdsOf(plan);
   const byId = new Map(plan.pools.map((pool) => [pool.poolId, pool]));
   const isOpen = (poolId: PoolId): boolean => byId.get(poolId)?.isDedicated !== true;
-  /** The route of jobs without an eligible pool, if that is allowed. */
+  /** For jobs without an eligible pool, if that is allowed. */
   const everywhere = [...all.filter(isOpen), UNPOOLED];
   const fitting = new WeakMap<NodeProfile, readonly PoolId[]>();
   const homes = new Map<PoolId, readonly PoolId[]>();
@@ -97,6 +99,12 @@ export function createPoolMap(plan: PoolPlan): PoolMap {
     return goingRound(poolIds, 0);
   }
 
+  /** Starts with a pool by hash, so that not all such jobs go to the same pool. */
+  function fallbackRoute(need: Need): PoolRoute {
+    const start = stableChoice(routingKey(need), plan.hashSeed, Math.max(1, everywhere.length - 1));
+    return { poolIds: everywhere, start, count: everywhere.length, confinement: undefined, isFallback: true };
+  }
+
   function goingRound(poolIds: readonly PoolId[], start: number): PoolRoute {
     return plan.fallsBack
       ? { poolIds, start, count: poolIds.length, confinement: undefined }
@@ -123,16 +131,16 @@ export function createPoolMap(plan: PoolPlan): PoolMap {
       const kind = kindOf(plan, need);
       const bound = plan.tenantPools.get(need.tenantId);
       if (bound !== undefined) return boundRoute(need, kind, bound);
-      const open = remember(lists, kind, () => eligibleFor(need, kind).filter(isOpen));
-      if (open.length === 0) {
+      const eligible = remember(lists, kind, () => eligibleFor(need, kind).filter(isOpen));
+      if (eligible.length === 0) {
         return plan.isStrict
           ? { ...NOWHERE, confinement: { kind: 'no_eligible_pool' } }
-          : { poolIds: everywhere, start: 0, count: everywhere.length, confinement: undefined };
+          : fallbackRoute(need);
       }
-      const preferred = need.preferredPoolId === undefined ? -1 : open.indexOf(need.preferredPoolId);
+      const preferred = need.preferredPoolId === undefined ? -1 : eligible.indexOf(need.preferredPoolId);
       return goingRound(
-        open,
-        preferred === -1 ? stableChoice(routingKey(need), plan.hashSeed, open.length) : preferred,
+        eligible,
+        preferred === -1 ? stableChoice(routingKey(need), plan.hashSeed, eligible.length) : preferred,
       );
     },
   };

@@ -45,20 +45,20 @@ export function createPoolWatch({ meter, clock }: { meter: Meter; clock: Clock }
       const reason = reasonOf(compiled, poolId);
       meter.count('scheduler_phase3_pool_attempt_total', { pool: `${poolId}`, result: 'fail', reason });
     },
-    found(_compiled, poolId, isFallback) {
+    found({ route }, poolId, isFallback) {
       const pool = `${poolId}`;
       meter.count('scheduler_phase3_pool_attempt_total', { pool, result: 'success', reason: 'ok' });
       meter.count('scheduler_phase3_pool_selected_total', {
         pool,
         outcome: 'hit',
-        fallback: `${isFallback}`,
+        fallback: `${isFallback || route?.isFallback === true}`,
       });
       meter.count('scheduler_pool_query_total', FOUND);
     },
     exhausted({ route }) {
       const preferred = route?.poolIds[route.start];
       const pool = preferred === undefined ? 'none' : `${preferred}`;
-      const fallback = `${(route?.count ?? 0) > 1}`;
+      const fallback = `${(route?.count ?? 0) > 1 || route?.isFallback === true}`;
       meter.count('scheduler_phase3_pool_selected_total', { pool, outcome: 'miss', fallback });
       meter.count('scheduler_pool_query_total', EMPTY);
     },

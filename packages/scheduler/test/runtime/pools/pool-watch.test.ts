@@ -69,7 +69,9 @@ describe('why a pool has no node', () => {
 describe('the pool watch', () => {
   const plan = planOf([pool(1, ['x']), pool(2, ['y'])], { tenantPools: new Map([['tenant', 1]]) });
 
-  function watched(...views: NodeView[]) {
+  const watched = (...views: NodeView[]) => watchedBy(plan, ...views);
+
+  function watchedBy(by: PoolPlan, ...views: NodeView[]) {
     const counts = new Map<string, number>();
     const meter = {
       count: (name: string, labels: object = {}) => {
@@ -81,7 +83,7 @@ describe('the pool watch', () => {
     };
     const clock = createManualClock();
     const pools = createPoolWatch({ meter, clock });
-    const fleet = dividedFleet(plan, ...views);
+    const fleet = dividedFleet(by, ...views);
     const compiled = compileNeed(fleet, someNeed());
     const start = () =>
       select(fleet, compiled, {
@@ -120,6 +122,13 @@ describe('the pool watch', () => {
       'phase3_pool_selected_total 2,hit,true': 1,
       'pool_query_total found': 1,
     });
+  });
+
+  it('counts every hit as a fallback if no pool is eligible', () => {
+    const toneOnly = planOf([pool(1, ['tone'])]);
+    const { start, taken } = watchedBy(toneOnly, nodeView('a'));
+    expect(start().next()).toBe('a');
+    expect(taken()).toMatchObject({ 'phase3_pool_selected_total 1,hit,true': 1 });
   });
 
   it('counts a miss once per selection', () => {
