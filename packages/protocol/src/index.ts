@@ -33,6 +33,7 @@ export {
 } from './http/explain.ts';
 export { HealthCheck, HealthReply } from './http/health.ts';
 export {
+  JOB_OUTCOMES,
   JOB_STATES,
   JobAckReport,
   JobCancelReply,
@@ -57,11 +58,19 @@ export {
   JobSummary,
   JobsQuery,
   JobsReply,
+  NodeAttempt,
+  NodeDetail,
+  NodeLanguages,
+  NodeMark,
   NodeOrder,
   NodeOrderReply,
+  NodeService,
   NodesQuery,
   NodesReply,
   NodeView,
+  SessionOrder,
+  SessionOrderReply,
+  SessionPath,
   SessionsQuery,
   SessionsReply,
   SessionView,

@@ -121,10 +121,16 @@ export const JobOutcome = Type.Object(
 );
 export type JobOutcome = Static<typeof JobOutcome>;
 
+export const JOB_OUTCOMES = ['waiting', 'running', 'finished', 'failed', 'cancelled'] as const;
+
 /** The fields of a job in a list. */
 export const jobSummary = {
   job_id: id('Job'),
   state: JobState,
+  outcome: anyOf(
+    JOB_OUTCOMES,
+    'waiting: for a node; running: a node has it or is about to get it; cancelled: by its caller, or its session ended',
+  ),
   reason: optional(text('Why it failed or waits', 4096)),
   node_id: optional(id('Node that has or had it')),
   attempt_id: count('Attempt; 0 before the first'),

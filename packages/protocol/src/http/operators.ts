@@ -12,6 +12,7 @@ import {
   quantity,
   text,
 } from '../shared/bounded.ts';
+import { LanguagePair } from '../shared/language-capabilities.ts';
 import { nodeStatus } from '../shared/node-status.ts';
 import { jobSummary } from './job.ts';
 import { nextCursor, pageFields } from './path.ts';
@@ -50,11 +51,82 @@ export const NodeView = Type.Object(
     gpu_percent: optional(quantity('GPU use', { minimum: -1 })),
     mem_percent: optional(quantity('Main memory use', { minimum: -1 })),
     registered_at_ms: optional(quantity('When it registered (epoch ms)')),
-    last_heartbeat_at_ms: optional(quantity('When its last heartbeat arrived (epoch ms)')),
+    last_heartbeat_at_ms: optional(
+      quantity('When its last heartbeat arrived (epoch ms), by the clock of its instance'),
+    ),
+    heartbeat_age_ms: optional(quantity('Time since then')),
+    outdated: optional(flag('Its instance did not answer: this is what the answering one knew last')),
   },
-  { title: 'NodeView', description: 'A node as the scheduler sees it' },
+  { title: 'NodeView', description: 'A node as its instance sees it' },
 );
 export type NodeView = Static<typeof NodeView>;
+
+const languages = (description: string) => list(label('Language, or `any`'), 10_000, description);
+const pairs = (description: string) => list(LanguagePair, 10_000, description);
+
+export const NodeLanguages = Type.Object(
+  {
+    asr: languages('Languages it recognises'),
+    semantic: languages('Languages whose texts it repairs'),
+    tts: languages('Languages it speaks'),
+    nmt_sources: languages('Languages it translates from'),
+    nmt_targets: languages('Languages it translates to'),
+    nmt_blocked: pairs('Directions between these that it does not translate'),
+    nmt_pairs: pairs('Further directions that it translates'),
+  },
+  { title: 'NodeLanguages', description: 'What jobs a node is chosen for, by language' },
+);
+
+export const NodeService = Type.Object(
+  { service_id: label('Service'), ready: flag('Whether it is ready for jobs') },
+  { title: 'NodeService', description: 'An installed service' },
+);
+
+export const NodeMark = Type.Object(
+  {
+    service_id: label('Service that the node reported as missing'),
+    phase: oneOf(
+      ['marked', 'probation', 'probing'],
+      'marked: no jobs that need it; probation: the next job is a trial; probing: the trial runs',
+    ),
+    until_ms: optional(quantity('When the phase ends (epoch ms); absent: with the next job')),
+  },
+  { title: 'NodeMark', description: 'A service that the node lacks' },
+);
+
+export const NodeAttempt = Type.Object(
+  {
+    job_id: id('Job'),
+    attempt_id: count('Attempt, from 1'),
+    outcome: oneOf(['finished', 'failed', 'cancelled'], 'How it ended'),
+    reason: optional(label('Error code, if it did not finish')),
+    duration_ms: quantity('From the reservation of its slot to its end'),
+    ended_at_ms: quantity('When it ended (epoch ms)'),
+    instance_id: optional(label('Instance that drove the job and remembers this')),
+  },
+  { title: 'NodeAttempt', description: 'An ended attempt on the node' },
+);
+export type NodeAttempt = Static<typeof NodeAttempt>;
+
+export const NodeDetail = Type.Object(
+  {
+    ...NodeView.properties,
+    languages: NodeLanguages,
+    installed_types: list(label('Service type'), 64, 'Service types it has, ready or not'),
+    services: list(NodeService, 10_000, 'Services it has'),
+    features: list(label('Feature'), 64, 'Optional features it has'),
+    supports: list(label('Extension'), 64, 'Protocol extensions it supports; none: a legacy node'),
+    marks: list(NodeMark, 64, 'Services it reported as missing'),
+    recent_attempts: list(
+      NodeAttempt,
+      1_000,
+      'Its last attempts, newest first: each instance remembers the last ten of the jobs that it drove, until it restarts',
+    ),
+    unreachable: list(id('Instance'), 10_000, 'Instances that did not answer: their attempts are missing'),
+  },
+  { title: 'NodeDetail', description: 'A node with what it can do and what it did last' },
+);
+export type NodeDetail = Static<typeof NodeDetail>;
 
 export const NodesReply = Type.Object(
   { nodes: list(NodeView, 1_000, 'Nodes'), next_cursor: nextCursor },
@@ -66,6 +138,10 @@ export const JobsQuery = Type.Object(
   {
     ...pageFields,
     state: optional(label('Only jobs in this state')),
+    outcome: optional(label('Only jobs that stand so: waiting, running, finished, failed or cancelled')),
+    reason: optional(
+      label('Only jobs that failed or were cancelled with this error code, such as JOB_TIMEOUT'),
+    ),
     node_id: optional(id('Only jobs of this node')),
     session_id: optional(id('Only jobs of this session')),
     tenant_id: optional(id('Only jobs of this tenant')),
@@ -119,10 +195,39 @@ export const SessionView = Type.Object(
 export type SessionView = Static<typeof SessionView>;
 
 export const SessionsReply = Type.Object(
-  { sessions: list(SessionView, 1_000, 'Sessions of this instance, newest first'), next_cursor: nextCursor },
+  {
+    sessions: list(SessionView, 1_000, 'Sessions of this instance, newest first'),
+    instance_id: optional(label('This instance, if there are several')),
+    next_cursor: nextCursor,
+  },
   { title: 'SessionsReply', description: 'A page of sessions' },
 );
 export type SessionsReply = Static<typeof SessionsReply>;
+
+export const SessionPath = Type.Object(
+  { id: id('Session') },
+  { title: 'SessionPath', description: 'Names a session' },
+);
+export type SessionPath = Static<typeof SessionPath>;
+
+export const SessionOrder = Type.Object(
+  { reason: optional(text('Reason, for other operators', 4096)) },
+  { title: 'SessionOrder', description: "An operator's command for one session" },
+);
+export type SessionOrder = Static<typeof SessionOrder>;
+
+export const SessionOrderReply = Type.Object(
+  {
+    ok: Type.Literal(true),
+    session_id: id('Session'),
+    state: Type.Literal('closing', {
+      description: 'Its last outcomes are sent, then session_close_ack, then its connection is closed',
+    }),
+    instance_id: optional(label('Instance that has it, if there are several')),
+  },
+  { title: 'SessionOrderReply', description: 'The session ends' },
+);
+export type SessionOrderReply = Static<typeof SessionOrderReply>;
 
 export const NodeOrder = Type.Object(
   { reason: optional(text('Reason, for other operators', 4096)) },

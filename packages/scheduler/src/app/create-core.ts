@@ -14,6 +14,7 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { SlowWatch } from '../ports/slow-watch.ts';
+import { createRecentAttempts } from '../runtime/attempts/recent-attempts.ts';
 import { createJobService } from '../runtime/create-job-service.ts';
 import { createFleetView } from '../runtime/fleet/fleet-view.ts';
 import { createJobReader } from '../runtime/job-reader.ts';
@@ -115,12 +116,13 @@ export function createCore(deps: CoreDeps) {
   });
 
   // Hot path: jobs onto nodes.
+  const recentAttempts = createRecentAttempts({ maxNodes: config.scheduler.max_nodes });
   const jobs = createJobService({
     ...tools,
     chance: config.scheduler.candidate_shuffle ? chance : NO_CHANCE,
     ledger,
     store,
-    events: publishMoves({ events, sessions: () => sessions, tracer: traces }),
+    events: publishMoves({ events, sessions: () => sessions, tracer: traces, recentAttempts }),
     audio,
     link,
     fleet,
@@ -187,6 +189,7 @@ export function createCore(deps: CoreDeps) {
     jobs,
     reports,
     reader,
+    recentAttempts,
     backgroundServices,
     sessions,
   };

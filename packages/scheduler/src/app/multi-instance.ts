@@ -9,6 +9,8 @@ import type { ProcessName } from '../cluster/membership/process-name.ts';
 import { createHints } from '../cluster/messaging/hints.ts';
 import { createNodeEvents, recordAttemptOutcome } from '../cluster/nodes/node-events.ts';
 import { createNodeReplica } from '../cluster/nodes/node-replica.ts';
+import { createAskInstances } from '../cluster/operators/ask-instances.ts';
+import { createCloseSession } from '../cluster/operators/close-session.ts';
 import { EVERYTHING } from '../cluster/recovery/failover-replay.ts';
 import { createSessionRelease } from '../cluster/recovery/session-release.ts';
 import { createStoreSteadiness } from '../cluster/recovery/store-steadiness.ts';
@@ -20,6 +22,8 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { JobEvents } from '../ports/job-events.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
+import type { RecentAttempts } from '../runtime/attempts/recent-attempts.ts';
+import type { RemoteNodes } from '../transport/http/views/remote-nodes.ts';
 import { createHolderForwarding } from '../transport/link/forward-to-holder.ts';
 import { createMultiInstanceJobs, type LocalParts } from './multi-instance-jobs.ts';
 import { createMessaging } from './multi-instance-messages.ts';
@@ -166,12 +170,17 @@ export function createMultiInstance(deps: {
       },
     },
   });
-  const holders = (): ReturnType<typeof createHolderForwarding> =>
+  const ask = createAskInstances({ bus, self: presence.self, living, answerMs: scheduler.ack_timeout_ms });
+  const holders = (recentAttempts: Pick<RecentAttempts, 'of'>): RemoteNodes =>
     createHolderForwarding({
       bus,
+      ask,
       registry: local.registry(),
       replica,
       usedSlots: (nodeId) => local.fleet.load(nodeId)?.used,
+      recentAttempts,
+      clock,
+      instanceId,
       answerMs: scheduler.ack_timeout_ms,
     });
 
@@ -220,6 +229,14 @@ export function createMultiInstance(deps: {
       bus,
       self: driver,
       release: (sessionId) => local.sessions().release(sessionId),
+    }),
+
+    /** Closes a session on whatever instance has it. */
+    closeSession: createCloseSession({
+      bus,
+      ask,
+      self: presence.self,
+      close: (sessionId) => local.sessions().close(sessionId),
     }),
 
     readiness: () => (!hasJoined ? JOINING : isFenced() || !store.isReachable() ? STORE_AWAY : READY),

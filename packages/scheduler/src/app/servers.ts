@@ -11,6 +11,7 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { Log } from '../ports/log.ts';
 import type { NodeMailbox } from '../ports/node-mailbox.ts';
 import type { SlowWatch } from '../ports/slow-watch.ts';
+import type { RecentAttempts } from '../runtime/attempts/recent-attempts.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import { readPools } from '../runtime/explain/read-pools.ts';
 import type { FleetView } from '../runtime/fleet/fleet-view.ts';
@@ -44,6 +45,7 @@ export function createServers(parts: {
   /** Forwards reports of jobs that other instances drive; absent in a single instance. */
   readonly reports: ForwardReports | undefined;
   readonly reader: JobReader;
+  readonly recentAttempts: RecentAttempts;
   readonly sessions: SessionService;
   readonly mailbox: NodeMailbox<JobAssign>;
   readonly endpoints: EndpointCaller;
@@ -68,7 +70,11 @@ export function createServers(parts: {
 
   const http = createHttpServer({
     registry,
-    ...(multiInstance !== undefined && { remoteNodes: multiInstance.holders() }),
+    ...(multiInstance !== undefined && {
+      remoteNodes: multiInstance.holders(parts.recentAttempts),
+      closeSession: multiInstance.closeSession,
+    }),
+    recentAttempts: parts.recentAttempts,
     jobs: { ...(reports?.byRequest ?? jobs), dispatch: parts.backgroundServices.dispatch },
     reader: parts.reader,
     sessions,

@@ -78,6 +78,11 @@ export const ERRORS = {
     hint: 'The node disconnected and no other node could take the job.',
     isTransient: true,
   },
+  ACK_TIMEOUT: {
+    status: 504,
+    hint: 'The node did not acknowledge the job in time (ack_timeout_ms), and no other node could take it; look at the node.',
+    isTransient: true,
+  },
   NODE_OVERLOADED: {
     status: 503,
     hint: 'The node is full; the scheduler tries another.',

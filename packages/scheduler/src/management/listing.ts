@@ -1,6 +1,6 @@
-/** Cold path: nodes for operators, one page at a time, in the order of their first registration. */
+/** Cold path: nodes for operators, one page at a time, by id. */
 import type { Fleet, RegistryDeps } from './fleet.ts';
-import type { CountedNode, NodeRegistry, NodeStatus } from './node-registry.ts';
+import type { CountedNode, NodeRegistry } from './node-registry.ts';
 import { isConnected, type RegisteredNode, statusOf } from './registered-node.ts';
 
 const MAX_PAGE = 1_000;
@@ -20,17 +20,13 @@ export function createListing(
     },
 
     list({ limit, cursor }) {
-      const after = cursor === undefined ? 0 : Number(cursor);
       const size = Math.min(MAX_PAGE, Math.max(1, limit));
-      const nodes: NodeStatus[] = [];
-      let last: RegisteredNode | undefined;
-      for (const node of fleet.nodes.values()) {
-        if (!(node.sequence > after)) continue;
-        if (nodes.length === size) return { nodes, cursor: String(last?.sequence) };
-        nodes.push(statusOf(node, settings));
-        last = node;
-      }
-      return { nodes };
+      const later = [...fleet.nodes.values()].filter(({ nodeId }) => cursor === undefined || nodeId > cursor);
+      later.sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
+      const page = later.slice(0, size);
+      const nodes = page.map((node) => statusOf(node, settings));
+      const last = page.at(-1)?.nodeId;
+      return last === undefined || later.length === page.length ? { nodes } : { nodes, cursor: last };
     },
   };
 }

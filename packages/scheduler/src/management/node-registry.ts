@@ -13,6 +13,7 @@ import type { Load } from '../domain/lease.ts';
 import type { NodeChannel, NodeHealth, NodeView, ReportedHealth } from '../domain/node.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { ServiceUse } from '../domain/service-use.ts';
+import type { MarkPhase } from './marks/marks.ts';
 
 export interface Registration {
   /** Absent: the scheduler chooses one. */
@@ -100,6 +101,15 @@ export interface NodeStatus {
   readonly region?: string;
   readonly zone?: string;
   readonly lastReason?: string;
+  /** Services that the node reported as missing; nearly always absent. */
+  readonly marks?: readonly MarkedService[];
+}
+
+/** `until`: when the phase ends; absent: with the next job. */
+export interface MarkedService {
+  readonly serviceId: string;
+  readonly phase: MarkPhase;
+  readonly until?: number;
 }
 
 /** How an attempt ended. `unproven`: it proves nothing about the node, but it ends a probe. */
@@ -142,6 +152,7 @@ export interface NodeRegistry {
   /** The ledger may have lost the capacities of the nodes: they are declared again. */
   redeclare(): void;
   get(nodeId: NodeId): NodeStatus | undefined;
+  /** By id; the cursor is the id of the last node of the page before. */
   list(page: { limit: number; cursor?: string }): { nodes: readonly NodeStatus[]; cursor?: string };
   /** All nodes that are online, for statistics. The iteration may pause while nodes come and go. */
   census(): Iterator<CountedNode>;

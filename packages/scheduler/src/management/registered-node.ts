@@ -14,8 +14,8 @@ import { type EjectionState, isShutOut } from './health/ejection.ts';
 import type { HealthState } from './health/health.ts';
 import { isCalm } from './health/vitals.ts';
 import type { Hidden } from './marks/marked-services.ts';
-import type { MaybeMarks } from './marks/marks.ts';
-import type { NodeStatus } from './node-registry.ts';
+import type { Mark, MaybeMarks } from './marks/marks.ts';
+import type { MarkedService, NodeStatus } from './node-registry.ts';
 import { INTERVAL_JITTER, LEGACY_INTERVAL_MS, type ManagementSettings, type Thresholds } from './settings.ts';
 
 /** Replaced as a whole by each registration. */
@@ -35,8 +35,6 @@ export interface NodeIdentity {
 
 export interface RegisteredNode {
   readonly nodeId: NodeId;
-  /** Position in listings. */
-  readonly sequence: number;
   identity: NodeIdentity;
   generation: number;
   /** The newest generation claimed for the node: differs from `generation` if a later registration failed half-way. */
@@ -142,5 +140,10 @@ export function statusOf(node: RegisteredNode, settings: ManagementSettings): No
     ...(region !== undefined && { region }),
     ...(zone !== undefined && { zone }),
     ...(node.lastReason !== undefined && { lastReason: node.lastReason }),
+    ...(node.marks !== undefined && { marks: [...node.marks].map(markedService) }),
   };
 }
+
+/** A probation has no end. */
+const markedService = ([serviceId, { phase, until }]: readonly [string, Mark]): MarkedService =>
+  Number.isFinite(until) ? { serviceId, phase, until } : { serviceId, phase };

@@ -11,6 +11,7 @@
 import type { JobId, TenantId } from '../domain/ids.ts';
 import type { JobRecord, JobState } from '../domain/job.ts';
 import type { JobChange } from '../domain/job-change.ts';
+import type { JobFilter } from '../domain/job-query.ts';
 import type { MaybePromise } from '../domain/with-timeout.ts';
 
 export type { JobChange };
@@ -43,9 +44,7 @@ export interface JobPage {
   readonly cursor?: string;
 }
 
-export interface JobQuery {
-  readonly tenantId?: TenantId;
-  readonly state?: JobState;
+export interface JobQuery extends JobFilter {
   readonly limit: number;
   readonly cursor?: string;
 }

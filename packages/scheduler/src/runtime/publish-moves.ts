@@ -1,4 +1,4 @@
-/** Hot path: publishes the moves of jobs to subscribers, to the sessions of this instance and, once a job has its outcome, to the tracer. */
+/** Hot path: publishes the moves of jobs to subscribers, to the sessions of this instance, to the memory of recent attempts and, once a job has its outcome, to the tracer. */
 import { isOutcome, type JobRecord } from '../domain/job.ts';
 import type { JobEvents } from '../ports/job-events.ts';
 import type { Tracer } from '../ports/tracer.ts';
@@ -7,11 +7,13 @@ export function publishMoves(deps: {
   readonly events: JobEvents;
   readonly sessions: () => { jobMoved(job: JobRecord): void };
   readonly tracer: Tracer | undefined;
+  readonly recentAttempts: { note(job: JobRecord): void };
 }): JobEvents {
-  const { events, sessions, tracer } = deps;
+  const { events, sessions, tracer, recentAttempts } = deps;
   function publish(job: JobRecord): void {
     events.publish(job);
     sessions().jobMoved(job);
+    recentAttempts.note(job);
   }
   function publishAndTrace(job: JobRecord): void {
     publish(job);

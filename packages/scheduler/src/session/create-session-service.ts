@@ -286,6 +286,11 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     },
     reassert: () => saver?.reassert(),
     list: sessionTable.page,
+    close(sessionId) {
+      const session = sessions.get(sessionId);
+      if (session !== undefined) post(session, { kind: 'close_ordered' });
+      return session !== undefined;
+    },
     languageUses: sessionTable.languageUses,
     capRefusal: sessionTable.capRefusal,
     tenants: sessionTable.tenants,

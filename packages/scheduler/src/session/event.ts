@@ -53,6 +53,8 @@ export type ClientEvent =
 export type SessionEvent =
   | ClientEvent
   | { readonly kind: 'time_passed' }
+  /** An operator ends the session. */
+  | { readonly kind: 'close_ordered' }
   /** The limits of this instance leave no space for it. */
   | { readonly kind: 'evicted' }
   /** `resumeToken`: only of a new session, sent once; the client of a resumed session has it already. */

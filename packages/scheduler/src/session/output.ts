@@ -55,7 +55,8 @@ export type SessionOutput =
   | { readonly kind: 'pressure'; readonly action: PressureAction; readonly resumeAfterMs: number }
   | { readonly kind: 'heartbeat'; readonly at: number }
   | { readonly kind: 'draining'; readonly reconnectAfterMs: number }
-  | { readonly kind: 'closed' }
+  /** `isOrdered`: by an operator; the connection is closed, too. */
+  | { readonly kind: 'closed'; readonly isOrdered: boolean }
   | {
       readonly kind: 'error';
       readonly code: ErrorCode;

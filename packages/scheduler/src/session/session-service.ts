@@ -107,6 +107,8 @@ export interface SessionService {
   reassert(): void;
   /** Newest first. A short or empty page may still have a cursor. */
   list(query: { tenantId?: TenantId; limit: number; cursor?: string }): SessionPage;
+  /** An operator ends it: the audio so far is still translated, then its connection is closed. False: it is not on this instance. */
+  close(sessionId: SessionId): boolean;
   isFull(): boolean;
   /** Why this tenant may open no further session now, if its own cap is the reason. */
   capRefusal(tenantId: TenantId): SessionsFull | undefined;

@@ -147,6 +147,8 @@ export interface Session {
   webToSchedulerMs: number | undefined;
   /** `draining`: the client should connect to another instance. `closing`: it ends with its last outcome. */
   phase: 'open' | 'draining' | 'closing' | 'ended';
+  /** An operator ends it: its connection ends with it. */
+  isCloseOrdered: boolean;
   isHandlingEvents: boolean;
   readonly queued: SessionEvent[];
   wake: { readonly at: number; readonly cancel: Cancel } | undefined;
@@ -190,6 +192,7 @@ export function createSession(
     sentPressure: undefined,
     webToSchedulerMs: undefined,
     phase: 'open',
+    isCloseOrdered: false,
     isHandlingEvents: false,
     queued: [],
     wake: undefined,

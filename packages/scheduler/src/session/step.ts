@@ -66,6 +66,9 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
       return send(step, session, { kind: 'heartbeat', at: step.at });
     case 'close':
       return close(step, session);
+    case 'close_ordered':
+      session.isCloseOrdered = true;
+      return close(step, session);
     case 'acknowledged':
       // A client that resumes reports the last number it received, so this save is not urgent.
       noteChange(session, 'later');

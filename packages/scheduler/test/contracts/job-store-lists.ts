@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { JobQuery, JobStore } from '../../src/ports/job-store.ts';
 import { fresh, times } from './harness.ts';
-import { draftJob, fail } from './job-draft.ts';
+import { draftJob, fail, finish, moveOn } from './job-draft.ts';
 import type { StartJobStore } from './job-store.ts';
 
 const ids = (jobs: readonly JobRecord[]): string[] => jobs.map((job) => job.jobId);
@@ -79,6 +79,39 @@ export function jobStoreLists(start: StartJobStore): void {
     expect(await collect(store, { tenantId, state: 'RUNNING', limit: 2 })).toEqual([]);
     const anywhere = await collect(store, { state: 'FAILED', limit: 4 });
     expect(anywhere.filter((id) => ids(drafts).includes(id))).toEqual(ids(failing).reverse());
+  });
+
+  it('filters by outcome, reason, node and session', async () => {
+    const { store, tenantId, drafts } = await startWith(6, (now, index) => now + index);
+    const [waiting, reserved, finished, failed, cancelled, closed] = drafts as [
+      JobRecord,
+      JobRecord,
+      JobRecord,
+      JobRecord,
+      JobRecord,
+      JobRecord,
+    ];
+    await moveOn(store, reserved.jobId, 'RESERVED', { intent: { nodeId: 'node-b', attempt: 1 } });
+    await finish(store, finished.jobId);
+    await moveOn(store, finished.jobId, 'RELEASED');
+    await fail(store, failed.jobId);
+    await moveOn(store, failed.jobId, 'RELEASED');
+    for (const [job, code] of [
+      [cancelled, 'JOB_CANCELLED'],
+      [closed, 'SESSION_CLOSED'],
+    ] as const)
+      await moveOn(store, job.jobId, 'FAILED', { failure: { code, message: '' } });
+    const listed = (query: Partial<JobQuery>) => collect(store, { tenantId, limit: 2, ...query });
+    expect(await listed({ outcome: 'waiting' })).toEqual([waiting.jobId]);
+    expect(await listed({ outcome: 'running' })).toEqual([reserved.jobId]);
+    expect(await listed({ outcome: 'finished' })).toEqual([finished.jobId]);
+    expect(await listed({ outcome: 'failed' })).toEqual([failed.jobId]);
+    expect(await listed({ outcome: 'cancelled' })).toEqual([closed.jobId, cancelled.jobId]);
+    expect(await listed({ reason: 'JOB_TIMEOUT' })).toEqual([failed.jobId]);
+    expect(await listed({ outcome: 'failed', reason: 'JOB_CANCELLED' })).toEqual([]);
+    expect(await listed({ nodeId: 'node-a' })).toEqual([finished.jobId]);
+    expect(await listed({ nodeId: 'node-b' })).toEqual([reserved.jobId]);
+    expect(await listed({ sessionId: closed.sessionId })).toEqual([closed.jobId]);
   });
 
   it('pages have no repeats or gaps when jobs are admitted in between', async () => {

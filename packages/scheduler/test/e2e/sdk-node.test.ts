@@ -217,7 +217,7 @@ describe('SDK node', () => {
     const job = await app.settled(job_id);
     expect(nodesOf(job)).toEqual(['node-mute', 'node-b']);
     expect(job.timeline).toContainEqual(
-      expect.objectContaining({ state: 'RETRYING', node_id: 'node-mute', reason: 'NODE_UNAVAILABLE' }),
+      expect.objectContaining({ state: 'RETRYING', node_id: 'node-mute', reason: 'ACK_TIMEOUT' }),
     );
     expect(job.result).toMatchObject({ success: true });
     mute.finish();

@@ -102,7 +102,7 @@ describe('the listing for operators', () => {
     expect(registry.get('node-9')).toBeUndefined();
   });
 
-  it('has pages in the order of registration, each node once', async () => {
+  it('has pages by id, each node once', async () => {
     const { join, registry } = createFixture();
     const names = Array.from({ length: 7 }, (_, index) => `node-${9 - index}`);
     for (const nodeId of names) await join({ nodeId });
@@ -116,13 +116,14 @@ describe('the listing for operators', () => {
       cursor = page.cursor;
       pages += 1;
     } while (cursor !== undefined);
-    expect(seen).toEqual(names);
+    expect(seen).toEqual(names.toSorted());
     expect(pages).toBe(3);
   });
 
-  it('ends at an invalid cursor', async () => {
+  it('continues after a node that has left', async () => {
     const { join, registry } = createFixture();
-    await join();
-    expect(registry.list({ limit: 5, cursor: 'nonsense' })).toEqual({ nodes: [] });
+    await join({ nodeId: 'node-c' });
+    const { nodes } = registry.list({ limit: 5, cursor: 'node-b' });
+    expect(nodes.map(({ view }) => view.nodeId)).toEqual(['node-c']);
   });
 });

@@ -81,7 +81,8 @@ export function openSession(options: SessionOptions): Session {
   function receive(frame: ServerFrame): void {
     const { type } = frame;
     if (type === 'session_close_ack') {
-      if (state === 'closing') finish('closed', true);
+      if (state !== 'closing') closeReason = 'closed by the scheduler';
+      finish('closed', true);
     } else if (type === 'utterance_accepted') accepted(frame);
     else if (type === 'translation_result' || type === 'missing_result') outcome(frame);
     else {

@@ -120,9 +120,10 @@ it('close() resolves pending settled() calls', async () => {
   await settled;
 });
 
-it('an unexpected session_close_ack does not end the session', async () => {
-  const { scheduler, session } = await startSession();
+it('a session that an operator closes ends and does not reconnect', async () => {
+  const { scheduler, session, events, clock } = await startSession();
   scheduler.send({ type: 'session_close_ack', session_id: 's-1' });
-  await scheduler.caughtUp();
-  expect(session.state).toBe('open');
+  await until(() => session.state === 'closed');
+  expect(events.at(-1)).toMatchObject({ type: 'closed', reason: 'closed by the scheduler' });
+  expect(clock.waiting()).toEqual([]);
 });

@@ -1,5 +1,6 @@
 /** Pages through the memory store's jobs, newest first, with bounded work per page. */
 import type { JobRecord } from '../../domain/job.ts';
+import { isListed } from '../../domain/job-query.ts';
 import type { JobPage, JobQuery } from '../../ports/job-store.ts';
 import { type JobShelf, type Place, recordAt } from './job-shelf.ts';
 
@@ -16,11 +17,7 @@ export function listJobs(shelf: JobShelf, query: JobQuery): JobPage {
     place !== undefined && jobs.length < query.limit && scanned < MAX_SCANNED;
     scanned++
   ) {
-    const { record } = place;
-    const isWanted =
-      (query.tenantId === undefined || record.tenantId === query.tenantId) &&
-      (query.state === undefined || record.state === query.state);
-    if (isWanted) jobs.push(recordAt(place));
+    if (isListed(place.record, query)) jobs.push(recordAt(place));
     last = place;
     place = place.older;
   }

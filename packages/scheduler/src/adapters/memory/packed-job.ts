@@ -25,7 +25,7 @@ export class PackedJob {
   /** Not the deadline itself: V8 allocates an object for a number as large as an epoch time. */
   private readonly lifeMs: number;
   private readonly timeline: PackedTimeline;
-  private readonly failure: JobRecord['failure'];
+  readonly failure: JobRecord['failure'];
   private readonly result: JobResult | undefined;
 
   constructor(job: JobRecord) {

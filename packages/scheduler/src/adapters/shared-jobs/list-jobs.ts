@@ -4,6 +4,7 @@
  */
 import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
+import { isListed } from '../../domain/job-query.ts';
 import type { JobPage, JobQuery } from '../../ports/job-store.ts';
 
 /** A page ends after so many records even if few passed the filter; its cursor continues there. */
@@ -42,7 +43,7 @@ export async function listJobs(
     const records = await Promise.all(positions.map(({ jobId }) => read(jobId)));
     for (const [index, record] of records.entries()) {
       last = positions[index];
-      if (record !== undefined && isWanted(record, query)) jobs.push(record);
+      if (record !== undefined && isListed(record, query)) jobs.push(record);
       if (jobs.length === query.limit) break;
     }
     const isWhole = last === positions.at(-1);
@@ -53,9 +54,6 @@ export async function listJobs(
 
 const page = (jobs: readonly JobRecord[], last: Position | undefined): JobPage =>
   last === undefined ? { jobs } : { jobs, cursor: `${last.deadlineAt}.${last.jobId}` };
-
-const isWanted = (record: JobRecord, { tenantId, state }: JobQuery): boolean =>
-  (tenantId === undefined || record.tenantId === tenantId) && (state === undefined || record.state === state);
 
 /** The next jobs of all sources, each once, even if two sources have it. */
 async function nextOf(sources: readonly Source[], count: number): Promise<Position[]> {

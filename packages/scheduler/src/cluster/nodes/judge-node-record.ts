@@ -64,7 +64,7 @@ function judgePresent(
   if (known === undefined) return { kind: 'ignore' };
   // A failover lost a write; the holder will write again.
   if (isLater(known.record, status)) return wait(known, circumstances);
-  return { kind: 'seen', node: { record: known.record, nextReadAt }, seenAt };
+  return { kind: 'seen', node: { record: withBeat(known.record, seenAt), nextReadAt }, seenAt };
 }
 
 function withBeat(record: NodeRecord, seenAt: number): NodeRecord {

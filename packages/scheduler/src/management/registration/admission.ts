@@ -83,13 +83,11 @@ export const soundSlots = (slots: number | undefined, fallback: number): number 
 
 export const newRecord = (
   nodeId: NodeId,
-  sequence: number,
   identity: NodeIdentity,
   { report, profile, channel, slots, resources }: Admission,
   now: number,
 ): RegisteredNode => ({
   nodeId,
-  sequence,
   identity,
   generation: 0,
   claim: 0,

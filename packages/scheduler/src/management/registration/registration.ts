@@ -35,7 +35,6 @@ export function createRegistrations(
   const { clock, chance, nodeIdClaims, events, ids, ledger, log, meter, settings } = deps;
   const { profileOf } = fleet;
   const arriving = new Map<NodeId, number>();
-  let lastSequence = 0;
 
   async function claimId(registration: Registration): Promise<{ claim: Claim } | { refusal: Refusal }> {
     const { credential, channel } = registration;
@@ -100,7 +99,7 @@ export function createRegistrations(
       intervalMs,
       now,
     );
-    const node = known ?? newRecord(nodeId, ++lastSequence, identity, admission, now);
+    const node = known ?? newRecord(nodeId, identity, admission, now);
     if (known === undefined) fleet.add(node);
     node.identity = identity;
     node.generation = generation;

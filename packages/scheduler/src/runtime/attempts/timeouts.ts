@@ -36,7 +36,7 @@ export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): 
       ? `${nodeId} did not acknowledge within ${settings.ackTimeoutMs} ms`
       : `the instance that holds ${nodeId} did not report the hand-over within ${settings.ackTimeoutMs} ms`;
     void retryOrFail().abandonAttempt(flight, {
-      code: 'NODE_UNAVAILABLE',
+      code: 'ACK_TIMEOUT',
       message,
       isCounted: true,
       side: 'open',

@@ -25,7 +25,7 @@ export function createUnconfirmedSends(engine: Engine, retryOrFail: RetryOrFail)
     const { nodeId } = intent;
     engine.meter.count('scheduler_ack_timeout_total');
     flight.lastFailure = {
-      code: 'NODE_UNAVAILABLE',
+      code: 'ACK_TIMEOUT',
       message: `${nodeId} may have the job but did not report within ${settings.ackTimeoutMs} ms`,
     };
     // From now on the holder cannot hand the job over: it cannot commit an abandoned lease.

@@ -22,7 +22,7 @@ export function finishStep(step: Step, session: Session): void {
   if (understands(session, 'result_ack')) sendKept(step, session);
   if (session.phase !== 'draining') applyBackpressure(step, session);
   if (session.phase === 'closing' && isAllSent(session)) {
-    send(step, session, { kind: 'closed' });
+    send(step, session, { kind: 'closed', isOrdered: session.isCloseOrdered });
     step.effects.push({ kind: 'end', reason: 'closed' });
   }
 }

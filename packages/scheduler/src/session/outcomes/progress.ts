@@ -53,7 +53,7 @@ export function noteMove(step: Step, session: Session, utterance: Utterance, job
   if (HAS_RUN.has(job.state) || job.result !== undefined)
     sendUiEventOnce(step, session, utterance, 'NODE_ACCEPTED');
   if (job.failure !== undefined) {
-    const code = isErrorCode(job.failure.code) ? job.failure.code : 'PROCESSING_ERROR';
+    const code = codeFor(session, job.failure.code);
     fail(step, session, utterance, code, job.failure.message);
   } else if (job.result !== undefined) {
     if (job.result.textAsr !== '') sendUiEventOnce(step, session, utterance, 'ASR_FINAL');
@@ -62,6 +62,12 @@ export function noteMove(step: Step, session: Session, utterance: Utterance, job
       session.groups = noteText(session.groups, utterance.groupId, job.result.textAsr, step.settings.group);
     settleUtterance(step, session, utterance, outcomeOf(job.result, toNodeMs(job)));
   }
+}
+
+/** Legacy clients do not know ACK_TIMEOUT. */
+function codeFor(session: Session, code: string): ErrorCode {
+  if (!isErrorCode(code)) return 'PROCESSING_ERROR';
+  return code === 'ACK_TIMEOUT' && isLegacy(session) ? 'NODE_UNAVAILABLE' : code;
 }
 
 /** Notes the record of a job that another instance accepted or drives. */

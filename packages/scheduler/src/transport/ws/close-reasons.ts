@@ -10,6 +10,8 @@ export const CLOSE_CODES = {
   too_slow: 1013,
   /** A registration that may succeed later. */
   unavailable: 1013,
+  /** An operator ended the session. */
+  closed_by_operator: 1000,
   shutdown: 1012,
   /** Other instances declared this instance dead and have taken over its work. */
   fenced: 1012,

@@ -50,6 +50,7 @@ export function openSessionSocket(
     send(id, output) {
       if (output.kind === 'error' && !maySendError()) return;
       socket.send(JSON.stringify(toSessionMessage(id, output)));
+      if (output.kind === 'closed' && output.isOrdered) socket.cut('closed_by_operator');
     },
     replaced: () => socket.cut('replaced'),
     abandoned: () => socket.cut('fenced'),

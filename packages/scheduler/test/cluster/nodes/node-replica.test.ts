@@ -38,6 +38,18 @@ describe('the node replica', () => {
     expect(b.replica.find(node.nodeId)?.holder.incarnation).toBe('first');
   });
 
+  it('knows the last heartbeat of a node of another instance', async () => {
+    const { clock, join } = startRig();
+    const [a, b] = [join(), join()];
+    await Promise.all([a.replica.start(), b.replica.start()]);
+    const node = ownNode();
+    a.replica.keep(node);
+    beating(clock, a.replica, node.nodeId);
+    await clock.advance(20_000);
+    const { lastBeatAt } = b.replica.find(node.nodeId)?.view ?? { lastBeatAt: 0 };
+    expect(clock.now() - lastBeatAt).toBeLessThanOrEqual(INTERVAL_MS + SETTINGS.verifyMs);
+  });
+
   it('never replaces own nodes by records of the store', async () => {
     const { clock, join } = startRig();
     const a = join();

@@ -1,8 +1,9 @@
 /** HTTP nodes behind a load balancer: each request may reach another instance. */
-import type { ClusterReply } from '@lingua/protocol';
+import type { ClusterReply, NodeDetail } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
+import { openSession, sessionUrl } from '../support/session-client.ts';
 import type { Settings } from '../support/start-app.ts';
 import { TOKEN_TOML, TOKENS } from '../support/tokens.ts';
 import { type Instance, startInstances } from './start-instances.ts';
@@ -96,6 +97,38 @@ describe('a polling node behind a load balancer', () => {
     await eventually(async () => (await a.tryDispatch()).status === 200);
   });
 
+  it('is described by every instance as its holder sees it, with attempts of all drivers', async () => {
+    const [a, b, c] = await startThree();
+    await a.post('/v1/node/register', NODE);
+    await b.readyNodes(1);
+    await c.readyNodes(1);
+    const job = await c.dispatch();
+    const report = { job_id: job.job_id, attempt_id: 1, node_id: NODE.node_id };
+    await a.get(`/v1/node/${NODE.node_id}/jobs?wait_ms=5000`);
+    await a.post('/v1/job/done', { ...report, text_asr: 'hello', text_translated: '你好' });
+    await c.settled(job.job_id);
+    await a.post('/v1/node/heartbeat', {
+      node_id: NODE.node_id,
+      current_load: { cpu: 0.5 },
+      running_jobs: 0,
+    });
+    const own = (await a.nodes())[0];
+    expect(own).toMatchObject({ cpu_percent: 50, instance_id: a.instanceId });
+    for (const each of [a, b, c]) {
+      const [listed] = await each.nodes();
+      expect(listed).toMatchObject({ cpu_percent: 50, last_heartbeat_at_ms: own?.last_heartbeat_at_ms });
+      const { body } = await each.get<NodeDetail>(`/api/v1/nodes/${NODE.node_id}`);
+      expect(body).toMatchObject({
+        instance_id: a.instanceId,
+        cpu_percent: 50,
+        languages: { semantic: ['en', 'zh'] },
+        recent_attempts: [{ job_id: job.job_id, outcome: 'finished', instance_id: c.instanceId }],
+        unreachable: [],
+      });
+      expect(body).not.toHaveProperty('outdated');
+    }
+  });
+
   it('is cordoned and drained from any instance, and shown by all', async () => {
     const [a, b, c] = await startThree();
     await a.post('/v1/node/register', NODE);
@@ -109,6 +142,20 @@ describe('a polling node behind a load balancer', () => {
     await eventually(async () => (await c.nodes())[0]?.status === 'draining');
     expect((await a.tryDispatch()).status).toBe(503);
   });
+});
+
+it('a session is closed from any instance, with its connection', async () => {
+  const [a, , c] = await startThree();
+  for (const legacy of [{}, { supports: undefined }]) {
+    const client = await openSession({ url: sessionUrl(a) }, legacy);
+    expect((await c.post(`/api/v1/sessions/${client.sessionId()}/close`, {})).body).toMatchObject({
+      state: 'closing',
+      instance_id: a.instanceId,
+    });
+    expect((await client.closed).reason).toBe('closed_by_operator');
+    expect(client.of('session_close_ack')).toHaveLength(1);
+    expect((await c.post(`/api/v1/sessions/${client.sessionId()}/close`, {})).status).toBe(404);
+  }
 });
 
 it('is counted for its holder on every instance', async () => {

@@ -18,6 +18,8 @@ describe('retries', () => {
     expect(second.nodeId).not.toBe(first.nodeId);
     expect(rig.cancelled).toEqual([{ nodeId: first.nodeId, jobId: job.jobId, reason: 'superseded' }]);
     expect(rig.counts.get('scheduler_ack_timeout_total')).toBe(1);
+    const { timeline } = (await rig.store.get(job.jobId)) ?? { timeline: [] };
+    expect(timeline).toContainEqual(expect.objectContaining({ state: 'RETRYING', reason: 'ACK_TIMEOUT' }));
     expect(rig.outcomes).toContainEqual({ nodeId: first.nodeId, outcome: 'failed' });
     expect(await rig.service.acknowledge(first)).toEqual({ kind: 'ignored', reason: 'fenced' });
     await rig.service.acknowledge(second);

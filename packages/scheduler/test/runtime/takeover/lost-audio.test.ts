@@ -262,7 +262,7 @@ describe('a job whose audio was lost', () => {
     await first.clock.advance(3_100);
     await second.service.acknowledge(first.last(jobId));
     await first.clock.advance(90_000);
-    expect(await record(jobId)).toMatchObject({ state: 'RELEASED', failure: { code: 'NODE_UNAVAILABLE' } });
+    expect(await record(jobId)).toMatchObject({ state: 'RELEASED', failure: { code: 'ACK_TIMEOUT' } });
   });
 
   it('waits again when the instance with its audio is gone too', async () => {

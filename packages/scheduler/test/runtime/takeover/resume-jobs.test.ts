@@ -131,7 +131,7 @@ describe('resuming a job', () => {
     await first.clock.advance(200);
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
     expect((await record(jobId)).timeline.find(({ state }) => state === 'RETRYING')?.reason).toBe(
-      'NODE_UNAVAILABLE',
+      'ACK_TIMEOUT',
     );
   });
 

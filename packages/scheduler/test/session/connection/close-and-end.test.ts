@@ -18,6 +18,19 @@ describe('closing a session', () => {
     expect(clock.pending()).toBe(0);
   });
 
+  it('an operator closes a session after its last outcome, with its connection', async () => {
+    const { open, dispatcher, service } = createSessionRig();
+    const client = open();
+    client.speak('a');
+    expect(service.close('s-none')).toBe(false);
+    expect(service.close(client.sessionId)).toBe(true);
+    expect(service.list({ limit: 1 }).sessions).toMatchObject([{ phase: 'closing' }]);
+    await dispatcher.job('a').succeed();
+    expect(client.link.lines().slice(-2)).toEqual(['outcome 0:a', 'closed']);
+    expect(client.link.sent.at(-1)).toEqual({ kind: 'closed', isOrdered: true });
+    expect(service.counts().sessions).toBe(0);
+  });
+
   it('closing is answered after all outcomes were sent', async () => {
     const { open, dispatcher } = createSessionRig({
       settings: { delivery: { ...SETTINGS.delivery, maxPendingBytes: 2_000 } },

@@ -147,6 +147,21 @@ describe('an utterance that fails', () => {
     });
   });
 
+  it('an acknowledgement timeout is ACK_TIMEOUT, and a code that legacy clients know to them', async () => {
+    for (const [how, code] of [
+      [opening(), 'ACK_TIMEOUT'],
+      [legacyOpening(), 'NODE_UNAVAILABLE'],
+    ] as const) {
+      const { open, dispatcher, clock } = createSessionRig();
+      const client = open(how);
+      client.say('hello', { isFinal: true });
+      await clock.advance(300);
+      await dispatcher.job().dispatch();
+      dispatcher.job().fail('ACK_TIMEOUT');
+      expect(client.link.ui().at(-1)).toBe(`ERROR 0 ${code}`);
+    }
+  });
+
   it('a failure is no error for a legacy client', async () => {
     const { open, dispatcher, clock } = createSessionRig();
     const client = open(legacyOpening());

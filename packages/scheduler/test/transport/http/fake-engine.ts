@@ -2,6 +2,7 @@
 
 import type { DispatchOutcome, DispatchRequest } from '../../../src/domain/dispatch.ts';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';
+import { isListed } from '../../../src/domain/job-query.ts';
 import type { ReportResult } from '../../../src/domain/node-report.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { IdSource } from '../../../src/ports/id-source.ts';
@@ -74,11 +75,8 @@ export function createFakeEngine(deps: { clock: Clock; ids: IdSource; events: Jo
 
   const store = {
     get: async (jobId: string) => records.get(jobId),
-    list: async ({ limit, tenantId, state }) => ({
-      jobs: [...records.values()]
-        .filter((job) => tenantId === undefined || job.tenantId === tenantId)
-        .filter((job) => state === undefined || job.state === state)
-        .slice(0, limit),
+    list: async (query) => ({
+      jobs: [...records.values()].filter((job) => isListed(job, query)).slice(0, query.limit),
     }),
   } as Pick<JobStore, 'get' | 'list'> as JobStore;
 

@@ -181,6 +181,57 @@ describe('operator routes', () => {
     expect(jobs[0]).not.toHaveProperty('timeline');
   });
 
+  it('jobs have an outcome, by which and by its reason they are filtered', async () => {
+    const { get, post, engine } = await startServer();
+    const dispatch = async (): Promise<string> => (await post('/v1/dispatch/f2f', DISPATCH)).body.job_id;
+    const [timedOut, cancelled, finished, running] = [
+      await dispatch(),
+      await dispatch(),
+      await dispatch(),
+      await dispatch(),
+    ];
+    engine.move(timedOut, 'RELEASED', { failure: { code: 'JOB_TIMEOUT', message: '' } });
+    await post(`/v1/job/${cancelled}/cancel`, {});
+    engine.move(finished, 'RELEASED');
+    const listed = async (query: string) =>
+      (await get(`/api/v1/jobs?${query}`)).body.jobs.map((job: { job_id: string }) => job.job_id);
+    expect(await listed('outcome=failed')).toEqual([timedOut]);
+    expect(await listed('outcome=cancelled')).toEqual([cancelled]);
+    expect(await listed('outcome=finished')).toEqual([finished]);
+    expect(await listed('outcome=running')).toEqual([running]);
+    expect(await listed('outcome=waiting')).toEqual([]);
+    expect(await listed('reason=JOB_TIMEOUT')).toEqual([timedOut]);
+    expect(await listed('outcome=failed&reason=AUDIO_LOST')).toEqual([]);
+    expect((await get(`/v1/job/${timedOut}`)).body).toMatchObject({ state: 'RELEASED', outcome: 'failed' });
+    for (const [query, field] of [
+      ['outcome=lost', '/outcome'],
+      ['outcome=finished&reason=JOB_TIMEOUT', '/reason'],
+      ['cursor=1.job-1', '/cursor'],
+    ])
+      expect(await get(`/api/v1/jobs?${query}`)).toMatchObject({ status: 400, body: { field } });
+  });
+
+  it('a node is shown with languages, services, marks and recent attempts', async () => {
+    const attempt = { jobId: 'job-1', attempt: 2, outcome: 'failed', reason: 'ACK_TIMEOUT' } as const;
+    const recentAttempts = { of: () => [{ ...attempt, endedAt: 5_000, durationMs: 3_000 }] };
+    const { get, post } = await startServer({ services: { recentAttempts } });
+    await post('/v1/node/register', REGISTER);
+    const { status, body } = await get('/api/v1/nodes/node-123');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      node_id: 'node-123',
+      heartbeat_age_ms: expect.any(Number),
+      languages: { asr: ['any'], semantic: ['en', 'zh'], tts: ['en', 'zh'], nmt_sources: ['en', 'zh'] },
+      services: [],
+      marks: [],
+      recent_attempts: [
+        { job_id: 'job-1', attempt_id: 2, outcome: 'failed', reason: 'ACK_TIMEOUT', duration_ms: 3_000 },
+      ],
+      unreachable: [],
+    });
+    expect(await get('/api/v1/nodes/nobody')).toMatchObject({ status: 404, body: { field: '/id' } });
+  });
+
   it('existing nodes can be cordoned, uncordoned and drained', async () => {
     const { post } = await startServer();
     await post('/v1/node/register', REGISTER);

@@ -10,7 +10,7 @@ afterEach(() => {
 async function start() {
   const opened = openSessions();
   running.push(opened.sessions);
-  const { get } = await startServer({ services: { sessions: opened.sessions } });
+  const { get, post } = await startServer({ services: { sessions: opened.sessions } });
   const page = async (query = '') => (await get(`/api/v1/sessions${query}`)).body;
   /** The ids of every page, requested one after the other. */
   const walk = async (query: string, between: () => void = () => {}) => {
@@ -24,7 +24,7 @@ async function start() {
       between();
     }
   };
-  return { ...opened, get, page, walk };
+  return { ...opened, get, post, page, walk };
 }
 
 describe('GET /api/v1/sessions', () => {
@@ -114,21 +114,63 @@ describe('GET /api/v1/sessions', () => {
   });
 
   it('a tenant filter pages with bounded work per request', async () => {
-    const { open, walk, page } = await start();
+    const { open, walk } = await start();
     const wanted = open('rare');
     for (let count = 0; count < 12_000; count += 1) open('many');
     const pages = await walk('tenant_id=rare');
     expect(pages).toHaveLength(3);
     expect(pages.flat()).toEqual([wanted]);
-    expect((await page('?tenant_id=nobody&cursor=1')).sessions).toEqual([]);
   });
 
-  it('an invalid cursor gives an empty page', async () => {
+  it('a forged cursor, or one of other filters or another instance, is refused', async () => {
     const { open, page, get } = await start();
-    open('acme');
-    for (const cursor of ['x', '-1', 'NaN', '0']) {
-      expect(await page(`?cursor=${cursor}`)).toEqual({ sessions: [] });
+    for (let count = 0; count < 3; count += 1) open('acme');
+    const { next_cursor: cursor } = await page('?limit=1');
+    const other = await start();
+    for (let count = 0; count < 3; count += 1) other.open('acme');
+    const { next_cursor: foreign } = await other.page('?limit=1');
+    for (const query of [
+      'cursor=x',
+      'cursor=-1',
+      `cursor=${cursor}0`,
+      `cursor=${foreign}`,
+      `cursor=${cursor}&tenant_id=acme`,
+    ]) {
+      expect(await get(`/api/v1/sessions?${query}`)).toMatchObject({
+        status: 400,
+        body: { error: 'INVALID_MESSAGE', field: '/cursor', hint: expect.stringContaining('next_cursor') },
+      });
     }
+    expect((await get(`/api/v1/nodes?cursor=${cursor}`)).body.field).toBe('/cursor');
+    expect((await page(`?limit=2&cursor=${cursor}`)).sessions).toHaveLength(2);
     expect(await get('/api/v1/sessions?limit=0')).toMatchObject({ status: 400, body: { field: '/limit' } });
+  });
+});
+
+describe('POST /api/v1/sessions/:id/close', () => {
+  it('ends the session', async () => {
+    const { open, page, post } = await start();
+    const sessionId = open('acme', { canResume: true });
+    expect(await post(`/api/v1/sessions/${sessionId}/close`, { reason: 'test' })).toMatchObject({
+      status: 200,
+      body: { ok: true, session_id: sessionId, state: 'closing' },
+    });
+    expect((await page()).sessions).toEqual([]);
+  });
+
+  it('an unknown session is refused by its field', async () => {
+    const { post } = await start();
+    expect(await post('/api/v1/sessions/s-none/close')).toMatchObject({
+      status: 404,
+      body: { field: '/id' },
+    });
+  });
+
+  it('names the instances that did not answer', async () => {
+    const closeSession = async () => ({ kind: 'unknown', unreachable: ['instance-2'] }) as const;
+    const { post } = await startServer({ services: { closeSession } });
+    const answer = await post('/api/v1/sessions/s-1/close');
+    expect(answer.status).toBe(503);
+    expect(answer.body.detail).toContain('no answer from instance-2');
   });
 });

@@ -1,5 +1,6 @@
 /** HTTP heartbeats and orders for nodes that another instance holds. */
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { type MessageBus, Unsent } from '../../../src/cluster/messaging/message-bus.ts';
 import { SchedulerError } from '../../../src/domain/errors.ts';
 import type { NodeRecord } from '../../../src/ports/node-records.ts';
@@ -9,13 +10,21 @@ import { createHolderForwarding } from '../../../src/transport/link/forward-to-h
 const SHEET = { nodeId: 'node-a', holder: { instanceId: 'other', incarnation: '1' } } as NodeRecord;
 const BEAT = { node_id: 'node-a' };
 
+const NOTHING = {
+  ask: async () => ({ answers: new Map(), unreachable: [] }),
+  usedSlots: () => undefined,
+  recentAttempts: { of: () => [] },
+  clock: systemClock,
+  instanceId: 'self',
+  answerMs: 1_000,
+};
+
 function holdersWith(request: MessageBus['request']) {
   return createHolderForwarding({
     bus: { request, on: () => {} },
     registry: {} as HttpServices['registry'],
     replica: { find: (nodeId) => (nodeId === SHEET.nodeId ? SHEET : undefined), all: () => [SHEET] },
-    usedSlots: () => undefined,
-    answerMs: 1_000,
+    ...NOTHING,
   });
 }
 
@@ -53,8 +62,7 @@ describe('a message to the holder of a node', () => {
         setCordon: () => void asked.push('cordon'),
       } as unknown as HttpServices['registry'],
       replica: { find: () => undefined, all: () => [] },
-      usedSlots: () => undefined,
-      answerMs: 1_000,
+      ...NOTHING,
     });
     const message = { ...BEAT, nodeId: 'node-a', command: 'cordon' };
     await expect(handlers.get(topic)?.(message, 'other', true)).rejects.toThrow('outdated');

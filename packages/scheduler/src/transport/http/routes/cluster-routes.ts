@@ -16,6 +16,7 @@ import {
 } from '../../../cluster/messaging/message-name.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
+import { createPageCursors, INVALID_CURSOR } from '../requests/page-cursor.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
@@ -26,9 +27,11 @@ const PAGE = 100;
 
 export function addClusterRoutes(
   routes: Routes,
-  { clock }: Pick<HttpServices, 'clock'>,
+  { clock, ids }: Pick<HttpServices, 'clock' | 'ids'>,
   { reader, deadLetters }: NonNullable<HttpServices['cluster']>,
 ): void {
+  const cursors = createPageCursors(ids.digest);
+
   routes.add('GET', '/api/v1/cluster', {}, async () => viewCluster(await reader.read()));
 
   routes.add<{ Querystring: DeadLettersQuery }>(
@@ -37,14 +40,16 @@ export function addClusterRoutes(
     {},
     async ({ query }, reply) => {
       const { limit = PAGE, instance_id: instanceId } = query;
-      const cursor = query.cursor === undefined ? undefined : readMessageName(query.cursor);
-      if (query.cursor !== undefined && cursor === undefined) return replyError(reply, NO_SUCH_PAGE);
+      const scope = ['dead-letters', instanceId];
+      const position = query.cursor === undefined ? undefined : cursors.read(scope, query.cursor);
+      if (query.cursor !== undefined && position === undefined) return replyError(reply, INVALID_CURSOR);
+      const cursor = position === undefined ? undefined : readMessageName(position);
       const page = await deadLetters.list({ limit, instanceId, cursor });
       const now = clock.now();
       return omitUndefined({
         letters: page.letters.map((letter) => summarizeDeadLetter(letter, now)),
         unreachable: page.unreachable,
-        next_cursor: page.cursor === undefined ? undefined : printMessageName(page.cursor),
+        next_cursor: cursors.print(scope, page.cursor && printMessageName(page.cursor)),
       });
     },
   );
@@ -96,12 +101,6 @@ const NO_SUCH_LETTER: Refusal = {
   detail: 'there is no such dead letter',
   field: '/id',
   hint: 'It was replayed or purged, or removed for later ones; GET /api/v1/dead-letters lists the present ones.',
-};
-
-const NO_SUCH_PAGE: Refusal = {
-  code: 'INVALID_MESSAGE',
-  detail: '"cursor" must be the next_cursor of the page before',
-  field: '/cursor',
 };
 
 const NO_SCOPE: Refusal = {

@@ -1,6 +1,7 @@
 /** The services behind the routes of the HTTP server, and its settings. */
 import type { JobAssign } from '@lingua/protocol';
 import type { CancelService, NodeReportService } from '../../../cluster/driver/receive-reports.ts';
+import type { CloseSession } from '../../../cluster/operators/close-session.ts';
 import type { ClusterReader } from '../../../cluster/operators/cluster-reader.ts';
 import type { DeadLetterService } from '../../../cluster/recovery/dead-letter-service.ts';
 import type { NodeId } from '../../../domain/ids.ts';
@@ -14,6 +15,7 @@ import type { IdSource } from '../../../ports/id-source.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Meter, MeterReader } from '../../../ports/meter.ts';
 import type { NodeMailbox } from '../../../ports/node-mailbox.ts';
+import type { RecentAttempts } from '../../../runtime/attempts/recent-attempts.ts';
 import type { Explain } from '../../../runtime/explain/create-explainer.ts';
 import type { PoolsReading } from '../../../runtime/explain/read-pools.ts';
 import type { JobReader } from '../../../runtime/job-reader.ts';
@@ -97,7 +99,11 @@ export interface HttpServices {
   readonly remoteNodes?: RemoteNodes;
   readonly jobs: Pick<JobService, 'dispatch'> & NodeReportService & CancelService;
   readonly reader: JobReader;
-  readonly sessions: Pick<SessionService, 'list'>;
+  readonly sessions: Pick<SessionService, 'list' | 'close'>;
+  /** Closes a session on the instance that has it. Absent: there is only one instance. */
+  readonly closeSession?: CloseSession;
+  /** Of the jobs that this instance drives. */
+  readonly recentAttempts: Pick<RecentAttempts, 'of'>;
   readonly mailbox: Pick<NodeMailbox<JobAssign>, 'take'>;
   readonly endpoints: Pick<EndpointCaller, 'permits'>;
   readonly gate: Gate;

@@ -1,6 +1,7 @@
 /** Prints a job for callers and operators. Pure. */
 import type { JobOutcome, JobSummary, JobView } from '@lingua/protocol';
 import type { JobRecord } from '../../../domain/job.ts';
+import { jobOutcome } from '../../../domain/job-query.ts';
 import type { JobResult } from '../../../domain/job-spec.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 
@@ -21,6 +22,7 @@ export function summarizeJob(job: JobRecord): JobSummary {
   return omitUndefined({
     job_id: job.jobId,
     state: job.state,
+    outcome: jobOutcome(job),
     reason: job.failure?.code ?? last?.reason,
     node_id: where?.nodeId,
     attempt_id: where?.attempt ?? 0,

@@ -1,40 +1,41 @@
-/**
- * Lists all nodes by page: first those this instance holds, in order of registration, then those of other instances
- * by id.
- */
+/** Lists the nodes of all instances by id, a page at a time; each as the instance that holds it sees it. */
 import type { NodeView } from '@lingua/protocol';
+import type { NodeId } from '../../../domain/ids.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { viewNode, viewNodeRecord } from './node-view.ts';
 
-type Services = Pick<HttpServices, 'registry' | 'remoteNodes' | 'usedSlots'>;
+export type NodeServices = Pick<
+  HttpServices,
+  'registry' | 'remoteNodes' | 'usedSlots' | 'clock' | 'settings'
+>;
 
-interface NodesPage {
+export interface NodesPage {
   readonly nodes: readonly NodeView[];
-  readonly cursor: string | undefined;
+  /** The id of the last node, if there are more. */
+  readonly cursor: NodeId | undefined;
 }
 
-/** Prefix of a cursor into other instances' nodes; it cannot occur in a node id. */
-const REMOTE_CURSOR = '@';
-
-export function listNodes(
-  { registry, remoteNodes, usedSlots }: Services,
-  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
-): NodesPage {
-  function remotePage(after: string | undefined, pageLimit: number): NodesPage {
-    const records = remoteNodes?.page(after, pageLimit) ?? [];
-    const last = records.length === pageLimit ? records.at(-1) : undefined;
-    return {
-      nodes: records.map((record) => viewNodeRecord(record, usedSlots?.(record.nodeId))),
-      cursor: last && REMOTE_CURSOR + last.nodeId,
-    };
-  }
-
-  if (cursor?.startsWith(REMOTE_CURSOR) === true)
-    return remotePage(cursor.slice(REMOTE_CURSOR.length) || undefined, limit);
+export async function listNodes(
+  { registry, remoteNodes, usedSlots, clock, settings }: NodeServices,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: NodeId | undefined },
+): Promise<NodesPage> {
   const own = registry.list(cursor === undefined ? { limit } : { limit, cursor });
-  const nodes = own.nodes.map((node) => viewNode(node, usedSlots?.(node.view.nodeId)));
-  if (own.cursor !== undefined) return { nodes, cursor: own.cursor };
-  if (nodes.length === limit) return { nodes, cursor: remoteNodes && REMOTE_CURSOR };
-  const rest = remotePage(undefined, limit - nodes.length);
-  return { nodes: [...nodes, ...rest.nodes], cursor: rest.cursor };
+  const others = remoteNodes?.page(cursor, limit) ?? [];
+  const ownIds = own.nodes.map(({ view }) => view.nodeId);
+  // While a node moves between instances, both may know it; the newer holder is the other one.
+  const ids = [...new Set([...ownIds, ...others.map(({ nodeId }) => nodeId)])].sort().slice(0, limit);
+  const records = new Map(others.map((record) => [record.nodeId, record]));
+  const views = await remoteNodes?.views(ids.filter((nodeId) => records.has(nodeId)));
+  const here = new Map(own.nodes.map((status) => [status.view.nodeId, status]));
+  const nodes = ids.flatMap((nodeId): NodeView | readonly never[] => {
+    const record = records.get(nodeId);
+    if (record !== undefined) return views?.get(nodeId) ?? viewNodeRecord(record, usedSlots?.(nodeId));
+    const status = here.get(nodeId);
+    const facts = { now: clock.now(), usedSlots: usedSlots?.(nodeId), instanceId: settings.instanceId };
+    return status === undefined ? [] : viewNode(status, facts);
+  });
+  const last = ids.at(-1);
+  const isWhole =
+    own.cursor === undefined && others.length < limit && ids.length === ownIds.length + others.length;
+  return { nodes, cursor: isWhole ? undefined : last };
 }
