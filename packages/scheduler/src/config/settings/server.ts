@@ -210,7 +210,7 @@ export const server = group('Where the server listens, and who may connect.', {
     min: 100,
     max: 600_000,
     unit: 'ms',
-    doc: 'How often sockets are pinged; one that has not answered by the next ping is dead.',
+    doc: 'How often sockets are pinged. A socket is closed as dead at most two intervals after the last byte from its peer.',
   }),
   limits,
 });

@@ -4,10 +4,16 @@
  */
 import type { Clock } from '../../ports/clock.ts';
 
-const MAX_SILENT_CHECKS = 2;
+/**
+ * Two checks per interval: the third silent one comes at most two intervals after the last byte, and leaves a peer one
+ * interval to answer a ping.
+ */
+const CHECKS_PER_INTERVAL = 2;
+const MAX_SILENT_CHECKS = 3;
 
 export function watchLiveness(deps: {
   clock: Clock;
+  /** Between two pings. A peer is dead after at most two intervals of silence. */
   intervalMs: number;
   /** Any received byte proves life, also part of an incomplete message. */
   bytesRead: () => number;
@@ -18,7 +24,9 @@ export function watchLiveness(deps: {
 }): { stop(): void } {
   let seen = deps.bytesRead();
   let silentChecks = 0;
-  let cancel = deps.clock.after(deps.intervalMs, check);
+  let isPingDue = true;
+  const checkMs = deps.intervalMs / CHECKS_PER_INTERVAL;
+  let cancel = deps.clock.after(checkMs, check);
 
   // Checks are counted instead of time: after a long pause of this process the answers still wait in the socket.
   function check(): void {
@@ -29,8 +37,9 @@ export function watchLiveness(deps: {
       deps.onDead();
       return;
     }
-    deps.ping();
-    cancel = deps.clock.after(deps.intervalMs, check);
+    if (isPingDue) deps.ping();
+    isPingDue = !isPingDue;
+    cancel = deps.clock.after(checkMs, check);
   }
 
   return { stop: () => cancel() };
