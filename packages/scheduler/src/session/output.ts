@@ -51,6 +51,8 @@ export type SessionOutput =
       readonly event: UiEventName;
       readonly elapsedMs: number;
       readonly errorCode?: ErrorCode;
+      /** Absent: the hint of the code. */
+      readonly hint?: string | undefined;
     }
   | { readonly kind: 'pressure'; readonly action: PressureAction; readonly resumeAfterMs: number }
   | { readonly kind: 'heartbeat'; readonly at: number }
@@ -61,6 +63,8 @@ export type SessionOutput =
       readonly kind: 'error';
       readonly code: ErrorCode;
       readonly message: string;
+      /** Absent: the hint of the code. */
+      readonly hint?: string | undefined;
       readonly details?: Readonly<Record<string, unknown>>;
     };
 

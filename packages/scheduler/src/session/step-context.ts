@@ -68,6 +68,7 @@ export function sendUiEvent(
   event: UiEventName,
   since: number,
   errorCode?: ErrorCode,
+  hint?: string,
 ): void {
   const elapsedMs = step.at - since;
   send(
@@ -75,6 +76,6 @@ export function sendUiEvent(
     session,
     errorCode === undefined
       ? { kind: 'ui_event', about, event, elapsedMs }
-      : { kind: 'ui_event', about, event, elapsedMs, errorCode },
+      : { kind: 'ui_event', about, event, elapsedMs, errorCode, hint },
   );
 }

@@ -140,7 +140,10 @@ describe('errors shown as alerts by the legacy web client', () => {
     web.speak();
     web.letGo();
     expect(await web.outcome()).toMatchObject({ type: 'missing_result', reason: 'job_failed' });
-    expect(web.of('ui_event').at(-1)).toMatchObject({ error_code: 'NO_AVAILABLE_NODE' });
+    expect(web.of('ui_event').at(-1)).toMatchObject({
+      error_code: 'NO_CAPABLE_NODE',
+      hint: expect.stringContaining('Start a node'),
+    });
     expect(web.alerts()).toEqual([]);
   });
 

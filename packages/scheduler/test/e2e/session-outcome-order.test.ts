@@ -87,7 +87,13 @@ describe('a session in two-way mode', () => {
     const twoWay = await openSession({ url }, both);
     twoWay.send(spoken(twoWay, 1));
     expect(await twoWay.outcome()).toMatchObject({ type: 'missing_result', reason: 'job_failed' });
-    expect(twoWay.of('error')).toMatchObject([{ code: 'NO_AVAILABLE_NODE' }]);
+    expect(twoWay.of('error')).toMatchObject([{ code: 'NO_CAPABLE_NODE' }]);
+    const misspelt = await openSession({ url }, { mode: 'one_way', tgt_lang: 'english' });
+    misspelt.send(spoken(misspelt, 1));
+    expect(await misspelt.next('error')).toMatchObject({
+      code: 'NO_CAPABLE_NODE',
+      details: { hint: expect.stringContaining('language codes look like en, zh-CN') },
+    });
     const straight = await openSession({ url }, { mode: 'one_way' });
     straight.send(spoken(straight, 1));
     expect((await straight.outcome()).type).toBe('translation_result');

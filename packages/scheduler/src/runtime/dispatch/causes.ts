@@ -58,6 +58,29 @@ export const CAUSES: Readonly<Record<Rejection, Cause>> = {
   reserve_denied: { is: () => 'full: the slot that seemed free was taken meanwhile' },
 };
 
+/** What the caller can do: a misspelt language comes first, because no node will ever have it. */
+export const hintOf = (reason: Rejection, need: Need): string | undefined => {
+  const odd = LANGUAGE_REASONS.has(reason) ? oddLanguage(need) : undefined;
+  return odd === undefined
+    ? CAUSES[reason].hint
+    : `"${odd}" does not look like a language code: language codes look like en, zh-CN.`;
+};
+
+const LANGUAGE_REASONS: ReadonlySet<Rejection> = new Set([
+  'asr_lang_unsupported',
+  'semantic_lang_unsupported',
+  'lang_pair_unsupported',
+  'tts_lang_unsupported',
+  'src_auto_no_candidate',
+]);
+/** Two or three letters, then subtags. */
+const LANGUAGE_CODE = /^[a-z]{2,3}(-|$)/;
+
+const oddLanguage = ({ directions }: Need): string | undefined =>
+  directions
+    .flatMap(({ source, target }) => [source, target])
+    .find((language) => language !== ANY && !LANGUAGE_CODE.test(language));
+
 /** For messages: semantic(en) + nmt(en->zh). */
 export function describeNeed(need: Need): string {
   const parts = need.directions.flatMap(({ source, target }) => [

@@ -7,7 +7,7 @@ import { describeConfinement } from '../pools/describe-confinement.ts';
 import type { CompiledNeed } from '../select/compile-need.ts';
 import { explain, failures } from '../select/explain.ts';
 import { describeMarkedOut, markedOut } from '../select/marked-out.ts';
-import { CAUSES, describeNeed } from './causes.ts';
+import { CAUSES, describeNeed, hintOf } from './causes.ts';
 
 export interface Refusal {
   readonly code: ErrorCode;
@@ -43,7 +43,7 @@ export function refusal(fleet: FleetView, compiled: CompiledNeed, excluded: Read
   }
   const mainReason = cause?.reason ?? 'reserve_denied';
   const stage = stageOf(mainReason);
-  const { hint } = CAUSES[mainReason];
+  const hint = hintOf(mainReason, need);
   const judged = { hint, reasons, mainReason, cause };
   const count = cause?.count ?? eligible;
   const who = `${count} of ${total} registered ${total === 1 ? 'node' : 'nodes'}`;

@@ -93,7 +93,7 @@ function abandonGap(step: Step, session: Session, utterance: Utterance, reason: 
   count(step, 'scheduler_utterance_outcomes_total', { outcome: reason });
   const message = 'a later result was ready and this one did not come in time';
   step.effects.push({ kind: 'cancel', utterance, code: 'RESULT_TIMEOUT', message });
-  noteFailure(step, session, utterance, 'RESULT_TIMEOUT', message, { reason });
+  noteFailure(step, session, utterance, 'RESULT_TIMEOUT', message, { details: { reason } });
 }
 
 function applyBackpressure(step: Step, session: Session): void {

@@ -32,15 +32,17 @@ export function noteDispatched(step: Step, session: Session, utterance: Utteranc
     sendAccepted(step, session, utterance);
     return noteMove(step, session, utterance, outcome.job);
   }
-  const [main] = outcome.reasons ?? [];
-  const code = NO_NODE_CODES.has(outcome.code) ? 'NO_AVAILABLE_NODE' : outcome.code;
+  const { hint, reasons = [], retryAfterMs } = outcome;
+  const code = outcome.code === 'ALL_CANDIDATES_FULL_OR_FAILED' ? 'NO_AVAILABLE_NODE' : outcome.code;
   fail(step, session, utterance, code, outcome.message, {
-    reason: main?.reason ?? outcome.code.toLowerCase(),
+    hint,
+    details: {
+      reason: reasons[0]?.reason ?? outcome.code.toLowerCase(),
+      reasons: reasons.map(({ reason, count }) => ({ reason, count })),
+      ...(typeof retryAfterMs === 'number' && { retry_after_ms: retryAfterMs }),
+    },
   });
 }
-
-/** Sent to clients as NO_AVAILABLE_NODE. */
-const NO_NODE_CODES: ReadonlySet<ErrorCode> = new Set(['NO_CAPABLE_NODE', 'ALL_CANDIDATES_FULL_OR_FAILED']);
 
 /** Notes the current state of the job. Stages that this instance missed are sent first, so that a client sees them in order. */
 export function noteMove(step: Step, session: Session, utterance: Utterance, job: JobRecord): void {
@@ -112,6 +114,12 @@ export function notePartial(
   send(step, session, { kind: 'partial', about: utterance, text, isFinal });
 }
 
+interface FailureNotes {
+  /** Absent: the hint of the code. */
+  readonly hint?: string | undefined;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
 /** The utterance will have no translation. A legacy client would show an error as an alert: it gets only the ui_event. */
 export function fail(
   step: Step,
@@ -119,12 +127,12 @@ export function fail(
   utterance: Utterance,
   code: ErrorCode,
   message: string,
-  details: Readonly<Record<string, unknown>> = {},
+  more: FailureNotes = {},
 ): void {
   if (utterance.isSettled) return;
   settleUtterance(step, session, utterance, { kind: 'missing', reason: 'job_failed' });
   sendAccepted(step, session, utterance);
-  noteFailure(step, session, utterance, code, message, details);
+  noteFailure(step, session, utterance, code, message, more);
 }
 
 export function noteFailure(
@@ -133,14 +141,14 @@ export function noteFailure(
   utterance: Utterance,
   code: ErrorCode,
   message: string,
-  details: Readonly<Record<string, unknown>> = {},
+  { hint, details }: FailureNotes = {},
 ): void {
   // A client that acknowledges may repeat the request before it receives this failure: that is no new try and must not get a second outcome.
   if (!understands(session, 'result_ack')) unbind(session, utterance);
-  sendUiEvent(step, session, utterance, 'ERROR', utterance.acceptedAt, code);
+  sendUiEvent(step, session, utterance, 'ERROR', utterance.acceptedAt, code, hint);
   if (isLegacy(session)) return;
   const about = { utterance_index: utterance.index, job_id: utterance.jobId };
-  send(step, session, { kind: 'error', code, message, details: { ...details, ...about } });
+  send(step, session, { kind: 'error', code, message, hint, details: { ...details, ...about } });
 }
 
 /** After the client acknowledged a failure, the same request is a new try. */

@@ -49,8 +49,8 @@ export function toSessionMessage(sessionId: SessionId, output: SessionOutput): S
     case 'closed':
       return { type: 'session_close_ack', session_id: sessionId };
     case 'error': {
-      const { code, message, details } = output;
-      return { type: 'error', code, message, details: { ...details, hint: errorEntry(code).hint } };
+      const { code, message, details, hint = errorEntry(code).hint } = output;
+      return { type: 'error', code, message, details: { ...details, hint } };
     }
   }
 }
@@ -149,6 +149,6 @@ const uiEvent = (sessionId: SessionId, output: Output<'ui_event'>): SchedulerToS
     : {
         status: 'error' as const,
         error_code: output.errorCode,
-        hint: errorEntry(output.errorCode).hint,
+        hint: output.hint ?? errorEntry(output.errorCode).hint,
       }),
 });

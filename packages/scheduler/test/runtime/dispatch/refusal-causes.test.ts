@@ -62,6 +62,17 @@ describe('the cause of a refusal', () => {
     expect(answer.message).toContain('1 of 1 registered node');
   });
 
+  it.each([
+    ['english', '"english" does not look like a language code: language codes look like en, zh-CN.'],
+    ['xx', undefined],
+    ['yue-hant', undefined],
+  ])('has a hint about language codes if a language looks wrong: %s', (target, hint) => {
+    const answer = refused([nodeView('a', lacking({ tts: ['de'] }))], {
+      directions: [{ source: 'en', target }],
+    });
+    expect(answer).toMatchObject({ code: NO, mainReason: 'tts_lang_unsupported', hint });
+  });
+
   it('is that no node is registered', () => {
     expect(refused([])).toMatchObject({
       code: NO,

@@ -173,23 +173,59 @@ describe('an utterance that fails', () => {
     expect(client.link.ui().at(-1)).toBe('ERROR 0 PROCESSING_ERROR');
   });
 
-  for (const code of ['NO_CAPABLE_NODE', 'ALL_CANDIDATES_FULL_OR_FAILED'] as const) {
-    it(`${code} becomes NO_AVAILABLE_NODE with a reason`, async () => {
-      const { open, dispatcher } = createSessionRig();
-      const client = open();
-      client.speak('a');
-      await dispatcher
-        .job()
-        .refuse(code, { reasons: [{ reason: 'language_missing', count: 3, sample: [] }] as never });
-      client.speak('b');
-      await dispatcher.job().refuse(code);
-      expect(client.link.outcomes()).toEqual(['0!job_failed', '1!job_failed']);
-      expect(client.link.of('error')).toMatchObject([
-        { code: 'NO_AVAILABLE_NODE', details: { reason: 'language_missing' } },
-        { code: 'NO_AVAILABLE_NODE', details: { reason: code.toLowerCase() } },
-      ]);
+  const REASONS = [{ reason: 'lang_pair_unsupported', count: 3, sampleNodeIds: ['node-a'] }] as const;
+
+  it('NO_CAPABLE_NODE reaches a session with its code, hint and reasons', async () => {
+    const { open, dispatcher } = createSessionRig();
+    const client = open();
+    client.speak('a');
+    await dispatcher.job().refuse('NO_CAPABLE_NODE', { reasons: REASONS, hint: 'the true hint' });
+    expect(client.link.outcomes()).toEqual(['0!job_failed']);
+    expect(client.link.of('error')).toMatchObject([
+      {
+        code: 'NO_CAPABLE_NODE',
+        hint: 'the true hint',
+        details: {
+          reason: 'lang_pair_unsupported',
+          reasons: [{ reason: 'lang_pair_unsupported', count: 3 }],
+          utterance_index: 0,
+        },
+      },
+    ]);
+    expect(client.link.of('ui_event').at(-1)).toMatchObject({
+      errorCode: 'NO_CAPABLE_NODE',
+      hint: 'the true hint',
     });
-  }
+  });
+
+  it('NO_CAPABLE_NODE reaches a legacy session in its ui_event, without an error', async () => {
+    const { open, dispatcher, clock } = createSessionRig();
+    const client = open(legacyOpening());
+    client.say('hello', { isFinal: true });
+    await clock.advance(300);
+    await dispatcher.job().refuse('NO_CAPABLE_NODE', { reasons: REASONS, hint: 'the true hint' });
+    expect(client.link.of('error')).toEqual([]);
+    expect(client.link.of('ui_event').at(-1)).toMatchObject({
+      errorCode: 'NO_CAPABLE_NODE',
+      hint: 'the true hint',
+    });
+  });
+
+  it('ALL_CANDIDATES_FULL_OR_FAILED becomes NO_AVAILABLE_NODE, with the hint and time of its cause', async () => {
+    const { open, dispatcher } = createSessionRig();
+    const client = open();
+    client.speak('a');
+    await dispatcher
+      .job()
+      .refuse('ALL_CANDIDATES_FULL_OR_FAILED', { hint: 'uncordon it', retryAfterMs: 700 });
+    expect(client.link.of('error')).toMatchObject([
+      {
+        code: 'NO_AVAILABLE_NODE',
+        hint: 'uncordon it',
+        details: { reason: 'all_candidates_full_or_failed', retry_after_ms: 700 },
+      },
+    ]);
+  });
 
   it('a failure has the job’s code, or PROCESSING_ERROR if unknown', async () => {
     const { open, dispatcher } = createSessionRig();
