@@ -34,6 +34,7 @@ export const MetricsReply = Type.Object(
         requests_total: count('Requests for the statistics'),
         stale_total: count('Requests that found no statistics or outdated ones'),
         stale_ratio: extension(quantity('stale_total divided by requests_total; 0 before the first request')),
+        latency: extension(StageFigures),
         snapshot_updated_at_ms: optional(count('When they were last updated; absent before the first time')),
       },
       { description: 'Requests for the statistics' },
@@ -56,6 +57,11 @@ export const MetricsReply = Type.Object(
         by_reason_top: top('By reason'),
         rate_limited_by_node_top: top('Dropped, by node'),
         marked_by_node_top: top('Marked, by node'),
+        last_reaction_at_ms: extension(
+          Type.Record(Type.String(), count('Epoch ms'), {
+            description: 'When the catalogue was last refreshed because of a missing model, by service',
+          }),
+        ),
         other_service_total: count('Services beyond those counted by name'),
         other_reason_total: count('Reasons beyond those counted by name'),
         other_rate_limited_node_total: count('Dropped, for nodes beyond those counted by name'),

@@ -48,6 +48,9 @@ export interface Instances {
   all(): Promise<readonly string[]>;
   /** `dead`: the last incarnation of this name can no longer renew itself, and its work may be taken over. `living`: it is alive. */
   declareDead(instanceId: string): Promise<'dead' | 'living'>;
-  /** Removes the name when its work is taken over completely. Changes nothing while the instance is alive. */
-  remove(instanceId: string): Promise<void>;
+  /**
+   * Removes the name when its work is taken over completely, and answers how the instance ended: `left` by itself, or `died`.
+   * Changes nothing while it is `living`.
+   */
+  remove(instanceId: string): Promise<'left' | 'died' | 'living'>;
 }

@@ -178,8 +178,18 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       await instances.leave(dead);
       await instances.remove(dead.instanceId);
       await instances.remove(dead.instanceId);
-      await instances.remove(living.instanceId);
+      expect(await instances.remove(living.instanceId)).toBe('living');
       expect(await instances.all()).toEqual([living.instanceId]);
+    });
+
+    it('a graceful leave is not a death, also after a declaration', async () => {
+      const { instances } = await start();
+      const [left, dead] = [make(), make()];
+      await instances.announce(left, LONG_MS);
+      await instances.leave(left);
+      for (const { instanceId } of [left, dead]) await instances.declareDead(instanceId);
+      expect(await instances.remove(left.instanceId)).toBe('left');
+      expect(await instances.remove(dead.instanceId)).toBe('died');
     });
 
     it('a renewal restores an instance that the store has lost', async () => {

@@ -5,7 +5,7 @@ import { HTTP_ENDPOINTS } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { METRICS } from '../../src/domain/metrics.ts';
 import { ROOT } from '../architecture/source-files.ts';
-import { ALERT_TESTS, ALERTS, readAlerts } from './ops-files.ts';
+import { ALERT_TESTS, ALERTS, readAlerts, SCRAPE_CONFIG } from './ops-files.ts';
 import { judgeExpressions, promtool } from './promtool.ts';
 
 const alerts = readAlerts();
@@ -41,6 +41,40 @@ describe('the alarms', () => {
   });
 });
 
+describe('the alarms that page', () => {
+  const counting = alerts.filter(
+    ({ severity, expr }) => severity === 'page' && /\b(rate|increase)\(/.test(expr),
+  );
+  const minutes = (text = '0m'): number => Number.parseInt(text, 10) * (text.endsWith('s') ? 1 / 60 : 1);
+
+  it('need a minimum count', () => {
+    expect(counting.length).toBeGreaterThan(10);
+    const lacking = counting.filter(({ expr }) => !/increase\([^)]*\)\) > [1-9]/.test(expr));
+    expect(lacking.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('survive one failover: they must hold longer than the window of their rates', () => {
+    const hasty = counting.filter(({ expr, lasting }) =>
+      [...expr.matchAll(/\[(\w+)\]/g)].some(([, window]) => minutes(lasting) <= minutes(window)),
+    );
+    expect(hasty.map(({ name }) => name)).toEqual([]);
+    const survived = readFileSync(ALERT_TESTS, 'utf8').split('one failover of Redis')[1] ?? '';
+    const pages = alerts.filter(({ severity }) => severity === 'page');
+    expect(pages.filter(({ name }) => !survived.includes(`alertname: ${name},`))).toEqual([]);
+  });
+});
+
+describe('the scrape configuration', () => {
+  it('is valid, loads the alarms, and names the job and an absolute runbook', () => {
+    const { isFine, said } = promtool('check', 'config', SCRAPE_CONFIG);
+    expect(said).toContain(`${alerts.length} rules found`);
+    expect(isFine).toBe(true);
+    const text = readFileSync(SCRAPE_CONFIG, 'utf8');
+    expect(text).toMatch(/lingua_runbook: https:\/\//);
+    expect(text).toContain('job_name: lingua\n');
+  });
+});
+
 describe('the runbook', () => {
   it('has one entry per alarm, and no other', () => {
     expect(entries.map(titleOf).sort()).toEqual(alerts.map(({ name }) => name).sort());
@@ -48,7 +82,7 @@ describe('the runbook', () => {
 
   it('is where every alarm points to', () => {
     for (const { name, runbookUrl } of alerts)
-      expect(runbookUrl).toBe(`docs/runbook.md#${name.toLowerCase()}`);
+      expect(runbookUrl).toBe(`{{ $externalLabels.lingua_runbook }}#${name.toLowerCase()}`);
   });
 
   it('says of every alarm what it means, how to be sure, what to do and what not', () => {

@@ -116,6 +116,7 @@ const WITHOUT_PANEL: ReadonlySet<string> = new Set([
   'scheduler_invalid_messages_total',
   'scheduler_job_listeners',
   'scheduler_jobs_retained',
+  'scheduler_model_na_last_reaction_seconds',
   'scheduler_model_na_marked_total',
   'scheduler_model_na_rate_limited_by_node_total',
   'scheduler_request_bindings',

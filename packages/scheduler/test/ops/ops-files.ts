@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import { ROOT } from '../architecture/source-files.ts';
 
 export const ALERTS = join(ROOT, 'ops/prometheus/alerts.yml');
+export const SCRAPE_CONFIG = join(ROOT, 'ops/prometheus/prometheus.yml');
 export const ALERT_TESTS = join(ROOT, 'ops/prometheus/alerts.test.yml');
 const GRAFANA = join(ROOT, 'ops/grafana');
 
 export interface Alert {
   readonly name: string;
   readonly expr: string;
+  /** How long it must hold before it fires; undefined: not at all. */
+  readonly lasting: string | undefined;
   readonly severity: string;
   readonly summary: string;
   readonly runbookUrl: string;
@@ -17,13 +20,14 @@ export interface Alert {
 
 /** Our own file has one form; whatever does not have it is not found, and promtool says how many there are. */
 const ALERT =
-  /- alert: (\w+)\n {8}expr: (?:'(.*)'|\|-\n((?: {10}.*\n)+))\n?(?: {8}for: \S+\n)? {8}labels: \{ severity: (\w+) \}\n {8}annotations:\n {10}summary: '?(.*?)'?\n {10}runbook_url: (\S+)\n/g;
+  /- alert: (\w+)\n {8}expr: (?:'(.*)'|\|-\n((?: {10}.*\n)+))\n?(?: {8}for: (\S+)\n)? {8}labels: \{ severity: (\w+) \}\n {8}annotations:\n {10}summary: '?(.*?)'?\n {10}runbook_url: '(.*)'\n/g;
 
 export const readAlerts = (): Alert[] =>
   [...readFileSync(ALERTS, 'utf8').matchAll(ALERT)].map(
-    ([, name = '', short, long, severity = '', summary = '', runbookUrl = '']) => ({
+    ([, name = '', short, long, lasting, severity = '', summary = '', runbookUrl = '']) => ({
       name,
       expr: (short ?? long ?? '').trim(),
+      lasting,
       severity,
       summary,
       runbookUrl,

@@ -51,17 +51,21 @@ async function during(app: RunningApp, act: () => Promise<unknown>) {
   return recorded(before, await scrape(app));
 }
 
+const RUNBOOK = 'https://lingua.example.com/runbook';
+const published = (url: string): string => url.replace('{{ $externalLabels.lingua_runbook }}', RUNBOOK);
+
 /** What Prometheus says to these series, if of the judged alarms exactly these ring. */
 function judge(input_series: readonly unknown[], ringing: readonly string[], judged: readonly Alert[]) {
   const tests = [
     {
       interval: '1m',
+      external_labels: { lingua_runbook: RUNBOOK },
       input_series,
       alert_rule_test: judged.map(({ name, severity, summary, runbookUrl }) => ({
         eval_time: '30m',
         alertname: name,
         exp_alerts: ringing.includes(name)
-          ? [{ exp_labels: { severity }, exp_annotations: { summary, runbook_url: runbookUrl } }]
+          ? [{ exp_labels: { severity }, exp_annotations: { summary, runbook_url: published(runbookUrl) } }]
           : [],
       })),
     },

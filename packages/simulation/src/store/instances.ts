@@ -59,7 +59,7 @@ export function createInstances({ lines }: { lines: Lines }): Instances {
     leave: ({ instanceId, incarnation }) =>
       on(instanceId, 'leave-instances', ({ state }, now) => {
         if (state.presence.get(instanceId, now)?.about?.incarnation !== incarnation) return;
-        state.presence.put(instanceId, { about: undefined }, now + DEATH_REMEMBERED_MS);
+        state.presence.put(instanceId, { about: undefined, hasLeft: true }, now + DEATH_REMEMBERED_MS);
       }),
 
     async living(instanceIds) {
@@ -74,16 +74,27 @@ export function createInstances({ lines }: { lines: Lines }): Instances {
 
     declareDead: (instanceId) =>
       on(instanceId, 'declare-dead', ({ state }, now) => {
-        if (state.presence.get(instanceId, now)?.about !== undefined) return 'living';
-        state.presence.put(instanceId, { about: undefined }, now + DEATH_REMEMBERED_MS);
+        const known = state.presence.get(instanceId, now);
+        if (known?.about !== undefined) return 'living';
+        state.presence.put(
+          instanceId,
+          { about: undefined, hasLeft: known?.hasLeft },
+          now + DEATH_REMEMBERED_MS,
+        );
         return 'dead';
       }),
 
     async remove(instanceId) {
-      if ((await about(instanceId)) !== undefined) return;
+      if ((await about(instanceId)) !== undefined) return 'living';
+      const hasLeft = await on(
+        instanceId,
+        'read-death',
+        ({ state }, now) => state.presence.get(instanceId, now)?.hasLeft === true,
+      );
       await lines.ask(ALL, 'remove-instance', ({ state, now }) => {
         state.names.get(keys.instances, now())?.delete(instanceId);
       });
+      return hasLeft ? 'left' : 'died';
     },
   };
 }

@@ -45,7 +45,12 @@ export function createInstances(deps: { connection: RedisConnection; keys: Keys 
     declareDead: (instanceId) => asDependency('declaring an instance dead', () => declareDead(instanceId)),
     remove: (instanceId) =>
       asDependency('removing an instance', async () => {
-        if ((await about(instanceId)) === undefined) await connection.srem(keys.instances, instanceId);
+        if ((await about(instanceId)) !== undefined) return 'living';
+        const [end] = await Promise.all([
+          connection.get(keys.death(instanceId)),
+          connection.srem(keys.instances, instanceId),
+        ]);
+        return end === 'left' ? 'left' : 'died';
       }),
   };
 }

@@ -188,9 +188,14 @@ export function createTakeover(deps: {
     await takeoverStore.inheritSettled(instanceId);
     if (!(await takeoverStore.forgetIndexes(instanceId))) return;
     await deps.orphan(instanceId);
-    await deps.instances.remove(instanceId);
+    const end = await deps.instances.remove(instanceId);
+    const fields = { of_instance: instanceId, jobs: jobs + late };
+    if (end === 'left') {
+      log.info(fields, 'took over from an instance that left');
+      return;
+    }
     meter.count('scheduler_takeovers_total');
-    log.warn({ of_instance: instanceId, jobs: jobs + late }, 'took over from a dead instance');
+    log.warn(fields, 'took over from a dead instance');
   }
 
   async function takeOverInTurn(instanceId: string): Promise<void> {

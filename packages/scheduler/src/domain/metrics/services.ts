@@ -69,6 +69,11 @@ export const SERVICES_METRICS = {
     help: 'MODEL_NOT_AVAILABLE reports by service.',
     labels: ['service_id'],
   },
+  scheduler_model_na_last_reaction_seconds: {
+    kind: 'gauge',
+    help: 'When this instance last reacted to a missing model with a refresh of the catalogue (Unix time), by service.',
+    labels: ['service_id'],
+  },
   scheduler_model_na_by_reason_total: {
     kind: 'counter',
     help: 'MODEL_NOT_AVAILABLE reports by the reason that the node gave, shortened.',

@@ -6,7 +6,7 @@ import {
 } from '../../../src/cluster/recovery/takeover.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { Inbox } from '../../../src/ports/inbox.ts';
-import type { Instance } from '../../../src/ports/instances.ts';
+import type { Instance, Instances } from '../../../src/ports/instances.ts';
 import { faulty } from '../../support/faulty.ts';
 import { createTestCluster } from '../../support/test-cluster.ts';
 import { about } from '../membership/presence-rig.ts';
@@ -20,7 +20,7 @@ export const AGAIN_MS = 5_000;
 export interface Stores extends TakeoverStore, Pick<Inbox, 'take' | 'takeAgain' | 'ack' | 'close'> {
   living(instanceIds: readonly string[]): Promise<ReadonlyMap<string, Instance>>;
   orphan(instanceId: string): Promise<void>;
-  remove(instanceId: string): Promise<void>;
+  remove: Instances['remove'];
 }
 
 export function startTakeover({ maxDeliveries = 3 } = {}) {
@@ -31,6 +31,8 @@ export function startTakeover({ maxDeliveries = 3 } = {}) {
   } = createTestCluster({ settings: { inbox: { maxMessages: 10_000, maxDeliveries, maxDead: 100 } } });
   const jobs = createSharedJobs(clock);
   const { done } = jobs;
+  /** Other dead instances leave only to be dead at once. */
+  const graceful = new Set<string>();
 
   async function announce(instanceId: string, incarnation = `${instanceId}-1`): Promise<Instance> {
     return announceInstance(instanceId, { ...about(instanceId), incarnation });
@@ -67,7 +69,8 @@ export function startTakeover({ maxDeliveries = 3 } = {}) {
         },
         async remove(of) {
           done.push(`name of ${of}`);
-          await instances.remove(of);
+          const end = await instances.remove(of);
+          return end === 'left' && !graceful.has(of) ? 'died' : end;
         },
       },
       [],
@@ -133,9 +136,10 @@ export function startTakeover({ maxDeliveries = 3 } = {}) {
   /** An instance that drove jobs, and died. */
   async function deadWith(
     instanceId: string,
-    { jobCount = 0, pending = [] as string[], fresh = [] as string[] },
+    { jobCount = 0, pending = [] as string[], fresh = [] as string[], isGraceful = false },
   ) {
     const dead = await announce(instanceId);
+    if (isGraceful) graceful.add(instanceId);
     const left: string[] = [];
     for (let at = 0; at < jobCount; at += 1)
       left.push((await jobs.add(`${instanceId}/${instanceId}-1`)).jobId);

@@ -25,6 +25,15 @@ describe('a survivor that takes over', () => {
     expect(me.counted('scheduler_takeovers_total')).toBe(1);
   });
 
+  it('does not count an instance that left as a death', async () => {
+    const { survivor, deadWith, isForgotten } = startTakeover();
+    const me = await survivor('me');
+    await deadWith('gone', { jobCount: 1, isGraceful: true });
+    await me.sees('gone');
+    expect(await isForgotten('gone')).toBe(true);
+    expect(me.counted('scheduler_takeovers_total')).toBe(0);
+  });
+
   it('handles messages that were read before first, each once, in order', async () => {
     const { survivor, deadWith, inbox } = startTakeover();
     const me = await survivor('me');

@@ -36,7 +36,9 @@ function startReports(
         const key = [name.replace('scheduler_model_na_', ''), ...Object.values(labels ?? {})].join(' ');
         counts[key] = (counts[key] ?? 0) + by;
       },
-      gauge: ignore,
+      gauge(name, value, labels) {
+        counts[[name.replace('scheduler_model_na_', ''), ...Object.values(labels ?? {})].join(' ')] = value;
+      },
       observe: ignore,
     },
     registry: {
@@ -90,10 +92,23 @@ describe('MODEL_NOT_AVAILABLE: the hot path', () => {
     expect(counts).toEqual({
       received_total: 1,
       'by_service_total m2m': 1,
+      'last_reaction_seconds m2m': 1_700_000_000,
       'by_reason_total not_found': 1,
       marked_total: 1,
       'marked_by_node_total n1': 1,
     });
+  });
+
+  it('records the time of the last costly reaction of each model', async () => {
+    const { reports, counts, clock, settle } = startReports();
+    reports.report('n1', details);
+    await settle();
+    const first = counts['last_reaction_seconds m2m'];
+    expect(first).toBe(1_700_000_000);
+    await clock.advance(60_000);
+    reports.report('n1', details);
+    await settle();
+    expect((counts['last_reaction_seconds m2m'] ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(60);
   });
 
   it('is not delayed by 10,000 reports: the rest is dropped and counted', async () => {

@@ -10,6 +10,7 @@ import {
 } from '../../../src/management/stats/stats-service.ts';
 import { createPrintStats } from '../../../src/transport/http/views/print-stats.ts';
 import { NOTHING, SILENT } from '../../management/stats/stats-fixture.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { startServer } from './start-server.ts';
 
@@ -60,4 +61,24 @@ it('the old snapshot is served as stale while the next build hangs', async () =>
     snapshot: { age_ms: 60_000, stale: true },
   });
   expect(rig.builds).toBe(2);
+});
+
+it('scheduler_stats_request_duration_seconds measures from the request to the end of the answer', async () => {
+  const clock = createManualClock();
+  const observed: number[] = [];
+  const meter = {
+    count: () => undefined,
+    gauge: () => undefined,
+    observe: (name: string, seconds: number) => {
+      if (name === 'scheduler_stats_request_duration_seconds') observed.push(seconds);
+    },
+  };
+  const read = () => {
+    clock.jump(40);
+    return { kind: 'not_ready', retryAfterMs: 5_000 } as const;
+  };
+  const { get } = await startServer({ services: { clock, meter, stats: { read } } as never });
+  await get('/api/v1/stats');
+  await eventually(() => observed.length === 1);
+  expect(observed).toEqual([0.04]);
 });

@@ -77,6 +77,8 @@ export interface WaitingEntry {
 export interface StoredPresence {
   /** Undefined: declared dead. */
   readonly about: Instance | undefined;
+  /** It left by itself. */
+  readonly hasLeft?: boolean | undefined;
 }
 
 export interface ShardState {

@@ -8,5 +8,9 @@ local presence, dead, remembered = KEYS[1], KEYS[2], ARGV[1]
 if redis.call('EXISTS', presence) == 1 then
   return { 'living' }
 end
-redis.call('SET', dead, '1', 'PX', remembered)
+if redis.call('GET', dead) == 'left' then
+  redis.call('PEXPIRE', dead, remembered)
+else
+  redis.call('SET', dead, '1', 'PX', remembered)
+end
 return { 'dead' }

@@ -10,10 +10,14 @@ const NOT_READY = { status: 'stats_not_ready' };
 
 export function addStatsRoute(
   routes: Routes,
-  { meter }: Pick<HttpServices, 'meter'>,
+  { clock, meter }: Pick<HttpServices, 'clock' | 'meter'>,
   { read }: NonNullable<HttpServices['stats']>,
 ): void {
   routes.add('GET', '/api/v1/stats', {}, (_request, reply) => {
+    const begunAt = clock.precise();
+    reply.raw.once('close', () =>
+      meter.observe('scheduler_stats_request_duration_seconds', (clock.precise() - begunAt) / 1_000),
+    );
     const reading = read();
     if (reading.kind === 'not_ready') {
       void reply
@@ -23,7 +27,6 @@ export function addStatsRoute(
     } else {
       void reply.header('content-type', 'application/json; charset=utf-8').send(completeStats(reading));
     }
-    meter.observe('scheduler_stats_request_duration_seconds', reply.elapsedTime / 1_000);
     return reply;
   });
 }

@@ -37,6 +37,7 @@ export function metricsView(reader: MeterReader, facts: MeasuredFacts): MetricsV
       requests_total: total('scheduler_stats_requests_total'),
       stale_total: total('scheduler_stats_stale_total'),
       stale_ratio: level('scheduler_stats_stale_ratio'),
+      latency: figuresOf(reader.distributions('scheduler_stats_request_duration_seconds')[0]),
       ...(isDefined(facts.statsUpdatedAt) && { snapshot_updated_at_ms: facts.statsUpdatedAt }),
     },
     service_catalog: {
@@ -53,6 +54,11 @@ export function metricsView(reader: MeterReader, facts: MeasuredFacts): MetricsV
       by_reason_top: top('scheduler_model_na_by_reason_total', 'reason'),
       rate_limited_by_node_top: top('scheduler_model_na_rate_limited_by_node_total', 'node_id'),
       marked_by_node_top: top('scheduler_model_na_marked_by_node_total', 'node_id'),
+      last_reaction_at_ms: Object.fromEntries(
+        Object.entries(by('scheduler_model_na_last_reaction_seconds', 'service_id')).map(
+          ([service, seconds]) => [service, Math.round(seconds * 1_000)],
+        ),
+      ),
       other_service_total: other('scheduler_model_na_by_service_total', 'service_id'),
       other_reason_total: other('scheduler_model_na_by_reason_total', 'reason'),
       other_rate_limited_node_total: other('scheduler_model_na_rate_limited_by_node_total', 'node_id'),
