@@ -57,7 +57,6 @@ export function registration(nodeId: string, slots: number): Registration {
     traits: {
       features: [],
       gpuCount: 1,
-      acceptsPublicJobs: true,
       supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack'],
     },
     report: {

@@ -13,7 +13,7 @@ import {
 import { cpuMicros, type Figure } from './measure.ts';
 
 const RULES = { assumeAnyLanguage: true, coreServices: {} };
-const TRAITS = { features: [], gpuCount: 1, acceptsPublicJobs: true };
+const TRAITS = { features: [], gpuCount: 1 };
 
 const languages = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => `l${from + index}`);

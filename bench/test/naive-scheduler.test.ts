@@ -7,7 +7,7 @@ const registration = (nodeId: string, slots: number, languages: readonly string[
   credential: 'bench',
   channel: 'socket' as const,
   slots,
-  traits: { features: [], gpuCount: 1, acceptsPublicJobs: true, supports: [] },
+  traits: { features: [], gpuCount: 1, supports: [] },
   report: {
     models: [],
     services: [],

@@ -142,7 +142,7 @@ export const SimulateQuery = Type.Object(
     ),
     src_lang: optional(language('Source language; zh if absent')),
     tgt_lang: optional(language('Target language; en if absent')),
-    accept_public: optional(flag('Only nodes that accept jobs of all tenants; true if absent')),
+    accept_public: optional(flag('False: also nodes that are private to other tenants; true if absent')),
     exclude_node_id: optional(id('Decide as if this node did not exist')),
   },
   { title: 'SimulateQuery', description: 'Which job to find a node for' },

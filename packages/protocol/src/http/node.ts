@@ -1,7 +1,7 @@
 /** HTTP nodes: register, heartbeat and fetch jobs. */
 import { type Static, Type } from 'typebox';
 import { JobAssign } from '../node/job-assign.ts';
-import { nodeExtensions, runningJobIds } from '../node/registration.ts';
+import { acceptPublicJobs, nodeExtensions, runningJobIds } from '../node/registration.ts';
 import {
   count,
   described,
@@ -57,6 +57,7 @@ export const HttpNodeRegister = Type.Object(
     region: nodeExtensions.region,
     zone: nodeExtensions.zone,
     running_job_ids: runningJobIds,
+    accept_public_jobs: extension(acceptPublicJobs),
   },
   { title: 'HttpNodeRegister', description: 'Registration of a node' },
 );

@@ -47,6 +47,7 @@ export const NodeView = Type.Object(
       ),
     ),
     accept_public_jobs: optional(flag('Accepts jobs of all tenants')),
+    private_to: optional(id('The only tenant whose jobs it accepts; absent: all')),
     cpu_percent: optional(quantity('CPU use', { minimum: -1 })),
     gpu_percent: optional(quantity('GPU use', { minimum: -1 })),
     mem_percent: optional(quantity('Main memory use', { minimum: -1 })),

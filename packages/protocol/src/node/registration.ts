@@ -35,6 +35,10 @@ export const nodeExtensions = {
   zone: extension(id('Zone of the node')),
 };
 
+export const acceptPublicJobs = flag(
+  'Accepts jobs of all tenants. False, or a token that names a tenant: only jobs of the tenant of its token; without one, jobs that name no tenant',
+);
+
 export const runningJobIds = extension(
   list(
     id('Job id'),
@@ -64,7 +68,7 @@ export const NodeRegister = message(
     ...installed,
     features_supported: FeatureFlags,
     advanced_features: optional(list(label('Feature'), 256, 'Further features, informational')),
-    accept_public_jobs: flag('Accepts jobs of all tenants, not only of paired sessions'),
+    accept_public_jobs: acceptPublicJobs,
     ...nodeExtensions,
     running_job_ids: runningJobIds,
   },

@@ -1,4 +1,5 @@
 /** Vocabulary: a node's report about itself, before management/registration turns it into a profile. */
+import type { TenantId } from './ids.ts';
 import type { Direction } from './language.ts';
 
 export interface ReportedModel {
@@ -48,7 +49,8 @@ export interface CapabilityReport {
 export interface NodeTraits {
   readonly features: readonly string[];
   readonly gpuCount: number;
-  readonly acceptsPublicJobs: boolean;
+  /** The only tenant whose jobs the node takes; absent: all. */
+  readonly privateTo?: TenantId;
   /** Absent = a legacy node. */
   readonly supports?: readonly string[];
 }

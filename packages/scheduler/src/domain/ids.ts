@@ -7,6 +7,13 @@ export type TenantId = string;
 /** The tenant of requests that name none. */
 export const DEFAULT_TENANT: TenantId = 'default';
 
+/**
+ * The only tenant whose jobs a node takes: the one that its token names; undefined: all. A node of no tenant that takes no public jobs
+ * gets the jobs that name no tenant.
+ */
+export const ownerOf = (tenantId: TenantId | undefined, acceptsPublicJobs: boolean): TenantId | undefined =>
+  tenantId ?? (acceptsPublicJobs ? undefined : DEFAULT_TENANT);
+
 const OUTSIDE_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 export const isOutsideId = (value: string): boolean => OUTSIDE_ID.test(value);

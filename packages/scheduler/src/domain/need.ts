@@ -28,6 +28,7 @@ export interface Need {
   readonly isAudioByReference: boolean;
   /** `auto` without a language pair: legacy nodes cannot do that. */
   readonly isPairUnknown: boolean;
+  /** Nodes that are private to another tenant do not count; false only to simulate. */
   readonly needsPublicNode: boolean;
   readonly preferredNodeId?: NodeId | undefined;
   /** With a preferred node: that node or an error. */

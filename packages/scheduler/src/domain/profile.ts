@@ -1,4 +1,5 @@
 /** Vocabulary: what a node can do. Both generations of the protocol become this one shape. */
+import type { TenantId } from './ids.ts';
 import { ANY, type Direction, type Language, type LanguageSet } from './language.ts';
 
 /** Stages of the pipeline, and the optional ones of a job. Nodes may report more: those are informational. */
@@ -32,7 +33,8 @@ export interface NodeProfile {
   readonly nmt: NmtAbility;
   readonly features: readonly string[];
   readonly hasGpu: boolean;
-  readonly acceptsPublicJobs: boolean;
+  /** The only tenant whose jobs the node takes; absent: all. */
+  readonly privateTo?: TenantId;
   readonly supports: readonly NodeExtension[];
   /** The node reports no extensions: a legacy node. */
   readonly isLegacy: boolean;

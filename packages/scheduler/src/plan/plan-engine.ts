@@ -134,7 +134,6 @@ const PROFILE: NodeProfile = {
   nmt: nmtProduct(ANY, ANY),
   features: [],
   hasGpu: true,
-  acceptsPublicJobs: true,
   supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack'],
   isLegacy: false,
 };

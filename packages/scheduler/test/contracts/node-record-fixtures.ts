@@ -30,9 +30,9 @@ export const typicalProfile: NodeProfile = {
   },
   features: ['emotion_detection', 'speaker_id'],
   hasGpu: true,
-  acceptsPublicJobs: true,
   supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack'],
   isLegacy: false,
+  privateTo: 'acme',
 };
 
 export const viewFor = (nodeId: string, part: Partial<NodeView> = {}): NodeView => ({

@@ -17,7 +17,7 @@ const registration = (number: number): Registration => ({
   nodeId: `node-${number}`,
   credential: 'somebody',
   channel: 'mailbox',
-  traits: { features: [], gpuCount: 1, acceptsPublicJobs: true, supports: ['job_ack'] },
+  traits: { features: [], gpuCount: 1, supports: ['job_ack'] },
   report: { models: [] },
   slots: 4,
   health: 'ready',

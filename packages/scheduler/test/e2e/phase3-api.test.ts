@@ -122,8 +122,15 @@ describe('GET /api/v1/phase3/simulate', () => {
       capabilities: { ...simulatedCapabilities(['en', 'zh'], false), accept_public_jobs: false },
     });
     await app.readyNodes(2);
-    expect((await simulate(app)).breakdown).toMatchObject({ eligible: 1, not_in_public_pool: 1 });
-    expect((await simulate(app, '?accept_public=false')).breakdown).toMatchObject({ eligible: 2 });
+    // Without a token it belongs to the jobs that name no tenant.
+    expect((await simulate(app)).breakdown).toMatchObject({ eligible: 2 });
+    expect((await simulate(app, '?tenant_id=acme')).breakdown).toMatchObject({
+      eligible: 1,
+      not_in_public_pool: 1,
+    });
+    expect((await simulate(app, '?tenant_id=acme&accept_public=false')).breakdown).toMatchObject({
+      eligible: 2,
+    });
     expect(await simulate(app, '?src_lang=fr')).toMatchObject({ breakdown: { asr_lang_unsupported: 2 } });
   });
 

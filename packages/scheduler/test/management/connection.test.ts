@@ -143,7 +143,7 @@ describe('a node that registered over HTTP', () => {
     await join({ ...overHttp, report: { models, languages: { semantic: ['en', 'zh'] } } });
     const socket = await join({
       channel: 'socket',
-      traits: { features: [], gpuCount: 1, acceptsPublicJobs: true },
+      traits: { features: [], gpuCount: 1 },
       report: { models: [] },
     });
     expect(socket.health).toBe('ready');

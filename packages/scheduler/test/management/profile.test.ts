@@ -6,7 +6,7 @@ import { translates } from '../../src/domain/profile.ts';
 import { understand } from '../../src/management/registration/profile.ts';
 import { COLD_REPORT, READY_REPORT } from './registry-fixture.ts';
 
-const TRAITS: NodeTraits = { features: [], gpuCount: 1, acceptsPublicJobs: true };
+const TRAITS: NodeTraits = { features: [], gpuCount: 1 };
 const EMOTION = { modelId: 'emotion-xlm-r', kind: 'emotion', isEnabled: true };
 const RULES = { assumeAnyLanguage: true, coreServices: {} };
 
@@ -243,11 +243,11 @@ describe('traits', () => {
   });
 
   it('pass through', () => {
-    const traits = { features: ['b', 'a', 'b'], gpuCount: 0, acceptsPublicJobs: false };
+    const traits = { features: ['b', 'a', 'b'], gpuCount: 0, privateTo: 'acme' };
     expect(understand(READY_REPORT, traits, RULES)).toMatchObject({
       features: ['a', 'b'],
       hasGpu: false,
-      acceptsPublicJobs: false,
+      privateTo: 'acme',
     });
   });
 });

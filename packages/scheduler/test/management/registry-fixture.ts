@@ -215,7 +215,7 @@ export const aRegistration = (change: Partial<Registration> = {}): Registration 
   credential: 'alice',
   channel: 'socket',
   schemaVersion: '2.0',
-  traits: { features: [], gpuCount: 1, acceptsPublicJobs: true },
+  traits: { features: [], gpuCount: 1 },
   report: READY_REPORT,
   ...change,
 });
@@ -223,7 +223,6 @@ export const aRegistration = (change: Partial<Registration> = {}): Registration 
 export const SDK_TRAITS = {
   features: [],
   gpuCount: 1,
-  acceptsPublicJobs: true,
   supports: ['job_ack', 'audio_ref', 'drain'],
 } as const;
 

@@ -165,7 +165,12 @@ export const server = group('Where the server listens, and who may connect.', {
         }),
       ),
       tenant_id: optional(
-        text({ default: '', pattern: ID, allowed: ID_ALLOWED, doc: 'Tenant; required for the role client.' }),
+        text({
+          default: '',
+          pattern: ID,
+          allowed: ID_ALLOWED,
+          doc: 'Tenant; required for the role client. A node with such a token serves only the jobs of this tenant.',
+        }),
       ),
       node_ids: optional(
         list({

@@ -25,7 +25,7 @@ export function understand(report: CapabilityReport, traits: NodeTraits, rules: 
     ...understandLanguages(report, isNmtReady, rules.assumeAnyLanguage),
     features: offeredFeatures(report, traits, types),
     hasGpu: traits.gpuCount > 0,
-    acceptsPublicJobs: traits.acceptsPublicJobs,
+    ...(traits.privateTo !== undefined && { privateTo: traits.privateTo }),
     supports: NODE_EXTENSIONS.filter((extension) => traits.supports?.includes(extension)),
     isLegacy: traits.supports === undefined,
   };

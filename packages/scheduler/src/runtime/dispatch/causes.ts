@@ -31,8 +31,8 @@ export const CAUSES: Readonly<Record<Rejection, Cause>> = {
     hint: 'Send the audio itself instead of a reference, or connect a node that supports audio_ref.',
   },
   not_in_public_pool: {
-    is: () => 'closed to public jobs (accept_public_jobs is false)',
-    hint: 'Connect a node with accept_public_jobs = true.',
+    is: () => 'private to another tenant',
+    hint: 'Connect a node with a token of this tenant, or one with accept_public_jobs = true and a token without a tenant.',
   },
   gpu_unavailable: { is: () => 'without a GPU' },
   not_in_pool: {

@@ -119,8 +119,9 @@ function checkServices(need: Need, view: NodeView, fail: Fail): void {
   if (need.isAudioByReference && !profile.supports.includes('audio_ref')) {
     fail('audio_ref_unsupported', 'does not fetch audio by reference (supports no audio_ref)');
   }
-  if (need.needsPublicNode && !profile.acceptsPublicJobs) {
-    fail('not_in_public_pool', 'does not take public jobs (accept_public_jobs is false)');
+  const { privateTo } = profile;
+  if (need.needsPublicNode && privateTo !== undefined && privateTo !== need.tenantId) {
+    fail('not_in_public_pool', `takes only jobs of tenant "${privateTo}"`);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Hot path: the names of the facts a node may have. Written by the fleet, read by compiled needs. */
+import type { TenantId } from '../../domain/ids.ts';
 import type { Language } from '../../domain/language.ts';
 
 export type Stage = 'asr' | 'semantic' | 'tts';
@@ -43,7 +44,9 @@ export const factKey = {
   marked: (serviceId: string) => `marked:${serviceId}`,
   markedType: (type: string) => `marked_type:${type}`,
   supports: (extension: string) => `supports:${extension}`,
-  public: 'public',
+  /** Takes the jobs of one tenant only. */
+  private: 'private*',
+  privateTo: (tenantId: TenantId) => `private:${tenantId}`,
   gpu: 'gpu',
   legacy: 'legacy',
 } as const;

@@ -19,7 +19,10 @@ export function factsOfProfile(profile: NodeProfile): ProfileFacts {
   // No job can require other features, however many a node declares.
   for (const flag of profile.features) if (FEATURES.has(flag)) facts.add(factKey.feature(flag));
   for (const extension of profile.supports) facts.add(factKey.supports(extension));
-  if (profile.acceptsPublicJobs) facts.add(factKey.public);
+  if (profile.privateTo !== undefined) {
+    facts.add(factKey.private);
+    facts.add(factKey.privateTo(profile.privateTo));
+  }
   if (profile.hasGpu) facts.add(factKey.gpu);
   if (profile.isLegacy) facts.add(factKey.legacy);
   return facts;

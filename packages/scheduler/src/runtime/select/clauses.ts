@@ -1,12 +1,13 @@
 /** Hot path: a need as conditions on the facts of a node, each with the reason to give when it fails. Pure. */
 import { FEATURES } from '../../domain/features.ts';
+import type { TenantId } from '../../domain/ids.ts';
 import { ANY, type Language } from '../../domain/language.ts';
 import type { Need, NeededDirection, Rejection } from '../../domain/need.ts';
 import { factKey, type Stage } from '../fleet/fact-key.ts';
 import { all, any, type Clause, type Formula, none } from '../fleet/formula.ts';
 
 /** Conditions on a node's abilities and marks; the conditions on its state are the same for every need. */
-export function clausesOf(need: Need, { checksMarks = true } = {}): Clause[] {
+export function clausesOf(need: Need, { checksMarks = true, hasOwnNodes = true } = {}): Clause[] {
   const types = requiredTypes(need);
   const features = need.features ?? [];
   return [
@@ -17,7 +18,7 @@ export function clausesOf(need: Need, { checksMarks = true } = {}): Clause[] {
     ]),
     clause('feature_unsupported', features.map(factKey.feature)),
     clause('audio_ref_unsupported', need.isAudioByReference ? [factKey.supports('audio_ref')] : []),
-    clause('not_in_public_pool', need.needsPublicNode ? [factKey.public] : []),
+    clause('not_in_public_pool', need.needsPublicNode ? [isOpenTo(need.tenantId, hasOwnNodes)] : []),
     clause('model_not_available', [
       ...types.map((type) => any(factKey.readyType(type), factKey.readyAnyType)),
       ...need.services.map(factKey.readyService),
@@ -81,6 +82,10 @@ function languageClauses(need: Need): Clause[] {
     clause('src_auto_no_candidate', field),
   ];
 }
+
+/** `hasOwnNodes` false: no node is private to the tenant, so that the condition is the same for all such tenants. */
+const isOpenTo = (tenantId: TenantId, hasOwnNodes: boolean): Formula =>
+  hasOwnNodes ? any(factKey.privateTo(tenantId), none(factKey.private)) : none(factKey.private);
 
 const clause = (reason: Rejection, of: Formula[]): Clause => ({ reason, formula: all(...of) });
 

@@ -3,6 +3,7 @@
 import { hasBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Need } from '../../domain/need.ts';
+import { factKey } from '../fleet/fact-key.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import type { StandingQuery } from '../fleet/standing-queries.ts';
 import { leadsTo, type PoolMap, type PoolRoute } from '../pools/pool-map.ts';
@@ -12,25 +13,42 @@ import { clausesOf } from './clauses.ts';
 export interface CompiledNeed {
   readonly fleet: FleetView;
   readonly need: Need;
-  readonly query: StandingQuery;
+  /** See `updateQuery`. */
+  query: StandingQuery;
+  /** The query counts nodes that are private to the tenant: there is one, or was. */
+  hasOwnNodes: boolean;
   /** The pool map of `route`; see `routeOf`. */
   poolMap: PoolMap | undefined;
   route: PoolRoute | undefined;
 }
 
 export function compileNeed(fleet: FleetView, need: Need): CompiledNeed {
-  return { fleet, need, query: findQuery(fleet, need), poolMap: undefined, route: undefined };
+  const hasOwnNodes = findOwnNodes(fleet, need);
+  const query = findQuery(fleet, need, hasOwnNodes);
+  return { fleet, need, query, hasOwnNodes, poolMap: undefined, route: undefined };
+}
+
+/** Only tenants with private nodes have queries of their own, so that the number of queries does not grow with the tenants. */
+const findOwnNodes = ({ table: { facts } }: FleetView, { tenantId }: Need): boolean =>
+  facts.isKnown(factKey.private) && facts.isKnown(factKey.privateTo(tenantId));
+
+/** The first private node of the tenant may have registered since the job was compiled. */
+export function updateQuery(compiled: CompiledNeed): void {
+  const { fleet, need, hasOwnNodes } = compiled;
+  if (hasOwnNodes || !findOwnNodes(fleet, need)) return;
+  compiled.hasOwnNodes = true;
+  compiled.query = findQuery(fleet, need, true);
 }
 
 /** Most jobs need one direction and nothing else: their query is found without building the full key. */
-function findQuery(fleet: FleetView, need: Need): StandingQuery {
+function findQuery(fleet: FleetView, need: Need, hasOwnNodes: boolean): StandingQuery {
   const { queries, plainQueries } = fleet.table;
-  const direction = isPlain(need) ? need.directions[0] : undefined;
+  const direction = isPlain(need) && !hasOwnNodes ? need.directions[0] : undefined;
   const flags = flagsOf(need);
   const known = direction && plainQueries.find(flags, direction);
   if (known !== undefined) return known;
-  const key = shapeOf(need);
-  const query = queries.find(key) ?? queries.add(key, clausesOf(need));
+  const key = shapeOf(need, hasOwnNodes);
+  const query = queries.find(key) ?? queries.add(key, clausesOf(need, { hasOwnNodes }));
   if (direction !== undefined) plainQueries.add(flags, direction, query);
   return query;
 }
@@ -43,8 +61,8 @@ const isPlain = ({ directions, types, services, features }: Need): boolean =>
 
 /** For one evaluation: caches nothing. */
 export function compileUncached(fleet: FleetView, need: Need): CompiledNeed {
-  const query = fleet.table.queries.uncached(shapeOf(need), clausesOf(need));
-  return { fleet, need, query, poolMap: undefined, route: undefined };
+  const query = fleet.table.queries.uncached(shapeOf(need, true), clausesOf(need));
+  return { fleet, need, query, hasOwnNodes: true, poolMap: undefined, route: undefined };
 }
 
 /** The current route of the job: pools may have changed since the last call. Undefined: every node. */
@@ -59,6 +77,7 @@ export function routeOf(compiled: CompiledNeed): PoolRoute | undefined {
 
 /** The node meets every condition of selection, including a free slot. */
 export function matches(compiled: CompiledNeed, nodeId: NodeId): boolean {
+  updateQuery(compiled);
   const { fleet, query } = compiled;
   const { columns, pools, queries, indexOf } = fleet.table;
   const index = indexOf(nodeId);
@@ -68,11 +87,12 @@ export function matches(compiled: CompiledNeed, nodeId: NodeId): boolean {
 }
 
 /**
- * The key of a query: needs that differ only in tenant, session, preference and pools share it. Names are written with their
+ * The key of a query: needs that differ only in session, preference, pools and a tenant without own nodes share it. Names are written with their
  * length, so that no client can make two needs equal.
  */
-function shapeOf(need: Need): string {
+function shapeOf(need: Need, hasOwnNodes: boolean): string {
   let shape = `${flagsOf(need)}`;
+  if (hasOwnNodes) shape += `p${need.tenantId.length}.${need.tenantId}`;
   for (const { source, target } of need.directions) {
     shape += `d${source.length}.${target.length}.${source}${target}`;
   }

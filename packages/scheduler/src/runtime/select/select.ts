@@ -12,7 +12,7 @@ import type { Chance } from '../../ports/chance.ts';
 import type { Columns } from '../fleet/columns.ts';
 import type { FleetTable, FleetView } from '../fleet/fleet-view.ts';
 import type { PoolRoute } from '../pools/pool-map.ts';
-import { type CompiledNeed, matches, routeOf } from './compile-need.ts';
+import { type CompiledNeed, matches, routeOf, updateQuery } from './compile-need.ts';
 import { POLICIES, type PolicyName, plainRandom } from './policies.ts';
 import { bar, type PoolMembers, sample, startDraw } from './sample.ts';
 
@@ -85,6 +85,7 @@ class Drawing implements Selection {
   private choose(): NodeId | undefined {
     const { table, compiled } = this;
     const { preferredNodeId } = compiled.need;
+    updateQuery(compiled);
     const route = routeOf(compiled);
     if (this.isPreferenceOpen) {
       this.isPreferenceOpen = false;

@@ -1,19 +1,20 @@
 /** Translates node_register and node_heartbeat from the protocol to the registry's types. Pure. */
 import type { NodeHeartbeat, NodeRegister, ResourceUsage } from '@lingua/protocol';
 import type { Efficiencies, Hardware, NodeTraits, ResourceReport } from '../../domain/capability-report.ts';
-import type { NodeId } from '../../domain/ids.ts';
+import { type NodeId, ownerOf, type TenantId } from '../../domain/ids.ts';
 import type { Heartbeat, Registration } from '../../management/node-registry.ts';
+import type { Principal } from '../access/gate.ts';
 import { toReport } from '../wire/node-report.ts';
 import { omitUndefined } from '../wire/omit-undefined.ts';
 
 export function toRegistration(
   message: NodeRegister,
-  as: { readonly credential: string; readonly nodeId: NodeId | undefined },
+  as: Pick<Principal, 'credential' | 'tenantId'> & { readonly nodeId: NodeId | undefined },
 ): Registration {
   return {
     credential: as.credential,
     channel: 'socket',
-    traits: toTraits(message),
+    traits: toTraits(message, as.tenantId),
     report: { models: [], ...toReport(message) },
     hardware: toHardware(message.hardware),
     ...omitUndefined({
@@ -56,13 +57,15 @@ function toEfficiencies(metrics: NodeHeartbeat['processing_metrics']): Efficienc
   return named.length === 0 ? undefined : named;
 }
 
-const toTraits = (message: NodeRegister): NodeTraits => ({
+const toTraits = (message: NodeRegister, tenantId: TenantId | undefined): NodeTraits => ({
   features: Object.entries(message.features_supported)
     .filter(([, isOffered]) => isOffered === true)
     .map(([feature]) => feature),
   gpuCount: message.hardware.gpus?.length ?? 0,
-  acceptsPublicJobs: message.accept_public_jobs,
-  ...omitUndefined({ supports: message.supports }),
+  ...omitUndefined({
+    privateTo: ownerOf(tenantId, message.accept_public_jobs),
+    supports: message.supports,
+  }),
 });
 
 const toResources = (usage: ResourceUsage): ResourceReport => ({

@@ -67,7 +67,7 @@ export function openNodeSocket(
     if (nodeId !== undefined && !gate.mayUseNode(principal, nodeId)) {
       return refuse('FORBIDDEN', `this token may not be node ${nodeId}`);
     }
-    return registerNode(toRegistration(message, { credential: principal.credential, nodeId }));
+    return registerNode(toRegistration(message, { ...principal, nodeId }));
   }
 
   /** A registered node keeps its connection when the fault is transient; its next heartbeat retries. */

@@ -10,7 +10,7 @@ import { createPublisher } from './own-nodes-rig.ts';
 /** The highest value of chance; nearer to 1 makes no difference. */
 const LONGEST = 0.999_999;
 
-const TRAITS = { features: [], gpuCount: 1, acceptsPublicJobs: true };
+const TRAITS = { features: [], gpuCount: 1 };
 const RARE = {
   'scheduler.node_health.heartbeat_interval_seconds': 60,
   'scheduler.node_health.heartbeat_timeout_seconds': 180,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
 import { openSession, sessionUrl } from '../support/session-client.ts';
-import type { Settings } from '../support/start-app.ts';
+import { AUDIO, type Settings } from '../support/start-app.ts';
 import { TOKEN_TOML, TOKENS } from '../support/tokens.ts';
 import { type Instance, startInstances } from './start-instances.ts';
 
@@ -82,6 +82,21 @@ describe('a polling node behind a load balancer', () => {
         [403, 'FORBIDDEN'],
         [403, 'FORBIDDEN'],
       ]);
+    }
+  });
+
+  it('whose token names a tenant serves only jobs of that tenant, on every instance (I10)', async () => {
+    const { instances } = await startInstances(2, { 'server.anonymous': '' }, TOKEN_TOML);
+    const [a, b] = instances as [Instance, Instance];
+    expect((await a.post('/v1/node/register', NODE, TOKENS.acmeNode)).status).toBe(200);
+    const body = { session_id: 's', src_lang: 'en', tgt_lang: 'zh', audio: AUDIO };
+    for (const each of [a, b]) {
+      const ask = (token: string) =>
+        each.post<{ node_id?: string; error?: string }>('/v1/dispatch/f2f', body, token);
+      await eventually(async () => (await ask(TOKENS.client)).body.node_id === NODE.node_id);
+      expect((await ask(TOKENS.otherClient)).status).not.toBe(200);
+      const why = await each.post('/v1/explain', body, TOKENS.otherClient);
+      expect(why.body).toMatchObject({ reasons: [{ reason: 'not_in_public_pool', count: 1 }] });
     }
   });
 

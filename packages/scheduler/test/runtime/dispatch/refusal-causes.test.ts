@@ -42,8 +42,8 @@ describe('the cause of a refusal', () => {
     [
       'not_in_public_pool',
       ALL,
-      /closed to public jobs/,
-      lacking({ acceptsPublicJobs: false }),
+      /private to another tenant/,
+      lacking({ privateTo: 'other' }),
       { needsPublicNode: true },
     ],
     ['disconnected', ALL, /is disconnected/, { isConnected: false, health: 'offline' }, {}],

@@ -114,8 +114,8 @@ describe('the failed facts of a node', () => {
       { isAudioByReference: true },
     ],
     [
-      'not_in_public_pool: does not take public jobs (accept_public_jobs is false)',
-      { profile: { ...anyProfile, acceptsPublicJobs: false } },
+      'not_in_public_pool: takes only jobs of tenant "acme"',
+      { profile: { ...anyProfile, privateTo: 'acme' } },
       { needsPublicNode: true },
     ],
     ['status_not_ready: health is degraded', { health: 'degraded' }, {}],

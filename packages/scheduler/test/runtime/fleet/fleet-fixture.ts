@@ -17,7 +17,6 @@ export const anyProfile: NodeProfile = {
   nmt: nmtProduct(ANY, ANY),
   features: [],
   hasGpu: true,
-  acceptsPublicJobs: true,
   supports: ['job_ack'],
   isLegacy: false,
 };
@@ -89,26 +88,30 @@ const types = fc.oneof(
 const mostly = fc.integer({ min: 0, max: 7 }).map((n) => n > 0);
 const rarely = mostly.map((isMostly) => !isMostly);
 
-const profile: fc.Arbitrary<NodeProfile> = fc.record({
-  installedTypes: types,
-  readyTypes: types,
-  installedServices: fc.subarray([...SERVICES]),
-  readyServices: fc.subarray([...SERVICES]),
-  asr: languages,
-  semantic: languages,
-  tts: languages,
-  nmt: fc.record({
-    sources: languages,
-    targets: languages,
-    blocked: fc.array(direction, { maxLength: 4 }),
-    pairs: fc.array(direction, { maxLength: 2 }),
-  }),
-  features: fc.subarray([...FEATURES, 'unheard_of', '0', '1', '2']),
-  hasGpu: fc.boolean(),
-  acceptsPublicJobs: mostly,
-  supports: fc.subarray(['job_ack', 'audio_ref'] as const),
-  isLegacy: fc.boolean(),
-});
+const TENANTS = ['acme', 'globex'] as const;
+
+const profile: fc.Arbitrary<NodeProfile> = fc
+  .record({
+    installedTypes: types,
+    readyTypes: types,
+    installedServices: fc.subarray([...SERVICES]),
+    readyServices: fc.subarray([...SERVICES]),
+    asr: languages,
+    semantic: languages,
+    tts: languages,
+    nmt: fc.record({
+      sources: languages,
+      targets: languages,
+      blocked: fc.array(direction, { maxLength: 4 }),
+      pairs: fc.array(direction, { maxLength: 2 }),
+    }),
+    features: fc.subarray([...FEATURES, 'unheard_of', '0', '1', '2']),
+    hasGpu: fc.boolean(),
+    supports: fc.subarray(['job_ack', 'audio_ref'] as const),
+    isLegacy: fc.boolean(),
+    privateTo: fc.option(fc.constantFrom(...TENANTS), { nil: undefined }),
+  })
+  .map(({ privateTo, ...part }) => ({ ...part, ...(privateTo !== undefined && { privateTo }) }));
 
 /** Few profiles, so that nodes share them as real ones do. */
 const profiles = fc.array(profile, { minLength: 1, maxLength: 4 });
@@ -180,7 +183,8 @@ export const anyNeed: fc.Arbitrary<NamedNeed> = fc
     features: fc.option(fc.subarray([...FEATURES]), { nil: undefined, freq: 3 }),
     isAudioByReference: rarely,
     isPairUnknown: rarely,
-    needsPublicNode: fc.boolean(),
+    needsPublicNode: mostly,
+    tenantId: fc.constantFrom('tenant', ...TENANTS),
     preferredNodeId: fc.option(
       fc.integer({ min: 0, max: 20 }).map((n) => `n${n}`),
       { nil: undefined },

@@ -62,7 +62,6 @@ export const profile = (overrides: Partial<NodeProfile> = {}): NodeProfile => ({
   nmt: nmtProduct(['en', 'zh'], ['en', 'zh']),
   features: [],
   hasGpu: true,
-  acceptsPublicJobs: true,
   supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack'],
   isLegacy: false,
   ...overrides,

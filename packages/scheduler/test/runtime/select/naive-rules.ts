@@ -68,7 +68,8 @@ export function naiveFailures({ view, load }: PlainNode, need: NamedNeed): Set<R
     if (providers.some((id) => view.markedServices.includes(id))) failed.add('model_not_available');
   }
   if (need.isAudioByReference && !profile.supports.includes('audio_ref')) failed.add('audio_ref_unsupported');
-  if (need.needsPublicNode && !profile.acceptsPublicJobs) failed.add('not_in_public_pool');
+  const isOthers = profile.privateTo !== undefined && profile.privateTo !== need.tenantId;
+  if (need.needsPublicNode && isOthers) failed.add('not_in_public_pool');
   if (need.poolIds !== undefined && !need.poolIds.some((id) => namedPoolsOf(profile).includes(id))) {
     failed.add('not_in_pool');
   }

@@ -31,7 +31,6 @@ export function createFakeRegistry({ clock }: { clock: Clock }) {
         nmt: nmtProduct(semantic, semantic),
         features: [],
         hasGpu: true,
-        acceptsPublicJobs: true,
         supports: [],
         isLegacy: false,
       },

@@ -7,37 +7,47 @@ import { REGISTER } from './start-server.ts';
 
 const RULES = { assumeAnyLanguage: true, coreServices: {} };
 const body = REGISTER as HttpNodeRegister;
+const AS = { credential: 'c' };
 
 function profileOf(change: Partial<HttpNodeRegister>) {
-  const { report, traits } = readRegistration({ ...body, ...change }, 'credential');
+  const { report, traits } = readRegistration({ ...body, ...change }, AS);
   return understand(report, traits, RULES);
 }
 
 describe('HTTP registration', () => {
   it('by default an HTTP node acknowledges, fetches audio, and polls', () => {
-    expect(readRegistration(body, 'credential')).toMatchObject({
+    expect(readRegistration(body, { credential: 'credential' })).toMatchObject({
       nodeId: 'node-123',
       credential: 'credential',
       channel: 'mailbox',
       health: 'ready',
       slots: 2,
-      traits: { supports: ['job_ack', 'audio_ref'], acceptsPublicJobs: true },
+      traits: { supports: ['job_ack', 'audio_ref'] },
     });
-    expect(readRegistration({ ...body, endpoint: 'http://10.0.0.1/jobs' }, 'c')).toMatchObject({
+    expect(readRegistration({ ...body, endpoint: 'http://10.0.0.1/jobs' }, AS)).toMatchObject({
       channel: 'endpoint',
       endpoint: 'http://10.0.0.1/jobs',
     });
-    expect(readRegistration({ ...body, supports: ['drain'] }, 'c').traits.supports).toEqual(['drain']);
-    expect(readRegistration({ ...body, health: 'offline' }, 'c').health).toBe('offline');
+    expect(readRegistration({ ...body, supports: ['drain'] }, AS).traits.supports).toEqual(['drain']);
+    expect(readRegistration({ ...body, health: 'offline' }, AS).health).toBe('offline');
+  });
+
+  it('a node is private to the tenant of its token, or to no tenant if it takes no public jobs', () => {
+    const ownerOf = (change: Partial<HttpNodeRegister>, tenantId?: string) =>
+      readRegistration({ ...body, ...change }, { ...AS, ...(tenantId && { tenantId }) }).traits.privateTo;
+    expect(ownerOf({})).toBeUndefined();
+    expect(ownerOf({}, 'acme')).toBe('acme');
+    expect(ownerOf({ accept_public_jobs: true }, 'acme')).toBe('acme');
+    expect(ownerOf({ accept_public_jobs: false })).toBe('default');
   });
 
   it('a node has the service types of its languages, and recognition', () => {
     expect(profileOf({}).readyTypes).toEqual(['asr', 'nmt', 'semantic', 'tts']);
     const { tts_langs: _, ...silent } = body;
-    const { report, traits } = readRegistration(silent, 'c');
+    const { report, traits } = readRegistration(silent, AS);
     expect(understand(report, traits, RULES).readyTypes).toEqual(['asr', 'nmt', 'semantic']);
     expect(profileOf({ nmt_pairs: [] }).readyTypes).toEqual(['asr', 'semantic', 'tts']);
-    const bare = readRegistration({ node_id: 'n' }, 'c');
+    const bare = readRegistration({ node_id: 'n' }, AS);
     expect(understand(bare.report, bare.traits, RULES).readyTypes).toEqual(['asr']);
   });
 
@@ -46,7 +56,7 @@ describe('HTTP registration', () => {
     expect(translates(nmt, 'en', 'zh')).toBe(true);
     expect(translates(nmt, 'zh', 'en')).toBe(false);
     const { nmt_pairs: _, ...undeclared } = body;
-    const { report, traits } = readRegistration(undeclared, 'c');
+    const { report, traits } = readRegistration(undeclared, AS);
     expect(translates(understand(report, traits, RULES).nmt, 'zh', 'en')).toBe(true);
   });
 });
@@ -72,7 +82,7 @@ describe('HTTP heartbeat', () => {
   });
 
   const after = (registered: HttpNodeRegister, beat: Omit<HttpNodeHeartbeat, 'node_id'>) => {
-    const { report, traits } = readRegistration(registered, 'c');
+    const { report, traits } = readRegistration(registered, AS);
     const news = readHeartbeat({ node_id: 'node-123', ...beat }, report.languages).report;
     return understand({ ...report, ...news }, traits, RULES);
   };

@@ -51,7 +51,6 @@ describe('translation of node_register', () => {
       traits: {
         features: ['emotion_detection'],
         gpuCount: 1,
-        acceptsPublicJobs: true,
         supports: ['job_ack', 'audio_ref'],
       },
       report: {
@@ -99,6 +98,8 @@ describe('translation of node_register', () => {
 
   it('absent extensions differ from an empty list', () => {
     expect(toRegistration(register(), as).traits).not.toHaveProperty('supports');
+    expect(toRegistration(register(), { ...as, tenantId: 'acme' }).traits.privateTo).toBe('acme');
+    expect(toRegistration(register({ accept_public_jobs: false }), as).traits.privateTo).toBe('default');
     expect(toRegistration(register({ supports: [] }), as).traits.supports).toEqual([]);
   });
 

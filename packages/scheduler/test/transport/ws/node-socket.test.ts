@@ -54,7 +54,7 @@ describe('registration of a node', () => {
       platform: 'win32',
       hardware: { cpuCores: 4, memoryGb: 8, gpusGb: [] },
       schemaVersion: '2.0',
-      traits: { features: [], gpuCount: 0, acceptsPublicJobs: true },
+      traits: { features: [], gpuCount: 0 },
       report: {
         models: [],
         types: [

@@ -8,7 +8,7 @@ import type { NodeExtension, NodeProfile } from '../../../domain/profile.ts';
 import type { NodeRecord, RecordVersion } from '../../../ports/node-records.ts';
 
 /** First in every text. For a reader with another format the node record is absent. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 type Words = typeof ANY | readonly string[];
 
@@ -39,7 +39,8 @@ function profileText(profile: NodeProfile): string {
     lists.set(text, known);
     return known;
   };
-  const { nmt } = profile;
+  const { nmt, privateTo } = profile;
+  const owner = privateTo === undefined ? '' : `,${JSON.stringify(privateTo)}`;
   const all: readonly Words[] = [
     ...LISTS.map((name) => profile[name]),
     nmt.sources,
@@ -48,7 +49,7 @@ function profileText(profile: NodeProfile): string {
     nmt.pairs.flatMap(({ source, target }) => [source, target]),
   ];
   const numbers = all.map(numberOf);
-  return `[${bitsOf(PROFILE_FLAGS, profile)},[${numbers.join()}],[${[...lists.keys()].join()}]]`;
+  return `[${bitsOf(PROFILE_FLAGS, profile)},[${numbers.join()}],[${[...lists.keys()].join()}]${owner}]`;
 }
 
 /** Total text of the profiles that are kept for sharing; enough for some thousand kinds of nodes. */
@@ -138,7 +139,7 @@ function readRecord(version: RecordVersion, line: string, profile: NodeProfile):
 }
 
 function readProfile(text: string): NodeProfile {
-  const [flags, numbers, lists] = JSON.parse(text) as [number, number[], string[][]];
+  const [flags, numbers, lists, privateTo] = JSON.parse(text) as [number, number[], string[][], string?];
   const words = (at: number): Words => (numbers[at] === -1 ? ANY : (lists[numbers[at] as number] as Words));
   const list = (at: number): readonly string[] => words(at) as readonly string[];
   return {
@@ -158,6 +159,7 @@ function readProfile(text: string): NodeProfile {
       pairs: directionsOf(list(12)),
     },
     ...flagsOf(PROFILE_FLAGS, flags),
+    ...(privateTo !== undefined && { privateTo }),
   };
 }
 
@@ -176,7 +178,7 @@ const LISTS = [
 
 /** Bits from the lowest; add new ones at the end. */
 const VIEW_FLAGS = ['isFresh', 'isCalm', 'isQueueing', 'isCordoned', 'isEjected'] as const;
-const PROFILE_FLAGS = ['hasGpu', 'acceptsPublicJobs', 'isLegacy'] as const;
+const PROFILE_FLAGS = ['hasGpu', 'isLegacy'] as const;
 
 const bitsOf = <K extends string>(names: readonly K[], facts: Readonly<Record<K, boolean>>): number =>
   names.reduce((bits, name, at) => bits + (facts[name] ? 1 << at : 0), 0);

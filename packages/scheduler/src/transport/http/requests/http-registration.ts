@@ -6,25 +6,30 @@ import type {
   ReportedTranslation,
   ResourceReport,
 } from '../../../domain/capability-report.ts';
+import { ownerOf } from '../../../domain/ids.ts';
 import type { Heartbeat, Registration } from '../../../management/node-registry.ts';
+import type { Principal } from '../../access/gate.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 
 /** HTTP nodes acknowledge jobs and fetch audio by default; one that does neither sends an empty list. */
 const SUPPORTS: readonly string[] = ['job_ack', 'audio_ref'];
 
-export function readRegistration(body: HttpNodeRegister, credential: string): Registration {
+export function readRegistration(
+  body: HttpNodeRegister,
+  { credential, tenantId }: Pick<Principal, 'credential' | 'tenantId'>,
+): Registration {
   return omitUndefined({
     nodeId: body.node_id,
     credential,
     channel: body.endpoint === undefined ? ('mailbox' as const) : ('endpoint' as const),
     endpoint: body.endpoint,
-    traits: {
+    traits: omitUndefined({
       features: [],
       // HTTP nodes do not report GPUs, so the node must not be rejected for it.
       gpuCount: 1,
-      acceptsPublicJobs: true,
+      privateTo: ownerOf(tenantId, body.accept_public_jobs ?? true),
       supports: body.supports ?? SUPPORTS,
-    },
+    }),
     // An absent list means "none" here; only nodes that cannot declare languages count as undeclared.
     report: { models: [], ...toCapabilities({ semantic: [], tts: [], ...namedLanguages(body) }) },
     slots: body.max_concurrent_jobs,

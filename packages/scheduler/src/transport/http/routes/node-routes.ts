@@ -25,7 +25,7 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
       if (body.endpoint !== undefined && !endpoints.permits(body.endpoint)) {
         return replyError(reply, NOT_THIS_ENDPOINT);
       }
-      const registration = readRegistration(body, principal.credential);
+      const registration = readRegistration(body, principal);
       const outcome = await registry.register(registration);
       if (outcome.kind === 'refused') {
         return replyError(reply, { code: outcome.code, detail: outcome.message });

@@ -32,9 +32,9 @@ export function buildSimulation(
   if (read.kind === 'invalid') return read;
   const { directions, isSourceAuto, isPairUnknown } = read.languages;
   const routingKey = query.routing_key ?? tenant ?? session ?? 'default';
-  // A tenant matters only if it is bound to a pool; otherwise the routing key decides, and a named key before the
-  // tenant.
-  const tenantId = tenant !== undefined && plan?.tenantPools.has(tenant) === true ? tenant : DEFAULT_TENANT;
+  // A named routing key decides before the tenant, unless the tenant is bound to a pool.
+  const isDecisive = query.routing_key === undefined || plan?.tenantPools.has(tenant ?? '') === true;
+  const tenantId = isDecisive ? (tenant ?? DEFAULT_TENANT) : DEFAULT_TENANT;
   return {
     kind: 'built',
     simulation: {
