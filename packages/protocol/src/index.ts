@@ -82,6 +82,7 @@ export {
   LARGEST_PAGE,
   LONGEST_WAIT_MS,
   NodePath,
+  TokenQuery,
   WaitQuery,
 } from './http/path.ts';
 export { PoolReloadReply } from './http/pool-reload.ts';

@@ -59,6 +59,7 @@ export const JobDoneReport = Type.Object(
     quality_score: extension(resultFields.quality_score),
     rerun_count: extension(resultFields.rerun_count),
     segments_meta: extension(resultFields.segments_meta),
+    detected_language: resultFields.detected_language,
   },
   { title: 'JobDoneReport', description: 'The job succeeded' },
 );

@@ -11,6 +11,13 @@ export type NodePath = Static<typeof NodePath>;
 export const JobPath = Type.Object({ id: id('Job') }, { title: 'JobPath', description: 'Names a job' });
 export type JobPath = Static<typeof JobPath>;
 
+/** For clients that cannot send headers: EventSource, and the audio element of browsers. */
+export const TokenQuery = Type.Object(
+  { token: optional(text('The token, instead of the Authorization header', 4096)) },
+  { title: 'TokenQuery', description: 'Credential in the URL' },
+);
+export type TokenQuery = Static<typeof TokenQuery>;
+
 export const AudioPath = Type.Object(
   { ref: id('Job whose audio it is') },
   { title: 'AudioPath', description: 'Names the audio of a job' },

@@ -1,6 +1,17 @@
 /** The result of a job, the same in a job_result, in POST /v1/job/done and in the view of a job. */
 import { type Static, Type } from 'typebox';
-import { anyOf, anything, base64, count, label, list, measure, optional, text } from './bounded.ts';
+import {
+  anyOf,
+  anything,
+  base64,
+  count,
+  extension,
+  label,
+  list,
+  measure,
+  optional,
+  text,
+} from './bounded.ts';
 import { Extra } from './extra.ts';
 
 export const SegmentsMeta = Type.Object(
@@ -20,6 +31,9 @@ export const recognitionQuality = {
   quality_score: optional(measure('Quality from 0 to 1')),
   rerun_count: optional(count('How often recognition was repeated')),
   segments_meta: optional(SegmentsMeta),
+  detected_language: extension(
+    label('Language of the speech as the node recognised it, also if the source language is `auto`'),
+  ),
 };
 
 export const resultFields = {

@@ -53,6 +53,8 @@ export interface SessionEvents {
     readonly ttsAudio: Uint8Array;
     /** `opus`: a sequence of [u16 LE length][packet], 16 kHz mono; anything else: pcm16 at 16 kHz. */
     readonly ttsFormat: string;
+    /** Language of the speech as the node recognised it; absent if the node did not say. */
+    readonly detectedLanguage: string | undefined;
     /** Pass it to playbackStarted() and playbackEnded(). */
     readonly groupId: string | undefined;
     readonly traceId: string;

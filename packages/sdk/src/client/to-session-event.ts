@@ -46,6 +46,7 @@ function eventOfUtterance(frame: ServerFrame, of: OfUtterance): SessionEvent | u
         textTranslated: asText(frame.text_translated) ?? '',
         ttsAudio: decodeBase64(asText(frame.tts_audio) ?? '') ?? new Uint8Array(0),
         ttsFormat: asText(frame.tts_format) ?? '',
+        detectedLanguage: asText(frame.detected_language),
         groupId: asText(frame.group_id),
         traceId: asText(frame.trace_id) ?? '',
         message: message as TranslationResult,

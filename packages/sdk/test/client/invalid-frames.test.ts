@@ -75,7 +75,14 @@ it('fields of the wrong type count as absent', async () => {
   scheduler.sendText(JSON.stringify({ type: 'backpressure', action: 'STOP' }));
   await scheduler.caughtUp();
   expect(of('result')).toMatchObject([
-    { textAsr: '', textTranslated: '', ttsAudio: new Uint8Array(0), ttsFormat: '', groupId: undefined },
+    {
+      textAsr: '',
+      textTranslated: '',
+      ttsAudio: new Uint8Array(0),
+      ttsFormat: '',
+      detectedLanguage: undefined,
+      groupId: undefined,
+    },
   ]);
   expect(of('error')).toMatchObject([{ code: 'INTERNAL_ERROR', message: '' }]);
   expect(of('missing')).toMatchObject([{ reason: 'job_failed' }]);

@@ -2,7 +2,7 @@
 import { DispatchReply, DispatchRequest } from '../dispatch.ts';
 import { ExplainReply, ExplainRequest } from '../explain.ts';
 import { JobCancelReply, JobCancelRequest, JobView } from '../job.ts';
-import { AudioPath, JobPath, WaitQuery } from '../path.ts';
+import { AudioPath, JobPath, TokenQuery, WaitQuery } from '../path.ts';
 import { TranslatePending, TranslateQuery, TranslateReply, TranslateRequest } from '../translate.ts';
 import type { HttpEndpoint } from './endpoint.ts';
 
@@ -117,9 +117,24 @@ export const JOB_ENDPOINTS: readonly HttpEndpoint[] = [
     summary: 'Follow a job to its end',
     extension: true,
     params: JobPath,
+    query: TokenQuery,
     reply: JobView,
     isStream: true,
     otherReplies: { 204: { description: 'Last-Event-ID is that of the last event: there are no more' } },
+    errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
+  },
+  {
+    method: 'GET',
+    path: '/v1/job/:id/audio',
+    operationId: 'fetchSpeech',
+    tag: 'jobs',
+    role: 'client',
+    summary:
+      'Fetch the spoken translation of a job as bytes: pcm16 as a wav file, other formats as the node sent them',
+    extension: true,
+    params: JobPath,
+    query: TokenQuery,
+    mediaType: 'audio/*',
     errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
   },
   {

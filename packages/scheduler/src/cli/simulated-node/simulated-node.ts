@@ -102,7 +102,7 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
     await sleep(plan.delayMs * 0.6, undefined, { signal: until });
     if (plan.kind === 'fail') throw new JobError(behaviour.failureCode, 'a simulated failure');
     if (plan.kind === 'model_not_available') throw missingModel(behaviour);
-    return outputOf(job, spoken, plan.delayMs, sound);
+    return { ...outputOf(job, spoken, plan.delayMs, sound), detected_language: spoken.language };
   };
 
   /** Audio behind a reference without a token is not fetched. */

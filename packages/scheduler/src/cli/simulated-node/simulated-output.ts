@@ -13,6 +13,8 @@ const LOUDNESS = 3_000;
 export interface Spoken {
   readonly source: string;
   readonly target: string;
+  /** Of the source. */
+  readonly language: string;
 }
 
 /** The recognised sentence and its translation. For audio that is not simulated speech, a random sentence. */
@@ -22,7 +24,7 @@ export function speak(job: JobAssign, chance: () => number, heard?: Said): Spoke
   const isSecondSpeaker = chance() < 0.5;
   const { source, target } = direction(job, heard?.isSecondSpeaker ?? isSecondSpeaker);
   const said = heard?.phrase ?? number;
-  return { source: phrase(source, said), target: phrase(target, said) };
+  return { source: phrase(source, said), target: phrase(target, said), language: source };
 }
 
 /** `sound` is empty if the node does not speak. */

@@ -14,6 +14,7 @@ export function toResult(report: JobResultMessage | JobDoneReport): JobResult {
     quality_score: report.quality_score,
     rerun_count: report.rerun_count,
     segments_meta: report.segments_meta,
+    detected_language: report.detected_language ?? mostProbable(report.extra?.language_probabilities),
   });
   return {
     textAsr: report.text_asr ?? '',
@@ -26,6 +27,15 @@ export function toResult(report: JobResultMessage | JobDoneReport): JobResult {
       details: Object.keys(details).length === 0 ? undefined : details,
     }),
   };
+}
+
+/** Nodes that do not name the language may send the probability of each. */
+function mostProbable(probabilities: Readonly<Record<string, number>> = {}): string | undefined {
+  let best: string | undefined;
+  for (const [language, probability] of Object.entries(probabilities)) {
+    if (best === undefined || probability > (probabilities[best] ?? 0)) best = language;
+  }
+  return best;
 }
 
 /** For a job_result without success. */

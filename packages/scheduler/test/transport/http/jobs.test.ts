@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isNewer } from '../../../src/transport/http/views/job-events.ts';
+import { unwrapWav } from '../../../src/transport/wire/unwrap-wav.ts';
 import { eventually } from '../../support/eventually.ts';
 import { TOKENS } from '../access/settings.ts';
 import { bearer, DISPATCH, startServer } from './start-server.ts';
@@ -200,6 +201,75 @@ describe('GET /v1/job/:id/events', () => {
       status: 429,
       body: { error: 'RATE_LIMITED' },
     });
+  });
+});
+
+describe('GET /v1/job/:id/audio', () => {
+  const speech = (fields: object) => ({ result: { ...RESULT, ttsAudio: 'AQACAA==', ...fields } });
+
+  it('pcm16 is fetched as a wav file that players accept', async () => {
+    const { url, engine, jobId } = await withJob();
+    engine.move(jobId, 'FINISHED', speech({ ttsFormat: 'pcm16' }));
+    const response = await fetch(`${url}/v1/job/${jobId}/audio`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('audio/wav');
+    expect(unwrapWav(Buffer.from(await response.arrayBuffer()))).toEqual({
+      kind: 'pcm16',
+      samples: Buffer.from([1, 0, 2, 0]),
+      sampleRate: 16_000,
+    });
+  });
+
+  it.each([
+    ['mp3', 'audio/mpeg'],
+    ['wav', 'audio/wav'],
+    ['opus', 'application/octet-stream'],
+    ['<html>', 'application/octet-stream'],
+  ])('%s is fetched as the node sent it, with type %s', async (ttsFormat, type) => {
+    const { url, engine, jobId } = await withJob();
+    engine.move(jobId, 'FINISHED', speech({ ttsFormat }));
+    const response = await fetch(`${url}/v1/job/${jobId}/audio`);
+    expect(response.headers.get('content-type')).toBe(type);
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from([1, 0, 2, 0]));
+  });
+
+  it('absent audio is answered with 404 and the reason', async () => {
+    const { get, post, engine, jobId } = await withJob();
+    const detailOf = async (id: string) => {
+      const { status, body } = await get(`/v1/job/${id}/audio`);
+      expect(status).toBe(404);
+      return body.detail;
+    };
+    expect(await detailOf('job-unknown')).toBe('there is no such job');
+    expect(await detailOf(jobId)).toBe('the job has no result yet');
+    engine.move(jobId, 'FINISHED', { result: RESULT });
+    expect(await detailOf(jobId)).toBe('no speech was requested for this job');
+    const dispatch = async () =>
+      (await post('/v1/dispatch/f2f', { ...DISPATCH, options: { require_tts: true } })).body.job_id;
+    const [silent, large, failed] = [await dispatch(), await dispatch(), await dispatch()];
+    engine.move(silent, 'FINISHED', { result: RESULT });
+    expect(await detailOf(silent)).toBe('the node sent no spoken translation');
+    engine.move(large, 'FINISHED', { result: { ...RESULT, extra: { tts_audio_dropped: true } } });
+    expect(await detailOf(large)).toContain('result_inline_max_bytes');
+    engine.move(failed, 'FAILED', { failure: { code: 'JOB_TIMEOUT', message: 'late' } });
+    expect(await detailOf(failed)).toBe('the job failed: JOB_TIMEOUT');
+  });
+});
+
+describe('the token in the query', () => {
+  it('events and audio accept ?token= as sockets do, other routes do not', async () => {
+    const { get, engine, jobId, lines } = await withJob({ access: { tokens: TOKENS } }, bearer('acme-token'));
+    engine.move(jobId, 'FINISHED', { result: { ...RESULT, ttsAudio: 'AQACAA==', ttsFormat: 'wav' } });
+    for (const part of ['events', 'audio']) {
+      const path = `/v1/job/${jobId}/${part}`;
+      expect((await get(path)).status).toBe(401);
+      expect((await get(`${path}?token=acme-token`)).status).toBe(200);
+      expect((await get(`${path}?token=globex-token`)).status).toBe(404);
+      expect((await get(`${path}?token=node-token`)).status).toBe(403);
+      expect((await get(`${path}?token=wrong`)).status).toBe(401);
+    }
+    expect((await get(`/v1/job/${jobId}?token=acme-token`)).status).toBe(401);
+    expect(lines.join()).not.toContain('acme-token');
   });
 });
 

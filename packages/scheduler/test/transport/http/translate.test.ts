@@ -45,6 +45,20 @@ describe('one call', () => {
     });
   });
 
+  it('the detected language of auto has its own field', async () => {
+    const { post, engine } = await startServer();
+    const waiting = post(PATH, {
+      ...BODY,
+      src_lang: 'auto',
+      lang_a: 'de',
+      lang_b: 'zh',
+      mode: 'two_way_auto',
+    });
+    const jobId = await eventually(() => [...engine.records.keys()][0]);
+    engine.move(jobId, 'FINISHED', { result: { ...RESULT, details: { detected_language: 'de' } } });
+    expect((await waiting).body).toMatchObject({ src_lang: 'auto', detected_language: 'de' });
+  });
+
   it('it waits for a job that ends later', async () => {
     const { post, engine } = await startServer();
     const waiting = post(PATH, BODY);

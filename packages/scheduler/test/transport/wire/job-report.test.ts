@@ -8,6 +8,15 @@ describe('result of a job', () => {
     expect(toResult(bare)).toEqual({ textAsr: '', textTranslated: '', ttsAudio: '', ttsFormat: '' });
   });
 
+  it('the detected language is what the node names, else the most probable one', () => {
+    const language_probabilities = { en: 0.2, de: 0.7, fr: 0.1 };
+    const detected = (fields: Parameters<typeof jobResult>[1]) =>
+      toResult(jobResult('n', fields)).details?.detected_language;
+    expect(detected({ detected_language: 'fr', extra: { language_probabilities } })).toBe('fr');
+    expect(detected({ extra: { language_probabilities } })).toBe('de');
+    expect(detected({ extra: { language_probability: 0.9 } })).toBeUndefined();
+  });
+
   it('quality, group and times are separated from free keys', () => {
     const result = toResult(
       jobResult('n', {

@@ -11,7 +11,7 @@ export function addJobEventsRoute(routes: Routes, services: HttpServices, waits:
   routes.add<{ Params: JobPath }>(
     'GET',
     '/v1/job/:id/events',
-    {},
+    { hasQueryToken: true },
     async ({ params, headers, principal }, reply) => {
       const job = await readJob(services, principal, params.id);
       if (job === undefined) return replyError(reply, NO_SUCH_JOB);

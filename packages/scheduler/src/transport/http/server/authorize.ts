@@ -21,6 +21,8 @@ export interface Entry {
   readonly isIntake?: boolean;
   /** The body may name the tenant. The route then charges it for peers whose token names none. */
   readonly namesTenant?: boolean;
+  /** The token may be in the query. */
+  readonly hasQueryToken?: boolean;
 }
 
 type Services = Pick<HttpServices, 'gate' | 'readiness' | 'settings'>;
@@ -40,13 +42,20 @@ function findRefusal(services: Services, entry: Entry, request: FastifyRequest):
   // `raw` directly: Fastify's getters add two property reads.
   const { headers, socket } = request.raw;
   const { authorization, host, origin, 'sec-fetch-site': fetchSite } = headers;
-  const token = authorization === undefined ? undefined : readBearerToken(authorization);
+  const token = authorization === undefined ? queryToken(entry, request) : readBearerToken(authorization);
   const address = socket.remoteAddress ?? '';
   const admission = gate.admit({ address, token, host, origin, fetchSite }, entry.role);
   if (admission.kind === 'refused') return { code: admission.code, detail: admission.message };
   const { principal } = admission;
   request.principal = principal;
   return refusalOfSpending(gate.spend(chargedTenant(principal, entry)));
+}
+
+/** The query is parsed but not yet validated. */
+function queryToken({ hasQueryToken }: Entry, { query }: FastifyRequest): string | undefined {
+  if (hasQueryToken !== true) return undefined;
+  const { token } = query as { token?: unknown };
+  return typeof token === 'string' && token !== '' ? token : undefined;
 }
 
 /** Nodes have no tenant. A tenant named in the body is charged later by the route. Every request pays the global budget. */

@@ -9,6 +9,7 @@ import { addClusterRoutes } from '../routes/cluster-routes.ts';
 import { addDispatchRoute } from '../routes/dispatch-route.ts';
 import { addExplainRoutes } from '../routes/explain-routes.ts';
 import { addHealthRoutes } from '../routes/health-routes.ts';
+import { addJobAudioRoute } from '../routes/job-audio-route.ts';
 import { addJobEventsRoute } from '../routes/job-events-route.ts';
 import { addJobReportRoutes } from '../routes/job-report-routes.ts';
 import { addJobRoutes } from '../routes/job-routes.ts';
@@ -104,6 +105,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     addJobReportRoutes(routes, services);
     addJobRoutes(routes, services, waits);
     addJobEventsRoute(routes, services, waits);
+    addJobAudioRoute(routes, services);
     if (services.audio !== undefined) addAudioRoute(routes, services, services.audio);
     addOperatorRoutes(routes, services);
     if (services.cluster !== undefined) addClusterRoutes(routes, services, services.cluster);

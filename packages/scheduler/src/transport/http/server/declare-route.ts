@@ -22,6 +22,8 @@ export interface RouteOptions {
   readonly isIntake?: boolean;
   /** The body may name the tenant. The route then charges it for peers whose token names none. */
   readonly namesTenant?: boolean;
+  /** For browsers, which cannot send headers here: the token may be in the query, as on sockets. */
+  readonly hasQueryToken?: boolean;
   readonly bodyLimit?: number;
   /** Prints a reply with status 200 as ASCII; absent: JSON.stringify. */
   readonly print?: (answer: never) => string;
