@@ -26,11 +26,11 @@ it('/metrics shows the levels of mailboxes, bindings, subscriptions and jobs', a
   expect(await level('scheduler_mailbox_jobs{of="fullest"}')).toBe(1);
   expect(await level('scheduler_request_bindings')).toBe(1);
   expect(await level('scheduler_jobs_retained')).toBe(0);
-  expect(await level('scheduler_http_waits')).toBe(0);
+  expect(await level('scheduler_http_waits{kind="caller"}')).toBe(0);
 
   const waiting = app.settled(jobId);
   await eventually(async () => expect(await level('scheduler_job_listeners')).toBe(1));
-  expect(await level('scheduler_http_waits')).toBe(1);
+  expect(await level('scheduler_http_waits{kind="caller"}')).toBe(1);
 
   await app.post(`/v1/job/${jobId}/cancel`);
   await waiting;

@@ -2,7 +2,16 @@
 import type { MetricEntry } from './metric-entry.ts';
 
 export const TRANSPORT_METRICS = {
-  scheduler_http_waits: { kind: 'gauge', help: 'Open long polls and event streams.' },
+  scheduler_http_waits: {
+    kind: 'gauge',
+    help: 'Requests that wait, by kind: caller (for a result), stream (events of a job), poll (a node, for jobs).',
+    labels: ['kind'],
+  },
+  scheduler_http_waits_refused_total: {
+    kind: 'counter',
+    help: 'Requests that may not wait, by kind and by the limit that was reached.',
+    labels: ['kind', 'limit'],
+  },
   scheduler_connections: {
     kind: 'gauge',
     help: 'Open sockets by kind.',

@@ -137,7 +137,10 @@ describe('dispatch on the direct path', () => {
   });
 
   it('CORS headers and request logging work on the direct path', async () => {
-    const { post, lines } = await startServer({ settings: { corsOrigins: ['https://app.example'] } });
+    const { post, lines } = await startServer({
+      settings: { corsOrigins: ['https://app.example'] },
+      access: { allowedOrigins: ['https://app.example'] },
+    });
     const answer = await post(PATH, DISPATCH, { origin: 'https://app.example' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example');

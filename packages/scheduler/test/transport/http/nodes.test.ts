@@ -162,10 +162,11 @@ describe('GET /v1/node/:id/jobs', () => {
   it('a fetch beyond the limit of waiting requests is refused', async () => {
     const { get, post } = await startServer({ settings: { maxWaits: 0 } });
     await post('/v1/node/register', REGISTER);
-    expect(await get('/v1/node/node-123/jobs')).toMatchObject({
+    expect(await get('/v1/node/node-123/jobs?wait_ms=1000')).toMatchObject({
       status: 429,
       body: { error: 'RATE_LIMITED' },
     });
+    expect((await get('/v1/node/node-123/jobs?wait_ms=0')).status).toBe(200);
   });
 });
 

@@ -223,7 +223,7 @@ describe('the same rules as a dispatch', () => {
     expect(engine.dispatched).toHaveLength(1);
     engine.move(jobId, 'FINISHED', { result: RESULT });
     expect((await waiting).status).toBe(200);
-    expect(server.waits()).toBe(0);
+    expect(server.waits('caller')).toBe(0);
   });
 
   it('the job of a caller that disconnects goes on', async () => {
@@ -238,7 +238,7 @@ describe('the same rules as a dispatch', () => {
     const jobId = await eventually(() => [...engine.records.keys()][0]);
     leaving.abort();
     expect(await call).toBe('left');
-    await eventually(() => server.waits() === 0);
+    await eventually(() => server.waits('caller') === 0);
     expect(engine.records.get(jobId)?.state).toBe('DISPATCHED');
   });
 });

@@ -3,7 +3,7 @@ import type { JobPath } from '@lingua/protocol';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { TOO_MANY_WAITS, type Waits } from '../server/waits.ts';
+import { callerOf, NO_LISTENER, type Waits } from '../server/waits.ts';
 import { LAST_EVENT_ID, openJobEvents } from '../views/job-events.ts';
 import { NO_SUCH_JOB, readJob } from '../views/read-job.ts';
 
@@ -17,12 +17,13 @@ export function addJobEventsRoute(routes: Routes, services: HttpServices, waits:
       if (job === undefined) return replyError(reply, NO_SUCH_JOB);
       // A browser's EventSource reconnects when a stream ends; only 204 stops it.
       if (headers['last-event-id'] === LAST_EVENT_ID) return reply.code(204).send();
-      const wait = waits.begin(reply);
-      if (wait === undefined) return replyError(reply, TOO_MANY_WAITS);
+      const begun = waits.begin('stream', callerOf(principal), reply);
+      if (begun.kind === 'refused') return replyError(reply, begun.refusal);
+      const { wait } = begun;
       const events = await openJobEvents(services, job, wait.signal);
       if (events === undefined) {
         wait.end();
-        return replyError(reply, TOO_MANY_WAITS);
+        return replyError(reply, NO_LISTENER);
       }
       events.once('close', wait.end);
       // The client has left, so no reader would end the stream.

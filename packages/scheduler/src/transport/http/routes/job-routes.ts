@@ -4,7 +4,7 @@ import { isSettled } from '../../../domain/job.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { TOO_MANY_WAITS, type Waits } from '../server/waits.ts';
+import { callerOf, type Waits } from '../server/waits.ts';
 import { viewJob } from '../views/job-view.ts';
 import { NO_SUCH_JOB, readJob } from '../views/read-job.ts';
 
@@ -20,8 +20,9 @@ export function addJobRoutes(routes: Routes, services: HttpServices, waits: Wait
       if (job === undefined) return replyError(reply, NO_SUCH_JOB);
       const waitMs = query.wait_ms ?? 0;
       if (waitMs === 0 || isSettled(job.state)) return viewJob(job);
-      const wait = waits.begin(reply);
-      if (wait === undefined) return replyError(reply, TOO_MANY_WAITS);
+      const begun = waits.begin('caller', callerOf(principal), reply);
+      if (begun.kind === 'refused') return replyError(reply, begun.refusal);
+      const { wait } = begun;
       try {
         return viewJob((await reader.settled(params.id, waitMs, wait.signal)) ?? job);
       } finally {

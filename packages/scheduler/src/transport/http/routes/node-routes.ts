@@ -5,7 +5,7 @@ import { mayActForNode } from '../server/authorize.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { TOO_MANY_WAITS, type Waits } from '../server/waits.ts';
+import type { Waits } from '../server/waits.ts';
 import { DELIVERIES } from '../views/node-view.ts';
 
 const DEFAULT_JOBS = 16;
@@ -69,18 +69,25 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
       // Only registered nodes have a mailbox, so that invented names create none.
       if (registry.get(params.id) === undefined && remoteNodes?.find(params.id) === undefined)
         return replyError(reply, { ...REGISTER_AGAIN, field: '/id' });
-      const wait = waits.begin(reply);
-      if (wait === undefined) return replyError(reply, TOO_MANY_WAITS);
-      const limits = { max: query.max ?? DEFAULT_JOBS, waitMs: query.wait_ms ?? 0, signal: wait.signal };
+      const max = query.max ?? DEFAULT_JOBS;
+      const waitMs = query.wait_ms ?? 0;
+      if (waitMs === 0)
+        return viewMail(await mailbox.take(params.id, { max, waitMs, signal: NEVER_ABORTED }));
+      const begun = waits.begin('poll', { id: params.id }, reply);
+      if (begun.kind === 'refused') return replyError(reply, begun.refusal);
+      const { wait } = begun;
       try {
-        const entries = await mailbox.take(params.id, limits);
-        return { jobs: entries.map((entry) => entry.body) };
+        return viewMail(await mailbox.take(params.id, { max, waitMs, signal: wait.signal }));
       } finally {
         wait.end();
       }
     },
   );
 }
+
+const NEVER_ABORTED = new AbortController().signal;
+
+const viewMail = (entries: readonly { body: unknown }[]) => ({ jobs: entries.map(({ body }) => body) });
 
 const NOT_THIS_NODE = {
   code: 'FORBIDDEN',

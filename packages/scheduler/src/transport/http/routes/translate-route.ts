@@ -10,7 +10,7 @@ import { readTranslateBody } from '../requests/translate-request.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { TOO_MANY_WAITS, type Waits } from '../server/waits.ts';
+import { callerOf, type Waits } from '../server/waits.ts';
 import { viewResult } from '../views/job-view.ts';
 
 export function addTranslateRoute(
@@ -28,8 +28,9 @@ export function addTranslateRoute(
     const waitMs = body.wait_ms ?? DEFAULT_WAIT_MS;
     const read = readDispatch(request, { ...body, wait_ms: waitMs }, ids.sessionId());
     if (read.kind === 'refused') return replyError(reply, read.refusal);
-    const wait = waits.begin(reply);
-    if (wait === undefined) return replyError(reply, TOO_MANY_WAITS);
+    const begun = waits.begin('caller', callerOf(request.principal, read.request.tenantId), reply);
+    if (begun.kind === 'refused') return replyError(reply, begun.refusal);
+    const { wait } = begun;
     try {
       const waitsUntil = clock.now() + waitMs;
       const outcome = await jobs.dispatch(read.request);

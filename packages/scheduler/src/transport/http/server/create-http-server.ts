@@ -27,9 +27,10 @@ import { handleClientError } from './handle-client-error.ts';
 import { createHandleError } from './handle-error.ts';
 import { createHandleUnknownRoute } from './handle-unknown-route.ts';
 import type { HttpServices } from './http-services.ts';
+import { limitPipelining } from './limit-pipelining.ts';
 import { compileValidator, parseBodies } from './read-input.ts';
 import { closeStalledConnections } from './stalled-connections.ts';
-import { createWaits } from './waits.ts';
+import { createWaits, type Waits } from './waits.ts';
 
 /** A connection without traffic for longer than the longest poll is dead. */
 const SILENT_CONNECTION_MS = LONGEST_WAIT_MS + 30_000;
@@ -45,7 +46,7 @@ export interface HttpServer {
   /** Accepts no more connections, ends long polls, and lets running requests finish within the grace period. */
   close(graceMs?: number): Promise<void>;
   /** Open long polls and event streams. */
-  waits(): number;
+  waits: Waits['size'];
 }
 
 export function createHttpServer(services: HttpServices): HttpServer {
@@ -73,8 +74,9 @@ export function createHttpServer(services: HttpServices): HttpServer {
   app.server.maxConnections = settings.maxConnections;
   app.server.setTimeout(0);
   closeStalledConnections(app.server, clock, SILENT_CONNECTION_MS);
+  limitPipelining(app.server, services.meter);
   const closeConnections = createConnectionCloser(app.server, clock);
-  const waits = createWaits({ max: settings.maxWaits });
+  const waits = createWaits({ max: settings.maxWaits, meter: services.meter });
   const routes = createRoutes(app, services);
   const readDispatch = createReadDispatch(services);
 

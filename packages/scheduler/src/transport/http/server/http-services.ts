@@ -42,7 +42,7 @@ export interface HttpSettings {
   readonly headersTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly maxConnections: number;
-  /** Open long polls and event streams; above it they are refused. */
+  /** Open waits of one kind (waits.ts); above it they are refused. */
   readonly maxWaits: number;
   /** Interval of the comments that keep an event stream open. */
   readonly eventHeartbeatMs: number;
