@@ -51,7 +51,7 @@ export interface Allowances {
   readonly messageMs: number;
   /** A result and the next attempt may cross; beyond this the result was late. */
   readonly crossingMs: number;
-  /** How long a finished result waits for the utterances before it (result_gap_timeout_ms). */
+  /** How long a finished result waits for the utterances before it (result_gap_max_ms: a node may have one of them). */
   readonly gapMs: number;
   /**
    * How long a command waits for a server (command_timeout_ms): a server that is back is used again only after its lost commands
@@ -91,7 +91,7 @@ export const ALLOWANCES: Allowances = {
   flightMs: 500,
   messageMs: 3_000,
   crossingMs: 2_000,
-  gapMs: 10_000,
+  gapMs: 30_000,
   answerMs: 800,
   noticeMs: 1_600,
   recoverMs: 12_000,

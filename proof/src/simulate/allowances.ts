@@ -22,6 +22,7 @@ export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowanc
     ),
     leaseMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
     messageMs: scheduler.ack_timeout_ms,
+    gapMs: scheduler.result_gap_max_ms,
     // What a replica has is not lost when it takes over.
     lossMs: whole.durability === 'replica' ? 0 : ALLOWANCES.lossMs,
     crossingMs: 500,

@@ -71,6 +71,12 @@ function nests(config: Config): readonly Nest[] {
       why: 'waiting must leave time to run',
     },
     {
+      inner: ms('scheduler.result_gap_timeout_ms', scheduler.result_gap_timeout_ms),
+      outer: ms('scheduler.result_gap_max_ms', scheduler.result_gap_max_ms),
+      mayEqual: true,
+      why: 'a result waits longer for an utterance that a node has than for one that no node has',
+    },
+    {
       inner: {
         ...presence,
         value: presenceTtlMs(config) * 4,

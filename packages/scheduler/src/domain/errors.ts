@@ -106,6 +106,10 @@ export const ERRORS = {
   TTS_TIMEOUT: { status: 504, hint: 'Speech synthesis took too long; try again.', isTransient: true },
   JOB_TIMEOUT: { status: 504, hint: 'No node answered in time; try again.', isTransient: true },
   RESULT_TIMEOUT: { status: 504, hint: 'An earlier result did not arrive in time and was skipped.' },
+  NO_RESULT: {
+    status: 502,
+    hint: 'The node ended the job without a result. Deployed nodes do so when a text repeats the one before; otherwise look at the logs of the node.',
+  },
   AUDIO_LOST: {
     status: 410,
     hint: 'The audio was lost together with the instance that stored it; send the request again.',

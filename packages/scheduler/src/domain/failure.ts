@@ -22,6 +22,12 @@ const NOT_HERE: FailureMeaning = { isRetryable: true, isCounted: false, blamesNo
 const MARKED_APART: FailureMeaning = { isRetryable: true, isCounted: true, blamesNode: false };
 const HOPELESS: FailureMeaning = { isRetryable: false, isCounted: false, blamesNode: false };
 
+/** For an attempt that a holder reports as ended: two heartbeats of its node did not count it, and no result came. */
+export const noResult = (nodeId: string): ReportedFailure => ({
+  code: 'NO_RESULT',
+  message: `${nodeId} does not count the job among its running ones any more and sent no result`,
+});
+
 /** Messages that begin like this are about the input: every node would report the same. */
 const INPUT_FAULTS = ['ASR_STEP_INVALID_LANG_CONTRACT', 'Unsupported audio format', 'Opus decoding failed'];
 
@@ -31,7 +37,9 @@ const DUPLICATES = ['DUPLICATE_JOB_ID', 'DUPLICATE_UTTERANCE_INDEX'];
 const begins = (text: string, starts: readonly string[]): boolean =>
   starts.some((start) => text.startsWith(start));
 
-export function meaningOf(failure: ReportedFailure): FailureMeaning {
+/** `isLegacy`: the node acknowledges nothing. Such a node sends no result for a text that repeats the one before: no other node would. */
+export function meaningOf(failure: ReportedFailure, isLegacy = false): FailureMeaning {
+  if (failure.code === 'NO_RESULT' && isLegacy) return HOPELESS;
   if (begins(failure.message, INPUT_FAULTS) || begins(failure.code, INPUT_FAULTS)) return HOPELESS;
   if (begins(failure.message, DUPLICATES) || begins(failure.code, DUPLICATES)) return NOT_HERE;
   if (failure.code === 'NODE_OVERLOADED') return NOT_HERE;

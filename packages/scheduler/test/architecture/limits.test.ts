@@ -6,6 +6,7 @@ import { METRICS, type MetricEntry } from '../../src/domain/metrics.ts';
 /** Settings that sound like limits and have no level: nothing gathers below them. */
 const NO_LIMITS: Readonly<Record<string, string>> = {
   'scheduler.ejection.max_ms': 'how long a node stays out',
+  'scheduler.result_gap_max_ms': 'how long a result waits for an earlier one',
   'scheduler.web_task_segmentation.playback_max_ms': 'how long playback is believed',
   'scheduler.utterance_group.max_parts': 'where the next group begins',
   'scheduler.utterance_group.max_chars': 'where the context of one job is cut',

@@ -63,6 +63,7 @@ it('has the defaults of sessions and results', () => {
       },
     },
     result_gap_timeout_ms: 10_000,
+    result_gap_max_ms: 30_000,
     session_resume_ttl_ms: 60_000,
     result_inline_max_bytes: 512 * 1024,
     job_retention_ms: 300_000,

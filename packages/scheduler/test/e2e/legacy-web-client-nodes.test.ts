@@ -153,6 +153,7 @@ describe('utterance on legacy nodes', () => {
   it('a late result of an abandoned utterance is not delivered', async () => {
     const { nodes, web } = await startFleet([(job) => (job.utterance_index === 0 ? undefined : TRANSLATED)], {
       'scheduler.result_gap_timeout_ms': 50,
+      'scheduler.result_gap_max_ms': 50,
     });
     await say(web, 1);
     const late = await nodes[0]?.job();
@@ -167,6 +168,24 @@ describe('utterance on legacy nodes', () => {
       'translation_result',
       'translation_result',
     ]);
+  });
+
+  it('a repeated sentence that its node never answers does not block the next one', async () => {
+    const { app, nodes, web } = await startFleet([
+      (job) => (job.utterance_index === 0 ? undefined : TRANSLATED),
+    ]);
+    await say(web, 1);
+    await nodes[0]?.job(1);
+    await say(web, 2);
+    await nodes[0]?.job(2);
+    for (let beats = 0; beats < 2; beats += 1) nodes[0]?.beat(0);
+    expect(await web.outcome(1)).toMatchObject({ type: 'missing_result', reason: 'job_failed' });
+    expect(await web.outcome(2)).toMatchObject({ type: 'translation_result', utterance_index: 1 });
+    expect(web.of('ui_event').filter(({ status }) => status === 'error')).toMatchObject([
+      { error_code: 'NO_RESULT', utterance_index: 0 },
+    ]);
+    expect(web.alerts()).toEqual([]);
+    expect((await app.nodes())[0]).toMatchObject({ used_slots: 0 });
   });
 
   it('a dropped node only delays the translation', async () => {

@@ -150,6 +150,7 @@ describe('errors shown as alerts by the legacy web client', () => {
   it('a closed gap gives no error', async () => {
     const { web } = await startTalk((job) => (job.utterance_index === 0 ? undefined : TRANSLATED), {
       'scheduler.result_gap_timeout_ms': 50,
+      'scheduler.result_gap_max_ms': 50,
     });
     for (const sound of [1, 2]) {
       web.speak(sound);

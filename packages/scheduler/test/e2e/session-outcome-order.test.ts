@@ -30,7 +30,10 @@ describe('outcomes', () => {
   });
 
   it('a gap is closed with RESULT_TIMEOUT and its job cancelled', async () => {
-    const { each, session } = await startHeld({ 'scheduler.result_gap_timeout_ms': 50 });
+    const { each, session } = await startHeld({
+      'scheduler.result_gap_timeout_ms': 50,
+      'scheduler.result_gap_max_ms': 50,
+    });
     for (const seq of [1, 2]) session.send(spoken(session, seq));
     const [first] = [await each.job(1), await each.job(2)];
     each.finish(2);

@@ -26,7 +26,7 @@ const HONEST: Omit<Manner, 'workMs'> = {
 
 /** Half of the jobs take less than the median, one in two hundred more than ten times as long. */
 const SPREAD = 0.9;
-const [LONGEST_TIMES, LONGEST_MS] = [32, 20_000];
+const [LONGEST_TIMES, LONGEST_MS] = [32, 55_000];
 
 export function lognormal(chance: Chance, median: number, spread: number): number {
   const radius = Math.sqrt(-2 * Math.log(1 - chance()));

@@ -10,6 +10,12 @@ const LONG_JOBS: World = {
   faults: [],
   jobs: 120,
 };
+/** Jobs that take longer than a gap stays open for them, on a fleet that is nearly full. */
+const CANCELLED_JOBS: World = {
+  scenario: { instances: 1, badness: 0, workMs: 16_000, perSecond: 8 },
+  faults: [],
+  jobs: 240,
+};
 /** More jobs than are allowed at a time. */
 const OVERLOADED: World = {
   scenario: { instances: 1, badness: 0, inFlight: 30, perSecond: 150 },
@@ -96,8 +102,8 @@ export const SINGLE_INSTANCE_MUTANTS: readonly Mutant[] = [
     name: 'never closes a gap',
     breaks: ['I5 order'],
     file: 'session/outcomes/delivery.ts',
-    find: 'readyAt)) + settings.gapTimeoutMs;',
-    replace: 'readyAt)) + 100 * settings.gapTimeoutMs;',
+    find: 'startedAt + (head.isInWork ? settings.gapMaxMs : settings.gapTimeoutMs);',
+    replace: 'startedAt + 100 * (head.isInWork ? settings.gapMaxMs : settings.gapTimeoutMs);',
     world: LATE_ACKS,
   },
   {
@@ -138,7 +144,7 @@ export const SINGLE_INSTANCE_MUTANTS: readonly Mutant[] = [
     file: 'runtime/create-job-service.ts',
     find: "settleJob.fail(flight, { code, message: reason }, 'open');",
     replace: "settleJob.fail(flight, { code, message: reason }, 'over');",
-    world: LONG_JOBS,
+    world: CANCELLED_JOBS,
   },
   {
     name: 'drops every tenth result',

@@ -148,6 +148,7 @@ export function sessionSettings({ scheduler, session, server }: Config): Session
     paddingManualMs: edge.padding_manual_ms,
     delivery: {
       gapTimeoutMs: scheduler.result_gap_timeout_ms,
+      gapMaxMs: scheduler.result_gap_max_ms,
       maxPendingResults: session.max_pending_results,
       // Half of the send buffer of a connection: other messages need the rest.
       maxPendingBytes: Math.min(session.max_result_bytes, server.limits.max_buffered_bytes / 2),

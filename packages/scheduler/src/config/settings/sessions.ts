@@ -95,7 +95,14 @@ export const delivery = {
     min: 10,
     max: 600_000,
     unit: 'ms',
-    doc: 'How long a ready result waits for an earlier one of its session before that one is skipped.',
+    doc: 'How long a ready result waits for an earlier one of its session before that one is skipped. Outcomes without text (silence, a failure) start no such wait.',
+  }),
+  result_gap_max_ms: integer({
+    default: 30_000,
+    min: 10,
+    max: 600_000,
+    unit: 'ms',
+    doc: 'The same while a node has the earlier one: the node works on it until it answers, is lost, or leaves it out of two heartbeats in a row.',
   }),
   session_resume_ttl_ms: integer({
     default: 60_000,

@@ -251,7 +251,7 @@ export function createNodeReports(
       }
       engine.log.info(attemptFields(flight.job, failure.code), 'a node reported a failure');
       noteStage(engine, RUN, receivedAt - startOfRun(flight));
-      const meaning = meaningOf(failure);
+      const meaning = meaningOf(failure, !flight.doesAcknowledge);
       // The instance that served the audio may have died: then the node is not to blame, and no other node would succeed.
       const isAudioGone = failure.code === 'AUDIO_LOST' && typeof flight.audioAt === 'object';
       if (isAudioGone) flight.audioAt = 'missing';

@@ -127,6 +127,7 @@ const rebuiltUtterance = (saved: SavedUtterance): Utterance => ({
   isSettled: false,
   outcome: undefined,
   readyAt: 0,
+  isInWork: false,
   recordReadAt: NEVER,
 });
 

@@ -2,7 +2,10 @@
 import { type MissingReason, type Outcome, weightOf } from './outcome.ts';
 
 export interface DeliverySettings {
+  /** How long a result waits for an earlier utterance. */
   readonly gapTimeoutMs: number;
+  /** The same while a node has that utterance. */
+  readonly gapMaxMs: number;
   readonly maxPendingResults: number;
   /** Limit of the outcomes that wait here, and of the unacknowledged ones on a connection: delivered at once, they must fit into it. */
   readonly maxPendingBytes: number;
@@ -18,6 +21,8 @@ export interface Deliverable {
   /** Only until it is delivered: references to the utterance must not keep its speech in memory. */
   outcome: Outcome | undefined;
   readyAt: number;
+  /** A node has it and has not answered yet. */
+  isInWork: boolean;
   /** Another instance drives its job: when its record was last read. Absent: this instance receives its moves directly. */
   recordReadAt?: number | undefined;
 }
@@ -106,9 +111,11 @@ export function gapEndsAt<P extends Deliverable>(
 ): number | undefined {
   // An utterance with an outcome is no gap, even if its delivery waits for a save.
   const head = delivery.waiting[0];
-  if (delivery.pending.count === 0 || head === undefined || head.outcome !== undefined) return undefined;
-  const ready = delivery.waiting.filter(({ outcome }) => outcome !== undefined);
-  const endsAt = Math.min(...ready.map(({ readyAt }) => readyAt)) + settings.gapTimeoutMs;
+  // Only a translation is urgent: a client that sends silence after a sentence must not lose the sentence.
+  if (delivery.pending.results === 0 || head === undefined || head.outcome !== undefined) return undefined;
+  const results = delivery.waiting.filter(({ outcome }) => outcome?.kind === 'result');
+  const startedAt = Math.min(...results.map(({ readyAt }) => readyAt));
+  const endsAt = startedAt + (head.isInWork ? settings.gapMaxMs : settings.gapTimeoutMs);
   // After a store outage or a stall of this instance the result may have been recorded long ago: read the record first.
   return (head.recordReadAt ?? endsAt) < endsAt ? undefined : endsAt;
 }

@@ -1,7 +1,7 @@
 /** Hot path: the progress of an utterance, from the moves of its job to its one outcome, sent in the order a client needs. */
 import type { DispatchOutcome } from '../../domain/dispatch.ts';
 import { type ErrorCode, isErrorCode } from '../../domain/errors.ts';
-import type { JobRecord, JobState } from '../../domain/job.ts';
+import { isOut, type JobRecord, type JobState } from '../../domain/job.ts';
 import type { SavedName } from '../event.ts';
 import { hasMissingOutcome, isRecoverable, noteChange } from '../handover/saved-state.ts';
 import { UI_EVENTS, type UiEventName } from '../output.ts';
@@ -47,6 +47,7 @@ export function noteDispatched(step: Step, session: Session, utterance: Utteranc
 /** Notes the current state of the job. Stages that this instance missed are sent first, so that a client sees them in order. */
 export function noteMove(step: Step, session: Session, utterance: Utterance, job: JobRecord): void {
   if (utterance.isSettled) return;
+  utterance.isInWork = isOut(job);
   if (job.fence !== undefined) {
     utterance.nodeId = job.fence.nodeId;
     notePlaced(session, utterance);

@@ -244,6 +244,7 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     isSettled: false,
     outcome: undefined,
     readyAt: 0,
+    isInWork: false,
   };
   session.draft = undefined;
   session.nextIndex = index + 1;

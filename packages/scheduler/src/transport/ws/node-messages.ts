@@ -8,6 +8,7 @@ import { ANY_ATTEMPT, type ReportOutcome } from '../../domain/node-report.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { mayNameAnotherAttempt, toFailure, toResult } from '../wire/job-report.ts';
+import type { UnansweredAttempts } from './unanswered-attempts.ts';
 
 export type JobMessage = JobAck | JobStarted | NodeAsrPartial | JobResult | NodeError;
 
@@ -25,6 +26,7 @@ const MAX_LOGGED_CHARS = 256;
 
 export function createNodeMessages(
   deps: NodeMessagesDeps,
+  unanswered: Pick<UnansweredAttempts, 'answered'>,
 ): (message: JobMessage, node: { nodeId: NodeId; isLegacy: boolean }) => Promise<void> {
   const { jobs, log } = deps;
   const running = createBoundedMap<JobId, true>({ max: MAX_REMEMBERED });
@@ -49,6 +51,7 @@ export function createNodeMessages(
 
   async function reportResult(message: JobResult, isLegacy: boolean): Promise<void> {
     running.delete(message.job_id);
+    unanswered.answered(message.job_id);
     const attempt = isLegacy && mayNameAnotherAttempt(message) ? ANY_ATTEMPT : message.attempt_id;
     const attemptRef = { nodeId: message.node_id, jobId: message.job_id, attempt };
     const outcome = message.success

@@ -7,6 +7,7 @@ import {
   parseNodeMessage,
 } from '@lingua/protocol';
 import { type ErrorCode, errorEntry, SchedulerError } from '../../domain/errors.ts';
+import { noResult } from '../../domain/failure.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { NodeRegistry, Registration } from '../../management/node-registry.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -15,6 +16,7 @@ import type { GuardedSocket, SocketHandler } from './guarded-socket.ts';
 import { createNodeMessages, type NodeMessagesDeps } from './node-messages.ts';
 import { toHeartbeat, toRegistration } from './node-registration.ts';
 import type { NodeSockets } from './node-sockets.ts';
+import { createUnansweredAttempts } from './unanswered-attempts.ts';
 
 export interface NodeSocketDeps extends NodeMessagesDeps {
   readonly registry: Pick<NodeRegistry, 'register' | 'heartbeat' | 'disconnected'>;
@@ -38,7 +40,8 @@ export function openNodeSocket(
   principal: Principal,
 ): SocketHandler {
   const { registry, gate, sockets, log } = deps;
-  const handleJobMessage = createNodeMessages(deps);
+  const unanswered = createUnansweredAttempts();
+  const handleJobMessage = createNodeMessages(deps, unanswered);
   let identity: Identity | undefined;
   /** The connection has ended; messages received over it may still be queued. */
   let hasLeft = false;
@@ -111,11 +114,13 @@ export function openNodeSocket(
       isLegacy: supports === undefined,
       registration: { ...registration, nodeId },
     };
-    if (!sockets.adopt(nodeId, { socket, generation, supports })) socket.cut('replaced');
+    const { handedOver } = unanswered;
+    if (!sockets.adopt(nodeId, { socket, generation, supports, handedOver })) socket.cut('replaced');
   }
 
   async function beat(message: NodeHeartbeat, node: Identity): Promise<void> {
     const outcome = await registry.heartbeat(toHeartbeat(message, node.generation));
+    if (outcome.kind === 'beat') await reportEnded(message, node);
     if (outcome.kind !== 'unknown_node' || hasLeft) return;
     // The registry lost this node while it was connected (for example, Redis was emptied). A node does not register
     // again by itself.
@@ -125,6 +130,11 @@ export function openNodeSocket(
       runningJobIds === undefined ? registration : { ...registration, runningJobIds },
       refuseUnlessTransient,
     );
+  }
+
+  async function reportEnded(message: NodeHeartbeat, { nodeId, isLegacy }: Identity): Promise<void> {
+    for (const ended of unanswered.heartbeat(message, isLegacy))
+      await deps.jobs.fail({ nodeId, ...ended }, noResult(nodeId));
   }
 
   /** An unreadable registration is refused like any other; a registered node stays registered. */

@@ -1,5 +1,5 @@
 /** Hot path: the sockets of the nodes that are connected to this instance. The newest registration of a node id wins. */
-import type { NodeControl, NodeStatus, SchedulerToNode } from '@lingua/protocol';
+import type { JobAssign, NodeControl, NodeStatus, SchedulerToNode } from '@lingua/protocol';
 import type { NodeId } from '../../domain/ids.ts';
 import type { NodeHealth } from '../../domain/node.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -10,6 +10,8 @@ export interface NodeConnection {
   readonly generation: number;
   /** Absent: a legacy node. */
   readonly supports: readonly string[] | undefined;
+  /** A job was written to this connection. */
+  readonly handedOver: (message: JobAssign) => void;
 }
 
 export interface NodeSockets {
@@ -41,8 +43,12 @@ const supportsDrain = (connection: NodeConnection | undefined): boolean =>
 export function createNodeSockets(deps: { clock: Clock }): NodeSockets {
   const connections = new Map<NodeId, NodeConnection>();
 
-  const send = (nodeId: NodeId, message: SchedulerToNode): boolean =>
-    connections.get(nodeId)?.socket.send(JSON.stringify(message)) ?? false;
+  function send(nodeId: NodeId, message: SchedulerToNode): boolean {
+    const connection = connections.get(nodeId);
+    if (connection?.socket.send(JSON.stringify(message)) !== true) return false;
+    if (message.type === 'job_assign') connection.handedOver(message);
+    return true;
+  }
 
   return {
     adopt(nodeId, connection) {

@@ -1,6 +1,7 @@
 /** Jobs whose caller, node and reader are on different instances. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
+import { connectLegacyNode } from '../support/legacy-node.ts';
 import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
 import { startInstances } from './start-instances.ts';
 
@@ -25,6 +26,18 @@ describe('several instances on one store', () => {
     for (const each of instances) {
       expect((await each.dispatch({ request_id: 'request-1' })).job_id).toBe(job.job_id);
     }
+  });
+
+  it('end a job that the legacy node of another instance never answers', async () => {
+    const { instances } = await startInstances(2);
+    const [a, b] = instances as [(typeof instances)[0], (typeof instances)[0]];
+    const node = connectLegacyNode({ url: a.nodeUrl, nodeId: 'node-a', answer: () => undefined });
+    await b.readyNodes(1);
+    const job = await b.dispatch({ audio: Buffer.alloc(640, 1).toString('base64') });
+    await node.job();
+    for (let beats = 0; beats < 2; beats += 1) node.beat(0);
+    expect(await b.settled(job.job_id)).toMatchObject({ state: 'FAILED', reason: 'NO_RESULT' });
+    await eventually(async () => (await a.nodes())[0]?.used_slots === 0);
   });
 
   it('retry a job when its node on another instance is lost', async () => {

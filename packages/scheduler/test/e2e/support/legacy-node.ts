@@ -44,7 +44,8 @@ export interface LegacyNode {
   closeCode(): number | undefined;
   isOpen(): boolean;
   send(frame: Record<string, unknown>): void;
-  beat(): void;
+  /** `runningJobs`: the jobs whose speech it is recognising. */
+  beat(runningJobs?: number): void;
   /** Sends a result for a job now. */
   reply(job: Assigned, fields: Record<string, unknown>): void;
   /** Breaks the connection. */
@@ -148,7 +149,7 @@ export function connectLegacyNode(options: FieldNodeOptions): LegacyNode {
     });
   }
 
-  function beat(): void {
+  function beat(runningJobs = 0): void {
     send({
       type: 'node_heartbeat',
       node_id: nodeId ?? '',
@@ -158,7 +159,7 @@ export function connectLegacyNode(options: FieldNodeOptions): LegacyNode {
         gpu_percent: null,
         gpu_mem_percent: -1,
         mem_percent: 40,
-        running_jobs: 0,
+        running_jobs: runningJobs,
       },
       ...abilities,
       installed_models: null,

@@ -4,7 +4,7 @@ import { createInstancesRig, type InstancesRig } from '../support/instances-rig.
 import { createMovingClient, type MovingClient } from '../support/moving-client.ts';
 import { SETTINGS } from '../support/session-rig.ts';
 
-const { gapTimeoutMs } = SETTINGS.delivery;
+const { gapTimeoutMs, gapMaxMs } = SETTINGS.delivery;
 const READ_INTERVAL_MS = 1_000;
 
 /** Two utterances of a dead instance; the second has its result, the record of the first cannot be read. */
@@ -37,7 +37,7 @@ async function moved(
 describe('a gap of a remote job', () => {
   it('a gap stays open while the job record cannot be read', async () => {
     const { rig, client } = await moved('is done');
-    await rig.clock.advance(3 * gapTimeoutMs);
+    await rig.clock.advance(2 * gapMaxMs);
     expect(client.received).toEqual([]);
     rig.jobs.hide('one', false);
     await rig.clock.advance(READ_INTERVAL_MS);
@@ -48,7 +48,7 @@ describe('a gap of a remote job', () => {
   it('a gap is closed after a read finds the job unfinished', async () => {
     const { rig, client } = await moved('runs');
     rig.jobs.hide('one', false);
-    await rig.clock.advance(gapTimeoutMs - 4_000);
+    await rig.clock.advance(gapMaxMs - 4_000);
     expect(client.received).toEqual([]);
     await rig.clock.advance(4_000 + READ_INTERVAL_MS);
     expect(client.received).toEqual(['0!gap_timeout', '1:two']);

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { createInstancesRig, type InstancesRig } from '../support/instances-rig.ts';
 import { createMovingClient, type MovingClient } from '../support/moving-client.ts';
 
-const GAP_MS = 10_000;
+/** A node has the first utterance. */
+const GAP_MS = 30_000;
 
 /** Two accepted utterances; only the second has a result. */
 async function withGap(reportsReceived = true): Promise<{ rig: InstancesRig; client: MovingClient }> {

@@ -6,6 +6,8 @@ import { createOrderedDelivery, ORDERING } from '../support/ordered-delivery.ts'
 type Act =
   | { readonly kind: 'accept' }
   | { readonly kind: 'settle'; readonly pick: number; readonly bytes: number }
+  | { readonly kind: 'silent'; readonly pick: number }
+  | { readonly kind: 'work'; readonly pick: number; readonly isInWork: boolean }
   | { readonly kind: 'wait'; readonly ms: number };
 
 const act: fc.Arbitrary<Act> = fc.oneof(
@@ -14,17 +16,27 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({ kind: fc.constant('settle' as const), pick: fc.nat(200), bytes: fc.nat(4_000) }),
   },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('silent' as const), pick: fc.nat(200) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('work' as const),
+      pick: fc.nat(200),
+      isInWork: fc.boolean(),
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('wait' as const),
-      ms: fc.constantFrom(1, 999, 1_000, 1_001, 400, 5_000),
+      ms: fc.constantFrom(1, 999, 1_000, 1_001, 400, 2_000, 5_000),
     }),
   },
 );
 
 const settings: fc.Arbitrary<DeliverySettings> = fc.record({
   gapTimeoutMs: fc.constant(1_000),
+  gapMaxMs: fc.constant(3_000),
   maxPendingResults: fc.constantFrom(1, 3, 100),
   maxPendingBytes: fc.constantFrom(6_000, 1_000_000),
   maxResultBytes: fc.constant(1_000_000),
@@ -34,31 +46,43 @@ const settings: fc.Arbitrary<DeliverySettings> = fc.record({
 interface Entry {
   readonly name: number;
   readyAt?: number;
+  isSilent: boolean;
+  isInWork: boolean;
   bytes: number;
 }
 
 /** 512 for each, its speech, and two bytes per character of `text N`, once recognised and once translated. */
-const weight = ({ name, bytes }: Entry): number => 512 + bytes + 4 * `text ${name}`.length;
+const weight = ({ name, bytes, isSilent }: Entry): number =>
+  isSilent ? 512 : 512 + bytes + 4 * `text ${name}`.length;
 
-/** The reference model: the oldest is delivered if it is ready, or if the outcomes behind it are too old or too many. */
-function createModel({ gapTimeoutMs, maxPendingResults, maxPendingBytes }: DeliverySettings) {
+/**
+ * The reference model: the oldest is delivered if it is ready, or if the outcomes behind it are too many, or the results among them are
+ * too old; they may be older while a node has the oldest.
+ */
+function createModel({ gapTimeoutMs, gapMaxMs, maxPendingResults, maxPendingBytes }: DeliverySettings) {
   const line: Entry[] = [];
   let accepted = 0;
   function mustGo(at: number): string | undefined {
     const ready = line.filter(({ readyAt }) => readyAt !== undefined);
     const bytes = ready.reduce((sum, entry) => sum + weight(entry), 0);
-    const [oldest] = ready.map(({ readyAt }) => readyAt ?? 0).sort((a, b) => a - b);
+    const results = ready.filter(({ isSilent }) => !isSilent);
+    if (results.length > maxPendingResults || bytes > maxPendingBytes) return 'pending_overflow_evict';
+    const [oldest] = results.map(({ readyAt }) => readyAt ?? 0).sort((a, b) => a - b);
     if (oldest === undefined) return undefined;
-    if (ready.length > maxPendingResults || bytes > maxPendingBytes) return 'pending_overflow_evict';
-    return oldest + gapTimeoutMs <= at ? 'gap_timeout' : undefined;
+    return oldest + (line[0]?.isInWork ? gapMaxMs : gapTimeoutMs) <= at ? 'gap_timeout' : undefined;
   }
   return {
-    accept: () => line.push({ name: accepted++, bytes: 0 }),
-    settle(name: number, at: number, bytes: number): boolean {
+    accept: () => line.push({ name: accepted++, bytes: 0, isSilent: false, isInWork: false }),
+    setInWork(name: number, isInWork: boolean): void {
+      const entry = line.find((one) => one.name === name);
+      if (entry !== undefined) entry.isInWork = isInWork;
+    },
+    settle(name: number, at: number, bytes: number, isSilent = false): boolean {
       const entry = line.find((one) => one.name === name);
       if (entry === undefined || entry.readyAt !== undefined) return false;
       entry.readyAt = at;
       entry.bytes = bytes;
+      entry.isSilent = isSilent;
       return true;
     },
     release(at: number): string[] {
@@ -67,7 +91,7 @@ function createModel({ gapTimeoutMs, maxPendingResults, maxPendingBytes }: Deliv
         const reason = head.readyAt === undefined ? mustGo(at) : undefined;
         if (head.readyAt === undefined && reason === undefined) break;
         line.shift();
-        if (reason === undefined) out.push(`${head.name}`);
+        if (reason === undefined) out.push(`${head.name}${head.isSilent ? '!silence_detected' : ''}`);
         else out.push(`${head.name}?${reason}`, `${head.name}!${reason}`);
       }
       return out;
@@ -90,7 +114,12 @@ describe('ordered delivery, for any sequence of acceptances, outcomes and time',
           } else if (one.kind === 'wait') at += one.ms;
           else if (model.accepted() > 0) {
             const name = one.pick % model.accepted();
-            expect(order.settle(name, at, one.bytes)).toBe(model.settle(name, at, one.bytes));
+            if (one.kind === 'work') {
+              order.setInWork(name, one.isInWork);
+              model.setInWork(name, one.isInWork);
+            } else if (one.kind === 'silent')
+              expect(order.settleSilent(name, at)).toBe(model.settle(name, at, 0, true));
+            else expect(order.settle(name, at, one.bytes)).toBe(model.settle(name, at, one.bytes));
           }
           expect(order.release(at)).toEqual(model.release(at));
           expect(gapEndsAt(order.delivery, given) ?? at + 1).toBeGreaterThan(at);
@@ -109,13 +138,17 @@ describe('ordered delivery, for any sequence of acceptances, outcomes and time',
         for (const one of acts) {
           if (one.kind === 'accept') order.accept();
           else if (one.kind === 'wait') at += one.ms;
-          else if (order.utterances.length > 0)
-            order.settle(one.pick % order.utterances.length, at, one.bytes);
+          else if (order.utterances.length > 0) {
+            const name = one.pick % order.utterances.length;
+            if (one.kind === 'work') order.setInWork(name, one.isInWork);
+            else if (one.kind === 'silent') order.settleSilent(name, at);
+            else order.settle(name, at, one.bytes);
+          }
           left.push(...order.release(at));
         }
         const last = order.accept();
         order.settle(last.name, at);
-        left.push(...order.release(at), ...order.release(at + ORDERING.gapTimeoutMs));
+        left.push(...order.release(at), ...order.release(at + ORDERING.gapMaxMs));
         const outcomes = left.filter((one) => !one.includes('?')).map((one) => Number.parseInt(one, 10));
         expect(outcomes).toEqual(order.utterances.map(({ name }) => name));
         expect(order.delivery.pending).toEqual({ count: 0, results: 0, bytes: 0 });

@@ -38,7 +38,13 @@ describe('ordered delivery', () => {
 
   it('I5 order: an utterance that was never accepted gets no outcome', () => {
     const order = createOrderedDelivery(1);
-    const stranger: NamedUtterance = { name: 99, isSettled: false, outcome: undefined, readyAt: 0 };
+    const stranger: NamedUtterance = {
+      name: 99,
+      isSettled: false,
+      outcome: undefined,
+      readyAt: 0,
+      isInWork: false,
+    };
     expect(settle(order.delivery, stranger, resultOf('x'), 1)).toBe(false);
     expect(order.delivery.pending).toEqual({ count: 0, results: 0, bytes: 0 });
   });
@@ -58,6 +64,36 @@ describe('ordered delivery', () => {
   it('I5 order: without a later outcome no gap timer runs', () => {
     const order = createOrderedDelivery(2);
     expect(order.release(Number.MAX_SAFE_INTEGER)).toEqual([]);
+  });
+
+  it('I5 order: silence starts no gap timer, however long it waits', () => {
+    const order = createOrderedDelivery(4);
+    order.settleSilent(1, 1_000);
+    order.settleSilent(2, 2_000);
+    expect(gapEndsAt(order.delivery, ORDERING)).toBeUndefined();
+    expect(order.release(21_000)).toEqual([]);
+    order.settle(3, 25_000);
+    expect(gapEndsAt(order.delivery, ORDERING)).toBe(35_000);
+    order.settle(0, 26_000);
+    expect(order.release(26_000)).toEqual(['0', '1!silence_detected', '2!silence_detected', '3']);
+  });
+
+  it('I5 order: a gap whose utterance is in work stays open for result_gap_max_ms', () => {
+    const order = createOrderedDelivery(2);
+    order.setInWork(0, true);
+    order.settle(1, 50_000);
+    expect(gapEndsAt(order.delivery, ORDERING)).toBe(80_000);
+    expect(order.release(79_999)).toEqual([]);
+    expect(order.release(80_000)).toEqual(['0?gap_timeout', '0!gap_timeout', '1']);
+  });
+
+  it('I5 order: a gap closes at once when its utterance is no longer in work', () => {
+    const order = createOrderedDelivery(2);
+    order.setInWork(0, true);
+    order.settle(1, 50_000);
+    expect(order.release(65_000)).toEqual([]);
+    order.setInWork(0, false);
+    expect(order.release(65_000)).toEqual(['0?gap_timeout', '0!gap_timeout', '1']);
   });
 
   it('I5 order: each gap has its own timer, from the outcome behind it', () => {
@@ -132,7 +168,7 @@ describe('ordered delivery', () => {
 });
 
 const delivered = (deliverySeq: number, ttsBytes = 0): Delivered<NamedUtterance> => ({
-  utterance: { name: deliverySeq, isSettled: true, outcome: undefined, readyAt: 0 },
+  utterance: { name: deliverySeq, isSettled: true, outcome: undefined, readyAt: 0, isInWork: false },
   outcome: resultOf('', ttsBytes),
   deliverySeq,
 });

@@ -36,6 +36,7 @@ const UTTERANCE: Utterance = {
   isSettled: false,
   outcome: undefined,
   readyAt: 0,
+  isInWork: false,
 };
 
 const ORDER: JobInput = {

@@ -16,6 +16,7 @@ export interface NamedUtterance extends Deliverable {
 
 export const ORDERING: DeliverySettings = {
   gapTimeoutMs: 10_000,
+  gapMaxMs: 30_000,
   maxPendingResults: 32,
   maxPendingBytes: 1_000_000,
   maxResultBytes: 1_000_000,
@@ -27,6 +28,8 @@ export const resultOf = (text: string, ttsBytes = 0): Outcome => ({
   result: { textAsr: text, textTranslated: text, ttsAudio: 'x'.repeat(ttsBytes), ttsFormat: 'opus' },
   toNodeMs: undefined,
 });
+
+const SILENCE: Outcome = { kind: 'missing', reason: 'silence_detected' };
 
 /** Delivered as `name` or `name!reason`; abandoned as `name?reason`. */
 export const spelled = (released: readonly Released<NamedUtterance>[]): string[] =>
@@ -42,6 +45,10 @@ export interface OrderedDelivery {
   accept(): NamedUtterance;
   /** False: it has its outcome already. */
   settle(name: number, at: number, ttsBytes?: number): boolean;
+  /** The same with an outcome without content. */
+  settleSilent(name: number, at: number): boolean;
+  /** A node has the utterance, or has it no more. */
+  setInWork(name: number, isInWork: boolean): void;
   release(at: number): string[];
 }
 
@@ -51,19 +58,30 @@ export function createOrderedDelivery(
 ): OrderedDelivery {
   const delivery = createDelivery<NamedUtterance>();
   const utterances: NamedUtterance[] = [];
+  function find(name: number): NamedUtterance {
+    const utterance = utterances[name];
+    if (utterance === undefined) throw new Error(`${name} was never accepted`);
+    return utterance;
+  }
   const order: OrderedDelivery = {
     delivery,
     utterances,
     accept() {
-      const utterance = { name: utterances.length, isSettled: false, outcome: undefined, readyAt: 0 };
+      const utterance = {
+        name: utterances.length,
+        isSettled: false,
+        outcome: undefined,
+        readyAt: 0,
+        isInWork: false,
+      };
       utterances.push(utterance);
       delivery.waiting.push(utterance);
       return utterance;
     },
-    settle(name, at, ttsBytes) {
-      const utterance = utterances[name];
-      if (utterance === undefined) throw new Error(`${name} was never accepted`);
-      return settle(delivery, utterance, resultOf(`text ${name}`, ttsBytes), at);
+    settle: (name, at, ttsBytes) => settle(delivery, find(name), resultOf(`text ${name}`, ttsBytes), at),
+    settleSilent: (name, at) => settle(delivery, find(name), SILENCE, at),
+    setInWork(name, isInWork) {
+      find(name).isInWork = isInWork;
     },
     release: (at) => spelled(release(delivery, at, { ...ORDERING, ...settings })),
   };

@@ -26,6 +26,7 @@ export const SETTINGS: SessionServiceDeps['settings'] = {
   paddingManualMs: 280,
   delivery: {
     gapTimeoutMs: 10_000,
+    gapMaxMs: 30_000,
     maxPendingResults: 32,
     maxPendingBytes: 1_000_000,
     maxResultBytes: 1_000_000,

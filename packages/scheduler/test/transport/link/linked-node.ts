@@ -52,7 +52,12 @@ export async function openNodeLink(by: 'socket' | 'endpoint'): Promise<NodeLinkH
   function connect(nodeId: string): void {
     const messages: SchedulerToNode[] = [];
     const send = (text: string) => messages.push(JSON.parse(text)) > 0;
-    sockets.adopt(nodeId, { generation: 1, supports: ['cancel_ack'], socket: { send, cut() {} } });
+    sockets.adopt(nodeId, {
+      generation: 1,
+      supports: ['cancel_ack'],
+      socket: { send, cut() {} },
+      handedOver() {},
+    });
     received.set(nodeId, async () => messages);
     know(nodeId, 'socket');
   }

@@ -1,3 +1,4 @@
+import type { JobAssign } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { createNodeSockets } from '../../../src/transport/ws/node-sockets.ts';
 import { createSteppedClock } from './stepped-clock.ts';
@@ -6,6 +7,7 @@ describe('node sockets', () => {
   const connection = (generation: number, events: string[]) => ({
     generation,
     supports: undefined,
+    handedOver: (assign: JobAssign) => void events.push(`${generation} handed over ${assign.job_id}`),
     socket: {
       send: (text: string) => events.push(`${generation} ${text}`) > 0,
       cut: (reason: string) => void events.push(`${generation} cut ${reason}`),
