@@ -1,10 +1,17 @@
 /** What a command needs from its terminal. */
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface CommandIo {
   out(line: string): void;
   err(line: string): void;
   /** Aborted when the command must end, for example by Ctrl-C. */
   readonly interrupted: AbortSignal;
+  /** Absent: empty. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** A person reads the output. */
+  readonly isTerminal?: boolean;
+  /** Resolves after this time, or when the command must end. Absent: immediately. */
+  wait?(ms: number): Promise<void>;
   /** Calls `listen` when the configuration must be read again. Returns a function that ends this. Absent: a reload is not possible. */
   onReload?(listen: () => void): () => void;
 }
@@ -34,6 +41,9 @@ export function createProcessIo(): CommandIo {
     out: (line) => process.stdout.write(`${line}\n`),
     err: (line) => process.stderr.write(`${line}\n`),
     interrupted: controller.signal,
+    env: process.env,
+    isTerminal: process.stdout.isTTY === true,
+    wait: (ms) => sleep(ms, undefined, { signal: controller.signal }).catch(() => undefined),
     onReload(listen) {
       process.on('SIGHUP', listen);
       return () => process.off('SIGHUP', listen);

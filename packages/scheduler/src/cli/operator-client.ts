@@ -5,10 +5,20 @@ import type { ErrorReply } from '@lingua/protocol';
 export class CommandFailure extends Error {
   /** Every further request would fail in the same way. */
   readonly isFinal: boolean;
+  /** The scheduler refused the credential or the request: it will refuse a repeat. */
+  readonly isRefused: boolean;
 
-  constructor(message: string, { isFinal = false, cause }: { isFinal?: boolean; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    {
+      isFinal = false,
+      isRefused = false,
+      cause,
+    }: { isFinal?: boolean; isRefused?: boolean; cause?: unknown } = {},
+  ) {
     super(message, { cause });
     this.isFinal = isFinal;
+    this.isRefused = isRefused;
   }
 }
 
@@ -68,7 +78,8 @@ export function createOperatorClient(deps: {
       const body = parse(text);
       if (status === 200 && body !== undefined) return body as Reply;
       const isFinal = status === 401 || status === 403;
-      throw new CommandFailure(refusal(url, token !== undefined, status, body), { isFinal });
+      const isRefused = status >= 400 && status < 500;
+      throw new CommandFailure(refusal(url, token !== undefined, status, body), { isFinal, isRefused });
     },
   };
 }
@@ -96,7 +107,7 @@ function refusal(url: string, hasToken: boolean, status: number, body: object | 
   if (status === 401)
     return hasToken
       ? `the scheduler at ${url} does not know this token; use one of server.tokens with role "operator"`
-      : `the scheduler at ${url} requires a token: give one of role "operator" with --token`;
+      : `the scheduler at ${url} requires a token: give one of role "operator" with --token-file, --token or LINGUA_TOKEN`;
   if (status === 403)
     return `this token may not do that (${detail}); use one of server.tokens with role "operator"`;
   if (detail === NO_SUCH_PATH)

@@ -1,4 +1,5 @@
 /** A table for the terminal: as wide as what is in it, numbers to the right. Pure. */
+import { type Colour, type Paint, PLAIN } from './paint.ts';
 
 /** Unknown values are undefined and shown as "?". */
 export type Cell = string | number | undefined;
@@ -6,19 +7,28 @@ export type Cell = string | number | undefined;
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => Cell;
+  readonly colour?: (row: Row) => Colour | undefined;
 }
 
 const GAP = '  ';
 const UNKNOWN = '?';
 
-export function printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
-  const cells = columns.map(({ title, cell }) => {
+export function printTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  paint: Paint = PLAIN,
+): string {
+  const cells = columns.map(({ title, cell, colour }) => {
     const values = rows.map(cell);
     const texts = [title, ...values.map((value) => printable(String(value ?? UNKNOWN)))];
     const width = Math.max(...texts.map((text) => text.length));
     const isNumeric =
       values.some((value) => typeof value === 'number') && values.every((value) => typeof value !== 'string');
-    return texts.map((text) => (isNumeric ? text.padStart(width) : text.padEnd(width)));
+    const padded = texts.map((text) => (isNumeric ? text.padStart(width) : text.padEnd(width)));
+    return padded.map((text, at) => {
+      const row = rows[at - 1];
+      return row === undefined ? text : paint(text, colour?.(row));
+    });
   });
   return [-1, ...rows.keys()]
     .map((row) =>

@@ -8,9 +8,12 @@ import { runConfig } from './commands/config.ts';
 import { runDemo } from './commands/demo.ts';
 import { runDlq } from './commands/dlq.ts';
 import { runExplain } from './commands/explain.ts';
+import { runCancel, runJob, runJobs } from './commands/jobs.ts';
+import { runCordon, runDrain, runNode, runNodes, runUncordon } from './commands/nodes.ts';
 import { runPlan } from './commands/plan.ts';
 import { runPools } from './commands/pools.ts';
 import { runServe } from './commands/serve.ts';
+import { runSessions } from './commands/sessions.ts';
 import { runTalk } from './simulated-client/run-talk.ts';
 import { runSimulatedNode } from './simulated-node/run-simulated-node.ts';
 
@@ -19,9 +22,18 @@ type Command = (argv: readonly string[], io: CommandIo) => Promise<number>;
 const COMMANDS: ReadonlyMap<string, { run: Command; summary: string }> = new Map([
   ['serve', { run: runServe, summary: 'run the scheduler' }],
   ['demo', { run: runDemo, summary: 'run the scheduler with a small simulated fleet (npm start)' }],
-  ['node', { run: runSimulatedNode, summary: 'connect simulated GPU nodes to a scheduler' }],
+  ['simulate', { run: runSimulatedNode, summary: 'connect simulated GPU nodes to a scheduler' }],
   ['talk', { run: runTalk, summary: 'let simulated people talk through a scheduler' }],
   ['cluster', { run: runCluster, summary: 'show all instances of a scheduler and their work' }],
+  ['nodes', { run: runNodes, summary: 'list the nodes of all instances' }],
+  ['node', { run: runNode, summary: 'show one node: capabilities, missing services, last attempts' }],
+  ['cordon', { run: runCordon, summary: 'stop giving a node new jobs' }],
+  ['uncordon', { run: runUncordon, summary: 'resume giving a node new jobs' }],
+  ['drain', { run: runDrain, summary: 'stop giving a node new jobs and let it finish the running ones' }],
+  ['jobs', { run: runJobs, summary: 'list jobs, also by outcome and reason' }],
+  ['job', { run: runJob, summary: 'show one job and its history' }],
+  ['cancel', { run: runCancel, summary: 'cancel a job' }],
+  ['sessions', { run: runSessions, summary: 'list the sessions of an instance' }],
   [
     'dlq',
     {

@@ -36,7 +36,7 @@ async function freePort(): Promise<number> {
 describe('a process that is killed', () => {
   it('a killed node costs the client only latency', async () => {
     const app = await startApp({ ...QUICK, 'scheduler.node_reconnect_grace_ms': 50 });
-    const node = lingua(['node', '--url', app.nodeUrl, '--behaviour', await slowBehaviour()]);
+    const node = lingua(['simulate', '--url', app.nodeUrl, '--behaviour', await slowBehaviour()]);
     await app.readyNodes(1);
     const session = await openSession({ url: sessionUrl(app) });
     session.send(spoken(session, 7));

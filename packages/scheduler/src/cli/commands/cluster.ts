@@ -3,11 +3,12 @@ import type { ClusterInstance, ClusterReply } from '@lingua/protocol';
 import type { CommandIo } from '../command-io.ts';
 import { printDuration } from '../duration.ts';
 import {
-  CommandMisuse,
+  noWords,
   OPERATOR_FLAGS_USAGE,
   type OperatorCommand,
   type OperatorRequest,
   runOperatorCommand,
+  WATCH_USAGE,
 } from '../operator-command.ts';
 import { type Column, printable, printTable } from '../print-table.ts';
 
@@ -16,16 +17,17 @@ const USAGE = `Usage: lingua cluster [options]
 Shows all instances of a scheduler, their work, the state of their store, and warnings. "?" marks values that could not be
 read in time. Exits with 0, or with 1 if the scheduler did not answer.
 
+${WATCH_USAGE}
 ${OPERATOR_FLAGS_USAGE}`;
 
-const CLUSTER: OperatorCommand = { name: 'cluster', usage: USAGE, own: [], run: showCluster };
+const CLUSTER: OperatorCommand = { name: 'cluster', usage: USAGE, own: ['watch'], run: showCluster };
 
 export const runCluster = (argv: readonly string[], io: CommandIo): Promise<number> =>
   runOperatorCommand(CLUSTER, argv, io);
 
-async function showCluster({ client, words, isJson, io }: OperatorRequest): Promise<number> {
-  if (words.length > 0)
-    throw new CommandMisuse(`"${words[0]}" is not expected here (--help lists the options)`);
+async function showCluster(request: OperatorRequest): Promise<number> {
+  const { client, isJson, io } = request;
+  noWords(request);
   const cluster = await client.call<ClusterReply>('GET', '/api/v1/cluster');
   io.out(isJson ? JSON.stringify(cluster, undefined, 2) : printCluster(cluster));
   return 0;

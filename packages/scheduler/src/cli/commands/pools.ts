@@ -2,11 +2,12 @@
 import type { PoolsReply } from '@lingua/protocol';
 import type { CommandIo } from '../command-io.ts';
 import {
-  CommandMisuse,
+  noWords,
   OPERATOR_FLAGS_USAGE,
   type OperatorCommand,
   type OperatorRequest,
   runOperatorCommand,
+  WATCH_USAGE,
 } from '../operator-command.ts';
 import { type Column, printable, printTable } from '../print-table.ts';
 
@@ -15,17 +16,17 @@ const USAGE = `Usage: lingua pools [options]
 Shows the pools in force: their nodes, how many of them are online and ready, on how many each core service is installed and on
 how many it is ready (3/2), and some of them. Exits with 0, or with 1 if the scheduler did not answer.
 
+${WATCH_USAGE}
 ${OPERATOR_FLAGS_USAGE}`;
 
-const POOLS: OperatorCommand = { name: 'pools', usage: USAGE, own: [], run: showPools };
+const POOLS: OperatorCommand = { name: 'pools', usage: USAGE, own: ['watch'], run: showPools };
 
 export const runPools = (argv: readonly string[], io: CommandIo): Promise<number> =>
   runOperatorCommand(POOLS, argv, io);
 
-async function showPools({ client, words, isJson, io }: OperatorRequest): Promise<number> {
-  if (words.length > 0) {
-    throw new CommandMisuse(`"${words[0]}" is not expected here (--help lists the options)`);
-  }
+async function showPools(request: OperatorRequest): Promise<number> {
+  const { client, isJson, io } = request;
+  noWords(request);
   const pools = await client.call<PoolsReply>('GET', '/api/v1/phase3/pools');
   io.out(isJson ? JSON.stringify(pools, undefined, 2) : printPools(pools));
   return 0;

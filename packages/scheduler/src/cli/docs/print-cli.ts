@@ -8,7 +8,7 @@ const INTRODUCTION = `# Command line
 Printed from the help of the commands; do not edit it, \`npm run docs\` writes it.
 
 In this repository the command is \`npx lingua\`. It ends with 0 when all went well, with 2 when it was called or configured wrongly, and with 1
-when it could not do its work. \`serve\`, \`demo\` and \`node\` run until SIGTERM or Ctrl-C, \`talk\` until its time is over or one of these; the
+when it could not do its work. \`serve\`, \`demo\` and \`simulate\` run until SIGTERM or Ctrl-C, \`talk\` until its time is over or one of these; the
 second Ctrl-C ends them at once.`;
 
 export async function printCli(): Promise<string> {

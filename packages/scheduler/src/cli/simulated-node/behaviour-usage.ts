@@ -1,4 +1,4 @@
-/** The keys of a behaviour file, for the help of `lingua node`. Pure. */
+/** The keys of a behaviour file, for the help of `lingua simulate`. Pure. */
 import { HEALTHY, NAMED_BEHAVIOURS } from './behaviour.ts';
 
 const usual = HEALTHY.latency.kind === 'lognormal' ? HEALTHY.latency : undefined;

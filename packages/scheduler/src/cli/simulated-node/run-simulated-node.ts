@@ -1,4 +1,4 @@
-/** The command `lingua node`: simulated nodes until Ctrl-C. */
+/** The command `lingua simulate`: simulated nodes until Ctrl-C. */
 import { readFileSync } from 'node:fs';
 import type { NodeLog } from '@lingua/sdk/node';
 import { type CommandIo, interruption } from '../command-io.ts';
@@ -8,7 +8,7 @@ import { BEHAVIOUR_NAMES, BEHAVIOUR_USAGE } from './behaviour-usage.ts';
 import { readBehaviour } from './read-behaviour.ts';
 import { createSimulatedFleet, type FleetCounts, type FleetOptions } from './simulated-fleet.ts';
 
-export const SIMULATED_NODE_USAGE = `Usage: lingua node [options]
+export const SIMULATED_NODE_USAGE = `Usage: lingua simulate [options]
 
 Connects simulated nodes to a scheduler and answers its jobs, until Ctrl-C.
 
@@ -37,7 +37,7 @@ export async function runSimulatedNode(
     return 0;
   }
   if (command.kind === 'invalid') {
-    for (const problem of command.problems) io.err(`lingua node: ${problem}`);
+    for (const problem of command.problems) io.err(`lingua simulate: ${problem}`);
     return 2;
   }
   const fleet = createSimulatedFleet({ ...command.fleet, log: logTo(io) });
@@ -154,9 +154,9 @@ function logTo(io: CommandIo): NodeLog {
       const text = `${message}: ${reasonOf(fields.error)}`;
       if (printed.has(text)) return;
       printed.add(text);
-      io.err(`lingua node: ${text}; trying again`);
+      io.err(`lingua simulate: ${text}; trying again`);
     },
-    error: (fields, message) => io.err(`lingua node: ${message} ${JSON.stringify(fields)}`),
+    error: (fields, message) => io.err(`lingua simulate: ${message} ${JSON.stringify(fields)}`),
   };
 }
 

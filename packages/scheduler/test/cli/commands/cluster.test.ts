@@ -101,7 +101,7 @@ describe('prints the next step', () => {
     expect(await run('--url', url)).toMatchObject({
       status: 1,
       err: [
-        `lingua cluster: the scheduler at ${url} requires a token: give one of role "operator" with --token`,
+        `lingua cluster: the scheduler at ${url} requires a token: give one of role "operator" with --token-file, --token or LINGUA_TOKEN`,
       ],
     });
     expect((await run('--url', url, '--token', 'wrong-token')).err[0]).toContain('does not know this token');

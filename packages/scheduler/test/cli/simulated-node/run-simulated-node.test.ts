@@ -1,4 +1,4 @@
-/** The command `lingua node`. */
+/** The command `lingua simulate`. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,11 +77,11 @@ it('reports every wrong option at once and returns 2', async () => {
   ];
   expect(await runSimulatedNode(argv, io)).toBe(2);
   expect(io.errors.map((line) => line.replace(/\S+behaviour\.toml/, 'FILE'))).toEqual([
-    'lingua node: --count must be a whole number from 1 to 10000',
-    'lingua node: --slots must be a whole number from 1 to 10000',
-    'lingua node: --url must start with ws:// or wss://',
-    'lingua node: --languages must be a list such as en,zh,de',
-    'lingua node: FILE: x is unknown',
+    'lingua simulate: --count must be a whole number from 1 to 10000',
+    'lingua simulate: --slots must be a whole number from 1 to 10000',
+    'lingua simulate: --url must start with ws:// or wss://',
+    'lingua simulate: --languages must be a list such as en,zh,de',
+    'lingua simulate: FILE: x is unknown',
   ]);
 });
 
@@ -92,17 +92,17 @@ it('refuses an unknown option and a missing file', async () => {
   expect(await runSimulatedNode(['--behaviour', '/'], io)).toBe(2);
   expect(await runSimulatedNode(['flaky'], io)).toBe(2);
   expect(io.errors).toEqual([
-    'lingua node: there is no option --speed; did you mean --seed? (--help lists the options)',
-    'lingua node: --behaviour /nowhere/at-all is no file and none of the built-in ones: ' +
+    'lingua simulate: there is no option --speed; did you mean --seed? (--help lists the options)',
+    'lingua simulate: --behaviour /nowhere/at-all is no file and none of the built-in ones: ' +
       'healthy, flaky, crashing, dying, legacy (--help explains the file)',
     expect.stringContaining('--behaviour / cannot be read'),
-    'lingua node: "flaky" is not expected here (--help lists the options)',
+    'lingua simulate: "flaky" is not expected here (--help lists the options)',
   ]);
 });
 
 it('prints its help', async () => {
   const io = createTerminal();
   expect(await runSimulatedNode(['--help'], io)).toBe(0);
-  expect(io.lines[0]).toContain('Usage: lingua node');
+  expect(io.lines[0]).toContain('Usage: lingua simulate');
   expect(io.lines[0]).toContain('failure_rate');
 });
