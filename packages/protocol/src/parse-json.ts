@@ -1,4 +1,5 @@
 /** Hot path: parses text from a peer to a clean JSON value, in one parse and one walk. */
+import { describeOffset, findJsonFault } from './find-json-fault.ts';
 import { type Problem, pointerSegment, problem } from './problem.ts';
 
 export type ParsedJson = { ok: true; value: unknown } | { ok: false; problem: Problem };
@@ -24,7 +25,10 @@ export function parseJson(text: string): ParsedJson {
     value = JSON.parse(text);
   } catch {
     // The engine's own message quotes the input, which must not reach logs.
-    return { ok: false, problem: problem('', 'the text is not valid JSON') };
+    const offset = findJsonFault(text);
+    const what = offset >= text.length ? 'ends too early' : 'is wrong';
+    const where = describeOffset(text, offset);
+    return { ok: false, problem: problem('', `the text is not valid JSON: it ${what} at ${where}`) };
   }
   const refusal = clean(value, 0);
   return refusal === undefined

@@ -1,6 +1,7 @@
 /** Text from outside becomes a clean value or a refusal. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { findJsonFault } from '../src/find-json-fault.ts';
 import { MAX_FIELDS, MAX_NESTING, MAX_VALUES, parseJson } from '../src/index.ts';
 
 const nested = (levels: number, open: string, close: string) => open.repeat(levels) + close.repeat(levels);
@@ -107,11 +108,45 @@ describe('limits of JSON input', () => {
 
 it('invalid JSON is refused without repeating it', () => {
   for (const text of ['', 'secret', '{"a":', '{a:1}', '\u0000', '[1,]']) {
-    expect(parseJson(text)).toEqual({
-      ok: false,
-      problem: { path: '', message: 'the text is not valid JSON' },
-    });
+    const parsed = parseJson(text);
+    expect(parsed).toMatchObject({ ok: false, problem: { path: '' } });
+    expect(parsed.ok ? '' : parsed.problem.message).toMatch(
+      /^the text is not valid JSON: it (is wrong|ends too early) at line 1, column \d+$/,
+    );
   }
+});
+
+describe('malformed JSON says where', () => {
+  it.each([
+    ['', 'ends too early at line 1, column 1'],
+    ['{"a": 1,\n  "b" 2}', 'is wrong at line 2, column 7'],
+    ['{"a":', 'ends too early at line 1, column 6'],
+    ['{a:1}', 'is wrong at line 1, column 2'],
+    ['[1,]', 'is wrong at line 1, column 4'],
+    ['{"a": 1,}', 'is wrong at line 1, column 9'],
+    ['{"a": \'x\'}', 'is wrong at line 1, column 7'],
+    ['{"a": "x', 'is wrong at line 1, column 7'],
+    ['{"a": 01}', 'is wrong at line 1, column 8'],
+    ['{} x', 'is wrong at line 1, column 4'],
+    ['[1}', 'is wrong at line 1, column 3'],
+  ])('%j %s', (text, where) => {
+    const parsed = parseJson(text);
+    expect(parsed.ok ? '' : parsed.problem.message).toBe(`the text is not valid JSON: it ${where}`);
+  });
+
+  it('finds no fault in valid JSON', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.nat({ max: 4 }), (text, indent) => {
+        const pretty = JSON.stringify(JSON.parse(text), null, indent);
+        expect(findJsonFault(pretty)).toBe(pretty.length);
+      }),
+    );
+  });
+
+  it('finds the fault behind megabytes of audio', () => {
+    const text = `{"audio":"${'A'.repeat(8_000_000)}" "x":1}`;
+    expect(findJsonFault(text)).toBe(text.indexOf(' "x"') + 1);
+  });
 });
 
 it('arbitrary text never throws', () => {

@@ -84,6 +84,9 @@ export const DispatchReply = Type.Object(
     request_id: extension(id('As sent')),
     utterance_index: extension(count('Position allocated in the session')),
     state: extension(JobState),
+    warnings: extension(
+      list(text('Field and where it belongs', 512), 8, 'Fields of the request that were ignored'),
+    ),
   },
   { title: 'DispatchReply', description: 'The utterance was sent to a node' },
 );

@@ -21,6 +21,9 @@ export const ErrorReply = Type.Object(
     field: extension(text('JSON pointer of the invalid field', 1024)),
     reasons: extension(list(RejectionCount, 64, 'Why no node was found')),
     job_id: extension(id('Job that failed')),
+    warnings: extension(
+      list(text('Field and where it belongs', 512), 8, 'Fields of the request that were ignored'),
+    ),
     retry_after_ms: extension(count('When to try again')),
   },
   { title: 'ErrorReply', description: 'Why the request was refused' },

@@ -22,11 +22,28 @@ export function parseFlags<const Known extends Options>(
   { allowsWords = false, offered = Object.keys(options) }: ParseOptions = {},
 ): Parsed<Known> | string {
   try {
-    return parseArgs({ args: [...argv], options, allowPositionals: allowsWords });
+    const parsed = parseArgs({ args: [...argv], options, allowPositionals: allowsWords, tokens: true });
+    const twice = repeated(parsed.tokens, options);
+    if (twice === undefined) return parsed;
+    return `--${twice} is given more than once; give it once (--help lists the options)`;
   } catch (error) {
     const why = error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error);
     return `${inOurWords(why, offered)} (--help lists the options)`;
   }
+}
+
+/** Node.js would silently use the last value. */
+function repeated(
+  tokens: readonly { readonly kind: string; readonly name?: string }[],
+  options: Options,
+): string | undefined {
+  const seen = new Set<string>();
+  for (const { kind, name } of tokens) {
+    if (kind !== 'option' || name === undefined || options[name]?.multiple === true) continue;
+    if (options[name]?.type === 'string' && seen.has(name)) return name;
+    seen.add(name);
+  }
+  return undefined;
 }
 
 /** The message of Node.js for an unknown option explains something else, so it is replaced. */

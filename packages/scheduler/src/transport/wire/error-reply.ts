@@ -15,6 +15,8 @@ export interface Refusal {
   readonly reasons?: readonly RejectionCount[] | undefined;
   /** `null`: a retry alone does not help. Absent: the default of the code. */
   readonly retryAfterMs?: number | null | undefined;
+  /** Fields of the request that were ignored. */
+  readonly warnings?: readonly string[] | undefined;
   /** The job that failed; absent: there is none. */
   readonly jobId?: string | undefined;
   /** Overrides the hint of the error table. */
@@ -52,6 +54,7 @@ export function toErrorReply(refusal: Refusal): HttpErrorReply {
         sample_node_ids: [...sampleNodeIds],
       })),
       job_id: refusal.jobId,
+      warnings: refusal.warnings && [...refusal.warnings],
       retry_after_ms: retryAfterMs,
     }),
   };

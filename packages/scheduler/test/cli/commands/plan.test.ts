@@ -13,6 +13,12 @@ async function plan(...argv: string[]) {
   return { status, out: terminal.lines.join('\n'), err: terminal.errors.join('\n') };
 }
 
+/** The load with another value of one option: an option may be given once. */
+const loadWith = (flag: string, value: string): string[] => {
+  const at = LOAD.indexOf(flag);
+  return at === -1 ? [...LOAD, flag, value] : LOAD.with(at + 1, value);
+};
+
 const problemsOf = (...argv: string[]): string => {
   const read = readPlan(argv);
   return read.kind === 'invalid' ? read.problems.join('\n') : read.kind;
@@ -70,7 +76,7 @@ describe('the options of lingua plan', () => {
     ['--service-time', '1m', /keep 30000 slots busy, and more than 10000 are not simulated: plan a part/],
     ['--servce-time', '1s', /--servce-time/],
   ])('%s %s is refused with the allowed values', (flag, value, problem) => {
-    expect(problemsOf(...LOAD, flag, value)).toMatch(problem);
+    expect(problemsOf(...loadWith(flag, value))).toMatch(problem);
   });
 });
 
@@ -83,7 +89,7 @@ describe('lingua plan', () => {
   };
 
   it('returns 2 and computes nothing with wrong options', async () => {
-    const { status, out, err } = await plan(...LOAD, '--slots', 'x');
+    const { status, out, err } = await plan(...loadWith('--slots', 'x'));
     expect([status, out]).toEqual([2, '']);
     expect(err).toMatch(/^lingua plan: --slots must be/);
   });

@@ -15,6 +15,7 @@ it('a printed dispatch reply equals JSON.stringify, in ASCII', () => {
     request_id: maybe(ID),
     utterance_index: maybe(fc.maxSafeNat()),
     state: maybe(fc.constantFrom(...JOB_STATES)),
+    warnings: maybe(fc.array(ID, { maxLength: 3 })),
   });
   fc.assert(
     fc.property(answer, (each) => {

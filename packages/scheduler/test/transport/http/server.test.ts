@@ -54,6 +54,25 @@ describe('HTTP server', () => {
     expect(headers).toMatch(/^HTTP\/1\.1 431 /);
   });
 
+  it('a plain GET on a WebSocket path says what it is', async () => {
+    const { get } = await startServer();
+    for (const path of ['/ws/session', '/ws/node?token=x']) {
+      const { status, headers, body } = await get(path);
+      expect(status).toBe(426);
+      expect(headers.get('upgrade')).toBe('websocket');
+      expect(body.detail).toMatch(/^\/ws\/(session|node) is a WebSocket, and this is a plain HTTP request$/);
+    }
+  });
+
+  it('malformed JSON says where, on both ways to read a body', async () => {
+    const { post } = await startServer();
+    for (const path of ['/v1/dispatch/f2f', '/v1/job/ack'])
+      expect(await post(path, '{"a": 1,\n "b" 2}')).toMatchObject({
+        status: 400,
+        body: { detail: 'the text is not valid JSON: it is wrong at line 2, column 6' },
+      });
+  });
+
   it('a missing body is reported by its first missing field', async () => {
     const { post } = await startServer();
     expect(await post('/v1/job/ack')).toMatchObject({ status: 400, body: { field: '/job_id' } });
@@ -76,7 +95,10 @@ describe('HTTP server', () => {
     const { audio_ref: _, ...rest } = DISPATCH;
     expect(await post('/v1/dispatch/f2f', { ...rest, audio })).toMatchObject({
       status: 413,
-      body: { error: 'PAYLOAD_TOO_LARGE' },
+      body: {
+        error: 'PAYLOAD_TOO_LARGE',
+        detail: expect.stringMatching(/^the body is larger than the limit here, 1000 bytes$/),
+      },
     });
     expect((await post('/v1/job/done', { ...REPORT, tts_audio: audio })).status).toBe(200);
     expect((await post('/v1/job/done', { ...REPORT, tts_audio: audio.repeat(3) })).status).toBe(413);

@@ -1,9 +1,10 @@
 /** Hot path: POST /v1/dispatch/f2f accepts an utterance. */
-import type { DispatchRequest } from '@lingua/protocol';
+import { DispatchRequest } from '@lingua/protocol';
 import type { FastifyReply } from 'fastify';
 import type { DispatchOutcome } from '../../../domain/dispatch.ts';
 import type { JobRecord } from '../../../domain/job.ts';
 import type { ReadDispatch } from '../requests/read-dispatch.ts';
+import { createFindUnknownFields } from '../requests/unknown-fields.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
@@ -23,23 +24,33 @@ export function addDispatchRoute(
 ): void {
   routes.add<{ Body: DispatchRequest }>('POST', '/v1/dispatch/f2f', OPTIONS, (request, reply) => {
     const { body } = request;
+    const warnings = findUnknownFields(body);
     const read = readDispatch(request, body, body.session_id);
-    if (read.kind === 'refused') return replyError(reply, read.refusal);
+    if (read.kind === 'refused') return replyError(reply, { ...read.refusal, warnings });
     const dispatching = jobs.dispatch(read.request);
-    return dispatching instanceof Promise ? answerLater(reply, dispatching) : answer(reply, dispatching);
+    return dispatching instanceof Promise
+      ? answerLater(reply, dispatching, warnings)
+      : answer(reply, dispatching, warnings);
   });
 }
 
-const answerLater = (reply: FastifyReply, dispatching: Promise<DispatchOutcome>): Promise<unknown> =>
-  dispatching.then((outcome) => answer(reply, outcome));
+const findUnknownFields = createFindUnknownFields(DispatchRequest);
 
-function answer(reply: FastifyReply, outcome: DispatchOutcome): unknown {
-  if (outcome.kind === 'dispatched') return dispatched(outcome.job);
+type Warnings = ReturnType<typeof findUnknownFields>;
+
+const answerLater = (
+  reply: FastifyReply,
+  dispatching: Promise<DispatchOutcome>,
+  warnings: Warnings,
+): Promise<unknown> => dispatching.then((outcome) => answer(reply, outcome, warnings));
+
+function answer(reply: FastifyReply, outcome: DispatchOutcome, warnings: Warnings): unknown {
+  if (outcome.kind === 'dispatched') return dispatched(outcome.job, warnings);
   const { code, message: detail, hint, reasons, retryAfterMs } = outcome;
-  return replyError(reply, { code, detail, hint, reasons, retryAfterMs });
+  return replyError(reply, { code, detail, hint, reasons, retryAfterMs, warnings });
 }
 
-function dispatched(job: JobRecord): Dispatched {
+function dispatched(job: JobRecord, warnings: Warnings): Dispatched {
   const where = job.fence ?? job.intent;
   return {
     job_id: job.jobId,
@@ -48,5 +59,6 @@ function dispatched(job: JobRecord): Dispatched {
     request_id: job.requestId,
     utterance_index: job.spec.utteranceIndex,
     state: job.state,
+    warnings: warnings as string[] | undefined,
   };
 }

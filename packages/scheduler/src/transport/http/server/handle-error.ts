@@ -9,7 +9,6 @@ import { InvalidInput } from './read-input.ts';
 
 /** Errors of Fastify about requests that reach no route. Fastify's own texts repeat the input; these do not. */
 const FRAMEWORK: Readonly<Record<string, Refusal>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'PAYLOAD_TOO_LARGE', detail: 'the body is too large' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: 'INVALID_MESSAGE',
     status: 415,
@@ -24,7 +23,7 @@ export type HandleError = (error: unknown, request: FastifyRequest, reply: Fasti
 
 export function createHandleError(deps: { log: Log; meter: Meter }): HandleError {
   return (error, request, reply) => {
-    const refusal = refusalOf(error);
+    const refusal = refusalOf(error, request);
     if (refusal.code === 'INVALID_MESSAGE') {
       deps.meter.count('scheduler_invalid_messages_total', { edge: 'http' });
     }
@@ -35,7 +34,7 @@ export function createHandleError(deps: { log: Log; meter: Meter }): HandleError
   };
 }
 
-function refusalOf(error: unknown): Refusal {
+function refusalOf(error: unknown, { routeOptions }: FastifyRequest): Refusal {
   if (error instanceof InvalidInput) {
     return { code: 'INVALID_MESSAGE', detail: error.problem.message, field: error.problem.path };
   }
@@ -43,6 +42,10 @@ function refusalOf(error: unknown): Refusal {
     return { code: error.code, detail: error.message };
   }
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    const detail = `the body is larger than the limit here, ${routeOptions.bodyLimit} bytes`;
+    return { code: 'PAYLOAD_TOO_LARGE', detail };
+  }
   const known = typeof code === 'string' ? FRAMEWORK[code] : undefined;
   if (known !== undefined) return known;
   if (isFrameworkCode(code) && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {

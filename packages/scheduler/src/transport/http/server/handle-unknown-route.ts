@@ -3,9 +3,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DeclaredRoute } from './declare-route.ts';
 import { replyError } from './handle-error.ts';
 
+const SOCKET_PATHS: ReadonlySet<string> = new Set(['/ws/session', '/ws/node']);
+
 export function createHandleUnknownRoute(declared: readonly DeclaredRoute[]) {
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const [path = ''] = request.url.split('?', 1);
+    if (SOCKET_PATHS.has(path)) {
+      return replyError(reply.header('upgrade', 'websocket').header('connection', 'upgrade'), {
+        code: 'INVALID_MESSAGE',
+        status: 426,
+        detail: `${path} is a WebSocket, and this is a plain HTTP request`,
+        hint: `Open it as a WebSocket (ws:// or wss://); docs/protocol.md lists its messages.`,
+      });
+    }
     const methods = declared.filter((route) => matches(route.path, path)).map((route) => route.method);
     if (methods.length === 0) {
       return replyError(reply, {

@@ -16,6 +16,7 @@ export function printDispatched(answer: Dispatched): string {
   if (requestId !== undefined) text += `,"request_id":${quote(requestId)}`;
   if (index !== undefined) text += `,"utterance_index":${printInteger(index)}`;
   if (answer.state !== undefined) text += `,"state":"${answer.state}"`;
+  if (answer.warnings !== undefined) text += `,"warnings":[${answer.warnings.map(quote).join()}]`;
   return `${text}}`;
 }
 
