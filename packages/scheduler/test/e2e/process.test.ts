@@ -151,7 +151,7 @@ describe('lingua config print', () => {
 });
 
 describe('lingua demo', () => {
-  it('the printed curl line of the demo works and returns a result', async () => {
+  it('the printed curl line of the demo works and returns a result marked as simulated', async () => {
     const demo = lingua(['demo', '--port', '0']);
     const line = await eventually(() => /^ *(curl -s http\S+\/v1\/dispatch.*)$/m.exec(demo.out())?.[1]);
     const { stdout } = await promisify(execFile)('bash', ['-c', line]);
@@ -160,6 +160,9 @@ describe('lingua demo', () => {
     const ask = await eventually(() => /^ *(curl -s '\S+JOB_ID\S+')$/m.exec(demo.out())?.[1]);
     const job = await promisify(execFile)('bash', ['-c', ask.replace('JOB_ID', job_id)]);
     expect(JSON.parse(job.stdout)).toMatchObject({ job_id, result: { success: true } });
+    // The demo marks simulated results, in the result and on the terminal.
+    expect(JSON.parse(job.stdout)).toMatchObject({ result: { extra: { simulated: true } } });
+    expect(demo.out()).toContain('Results are simulated');
     demo.signal('SIGTERM');
     expect(await demo.ended).toEqual({ code: 0, signal: null });
   });

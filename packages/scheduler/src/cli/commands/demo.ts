@@ -115,6 +115,7 @@ const welcome = (at: string, token: string | undefined): string => {
   const credential = token === undefined ? '' : ` --token ${token}`;
   return `
 The scheduler listens on http://${at} with ${FLEET.count} simulated nodes (${FLEET.languages.join(', ')}).
+Results are simulated: the nodes recognise nothing and answer with invented sentences, marked by "simulated": true in extra.
 Dispatch a job:
 
   curl -s http://${at}/v1/dispatch/f2f${bearer} -H 'content-type: application/json' -d '{"session_id":"demo","src_lang":"en","tgt_lang":"zh","audio":"AAAAAAAAAAA=","audio_format":"pcm16","sample_rate":16000}'

@@ -160,6 +160,7 @@ export function createLegacyNode(
       ...(output.tts_format === undefined ? {} : { tts_audio: sound }),
       ...(judged.isOvertaken(job) ? { text_translated: '' } : {}),
       extra: {
+        simulated: true,
         ...(extra?.language_probability === undefined
           ? {}
           : { language_probability: extra.language_probability }),

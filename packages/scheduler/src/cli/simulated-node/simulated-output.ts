@@ -37,6 +37,8 @@ export function outputOf(job: JobAssign, spoken: Spoken, delayMs: number, sound:
     asr_quality_level: 'good',
     quality_score: 0.95,
     extra: {
+      // A reader of the result must not take the invented text for recognised speech.
+      simulated: true,
       language_probability: 0.98,
       service_timings: {
         asr_ms: Math.round(delayMs * 0.4),

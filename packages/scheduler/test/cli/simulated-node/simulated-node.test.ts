@@ -47,6 +47,13 @@ it('reports the whole pipeline in its languages', async () => {
   expect(scheduler.refused).toEqual([]);
 });
 
+it('marks its results as simulated', async () => {
+  const { scheduler } = await start({});
+  scheduler.assign({});
+  await until(() => scheduler.results().length === 1);
+  expect(scheduler.results()[0]).toMatchObject({ success: true, extra: { simulated: true } });
+});
+
 it('sends a sentence and its translation', async () => {
   const { scheduler, node } = await start({});
   scheduler.assign({ enable_streaming_asr: true });
