@@ -3,6 +3,7 @@ import { printJsonSchema, printProtocol } from '@lingua/protocol';
 import { VERSION } from '../../app/version.ts';
 import { printConfigDoc } from '../../config/print-config-doc.ts';
 import { printConfigExample } from '../../config/print-config-example.ts';
+import { buildAsyncApi } from '../../transport/docs/asyncapi.ts';
 import { buildOpenApi } from '../../transport/docs/openapi.ts';
 import { printCli } from './print-cli.ts';
 import { printErrors } from './print-errors.ts';
@@ -16,6 +17,7 @@ export interface PrintedDocument {
 
 export const PRINTED_DOCUMENTS: readonly PrintedDocument[] = [
   { path: 'config.example.toml', print: printConfigExample },
+  { path: 'docs/asyncapi.json', print: () => printJson(buildAsyncApi(VERSION)) },
   { path: 'docs/cli.md', print: printCli },
   { path: 'docs/config.md', print: printConfigDoc },
   { path: 'docs/errors.md', print: printErrors },

@@ -1,7 +1,11 @@
-/** The OpenAPI page at /docs and its document at /docs/json. All assets are served locally. */
+/**
+ * The OpenAPI page at /docs, its document at /docs/json, and the messages of the sockets at /docs/asyncapi.json. All
+ * assets are served locally.
+ */
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import { buildAsyncApi } from '../../docs/asyncapi.ts';
 import { buildOpenApi } from '../../docs/openapi.ts';
 
 /** The page's own policy without the https requirement, which a server on a local network cannot meet. */
@@ -19,4 +23,6 @@ export function addDocs(app: FastifyInstance, version: string): void {
     staticCSP: CONTENT_POLICY,
     theme: { title: 'Lingua Scheduler: HTTP API' },
   });
+  const messages = buildAsyncApi(version);
+  app.get('/docs/asyncapi.json', () => messages);
 }
