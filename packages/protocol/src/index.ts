@@ -2,6 +2,7 @@
 export { ERROR_CODES, type ErrorCode, isErrorCode } from './error-codes.ts';
 export {
   ClusterInstance,
+  ClusterNode,
   ClusterReply,
   ClusterStore,
   DeadLetterPath,

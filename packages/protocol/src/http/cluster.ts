@@ -52,6 +52,12 @@ export const ClusterInstance = Type.Object(
       ),
     ),
     dead_letters: optional(count('Messages that it could not handle; absent: unknown')),
+    is_online: optional(
+      flag('Whether it lives; this and the next three are for the cluster page of the platform'),
+    ),
+    uptime_seconds: optional(count('The same as uptime_ms, in seconds; 0: unknown')),
+    inbox_length: optional(count('The same as inbox_messages; 0 if unknown')),
+    dlq_length: optional(count('The same as dead_letters; 0 if unknown')),
   },
   { title: 'ClusterInstance', description: 'An instance; values that could not be read in time are absent' },
 );
@@ -63,6 +69,36 @@ export const OrphanedLetters = Type.Object(
 );
 export type OrphanedLetters = Static<typeof OrphanedLetters>;
 
+export const ClusterNode = Type.Object(
+  {
+    node_id: id('Node'),
+    platform: label('Operating system; empty: unknown'),
+    online: flag('Whether it is not offline'),
+    status: oneOf(['Ready', 'WarmingUp', 'NotReady'], 'Its health, in the words of the cluster page'),
+    cpu_usage: Type.Number({ description: 'CPU use in percent; 0: unknown' }),
+    memory_usage: Type.Number({ description: 'Memory use in percent; 0: unknown' }),
+    gpu_usage: Type.Union([Type.Number(), Type.Null()], { description: 'GPU use in percent; null: unknown' }),
+    current_jobs: count('Slots in use'),
+    max_concurrent_jobs: count('Slots'),
+    last_heartbeat: quantity('When its last heartbeat came (epoch ms)'),
+    services: list(
+      Type.Object({
+        service_id: label('Service'),
+        status: oneOf(['running', 'stopped'], 'Whether it is ready'),
+      }),
+      10_000,
+      'Its services',
+    ),
+    capabilities: list(
+      Type.Object({ service_type: label('Type of service'), ready: flag('Whether it is ready') }),
+      1_000,
+      'Its types of services',
+    ),
+  },
+  { title: 'ClusterNode', description: 'A node, as the cluster page of the platform reads it' },
+);
+export type ClusterNode = Static<typeof ClusterNode>;
+
 export const ClusterReply = Type.Object(
   {
     instance_id: id('The instance that answers'),
@@ -70,6 +106,17 @@ export const ClusterReply = Type.Object(
     instances: list(ClusterInstance, 1_000, 'All instances: the one that answers, then by name'),
     orphaned: list(OrphanedLetters, 1_000, 'Dead letters of instances that are gone'),
     warnings: list(text('What needs attention', 4096), 10_000, 'What an operator should check'),
+    total_instances: optional(
+      count('Number of instances; this and what follows is for the cluster page of the platform'),
+    ),
+    online_instances: optional(count('Those that live')),
+    total_nodes: optional(count('Nodes of all instances that are known')),
+    online_nodes: optional(count('Those that are not offline')),
+    ready_nodes: optional(count('Those that are ready')),
+    total_sessions: optional(count('Sessions of all instances')),
+    total_pending: optional(count('Messages of all instances that are delivered and not confirmed')),
+    total_dlq: optional(count('Dead letters of all instances, including those that are gone')),
+    nodes: optional(list(ClusterNode, 1_000, 'The first nodes by id; GET /api/v1/nodes lists all')),
   },
   { title: 'ClusterReply', description: 'All instances and their store' },
 );

@@ -97,6 +97,7 @@ export function createServers(parts: {
     metrics: parts.metrics,
     readiness: () => (phase.isDraining ? NOT_READY : (multiInstance?.readiness() ?? READY)),
     usedSlots: (nodeId) => parts.fleet.load(nodeId)?.used,
+    nodeCounts: parts.fleet.counts,
     settings: httpSettings(config, VERSION, multiInstance?.instanceId),
   });
 

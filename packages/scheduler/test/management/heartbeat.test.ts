@@ -1,5 +1,7 @@
 /** What a heartbeat changes, and what it leaves alone. */
+
 import { describe, expect, it } from 'vitest';
+import { isCalm } from '../../src/management/health/vitals.ts';
 import type { Registration } from '../../src/management/node-registry.ts';
 import { aBeat, COLD_REPORT, createFixture, READY_REPORT, SDK_TRAITS } from './registry-fixture.ts';
 
@@ -140,12 +142,12 @@ describe('a heartbeat', () => {
 
 describe('resources', () => {
   const busy = [
-    ['cpu', { cpuPercent: 85 }],
-    ['gpu', { gpuPercent: 85 }],
+    ['cpu', { cpuPercent: 85.1 }],
+    ['gpu', { gpuPercent: 85.1 }],
     ['memory', { memoryPercent: 99 }],
   ] as const;
   for (const [name, figures] of busy) {
-    it(`at the ${name} threshold exclude the node until they fall`, async () => {
+    it(`above the ${name} threshold exclude the node until they fall`, async () => {
       const { readyNode, beat, of } = createFixture();
       await readyNode();
       await beat({ resources: { ...FIGURES, ...figures } });
@@ -154,6 +156,15 @@ describe('resources', () => {
       expect(of('changed').at(-1)?.view.isCalm).toBe(true);
     });
   }
+
+  it('exactly at a threshold exclude no node, also at 100', async () => {
+    const { readyNode, beat, view } = createFixture();
+    await readyNode();
+    await beat({ resources: { ...FIGURES, cpuPercent: 85, gpuPercent: 85, memoryPercent: 85 } });
+    expect(view('node-1')).toMatchObject({ isCalm: true, health: 'ready' });
+    const full = { cpuPercent: 100, gpuPercent: 100, memoryPercent: 100 };
+    expect(isCalm({ runningJobs: 0, ...full }, full)).toBe(true);
+  });
 
   it('that are unknown count as healthy', async () => {
     const { readyNode, beat, view } = createFixture();

@@ -17,12 +17,12 @@ export function findFault(
 }
 
 export const isCalm = (resources: ResourceReport, limits: Thresholds): boolean =>
-  isBelow(resources.cpuPercent, limits.cpuPercent) &&
-  isBelow(resources.gpuPercent, limits.gpuPercent) &&
-  isBelow(resources.memoryPercent, limits.memoryPercent);
+  isWithin(resources.cpuPercent, limits.cpuPercent) &&
+  isWithin(resources.gpuPercent, limits.gpuPercent) &&
+  isWithin(resources.memoryPercent, limits.memoryPercent);
 
 /** Absent and negative figures are unknown; unknown figures count as healthy. */
-const isBelow = (percent: number | undefined, limit: number): boolean =>
-  percent === undefined || !(percent >= limit);
+const isWithin = (percent: number | undefined, limit: number): boolean =>
+  percent === undefined || !(percent > limit);
 
 const isSane = (percent: number | undefined): boolean => percent === undefined || percent <= 100;

@@ -5,7 +5,7 @@
  * decision never waits, so no decision reads a partial change. A heartbeat changes at most a few bits.
  */
 
-import { hasBit, putBit } from '../../domain/bits.ts';
+import { countBits, hasBit, putBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
 import { isAccepting, type NodeView } from '../../domain/node.ts';
@@ -80,6 +80,8 @@ export interface FleetView {
    */
   reportFree(from: number, maxNodes: number): number | undefined;
   stats(): FleetStats;
+  /** Nodes of all instances: all known ones, those that are not offline, and those that are ready. */
+  counts(): { readonly all: number; readonly online: number; readonly ready: number };
   readonly table: FleetTable;
   /** The numbers of all columns, for other tables about nodes. */
   readonly numbers: NodeNumbers;
@@ -284,6 +286,11 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
       }
       return until < views.length ? until : undefined;
     },
+    counts: () => ({
+      all: fleet.size,
+      online: fleet.size - countBits(facts.words('offline')),
+      ready: countBits(facts.words('ready')),
+    }),
     stats: () => ({
       facts: facts.size(),
       changes: log.count,

@@ -194,6 +194,9 @@ it('is counted for its holder on every instance', async () => {
   for (const each of [a, b, c]) {
     expect(await heldBy(each)).toEqual([2, 2, 0]);
     await eventually(async () => String(await shownBy(each)) === '2,2,0');
+    const { body } = await each.get<ClusterReply>('/api/v1/cluster');
+    expect(body).toMatchObject({ online_instances: 3, total_nodes: 4, online_nodes: 4, ready_nodes: 4 });
+    expect(body.nodes?.map(({ status }) => status)).toEqual(['Ready', 'Ready', 'Ready', 'Ready']);
   }
   // A node that is away is shown for a while, without a holder.
   await socket.stop();

@@ -1,10 +1,11 @@
 /** Operators' view of several instances, and their commands, over HTTP. */
 import { ClusterReply, DeadLettersReply, DeadLetterView, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
+import { viewClusterNode } from '../../../src/transport/http/views/cluster-page-view.ts';
 import { summarizeDeadLetter } from '../../../src/transport/http/views/dead-letter-view.ts';
 import { STARTED_AT } from '../../support/test-cluster.ts';
 import { AUDIO, LETTER, SAID, startClusterServer as start } from './start-cluster-server.ts';
-import { startServer } from './start-server.ts';
+import { REGISTER, startServer } from './start-server.ts';
 
 describe('GET /api/v1/cluster', () => {
   it('instances are shown with their known values only', async () => {
@@ -39,6 +40,10 @@ describe('GET /api/v1/cluster', () => {
       inbox_messages: 0,
       inbox_pending: 0,
       dead_letters: 0,
+      is_online: true,
+      uptime_seconds: expect.any(Number),
+      inbox_length: 0,
+      dlq_length: 0,
     });
     expect(a.uptime_ms).toBeGreaterThan(0);
     // Its clock is ahead of ours.
@@ -46,6 +51,65 @@ describe('GET /api/v1/cluster', () => {
     for (const unknown of ['nodes', 'sessions', 'jobs_in_flight', 'advertise_url'])
       expect(b).not.toHaveProperty(unknown);
     expect(c).toMatchObject({ nodes: 4, sessions: 5, jobs_in_flight: 6, dead_letters: 1 });
+  });
+
+  it('the names that the cluster page of the platform reads are there', async () => {
+    const { get, post, join, die } = await start();
+    await join('b');
+    await die('b', LETTER);
+    await post('/v1/node/register', REGISTER);
+    const { body } = await get('/api/v1/cluster');
+    expect(validator(ClusterReply)(body)).toMatchObject({ ok: true });
+    expect(body).toMatchObject({
+      total_instances: 2,
+      online_instances: 2,
+      total_sessions: 2,
+      total_pending: 0,
+      total_dlq: 1,
+    });
+    const [a, b] = body.instances;
+    expect(a).toMatchObject({ is_online: true, inbox_length: 0, dlq_length: 0 });
+    expect(a.uptime_seconds).toBe(Math.floor(a.uptime_ms / 1_000));
+    expect(b).toMatchObject({ is_online: true, dlq_length: 1 });
+    for (const name of ['total_nodes', 'online_nodes', 'ready_nodes'])
+      expect(body[name]).toBeTypeOf('number');
+  });
+
+  it('nodes are listed as the cluster page of the platform reads them', () => {
+    const node = {
+      node_id: 'n',
+      status: 'ready',
+      used_slots: 1,
+      max_concurrent_jobs: 4,
+      ready_types: ['asr'],
+    };
+    const profile = { installedTypes: ['asr', 'nmt'], installedServices: ['a', 'b'], readyServices: ['a'] };
+    expect(viewClusterNode(node as never, profile as never)).toEqual({
+      node_id: 'n',
+      platform: '',
+      online: true,
+      status: 'Ready',
+      cpu_usage: 0,
+      memory_usage: 0,
+      gpu_usage: null,
+      current_jobs: 1,
+      max_concurrent_jobs: 4,
+      last_heartbeat: 0,
+      services: [
+        { service_id: 'a', status: 'running' },
+        { service_id: 'b', status: 'stopped' },
+      ],
+      capabilities: [
+        { service_type: 'asr', ready: true },
+        { service_type: 'nmt', ready: false },
+      ],
+    });
+    const statusOf = (status: string) => viewClusterNode({ ...node, status } as never, undefined).status;
+    expect(['registering', 'degraded', 'offline'].map(statusOf)).toEqual([
+      'WarmingUp',
+      'NotReady',
+      'NotReady',
+    ]);
   });
 
   it('a single process is shown as embedded, with zeros', async () => {

@@ -14,25 +14,37 @@ import {
   printMessageName,
   readMessageName,
 } from '../../../cluster/messaging/message-name.ts';
+import type { NodeId } from '../../../domain/ids.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 import { createPageCursors, INVALID_CURSOR } from '../requests/page-cursor.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
+import { viewClusterNode, viewTotals } from '../views/cluster-page-view.ts';
 import { viewCluster } from '../views/cluster-view.ts';
 import { summarizeDeadLetter, viewDeadLetter } from '../views/dead-letter-view.ts';
+import { listNodes, type NodeServices } from '../views/list-nodes.ts';
 
 const PAGE = 100;
 
 export function addClusterRoutes(
   routes: Routes,
-  { clock, ids }: Pick<HttpServices, 'clock' | 'ids'>,
+  services: NodeServices & Pick<HttpServices, 'clock' | 'ids' | 'nodeCounts'>,
   { reader, deadLetters }: NonNullable<HttpServices['cluster']>,
 ): void {
+  const { clock, ids, registry, remoteNodes } = services;
   const cursors = createPageCursors(ids.digest);
+  const profileOf = (nodeId: NodeId) => (remoteNodes?.find(nodeId) ?? registry.get(nodeId))?.view.profile;
 
-  routes.add('GET', '/api/v1/cluster', {}, async () => viewCluster(await reader.read()));
+  routes.add('GET', '/api/v1/cluster', {}, async () => {
+    const [view, { nodes }] = await Promise.all([reader.read(), listNodes(services, { limit: PAGE })]);
+    const counts = services.nodeCounts?.() ?? { all: 0, online: 0, ready: 0 };
+    return viewCluster(view, {
+      ...viewTotals(view, counts),
+      nodes: nodes.map((node) => viewClusterNode(node, profileOf(node.node_id))),
+    });
+  });
 
   routes.add<{ Querystring: DeadLettersQuery }>(
     'GET',

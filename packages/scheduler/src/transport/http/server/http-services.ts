@@ -23,6 +23,7 @@ import type { JobService } from '../../../runtime/job-service.ts';
 import type { SessionService } from '../../../session/session-service.ts';
 import type { AudioTokens } from '../../access/audio-tokens.ts';
 import type { Gate } from '../../access/gate.ts';
+import type { NodeCounts } from '../views/cluster-page-view.ts';
 import type { MeasuredFacts } from '../views/metrics-view.ts';
 import type { RemoteNodes } from '../views/remote-nodes.ts';
 
@@ -131,5 +132,7 @@ export interface HttpServices {
   };
   /** Leases held on a node; absent: the node's last report is shown. */
   readonly usedSlots?: (nodeId: NodeId) => number | undefined;
+  /** Of the nodes of all instances. */
+  readonly nodeCounts?: () => NodeCounts;
   readonly settings: HttpSettings;
 }

@@ -2,15 +2,12 @@
 import type { ClusterInstance, ClusterReply } from '@lingua/protocol';
 import type { ClusterView, InstanceLine } from '../../../cluster/operators/cluster-view.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
+import { viewOnlineInstance } from './cluster-page-view.ts';
 
-export const viewCluster = ({
-  at,
-  instanceId,
-  store,
-  instances,
-  orphans,
-  warnings,
-}: ClusterView): ClusterReply => ({
+export const viewCluster = (
+  { at, instanceId, store, instances, orphans, warnings }: ClusterView,
+  page: Omit<ClusterReply, 'instance_id' | 'store' | 'instances' | 'orphaned' | 'warnings'>,
+): ClusterReply => ({
   instance_id: instanceId,
   store: omitUndefined({ mode: store.mode, ok: store.isOk, detail: store.detail }),
   instances: instances.map((line) => viewInstance(line, at)),
@@ -19,19 +16,19 @@ export const viewCluster = ({
     dead_letters: orphan.deadLetters,
   })),
   warnings: [...warnings],
+  ...page,
 });
 
-const viewInstance = (
-  { instanceId, state, instance, figures, inbox }: InstanceLine,
-  at: number,
-): ClusterInstance =>
-  omitUndefined({
+function viewInstance(line: InstanceLine, at: number): ClusterInstance {
+  const { instanceId, state, instance, figures, inbox } = line;
+  // The clocks of two machines differ, so the difference may be negative.
+  const uptimeMs = instance === undefined ? undefined : Math.max(0, at - instance.startedAt);
+  return omitUndefined({
     instance_id: instanceId,
     state,
     incarnation: instance?.incarnation,
     started_at_ms: instance?.startedAt,
-    // The clocks of two machines differ, so the difference may be negative.
-    uptime_ms: instance === undefined ? undefined : Math.max(0, at - instance.startedAt),
+    uptime_ms: uptimeMs,
     hostname: instance?.hostname,
     pid: instance?.pid,
     version: instance?.version,
@@ -43,4 +40,6 @@ const viewInstance = (
     inbox_messages: inbox?.messages,
     inbox_pending: inbox?.delivered,
     dead_letters: inbox?.dead,
+    ...viewOnlineInstance(line, uptimeMs),
   });
+}
