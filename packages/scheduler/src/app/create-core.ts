@@ -100,7 +100,6 @@ export function createCore(deps: CoreDeps) {
   // Cold path: the nodes, and the link to them.
   const { registry, modelReports, link, localLink, knowledge, endpoints } = createNodes({
     ...tools,
-    chance,
     fleet,
     sockets,
     ledger,

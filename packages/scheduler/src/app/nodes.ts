@@ -9,7 +9,6 @@ import type { RegistryEvents } from '../management/node-registry.ts';
 import type { AudioFetcher } from '../ports/audio-fetcher.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { CapacityLedger } from '../ports/capacity-ledger.ts';
-import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Locks } from '../ports/locks.ts';
@@ -30,7 +29,6 @@ import { linkSettings, managementSettings, modelReportSettings } from './setting
 export function createNodes(parts: {
   readonly config: Config;
   readonly clock: Clock;
-  readonly chance: Chance;
   readonly ids: IdSource;
   readonly meter: Meter;
   readonly log: Log;
@@ -49,7 +47,7 @@ export function createNodes(parts: {
   /** A node lacks a model. Called once per service, version and window, on one of all instances. */
   readonly withdrawn: (serviceId: string, version: string) => void;
 }) {
-  const { config, clock, chance, ids, meter, log, fleet, sockets, ledger, nodeIdClaims, mailbox } = parts;
+  const { config, clock, ids, meter, log, fleet, sockets, ledger, nodeIdClaims, mailbox } = parts;
   const { audio, references, multiInstance, jobs } = parts;
 
   const events: RegistryEvents = {
@@ -73,7 +71,6 @@ export function createNodes(parts: {
   };
   const registry = createNodeRegistry({
     clock,
-    chance,
     ids,
     ledger,
     nodeIdClaims,

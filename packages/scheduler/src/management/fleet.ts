@@ -4,7 +4,6 @@ import type { NodeId } from '../domain/ids.ts';
 import { isAccepting, NODE_HEALTHS, type NodeHealth } from '../domain/node.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { CapacityLedger, NodeCapacity } from '../ports/capacity-ledger.ts';
-import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Log } from '../ports/log.ts';
@@ -23,7 +22,6 @@ import type { ManagementSettings } from './settings.ts';
 
 export interface RegistryDeps {
   readonly clock: Clock;
-  readonly chance: Chance;
   readonly ids: IdSource;
   readonly ledger: CapacityLedger;
   readonly nodeIdClaims: NodeIdClaims;
@@ -47,7 +45,7 @@ export interface Fleet {
   /** Nodes that are ejected or on probation, or have marks: only for these does the outcome of a job change anything. */
   isDoubted(nodeId: NodeId): boolean;
   /** Returns the service type of an id on this node. */
-  typerOf(node: RegisteredNode): TypeOf;
+  typerOf(node: Pick<RegisteredNode, 'report'>): TypeOf;
   /** The share of ejected nodes stays within the limit if this node is ejected. */
   canSpare(node: RegisteredNode): boolean;
   /** Sends changes to selection and the ledger, and the new health to the node. */

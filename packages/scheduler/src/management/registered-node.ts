@@ -16,14 +16,12 @@ import { isCalm } from './health/vitals.ts';
 import type { Hidden } from './marks/marked-services.ts';
 import type { Mark, MaybeMarks } from './marks/marks.ts';
 import type { MarkedService, NodeStatus } from './node-registry.ts';
-import { INTERVAL_JITTER, LEGACY_INTERVAL_MS, type ManagementSettings, type Thresholds } from './settings.ts';
+import { LEGACY_INTERVAL_MS, type ManagementSettings, type Thresholds } from './settings.ts';
 
 /** Replaced as a whole by each registration. */
 export interface NodeIdentity {
   readonly credential: string;
   readonly registeredAt: number;
-  /** The heartbeat interval that was sent to the node. */
-  readonly intervalMs: number;
   readonly traits: NodeTraits;
   readonly hardware?: Hardware;
   readonly endpoint?: string;
@@ -107,16 +105,15 @@ const isSameList = (a: readonly string[], b: readonly string[]): boolean =>
 /** Age at which the last heartbeat is stale. Legacy nodes ignore the interval that they are sent. */
 export function staleAfterMs({ identity }: RegisteredNode, settings: ManagementSettings): number {
   if (settings.heartbeatStaleMs !== undefined) return settings.heartbeatStaleMs;
+  const { heartbeatIntervalMs } = settings;
   const isLegacyNode = identity.traits.supports === undefined;
-  return (
-    3 * (isLegacyNode ? Math.max(settings.heartbeatIntervalMs, LEGACY_INTERVAL_MS) : identity.intervalMs)
-  );
+  return 3 * (isLegacyNode ? Math.max(heartbeatIntervalMs, LEGACY_INTERVAL_MS) : heartbeatIntervalMs);
 }
 
 /** The longest heartbeat interval to expect of any node. */
 export const longestIntervalMs = ({ heartbeatStaleMs, heartbeatIntervalMs }: ManagementSettings): number =>
   heartbeatStaleMs === undefined
-    ? Math.max(heartbeatIntervalMs * (1 + INTERVAL_JITTER), LEGACY_INTERVAL_MS)
+    ? Math.max(heartbeatIntervalMs, LEGACY_INTERVAL_MS)
     : Math.round(heartbeatStaleMs / 3);
 
 /** Time without a heartbeat after which the node is offline: never before it is stale. */

@@ -37,6 +37,3 @@ export interface ManagementSettings {
 
 /** The heartbeat interval of legacy nodes, which ignore the one they are sent. */
 export const LEGACY_INTERVAL_MS = 15_000;
-
-/** Each node gets an interval that is shorter or longer by up to this share, so that heartbeats do not come all at once. */
-export const INTERVAL_JITTER = 0.1;

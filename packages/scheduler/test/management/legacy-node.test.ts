@@ -30,8 +30,7 @@ describe('a legacy node', () => {
   });
 
   it('may ignore the heartbeat interval', async () => {
-    const { setChance, join, beat, clock, of } = createFixture();
-    setChance(0);
+    const { join, beat, clock, of } = createFixture({ heartbeatIntervalMs: 5_000 });
     await join();
     await beat();
     for (let round = 0; round < 10; round += 1) {

@@ -32,14 +32,6 @@ describe('a registration', () => {
     expect(await registry.register(nameless)).toMatchObject({ kind: 'registered', nodeId: 'node-made-1' });
   });
 
-  it('spreads the interval by a tenth either way', async () => {
-    const { join, setChance } = createFixture();
-    setChance(0);
-    expect((await join({ nodeId: 'node-a' })).heartbeatIntervalMs).toBe(13_500);
-    setChance(0.999_999);
-    expect((await join({ nodeId: 'node-b' })).heartbeatIntervalMs).toBe(16_500);
-  });
-
   it('gives the default slots to a node that declares none', async () => {
     const { join, view } = createFixture();
     await join({ nodeId: 'node-a' });

@@ -104,11 +104,9 @@ export function createFixture(
   const name = () => `node-made-${++made}`;
   const ignore = () => {};
   const key = (metric: MetricName, labels: object = {}) => [metric, ...Object.values(labels)].join(' ');
-  let chance = 0.5;
 
   const registry = createNodeRegistry({
     clock,
-    chance: () => chance,
     ids: {
       nodeId: name,
       jobId: name,
@@ -174,9 +172,6 @@ export function createFixture(
         }),
       );
       return () => open();
-    },
-    setChance: (value: number) => {
-      chance = value;
     },
     /** The names of what was told since the last call. */
     news: () => told.splice(0).map(({ event }) => event),

@@ -4,8 +4,7 @@ import { COLD_REPORT, createFixture, SDK_TRAITS } from './registry-fixture.ts';
 
 describe('silence', () => {
   it('makes a node stale after three intervals, and then offline', async () => {
-    const { setChance, readyNode, clock, view, told, news } = createFixture();
-    setChance(0); // told 13.5 s
+    const { readyNode, clock, view, told, news } = createFixture({ heartbeatIntervalMs: 13_500 });
     await readyNode({ traits: SDK_TRAITS });
     news();
     await clock.advance(40_000);

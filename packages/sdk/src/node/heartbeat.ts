@@ -16,13 +16,12 @@ export function createHeartbeat(deps: {
   let isBeating = false;
 
   function next(intervalMs: number): void {
-    // Early rather than late: the scheduler counts missed intervals.
     timer = setTimeout(
       () => {
         deps.send();
         next(intervalMs);
       },
-      intervalMs * (0.85 + 0.15 * deps.chance()),
+      nextBeatMs(intervalMs, deps.chance()),
     );
   }
 
@@ -42,6 +41,12 @@ export function createHeartbeat(deps: {
     },
   };
 }
+
+/** Each heartbeat is earlier or later by up to this share of the interval: nodes that started together drift apart. */
+const JITTER = 0.2;
+
+export const nextBeatMs = (intervalMs: number, chance: number): number =>
+  intervalMs * (1 - JITTER + 2 * JITTER * chance);
 
 const SHORTEST_MS = 20;
 const LONGEST_MS = 600_000;

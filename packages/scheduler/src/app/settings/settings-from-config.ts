@@ -6,7 +6,7 @@ import { credentialsOf } from '../../config/tokens.ts';
 import type { CoreServices } from '../../domain/requirements.ts';
 import type { CatalogueSettings } from '../../management/catalogue/catalogue-state.ts';
 import type { ModelReportSettings } from '../../management/marks/model-reports.ts';
-import { INTERVAL_JITTER, type ManagementSettings } from '../../management/settings.ts';
+import type { ManagementSettings } from '../../management/settings.ts';
 import type { JobServiceSettings } from '../../runtime/create-job-service.ts';
 import type { SessionServiceDeps } from '../../session/create-session-service.ts';
 import type { AccessSettings } from '../../transport/access/create-gate.ts';
@@ -99,11 +99,13 @@ export const linkSettings = ({ scheduler }: Config): NodeLinkSettings => ({
   committedMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
 });
 
+/** A node sends each heartbeat earlier or later by up to this share of the interval. */
+const HEARTBEAT_JITTER = 0.2;
 /** A node that has a job names it in its next heartbeat; this much later the heartbeat has been received. */
 const HEARTBEAT_ARRIVAL_MS = 2_000;
 
 const abandonedLeaseMs = ({ reservation_ttl_ms, node_health }: Config['scheduler']): number => {
-  const longestIntervalMs = node_health.heartbeat_interval_seconds * SECOND * (1 + INTERVAL_JITTER);
+  const longestIntervalMs = node_health.heartbeat_interval_seconds * SECOND * (1 + HEARTBEAT_JITTER);
   return Math.max(reservation_ttl_ms, longestIntervalMs + HEARTBEAT_ARRIVAL_MS);
 };
 

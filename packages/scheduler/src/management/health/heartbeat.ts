@@ -62,8 +62,9 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
     if (isHomecoming && !comeHome(node)) return { kind: 'unknown_node' };
 
     if (beat.report !== undefined) {
+      const { report, profile } = node;
       learn(node, beat.report);
-      marks.claimed(node, beat.report);
+      marks.claimed(node, { report, profile });
     }
     node.slots = soundSlots(beat.slots, node.slots);
     node.resources = beat.resources;

@@ -1,12 +1,11 @@
 /** Cold path: keeps the marks of the nodes of this instance and updates selection. A node without marks costs nothing here. */
-import type { CapabilityReport } from '../../domain/capability-report.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { ServiceUse } from '../../domain/service-use.ts';
 import type { Fleet, RegistryDeps } from '../fleet.ts';
 import { afterNothing as afterNoProof } from '../health/ejection.ts';
 import type { MarkResult } from '../node-registry.ts';
 import type { RegisteredNode } from '../registered-node.ts';
-import { readinessIn, usedAmong } from './marked-services.ts';
+import { isReportedReady, usedAmong } from './marked-services.ts';
 import {
   afterClaims,
   afterFailure,
@@ -17,6 +16,9 @@ import {
   afterTime,
   type Marks,
 } from './marks.ts';
+
+/** What the node says of itself, and what follows from it. */
+export type Reported = Pick<RegisteredNode, 'report' | 'profile'>;
 
 export type MarkKeeper = ReturnType<typeof createMarkKeeper>;
 
@@ -95,13 +97,14 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
       put(node, afterNothing(marks, used, clock.now()));
     },
 
-    /** The new parts of the report are already in the node's profile. The caller publishes the node. */
-    claimed(node: RegisteredNode, parts: Partial<CapabilityReport>): void {
-      const { marks, profile } = node;
-      if (marks === undefined) return;
-      const typeOf = fleet.typerOf(node);
-      const readiness = (serviceId: string) => readinessIn(parts, profile, typeOf, serviceId);
-      fleet.setMarks(node, afterClaims(marks, readiness, clock.now()));
+    /** The node already has its new report and profile; `before` are the earlier ones. The caller publishes the node. */
+    claimed(node: RegisteredNode, before: Reported): void {
+      const { marks } = node;
+      if (marks === undefined || before.report === node.report) return;
+      const isReady = (reported: Reported, serviceId: string) =>
+        isReportedReady(reported.report, reported.profile, fleet.typerOf(reported), serviceId);
+      const becameReady = (serviceId: string) => isReady(node, serviceId) && !isReady(before, serviceId);
+      fleet.setMarks(node, afterClaims(marks, becameReady, clock.now()));
     },
 
     /** Returns whether a mark ended. The caller publishes the node. */

@@ -3,7 +3,7 @@ import type { CapabilityReport } from '../../domain/capability-report.ts';
 import { ANY } from '../../domain/language.ts';
 import { type NodeProfile, SERVICE_TYPES } from '../../domain/profile.ts';
 import type { ServiceUse } from '../../domain/service-use.ts';
-import { isHidden, type Mark, type Marks, type Readiness } from './marks.ts';
+import { isHidden, type Mark, type Marks } from './marks.ts';
 
 /** Undefined: the service type is not known. */
 export type TypeOf = (serviceId: string) => string | undefined;
@@ -80,20 +80,16 @@ export function usedAmong(
   return used;
 }
 
-/** What a new report, already part of `profile`, says about one service. */
-export function readinessIn(
-  parts: Partial<CapabilityReport>,
+/** Whether the node reports the service as ready; `profile` and `typeOf` follow from its report. */
+export function isReportedReady(
+  { types }: Pick<CapabilityReport, 'types'>,
   profile: NodeProfile,
   typeOf: TypeOf,
   serviceId: string,
-): Readiness {
-  const { services, serviceStates, types } = parts;
-  if (services === undefined && serviceStates === undefined && types === undefined) return 'unsaid';
+): boolean {
   const type = typeOf(serviceId);
   const isTypeReady = type !== undefined && (profile.readyTypes === ANY || profile.readyTypes.includes(type));
-  if (type !== undefined && types !== undefined && !isTypeReady) return 'not_ready';
+  if (type !== undefined && types !== undefined && !isTypeReady) return false;
   // A node that lists services without this one does not have it; a node that lists none only reports types.
-  const isReady =
-    profile.installedServices.length > 0 ? profile.readyServices.includes(serviceId) : isTypeReady;
-  return isReady ? 'ready' : 'not_ready';
+  return profile.installedServices.length > 0 ? profile.readyServices.includes(serviceId) : isTypeReady;
 }

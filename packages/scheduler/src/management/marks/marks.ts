@@ -31,10 +31,6 @@ export interface Mark {
   readonly since: number;
   /** End of the phase; a probation has no end. */
   readonly until: number;
-  /** After the mark the node reported the service as not ready: a later "ready" means that something has changed. */
-  readonly wasNotReady: boolean;
-  /** A probe has failed: a "ready" in the node's report alone no longer ends the mark. */
-  readonly isDoubted: boolean;
   /** The service was reported again although the mark kept jobs away: the mark must keep away more jobs. */
   readonly reach: MarkReach;
 }
@@ -48,9 +44,6 @@ export type MaybeMarks = Marks | undefined;
 /** Selection sends the node no jobs for the service. */
 export const isHidden = ({ phase }: Mark): boolean => phase !== 'probation';
 
-/** What the node's own report says about a service. */
-export type Readiness = 'ready' | 'not_ready' | 'unsaid';
-
 export function afterReport(
   marks: MaybeMarks,
   serviceId: string,
@@ -61,9 +54,8 @@ export function afterReport(
   if (known === undefined) return putLast(marks, serviceId, newMark(settings, now), settings.maxPerNode);
   const isContradicted = known.phase !== 'marked';
   if (!isContradicted && now - known.since < settings.debounceMs) return marks as Marks;
-  const isDoubted = known.isDoubted || isContradicted;
   const reach = isContradicted ? known.reach : WIDER[known.reach];
-  return putLast(marks, serviceId, { ...newMark(settings, now), isDoubted, reach }, settings.maxPerNode);
+  return putLast(marks, serviceId, { ...newMark(settings, now), reach }, settings.maxPerNode);
 }
 
 /** A job that uses these services was placed: it probes those on probation. */
@@ -91,9 +83,7 @@ export const afterFailure = (
   now: number,
 ): Marks =>
   change(marks, (mark, serviceId) =>
-    mark.phase === 'probing' && used.has(serviceId)
-      ? { ...newMark(settings, now), isDoubted: true, reach: mark.reach }
-      : mark,
+    mark.phase === 'probing' && used.has(serviceId) ? { ...newMark(settings, now), reach: mark.reach } : mark,
   ) as Marks;
 
 /** A probe ended without saying anything about the service: the next job may be a probe. */
@@ -106,26 +96,16 @@ export const afterNothing = (marks: Marks, used: ReadonlySet<string>, now: numbe
 export const afterTime = (marks: Marks, now: number): Marks =>
   change(marks, (mark) => (isHidden(mark) && now >= mark.until ? onProbation(mark, now) : mark)) as Marks;
 
-/** The node has sent a report about its services. */
-export const afterClaims = (
-  marks: Marks,
-  readinessOf: (serviceId: string) => Readiness,
-  now: number,
-): Marks =>
-  change(marks, (mark, serviceId) => {
-    if (mark.phase !== 'marked') return mark;
-    const readiness = readinessOf(serviceId);
-    if (readiness === 'not_ready') return mark.wasNotReady ? mark : { ...mark, wasNotReady: true };
-    if (readiness === 'unsaid' || (mark.isDoubted && !mark.wasNotReady)) return mark;
-    return onProbation(mark, now);
-  }) as Marks;
+/** The node's report has changed. A service that was reported as ready before the mark, too, is no news: only a change to ready is. */
+export const afterClaims = (marks: Marks, becameReady: (serviceId: string) => boolean, now: number): Marks =>
+  change(marks, (mark, serviceId) =>
+    mark.phase === 'marked' && becameReady(serviceId) ? onProbation(mark, now) : mark,
+  ) as Marks;
 
 const newMark = ({ ttlMs }: MarkSettings, now: number): Mark => ({
   phase: 'marked',
   since: now,
   until: now + ttlMs,
-  wasNotReady: false,
-  isDoubted: false,
   reach: 'service',
 });
 

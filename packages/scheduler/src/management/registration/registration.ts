@@ -7,7 +7,7 @@ import type { Fleet, RegistryDeps } from '../fleet.ts';
 import type { MarkKeeper } from '../marks/mark-keeper.ts';
 import type { RegisterOutcome, Registration } from '../node-registry.ts';
 import { isConnected, type NodeIdentity, type RegisteredNode } from '../registered-node.ts';
-import { INTERVAL_JITTER, type ManagementSettings } from '../settings.ts';
+import type { ManagementSettings } from '../settings.ts';
 import { type Admission, type Claim, newRecord, prepareAdmission } from './admission.ts';
 import type { Understand } from './profile.ts';
 import { excessOf, excessOfPairs } from './report-limits.ts';
@@ -32,7 +32,7 @@ export function createRegistrations(
   marks: Pick<MarkKeeper, 'inherit' | 'claimed'>,
   departed: (nodeId: NodeId) => Promise<void> | undefined,
 ): Registrations {
-  const { clock, chance, nodeIdClaims, events, ids, ledger, log, meter, settings } = deps;
+  const { clock, nodeIdClaims, events, ids, ledger, log, meter, settings } = deps;
   const { profileOf } = fleet;
   const arriving = new Map<NodeId, number>();
 
@@ -88,18 +88,15 @@ export function createRegistrations(
     const now = clock.now();
     const admission = prepareAdmission(known, registration, claim, { profileOf, settings, now });
     const hardware = registration.hardware ?? known?.identity.hardware;
-    const intervalMs = Math.round(
-      settings.heartbeatIntervalMs * (1 - INTERVAL_JITTER + 2 * INTERVAL_JITTER * chance()),
-    );
     const identity = identify(
       registration,
       fleet.shareTraits(admission.traits),
       hardware && fleet.shareHardware(hardware),
       admission.endpoint,
-      intervalMs,
       now,
     );
     const node = known ?? newRecord(nodeId, identity, admission, now);
+    const before = { report: node.report, profile: node.profile };
     if (known === undefined) fleet.add(node);
     node.identity = identity;
     node.generation = generation;
@@ -111,7 +108,7 @@ export function createRegistrations(
     node.report = fleet.shareReport(admission.report);
     node.profile = admission.profile;
     if (known === undefined) marks.inherit(node, deps.markedElsewhere?.(nodeId) ?? []);
-    marks.claimed(node, node.report);
+    marks.claimed(node, before);
     node.resources = admission.resources;
     node.slots = admission.slots;
     node.declared = { ...told, claim: generation };
@@ -120,8 +117,9 @@ export function createRegistrations(
     events.loaded(nodeId, load);
     if (!claim.isBesideSocket) events.connected(nodeId, registration.runningJobIds);
     const { health } = node.health;
+    const { heartbeatIntervalMs } = settings;
     log.info({ node_id: nodeId, generation, channel: node.channel, health }, 'node registered');
-    return { kind: 'registered', nodeId, generation, health, heartbeatIntervalMs: intervalMs, isReturning };
+    return { kind: 'registered', nodeId, generation, health, heartbeatIntervalMs, isReturning };
   }
 
   /** The ledger may or may not have the node: a known node is declared again by the next scan, a new one is removed. */
@@ -208,12 +206,10 @@ const identify = (
   traits: NodeIdentity['traits'],
   hardware: NodeIdentity['hardware'],
   endpoint: string | undefined,
-  intervalMs: number,
   registeredAt: number,
 ): NodeIdentity => ({
   credential,
   registeredAt,
-  intervalMs,
   traits,
   ...(hardware !== undefined && { hardware }),
   ...(endpoint !== undefined && { endpoint }),

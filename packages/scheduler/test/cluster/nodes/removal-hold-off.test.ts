@@ -31,8 +31,7 @@ it.each<[string, Settings]>([
   ['with a short staleness limit', { 'scheduler.heartbeat_stale_ms': 1_500 }],
 ])('removals are held off for the longest TTL of a record: %s', async (_, settings) => {
   const config = configOf(settings);
-  const { registry, join, setChance } = createFixture(managementSettings(config));
-  setChance(LONGEST);
+  const { registry, join } = createFixture(managementSettings(config));
   await join({ nodeId: 'sdk', traits: { ...TRAITS, supports: ['job_ack'] } });
   await join({ nodeId: 'legacy', traits: TRAITS });
   const intervals = ['sdk', 'legacy'].map((nodeId) => registry.get(nodeId)?.intervalMs ?? 0);

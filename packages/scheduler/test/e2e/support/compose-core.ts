@@ -42,7 +42,6 @@ export function composeCore(deps: {
   const fleet = createFleetView();
   const registry = createNodeRegistry({
     clock,
-    chance: Math.random,
     ids,
     ledger: { ...ledger, ...deps.coldLedger },
     nodeIdClaims: createNodeIdClaims({ maxNodes: config.scheduler.max_nodes }),

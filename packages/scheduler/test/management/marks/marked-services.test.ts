@@ -1,6 +1,6 @@
 /** MODEL_NOT_AVAILABLE and types: most jobs ask for a type, so a mark on a service must reach them, and only them. */
 import { describe, expect, it } from 'vitest';
-import { hiddenBy, readinessIn, usedAmong } from '../../../src/management/marks/marked-services.ts';
+import { hiddenBy, isReportedReady, usedAmong } from '../../../src/management/marks/marked-services.ts';
 import {
   afterClaims,
   afterPlacement,
@@ -26,7 +26,7 @@ function marksOn(...ids: string[]): Marks {
   for (const id of ids) marks = afterReport(marks, id, RULES, NOW);
   return marks as Marks;
 }
-const onTrial = (marks: Marks) => afterClaims(marks, () => 'ready', NOW + 1);
+const onTrial = (marks: Marks) => afterClaims(marks, () => true, NOW + 1);
 const used = (marks: Marks, ready: readonly string[], use: { types?: string[]; services?: string[] }) =>
   [...usedAmong(marks, profile(...ready), typeOf, { types: [], services: [], ...use })].sort();
 
@@ -99,26 +99,19 @@ describe('MODEL_NOT_AVAILABLE: a job uses a marked service', () => {
   });
 });
 
-describe('MODEL_NOT_AVAILABLE: a report of the node says of a service', () => {
-  const parts = { services: [{ serviceId: 'm2m' }] };
-
-  it('nothing, if it contains no services, states or types', () => {
-    expect(readinessIn({ models: [] }, profile('m2m'), typeOf, 'm2m')).toBe('unsaid');
-    expect(readinessIn({}, profile('m2m'), typeOf, 'm2m')).toBe('unsaid');
-  });
-
+describe('MODEL_NOT_AVAILABLE: a report says of a service', () => {
   it('whether it is ready, by its id', () => {
-    expect(readinessIn(parts, profile('m2m'), typeOf, 'm2m')).toBe('ready');
-    expect(readinessIn(parts, profile('m2m'), typeOf, 'nllb')).toBe('not_ready');
+    expect(isReportedReady({}, profile('m2m'), typeOf, 'm2m')).toBe(true);
+    expect(isReportedReady({}, profile('m2m'), typeOf, 'nllb')).toBe(false);
     const stopped = { ...profile('m2m'), readyServices: [] };
-    expect(readinessIn({ serviceStates: new Map() }, stopped, typeOf, 'm2m')).toBe('not_ready');
+    expect(isReportedReady({}, stopped, typeOf, 'm2m')).toBe(false);
   });
 
   it('whether it is ready, by its type, if it lists no services', () => {
     const types = { types: [{ type: 'nmt', isReady: true }] };
-    expect(readinessIn(types, { ...profile(), readyTypes: ['nmt'] }, typeOf, 'm2m')).toBe('ready');
-    expect(readinessIn(types, { ...profile(), readyTypes: ['tts'] }, typeOf, 'm2m')).toBe('not_ready');
-    expect(readinessIn(types, { ...profile(), readyTypes: ['nmt'] }, typeOf, 'strange')).toBe('not_ready');
-    expect(readinessIn(types, { ...profile('m2m'), readyTypes: ['tts'] }, typeOf, 'm2m')).toBe('not_ready');
+    expect(isReportedReady(types, { ...profile(), readyTypes: ['nmt'] }, typeOf, 'm2m')).toBe(true);
+    expect(isReportedReady(types, { ...profile(), readyTypes: ['tts'] }, typeOf, 'm2m')).toBe(false);
+    expect(isReportedReady(types, { ...profile(), readyTypes: ['nmt'] }, typeOf, 'strange')).toBe(false);
+    expect(isReportedReady(types, { ...profile('m2m'), readyTypes: ['tts'] }, typeOf, 'm2m')).toBe(false);
   });
 });

@@ -12,7 +12,6 @@ import {
   type MarkPhase,
   type Marks,
   type MaybeMarks,
-  type Readiness,
 } from '../../../src/management/marks/marks.ts';
 import { SETTINGS } from '../registry-fixture.ts';
 
@@ -21,9 +20,9 @@ const NOW = 1_000_000;
 const S = new Set(['s']);
 
 const marked = afterReport(undefined, 's', RULES, NOW);
-const claim = (marks: Marks, readiness: Readiness, now = NOW + 1): Marks =>
-  afterClaims(marks, () => readiness, now);
-const onTrial = claim(marked, 'ready');
+const claim = (marks: Marks, becameReady: boolean, now = NOW + 1): Marks =>
+  afterClaims(marks, () => becameReady, now);
+const onTrial = claim(marked, true);
 const probing = afterPlacement(onTrial, S, RULES, NOW + 2);
 const phaseOf = (marks: MaybeMarks): MarkPhase | undefined => marks?.get('s')?.phase;
 
@@ -41,9 +40,8 @@ describe('MODEL_NOT_AVAILABLE: a mark', () => {
     expect(later.get('s')).toMatchObject({ until: NOW + RULES.debounceMs + RULES.ttlMs, reach: 'type' });
   });
 
-  it('becomes a probation when the node reports the service as ready', () => {
-    expect(phaseOf(claim(marked, 'unsaid'))).toBe('marked');
-    expect(phaseOf(claim(marked, 'not_ready'))).toBe('marked');
+  it('becomes a probation when the report of the service changes to ready', () => {
+    expect(claim(marked, false)).toBe(marked);
     expect(phaseOf(onTrial)).toBe('probation');
   });
 
@@ -52,15 +50,14 @@ describe('MODEL_NOT_AVAILABLE: a mark', () => {
     expect(afterSuccess(marked, new Set(['t']))).toBe(marked);
   });
 
-  it('returns when the probe fails; then a reported "ready" is ignored', () => {
+  it('returns for its whole time when the probe fails', () => {
     for (const again of [
       afterReport(probing, 's', RULES, NOW + 3),
       afterReport(onTrial, 's', RULES, NOW + 3),
       afterFailure(probing, S, RULES, NOW + 3),
     ]) {
       expect(again.get('s')).toMatchObject({ phase: 'marked', until: NOW + 3 + RULES.ttlMs });
-      expect(claim(again, 'ready')).toBe(again);
-      expect(phaseOf(claim(claim(again, 'not_ready'), 'ready'))).toBe('probation');
+      expect(claim(again, false)).toBe(again);
       expect(phaseOf(afterTime(again, NOW + 3 + RULES.ttlMs))).toBe('probation');
     }
   });
@@ -87,16 +84,13 @@ describe('MODEL_NOT_AVAILABLE: a mark', () => {
 
 type Act =
   | { kind: 'report' | 'placed' | 'success' | 'failure'; id: string }
-  | { kind: 'claim'; readiness: Readiness }
+  | { kind: 'claim'; becameReady: boolean }
   | { kind: 'wait'; ms: number };
 
 const id = fc.constantFrom('s', 't', 'u');
 const act: fc.Arbitrary<Act> = fc.oneof(
   fc.record({ kind: fc.constantFrom('report', 'placed', 'success', 'failure'), id }),
-  fc.record({
-    kind: fc.constant('claim' as const),
-    readiness: fc.constantFrom('ready', 'not_ready', 'unsaid'),
-  }),
+  fc.record({ kind: fc.constant('claim' as const), becameReady: fc.boolean() }),
   fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 70_000 }) }),
 ) as fc.Arbitrary<Act>;
 
@@ -106,7 +100,7 @@ function perform(marks: MaybeMarks, one: Act, now: number): MaybeMarks {
   if (one.kind === 'placed') return afterPlacement(marks, new Set([one.id]), RULES, now);
   if (one.kind === 'success') return afterSuccess(marks, new Set([one.id]));
   if (one.kind === 'failure') return afterFailure(marks, new Set([one.id]), RULES, now);
-  if (one.kind === 'claim') return afterClaims(marks, () => one.readiness, now);
+  if (one.kind === 'claim') return claim(marks, one.becameReady, now);
   return afterTime(marks, now);
 }
 
@@ -147,7 +141,7 @@ describe('MODEL_NOT_AVAILABLE: in every history', () => {
     );
   });
 
-  it('a node that always reports ready gets one failing job per mark', () => {
+  it('a node that reports ready as before gets one failing job per mark', () => {
     const beats = fc.integer({ min: 1, max: 30 });
     fc.assert(
       fc.property(beats, fc.integer({ min: 1, max: 4 }), (beatEvery, answerAfter) => {
@@ -158,7 +152,7 @@ describe('MODEL_NOT_AVAILABLE: in every history', () => {
         for (let second = 0; second < (lives * RULES.ttlMs) / 1_000; second += 1) {
           const now = NOW + second * 1_000;
           if (marks !== undefined) marks = afterTime(marks, now);
-          if (marks !== undefined && second % beatEvery === 0) marks = claim(marks, 'ready', now);
+          if (marks !== undefined && second % beatEvery === 0) marks = claim(marks, false, now);
           if (second >= answerAt) {
             marks = afterReport(marks, 's', RULES, now);
             failed += 1;

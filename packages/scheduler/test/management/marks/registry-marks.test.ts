@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { useOf } from '../../../src/domain/service-use.ts';
 import { someNeed } from '../../runtime/fleet/fleet-fixture.ts';
-import { aRegistration, createFixture, READY_REPORT, SETTINGS } from '../registry-fixture.ts';
+import { createFixture, READY_REPORT, SETTINGS } from '../registry-fixture.ts';
 
 const { ttlMs, debounceMs, probeTimeoutMs } = SETTINGS.marks;
 const NMT = useOf(someNeed({ usesAsr: false, usesTts: false }));
@@ -30,6 +30,13 @@ async function startNode(...given: Parameters<typeof createFixture>) {
     hidden: () => [view('node-1')?.markedServices, view('node-1')?.markedTypes],
     /** A heartbeat that says again which services are ready. */
     claim: (report: Partial<typeof REPORT> = REPORT) => fixture.beat({ report }),
+    /** The service stops and is ready again. */
+    async renew() {
+      await fixture.beat({
+        report: { services: REPORT.services.map((each) => ({ ...each, status: 'stopped' })) },
+      });
+      await fixture.beat({ report: REPORT });
+    },
     /** Beats on the way, without a word on services, so that the node stays alive. */
     async pass(ms: number) {
       for (let left = ms; left > 0; left -= 10_000) {
@@ -95,9 +102,9 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
   });
 
   it('is on probation again after a probe that proved nothing', async () => {
-    const { mark, place, end, hidden, claim, counts } = await startNode();
+    const { mark, place, end, hidden, renew, counts } = await startNode();
     mark();
-    await claim();
+    await renew();
     place();
     end('unproven', ASR);
     expect(hidden()).toEqual(HIDDEN);
@@ -112,11 +119,11 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
   });
 
   it('ends other probes that the reporting job may have been', async () => {
-    const { mark, place, end, hidden, claim, clock, view } = await startNode({
+    const { mark, place, end, hidden, renew, clock, view } = await startNode({
       ejection: { ...SETTINGS.ejection, minSamples: 1, maxEjectedPercent: 100 },
     });
     for (const id of ['m2m', 'faster-whisper-vad']) mark(id);
-    await claim();
+    await renew();
     end('failed', ASR);
     await clock.advance(SETTINGS.ejection.baseMs + 2_000);
     place({ types: ['semantic', 'asr', 'nmt'], services: [] });
@@ -125,21 +132,48 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect([view('node-1')?.isEjected, hidden()[1]]).toEqual([false, ['asr']]);
   });
 
-  it('is on probation when it reports the service as ready, only then', async () => {
+  it('keeps its mark for the TTL although heartbeats say "ready" as before', async () => {
+    const { mark, place, hidden, claim, clock } = await startNode();
+    mark();
+    for (let passedMs = 10_000; passedMs < SETTINGS.marks.ttlMs; passedMs += 10_000) {
+      await clock.advance(10_000);
+      await claim();
+      await claim({ ...REPORT, languages: { asr: ['en'] } });
+      expect(hidden()).toEqual(HIDDEN);
+    }
+    await clock.advance(10_000);
+    await claim();
+    expect(hidden()).toEqual(NOTHING);
+    place();
+    expect(hidden()).toEqual(HIDDEN);
+  });
+
+  it('is on probation early only when the report of that service changes to ready', async () => {
     const { mark, hidden, beat, claim } = await startNode();
+    const other = { serviceId: 'piper', type: 'tts', status: 'running' };
     mark();
     await beat();
-    await claim({ languages: { asr: ['en'] } });
+    await claim({ services: [...REPORT.services, other] });
     await claim(withoutM2m);
     expect(hidden()).toEqual(HIDDEN);
     await claim();
     expect(hidden()).toEqual(NOTHING);
   });
 
-  it('keeps its mark after a failed probe, whatever it reports', async () => {
-    const { mark, place, end, hidden, claim, counts } = await startNode();
+  it('is on probation when a service becomes ready that was not when it was marked', async () => {
+    const { mark, hidden, claim } = await startNode();
+    await claim(withoutM2m);
     mark();
+    await claim(withoutM2m);
+    expect(hidden()).toEqual(HIDDEN);
     await claim();
+    expect(hidden()).toEqual(NOTHING);
+  });
+
+  it('keeps its mark after a failed probe while it reports as before', async () => {
+    const { mark, place, end, hidden, claim, renew, counts } = await startNode();
+    mark();
+    await renew();
     place();
     end('failed');
     expect(hidden()).toEqual(HIDDEN);
@@ -156,9 +190,9 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
   });
 
   it('is probed again when the outcome of a probe is missing', async () => {
-    const { mark, place, hidden, claim, pass, counts } = await startNode();
+    const { mark, place, hidden, renew, pass, counts } = await startNode();
     mark();
-    await claim();
+    await renew();
     place();
     await pass(probeTimeoutMs - 2_000);
     expect(hidden()).toEqual(HIDDEN);
@@ -198,10 +232,11 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(hidden()).toEqual(HIDDEN);
   });
 
-  it('keeps its mark over a reconnect unless it reports ready', async () => {
+  it('keeps its mark over a reconnect unless its report changes to ready', async () => {
     const { mark, place, hidden, join, registry } = await startNode();
     mark();
     for (const [report, expected] of [
+      [REPORT, HIDDEN],
       [withoutM2m, HIDDEN],
       [REPORT, NOTHING],
     ] as const) {
@@ -214,13 +249,11 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
   });
 
   it('keeps its marks when it moves from another instance', async () => {
-    const ready = await startNode({}, () => ['m2m']);
-    expect(ready.hidden()).toEqual(NOTHING);
-    ready.place();
-    expect(ready.hidden()).toEqual(HIDDEN);
-    const { join, view } = createFixture({}, () => ['m2m']);
-    await join(aRegistration({ report: withoutM2m }));
-    expect(view('node-1')?.markedTypes).toEqual(['nmt']);
+    const { hidden, claim, renew } = await startNode({}, () => ['m2m']);
+    await claim();
+    expect(hidden()).toEqual(HIDDEN);
+    await renew();
+    expect(hidden()).toEqual(NOTHING);
   });
 });
 
