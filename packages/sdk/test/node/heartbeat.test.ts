@@ -1,0 +1,16 @@
+/** When a node sends its heartbeats. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { nextBeatMs } from '../../src/node/heartbeat.ts';
+
+it('each heartbeat is up to 20 % earlier or later than the interval', () => {
+  const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+  fc.assert(
+    fc.property(chance, (luck) => {
+      const delayMs = nextBeatMs(15_000, luck);
+      expect(delayMs).toBeGreaterThanOrEqual(12_000);
+      expect(delayMs).toBeLessThanOrEqual(18_000);
+    }),
+  );
+  expect([0, 0.5, 1].map((luck) => Math.round(nextBeatMs(15_000, luck)))).toEqual([12_000, 15_000, 18_000]);
+});
