@@ -39,7 +39,6 @@ export function createEngine({ config, ids, store, nodeIdClaims, events, link, .
   const meter = createPrometheusMeter();
   const registry = createNodeRegistry({
     clock,
-    chance: Math.random,
     ids,
     ledger,
     nodeIdClaims,
