@@ -1,5 +1,6 @@
 /** The public API of the protocol: schemas with their types, parsers, published JSON Schema and documentation. */
 export { ERROR_CODES, type ErrorCode, isErrorCode } from './error-codes.ts';
+export { CheckQuery, CheckReply } from './http/check.ts';
 export {
   ClusterInstance,
   ClusterNode,

@@ -189,6 +189,17 @@ describe('a tenant', () => {
     expect(app.log.join('')).not.toContain(TOKENS.client);
   });
 
+  it('the client SDK fails with UNAUTHORIZED for a token that is wrong, missing or of another role', async () => {
+    const app = await startApp(QUICK, TOKEN_TOML);
+    for (const token of ['wrong', undefined, TOKENS.node]) {
+      const session = openSdkSession({ url: app.url, token, srcLang: 'en', tgtLang: 'zh', WebSocket });
+      const errors: unknown[] = [];
+      session.on('error', ({ code, isFatal }) => errors.push([code, isFatal]));
+      await eventually(() => expect(session.state).toBe('failed'));
+      expect(errors).toEqual([['UNAUTHORIZED', true]]);
+    }
+  });
+
   it('session_init for another tenant is FORBIDDEN and closes the socket', async () => {
     const app = await startApp(QUICK, TOKEN_TOML);
     const session = connectSession({ url: sessionUrl(app), token: TOKENS.client });

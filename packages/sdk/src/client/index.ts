@@ -7,8 +7,10 @@ export type {
   TranslationResult,
   UiEvent,
 } from '@lingua/protocol';
-export { BACKOFF, type BackoffSettings } from './backoff.ts';
 export type { Cancel, SessionClock } from './clock.ts';
+export { BACKOFF, type BackoffSettings } from './connection/backoff.ts';
+export type { Fetch } from './connection/find-cause.ts';
+export type { WebSocketConstructor, WebSocketLike } from './connection/socket.ts';
 export type { Listener } from './listeners.ts';
 export { openSession } from './open-session.ts';
 export type { BackpressureAction } from './pacing.ts';
@@ -31,4 +33,3 @@ export {
   type Speech,
   type UtteranceOptions,
 } from './session-options.ts';
-export type { WebSocketConstructor, WebSocketLike } from './socket.ts';

@@ -1,6 +1,6 @@
 /** Composes a session of outbox, sender, link, receipts and listeners. */
 import type { Cancel } from './clock.ts';
-import { createLink } from './link.ts';
+import { createLink } from './connection/link.ts';
 import { createListeners } from './listeners.ts';
 import { createOutbox, type NamedAudio } from './outbox.ts';
 import { asCount, asText, type ServerFrame } from './read-frame.ts';

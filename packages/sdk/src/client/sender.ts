@@ -1,6 +1,6 @@
 /** Sends audio from the outbox to the scheduler, as fast as the pacing allows. */
 import type { Cancel, SessionClock } from './clock.ts';
-import type { Link } from './link.ts';
+import type { Link } from './connection/link.ts';
 import type { Outbox } from './outbox.ts';
 import {
   applyBackpressure,

@@ -1,10 +1,11 @@
 /** The options of a session, and their defaults. */
 import type { AudioFormat, FeatureFlags, Pipeline } from '@lingua/protocol';
-import { BACKOFF, type BackoffSettings } from './backoff.ts';
 import { type SessionClock, systemClock } from './clock.ts';
+import { BACKOFF, type BackoffSettings } from './connection/backoff.ts';
+import type { Fetch } from './connection/find-cause.ts';
+import type { WebSocketConstructor } from './connection/socket.ts';
 import type { OutboxLimits } from './outbox.ts';
 import type { SessionEvent } from './session-events.ts';
-import type { WebSocketConstructor } from './socket.ts';
 
 /** The languages and features of the speech. */
 export interface Speech {
@@ -39,6 +40,8 @@ export interface SessionOptions extends Speech {
   readonly sampleRate?: number | undefined;
   /** Required where there is no global WebSocket, as in Node.js 20: pass the one of the `ws` package. */
   readonly WebSocket?: WebSocketConstructor | undefined;
+  /** Asks the scheduler why it refused a connection, which a WebSocket does not tell; default: the global one. */
+  readonly fetch?: Fetch | undefined;
   readonly limits?: Partial<SessionLimits> | undefined;
   readonly timings?: Partial<SessionTimings> | undefined;
   /** Receives what a listener throws; default `console.error`. */
@@ -119,6 +122,7 @@ export function readOptions(options: SessionOptions) {
     ...options,
     url: sessionUrl(options.url, options.token),
     WebSocket,
+    fetch: options.fetch ?? globalFetch(),
     audioFormat: options.audioFormat ?? 'pcm16',
     sampleRate: options.sampleRate ?? 16_000,
     clock: options.clock ?? systemClock,
@@ -128,6 +132,12 @@ export function readOptions(options: SessionOptions) {
     limits: { ...SESSION_LIMITS, ...options.limits },
     timings: { ...SESSION_TIMINGS, ...options.timings },
   };
+}
+
+/** Called without an owner, which browsers require. */
+function globalFetch(): Fetch | undefined {
+  const { fetch } = globalThis as { fetch?: Fetch };
+  return fetch && ((url, init) => fetch(url, init));
 }
 
 const REQUEST_ID_BYTES = 16;

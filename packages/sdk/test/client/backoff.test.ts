@@ -1,7 +1,7 @@
 /** Delays between tries to connect. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BACKOFF, nextTry, SERVICE_RESTART } from '../../src/client/backoff.ts';
+import { BACKOFF, nextTry, SERVICE_RESTART } from '../../src/client/connection/backoff.ts';
 
 const LOST = { code: 1006, openMs: 0 };
 const ALMOST_ONE = 0.999_999;

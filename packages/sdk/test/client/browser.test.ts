@@ -11,11 +11,13 @@ import { startScriptedScheduler } from './support/scripted-scheduler.ts';
 /** Exposes the SDK to the test. */
 const PAGE = `<!doctype html><title>client</title><script type="module">
   import { openSession } from '/client.js';
-  window.begin = (url) => {
-    const told = { opened: [], heard: [], ended: [] };
-    const session = openSession({ url, srcLang: 'en', tgtLang: 'de', timings: { quickMs: 10, firstMs: 20 } });
+  window.begin = (url, token) => {
+    const told = { opened: [], heard: [], ended: [], errors: [], losses: [] };
+    const session = openSession({ url, token, srcLang: 'en', tgtLang: 'de', timings: { quickMs: 10, firstMs: 20 } });
     session.on('open', ({ resumed }) => told.opened.push(resumed));
     session.on('result', ({ textAsr }) => told.heard.push(textAsr));
+    session.on('error', ({ code, isFatal, message }) => told.errors.push([code, isFatal, message]));
+    session.on('disconnected', ({ reason }) => told.losses.push(reason));
     session.on('closed', ({ isAcknowledged }) => told.ended.push(isAcknowledged));
     window.session = session;
     window.told = told;
@@ -56,6 +58,8 @@ interface Told {
   readonly opened: boolean[];
   readonly heard: string[];
   readonly ended: boolean[];
+  readonly errors: unknown[];
+  readonly losses: string[];
 }
 
 const told = (page: Page): Promise<Told> => page.evaluate('told');
@@ -94,4 +98,35 @@ it('a session in a browser is resumed, restarted, and gets each result once', as
   expect((await told(page)).heard).toHaveLength(3);
   expect(scheduler.refused).toEqual([]);
   expect(faults).toEqual([]);
+});
+
+it('a browser distinguishes a wrong token, a wrong path and an unreachable server', async () => {
+  const scheduler = await startScriptedScheduler({
+    refuseUpgrade: () => 401,
+    answerCheck: (url) =>
+      url.startsWith('/v1/check?role=session&token=wrong')
+        ? {
+            status: 200,
+            body: { role: 'session', is_admitted: false, code: 'UNAUTHORIZED', message: 'unknown token' },
+          }
+        : { status: 404, body: {} },
+  });
+  onTestFinished(scheduler.stop);
+  const page = await browser.newPage();
+  const pagesUrl = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+  await page.goto(pagesUrl);
+  await page.evaluate(`begin('${scheduler.url}', 'wrong')`);
+  await eventually(page, 'errors', [['UNAUTHORIZED', true, 'unknown token']]);
+  await eventually(page, 'ended', [false]);
+
+  const wrongPath = scheduler.url.replace('/ws/session', '/elsewhere');
+  await page.evaluate(`begin('${wrongPath}')`);
+  const where = wrongPath.replace('ws:', 'http:');
+  await eventually(page, 'errors', [['NOT_FOUND', true, `${where} is not a Lingua scheduler`]]);
+
+  await page.evaluate(`begin('ws://127.0.0.1:1/ws/session')`);
+  await expect
+    .poll(async () => (await told(page)).losses[0], { timeout: 60_000 })
+    .toContain('cannot be reached');
+  await page.evaluate('session.close()');
 });

@@ -37,6 +37,8 @@ export function startSpeaker(deps: ClientDeps & { readonly how: 'whole' | 'piece
     tenantId: tenant,
     srcLang,
     tgtLang,
+    // The simulated network has no HTTP.
+    fetch: () => Promise.reject(new Error('not simulated')),
     WebSocket: simulatedWebSocket({ machine, dial: world.dial, overhear }) as WebSocketConstructor,
     timings: QUICK,
     clock,

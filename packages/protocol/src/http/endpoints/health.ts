@@ -1,4 +1,5 @@
-/** Endpoints of load balancers and Prometheus. */
+/** Endpoints of load balancers and Prometheus, and the check of a token. */
+import { CheckQuery, CheckReply } from '../check.ts';
 import { HealthReply } from '../health.ts';
 import type { HttpEndpoint } from './endpoint.ts';
 
@@ -22,6 +23,19 @@ export const HEALTH_ENDPOINTS: readonly HttpEndpoint[] = [
   health('/health/live', 'readLiveness', 'The process is running'),
   { ...health('/health/ready', 'readReadiness', 'The instance is ready for work'), otherReplies: NOT_READY },
   { ...health('/health', 'readHealth', 'Same as /health/ready'), otherReplies: NOT_READY },
+  {
+    method: 'GET',
+    path: '/v1/check',
+    operationId: 'checkToken',
+    tag: 'health',
+    role: 'none',
+    summary: 'May this token open that socket? Readable by pages of every origin',
+    extension: true,
+    query: CheckQuery,
+    reply: CheckReply,
+    errors: ['RATE_LIMITED'],
+    example: { query: { role: 'session' } },
+  },
   {
     method: 'GET',
     path: '/metrics',

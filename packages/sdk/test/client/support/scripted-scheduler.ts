@@ -20,6 +20,8 @@ export interface ScriptedScheduler {
   readonly refused: string[];
   /** Path and query of each connection. */
   readonly requests: string[];
+  /** Path and query of each HTTP request. */
+  readonly checks: string[];
   connections(): number;
   /** Of the present connection, or of all. */
   ofType<T extends SessionToScheduler['type']>(
@@ -47,6 +49,8 @@ export interface Script {
   readonly answer?: (init: SessionInit, count: number) => SchedulerToSession | undefined;
   /** An HTTP status that refuses the upgrade. */
   readonly refuseUpgrade?: () => number | undefined;
+  /** The answer to GET /v1/check; default: 503, as from a proxy. */
+  readonly answerCheck?: (url: string) => { readonly status: number; readonly body: unknown };
   /** Called for each message after it was recorded. */
   readonly onMessage?: (message: SessionToScheduler, reply: (message: SchedulerToSession) => void) => void;
 }
@@ -78,6 +82,7 @@ export async function startScriptedScheduler(script: Script = {}): Promise<Scrip
   const received: SessionToScheduler[] = [];
   const refused: string[] = [];
   const requests: string[] = [];
+  const checks: string[] = [];
   let http: Server;
   let sockets: WebSocketServer;
   let current: { socket: WebSocket; stream: Socket; received: SessionToScheduler[] } | undefined;
@@ -111,7 +116,11 @@ export async function startScriptedScheduler(script: Script = {}): Promise<Scrip
   }
 
   async function listen(): Promise<void> {
-    http = createServer();
+    http = createServer((request, response) => {
+      checks.push(request.url ?? '');
+      const { status, body } = script.answerCheck?.(request.url ?? '') ?? { status: 503, body: {} };
+      response.writeHead(status, { 'access-control-allow-origin': '*' }).end(JSON.stringify(body));
+    });
     sockets = new WebSocketServer({ noServer: true });
     http.on('upgrade', (request, stream, head) => {
       const status = script.refuseUpgrade?.();
@@ -142,6 +151,7 @@ export async function startScriptedScheduler(script: Script = {}): Promise<Scrip
     received,
     refused,
     requests,
+    checks,
     connections: () => connections,
     ofType,
     chunksHere: () => ofType('audio_chunk').map((chunk) => `${chunk.seq}${textOf(chunk)}`),

@@ -5,6 +5,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { redactUrl } from '../../access/redact-url.ts';
 import { createReadDispatch } from '../requests/read-dispatch.ts';
 import { addAudioRoute } from '../routes/audio-route.ts';
+import { addCheckRoute } from '../routes/check-route.ts';
 import { addClusterRoutes } from '../routes/cluster-routes.ts';
 import { addDispatchRoute } from '../routes/dispatch-route.ts';
 import { addExplainRoutes } from '../routes/explain-routes.ts';
@@ -115,6 +116,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     if (services.stats !== undefined) addStatsRoute(routes, services, services.stats);
     if (services.explainServices !== undefined) addExplainRoutes(routes, services, services.explainServices);
     addHealthRoutes(routes, services);
+    addCheckRoute(routes, services);
     if (services.metrics !== undefined) addMetricsRoute(routes, services.metrics);
   });
 

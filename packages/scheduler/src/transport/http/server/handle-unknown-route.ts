@@ -18,6 +18,8 @@ export function createHandleUnknownRoute(declared: readonly DeclaredRoute[]) {
     }
     const methods = declared.filter((route) => matches(route.path, path)).map((route) => route.method);
     if (methods.length === 0) {
+      // So that the client SDK in a page can read that the path is wrong.
+      reply.header('access-control-allow-origin', '*');
       return replyError(reply, {
         code: 'NOT_FOUND',
         detail: 'there is no such path',

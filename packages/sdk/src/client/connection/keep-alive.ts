@@ -1,5 +1,5 @@
 /** Sends heartbeats, and detects a connection that is dead although no side closed it. */
-import type { Cancel, SessionClock } from './clock.ts';
+import type { Cancel, SessionClock } from '../clock.ts';
 
 export interface KeepAlive {
   start(): void;

@@ -1,10 +1,12 @@
 /** A session's connection: sends session_init after every connect, and reconnects after every loss. */
+
+import type { Cancel, SessionClock } from '../clock.ts';
+import { asCount, asText, readFrame, type ServerFrame } from '../read-frame.ts';
+import type { Outgoing, Resume } from '../session-messages.ts';
+import type { SessionTimings } from '../session-options.ts';
 import { nextTry, SERVICE_RESTART } from './backoff.ts';
-import type { Cancel, SessionClock } from './clock.ts';
+import { type Fetch, findCause } from './find-cause.ts';
 import { createKeepAlive } from './keep-alive.ts';
-import { asCount, asText, readFrame, type ServerFrame } from './read-frame.ts';
-import type { Outgoing, Resume } from './session-messages.ts';
-import type { SessionTimings } from './session-options.ts';
 import { type Loss, openSocket, type Socket, type WebSocketConstructor } from './socket.ts';
 
 export interface Link {
@@ -22,6 +24,8 @@ export interface Link {
 export interface LinkDeps {
   readonly url: string;
   readonly WebSocket: WebSocketConstructor;
+  /** Absent: the reason of a refused connection stays unknown. */
+  readonly fetch: Fetch | undefined;
   readonly clock: SessionClock;
   readonly chance: () => number;
   readonly timings: SessionTimings;
@@ -57,6 +61,7 @@ export function createLink(deps: LinkDeps): Link {
   let failures = 0;
   let drainAt: number | undefined;
   let isEnded = false;
+  let hasBeenOpen = false;
   /** The only pending timer apart from the keep-alive's: opening timeout, next try, or move to another instance. */
   let cancelOpening: Cancel | undefined;
   let cancelRetry: Cancel | undefined;
@@ -72,11 +77,31 @@ export function createLink(deps: LinkDeps): Link {
 
   function connect(): void {
     cancelOpening = clock.after(timings.openTimeoutMs, () => cut('the scheduler does not answer'));
+    let isConnected = false;
     socket = openSocket(deps.WebSocket, deps.url, {
-      opened: () => socket?.send(JSON.stringify(deps.buildFirstMessage(resume))),
+      opened: () => {
+        isConnected = true;
+        socket?.send(JSON.stringify(deps.buildFirstMessage(resume)));
+      },
       text: receive,
-      lost,
+      lost: (loss) => {
+        if (isConnected || deps.fetch === undefined) lost(loss);
+        else void failedToConnect(loss, deps.fetch);
+      },
     });
+  }
+
+  async function failedToConnect(loss: Loss, fetch: Fetch): Promise<void> {
+    stopAll();
+    const cause = await findCause(fetch, deps.url, clock);
+    if (isEnded) return;
+    if (cause.kind === 'lost') lost({ code: loss.code, reason: cause.reason });
+    // A path that was right once may be wrong while a proxy is reconfigured.
+    else if (hasBeenOpen && cause.code === 'NOT_FOUND') lost({ code: loss.code, reason: cause.message });
+    else {
+      const { code, message, hint } = cause;
+      refused({ type: 'error', code, message, details: { hint } });
+    }
   }
 
   function send(message: Outgoing): boolean {
@@ -120,6 +145,7 @@ export function createLink(deps: LinkDeps): Link {
     sessionId = given;
     resume = token === undefined ? undefined : { sessionId: given, token };
     openedAt = clock.now();
+    hasBeenOpen = true;
     keepAlive.start();
     deps.onOpened(given, isResumed, isResumed && frame.moved === true);
   }
