@@ -72,6 +72,7 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
       attemptOutcome() {},
       missing() {},
       partial() {},
+      followed() {},
     },
   });
   const instance: Instance = {

@@ -61,6 +61,8 @@ export const DispatchRequest = Type.Object(
     lang_a: extension(languageMode.lang_a),
     lang_b: extension(languageMode.lang_b),
     auto_langs: extension(languageMode.auto_langs),
+    enable_streaming_asr: extension(flag('Send partial texts, to GET /v1/job/:id/events')),
+    partial_update_interval_ms: extension(count('Interval of partial texts')),
     dialect: extension(label('Dialect of the speaker')),
     features: extension(FeatureFlags),
     pipeline: extension(Pipeline),

@@ -98,6 +98,7 @@ export function createApp(deps: AppDeps): App {
     jobs,
     reports: core.reports,
     reader,
+    onPartial: core.onPartial,
     recentAttempts: core.recentAttempts,
     mailbox: core.mailbox,
     endpoints: core.endpoints,

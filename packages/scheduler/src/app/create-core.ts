@@ -6,6 +6,8 @@ import { createJobEvents } from '../adapters/memory/job-events.ts';
 import type { ProcessName } from '../cluster/membership/process-name.ts';
 import type { LoadResult } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
+import type { JobId, NodeId } from '../domain/ids.ts';
+import type { PartialText } from '../domain/node-report.ts';
 import type { AudioFetcher } from '../ports/audio-fetcher.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { Chance } from '../ports/chance.ts';
@@ -18,6 +20,7 @@ import { createRecentAttempts } from '../runtime/attempts/recent-attempts.ts';
 import { createJobService } from '../runtime/create-job-service.ts';
 import { createFleetView } from '../runtime/fleet/fleet-view.ts';
 import { createJobReader } from '../runtime/job-reader.ts';
+import { createPartialTexts } from '../runtime/partial-texts.ts';
 import { publishMoves } from '../runtime/publish-moves.ts';
 import { createSessionService } from '../session/create-session-service.ts';
 import { type AudioReferences, createAudioLocator } from '../transport/link/audio-references.ts';
@@ -69,6 +72,15 @@ export function createCore(deps: CoreDeps) {
     onFault: (fault) => log.error({ err: fault }, 'a subscriber of job events failed'),
   });
 
+  const partialTexts = createPartialTexts();
+  const receivePartial = (partial: PartialText): boolean => {
+    partialTexts.publish(partial);
+    return sessions.partial(partial.jobId, partial.text, partial.isFinal, partial.nodeId);
+  };
+
+  const onPartialHere = (jobId: JobId, text: string, isFinal: boolean, nodeId: NodeId): void =>
+    void receivePartial({ jobId, text, isFinal, nodeId });
+
   // A single instance keeps its state in memory; several share a store behind the same ports.
   const multiInstance =
     shared &&
@@ -82,6 +94,8 @@ export function createCore(deps: CoreDeps) {
         jobs: () => jobs,
         sessions: () => sessions,
         registry: () => registry,
+        receivePartial,
+        partialTexts,
         reportMissing: (nodeId, missing) => modelReports.hear(nodeId, missing),
         fleet,
         audioAt: createAudioLocator(audio, references),
@@ -135,6 +149,7 @@ export function createCore(deps: CoreDeps) {
     clock,
     store,
     events,
+    partialTexts,
     claimIfOrphaned: multiInstance && jobs.claimIfOrphaned,
   });
 
@@ -188,6 +203,8 @@ export function createCore(deps: CoreDeps) {
     jobs,
     reports,
     reader,
+    /** A node has sent partial text. */
+    onPartial: multiInstance?.partialText.partial ?? onPartialHere,
     recentAttempts,
     backgroundServices,
     sessions,

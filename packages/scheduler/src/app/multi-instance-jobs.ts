@@ -23,6 +23,7 @@ import type { Config } from '../config/settings.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt } from '../domain/job-spec.ts';
+import type { PartialText } from '../domain/node-report.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -32,6 +33,7 @@ import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { FleetView } from '../runtime/fleet/fleet-view.ts';
+import type { PartialTexts } from '../runtime/partial-texts.ts';
 import type { SessionService } from '../session/session-service.ts';
 import type { SharedJobStore, SharedStore } from './shared-store.ts';
 
@@ -41,6 +43,9 @@ export interface LocalParts {
   readonly sessions: () => SessionService;
   readonly registry: () => NodeRegistry;
   readonly reportMissing: HintEvents['missing'];
+  /** Partial text of a job that this instance drives. False: no session waits for the job here. */
+  readonly receivePartial: (partial: PartialText) => boolean;
+  readonly partialTexts: Pick<PartialTexts, 'publish'>;
   readonly fleet: FleetView;
   /** Where other instances fetch audio that is held here. */
   readonly audioAt: (jobId: JobId) => AudioAt | undefined;
@@ -224,11 +229,11 @@ export function createMultiInstanceJobs(deps: {
       });
       return forwardReports;
     },
-    partial: createForwardPartialText({
+    partialText: createForwardPartialText({
       driverCache,
       hints,
       drives: (jobId) => local.jobs().drives(jobId),
-      sessions: local.sessions,
+      receive: local.receivePartial,
     }),
   };
 }

@@ -127,7 +127,8 @@ export function createMultiInstance(deps: {
       loaded: local.fleet.setLoad,
       attemptOutcome: recordAttemptOutcome(local.registry),
       missing: local.reportMissing,
-      partial: ({ jobId, text, isFinal, nodeId }) => local.sessions().partial(jobId, text, isFinal, nodeId),
+      partial: (partial) => clusterJobs.partialText.atDriver(partial),
+      followed: local.partialTexts.publish,
     },
   });
   const ledger = guardLedger({

@@ -24,6 +24,7 @@ import type { NodeSockets } from '../transport/ws/node-sockets.ts';
 import { createSessionRoute } from '../transport/ws/session-route.ts';
 import { createSocketServer } from '../transport/ws/socket-server.ts';
 import type { BackgroundServices } from './background-services.ts';
+import type { Core } from './create-core.ts';
 import { setLimitGauges } from './gauges.ts';
 import type { MultiInstance } from './multi-instance.ts';
 import { coreIdsOf } from './settings/pool-plan.ts';
@@ -45,6 +46,7 @@ export function createServers(parts: {
   /** Forwards reports of jobs that other instances drive; absent in a single instance. */
   readonly reports: ForwardReports | undefined;
   readonly reader: JobReader;
+  readonly onPartial: Core['onPartial'];
   readonly recentAttempts: RecentAttempts;
   readonly sessions: SessionService;
   readonly mailbox: NodeMailbox<JobAssign>;
@@ -113,7 +115,7 @@ export function createServers(parts: {
     ids,
     // Nodes may reconnect while their last jobs end: they still have results to report.
     isDraining: () => phase.isLeaving,
-    onPartial: (multiInstance ?? sessions).partial,
+    onPartial: parts.onPartial,
     session: createSessionRoute({
       sessions,
       gate,

@@ -28,6 +28,14 @@ export interface ReportedFailure {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/** Text recognised so far. */
+export interface PartialText {
+  readonly jobId: JobId;
+  readonly nodeId: NodeId;
+  readonly text: string;
+  readonly isFinal: boolean;
+}
+
 export interface Accepted {
   readonly kind: 'accepted';
 }

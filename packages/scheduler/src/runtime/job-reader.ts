@@ -1,23 +1,31 @@
 /** Reads jobs and waits for their outcome, for HTTP clients. */
 import type { JobId } from '../domain/ids.ts';
 import { isSettled, type JobRecord } from '../domain/job.ts';
+import type { PartialText } from '../domain/node-report.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobEvents } from '../ports/job-events.ts';
 import type { JobPage, JobQuery, JobStore } from '../ports/job-store.ts';
+import type { PartialTexts } from './partial-texts.ts';
 
 export interface JobReader {
   get(jobId: JobId): Promise<JobRecord | undefined>;
   list(query: JobQuery): Promise<JobPage>;
   /** The job when it is settled, or its current record when the wait ends. */
   settled(jobId: JobId, waitMs: number, signal?: AbortSignal): Promise<JobRecord | undefined>;
-  /** Calls `listen` on every later move. */
-  watch(jobId: JobId, listen: (job: JobRecord) => void): ReturnType<JobEvents['subscribe']>;
+  /** Calls `listen` on every later move, and `listenPartial` on partial texts, of which some may be lost. */
+  watch(
+    jobId: JobId,
+    listen: (job: JobRecord) => void,
+    listenPartial?: (partial: PartialText) => void,
+  ): ReturnType<JobEvents['subscribe']>;
 }
 
 export function createJobReader(deps: {
   clock: Clock;
   store: JobStore;
   events: JobEvents;
+  /** Absent: there are no partial texts. */
+  partialTexts?: Pick<PartialTexts, 'subscribe'>;
   /** Called for a job that was not settled within the wait: its driver may be dead. Absent: there are no other instances. */
   claimIfOrphaned?: ((job: JobRecord) => void) | undefined;
 }): JobReader {
@@ -59,6 +67,15 @@ export function createJobReader(deps: {
       if (after !== undefined && !isSettled(after.state)) deps.claimIfOrphaned?.(after);
       return after;
     },
-    watch: (jobId, listen) => events.subscribe(jobId, listen),
+    watch(jobId, listen, listenPartial) {
+      const subscription = events.subscribe(jobId, listen);
+      if (subscription.kind === 'full' || listenPartial === undefined) return subscription;
+      const stopPartials = deps.partialTexts?.subscribe(jobId, listenPartial);
+      const stop = () => {
+        subscription.stop();
+        stopPartials?.();
+      };
+      return { kind: 'subscribed', stop };
+    },
   };
 }

@@ -92,8 +92,8 @@ export interface SessionService {
   left(sessionId: SessionId, link: SessionLink): void;
   /** Called for every job; jobs without a session are ignored. */
   jobMoved(job: JobRecord): void;
-  /** `by`: the reporting node; ignored unless its attempt is the current one. Absent: not checked. */
-  partial(jobId: JobId, text: string, isFinal: boolean, by?: NodeId): void;
+  /** `by`: the reporting node; ignored unless its attempt is the current one. Absent: not checked. False: no session waits for the job. */
+  partial(jobId: JobId, text: string, isFinal: boolean, by?: NodeId): boolean;
   /** Sends every client to another instance and seals open utterances. `ended` resolves when every utterance has its outcome, or at the limit. */
   drain(limits: { reconnectAfterMs: number; limitMs: number }): { notified: number; ended: Promise<void> };
   /**

@@ -172,7 +172,7 @@ export function createSimulatedInstance(deps: {
               clock,
               meter,
               log,
-              onPartial: (multiInstance ?? sessions).partial,
+              onPartial: core.onPartial,
               registrationDeadlineMs: MESSAGE_DEADLINE_MS,
             },
             socket,

@@ -114,7 +114,8 @@ export const JOB_ENDPOINTS: readonly HttpEndpoint[] = [
     operationId: 'followJob',
     tag: 'jobs',
     role: 'client',
-    summary: 'Follow a job to its end',
+    summary:
+      'Follow a job to its end: its states (events `job`) and the text recognised so far (events `partial` with job_id, text and is_final; some may be lost)',
     extension: true,
     params: JobPath,
     query: TokenQuery,

@@ -84,7 +84,7 @@ export const NODE_ENDPOINTS: readonly HttpEndpoint[] = [
     query: FetchQuery,
     reply: NodeJobsReply,
     errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
-    example: { params: { id: 'example-node' }, query: { wait_ms: 1000, max: 2 } },
+    example: { params: { id: 'example-node' }, query: { wait_ms: 0, max: 2 } },
   },
   report('ack', 'The node has accepted a job', JobAckReport, {}),
   report('done', 'The node has finished a job', JobDoneReport, {

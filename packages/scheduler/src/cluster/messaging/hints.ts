@@ -4,17 +4,11 @@
  */
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
+import type { PartialText } from '../../domain/node-report.ts';
 import { isWords, NO_USE, type ServiceUse } from '../../domain/service-use.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { HintBus } from '../../ports/hint-bus.ts';
 import type { Log } from '../../ports/log.ts';
-
-export interface PartialText {
-  readonly jobId: JobId;
-  readonly nodeId: NodeId;
-  readonly text: string;
-  readonly isFinal: boolean;
-}
 
 export const ATTEMPT_OUTCOMES = ['placed', 'succeeded', 'failed', 'unproven'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
@@ -33,7 +27,10 @@ export interface HintEvents {
   attemptOutcome(nodeId: NodeId, outcome: AttemptOutcome, use: ServiceUse): void;
   /** A node of this instance lacks a model. */
   missing(nodeId: NodeId, missing: MissingModelHint): void;
+  /** For the driver of the job. */
   partial(partial: PartialText): void;
+  /** For subscribers of the job on any instance. */
+  followed(partial: PartialText): void;
 }
 
 export interface Hints {
@@ -43,6 +40,8 @@ export interface Hints {
   attemptOutcome(to: string, nodeId: NodeId, outcome: AttemptOutcome, use: ServiceUse): void;
   missing(to: string, nodeId: NodeId, missing: MissingModelHint): void;
   partial(to: string, partial: PartialText): void;
+  /** To all instances: subscribers of the job may be anywhere. */
+  followed(partial: PartialText): void;
   stop(): Promise<void>;
 }
 
@@ -54,6 +53,7 @@ type Missing = readonly [NodeId, serviceId: string, version: string, reason: str
 type Hint =
   | { readonly from: string; readonly loads: Loads }
   | { readonly from: string; readonly partials: readonly PartialText[] }
+  | { readonly from: string; readonly followed: readonly PartialText[] }
   | { readonly from: string; readonly outcomes: readonly OutcomeHint[] }
   | { readonly from: string; readonly missing: readonly Missing[] };
 
@@ -87,6 +87,7 @@ export function createHints(deps: {
   const { hintBus, clock, log, instanceId, events } = deps;
   const loads = new Map<NodeId, UnsentLoad>();
   const partials = new Map<string, Map<JobId, PartialText>>();
+  const followed = new Map<JobId, PartialText>();
   const outcomes = new Map<string, OutcomeHint[]>();
   const missing = new Map<string, Missing[]>();
   let cancelSend: Cancel | undefined;
@@ -120,6 +121,9 @@ export function createHints(deps: {
       for (const some of portions([...byJob.values()]))
         hintBus.send(to, JSON.stringify({ from, partials: some }));
     partials.clear();
+    for (const some of portions([...followed.values()]))
+      hintBus.sendToAll(JSON.stringify({ from, followed: some }));
+    followed.clear();
     if (areOutcomesUrgent) sendOutcomes();
     for (const [to, list] of missing)
       for (const some of portions(list)) hintBus.send(to, JSON.stringify({ from, missing: some }));
@@ -141,6 +145,7 @@ export function createHints(deps: {
   function forget(): void {
     loads.clear();
     partials.clear();
+    followed.clear();
     outcomes.clear();
     missing.clear();
   }
@@ -155,6 +160,7 @@ export function createHints(deps: {
     if ('missing' in hint)
       for (const one of hint.missing) if (Array.isArray(one)) receiveMissing(one as unknown as Missing);
     if ('partials' in hint) for (const partial of hint.partials) events.partial(partial);
+    if ('followed' in hint) for (const partial of hint.followed) events.followed(partial);
   }
 
   function receiveLoad(nodeId: NodeId, load: Load): void {
@@ -213,6 +219,10 @@ export function createHints(deps: {
       const byJob = partials.get(to) ?? new Map<JobId, PartialText>();
       partials.set(to, byJob);
       byJob.set(partial.jobId, partial);
+      soon();
+    },
+    followed(partial) {
+      followed.set(partial.jobId, partial);
       soon();
     },
     async stop() {

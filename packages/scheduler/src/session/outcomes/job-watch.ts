@@ -28,7 +28,7 @@ export interface JobWatch {
   /** Another instance waits for it: nothing is cancelled. */
   handOver(utterance: Utterance): void;
   moved(job: JobRecord): void;
-  partial(jobId: JobId, text: string, isFinal: boolean, by?: NodeId): void;
+  partial(jobId: JobId, text: string, isFinal: boolean, by?: NodeId): boolean;
   size(): number;
   /** Calls `listen` once, when no job is watched. */
   onEmpty(listen: () => void): void;
@@ -167,11 +167,13 @@ export function createJobWatch(deps: {
       for (const { session, utterance } of waiting) post(session, { kind: 'job_moved', utterance, job });
     },
     partial(jobId, text, isFinal, by) {
-      for (const { session, utterance } of watchers.get(jobId) ?? []) {
+      const waiting = watchers.get(jobId);
+      for (const { session, utterance } of waiting ?? []) {
         // A node whose attempt was abandoned may still report partial text.
         if (by !== undefined && utterance.nodeId !== undefined && utterance.nodeId !== by) continue;
         post(session, { kind: 'partial', utterance, text, isFinal });
       }
+      return waiting !== undefined;
     },
     size: () => watchers.size,
     onEmpty(listen) {

@@ -48,6 +48,7 @@ export function startTalk() {
           void received.push(`${nodeId} lacks ${serviceId}@${version}: ${reason}`),
         partial: ({ jobId, nodeId, text, isFinal }) =>
           void received.push(`${jobId} on ${nodeId}: ${text}${isFinal ? '.' : '…'}`),
+        followed: ({ jobId, text }) => void received.push(`${jobId} for subscribers: ${text}`),
       },
     });
     /** An answer of the ledger: published, then taken into the view. */

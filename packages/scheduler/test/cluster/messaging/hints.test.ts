@@ -80,6 +80,18 @@ describe('hints', () => {
     expect(said).toHaveLength(2);
   });
 
+  it('sends text for subscribers to all instances, and only the latest', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
+    a.hints.followed(partialOf('job-1', 'he'));
+    a.hints.followed(partialOf('job-1', 'hello'));
+    await clock.advance(FRESH_MS);
+    expect(b.received).toEqual(['job-1 for subscribers: hello']);
+    expect(c.received).toEqual(b.received);
+    expect(a.received).toEqual([]);
+    expect(said).toHaveLength(1);
+  });
+
   it('gathers close hints into one message with the last load', async () => {
     const { clock, join, said } = startTalk();
     const [a, b] = [await join('a'), await join('b')];

@@ -28,6 +28,39 @@ describe('several instances on one store', () => {
     }
   });
 
+  it('stream partial texts of a job to a reader on a third instance', async () => {
+    const { instances } = await startInstances(3);
+    const [a, b, c] = instances as [(typeof instances)[0], (typeof instances)[0], (typeof instances)[0]];
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    let partial: ((text: string) => void) | undefined;
+    await joinSdkNode({
+      url: a.nodeUrl,
+      onJob: async (job, context) => {
+        if (job.enable_streaming_asr === true) partial = context.partial;
+        await ended;
+        return OUTPUT;
+      },
+    });
+    await b.readyNodes(1);
+    const { job_id } = await b.dispatch({ enable_streaming_asr: true });
+    const { body } = await fetch(`${c.url}/v1/job/${job_id}/events`);
+    let streamed = '';
+    const read = (async () => {
+      for await (const part of body ?? []) streamed += Buffer.from(part).toString();
+    })();
+    await eventually(() => {
+      // A text may be lost, and is repeated by the next.
+      partial?.('hel');
+      return streamed.includes(`event: partial\ndata: {"job_id":"${job_id}","text":"hel","is_final":false}`);
+    });
+    end();
+    await read;
+    expect(streamed).toContain(OUTPUT.text_translated);
+  });
+
   it('end a job that the legacy node of another instance never answers', async () => {
     const { instances } = await startInstances(2);
     const [a, b] = instances as [(typeof instances)[0], (typeof instances)[0]];

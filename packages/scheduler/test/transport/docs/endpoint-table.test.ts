@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { startApp } from '../../e2e/support/start-app.ts';
 
 /** Their ids are made by the scheduler, so an example cannot name one. */
-const GENERATED_IDS: ReadonlySet<unknown> = new Set(['JobPath', 'AudioPath', 'DeadLetterPath']);
+const GENERATED_IDS: ReadonlySet<unknown> = new Set([
+  'JobPath',
+  'AudioPath',
+  'SessionPath',
+  'DeadLetterPath',
+]);
 
 type ObjectSchema = Parameters<typeof queryValidator>[0];
 const titleOf = (schema: object): unknown => (schema as { title?: unknown }).title;

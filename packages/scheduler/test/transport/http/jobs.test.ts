@@ -128,6 +128,23 @@ describe('GET /v1/job/:id/events', () => {
     expect(events.at(-1)).toMatch(/^id: end\nevent: job\n/);
   });
 
+  it('partial texts of the current node are streamed', async () => {
+    const { url, engine, jobId, partialTexts } = await withJob();
+    const response = await fetch(`${url}/v1/job/${jobId}/events`);
+    partialTexts.publish({ jobId, nodeId: 'node-1', text: 'hel', isFinal: false });
+    partialTexts.publish({ jobId, nodeId: 'node-before', text: 'other', isFinal: false });
+    partialTexts.publish({ jobId: 'job-other', nodeId: 'node-1', text: 'other', isFinal: false });
+    partialTexts.publish({ jobId, nodeId: 'node-1', text: 'hello', isFinal: true });
+    engine.move(jobId, 'FINISHED', { result: RESULT });
+    const events = (await response.text())
+      .split('\n\n')
+      .filter((event) => event.startsWith('event: partial'));
+    expect(events.map((event) => JSON.parse(event.split('\ndata: ')[1] ?? ''))).toEqual([
+      { job_id: jobId, text: 'hel', is_final: false },
+      { job_id: jobId, text: 'hello', is_final: true },
+    ]);
+  });
+
   it('a settled job gives one event, and 204 after the last event', async () => {
     const { get, engine, jobId } = await withJob();
     engine.move(jobId, 'FAILED', { failure: { code: 'JOB_TIMEOUT', message: '' } });

@@ -12,6 +12,7 @@ import { createClusterReader } from '../../../src/cluster/operators/cluster-read
 import { NO_DEAD_LETTERS } from '../../../src/cluster/recovery/dead-letter-service.ts';
 import type { Meter } from '../../../src/ports/meter.ts';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
+import { createPartialTexts } from '../../../src/runtime/partial-texts.ts';
 import { createAudioTokens } from '../../../src/transport/access/audio-tokens.ts';
 import { type AccessSettings, createGate } from '../../../src/transport/access/create-gate.ts';
 import { createHttpServer } from '../../../src/transport/http/server/create-http-server.ts';
@@ -71,6 +72,7 @@ export async function startServer(options: StartOptions = {}) {
   const log = createLog('debug', { destination: { write: (line) => lines.push(line) } });
   const ids = createIdSource({ clock, digestsRequests: true });
   const events = createJobEvents({ maxListeners: 100 });
+  const partialTexts = createPartialTexts();
   const engine = createFakeEngine({ clock, ids, events });
   const registry = createFakeRegistry({ clock });
   // Every lease can be committed: these tests are about the routes.
@@ -86,7 +88,7 @@ export async function startServer(options: StartOptions = {}) {
   const server = createHttpServer({
     registry,
     jobs: engine.jobs,
-    reader: createJobReader({ clock, store: engine.store, events }),
+    reader: createJobReader({ clock, store: engine.store, events, partialTexts }),
     sessions: { list: () => ({ sessions: [] }), close: () => false },
     recentAttempts: { of: () => [] },
     mailbox,
@@ -145,6 +147,7 @@ export async function startServer(options: StartOptions = {}) {
     registry,
     mailbox,
     events,
+    partialTexts,
     audio,
     readiness,
     counts,

@@ -143,6 +143,8 @@ function readSpec(
     languageA: languages.a,
     languageB: languages.b,
     autoLanguages: languages.auto,
+    enableStreamingAsr: body.enable_streaming_asr,
+    partialUpdateIntervalMs: body.partial_update_interval_ms,
     traceId: body.trace_id === undefined || body.trace_id === '' ? context.traceId : body.trace_id,
     cut: 'manual',
   };

@@ -1,6 +1,7 @@
-/** Streams the moves of one job as server-sent events. Bounded in time by the job's deadline, and in unread bytes. */
+/** Streams the moves and partial texts of one job as server-sent events. Bounded in time by the job's deadline, and in unread bytes. */
 import { Readable } from 'node:stream';
 import { isSettled, type JobRecord, type TimelineEntry } from '../../../domain/job.ts';
+import type { PartialText } from '../../../domain/node-report.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { viewJob } from './job-view.ts';
 
@@ -47,10 +48,21 @@ export async function openJobEvents(
     if (isSettled(moved.state)) end();
   }
 
-  const subscription = reader.watch(job.jobId, (moved) => {
-    if (early === undefined) send(moved);
-    else early.push(moved);
-  });
+  /** The texts of an abandoned attempt are not sent. */
+  function sendPartial({ jobId, nodeId, text, isFinal }: PartialText): void {
+    const current = sent?.fence ?? sent?.intent;
+    if (isEnded || current?.nodeId !== nodeId) return;
+    write(`event: partial\ndata: ${JSON.stringify({ job_id: jobId, text, is_final: isFinal })}\n\n`);
+  }
+
+  const subscription = reader.watch(
+    job.jobId,
+    (moved) => {
+      if (early === undefined) send(moved);
+      else early.push(moved);
+    },
+    sendPartial,
+  );
   if (subscription.kind === 'full') return undefined;
 
   const beat = () => {

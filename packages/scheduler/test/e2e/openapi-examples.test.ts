@@ -1,0 +1,81 @@
+/** The examples of the OpenAPI document succeed when they are executed, as the page /docs does it. */
+import { ErrorReply, HTTP_ENDPOINTS, type HttpEndpoint, validator } from '@lingua/protocol';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { joinSdkNode } from './support/sdk-node.ts';
+import { startApp } from './support/start-app.ts';
+
+/** They need an id that no other endpoint of a single instance returns. */
+const NEEDS_MORE: ReadonlySet<string> = new Set([
+  'fetchAudio',
+  'readDeadLetter',
+  'replayDeadLetter',
+  'closeSession',
+]);
+
+async function startExamples() {
+  const app = await startApp({}, '', () => '');
+  await joinSdkNode({
+    url: app.nodeUrl,
+    onJob: () => ({ text_asr: 'hello', text_translated: '你好', tts_audio: 'AQACAA==', tts_format: 'pcm16' }),
+  });
+  await app.readyNodes(1);
+  const { body } = await app.post<{ job_id: string }>('/v1/translate', exampleOf('translate').example?.body);
+
+  async function execute({ method, path, params, query, body: schema, example }: HttpEndpoint) {
+    const ids = params === undefined ? {} : (example?.params ?? { id: body.job_id });
+    const target = Object.entries(ids).reduce((url, [name, id]) => url.replace(`:${name}`, id), path);
+    const search = new URLSearchParams();
+    const fields = query === undefined ? {} : (example?.query ?? {});
+    for (const [name, value] of Object.entries(fields)) search.set(name, String(value));
+    return fetch(`${app.url}${target}?${search}`, {
+      method,
+      ...(schema === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(example?.body) }),
+    });
+  }
+  return { execute };
+}
+
+function exampleOf(operationId: string): HttpEndpoint {
+  const endpoint = HTTP_ENDPOINTS.find((entry) => entry.operationId === operationId);
+  if (endpoint === undefined) throw new Error(`there is no operation ${operationId}`);
+  return endpoint;
+}
+
+/** Jobs before the example's node, which would fetch them by hand; the node before what operators do to it. */
+const ORDER = ['dispatch', 'jobs', 'nodes', 'operators', 'health'];
+const inOrder = HTTP_ENDPOINTS.filter(({ operationId }) => !NEEDS_MORE.has(operationId)).sort(
+  (a, b) => rank(a) - rank(b),
+);
+
+/** What removes the example's node comes last. */
+function rank({ method, tag }: HttpEndpoint): number {
+  return method === 'DELETE' ? ORDER.length : ORDER.indexOf(tag);
+}
+
+describe('OpenAPI', () => {
+  it('every example succeeds when it is executed', async () => {
+    const { execute } = await startExamples();
+    for (const endpoint of inOrder) {
+      // Statistics are not there at once.
+      const response = await eventually(async () => {
+        const reply = await execute(endpoint);
+        return endpoint.operationId !== 'readStats' || reply.status === 200 ? reply : undefined;
+      });
+      const text = await response.text();
+      expect(response.status, `${endpoint.method} ${endpoint.path}: ${text.slice(0, 300)}`).toBe(200);
+      if (endpoint.reply !== undefined && endpoint.isStream !== true) {
+        expect(validator(endpoint.reply)(JSON.parse(text)), endpoint.path).toMatchObject({ ok: true });
+      }
+    }
+  });
+
+  it('a refusal has a declared body', async () => {
+    const { execute } = await startExamples();
+    const refused = await execute({ ...exampleOf('translate'), example: { body: { src_lang: 'en' } } });
+    expect(refused.status).toBe(400);
+    expect(validator(ErrorReply)(await refused.json())).toMatchObject({ ok: true });
+  });
+});
