@@ -36,8 +36,9 @@ export type Command =
 const LONG_LOAD = 'endurance';
 
 /** Throws what is wrong with the arguments, or with the file of a scenario. */
-export function readCommand(): Command {
+export function readCommand(args = process.argv.slice(2)): Command {
   const { values } = parseArgs({
+    args,
     options: {
       list: { type: 'boolean', default: false },
       only: { type: 'string' },

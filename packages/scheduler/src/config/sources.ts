@@ -27,8 +27,8 @@ export interface TomlFile {
 /** A flag of the command line without its dashes: `['set', 'server.port=5011']`, `['port', '5011']`. */
 export type Flag = readonly [name: string, value: string];
 
-/** Variables that start with LINGUA_ but are not settings. */
-export const NON_CONFIG_VARIABLES: ReadonlySet<string> = new Set();
+/** Variables that start with LINGUA_ but are not settings: commands that call a scheduler read them. */
+export const NON_CONFIG_VARIABLES: ReadonlySet<string> = new Set(['LINGUA_URL', 'LINGUA_TOKEN']);
 
 /** Flags that stand for one setting. */
 const SHORTHANDS: ReadonlyMap<string, string> = new Map([

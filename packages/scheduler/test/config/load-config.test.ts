@@ -230,3 +230,8 @@ describe('aliases', () => {
     expect(problemsOf('[scheduler.load_balancer]\nresource_threshold = 101')).toHaveLength(1);
   });
 });
+
+it('LINGUA_URL and LINGUA_TOKEN of the operator commands are no settings and do not prevent a start', () => {
+  const env = { LINGUA_URL: 'http://127.0.0.1:5010', LINGUA_TOKEN: 'a-token-of-an-operator' };
+  expect(problemsOf({ env })).toEqual([]);
+});
