@@ -4,7 +4,13 @@
  */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectLegacyNode, type FieldNodeOptions, failure, TRANSLATED } from './support/legacy-node.ts';
+import {
+  beatIdleUntil,
+  connectLegacyNode,
+  type FieldNodeOptions,
+  failure,
+  TRANSLATED,
+} from './support/legacy-node.ts';
 import { openSession, resume, sessionUrl, spoken } from './support/session-client.ts';
 import { MAX_BYTES, QUICK, SHORT_PAUSE } from './support/session-settings.ts';
 import { type Settings, startApp } from './support/start-app.ts';
@@ -178,7 +184,7 @@ describe('utterance on legacy nodes', () => {
     await nodes[0]?.job(1);
     await say(web, 2);
     await nodes[0]?.job(2);
-    for (let beats = 0; beats < 2; beats += 1) nodes[0]?.beat(0);
+    await beatIdleUntil(nodes[0], () => web.of('missing_result').length > 0);
     expect(await web.outcome(1)).toMatchObject({ type: 'missing_result', reason: 'job_failed' });
     expect(await web.outcome(2)).toMatchObject({ type: 'translation_result', utterance_index: 1 });
     expect(web.of('ui_event').filter(({ status }) => status === 'error')).toMatchObject([

@@ -40,7 +40,7 @@ export function openNodeSocket(
   principal: Principal,
 ): SocketHandler {
   const { registry, gate, sockets, log } = deps;
-  const unanswered = createUnansweredAttempts();
+  const unanswered = createUnansweredAttempts(deps);
   const handleJobMessage = createNodeMessages(deps, unanswered);
   let identity: Identity | undefined;
   /** The connection has ended; messages received over it may still be queued. */

@@ -1,7 +1,7 @@
 /** Jobs whose caller, node and reader are on different instances. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { connectLegacyNode } from '../support/legacy-node.ts';
+import { beatIdleUntil, connectLegacyNode } from '../support/legacy-node.ts';
 import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
 import { startInstances } from './start-instances.ts';
 
@@ -68,8 +68,8 @@ describe('several instances on one store', () => {
     await b.readyNodes(1);
     const job = await b.dispatch({ audio: Buffer.alloc(640, 1).toString('base64') });
     await node.job();
-    for (let beats = 0; beats < 2; beats += 1) node.beat(0);
-    expect(await b.settled(job.job_id)).toMatchObject({ state: 'FAILED', reason: 'NO_RESULT' });
+    await beatIdleUntil(node, async () => (await b.job(job.job_id)).reason !== undefined);
+    expect(await b.job(job.job_id)).toMatchObject({ outcome: 'failed', reason: 'NO_RESULT' });
     await eventually(async () => (await a.nodes())[0]?.used_slots === 0);
   });
 

@@ -238,3 +238,20 @@ function flawOf(job: Assigned): string | undefined {
   if (job.audio === '') return 'Opus decoding failed: no audio';
   return job.audio_format === 'wav' ? 'Unsupported audio format: wav' : undefined;
 }
+
+const OMISSION_MS = 1_000;
+
+/** Sends heartbeats without a running job until the condition holds; of those within one second the scheduler counts one. */
+export async function beatIdleUntil(
+  node: LegacyNode | undefined,
+  check: () => boolean | Promise<boolean>,
+): Promise<void> {
+  let at = 0;
+  await eventually(() => {
+    if (Date.now() - at >= OMISSION_MS) {
+      at = Date.now();
+      node?.beat(0);
+    }
+    return check();
+  });
+}
