@@ -50,6 +50,9 @@ export interface SessionServiceDeps {
 
 /** Upper bound of a random first index; as many further indexes follow. */
 const RANDOM_BASE = 2 ** 31;
+/** Indexes of legacy sessions start 10 higher each second, more than a client speaks in it, and have at most 7 digits. */
+const INDEX_STEP_MS = 100;
+const INDEX_SPAN = 10_000_000;
 /** Limit of the wait for a save before `server_draining` is sent. */
 const SAVE_LIMIT_MS = 1_000;
 
@@ -212,9 +215,12 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   function create(opening: Opening): { session: Session; resumeToken: string | undefined } {
     const canResume = opening.abilities !== undefined && settings.resumeTtlMs > 0;
     const resumeToken = canResume ? ids.traceId() + ids.traceId() : undefined;
+    const at = clock.now();
+    const isTimed = settings.indexBase === 'time' && opening.abilities === undefined;
     const session = createSession(ids.sessionId(), opening, {
-      at: clock.now(),
-      firstIndex: settings.isIndexBaseRandom ? Math.floor(chance() * RANDOM_BASE) : 0,
+      at,
+      firstIndex: settings.indexBase === 'random' ? Math.floor(chance() * RANDOM_BASE) : 0,
+      leastCutIndex: isTimed ? Math.floor(at / INDEX_STEP_MS) % INDEX_SPAN : 0,
       resumeDigest: resumeToken === undefined ? undefined : ids.digest(resumeToken),
       isShared: canResume && elsewhere !== undefined,
     });

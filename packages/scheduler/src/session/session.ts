@@ -120,6 +120,8 @@ export interface Session {
   /** Ids of the utterance whose audio is arriving. */
   draft: { readonly jobId: JobId; readonly traceId: string } | undefined;
   nextIndex: number;
+  /** Least index of an utterance cut from audio chunks. An utterance that the client numbers keeps its number. */
+  readonly leastCutIndex: number;
   /** Highest chunk received; chunks repeated after a resume are below it. */
   lastSeq: number;
   /** Last chunk of the last sealed utterance: only this instance has the chunks after it. */
@@ -160,7 +162,13 @@ const MAX_PLAYABLE = 8;
 export function createSession(
   sessionId: SessionId,
   opening: Opening,
-  given: { at: number; firstIndex: number; resumeDigest: string | undefined; isShared: boolean },
+  given: {
+    at: number;
+    firstIndex: number;
+    leastCutIndex?: number;
+    resumeDigest: string | undefined;
+    isShared: boolean;
+  },
 ): Session {
   return {
     sessionId,
@@ -176,6 +184,7 @@ export function createSession(
     segmentation: SILENT,
     draft: undefined,
     nextIndex: given.firstIndex,
+    leastCutIndex: given.leastCutIndex ?? 0,
     lastSeq: -1,
     sealedSeq: -1,
     resentAudio: undefined,
@@ -198,6 +207,9 @@ export function createSession(
     wake: undefined,
   };
 }
+
+export const nextCutIndex = ({ nextIndex, leastCutIndex }: Session): number =>
+  Math.max(nextIndex, leastCutIndex);
 
 /** A legacy client supports no extension, shows errors as alerts, and its finals overtake its audio. */
 export const isLegacy = ({ opening }: Session): boolean => opening.abilities === undefined;

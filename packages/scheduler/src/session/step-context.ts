@@ -29,9 +29,12 @@ export interface SessionSettings {
   /** Utterances of one session without an outcome. */
   readonly maxUtterances: number;
   readonly maxAudioBytes: number;
-  readonly isIndexBaseRandom: boolean;
+  readonly indexBase: IndexBase;
   readonly coreServices: CoreServices;
 }
+
+/** First utterance_index of a session. `time`: of a legacy one, tenths of seconds; of others 0. */
+export type IndexBase = 'time' | '0' | 'random';
 
 /** Passed to every step; every call is synchronous. */
 export interface StepTools {

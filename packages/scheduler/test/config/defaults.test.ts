@@ -73,7 +73,7 @@ it('has the defaults of sessions and results', () => {
       inline_max_bytes: 64 * 1024,
     },
   });
-  expect(config.session.utterance_index_base).toBe('0');
+  expect(config.session.utterance_index_base).toBe('time');
 });
 
 it('has the defaults of node health and missing models', () => {

@@ -96,22 +96,20 @@ describe('seq of the legacy web client', () => {
 });
 
 describe('results for the legacy web client', () => {
-  it('a random base avoids the utterance_index of an earlier session', async () => {
-    const { url } = await startStream({ ...QUICK, 'session.utterance_index_base': 'random' });
-    const first = [];
-    for (const _ of [1, 2]) {
-      const web = await openWebClient({ url });
-      for (const count of [1, 2]) {
-        web.speak();
-        web.letGo();
-        await web.outcome(count);
-      }
-      const [a, b] = web.outcomes().map(({ utterance_index }) => utterance_index as number);
-      expect(b).toBe((a ?? 0) + 1);
-      first.push(a);
-      web.cut();
+  it('the first utterance_index of a session is the time in tenths of seconds, modulo 10⁷', async () => {
+    const { url } = await startStream({ ...QUICK, 'session.utterance_index_base': 'time' });
+    const tenths = (): number => Math.floor(Date.now() / 100);
+    const before = tenths();
+    const web = await openWebClient({ url });
+    const elapsed = tenths() - before;
+    for (const count of [1, 2]) {
+      web.speak();
+      web.letGo();
+      await web.outcome(count);
     }
-    expect(Math.abs((first[0] ?? 0) - (first[1] ?? 0))).toBeGreaterThan(1);
+    const [first = 0, second] = web.outcomes().map(({ utterance_index }) => utterance_index as number);
+    expect((first - (before % 1e7) + 1e7) % 1e7).toBeLessThanOrEqual(elapsed);
+    expect(second).toBe(first + 1);
   });
 
   it('a result that the node sends twice arrives once', async () => {

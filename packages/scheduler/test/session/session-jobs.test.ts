@@ -10,6 +10,9 @@ import {
   speech,
 } from './support/session-rig.ts';
 
+/** The rig's clock starts at a multiple of the 10,000,000 tenths of seconds after which indexes start again. */
+const MORE_THAN_A_SPAN_MS = 1_000_007_000;
+
 describe('bounded memory of a session', () => {
   it('a session remembers its last 64 request ids', async () => {
     const { open, dispatcher } = createSessionRig();
@@ -114,10 +117,40 @@ describe('job requests of a session', () => {
     expect(dispatcher.jobs.map(({ request }) => request.spec.utteranceIndex)).toEqual([0, 1, 9, 10]);
   });
 
+  it('after a reconnect a legacy client gets higher indexes, tenths of seconds', async () => {
+    const { open, dispatcher, clock } = createSessionRig();
+    await clock.advance(MORE_THAN_A_SPAN_MS);
+    for (let session = 0; session < 2; session++) {
+      const client = open(legacyOpening());
+      // Silence with a final for nearly every chunk: four in a second.
+      for (const text of ['a', 'b', 'c', 'd']) client.speak(text);
+      client.leave();
+      await clock.advance(1_000);
+    }
+    const indexes = dispatcher.jobs.map(({ request }) => request.spec.utteranceIndex);
+    expect(indexes).toEqual([70, 71, 72, 73, 80, 81, 82, 83]);
+  });
+
+  it('a legacy client that numbers its utterances keeps its numbers', async () => {
+    const { open, dispatcher, clock } = createSessionRig();
+    await clock.advance(MORE_THAN_A_SPAN_MS);
+    const client = open(legacyOpening());
+    client.utter('a', { index: 0 });
+    client.utter('b', { index: 1 });
+    expect(dispatcher.jobs.map(({ request }) => request.spec.utteranceIndex)).toEqual([0, 1]);
+  });
+
+  it('a client that can resume starts at index 0', async () => {
+    const { open, dispatcher, clock } = createSessionRig();
+    await clock.advance(MORE_THAN_A_SPAN_MS);
+    open().speak('a');
+    expect(dispatcher.job().request.spec.utteranceIndex).toBe(0);
+  });
+
   it('the first index is random if configured', () => {
     const numbers = [0, 0.25, 0.999].map((chance) => {
       const { open, dispatcher } = createSessionRig({
-        settings: { isIndexBaseRandom: true },
+        settings: { indexBase: 'random' },
         chance: () => chance,
       });
       open(legacyOpening()).utter('a');

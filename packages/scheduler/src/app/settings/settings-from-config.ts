@@ -169,7 +169,7 @@ export function sessionSettings({ scheduler, session, server }: Config): Session
     maxResultBytesTotal: session.max_result_bytes_total,
     maxUtterances: session.max_utterances,
     maxAudioBytes: scheduler.audio.max_bytes_per_session,
-    isIndexBaseRandom: session.utterance_index_base === 'random',
+    indexBase: session.utterance_index_base,
     maxWaiting: scheduler.queue.max_waiting,
     coreServices: coreServices(scheduler),
   };

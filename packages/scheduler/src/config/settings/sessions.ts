@@ -6,9 +6,9 @@ const MB = 1024 * KB;
 
 export const session = group('Sessions on sockets.', {
   utterance_index_base: choice({
-    choices: ['0', 'random'],
-    default: '0',
-    doc: 'First utterance_index of a session. After a reconnect the legacy web client hides results whose index it has already shown; a random base avoids that.',
+    choices: ['time', '0', 'random'],
+    default: 'time',
+    doc: 'First utterance_index of a session. After a reconnect the legacy web client starts a new session, hides results whose index it has already shown, and speaks the others in the order of their index. "time": the utterances cut from the audio of a legacy session start at the tenths of seconds since 1970, modulo 10,000,000; a later session has higher ones, except once in 11 days. All other sessions start at 0. "0" and "random" apply to every session.',
   }),
   max_sessions: integer({
     default: 100_000,

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { Chunk, GivenUtterance } from '../event.ts';
 import { noteChange } from '../handover/saved-state.ts';
 import { fail, resendAccepted } from '../outcomes/progress.ts';
-import { isLegacy, type Session, type Utterance, understands } from '../session.ts';
+import { isLegacy, nextCutIndex, type Session, type Utterance, understands } from '../session.ts';
 import { count, type Step, send, sendUiEvent } from '../step-context.ts';
 import { claimAudioBudget } from './audio-budget.ts';
 import { bindingName, fingerprintOf } from './binding.ts';
@@ -71,7 +71,7 @@ export function cutStream(step: Step, session: Session, event: SegmentationEvent
 function begin(step: Step, session: Session, { requestId, firstSeq }: Segment): void {
   const bound = requestId === undefined ? undefined : bindingName(requestId, firstSeq);
   session.draft = { jobId: step.ids.jobId(session.tenantId, bound), traceId: step.ids.traceId() };
-  sendUiEvent(step, session, { ...session.draft, index: session.nextIndex }, 'INPUT_STARTED', step.at);
+  sendUiEvent(step, session, { ...session.draft, index: nextCutIndex(session) }, 'INPUT_STARTED', step.at);
 }
 
 /** The client sends a refused chunk and all later ones again. A later one accepted now would make the refused one look repeated. */
@@ -125,7 +125,7 @@ function acceptSealed(step: Step, session: Session, { segment: sealed, reason }:
   const { requestId, firstSeq, lastSeq } = sealed;
   const cut = cutOf(reason);
   accept(step, session, {
-    index: session.nextIndex,
+    index: nextCutIndex(session),
     startedAt: sealed.startedAt,
     audioBytes: sealed.bytes,
     requestId,

@@ -8,6 +8,8 @@ export const QUICK: Settings = {
   [`${CUT}.edge_stabilization.late_audio_ms`]: 20,
   [`${CUT}.edge_stabilization.hangover_manual_ms`]: 10,
   [`${CUT}.edge_stabilization.hangover_auto_ms`]: 10,
+  // Legacy sessions are numbered from 0 like all others, so that tests can name an utterance.
+  'session.utterance_index_base': '0',
 };
 
 /** Utterances end soon by themselves. */

@@ -41,7 +41,7 @@ export const SETTINGS: SessionServiceDeps['settings'] = {
   maxResultBytesTotal: 10_000_000,
   maxUtterances: 32,
   maxAudioBytes: 1_000_000,
-  isIndexBaseRandom: false,
+  indexBase: 'time',
   maxWaiting: 100,
 };
 
