@@ -132,7 +132,7 @@ describe('a quick run', () => {
   beforeAll(async () => {
     ended = await bench('--quick', '--json', file, '--html', page);
     if (ended.code === 0) report = JSON.parse(readFileSync(file, 'utf8')) as Report;
-  }, 300_000);
+  }, 900_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('ends with 0 and reports that it was quick', () => {

@@ -81,6 +81,8 @@ export function openSession(options: SessionOptions): Session {
   function receive(frame: ServerFrame): void {
     const { type } = frame;
     if (type === 'session_close_ack') {
+      // Without being asked, only the scheduler that names this session may end it.
+      if (state !== 'closing' && frame.session_id !== sessionId()) return;
       if (state !== 'closing') closeReason = 'closed by the scheduler';
       finish('closed', true);
     } else if (type === 'utterance_accepted') accepted(frame);

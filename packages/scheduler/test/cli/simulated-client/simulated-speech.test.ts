@@ -24,8 +24,12 @@ describe('simulated speech', () => {
 
   it('makes a simulated node answer with the same sentence, translated', () => {
     const first = speak(TWO_WAY, () => 0.9, { isSecondSpeaker: false, phrase: 1 });
-    expect(first).toEqual({ source: '会议九点开始。', target: 'The meeting starts at nine.' });
+    expect(first).toEqual({
+      source: '会议九点开始。',
+      target: 'The meeting starts at nine.',
+      language: 'zh',
+    });
     const second = speak(TWO_WAY, () => 0, { isSecondSpeaker: true, phrase: 1 });
-    expect(second).toEqual({ source: first.target, target: first.source });
+    expect(second).toEqual({ source: first.target, target: first.source, language: 'en' });
   });
 });

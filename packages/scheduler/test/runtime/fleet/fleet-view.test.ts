@@ -176,19 +176,6 @@ describe('a heartbeat (I6)', () => {
       fleet.upsert(nodeView(`n${n}`, { isCalm: false, isQueueing: true, lastBeatAt: 9 }));
     expect(fleet.stats().changes).toBe(changes);
   });
-
-  it('updates the freshness that least_loaded reads', () => {
-    const fleet = createFleetView();
-    for (const id of ['a', 'b', 'c']) fleet.upsert(nodeView(id));
-    fleet.beat('b', 5);
-    const selection = select(fleet, compileNeed(fleet, someNeed()), {
-      chance: seededChance(2),
-      sampleK: 3,
-      policy: 'least_loaded',
-      excluded: new Set(),
-    });
-    expect(selection.next()).toBe('b');
-  });
 });
 
 describe('onFree', () => {

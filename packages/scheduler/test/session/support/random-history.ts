@@ -262,9 +262,9 @@ const playerOf = (kind: ClientKind, client: Client): Player => ({
 
 export const isOf = (job: ScriptedJob, { sessionId }: Player): boolean => job.request.sessionId === sessionId;
 
-/** Of an accepted utterance; the others are of refused audio. */
-const isAbout = ({ details }: Extract<SessionOutput, { kind: 'error' }>): boolean =>
-  details?.utterance_index !== undefined;
+/** Of an accepted utterance; the others are of refused audio, which may be a whole utterance, too. */
+const isAbout = ({ details, message }: Extract<SessionOutput, { kind: 'error' }>): boolean =>
+  details?.utterance_index !== undefined && !message.startsWith('no space for more audio');
 
 const isInputEnded = (one: SessionOutput): boolean => one.kind === 'ui_event' && one.event === 'INPUT_ENDED';
 
