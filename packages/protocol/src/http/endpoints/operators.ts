@@ -112,7 +112,7 @@ export const OPERATOR_ENDPOINTS: readonly HttpEndpoint[] = [
     body: SessionOrder,
     reply: SessionOrderReply,
     errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
-    example: { params: { id: 's-1' }, body: {} },
+    example: { body: {} },
   },
   nodeOrder('cordon', 'Stop giving a node new jobs'),
   nodeOrder('uncordon', 'Resume giving a node new jobs'),
