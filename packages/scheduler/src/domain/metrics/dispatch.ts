@@ -42,7 +42,7 @@ export const DISPATCH_METRICS = {
   scheduler_job_listeners: { kind: 'gauge', help: 'Callers that wait for a job or follow its events.' },
   scheduler_no_available_node_total: {
     kind: 'counter',
-    help: 'Requests refused because no node was available, by the selector that failed (reserve: no candidate had a slot; phase3: pools; features; models: services by name; types) and the reason that excluded the last nodes that could have taken the job (no_nodes: none is registered).',
+    help: 'Requests refused because no node was available, by the selector that failed (reserve: no candidate had a slot; phase3: pools; features; models: services by name; types) and the reason that excluded the last nodes that could have taken the job (no_nodes: none is registered; not_registered: the node that the request names with options.strict).',
     labels: ['selector', 'reason'],
   },
   scheduler_reserve_attempt_total: {

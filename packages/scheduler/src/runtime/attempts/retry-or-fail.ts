@@ -182,7 +182,7 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
       }
       if (isCounted) flight.retries += 1;
       engine.meter.count('scheduler_retries_total', { reason: code });
-      engine.log.info(attemptFields(flight.job, code, fence), 'a job is tried on another node');
+      engine.log.info(attemptFields(flight.job, code, fence), 'a job is to be retried');
       if (side === 'over') await free(flight, fence);
       else watchLeaseEnd(engine, fence.nodeId);
       await tryElsewhere(flight, hasReleased(flight, fence.attempt) ? 'over' : side);

@@ -2,7 +2,10 @@
 import type { DispatchOutcome } from '../../domain/dispatch.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { TenantId } from '../../domain/ids.ts';
+import type { Need, RejectionCount } from '../../domain/need.ts';
 import type { Engine } from '../engine.ts';
+import type { FleetView } from '../fleet/fleet-view.ts';
+import { isClosedTo } from '../select/clauses.ts';
 import type { SelectionInput } from './candidates.ts';
 import type { Refusal } from './refusal.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -61,9 +64,25 @@ export function createRefusals(
       engine.excluded.note(reasons);
       if (code === 'ALL_CANDIDATES_FULL_OR_FAILED') engine.refreshFullNodes?.needed();
       engine.meter.count('scheduler_jobs_refused_total', { code });
-      return { kind: 'refused', code, message, hint, reasons, retryAfterMs: retryAfterMs(engine, why) };
+      return {
+        kind: 'refused',
+        code,
+        message,
+        hint,
+        reasons: reasons.map((each) => withoutClosed(engine.fleet, input.compiled.need, each)),
+        retryAfterMs: retryAfterMs(engine, why),
+      };
     },
   };
 }
+
+/** A tenant must not learn the ids of nodes that are private to another tenant; it gets their number only. */
+const withoutClosed = (fleet: FleetView, need: Need, each: RejectionCount): RejectionCount => ({
+  ...each,
+  sampleNodeIds: each.sampleNodeIds.filter((nodeId) => {
+    const view = fleet.view(nodeId);
+    return view !== undefined && !isClosedTo(need, view.profile);
+  }),
+});
 
 const IN_FLIGHT = { limit: 'inflight' };

@@ -182,7 +182,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
   }
 
   function logFallback({ job, compiled }: InFlightJob, preferred: NodeId): void {
-    const [reason = 'reserve_refused'] = failures(fleet, compiled, preferred);
+    const [reason = 'reserve_refused'] = failures(fleet, compiled, preferred) ?? ['not_registered'];
     const fields = { ...attemptFields(job, reason), preferred_node_id: preferred };
     engine.log.info(fields, 'a job did not get its preferred node');
   }

@@ -15,8 +15,8 @@ export interface Refusal {
   /** Absent: the hint of the code. */
   readonly hint?: string | undefined;
   readonly reasons: readonly RejectionCount[];
-  /** What excluded the nodes that passed every stage before. */
-  readonly mainReason: Rejection | 'no_nodes';
+  /** What excluded the nodes that passed every stage before. `no_nodes`: none is registered. `not_registered`: the strict preferred node. */
+  readonly mainReason: Rejection | 'no_nodes' | 'not_registered';
   /** The nodes that it excluded; absent: none, or a slot became free meanwhile. */
   readonly cause?: RejectionCount | undefined;
   /** A node may take the job as soon as its state or load allows it. */
@@ -82,16 +82,17 @@ function refusalOfStrict(
   nodeId: NodeId,
 ): Refusal {
   const forbids = 'and options.strict forbids another';
-  if (!fleet.has(nodeId)) {
+  const against = failures(fleet, compiled, nodeId);
+  // A tenant must not learn which node ids of another tenant exist.
+  if (against === undefined || against.includes('not_in_public_pool')) {
     return {
       code: 'PREFERRED_NODE_NOT_CAPABLE',
       message: `node ${nodeId} is not registered, ${forbids}`,
       reasons: [],
-      mainReason: 'no_nodes',
+      mainReason: 'not_registered',
       isWaitUseful: false,
     };
   }
-  const against = failures(fleet, compiled, nodeId);
   const mainReason = against[0] ?? (excluded.has(nodeId) ? 'excluded' : 'reserve_denied');
   const cause = { reason: mainReason, count: 1, sampleNodeIds: [nodeId] };
   const judged = { reasons: [cause], mainReason, cause };

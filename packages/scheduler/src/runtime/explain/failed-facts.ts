@@ -13,7 +13,7 @@ import { UNPOOLED } from '../../domain/pool.ts';
 import { type NmtAbility, type NodeProfile, translates } from '../../domain/profile.ts';
 import { poolName } from '../pools/describe-confinement.ts';
 import { inOrder, leadsTo } from '../pools/pool-map.ts';
-import { requiredTypes } from '../select/clauses.ts';
+import { isClosedTo, requiredTypes } from '../select/clauses.ts';
 import { type CompiledNeed, routeOf } from '../select/compile-need.ts';
 
 export interface FailedFact {
@@ -119,9 +119,8 @@ function checkServices(need: Need, view: NodeView, fail: Fail): void {
   if (need.isAudioByReference && !profile.supports.includes('audio_ref')) {
     fail('audio_ref_unsupported', 'does not fetch audio by reference (supports no audio_ref)');
   }
-  const { privateTo } = profile;
-  if (need.needsPublicNode && privateTo !== undefined && privateTo !== need.tenantId) {
-    fail('not_in_public_pool', `takes only jobs of tenant "${privateTo}"`);
+  if (isClosedTo(need, profile)) {
+    fail('not_in_public_pool', `takes only jobs of tenant "${profile.privateTo}"`);
   }
 }
 

@@ -3,6 +3,7 @@ import { FEATURES } from '../../domain/features.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import { ANY, type Language } from '../../domain/language.ts';
 import type { Need, NeededDirection, Rejection } from '../../domain/need.ts';
+import type { NodeProfile } from '../../domain/profile.ts';
 import { factKey, type Stage } from '../fleet/fact-key.ts';
 import { all, any, type Clause, type Formula, none } from '../fleet/formula.ts';
 
@@ -86,6 +87,10 @@ function languageClauses(need: Need): Clause[] {
 /** `hasOwnNodes` false: no node is private to the tenant, so that the condition is the same for all such tenants. */
 const isOpenTo = (tenantId: TenantId, hasOwnNodes: boolean): Formula =>
   hasOwnNodes ? any(factKey.privateTo(tenantId), none(factKey.private)) : none(factKey.private);
+
+/** The same for one node: it is private to another tenant than that of the job. */
+export const isClosedTo = ({ tenantId, needsPublicNode }: Need, { privateTo }: NodeProfile): boolean =>
+  needsPublicNode && privateTo !== undefined && privateTo !== tenantId;
 
 const clause = (reason: Rejection, of: Formula[]): Clause => ({ reason, formula: all(...of) });
 

@@ -53,11 +53,11 @@ export function explain(
   return { total: fleet.size, eligible, reasons, cause: eligible === 0 ? reasons.at(-1) : undefined };
 }
 
-/** All reasons against one named node. An unknown node counts as offline. */
-export function failures(fleet: FleetView, compiled: CompiledNeed, nodeId: NodeId): Rejection[] {
+/** All reasons against one named node. Undefined: it is not registered. */
+export function failures(fleet: FleetView, compiled: CompiledNeed, nodeId: NodeId): Rejection[] | undefined {
   const { facts, indexOf } = fleet.table;
   const index = indexOf(nodeId);
-  if (index === -1) return ['offline'];
+  if (index === -1) return undefined;
   return inOrder(compiled, compiled.query.clauses)
     .filter(({ formula }) => !holds(facts, formula, index))
     .map(({ reason }) => reason);

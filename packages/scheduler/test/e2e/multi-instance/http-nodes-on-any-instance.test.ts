@@ -94,7 +94,9 @@ describe('a polling node behind a load balancer', () => {
       const ask = (token: string) =>
         each.post<{ node_id?: string; error?: string }>('/v1/dispatch/f2f', body, token);
       await eventually(async () => (await ask(TOKENS.client)).body.node_id === NODE.node_id);
-      expect((await ask(TOKENS.otherClient)).status).not.toBe(200);
+      const refused = await ask(TOKENS.otherClient);
+      expect(refused.status).not.toBe(200);
+      expect(JSON.stringify(refused.body)).not.toContain(NODE.node_id);
       const why = await each.post('/v1/explain', body, TOKENS.otherClient);
       expect(why.body).toMatchObject({ reasons: [{ reason: 'not_in_public_pool', count: 1 }] });
     }

@@ -159,6 +159,59 @@ describe('a strict preferred node', () => {
   });
 });
 
+describe('a node that is private to another tenant', () => {
+  async function withPrivateNode(kind: Parameters<typeof profile>[0] = {}) {
+    const rig = createRig();
+    await rig.addNode('acme-gpu', 1, profile({ privateTo: 'acme', ...kind }));
+    const asBeta = async (part: Partial<Need> = {}) => {
+      const request = rig.request({ need: need({ tenantId: 'beta', needsPublicNode: true, ...part }) });
+      return rig.refusal(await rig.service.dispatch(request));
+    };
+    return { rig, asBeta };
+  }
+
+  it.each<[Rejection, Parameters<typeof profile>[0]]>([
+    ['not_in_public_pool', {}],
+    ['asr_lang_unsupported', { asr: ['de'] }],
+  ])('is counted under %s, but its id is not in the refusal', async (reason, kind) => {
+    const { rig, asBeta } = await withPrivateNode(kind);
+    await rig.addNode('public', 1, profile({ asr: ['de'] }));
+    const refused = await asBeta();
+    expect(refused.reasons?.map((each) => each.reason)).toContain(reason);
+    expect(refused.reasons?.reduce((sum, { count }) => sum + count, 0)).toBe(2);
+    expect(refused.reasons?.flatMap(({ sampleNodeIds }) => sampleNodeIds)).toEqual(['public']);
+    expect(JSON.stringify(refused)).not.toContain('acme-gpu');
+  });
+
+  it('is not registered for a strict request, like a node that does not exist', async () => {
+    const { rig, asBeta } = await withPrivateNode();
+    await rig.addNode('public');
+    const ask = (preferredNodeId: string) => asBeta({ preferredNodeId, isStrict: true });
+    const { message, ...rest } = await ask('acme-gpu');
+    expect(message).toBe('node acme-gpu is not registered, and options.strict forbids another');
+    const { message: _, ...ofUnknown } = await ask('ghost');
+    expect(rest).toEqual(ofUnknown);
+  });
+});
+
+describe('a node that is not registered', () => {
+  it('is counted under a reason of its own if the request is strict', async () => {
+    const rig = createRig();
+    await rig.addNode('a');
+    await rig.service.dispatch(rig.request({ need: need({ preferredNodeId: 'ghost', isStrict: true }) }));
+    expect(rig.counts.get('scheduler_no_available_node_total{types,not_registered}')).toBe(1);
+    expect(rig.counts.get('scheduler_no_available_node_total{types,no_nodes}')).toBeUndefined();
+  });
+
+  it('is logged as not registered if the job went to another node', async () => {
+    const rig = createRig();
+    await rig.addNode('a');
+    await rig.dispatch({ need: need({ preferredNodeId: 'ghost' }) });
+    const fallback = rig.lines.find(({ message }) => message === 'a job did not get its preferred node');
+    expect(fallback).toMatchObject({ reason: 'not_registered', preferred_node_id: 'ghost' });
+  });
+});
+
 describe('retry_after_ms', () => {
   it('is the remaining time of a mark', async () => {
     const rig = createRig();

@@ -22,7 +22,15 @@ describe('a log line with job_id, node_id, attempt_id, trace_id and reason', () 
     expect(linesAbout(rig, 'not acknowledged')).toEqual([
       { level: 'warn', message: 'a job was not acknowledged in time', ...ids, reason: 'ACK_TIMEOUT' },
     ]);
-    expect(linesAbout(rig, 'tried on another node')).toMatchObject([{ level: 'info', ...ids }]);
+    expect(linesAbout(rig, 'a job is to be retried')).toMatchObject([{ level: 'info', ...ids }]);
+  });
+
+  it('a retry does not claim another node before one is known', async () => {
+    const { rig, jobId } = await rigWithJob();
+    await rig.clock.advance(SETTINGS.ackTimeoutMs + 100);
+    expect(await rig.state(jobId)).toBe('RETRYING');
+    expect(linesAbout(rig, 'a job is to be retried')).toHaveLength(1);
+    expect(linesAbout(rig, 'another node')).toEqual([]);
   });
 
   it('a failure that a node reported has its code as the reason', async () => {
