@@ -29,7 +29,7 @@ export interface Registration {
   readonly hardware?: Hardware;
   readonly traits: NodeTraits;
   readonly report: CapabilityReport;
-  /** Absent: scheduler.max_concurrent_jobs_per_node. */
+  /** Absent: scheduler.max_concurrent_jobs_per_node. Ignored if the node is a legacy one. */
   readonly slots?: number;
   /** Health that the node reports itself (HTTP nodes): `ready` needs no first heartbeat. */
   readonly health?: ReportedHealth;

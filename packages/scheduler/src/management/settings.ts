@@ -14,6 +14,8 @@ export interface ManagementSettings {
   readonly maxNodes: number;
   /** Slots of a node that declares none. */
   readonly defaultSlots: number;
+  /** Slots of every legacy node. */
+  readonly legacySlots: number;
   readonly requireGpu: boolean;
   readonly profile: ProfileRules;
   /** Sent to nodes, plus or minus a tenth. */

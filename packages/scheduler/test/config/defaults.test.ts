@@ -28,6 +28,7 @@ it('has the defaults of selection and retries', () => {
     assume_any_language: true,
     max_retry: 2,
     max_concurrent_jobs_per_node: 4,
+    legacy_node_slots: 2,
     node_reconnect_grace_ms: 2000,
     selection: { policy: 'weighted_random' },
     load_balancer: { cpu_threshold_percent: 85, gpu_threshold_percent: 85, memory_threshold_percent: 85 },

@@ -91,17 +91,17 @@ describe('assignment to a legacy node', () => {
 });
 
 describe('registration of a legacy node', () => {
-  it('a node without slots and NMT gets 4 slots and jobs', async () => {
+  it('a node without slots and NMT gets 2 slots and jobs', async () => {
     const app = await startApp();
     const node = await join(app, { answer: () => undefined });
     await app.readyNodes(1);
     expect(await app.nodes()).toMatchObject([
-      { max_concurrent_jobs: 4, status: 'ready', delivery: 'socket' },
+      { max_concurrent_jobs: 2, status: 'ready', delivery: 'socket' },
     ]);
-    for (let count = 0; count < 4; count++) await app.dispatch({ src_lang: 'zh', tgt_lang: 'en' });
-    expect(await node.job(4)).toBeDefined();
-    const fifth = await app.tryDispatch();
-    expect(fifth.body).toMatchObject({
+    for (let count = 0; count < 2; count++) await app.dispatch({ src_lang: 'zh', tgt_lang: 'en' });
+    expect(await node.job(2)).toBeDefined();
+    const third = await app.tryDispatch();
+    expect(third.body).toMatchObject({
       error: 'ALL_CANDIDATES_FULL_OR_FAILED',
       reasons: [{ reason: 'capacity_exceeded', count: 1 }],
     });
@@ -111,15 +111,15 @@ describe('registration of a legacy node', () => {
     const app = await startApp();
     const node = await join(app, { answer: () => undefined });
     await app.readyNodes(1);
-    for (let count = 0; count < 4; count++) await app.dispatch();
-    expect(await node.job(4)).toBeDefined();
+    for (let count = 0; count < 2; count++) await app.dispatch();
+    expect(await node.job(2)).toBeDefined();
     const beats = async () => (await app.nodes())[0]?.last_heartbeat_at_ms;
     const before = await beats();
     await eventually(async () => {
       node.beat();
       return (await beats()) !== before;
     });
-    expect((await app.nodes())[0]?.used_slots).toBe(4);
+    expect((await app.nodes())[0]?.used_slots).toBe(2);
     expect((await app.tryDispatch()).body.error).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
   });
 
@@ -184,7 +184,7 @@ describe('registration of a legacy node', () => {
 
 describe('connection of a legacy node', () => {
   it('no job is sent before node_register_ack', async () => {
-    const app = await startApp();
+    const app = await startApp({ 'scheduler.legacy_node_slots': 4 });
     const node = await join(app, { nodeId: 'node-7', answer: () => undefined });
     await app.readyNodes(1);
     await Promise.all([1, 2, 3, 4].map(() => app.dispatch()));

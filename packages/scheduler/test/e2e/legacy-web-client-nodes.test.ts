@@ -97,7 +97,7 @@ describe('session job on a legacy node', () => {
 describe('utterance on legacy nodes', () => {
   it('an utterance after a later one is retried on another node', async () => {
     const { nodes, join, web, app } = await startFleet([silent, silent], {
-      'scheduler.max_concurrent_jobs_per_node': 1,
+      'scheduler.legacy_node_slots': 1,
     });
     await say(web, 1);
     const holder = await eventually(() => nodes.find(({ jobs }) => jobs.length > 0));

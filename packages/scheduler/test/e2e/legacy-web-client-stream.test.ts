@@ -154,7 +154,7 @@ describe('backpressure for the legacy web client', () => {
         'scheduler.backpressure.slow_down_percent': 5,
         'scheduler.backpressure.pause_percent': 10,
         'scheduler.backpressure.resume_after_ms': 100,
-        'scheduler.max_concurrent_jobs_per_node': 1,
+        'scheduler.legacy_node_slots': 1,
       },
       () => undefined,
     );

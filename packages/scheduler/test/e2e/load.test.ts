@@ -35,7 +35,7 @@ const SETTINGS = {
   'scheduler.job_timeout_seconds': 3.6,
   'scheduler.job_deadline_ms': 60_000,
   'scheduler.node_health.heartbeat_interval_seconds': 0.5,
-  'scheduler.max_concurrent_jobs_per_node': SLOTS,
+  'scheduler.legacy_node_slots': SLOTS,
   'scheduler.ejection.base_ms': 300,
   'scheduler.selection.policy': 'least_loaded',
 };

@@ -230,7 +230,7 @@ describe('the utterances of one session', () => {
       'server.limits.messages_burst': 100_000,
       'session.max_utterances': 10_000,
       'session.max_pending_results': 10_000,
-      'scheduler.max_concurrent_jobs_per_node': 1_000,
+      'scheduler.legacy_node_slots': 1_000,
     });
     const fleet = Array.from({ length: nodes }, (_, index) =>
       connectLegacyNode({ url: app.nodeUrl, nodeId: `node-${index}` }),

@@ -86,7 +86,7 @@ describe('a heartbeat', () => {
 
   it('declares changed slots to the ledger', async () => {
     const { readyNode, beat, told, news, calls } = createFixture();
-    await readyNode();
+    await readyNode({ traits: SDK_TRAITS });
     news();
     calls.length = 0;
     await beat({ slots: 2 });

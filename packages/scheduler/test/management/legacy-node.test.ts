@@ -5,13 +5,21 @@ import { COLD_REPORT, createFixture, READY_REPORT } from './registry-fixture.ts'
 
 describe('a legacy node', () => {
   it('is ready without declared NMT, slots and extensions', async () => {
-    const { join, beat, view } = createFixture();
+    const { join, beat, view } = createFixture({ legacySlots: 2 });
     const { generation } = await join();
     await beat({ generation, report: READY_REPORT });
     const seen = view('node-1');
-    expect(seen).toMatchObject({ health: 'ready', slots: 4, profile: { isLegacy: true, supports: [] } });
+    expect(seen).toMatchObject({ health: 'ready', slots: 2, profile: { isLegacy: true, supports: [] } });
     expect(seen && translates(seen.profile.nmt, 'zh', 'en')).toBe(true);
     expect(seen && translates(seen.profile.nmt, 'en', 'zh')).toBe(true);
+  });
+
+  it('has legacy_node_slots, whatever it declares', async () => {
+    const { join, beat, view } = createFixture({ legacySlots: 2 });
+    const { generation } = await join({ slots: 8 });
+    expect(view('node-1')?.slots).toBe(2);
+    await beat({ generation, slots: 8 });
+    expect(view('node-1')?.slots).toBe(2);
   });
 
   it('starts with empty lists and is ready once its services run', async () => {

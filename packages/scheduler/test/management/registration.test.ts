@@ -34,10 +34,10 @@ describe('a registration', () => {
 
   it('gives the default slots to a node that declares none', async () => {
     const { join, view } = createFixture();
-    await join({ nodeId: 'node-a' });
-    await join({ nodeId: 'node-b', slots: 9 });
-    await join({ nodeId: 'node-c', slots: -3 });
-    await join({ nodeId: 'node-d', slots: Number.NaN });
+    await join({ nodeId: 'node-a', traits: SDK_TRAITS });
+    await join({ nodeId: 'node-b', traits: SDK_TRAITS, slots: 9 });
+    await join({ nodeId: 'node-c', traits: SDK_TRAITS, slots: -3 });
+    await join({ nodeId: 'node-d', traits: SDK_TRAITS, slots: Number.NaN });
     expect(['a', 'b', 'c', 'd'].map((message) => view(`node-${message}`)?.slots)).toEqual([4, 9, 0, 4]);
   });
 
@@ -203,16 +203,16 @@ describe('registering again', () => {
 
   it('replaces the earlier report', async () => {
     const { join, view } = createFixture();
-    await join({ slots: 8 });
-    await join({ report: { ...READY_REPORT, languages: { semantic: ['ja'] } } });
+    await join({ traits: SDK_TRAITS, slots: 8 });
+    await join({ traits: SDK_TRAITS, report: { ...READY_REPORT, languages: { semantic: ['ja'] } } });
     expect(view('node-1')).toMatchObject({ slots: 4, profile: { semantic: ['ja'] } });
   });
 
   it('lets the newest connection win if the store answers it first', async () => {
     const { registry, join, hold, of, ledger } = createFixture();
     const open = hold('declare');
-    const older = registry.register(aRegistration({ slots: 1 }));
-    const newer = await join({ slots: 2 });
+    const older = registry.register(aRegistration({ traits: SDK_TRAITS, slots: 1 }));
+    const newer = await join({ traits: SDK_TRAITS, slots: 2 });
     open();
     expect(await older).toMatchObject({ kind: 'refused', code: 'NODE_ID_CONFLICT' });
     expect(registry.get('node-1')).toMatchObject({ generation: newer.generation, view: { slots: 2 } });

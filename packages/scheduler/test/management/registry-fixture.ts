@@ -16,6 +16,7 @@ import { createManualClock } from '../support/manual-clock.ts';
 export const SETTINGS: ManagementSettings = {
   maxNodes: 1_000,
   defaultSlots: 4,
+  legacySlots: 4,
   requireGpu: false,
   profile: { assumeAnyLanguage: true, coreServices: {} },
   heartbeatIntervalMs: 15_000,

@@ -126,8 +126,8 @@ describe('the removal of a node while a store does not answer', () => {
 
 describe('a store that has lost all data', () => {
   async function emptied() {
-    const fixture = createFixture();
-    const { generation } = await fixture.readyNode({ slots: 2 });
+    const fixture = createFixture({ legacySlots: 2 });
+    const { generation } = await fixture.readyNode();
     await fixture.ledger.forget('node-1');
     await fixture.nodeIdClaims.release('node-1', generation);
     return { ...fixture, generation };

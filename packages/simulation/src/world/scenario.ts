@@ -9,7 +9,7 @@ export interface Scenario {
   /** Shards of the store; each fails on its own. */
   readonly shards: number;
   readonly nodes: number;
-  /** Legacy nodes declare none: 4 is what the scheduler assumes for them. */
+  /** Of each node. Legacy nodes declare none: the scheduler is configured with theirs. */
   readonly slots: number;
   readonly speakers: number;
   readonly dispatchers: number;
@@ -86,13 +86,13 @@ const PAUSE_MS = 12_000;
 /** Few for the same reason. Retries wait beyond it. */
 const WAITING = 48;
 
-export type Configured = Pick<Scenario, 'inFlight' | 'reservationMs' | 'durability'>;
+export type Configured = Pick<Scenario, 'slots' | 'inFlight' | 'reservationMs' | 'durability'>;
 
 /** All other settings have their defaults: the proof is about what users run. */
 export function configOf(
   instanceId: string,
   isSingleInstance: boolean,
-  { inFlight, reservationMs, durability }: Configured = SCENARIO,
+  { slots, inFlight, reservationMs, durability }: Configured = SCENARIO,
 ): Config {
   const text = `
 [scheduler.phase2]
@@ -101,6 +101,7 @@ durability = "${durability}"
 instance_id = "${instanceId}"
 [scheduler]
 max_inflight_jobs = ${inFlight}
+legacy_node_slots = ${slots}
 reservation_ttl_ms = ${reservationMs}
 [scheduler.queue]
 max_waiting = ${WAITING}

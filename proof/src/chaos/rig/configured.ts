@@ -19,7 +19,7 @@ job_timeout_seconds = 8
 job_deadline_ms = 20000
 pending_timeout_ms = 6000
 job_retention_ms = 240000
-max_concurrent_jobs_per_node = ${LEGACY_SLOTS}
+legacy_node_slots = ${LEGACY_SLOTS}
 max_inflight_jobs = 150
 [scheduler.queue]
 max_waiting = 48

@@ -32,7 +32,7 @@ job_deadline_ms = ${DEADLINE_S * 1_000}
 pending_timeout_ms = 5000
 job_retention_ms = ${RETENTION_S * 1_000}
 session_resume_ttl_ms = ${RESUME_S * 1_000}
-max_concurrent_jobs_per_node = ${LEGACY_SLOTS}
+legacy_node_slots = ${LEGACY_SLOTS}
 [scheduler.task_binding]
 lease_seconds = ${RETENTION_S}
 [scheduler.node_health]

@@ -34,6 +34,7 @@ export function managementSettings({ scheduler }: Config): ManagementSettings {
   return {
     maxNodes: scheduler.max_nodes,
     defaultSlots: scheduler.max_concurrent_jobs_per_node,
+    legacySlots: scheduler.legacy_node_slots,
     requireGpu: health.require_gpu,
     profile: {
       assumeAnyLanguage: scheduler.assume_any_language,

@@ -101,7 +101,13 @@ export const dispatch = {
     default: 4,
     min: 1,
     max: 1_024,
-    doc: 'Slots of a node that does not declare them.',
+    doc: 'Slots of a node that does not declare them. Legacy nodes: see legacy_node_slots.',
+  }),
+  legacy_node_slots: integer({
+    default: 2,
+    min: 1,
+    max: 1_024,
+    doc: 'Slots of every legacy node, whatever it declares. Its GPU works on one job at a time, and the second one is ready when the first ends. With four at a time such a node loses sentences.',
   }),
   node_reconnect_grace_ms: integer({
     default: 2_000,

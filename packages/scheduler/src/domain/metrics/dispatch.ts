@@ -49,7 +49,7 @@ export const DISPATCH_METRICS = {
     kind: 'counter',
     help: 'Reserve calls by result.',
     labels: ['result'],
-    limits: ['scheduler.max_concurrent_jobs_per_node'],
+    limits: ['scheduler.max_concurrent_jobs_per_node', 'scheduler.legacy_node_slots'],
   },
   scheduler_reserve_first_try_total: {
     kind: 'counter',

@@ -66,7 +66,7 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
       learn(node, beat.report);
       marks.claimed(node, { report, profile });
     }
-    node.slots = soundSlots(beat.slots, node.slots);
+    if (!node.profile.isLegacy) node.slots = soundSlots(beat.slots, node.slots);
     node.resources = beat.resources;
     if (beat.efficiencies !== undefined) node.efficiencies = soundEfficiencies(beat.efficiencies);
     node.isFresh = true;

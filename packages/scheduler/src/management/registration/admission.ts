@@ -50,7 +50,9 @@ export function prepareAdmission(
   const report = kept === undefined ? registration.report : mergeReports(kept.report, registration.report);
   const profile = profileOf(report, traits);
   const resources = registration.resources ?? kept?.resources ?? NOTHING_KNOWN;
-  const slots = soundSlots(registration.slots, kept?.slots ?? settings.defaultSlots);
+  const slots = profile.isLegacy
+    ? settings.legacySlots
+    : soundSlots(registration.slots, kept?.slots ?? settings.defaultSlots);
   const fault = findFault(profile, resources, settings.requireGpu);
   const health: HealthInput = {
     kind: kept === undefined ? 'registration' : 'beat',
