@@ -4,11 +4,9 @@ import {
   type Deliverable,
   type Delivery,
   type DeliverySettings,
-  NO_WORK,
   type Released,
   release,
   settle,
-  type Work,
 } from '../../../src/session/outcomes/delivery.ts';
 import type { Outcome } from '../../../src/session/outcomes/outcome.ts';
 
@@ -50,7 +48,7 @@ export interface OrderedDelivery {
   /** The same with an outcome without content. */
   settleSilent(name: number, at: number): boolean;
   /** A node has the utterance, or has it no more. */
-  setWork(name: number, state: Work['state'], since: number, nodeId?: string): void;
+  setInWork(name: number, isInWork: boolean): void;
   release(at: number): string[];
 }
 
@@ -69,13 +67,12 @@ export function createOrderedDelivery(
     delivery,
     utterances,
     accept() {
-      const utterance: NamedUtterance = {
+      const utterance = {
         name: utterances.length,
         isSettled: false,
         outcome: undefined,
         readyAt: 0,
-        nodeId: undefined,
-        work: NO_WORK,
+        isInWork: false,
       };
       utterances.push(utterance);
       delivery.waiting.push(utterance);
@@ -83,8 +80,8 @@ export function createOrderedDelivery(
     },
     settle: (name, at, ttsBytes) => settle(delivery, find(name), resultOf(`text ${name}`, ttsBytes), at),
     settleSilent: (name, at) => settle(delivery, find(name), SILENCE, at),
-    setWork(name, state, since, nodeId) {
-      Object.assign(find(name), { work: { state, since }, nodeId });
+    setInWork(name, isInWork) {
+      find(name).isInWork = isInWork;
     },
     release: (at) => spelled(release(delivery, at, { ...ORDERING, ...settings })),
   };
