@@ -2,7 +2,7 @@
  * Runs in its own process: SDK nodes over real WebSockets that finish every job at once, or after a while. Arguments: url, nodes,
  * slots, milliseconds that a job takes. Prints "ready" when all are registered; ends with its standard input.
  */
-import { createNode } from '@lingua/sdk/node';
+import { createNode, SILENT_LOG } from '@lingua/sdk/node';
 import { simulatedCapabilities } from '../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 import { LANGUAGES } from './embedded-engine.ts';
 
@@ -11,6 +11,7 @@ const TRANSLATION = { text_asr: 'hello', text_translated: 'hallo' };
 
 const nodes = Array.from({ length: Number(count) }, (_, index) =>
   createNode({
+    log: SILENT_LOG,
     url,
     nodeId: `node-bench-${index}`,
     maxConcurrentJobs: Number(slots),

@@ -103,6 +103,7 @@ export {
   TranslateRequest,
 } from './http/translate.ts';
 export { DIRECTIONS, type Direction, jsonSchemas } from './json-schemas.ts';
+export { nearest } from './nearest.ts';
 export { JobCancel, NodeControl, NodeRegisterAck, NodeStatus } from './node/control.ts';
 export { JobAssign } from './node/job-assign.ts';
 export {

@@ -1,13 +1,14 @@
 /** A GPU node: registers with the scheduler, runs jobs, and delivers results across lost connections. */
 import type { JobResult, NodeToScheduler, SchedulerToNode } from '@lingua/protocol';
+import { createLink } from './connection/link.ts';
 import { deferred, waitAtMost } from './deferred.ts';
 import { createHeartbeat, heartbeatInterval } from './heartbeat.ts';
 import { createHeartbeatMessage } from './heartbeat-message.ts';
 import { JobError } from './job-error.ts';
 import { createJobRunner, type JobCounts } from './job-runner.ts';
-import { createLink } from './link.ts';
 import {
   checkOptions,
+  checkServiceTypes,
   NODE_EXTENSIONS,
   NODE_LIMITS,
   NODE_TIMINGS,
@@ -30,7 +31,10 @@ export interface NodeMetrics extends JobCounts, OutboxCounts {
 }
 
 export interface GpuNode {
-  /** Resolves when the scheduler has registered the node; retries without limit. */
+  /**
+   * Resolves when the scheduler has registered the node. Rejects with a StartError if a retry would not help (a wrong
+   * token, a wrong url, an invalid registration); everything else is logged and tried again, without limit.
+   */
   start(): Promise<void>;
   /** The id of the node at the scheduler, once it is registered. */
   nodeId(): string | undefined;
@@ -98,6 +102,11 @@ export function createNode(options: NodeOptions): GpuNode {
       heartbeat.stop();
       outbox.lost(loss.code);
       status('offline', loss.reason === '' ? undefined : loss.reason);
+    },
+    onRefused: (error) => {
+      first.reject(error);
+      stopped ??= Promise.resolve();
+      end();
     },
   });
   const outbox = createOutbox({
@@ -242,6 +251,11 @@ export function createNode(options: NodeOptions): GpuNode {
     start() {
       if (phase === 'stopping' || phase === 'stopped')
         return Promise.reject(new Error('a stopped node cannot be started again; create another'));
+      try {
+        checkServiceTypes(heartbeatMessage.capabilities());
+      } catch (error) {
+        return Promise.reject(error);
+      }
       phase = 'started';
       link.open();
       return first.promise;

@@ -1,12 +1,13 @@
 /** The SDK for GPU nodes. */
 export type { JobAssign, JobResult, ResourceUsage } from '@lingua/protocol';
-export { BACKOFF_LIMITS, type BackoffLimits, nextTry } from './backoff.ts';
+export { BACKOFF_LIMITS, type BackoffLimits, nextTry } from './connection/backoff.ts';
 export {
   type Connection,
   type ConnectionLoss,
   type ConnectionOptions,
   createConnection,
-} from './connection.ts';
+} from './connection/connection.ts';
+export { StartError } from './connection/refusal.ts';
 export { createNode, type GpuNode, type NodeMetrics } from './create-node.ts';
 export { JobError } from './job-error.ts';
 export {
@@ -23,4 +24,5 @@ export {
   type NodeOptions,
   type NodeTimings,
 } from './node-options.ts';
+export { SILENT_LOG } from './safe-log.ts';
 export { type TraceContext, traceContext } from './trace-context.ts';

@@ -1,6 +1,14 @@
 /** The options of a GPU node, and their defaults. */
-import type { JobAssign, JobResult, NodeRegister, NodeToScheduler, ResourceUsage } from '@lingua/protocol';
-import { BACKOFF_LIMITS, type BackoffLimits } from './backoff.ts';
+import {
+  type JobAssign,
+  type JobResult,
+  type NodeRegister,
+  type NodeToScheduler,
+  nearest,
+  type ResourceUsage,
+  SERVICE_TYPES,
+} from '@lingua/protocol';
+import { BACKOFF_LIMITS, type BackoffLimits } from './connection/backoff.ts';
 
 /** Protocol extensions that this SDK supports. */
 export const NODE_EXTENSIONS = ['job_ack', 'audio_ref', 'drain', 'cancel_ack'] as const;
@@ -114,6 +122,7 @@ export interface NodeOptions {
    * executed.
    */
   readonly onCommand?: (command: string, reason: string | undefined) => void | Promise<void>;
+  /** Default: warnings and errors are written to the console. */
   readonly log?: NodeLog | undefined;
   readonly timings?: Partial<NodeTimings>;
   readonly limits?: Partial<NodeLimits>;
@@ -154,4 +163,18 @@ export function checkOptions(options: NodeOptions): void {
   if (!Number.isInteger(max) || max < 1 || max > 10_000)
     throw new TypeError('maxConcurrentJobs must be a whole number from 1 to 10000');
   if (typeof options.onJob !== 'function') throw new TypeError('onJob must be a function');
+}
+
+/** The scheduler accepts any type, so a misspelt one would only mean that the node never gets a job. */
+export function checkServiceTypes({
+  capability_by_type = [],
+  installed_services = [],
+}: NodeCapabilities): void {
+  const known: readonly string[] = SERVICE_TYPES;
+  for (const { type } of [...capability_by_type, ...installed_services]) {
+    if (type === undefined || known.includes(type)) continue;
+    const near = nearest(type.toLowerCase(), known);
+    const advice = near === undefined ? `the known ones are ${known.join(', ')}` : `did you mean "${near}"?`;
+    throw new TypeError(`the capabilities name the unknown service type "${type}"; ${advice}`);
+  }
 }

@@ -1,5 +1,5 @@
 /** Keeps results until the scheduler has read them. Bounded in number and bytes. */
-import type { Link } from './link.ts';
+import type { Link } from './connection/link.ts';
 
 export interface OutboxLimits {
   readonly maxResults: number;

@@ -4,13 +4,24 @@
  */
 import type { LogLine, NodeLog } from './node-options.ts';
 
-/** Without a log there is no output: a library does not write to the console. */
-export function createSafeLog(log: NodeLog | undefined): NodeLog {
+const toConsole =
+  (level: 'warn' | 'error'): LogLine =>
+  (fields, message) =>
+    console[level](`lingua node: ${message}`, fields);
+
+const silent: LogLine = () => {};
+/** For nodes whose failures are expected, such as simulated ones. */
+export const SILENT_LOG: NodeLog = { debug: silent, info: silent, warn: silent, error: silent };
+
+/** What goes wrong must not be silent in a program without a log; the rest would only be noise. */
+const CONSOLE_LOG: NodeLog = { ...SILENT_LOG, warn: toConsole('warn'), error: toConsole('error') };
+
+export function createSafeLog(log: NodeLog = CONSOLE_LOG): NodeLog {
   const line =
     (level: keyof NodeLog): LogLine =>
     (fields, message) => {
       try {
-        log?.[level](fields, message);
+        log[level](fields, message);
       } catch {
         // There is no other place to report it.
       }

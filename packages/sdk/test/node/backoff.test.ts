@@ -1,7 +1,7 @@
 /** Delays of a node between tries to connect. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { BACKOFF_LIMITS, nextTry, SERVICE_RESTART } from '../../src/node/backoff.ts';
+import { BACKOFF_LIMITS, nextTry, SERVICE_RESTART } from '../../src/node/connection/backoff.ts';
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const code = fc.constantFrom(1000, 1001, 1006, 1009, 1011);

@@ -127,14 +127,14 @@ it('jobs before the registration are ignored', async () => {
   const started = node.start();
   await until(() => scheduler.registrations().length === 1);
   scheduler.assign();
-  scheduler.send({ type: 'error', code: 'NO_GPU_AVAILABLE', message: 'GPU nodes only' });
+  scheduler.send({ type: 'error', code: 'SCHEDULER_DEPENDENCY_DOWN', message: 'GPU nodes only' });
   isAnswering = true;
   scheduler.cut();
   await started;
   expect(node.metrics().jobs).toBe(0);
-  expect(logged.some(({ level, fields }) => level === 'error' && fields.code === 'NO_GPU_AVAILABLE')).toBe(
-    true,
-  );
+  expect(
+    logged.some(({ level, fields }) => level === 'error' && fields.code === 'SCHEDULER_DEPENDENCY_DOWN'),
+  ).toBe(true);
 });
 
 it('a result that the scheduler rejects as too long is dropped', async () => {

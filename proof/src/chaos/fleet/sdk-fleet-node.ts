@@ -1,5 +1,5 @@
 /** A node of the fleet that uses the SDK: acknowledges, always reconnects, keeps its results. */
-import { createNode, type GpuNode, JobError } from '@lingua/sdk/node';
+import { createNode, type GpuNode, JobError, SILENT_LOG } from '@lingua/sdk/node';
 import { simulatedCapabilities } from '../../../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 import { createBalancer } from '../wire/balancer.ts';
 import { type FleetNode, type FleetNodeOptions, languagesOf, onReceived } from './fleet-node.ts';
@@ -24,6 +24,7 @@ export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<Fleet
     const withheld = withholdAcks(own, options.temper);
     nodeProcess = own;
     node = createNode({
+      log: SILENT_LOG,
       url: `ws://127.0.0.1:${balancer.port}/ws/node`,
       token: options.owner?.nodeToken,
       nodeId: name,

@@ -8,6 +8,7 @@ import {
   type JobHandler,
   type NodeLog,
   type NodeOptions,
+  SILENT_LOG,
 } from '@lingua/sdk/node';
 import { sentenceIn } from '../simulated-speech.ts';
 import type { Behaviour } from './behaviour.ts';
@@ -69,7 +70,7 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
       url: options.url,
       token: options.token,
       nodeId,
-      log: options.log,
+      log: options.log ?? SILENT_LOG,
       maxConcurrentJobs: slots,
       capabilities: simulatedCapabilities(options.languages, false),
       resources: () => simulatedResources(made.metrics().running, slots),

@@ -10,7 +10,7 @@ export function poolCapabilities(service: string): NodeCapabilities {
     ...capabilities,
     installed_services: [
       ...(capabilities.installed_services ?? []),
-      { service_id: service, version: '1', type: 'other', device: 'gpu', status: 'running' },
+      { service_id: service, version: '1', device: 'gpu', status: 'running' },
     ],
   };
 }

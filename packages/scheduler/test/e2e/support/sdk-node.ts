@@ -1,5 +1,12 @@
 /** An SDK node, and a job handler that the test completes job by job. */
-import { createNode, type GpuNode, type JobAssign, type JobOutput, type NodeOptions } from '@lingua/sdk/node';
+import {
+  createNode,
+  type GpuNode,
+  type JobAssign,
+  type JobOutput,
+  type NodeOptions,
+  SILENT_LOG,
+} from '@lingua/sdk/node';
 import { onTestFinished } from 'vitest';
 import { simulatedCapabilities } from '../../../src/cli/simulated-node/simulated-capabilities.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -16,6 +23,7 @@ export async function joinSdkNode(options: SdkNodeOptions): Promise<GpuNode> {
     maxConcurrentJobs: 4,
     capabilities: simulatedCapabilities(['en', 'zh'], false),
     resources: () => CALM,
+    log: SILENT_LOG,
     ...options,
     timings: { firstMs: 20, longestMs: 50, ...options.timings },
   });

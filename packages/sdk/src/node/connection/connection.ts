@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import WebSocket from 'ws';
 import { createLiveness } from './liveness.ts';
+import { readUpgradeRefusal, type UpgradeRefusal } from './refusal.ts';
 
 export interface ConnectionLoss {
   /** 1006 if the socket failed or never opened. */
@@ -25,6 +26,8 @@ export interface ConnectionOptions {
   readonly onLost?: (loss: ConnectionLoss) => void;
   /** The answer to a ping: the other side has read everything sent before it. */
   readonly onPong?: (data: string) => void;
+  /** The server answered, but with something else than a WebSocket; a loss follows unless this closes the connection. */
+  readonly onRefused?: (refusal: UpgradeRefusal) => void;
   /** An error of the socket; a loss follows. */
   readonly onError?: (error: Error) => void;
 }
@@ -65,6 +68,13 @@ export function createConnection(options: ConnectionOptions): Connection {
       ping: () => opened.ping(),
       onDead: () => opened.terminate(),
     });
+    let isRefused = false;
+    opened.on('unexpected-response', async (_request, response) => {
+      const refusal = await readUpgradeRefusal(options.url, response);
+      isRefused = true;
+      if (!isClosed) options.onRefused?.(refusal);
+      opened.terminate();
+    });
     opened.on('upgrade', (response) => {
       stream = response.socket;
     });
@@ -78,7 +88,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     opened.on('pong', (data) => options.onPong?.(data.toString()));
     // 'close' always follows and does the rest.
     opened.on('error', (error) => {
-      if (!isClosed) options.onError?.(error);
+      if (!isClosed && !isRefused) options.onError?.(error);
     });
     opened.on('close', (code, reason) => {
       liveness.stop();

@@ -5,9 +5,10 @@ import {
   parseSchedulerToNode,
   type SchedulerToNode,
 } from '@lingua/protocol';
+import type { NodeLimits, NodeLog, NodeTimings } from '../node-options.ts';
 import { nextTry } from './backoff.ts';
 import { type Connection, type ConnectionLoss, createConnection } from './connection.ts';
-import type { NodeLimits, NodeLog, NodeTimings } from './node-options.ts';
+import { refusalOfRegistration, type StartError } from './refusal.ts';
 
 export interface Link extends Pick<Connection, 'open' | 'ping' | 'bufferedBytes' | 'close' | 'cut'> {
   /** False: the node is not registered now. */
@@ -35,6 +36,8 @@ export function createLink(deps: {
   readonly onMessage: (message: SchedulerToNode) => void;
   readonly onPong: (data: string) => void;
   readonly onLost: (loss: ConnectionLoss) => void;
+  /** The node was never registered, and a retry would not help; the link has ended. */
+  readonly onRefused: (error: StartError) => void;
 }): Link {
   const { timings, log } = deps;
   let nodeId = deps.nodeId;
@@ -54,6 +57,10 @@ export function createLink(deps: {
     onOpen: register,
     onText: receive,
     onPong: deps.onPong,
+    onRefused: ({ reason, error }) => {
+      log.error({ reason }, 'the scheduler refused the connection');
+      refuse(error);
+    },
     onError: (error) => log.warn({ error }, 'the connection failed'),
     onLost: lost,
     retryDelayMs: () => delayMs,
@@ -81,7 +88,16 @@ export function createLink(deps: {
     else if (parsed.message.type === 'error') {
       const { code, message: reason } = parsed.message;
       log.error({ code, reason }, 'the scheduler refused the registration');
+      refuse(refusalOfRegistration(code, reason));
     } else log.warn({ type: parsed.message.type }, 'ignored a message that arrived before the registration');
+  }
+
+  /** A node that was registered goes on trying: its scheduler may be configured right again. */
+  function refuse(error: StartError | undefined): void {
+    if (error === undefined || registrations > 0) return;
+    clearTimeout(timer);
+    void connection.close();
+    deps.onRefused(error);
   }
 
   function registered(ack: NodeRegisterAck): void {
