@@ -62,8 +62,8 @@ export interface NodeView {
   readonly markedServices: readonly string[];
   /** Service types that only marked services of the node provide. */
   readonly markedTypes: readonly string[];
-  /** When the first of these marks ends; absent without marks. */
-  readonly marksEndAt?: number | undefined;
+  /** When each of them may be used again: first the services, then the types. Absent without marks. */
+  readonly marksEndAt?: readonly number[] | undefined;
 }
 
 /** Its health allows new reservations. The ledger enforces the same rule. */

@@ -81,7 +81,7 @@ export const viewOf = (node: RegisteredNode, thresholds: Thresholds): NodeView =
   lastBeatAt: node.health.lastBeatAt,
   markedServices: node.hidden.services,
   markedTypes: node.hidden.types,
-  ...(node.hidden.endAt !== undefined && { marksEndAt: node.hidden.endAt }),
+  ...(node.hidden.endsAt !== undefined && { marksEndAt: node.hidden.endsAt }),
 });
 
 /** Ignores the time of the last heartbeat: it always differs, and selection uses `isFresh`. */
@@ -95,11 +95,11 @@ export const isSameView = (a: NodeView, b: NodeView): boolean =>
   a.isCordoned === b.isCordoned &&
   a.isEjected === b.isEjected &&
   a.slots === b.slots &&
-  a.marksEndAt === b.marksEndAt &&
+  isSameList(a.marksEndAt ?? [], b.marksEndAt ?? []) &&
   isSameList(a.markedServices, b.markedServices) &&
   isSameList(a.markedTypes, b.markedTypes);
 
-const isSameList = (a: readonly string[], b: readonly string[]): boolean =>
+const isSameList = <Item>(a: readonly Item[], b: readonly Item[]): boolean =>
   a === b || (a.length === b.length && a.every((word, at) => word === b[at]));
 
 /** Age at which the last heartbeat is stale. Legacy nodes ignore the interval that they are sent. */

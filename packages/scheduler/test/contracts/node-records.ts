@@ -67,7 +67,7 @@ export function nodeRecordsContract(
             slots: 0,
             markedServices: ['a b', 'ç\n'],
             markedTypes: ['nmt', 'tone'],
-            marksEndAt: 1_700_000_060_000,
+            marksEndAt: [1_700_000_060_000, 1_700_000_070_000, 1_700_000_060_000, 1_700_000_080_000],
           },
         );
         for (const record of [plain, full]) {

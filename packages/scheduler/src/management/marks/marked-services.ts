@@ -11,8 +11,8 @@ export type TypeOf = (serviceId: string) => string | undefined;
 export interface Hidden {
   readonly services: readonly string[];
   readonly types: readonly string[];
-  /** When the first of the marks ends; absent: none is hidden. */
-  readonly endAt?: number;
+  /** When each is visible again: first the services, then the types. Absent: none is hidden. */
+  readonly endsAt?: readonly number[];
 }
 
 const NO_WORDS: readonly string[] = [];
@@ -22,18 +22,21 @@ export const NOTHING_HIDDEN: Hidden = { services: NO_WORDS, types: NO_WORDS };
 
 /** What selection must not find on the node: the marked services, and the types that only they provide. */
 export function hiddenBy(marks: Marks, profile: NodeProfile, typeOf: TypeOf): Hidden {
-  const services: string[] = [];
-  const types = new Set<string>();
-  /** Marked services of a type, as long as no unmarked service of the type was found. */
-  const closed = new Set<string>();
-  let endAt = Number.POSITIVE_INFINITY;
+  const services = new Map<string, number>();
+  const types = new Map<string, number>();
+  /** Marked services of a type, as long as no unmarked service of the type was found: one of them is enough. */
+  const closed = new Map<string, number>();
+  // A type is hidden until the last of the marks on it ends.
+  const hide = (type: string, until: number) => void types.set(type, Math.max(until, types.get(type) ?? 0));
   for (const [serviceId, mark] of marks) {
     if (!isHidden(mark)) continue;
-    endAt = Math.min(endAt, mark.until);
-    services.push(serviceId);
+    const { until } = mark;
+    services.set(serviceId, until);
     const type = typeOf(serviceId);
-    if (isForAll(mark, type)) for (const each of typesOf(profile)) types.add(each);
-    else if (type !== undefined) (mark.reach === 'service' ? closed : types).add(type);
+    if (isForAll(mark, type)) for (const each of typesOf(profile)) hide(each, until);
+    else if (type === undefined) continue;
+    else if (mark.reach === 'service') closed.set(type, Math.min(until, closed.get(type) ?? until));
+    else hide(type, until);
   }
   // Most nodes have few services, but some have thousands, and finding the type of each is the expensive part.
   for (const serviceId of profile.readyServices) {
@@ -41,9 +44,14 @@ export function hiddenBy(marks: Marks, profile: NodeProfile, typeOf: TypeOf): Hi
     const mark = marks.get(serviceId);
     if (mark === undefined || !isHidden(mark)) closed.delete(typeOf(serviceId) ?? '');
   }
-  for (const type of closed) types.add(type);
-  const hidden = { services: services.sort(), types: [...types].sort() };
-  return services.length === 0 ? hidden : { ...hidden, endAt };
+  for (const [type, until] of closed) hide(type, until);
+  const hidden = { services: [...services.keys()].sort(), types: [...types.keys()].sort() };
+  if (services.size === 0) return hidden;
+  const endsAt = [
+    ...hidden.services.map((serviceId) => services.get(serviceId) as number),
+    ...hidden.types.map((type) => types.get(type) as number),
+  ];
+  return { ...hidden, endsAt };
 }
 
 /** Jobs that do not need the type fail as well, or the type is not known. */

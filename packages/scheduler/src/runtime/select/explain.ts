@@ -2,7 +2,7 @@
 
 import { countOnes, lowestOne, putBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
-import { REJECTIONS, type Rejection, type RejectionCount } from '../../domain/need.ts';
+import { REJECTIONS, type Rejection, type RejectionCount, stageOf } from '../../domain/need.ts';
 import type { Columns } from '../fleet/columns.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { all, type Clause, holds } from '../fleet/formula.ts';
@@ -20,8 +20,8 @@ export interface Explanation {
   /** In the order of REJECTIONS; each node counts once, under its first reason. */
   readonly reasons: readonly RejectionCount[];
   /**
-   * The last reason, if no node is left: the nodes that it excluded had passed every stage before. Undefined: a node is left, or none is
-   * registered.
+   * If no node is left: the reason that excluded most of the nodes that had passed every stage before. Undefined: a node is left, or none
+   * is registered.
    */
   readonly cause: RejectionCount | undefined;
 }
@@ -50,7 +50,18 @@ export function explain(
     if (count > 0) reasons.push({ reason, count, sampleNodeIds });
     eligible -= count;
   }
-  return { total: fleet.size, eligible, reasons, cause: eligible === 0 ? reasons.at(-1) : undefined };
+  return { total: fleet.size, eligible, reasons, cause: eligible === 0 ? causeOf(reasons) : undefined };
+}
+
+/** Of the last stage with rejections. Pure. */
+function causeOf(reasons: readonly RejectionCount[]): RejectionCount | undefined {
+  const last = reasons.at(-1);
+  const stage = last && stageOf(last.reason);
+  // These are in the order of processing: the nodes with the last reason lack the least.
+  if (last === undefined || stage === 'can') return last;
+  return reasons
+    .filter(({ reason }) => stageOf(reason) === stage)
+    .reduce((most, each) => (each.count >= most.count ? each : most));
 }
 
 /** All reasons against one named node. Undefined: it is not registered. */

@@ -75,6 +75,25 @@ describe('MODEL_NOT_AVAILABLE: a marked service hides its type', () => {
     expect(used(onTrial(ofAnything), ['m2m'], { types: ['asr'] })).toEqual(['strange']);
   });
 
+  it('until the mark of each service and type ends', () => {
+    const later = NOW + RULES.debounceMs;
+    const two = afterReport(marksOn('m2m', 'piper'), 'nllb', RULES, later);
+    const end = NOW + RULES.ttlMs;
+    const lateEnd = later + RULES.ttlMs;
+    // One of the two services is enough for the type.
+    expect(hiddenBy(two, profile('m2m', 'nllb', 'piper'), typeOf)).toEqual({
+      services: ['m2m', 'nllb', 'piper'],
+      types: ['nmt', 'tts'],
+      endsAt: [end, lateEnd, end, end, end],
+    });
+    // A mark of the whole type must end.
+    const again = afterReport(two, 'm2m', RULES, later);
+    expect(hiddenBy(again, profile('m2m', 'nllb', 'piper'), typeOf)).toMatchObject({
+      types: ['nmt', 'tts'],
+      endsAt: [lateEnd, lateEnd, end, lateEnd, end],
+    });
+  });
+
   it('not on probation, but while it is probed', () => {
     const trial = onTrial(marksOn('m2m'));
     expect(hiddenBy(trial, profile('m2m'), typeOf)).toEqual({ services: [], types: [] });

@@ -97,6 +97,21 @@ describe('the cause of a refusal', () => {
     );
   });
 
+  it('is the most frequent reason of the last stage, not the last one in the table', () => {
+    const registering = Array.from({ length: 9 }, (_, n) => nodeView(`new-${n}`, { health: 'registering' }));
+    const answer = refused([...registering, nodeView('cordoned', { isCordoned: true })]);
+    expect(answer).toMatchObject({ code: ALL, mainReason: 'status_not_ready', cause: { count: 9 } });
+    expect(answer.message).toContain('9 of 10 registered nodes could take it, but are not ready');
+    expect(answer.hint).not.toContain('Uncordon');
+  });
+
+  it('is the ability that the closest nodes lack, however many lack more', () => {
+    const deaf = Array.from({ length: 9 }, (_, n) => nodeView(`deaf-${n}`, lacking({ asr: ['de'] })));
+    const answer = refused([...deaf, nodeView('mute', lacking({ tts: ['de'] }))]);
+    expect(answer).toMatchObject({ code: NO, mainReason: 'tts_lang_unsupported' });
+    expect(answer.message).toContain('the closest 1 of 10 registered nodes is without speech synthesis');
+  });
+
   it('is the pool, not the ability, if the able nodes are in another pool', () => {
     const tenantPools = new Map([['acme', 2]]);
     const plan = planOf([pool(1, ['x']), pool(2, ['y'])], { isStrict: true, tenantPools });
@@ -217,11 +232,54 @@ describe('retry_after_ms', () => {
     const rig = createRig();
     await rig.addNode('a');
     const known = rig.fleet.view('a') as NodeView;
-    rig.fleet.upsert({ ...known, markedTypes: ['nmt'], marksEndAt: rig.clock.now() + 42_000 });
+    rig.fleet.upsert({ ...known, markedTypes: ['nmt'], marksEndAt: [rig.clock.now() + 42_000] });
     const ask = async () => rig.refusal(await rig.service.dispatch(rig.request())).retryAfterMs;
     expect(await ask()).toBe(42_000);
     await rig.clock.advance(2_000);
     expect(await ask()).toBe(40_000);
+  });
+
+  it('ignores marks of services that the job does not need', async () => {
+    const rig = createRig();
+    const now = rig.clock.now();
+    await rig.addNode('a');
+    const marksEndAt = [5, 7, 6, 42, 30].map((seconds) => now + seconds * 1_000);
+    rig.fleet.upsert({
+      ...(rig.fleet.view('a') as NodeView),
+      markedServices: ['piper', 'voice-9'],
+      markedTypes: ['tone', 'nmt', 'asr'],
+      marksEndAt,
+    });
+    const ask = async (part: Partial<Need>) =>
+      rig.refusal(await rig.service.dispatch(rig.request({ need: need(part) }))).retryAfterMs;
+    expect(await ask({})).toBe(42_000);
+    expect(await ask({ usesNmt: false })).toBe(30_000);
+    // A model that is not ready, although another service is marked.
+    await rig.addNode('a', 1, profile({ readyTypes: ['semantic', 'asr'] }));
+    rig.fleet.upsert({
+      ...(rig.fleet.view('a') as NodeView),
+      markedTypes: ['tone'],
+      marksEndAt: [now + 5_000],
+    });
+    expect(await ask({})).toBeUndefined();
+  });
+
+  it('is absent if all nodes that could take the job are cordoned', async () => {
+    const rig = createRig();
+    await rig.addNode('deaf', 1, profile({ asr: ['de'] }));
+    for (const nodeId of ['a', 'b', 'c']) {
+      await rig.addNode(nodeId);
+      rig.fleet.upsert({ ...(rig.fleet.view(nodeId) as NodeView), isCordoned: true });
+    }
+    const ask = async () => {
+      const { code, message, hint, retryAfterMs } = rig.refusal(await rig.service.dispatch(rig.request()));
+      return toErrorReply({ code, detail: message, hint, retryAfterMs }).body;
+    };
+    expect(await ask()).not.toHaveProperty('retry_after_ms');
+    expect((await ask()).hint).toBe(CAUSES.cordoned.hint);
+    await rig.addNode('starting');
+    rig.fleet.upsert({ ...(rig.fleet.view('starting') as NodeView), health: 'registering' });
+    expect((await ask()).retry_after_ms).toBeGreaterThan(0);
   });
 
   it('is the expected wait for a slot: how long jobs take, the slots, and the jobs that wait', async () => {

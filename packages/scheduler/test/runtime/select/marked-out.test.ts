@@ -30,8 +30,6 @@ describe('MODEL_NOT_AVAILABLE: a refusal', () => {
       nodeView('a', MARKED),
       nodeView('b', { markedServices: ['nllb'], markedTypes: ['nmt'] }),
       nodeView('c', { isCordoned: true }),
-      nodeView('d', { isCordoned: true }),
-      nodeView('e', { isCordoned: true }),
     );
     const refused = dispatch(someNeed());
     expect(refused).toMatchObject({
@@ -41,7 +39,7 @@ describe('MODEL_NOT_AVAILABLE: a refusal', () => {
       isMarkedOut: true,
     });
     expect(refused.message).toMatch(
-      /: 2 of 5 registered nodes could take it, but are without a required model: .*\. 2 nodes that could take it are left out for having reported a missing model: m2m, nllb\.$/,
+      /: 2 of 3 registered nodes could take it, but are without a required model: .*\. 2 nodes that could take it are left out for having reported a missing model: m2m, nllb\.$/,
     );
     expect(refused.reasons).toContainEqual({
       reason: 'model_not_available',

@@ -93,7 +93,7 @@ interface Rest {
   readonly r?: string;
   readonly m?: readonly string[];
   readonly t?: readonly string[];
-  readonly u?: number;
+  readonly u?: readonly number[];
 }
 
 type RecordLine = [
