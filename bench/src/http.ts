@@ -120,6 +120,7 @@ async function startScheduler() {
       watch: () => ({ kind: 'full' }),
     },
     sessions: { list: () => ({ sessions: [] }), close: () => false },
+    onPartial: () => {},
     recentAttempts: { of: () => [] },
     mailbox: { take: async () => [] },
     endpoints: { permits: () => false },

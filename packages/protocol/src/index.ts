@@ -43,6 +43,7 @@ export {
   JobDoneReport,
   JobFailReport,
   JobOutcome,
+  JobPartialReport,
   JobReportReply,
   JobState,
   JobStep,

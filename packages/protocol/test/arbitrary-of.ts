@@ -24,6 +24,8 @@ export function arbitraryOf(schema: TSchema, { full = false } = {}): fc.Arbitrar
   const rule = schema as Rule;
   if ('const' in rule) return fc.constant(rule.const);
   if (rule.enum !== undefined) return fc.constantFrom(...rule.enum);
+  if (rule.type === undefined && rule.anyOf !== undefined)
+    return fc.oneof(...rule.anyOf.map((each) => arbitraryOf(each as TSchema, { full })));
   switch (rule.type) {
     case 'string':
       return rule.pattern === undefined

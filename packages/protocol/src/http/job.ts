@@ -1,4 +1,4 @@
-/** Jobs over HTTP: reports of nodes (ack, done, fail), cancelling, and reading. */
+/** Jobs over HTTP: reports of nodes (ack, partial, done, fail), cancelling, and reading. */
 import { type Static, Type } from 'typebox';
 import {
   anyOf,
@@ -42,6 +42,16 @@ export const JobAckReport = Type.Object(attempt, {
   description: 'The node has accepted the job',
 });
 export type JobAckReport = Static<typeof JobAckReport>;
+
+export const JobPartialReport = Type.Object(
+  {
+    ...attempt,
+    text: text('Text recognised so far; it replaces the earlier one'),
+    is_final: optional(flag('The text is final')),
+  },
+  { title: 'JobPartialReport', description: 'The node has recognised a part of the speech' },
+);
+export type JobPartialReport = Static<typeof JobPartialReport>;
 
 export const JobDoneReport = Type.Object(
   {

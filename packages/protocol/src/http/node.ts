@@ -1,7 +1,13 @@
 /** HTTP nodes: register, heartbeat and fetch jobs. */
 import { type Static, Type } from 'typebox';
 import { JobAssign } from '../node/job-assign.ts';
-import { acceptPublicJobs, nodeExtensions, runningJobIds } from '../node/registration.ts';
+import {
+  acceptPublicJobs,
+  InstalledModels,
+  installed,
+  nodeExtensions,
+  runningJobIds,
+} from '../node/registration.ts';
 import {
   count,
   described,
@@ -13,6 +19,9 @@ import {
   optional,
   quantity,
 } from '../shared/bounded.ts';
+import { FeatureFlags } from '../shared/feature-flags.ts';
+import { Hardware } from '../shared/hardware.ts';
+import { ProcessingMetrics } from '../shared/node-metrics.ts';
 import { NodeHealth, nodeStatus } from '../shared/node-status.ts';
 import { MAX_JOBS_FETCHED } from './path.ts';
 
@@ -25,14 +34,41 @@ const LanguageDirection = Type.Unsafe<[source: string, target: string]>({
   description: '[source, target]',
 });
 
+/** "any_to_any" saves the list of all directions. */
+const Directions = Type.Union(
+  [list(LanguageDirection, 16_384, 'The directions'), Type.Literal('any_to_any')],
+  {
+    expects: 'a list of [source, target], or "any_to_any"',
+    description: 'Directions of translation, or "any_to_any"; absent: all among semantic_langs',
+  },
+);
+
 const languages = {
+  asr_langs: extension(list(label('Language'), 1024, 'Languages of recognition; absent: any')),
   semantic_langs: optional(
     list(label('Language'), 1024, 'Languages of semantic repair; the source must be one'),
   ),
-  nmt_pairs: optional(
-    list(LanguageDirection, 16_384, 'Directions of translation; absent: all among semantic_langs'),
-  ),
+  nmt_pairs: optional(Directions),
   tts_langs: optional(list(label('Language'), 1024, 'Languages of speech synthesis')),
+};
+
+/** What a socket node reports, in the same fields. */
+const capabilities = {
+  installed_models: extension(InstalledModels),
+  installed_services: extension(installed.installed_services),
+  capability_by_type: extension(
+    described(
+      installed.capability_by_type,
+      'Service types; absent, without services: those of the languages, and asr',
+    ),
+  ),
+  capability_state: extension(installed.capability_state),
+  language_capabilities: extension(
+    described(
+      installed.language_capabilities,
+      'Languages as socket nodes report them; they win over *_langs and nmt_pairs',
+    ),
+  ),
 };
 
 const slots = {
@@ -44,7 +80,13 @@ export const HttpNodeRegister = Type.Object(
     node_id: id('Id of the node'),
     health: optional(NodeHealth),
     ...languages,
+    ...capabilities,
     ...slots,
+    capability_schema_version: extension(label('Generation of the capability report: "1.0" or "2.0"')),
+    version: extension(label('Version of the node program')),
+    platform: extension(label('Operating system')),
+    hardware: extension(described(Hardware, 'Hardware of the node; absent: it has a GPU')),
+    features_supported: extension(FeatureFlags),
     endpoint: extension(
       Type.String({
         pattern: '^https?://[^\\s]+$',
@@ -89,18 +131,22 @@ export const HttpNodeHeartbeat = Type.Object(
           gpu: optional(share('GPU use')),
           cpu: optional(share('CPU use')),
           mem: extension(share('Memory use')),
+          gpu_mem: extension(share('GPU memory use')),
         },
         { description: 'Load of the node' },
       ),
     ),
     ...languages,
+    ...capabilities,
     ...slots,
+    gpu_queue_length: extension(count('Work waiting for the GPU; above 0 the node is chosen last')),
+    processing_metrics: extension(ProcessingMetrics),
     running_jobs: extension(count('Jobs the node is working on')),
     running_job_ids: runningJobIds,
   },
   {
     title: 'HttpNodeHeartbeat',
-    description: 'Heartbeat of a node; absent languages, slots and health stay unchanged',
+    description: 'Heartbeat of a node; what is absent stays unchanged',
   },
 );
 export type HttpNodeHeartbeat = Static<typeof HttpNodeHeartbeat>;

@@ -47,13 +47,14 @@ export const runningJobIds = extension(
   ),
 );
 
-const installed = {
+/** The capability report of a registration or a heartbeat, over the socket or HTTP. */
+export const installed = {
   installed_services: optional(list(InstalledService, 1024, 'Services on the node')),
   capability_by_type: optional(CapabilityByType),
   capability_state: optional(CapabilityState),
   language_capabilities: optional(LanguageCapabilities),
 };
-const InstalledModels = list(InstalledModel, 1024, 'Models on the node');
+export const InstalledModels = list(InstalledModel, 1024, 'Models on the node');
 
 export const NodeRegister = message(
   'node_register',

@@ -155,6 +155,16 @@ export function createMultiInstanceJobs(deps: {
     meter,
   });
 
+  const findDriver = createFindDriver({
+    drives: (jobId) => local.jobs().drives(jobId),
+    driverOf,
+    driver,
+    living,
+    mayBeLost: failoverReplay.mayBeLost,
+    replayed: failoverReplay.othersReplayed,
+    driverCache,
+  });
+
   return {
     drivers,
     pending,
@@ -188,15 +198,6 @@ export function createMultiInstanceJobs(deps: {
       }),
     /** Forwards reports to the drivers of their jobs. `to`: the link to the nodes of this instance. */
     reports(jobs: RunningJobService, to: NodeLink): ForwardReports {
-      const findDriver = createFindDriver({
-        drives: jobs.drives,
-        driverOf,
-        driver,
-        living,
-        mayBeLost: failoverReplay.mayBeLost,
-        replayed: failoverReplay.othersReplayed,
-        driverCache,
-      });
       const { apply } = createReceiveReports({
         bus,
         local: jobs,
@@ -231,6 +232,7 @@ export function createMultiInstanceJobs(deps: {
     },
     partialText: createForwardPartialText({
       driverCache,
+      findDriver,
       hints,
       drives: (jobId) => local.jobs().drives(jobId),
       receive: local.receivePartial,

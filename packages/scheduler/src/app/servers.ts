@@ -80,6 +80,7 @@ export function createServers(parts: {
     jobs: { ...(reports?.byRequest ?? jobs), dispatch: parts.backgroundServices.dispatch },
     reader: parts.reader,
     sessions,
+    onPartial: parts.onPartial,
     mailbox: parts.mailbox,
     endpoints: parts.endpoints,
     gate,

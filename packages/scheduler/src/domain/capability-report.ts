@@ -1,6 +1,6 @@
 /** Vocabulary: a node's report about itself, before management/registration turns it into a profile. */
 import type { TenantId } from './ids.ts';
-import type { Direction } from './language.ts';
+import type { Direction, LanguageSet } from './language.ts';
 
 export interface ReportedModel {
   readonly modelId: string;
@@ -18,7 +18,7 @@ export interface ReportedService {
 }
 
 export interface ReportedTranslation {
-  readonly languages: readonly string[];
+  readonly languages: LanguageSet;
   /** any_to_any, any_to_en, en_to_any or specific_pairs. */
   readonly rule: string;
   readonly blockedPairs: readonly Direction[];

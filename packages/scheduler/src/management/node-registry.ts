@@ -46,7 +46,6 @@ export type RegisterOutcome =
       readonly nodeId: NodeId;
       readonly generation: number;
       readonly health: NodeHealth;
-      /** Jittered, so that heartbeats of a fleet do not come all at once. */
       readonly heartbeatIntervalMs: number;
       readonly isReturning: boolean;
     }
@@ -96,6 +95,7 @@ export interface NodeStatus {
   readonly resources: ResourceReport;
   /** As last reported; absent: never reported. */
   readonly languages?: ReportedLanguages;
+  readonly types?: NonNullable<CapabilityReport['types']>;
   readonly version?: string;
   readonly platform?: string;
   readonly region?: string;

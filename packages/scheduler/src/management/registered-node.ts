@@ -131,6 +131,7 @@ export function statusOf(node: RegisteredNode, settings: ManagementSettings): No
     registeredAt,
     resources: node.resources,
     ...(node.report.languages !== undefined && { languages: node.report.languages }),
+    ...(node.report.types !== undefined && { types: node.report.types }),
     ...(endpoint !== undefined && { endpoint }),
     ...(version !== undefined && { version }),
     ...(platform !== undefined && { platform }),

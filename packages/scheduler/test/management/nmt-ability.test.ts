@@ -28,7 +28,8 @@ function modelTranslates(model: ReportedTranslation, source: string, target: str
   if (names(model.blockedPairs, source, target)) return false;
   if (names(model.supportedPairs, source, target)) return true;
   if (source === target) return false;
-  const has = (language: string) => model.languages.some((entry) => foldLanguage(entry) === language);
+  const has = (language: string) =>
+    model.languages === 'any' || model.languages.some((entry) => foldLanguage(entry) === language);
   if (model.rule === 'any_to_any') return has(source) && has(target);
   if (model.rule === 'any_to_en') return has(source) && target === 'en';
   if (model.rule === 'en_to_any') return source === 'en' && has(target);

@@ -1,6 +1,6 @@
 /** Endpoints of HTTP nodes. */
 import type { TSchema } from 'typebox';
-import { JobAckReport, JobDoneReport, JobFailReport, JobReportReply } from '../job.ts';
+import { JobAckReport, JobDoneReport, JobFailReport, JobPartialReport, JobReportReply } from '../job.ts';
 import {
   HttpNodeHeartbeat,
   HttpNodeHeartbeatReply,
@@ -87,6 +87,18 @@ export const NODE_ENDPOINTS: readonly HttpEndpoint[] = [
     example: { params: { id: 'example-node' }, query: { wait_ms: 0, max: 2 } },
   },
   report('ack', 'The node has accepted a job', JobAckReport, {}),
+  {
+    ...report(
+      'partial',
+      'The node has recognised a part of the speech; the session gets asr_partial',
+      JobPartialReport,
+      {
+        text: 'hel',
+      },
+    ),
+    operationId: 'reportPartialText',
+    extension: true,
+  },
   report('done', 'The node has finished a job', JobDoneReport, {
     status: 'ok',
     text_asr: 'hello',

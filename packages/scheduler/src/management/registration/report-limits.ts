@@ -1,5 +1,6 @@
 /** Cold path: limits of a node's report. Pure; checked before anything is computed from the report. */
 import type { CapabilityReport, ReportedLanguages, ReportedModel } from '../../domain/capability-report.ts';
+import { ANY } from '../../domain/language.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
 
 /** All directions among 64 languages; so many are computed within five milliseconds (I6). */
@@ -55,7 +56,8 @@ function excessOfTranslations({ translations = [], pairs = [] }: ReportedLanguag
   if (listed > MAX_PAIRS) return tooManyPairs(listed, MAX_PAIRS);
   if (listed === 0 && translations.length <= 1) return undefined;
   const named = new Set<string>();
-  for (const { languages } of translations) for (const language of languages) named.add(language);
+  for (const { languages } of translations)
+    if (languages !== ANY) for (const language of languages) named.add(language);
   for (const list of lists) for (const { source, target } of list) named.add(source).add(target);
   if (named.size > MAX_UNITED_LANGUAGES) {
     return `language_capabilities names ${named.size} languages in pairs and several models; the limit is ${MAX_UNITED_LANGUAGES}`;

@@ -98,7 +98,7 @@ function declaredNmt({ translations = [], pairs = [] }: ReportedLanguages): NmtA
 }
 
 function ruleProduct({ rule, languages }: ReportedTranslation): Omit<Product, 'blocked'> | undefined {
-  const folded = foldLanguages(languages);
+  const folded = languages === ANY ? ANY : foldLanguages(languages);
   switch (rule.toLowerCase()) {
     case 'any_to_any':
       return { sources: folded, targets: folded };

@@ -55,7 +55,7 @@ export function createHolderForwarding(
   bus.on('node_beat', async (body, _, wasOpened) => {
     if (wasOpened) throw new SchedulerError('NODE_UNAVAILABLE', 'this report is outdated');
     const beat = body as HttpNodeHeartbeat;
-    return registry.heartbeat(readHeartbeat(beat, registry.get(beat.node_id)?.languages));
+    return registry.heartbeat(readHeartbeat(beat, registry.get(beat.node_id)));
   });
   bus.on('view_nodes', async (body): Promise<readonly NodeView[]> => {
     const { nodeIds } = body as { readonly nodeIds: readonly NodeId[] };

@@ -2,9 +2,17 @@
  * Translates the capabilities that a node reports to domain types, for both generations of the capability
  * schema. Pure.
  */
-import type { LanguageCapabilities, LanguagePair, NodeHeartbeat, NodeRegister } from '@lingua/protocol';
+import type {
+  FeatureFlags,
+  LanguageCapabilities,
+  LanguagePair,
+  NodeHeartbeat,
+  NodeRegister,
+} from '@lingua/protocol';
 import type {
   CapabilityReport,
+  Efficiencies,
+  Hardware,
   ReportedLanguages,
   ReportedModel,
   ReportedService,
@@ -30,6 +38,23 @@ export const toReport = (reported: Reported): Partial<CapabilityReport> =>
     types: reported.capability_by_type?.map(({ type, ready }) => ({ type, isReady: ready })),
     languages: reported.language_capabilities && toLanguages(reported.language_capabilities),
   });
+
+export const toFeatures = (flags: FeatureFlags): readonly string[] =>
+  Object.entries(flags)
+    .filter(([, isOffered]) => isOffered === true)
+    .map(([feature]) => feature);
+
+export const toHardware = ({ cpu_cores, memory_gb, gpus }: NodeRegister['hardware']): Hardware => ({
+  cpuCores: cpu_cores,
+  memoryGb: memory_gb,
+  gpusGb: gpus?.map((gpu) => gpu.memory_gb) ?? [],
+});
+
+/** A heartbeat names only services that worked since the last one; an idle node keeps its figures. */
+export function toEfficiencies(metrics: NodeHeartbeat['processing_metrics']): Efficiencies | undefined {
+  const named = Object.entries(metrics?.serviceEfficiencies ?? {});
+  return named.length === 0 ? undefined : named;
+}
 
 const toModel = (model: NodeRegister['installed_models'][number]): ReportedModel => ({
   modelId: model.model_id,

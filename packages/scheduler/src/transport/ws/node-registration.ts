@@ -1,10 +1,10 @@
 /** Translates node_register and node_heartbeat from the protocol to the registry's types. Pure. */
 import type { NodeHeartbeat, NodeRegister, ResourceUsage } from '@lingua/protocol';
-import type { Efficiencies, Hardware, NodeTraits, ResourceReport } from '../../domain/capability-report.ts';
+import type { NodeTraits, ResourceReport } from '../../domain/capability-report.ts';
 import { type NodeId, ownerOf, type TenantId } from '../../domain/ids.ts';
 import type { Heartbeat, Registration } from '../../management/node-registry.ts';
 import type { Principal } from '../access/gate.ts';
-import { toReport } from '../wire/node-report.ts';
+import { toEfficiencies, toFeatures, toHardware, toReport } from '../wire/node-report.ts';
 import { omitUndefined } from '../wire/omit-undefined.ts';
 
 export function toRegistration(
@@ -45,22 +45,8 @@ export function toHeartbeat(message: NodeHeartbeat, generation: number): Heartbe
   };
 }
 
-const toHardware = ({ cpu_cores, memory_gb, gpus }: NodeRegister['hardware']): Hardware => ({
-  cpuCores: cpu_cores,
-  memoryGb: memory_gb,
-  gpusGb: gpus?.map((gpu) => gpu.memory_gb) ?? [],
-});
-
-/** A heartbeat names only services that worked since the last one; an idle node keeps its figures. */
-function toEfficiencies(metrics: NodeHeartbeat['processing_metrics']): Efficiencies | undefined {
-  const named = Object.entries(metrics?.serviceEfficiencies ?? {});
-  return named.length === 0 ? undefined : named;
-}
-
 const toTraits = (message: NodeRegister, tenantId: TenantId | undefined): NodeTraits => ({
-  features: Object.entries(message.features_supported)
-    .filter(([, isOffered]) => isOffered === true)
-    .map(([feature]) => feature),
+  features: toFeatures(message.features_supported),
   gpuCount: message.hardware.gpus?.length ?? 0,
   ...omitUndefined({
     privateTo: ownerOf(tenantId, message.accept_public_jobs),

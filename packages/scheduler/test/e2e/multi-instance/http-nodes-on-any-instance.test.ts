@@ -3,7 +3,7 @@ import type { ClusterReply, NodeDetail } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
-import { openSession, sessionUrl } from '../support/session-client.ts';
+import { chunk, openSession, sessionUrl } from '../support/session-client.ts';
 import { AUDIO, type Settings } from '../support/start-app.ts';
 import { TOKEN_TOML, TOKENS } from '../support/tokens.ts';
 import { type Instance, startInstances } from './start-instances.ts';
@@ -62,6 +62,31 @@ describe('a polling node behind a load balancer', () => {
       attempt_id: 2,
       result: OUTPUT,
     });
+  });
+
+  it('reports partial text to any instance, and the session gets it', async () => {
+    const [a, b, c] = await startThree();
+    await a.post('/v1/node/register', NODE);
+    await b.readyNodes(1);
+    const session = await openSession({ url: sessionUrl(b) });
+    session.send(chunk(session, 1, { is_final: true }));
+    const path = `/v1/node/${NODE.node_id}/jobs?wait_ms=5000`;
+    const [job] = (await a.get<{ jobs: { job_id: string; attempt_id: number }[] }>(path)).body.jobs;
+    const report = { job_id: job?.job_id, attempt_id: job?.attempt_id, node_id: NODE.node_id };
+    // The instance that handed the job out knows its driver; the others read the record.
+    for (const [at, text] of [
+      [a, 'hel'],
+      [b, 'hell'],
+      [c, 'hello'],
+    ] as const) {
+      expect((await at.post('/v1/job/partial', { ...report, text })).body).toEqual({
+        ok: true,
+        accepted: true,
+      });
+      await eventually(() => session.of('asr_partial').at(-1)?.text === text);
+    }
+    const stale = await c.post('/v1/job/partial', { ...report, attempt_id: 7, text: 'late' });
+    expect(stale.body).toMatchObject({ accepted: false });
   });
 
   it('is accepted with its own credential only, on every instance', async () => {

@@ -14,6 +14,7 @@ const ROUTES: readonly [method: string, path: string, body: unknown, roles: read
   ['GET', '/v1/node/node-123/jobs', undefined, ['node']],
   ['POST', '/v1/job/ack', REPORT, ['node']],
   ['POST', '/v1/job/done', REPORT, ['node']],
+  ['POST', '/v1/job/partial', { ...REPORT, text: 'hel' }, ['node']],
   ['POST', '/v1/job/fail', { ...REPORT, reason: 'X' }, ['node']],
   ['GET', '/api/v1/nodes', undefined, []],
   ['GET', '/api/v1/jobs', undefined, []],

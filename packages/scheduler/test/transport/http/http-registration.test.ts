@@ -61,6 +61,76 @@ describe('HTTP registration', () => {
   });
 });
 
+describe('HTTP nodes report everything that socket nodes can', () => {
+  it('languages of recognition, and any_to_any instead of a list of pairs', () => {
+    const { asr, nmt, readyTypes } = profileOf({ asr_langs: ['en'], nmt_pairs: 'any_to_any' });
+    expect(asr).toEqual(['en']);
+    expect(translates(nmt, 'en', 'sw') && translates(nmt, 'zh', 'en')).toBe(true);
+    expect(readyTypes).toEqual(['asr', 'nmt', 'semantic', 'tts']);
+  });
+
+  it('service types such as tone, services and models', () => {
+    const types = ['asr', 'nmt', 'semantic', 'tone', 'tts'].map((type) => ({ type, ready: type !== 'tts' }));
+    const profile = profileOf({
+      capability_by_type: types,
+      installed_services: [{ service_id: 'm2m', type: 'nmt', status: 'running', device: 'gpu' }],
+    });
+    expect(profile.readyTypes).toEqual(['asr', 'nmt', 'semantic', 'tone']);
+    expect(profile.readyServices).toEqual(['m2m']);
+    const model = { model_id: 'emotion-xlm-r', kind: 'emotion' as const, version: '1' };
+    expect(readRegistration({ ...body, installed_models: [model] }, AS).report.models).toMatchObject([
+      { modelId: 'emotion-xlm-r', kind: 'emotion' },
+    ]);
+  });
+
+  it('features, hardware, version and platform', () => {
+    const registration = readRegistration(
+      {
+        ...body,
+        capability_schema_version: '2.0',
+        version: '1.2',
+        platform: 'linux',
+        features_supported: { emotion_detection: true, speech_rate_control: false },
+        hardware: { cpu_cores: 8, memory_gb: 32, gpus: [] },
+      },
+      AS,
+    );
+    expect(registration).toMatchObject({
+      schemaVersion: '2.0',
+      version: '1.2',
+      platform: 'linux',
+      hardware: { cpuCores: 8, memoryGb: 32, gpusGb: [] },
+      traits: { features: ['emotion_detection'], gpuCount: 0 },
+    });
+    expect(readRegistration(body, AS).traits.gpuCount).toBe(1);
+  });
+
+  it('languages in the form of sockets, which win over the short form', () => {
+    const { semantic, asr, nmt, readyTypes } = profileOf({
+      semantic_langs: ['de'],
+      language_capabilities: {
+        semantic_languages: ['en', 'fr'],
+        asr_languages: ['en'],
+        nmt_capabilities: [{ model_id: 'm', languages: ['fr', 'en'], rule: 'any_to_en' }],
+      },
+    });
+    expect([semantic, asr]).toEqual([['en', 'fr'], ['en']]);
+    expect([translates(nmt, 'fr', 'en'), translates(nmt, 'en', 'fr')]).toEqual([true, false]);
+    expect(readyTypes).toContain('nmt');
+  });
+
+  it('GPU memory, the GPU queue and efficiencies in heartbeats', () => {
+    const beat = readHeartbeat({
+      node_id: 'n',
+      current_load: { gpu_mem: 0.5 },
+      gpu_queue_length: 3,
+      processing_metrics: { serviceEfficiencies: { m2m: 4 } },
+    });
+    expect(beat.resources).toEqual({ gpuMemoryPercent: 50, gpuQueueLength: 3, runningJobs: 0 });
+    expect(beat.efficiencies).toEqual([['m2m', 4]]);
+  });
+});
+
 describe('HTTP heartbeat', () => {
   it('load shares become percentages, and unknown ones are omitted', () => {
     const { resources } = readHeartbeat(
@@ -83,7 +153,7 @@ describe('HTTP heartbeat', () => {
 
   const after = (registered: HttpNodeRegister, beat: Omit<HttpNodeHeartbeat, 'node_id'>) => {
     const { report, traits } = readRegistration(registered, AS);
-    const news = readHeartbeat({ node_id: 'node-123', ...beat }, report.languages).report;
+    const news = readHeartbeat({ node_id: 'node-123', ...beat }, report).report;
     return understand({ ...report, ...news }, traits, RULES);
   };
 
@@ -93,6 +163,14 @@ describe('HTTP heartbeat', () => {
     expect(now.semantic).toEqual(profileOf({}).semantic);
     expect(translates(now.nmt, 'en', 'zh') && translates(now.nmt, 'zh', 'en')).toBe(true);
     expect(now.readyTypes).toEqual(['asr', 'nmt', 'semantic', 'tts']);
+  });
+
+  it('named languages leave declared service types unchanged', () => {
+    const types = ['asr', 'semantic', 'nmt', 'tone'].map((type) => ({ type, ready: true }));
+    const declared = { ...body, capability_by_type: types };
+    expect(after(declared, { semantic_langs: ['en'] }).readyTypes).toContain('tone');
+    const stopped = { capability_by_type: [{ type: 'nmt', ready: false }] };
+    expect(after(declared, stopped).readyTypes).not.toContain('nmt');
   });
 
   it('without pairs, translation follows the semantic languages of the heartbeat', () => {

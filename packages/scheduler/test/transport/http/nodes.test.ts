@@ -37,6 +37,9 @@ describe('POST /v1/node/register', () => {
     [{ ...REGISTER, health: 'fine' }, '/health'],
     [{ ...REGISTER, nmt_pairs: [['en']] }, '/nmt_pairs/0'],
     [{ ...REGISTER, semantic_langs: 'en' }, '/semantic_langs'],
+    [{ ...REGISTER, nmt_pairs: 'all' }, '/nmt_pairs'],
+    [{ ...REGISTER, asr_langs: [7] }, '/asr_langs/0'],
+    [{ ...REGISTER, capability_by_type: [{ type: 'tone' }] }, '/capability_by_type/0/ready'],
     [{ ...REGISTER, max_concurrent_jobs: 0 }, '/max_concurrent_jobs'],
     [{ ...REGISTER, endpoint: 'ftp://10.0.0.1/' }, '/endpoint'],
   ])('the invalid field of %j is named', async (body, field) => {
@@ -194,6 +197,21 @@ describe('reports of nodes', () => {
     ]);
   });
 
+  it('partial text is passed on for the running attempt only', async () => {
+    const { post, engine, partials } = await startServer();
+    const late = await post('/v1/job/partial', { ...REPORT, text: 'hel' });
+    expect(late.body).toEqual({ ok: true, accepted: false, reason: 'unknown_job' });
+    engine.answerWith({ kind: 'accepted', job: {} as never });
+    expect((await post('/v1/job/partial', { ...REPORT, text: 'hel' })).body.accepted).toBe(true);
+    await post('/v1/job/partial', { ...REPORT, text: 'hello', is_final: true });
+    expect(partials).toEqual([
+      ['job-abc', 'hel', false, 'node-123'],
+      ['job-abc', 'hello', true, 'node-123'],
+    ]);
+    const bad = await post('/v1/job/partial', REPORT);
+    expect(bad).toMatchObject({ status: 400, body: { error: 'INVALID_MESSAGE', field: '/text' } });
+  });
+
   it('a report carries the result and additional fields', async () => {
     const { post, engine } = await startServer();
     await post('/v1/job/done', {
@@ -240,8 +258,14 @@ describe('reports of nodes', () => {
       post('/v1/node/register', { ...REGISTER, node_id: nodeId }, who);
     expect((await register('node-2', pinned)).status).toBe(403);
     expect((await register('node-1', pinned)).status).toBe(200);
-    const report = { ...REPORT, node_id: 'node-1', reason: 'X' };
-    for (const path of ['/v1/job/ack', '/v1/job/done', '/v1/job/fail', '/v1/node/heartbeat']) {
+    const report = { ...REPORT, node_id: 'node-1', reason: 'X', text: 'hel' };
+    for (const path of [
+      '/v1/job/ack',
+      '/v1/job/partial',
+      '/v1/job/done',
+      '/v1/job/fail',
+      '/v1/node/heartbeat',
+    ]) {
       expect(await post(path, report, other)).toMatchObject({ status: 403, body: { field: '/node_id' } });
       expect((await post(path, report, pinned)).status).toBe(200);
       expect((await post(path, report, bearer('operator-token'))).status).toBe(200);

@@ -69,6 +69,7 @@ export async function startServer(options: StartOptions = {}) {
     observe: () => {},
   };
   const lines: string[] = [];
+  const partials: unknown[][] = [];
   const log = createLog('debug', { destination: { write: (line) => lines.push(line) } });
   const ids = createIdSource({ clock, digestsRequests: true });
   const events = createJobEvents({ maxListeners: 100 });
@@ -90,6 +91,7 @@ export async function startServer(options: StartOptions = {}) {
     jobs: engine.jobs,
     reader: createJobReader({ clock, store: engine.store, events, partialTexts }),
     sessions: { list: () => ({ sessions: [] }), close: () => false },
+    onPartial: (...partial) => partials.push(partial),
     recentAttempts: { of: () => [] },
     mailbox,
     endpoints: { permits: (url) => url.startsWith('http://10.') },
@@ -152,6 +154,7 @@ export async function startServer(options: StartOptions = {}) {
     readiness,
     counts,
     lines,
+    partials,
     call,
     get: (path: string, headers?: Record<string, string>) => call('GET', path, undefined, headers),
     post: (path: string, body?: unknown, headers?: Record<string, string>) =>

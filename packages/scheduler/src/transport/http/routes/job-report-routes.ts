@@ -1,8 +1,8 @@
 /**
- * Hot path: nodes report acknowledgements, results and failures of their jobs. A late report is answered, but changes
+ * Hot path: nodes report acknowledgements, partial texts, results and failures of their jobs. A late report is answered, but changes
  * nothing.
  */
-import type { JobAckReport, JobDoneReport, JobFailReport } from '@lingua/protocol';
+import type { JobAckReport, JobDoneReport, JobFailReport, JobPartialReport } from '@lingua/protocol';
 import type { ReportedAttempt, ReportOutcome } from '../../../domain/node-report.ts';
 import { toReportedFailure, toResult } from '../../wire/job-report.ts';
 import { mayActForNode } from '../server/authorize.ts';
@@ -11,7 +11,7 @@ import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
 
 export function addJobReportRoutes(routes: Routes, services: HttpServices): void {
-  const { jobs, settings } = services;
+  const { jobs, onPartial, settings } = services;
   const options = { bodyLimit: settings.maxNodeBodyBytes };
 
   function add<Report extends JobAckReport>(
@@ -36,5 +36,11 @@ export function addJobReportRoutes(routes: Routes, services: HttpServices): void
 
   add<JobAckReport>('/v1/job/ack', (answer) => jobs.acknowledge(answer));
   add<JobDoneReport>('/v1/job/done', (answer, report) => jobs.finish(answer, toResult(report)));
+  add<JobPartialReport>('/v1/job/partial', async (attempt, { text, is_final }) => {
+    // Only the attempt that runs produces text.
+    const outcome = await jobs.acknowledge(attempt);
+    if (outcome.kind === 'accepted') onPartial(attempt.jobId, text, is_final ?? false, attempt.nodeId);
+    return outcome;
+  });
   add<JobFailReport>('/v1/job/fail', (answer, report) => jobs.fail(answer, toReportedFailure(report)));
 }

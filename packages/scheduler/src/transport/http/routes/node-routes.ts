@@ -48,7 +48,7 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
     { bodyLimit },
     async ({ body, principal }, reply) => {
       if (!mayActForNode(services, principal, body.node_id)) return replyError(reply, NOT_THIS_NODE);
-      const known = registry.get(body.node_id)?.languages;
+      const known = registry.get(body.node_id);
       const outcome =
         remoteNodes?.find(body.node_id) === undefined
           ? await registry.heartbeat(readHeartbeat(body, known))

@@ -4,7 +4,7 @@ import type { CancelService, NodeReportService } from '../../../cluster/driver/r
 import type { CloseSession } from '../../../cluster/operators/close-session.ts';
 import type { ClusterReader } from '../../../cluster/operators/cluster-reader.ts';
 import type { DeadLetterService } from '../../../cluster/recovery/dead-letter-service.ts';
-import type { NodeId } from '../../../domain/ids.ts';
+import type { JobId, NodeId } from '../../../domain/ids.ts';
 import type { CoreServices } from '../../../domain/requirements.ts';
 import type { NodeRegistry } from '../../../management/node-registry.ts';
 import type { StatsReading } from '../../../management/stats/stats-service.ts';
@@ -100,6 +100,8 @@ export interface HttpServices {
   readonly remoteNodes?: RemoteNodes;
   readonly jobs: Pick<JobService, 'dispatch'> & NodeReportService & CancelService;
   readonly reader: JobReader;
+  /** Receives recognised text while a node is still working on the job. */
+  readonly onPartial: (jobId: JobId, text: string, isFinal: boolean, nodeId: NodeId) => void;
   readonly sessions: Pick<SessionService, 'list' | 'close'>;
   /** Closes a session on the instance that has it. Absent: there is only one instance. */
   readonly closeSession?: CloseSession;
