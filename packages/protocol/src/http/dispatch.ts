@@ -78,6 +78,10 @@ export const DispatchRequest = Type.Object(
 );
 export type DispatchRequest = Static<typeof DispatchRequest>;
 
+export const ignoredFields = extension(
+  list(text('Field and where it belongs', 512), 8, 'Fields of the request that were ignored'),
+);
+
 export const DispatchReply = Type.Object(
   {
     job_id: id('Job'),
@@ -86,9 +90,7 @@ export const DispatchReply = Type.Object(
     request_id: extension(id('As sent')),
     utterance_index: extension(count('Position allocated in the session')),
     state: extension(JobState),
-    warnings: extension(
-      list(text('Field and where it belongs', 512), 8, 'Fields of the request that were ignored'),
-    ),
+    warnings: ignoredFields,
   },
   { title: 'DispatchReply', description: 'The utterance was sent to a node' },
 );

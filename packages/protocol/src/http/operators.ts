@@ -141,7 +141,7 @@ export const JobsQuery = Type.Object(
     state: optional(label('Only jobs in this state')),
     outcome: optional(label('Only jobs that stand so: waiting, running, finished, failed or cancelled')),
     reason: optional(
-      label('Only jobs that failed or were cancelled with this error code, such as JOB_TIMEOUT'),
+      label('Only jobs that failed, were cancelled or wait again for this reason, such as JOB_TIMEOUT'),
     ),
     node_id: optional(id('Only jobs of this node')),
     session_id: optional(id('Only jobs of this session')),

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { count, flag, id, label, optional, text } from '../shared/bounded.ts';
 import { resultFields } from '../shared/result-fields.ts';
-import { DispatchRequest } from './dispatch.ts';
+import { DispatchRequest, ignoredFields } from './dispatch.ts';
 import { JobState } from './job.ts';
 import { LONGEST_WAIT_MS } from './path.ts';
 
@@ -52,7 +52,11 @@ export const TranslateQuery = Type.Object(
 );
 export type TranslateQuery = Static<typeof TranslateQuery>;
 
-const job = { job_id: id('Job'), request_id: optional(id('As sent')) };
+const job = {
+  job_id: id('Job'),
+  request_id: optional(id('As sent')),
+  warnings: ignoredFields,
+};
 
 export const TranslateReply = Type.Object(
   {

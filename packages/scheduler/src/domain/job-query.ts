@@ -15,12 +15,19 @@ export function jobOutcome({ state, failure }: Pick<JobRecord, 'state' | 'failur
   return CANCELLATIONS.has(failure.code) ? 'cancelled' : 'failed';
 }
 
+/** Why it failed, was cancelled, or waits again. */
+export const jobReason = ({ state, failure, timeline }: ReasonedJob): string | undefined =>
+  isSettled(state) ? failure?.code : timeline?.at(-1)?.reason;
+
+/** The timeline is read only until the job is settled. */
+type ReasonedJob = Pick<JobRecord, 'state' | 'failure'> & Partial<Pick<JobRecord, 'timeline'>>;
+
 /** Absent: any. */
 export interface JobFilter {
   readonly tenantId?: TenantId;
   readonly state?: JobState;
   readonly outcome?: JobOutcome;
-  /** Error code of a job that failed or was cancelled. */
+  /** As `jobReason` says. */
   readonly reason?: string;
   /** The node that has or had it last. */
   readonly nodeId?: NodeId;
@@ -28,12 +35,12 @@ export interface JobFilter {
 }
 
 /** The part of a record that filters read. */
-export type ListedJob = Pick<JobRecord, 'tenantId' | 'sessionId' | 'state' | 'failure' | 'fence' | 'intent'>;
+export type ListedJob = Pick<JobRecord, 'tenantId' | 'sessionId' | 'fence' | 'intent'> & ReasonedJob;
 
 export const isListed = (job: ListedJob, filter: JobFilter): boolean =>
   (filter.tenantId === undefined || job.tenantId === filter.tenantId) &&
   (filter.state === undefined || job.state === filter.state) &&
   (filter.outcome === undefined || jobOutcome(job) === filter.outcome) &&
-  (filter.reason === undefined || job.failure?.code === filter.reason) &&
+  (filter.reason === undefined || jobReason(job) === filter.reason) &&
   (filter.nodeId === undefined || (job.fence ?? job.intent)?.nodeId === filter.nodeId) &&
   (filter.sessionId === undefined || job.sessionId === filter.sessionId);

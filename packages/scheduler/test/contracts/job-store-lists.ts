@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { JobQuery, JobStore } from '../../src/ports/job-store.ts';
 import { fresh, times } from './harness.ts';
-import { draftJob, fail, finish, moveOn } from './job-draft.ts';
+import { dispatch, draftJob, fail, finish, moveOn } from './job-draft.ts';
 import type { StartJobStore } from './job-store.ts';
 
 const ids = (jobs: readonly JobRecord[]): string[] => jobs.map((job) => job.jobId);
@@ -79,6 +79,17 @@ export function jobStoreLists(start: StartJobStore): void {
     expect(await collect(store, { tenantId, state: 'RUNNING', limit: 2 })).toEqual([]);
     const anywhere = await collect(store, { state: 'FAILED', limit: 4 });
     expect(anywhere.filter((id) => ids(drafts).includes(id))).toEqual(ids(failing).reverse());
+  });
+
+  it('filters waiting jobs by the reason of their last step', async () => {
+    const { store, tenantId, drafts, now } = await startWith(2, (at, index) => at + index);
+    const [{ jobId }] = drafts as [JobRecord];
+    await dispatch(store, jobId, { nodeId: 'node-a', attempt: 1 });
+    const entry = { state: 'RETRYING', at: now(), attempt: 1, reason: 'ACK_TIMEOUT' } as const;
+    await moveOn(store, jobId, 'RETRYING', { entry });
+    const listed = (query: Partial<JobQuery>) => collect(store, { tenantId, limit: 2, ...query });
+    expect(await listed({ outcome: 'waiting', reason: 'ACK_TIMEOUT' })).toEqual([jobId]);
+    expect(await listed({ outcome: 'waiting', reason: 'NO_SLOT' })).toEqual([]);
   });
 
   it('filters by outcome, reason, node and session', async () => {

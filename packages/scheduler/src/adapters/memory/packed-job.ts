@@ -24,7 +24,7 @@ export class PackedJob {
   private readonly createdAt: number;
   /** Not the deadline itself: V8 allocates an object for a number as large as an epoch time. */
   private readonly lifeMs: number;
-  private readonly timeline: PackedTimeline;
+  private readonly packedTimeline: PackedTimeline;
   readonly failure: JobRecord['failure'];
   private readonly result: JobResult | undefined;
 
@@ -40,7 +40,7 @@ export class PackedJob {
     this.intent = job.intent;
     this.createdAt = job.createdAt;
     this.lifeMs = job.deadlineAt - job.createdAt;
-    this.timeline = pack(job.timeline, job.createdAt);
+    this.packedTimeline = pack(job.timeline, job.createdAt);
     this.failure = job.failure;
     this.result = job.result;
   }
@@ -59,7 +59,7 @@ export class PackedJob {
       intent: this.intent,
       createdAt: this.createdAt,
       deadlineAt: this.createdAt + this.lifeMs,
-      timeline: unpack(this.timeline, this.createdAt),
+      timeline: unpack(this.packedTimeline, this.createdAt),
       failure: this.failure,
       result: this.result,
     };

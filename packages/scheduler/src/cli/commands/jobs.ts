@@ -22,7 +22,7 @@ const JOBS: OperatorCommand = {
 Shows the jobs of all instances, newest first. Exits with 0, or with 1 if the scheduler did not answer.
 
   --outcome OUTCOME  only waiting, running, finished, failed or cancelled ones
-  --reason CODE      only those that ended with this error code, such as JOB_TIMEOUT
+  --reason CODE      only those that failed or wait for this reason, such as JOB_TIMEOUT
   --node ID          only those of this node
   --session ID       only those of this session
   --tenant ID        only those of this tenant

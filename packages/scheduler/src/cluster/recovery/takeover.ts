@@ -190,10 +190,8 @@ export function createTakeover(deps: {
     await deps.orphan(instanceId);
     const end = await deps.instances.remove(instanceId);
     const fields = { of_instance: instanceId, jobs: jobs + late };
-    if (end === 'left') {
-      log.info(fields, 'took over from an instance that left');
-      return;
-    }
+    if (end === 'left') log.info(fields, 'took over from an instance that left');
+    if (end !== 'died') return;
     meter.count('scheduler_takeovers_total');
     log.warn(fields, 'took over from a dead instance');
   }

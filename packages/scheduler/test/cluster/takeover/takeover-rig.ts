@@ -51,6 +51,7 @@ export function startTakeover({ maxDeliveries = 3 } = {}) {
       messages: [] as string[],
       opened: [] as string[],
       receive: async (_: string): Promise<void> => {},
+      orphan: async (): Promise<void> => {},
     };
     const stores = faulty<Stores>(
       {
@@ -66,6 +67,7 @@ export function startTakeover({ maxDeliveries = 3 } = {}) {
         living: instances.living,
         async orphan(of) {
           done.push(`dead letters of ${of}`);
+          await state.orphan();
         },
         async remove(of) {
           done.push(`name of ${of}`);

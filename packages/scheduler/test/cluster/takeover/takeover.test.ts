@@ -34,6 +34,17 @@ describe('a survivor that takes over', () => {
     expect(me.counted('scheduler_takeovers_total')).toBe(0);
   });
 
+  it('does not count an instance that lives again as a death', async () => {
+    const { survivor, deadWith, announce, done, isForgotten } = startTakeover();
+    const me = await survivor('me');
+    await deadWith('dead', { jobCount: 1 });
+    me.state.orphan = async () => void (await announce('dead', 'dead-2'));
+    await me.sees('dead');
+    expect(done.at(-1)).toBe('name of dead');
+    expect(await isForgotten('dead')).toBe(false);
+    expect(me.counted('scheduler_takeovers_total')).toBe(0);
+  });
+
   it('handles messages that were read before first, each once, in order', async () => {
     const { survivor, deadWith, inbox } = startTakeover();
     const me = await survivor('me');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { digestToken } from '../../../src/transport/access/tokens.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { TOKENS } from '../access/settings.ts';
 import { bearer, DISPATCH, OPEN, REGISTER, REPORT, startServer } from './start-server.ts';
 
@@ -129,10 +130,12 @@ describe('pages of listed origins', () => {
 });
 
 describe('request budgets over HTTP', () => {
+  /** Stands still: a busy machine refills no budget during a test. */
+  const clock = createManualClock();
   const limits = { ...OPEN.limits, requestsPerSecondPerTenant: 3 };
 
   it('one tenant at its limit gets retry_after_ms, another is served', async () => {
-    const { post, counts } = await startServer({ access: { tokens: TOKENS, limits } });
+    const { post, counts } = await startServer({ clock, access: { tokens: TOKENS, limits } });
     const dispatch = (token: string) => post('/v1/dispatch/f2f', DISPATCH, bearer(token));
     for (let count = 0; count < 3; count += 1) expect((await dispatch('acme-token')).status).toBe(200);
     const limited = await dispatch('acme-token');
@@ -144,7 +147,7 @@ describe('request budgets over HTTP', () => {
   });
 
   it('each tenant named by an anonymous caller has its own budget', async () => {
-    const { post } = await startServer({ access: { limits } });
+    const { post } = await startServer({ clock, access: { limits } });
     const dispatch = (tenantId: string) => post('/v1/dispatch/f2f', { ...DISPATCH, tenant_id: tenantId });
     for (let count = 0; count < 3; count += 1) expect((await dispatch('one')).status).toBe(200);
     expect((await dispatch('one')).status).toBe(429);
@@ -152,14 +155,20 @@ describe('request budgets over HTTP', () => {
   });
 
   it('unreadable requests also use the global budget', async () => {
-    const { post } = await startServer({ access: { limits: { ...OPEN.limits, requestsPerSecond: 2 } } });
+    const { post } = await startServer({
+      clock,
+      access: { limits: { ...OPEN.limits, requestsPerSecond: 2 } },
+    });
     const statuses: number[] = [];
     for (let count = 0; count < 4; count += 1) statuses.push((await post('/v1/dispatch/f2f', '{')).status);
     expect(statuses).toEqual([400, 400, 429, 429]);
   });
 
   it('the global budget also limits nodes, which have no tenant', async () => {
-    const { post } = await startServer({ access: { limits: { ...OPEN.limits, requestsPerSecond: 2 } } });
+    const { post } = await startServer({
+      clock,
+      access: { limits: { ...OPEN.limits, requestsPerSecond: 2 } },
+    });
     const statuses: number[] = [];
     for (let count = 0; count < 4; count += 1) statuses.push((await post('/v1/job/ack', REPORT)).status);
     expect(statuses).toEqual([200, 200, 429, 429]);

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { HTTP_ENDPOINTS } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/domain/job.ts';
 import { startApp } from '../../e2e/support/start-app.ts';
 import { DISPATCH, REGISTER, REPORT, startServer } from './start-server.ts';
 
@@ -228,9 +229,26 @@ describe('operator routes', () => {
     for (const [query, field] of [
       ['outcome=lost', '/outcome'],
       ['outcome=finished&reason=JOB_TIMEOUT', '/reason'],
+      ['outcome=running&reason=ACK_TIMEOUT', '/reason'],
       ['cursor=1.job-1', '/cursor'],
     ])
       expect(await get(`/api/v1/jobs?${query}`)).toMatchObject({ status: 400, body: { field } });
+  });
+
+  it('waiting jobs are filtered by the reason that they show', async () => {
+    const { get, post, engine } = await startServer();
+    const dispatch = async (): Promise<string> => (await post('/v1/dispatch/f2f', DISPATCH)).body.job_id;
+    const [retried] = [await dispatch(), await dispatch()];
+    const job = engine.records.get(retried) as JobRecord;
+    const step = { state: 'RETRYING', at: 1, attempt: 1, reason: 'ACK_TIMEOUT' } as const;
+    engine.records.set(retried, { ...job, state: 'RETRYING', timeline: [...job.timeline, step] });
+    const filtered = await get('/api/v1/jobs?outcome=waiting&reason=ACK_TIMEOUT');
+    expect(filtered).toMatchObject({
+      status: 200,
+      body: { jobs: [{ job_id: retried, reason: 'ACK_TIMEOUT' }] },
+    });
+    expect((await get('/api/v1/jobs?reason=ACK_TIMEOUT')).body.jobs).toHaveLength(1);
+    expect((await get('/api/v1/jobs?outcome=waiting&reason=JOB_TIMEOUT')).body.jobs).toEqual([]);
   });
 
   it('a node is shown with languages, services, marks and recent attempts', async () => {

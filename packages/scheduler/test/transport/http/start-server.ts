@@ -10,6 +10,7 @@ import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { createLog } from '../../../src/adapters/system/log.ts';
 import { createClusterReader } from '../../../src/cluster/operators/cluster-reader.ts';
 import { NO_DEAD_LETTERS } from '../../../src/cluster/recovery/dead-letter-service.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
 import type { Meter } from '../../../src/ports/meter.ts';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
 import { createPartialTexts } from '../../../src/runtime/partial-texts.ts';
@@ -46,6 +47,8 @@ export interface Answered {
 }
 
 export interface StartOptions {
+  /** Absent: the time of the machine. */
+  readonly clock?: Clock;
   readonly access?: Partial<AccessSettings>;
   readonly settings?: Partial<HttpServices['settings']>;
   readonly services?: Partial<HttpServices>;
@@ -58,7 +61,7 @@ afterEach(async () => {
 });
 
 export async function startServer(options: StartOptions = {}) {
-  const clock = systemClock;
+  const { clock = systemClock } = options;
   const counts = new Map<string, number>();
   const meter: Meter = {
     count: (name, labels = {}) => {

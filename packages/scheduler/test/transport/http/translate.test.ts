@@ -45,6 +45,23 @@ describe('one call', () => {
     });
   });
 
+  it('unknown fields are named in warnings, whatever the answer is', async () => {
+    const body = { ...BODY, tgt_lnag: 'de', require_tts: true };
+    const warnings = [
+      '"tgt_lnag" is ignored: there is no such field; did you mean "tgt_lang"?',
+      '"require_tts" is ignored: it belongs in "options"',
+    ];
+    const failure = { code: 'JOB_TIMEOUT', message: 'too late' };
+    const finished = await (await startEnding()).post(PATH, body);
+    const failed = await (await startEnding(failure)).post(PATH, body);
+    const { post } = await startServer();
+    const pending = await post(PATH, { ...body, wait_ms: 0 });
+    const refused = await post(PATH, { ...body, text: 'hello' });
+    expect([finished, pending].map(({ status }) => status)).toEqual([200, 202]);
+    expect(refused.body.error).toBe('UNSUPPORTED_FEATURE');
+    for (const answer of [finished, failed, pending, refused]) expect(answer.body.warnings).toEqual(warnings);
+  });
+
   it('the detected language of auto has its own field', async () => {
     const { post, engine } = await startServer();
     const waiting = post(PATH, {

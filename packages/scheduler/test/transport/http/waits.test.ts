@@ -51,6 +51,19 @@ it('callers, streams and polls of nodes do not use each other up', () => {
   expect(begin('poll', { id: 'node-1' })).toBe('begun');
 });
 
+it('a refusal gives the number of the limit that it names, also if two are reached', () => {
+  const { waits, fill, refused, replyOn } = rig();
+  for (const tenantId of ['t', 'u'])
+    for (const id of ['a', 'b']) fill('caller', { id: id + tenantId, tenantId });
+  refused.length = 0;
+  const answer = waits.begin('caller', { id: 'at', tenantId: 't' }, replyOn(new EventEmitter()));
+  expect(refused).toEqual(['total']);
+  expect(answer).toMatchObject({
+    kind: 'refused',
+    refusal: { detail: '100 requests are waiting already on this instance' },
+  });
+});
+
 it('one node holds at most 4 polls', () => {
   const { fill, begin } = rig();
   expect(fill('poll', { id: 'node-1' })).toBe(4);

@@ -144,13 +144,13 @@ const mustBeOneOf = (name: string, words: readonly string[]): Refusal => ({
 const isOneOf = <Word extends string>(words: readonly Word[], word: string): word is Word =>
   (words as readonly string[]).includes(word);
 
-const WITH_REASON: ReadonlySet<string> = new Set(['failed', 'cancelled']);
+const WITH_REASON: ReadonlySet<string> = new Set(['waiting', 'failed', 'cancelled']);
 
 const NO_REASON: Refusal = {
   code: 'INVALID_MESSAGE',
-  detail: '"reason" is the error code of a job that failed or was cancelled; jobs of this outcome have none',
+  detail: '"reason" is why a job failed, was cancelled or waits again; jobs of this outcome have none',
   field: '/reason',
-  hint: 'Omit reason, or ask for outcome=failed or outcome=cancelled.',
+  hint: 'Omit reason, or ask for outcome=failed, outcome=cancelled or outcome=waiting.',
 };
 
 const NO_SUCH_NODE: Refusal = { code: 'NOT_FOUND', detail: 'there is no such node', field: '/id' };

@@ -1,5 +1,5 @@
 /** POST /v1/translate: an utterance in, its translation out. Admission is that of a dispatch; the wait is that of a long poll. */
-import { DEFAULT_WAIT_MS, type TranslateRequest } from '@lingua/protocol';
+import { DEFAULT_WAIT_MS, TranslateRequest } from '@lingua/protocol';
 import type { FastifyReply } from 'fastify';
 import { isErrorCode } from '../../../domain/errors.ts';
 import { isSettled, type JobRecord } from '../../../domain/job.ts';
@@ -7,6 +7,7 @@ import type { Refusal } from '../../wire/error-reply.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 import type { ReadDispatch } from '../requests/read-dispatch.ts';
 import { readTranslateBody } from '../requests/translate-request.ts';
+import { createFindUnknownFields } from '../requests/unknown-fields.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
@@ -24,34 +25,37 @@ export function addTranslateRoute(
 
   routes.add<{ Body: TranslateRequest }>('POST', '/v1/translate', options, async (request, reply) => {
     const { body } = request;
-    if (body.text !== undefined) return replyError(reply, NO_TEXT_JOBS);
+    const warnings = findUnknownFields(body);
+    if (body.text !== undefined) return replyError(reply, { ...NO_TEXT_JOBS, warnings });
     const waitMs = body.wait_ms ?? DEFAULT_WAIT_MS;
     const read = readDispatch(request, { ...body, wait_ms: waitMs }, ids.sessionId());
-    if (read.kind === 'refused') return replyError(reply, read.refusal);
+    if (read.kind === 'refused') return replyError(reply, { ...read.refusal, warnings });
     const begun = waits.begin('caller', callerOf(request.principal, read.request.tenantId), reply);
-    if (begun.kind === 'refused') return replyError(reply, begun.refusal);
+    if (begun.kind === 'refused') return replyError(reply, { ...begun.refusal, warnings });
     const { wait } = begun;
     try {
       const waitsUntil = clock.now() + waitMs;
       const outcome = await jobs.dispatch(read.request);
       if (outcome.kind === 'refused') {
         const { code, message: detail, hint, reasons, retryAfterMs } = outcome;
-        return replyError(reply, { code, detail, hint, reasons, retryAfterMs });
+        return replyError(reply, { code, detail, hint, reasons, retryAfterMs, warnings });
       }
       const { job } = outcome;
       const leftMs = Math.max(0, waitsUntil - clock.now());
       // A caller that disconnects ends only its wait: the job goes on for a repeat of the request.
-      return answer(reply, (await reader.settled(job.jobId, leftMs, wait.signal)) ?? job);
+      return answer(reply, (await reader.settled(job.jobId, leftMs, wait.signal)) ?? job, warnings);
     } finally {
       wait.end();
     }
   });
 }
 
-function answer(reply: FastifyReply, job: JobRecord): unknown {
+const findUnknownFields = createFindUnknownFields(TranslateRequest);
+
+function answer(reply: FastifyReply, job: JobRecord, warnings: readonly string[] | undefined): unknown {
   const { jobId, requestId, spec, state, result, failure } = job;
-  if (failure !== undefined) return replyError(reply, refusalOf(jobId, failure));
-  const named = { job_id: jobId, request_id: requestId };
+  if (failure !== undefined) return replyError(reply, { ...refusalOf(jobId, failure), warnings });
+  const named = { job_id: jobId, request_id: requestId, warnings: warnings && [...warnings] };
   if (result !== undefined && isSettled(state)) {
     return omitUndefined({
       ...named,

@@ -64,11 +64,13 @@ export function createWaits(deps: { max: number; meter: Pick<Meter, 'count'> }):
     begin(kind, owner, reply) {
       const open = controllers.get(kind) ?? new Set();
       const budgets = budgetsOf(kind, owner, reply);
-      const used = budgets.find(({ key, max }) => (counts.get(key) ?? 0) >= max);
-      const limit = open.size >= deps.max ? 'total' : used?.limit;
-      if (limit !== undefined) {
-        deps.meter.count('scheduler_http_waits_refused_total', { kind, limit });
-        return { kind: 'refused', refusal: tooMany(limit, used?.max ?? deps.max) };
+      const used =
+        open.size >= deps.max
+          ? { limit: 'total', max: deps.max }
+          : budgets.find(({ key, max }) => (counts.get(key) ?? 0) >= max);
+      if (used !== undefined) {
+        deps.meter.count('scheduler_http_waits_refused_total', { kind, limit: used.limit });
+        return { kind: 'refused', refusal: tooMany(used.limit, used.max) };
       }
       const controller = new AbortController();
       const leave = () => {

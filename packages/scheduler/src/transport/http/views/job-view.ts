@@ -1,7 +1,7 @@
 /** Prints a job for callers and operators. Pure. */
 import type { JobOutcome, JobSummary, JobView } from '@lingua/protocol';
 import type { JobRecord } from '../../../domain/job.ts';
-import { jobOutcome } from '../../../domain/job-query.ts';
+import { jobOutcome, jobReason } from '../../../domain/job-query.ts';
 import type { JobResult } from '../../../domain/job-spec.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 
@@ -23,7 +23,7 @@ export function summarizeJob(job: JobRecord): JobSummary {
     job_id: job.jobId,
     state: job.state,
     outcome: jobOutcome(job),
-    reason: job.failure?.code ?? last?.reason,
+    reason: jobReason(job),
     node_id: where?.nodeId,
     attempt_id: where?.attempt ?? 0,
     session_id: job.sessionId,
