@@ -1,6 +1,6 @@
 /** Hot path: the state of one session. Only the steps of its own event queue change it. */
 import { type BoundedMap, createBoundedMap } from '../domain/bounded-map.ts';
-import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
+import type { JobId, SessionId, TenantId } from '../domain/ids.ts';
 import type { Languages } from '../domain/needed-directions.ts';
 import type { Cancel } from '../ports/clock.ts';
 import type { SessionEvent } from './event.ts';
@@ -82,8 +82,6 @@ export interface Utterance extends Deliverable, UtteranceState {
   readonly wasSettledBefore: boolean;
   /** A node has received it. */
   isPlaced: boolean;
-  /** The node of the current attempt. */
-  nodeId: NodeId | undefined;
   /** Bits of the ui_events that were sent. Each is sent at most once, also when the job is retried. */
   sentUiEvents: number;
 }

@@ -102,8 +102,8 @@ export const SINGLE_INSTANCE_MUTANTS: readonly Mutant[] = [
     name: 'never closes a gap',
     breaks: ['I5 order'],
     file: 'session/outcomes/delivery.ts',
-    find: 'startedAt + (head.isInWork ? settings.gapMaxMs : settings.gapTimeoutMs);',
-    replace: 'startedAt + 100 * (head.isInWork ? settings.gapMaxMs : settings.gapTimeoutMs);',
+    find: 'Math.min(closesAt, startedAt + settings.gapMaxMs);',
+    replace: 'startedAt + 100 * settings.gapMaxMs;',
     world: LATE_ACKS,
   },
   {

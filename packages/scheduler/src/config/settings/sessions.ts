@@ -102,7 +102,7 @@ export const delivery = {
     min: 10,
     max: 600_000,
     unit: 'ms',
-    doc: 'The same while a node has the earlier one: the node works on it until it answers, is lost, or leaves it out of two heartbeats in a row.',
+    doc: 'The same while a node has the earlier one: the node works on it until it answers, is lost, or leaves it out of two heartbeats in a row; a legacy node also until it answers a later one.',
   }),
   session_resume_ttl_ms: integer({
     default: 60_000,

@@ -1,6 +1,6 @@
 /** Hot path: the saved state of a session, which other instances resume from, and the session rebuilt from it. Pure. */
 import type { SavedSession, SavedUtterance } from '../../ports/session-store.ts';
-import { NEVER, settle } from '../outcomes/delivery.ts';
+import { NEVER, NO_WORK, settle } from '../outcomes/delivery.ts';
 import { MISSING_REASONS, type MissingReason, type Outcome } from '../outcomes/outcome.ts';
 import { createSession, type Opening, type Session, type Unsaved, type Utterance } from '../session.ts';
 
@@ -127,7 +127,7 @@ const rebuiltUtterance = (saved: SavedUtterance): Utterance => ({
   isSettled: false,
   outcome: undefined,
   readyAt: 0,
-  isInWork: false,
+  work: NO_WORK,
   recordReadAt: NEVER,
 });
 

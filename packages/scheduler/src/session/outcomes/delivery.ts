@@ -1,4 +1,5 @@
 /** Hot path: delivers outcomes in the order of their utterances (I5). Synchronous; time is an argument. */
+import type { NodeId } from '../../domain/ids.ts';
 import { type MissingReason, type Outcome, weightOf } from './outcome.ts';
 
 export interface DeliverySettings {
@@ -21,14 +22,24 @@ export interface Deliverable {
   /** Only until it is delivered: references to the utterance must not keep its speech in memory. */
   outcome: Outcome | undefined;
   readyAt: number;
-  /** A node has it and has not answered yet. */
-  isInWork: boolean;
+  /** The node of the current attempt. */
+  nodeId: NodeId | undefined;
+  work: Work;
   /** Another instance drives its job: when its record was last read. Absent: this instance receives its moves directly. */
   recordReadAt?: number | undefined;
 }
 
-/** Its record has not been read yet. */
+/** `sent`: a node has it. `acknowledged`: the node has confirmed that, which legacy nodes never do. `since`: the last change. */
+export interface Work {
+  readonly state: 'none' | 'sent' | 'acknowledged';
+  readonly since: number;
+}
+
+/** Of a record: it has not been read yet. */
 export const NEVER = Number.NEGATIVE_INFINITY;
+
+/** No node has had it yet. */
+export const NO_WORK: Work = { state: 'none', since: NEVER };
 
 export interface Delivered<P extends Deliverable> {
   readonly utterance: P;
@@ -115,9 +126,19 @@ export function gapEndsAt<P extends Deliverable>(
   if (delivery.pending.results === 0 || head === undefined || head.outcome !== undefined) return undefined;
   const results = delivery.waiting.filter(({ outcome }) => outcome?.kind === 'result');
   const startedAt = Math.min(...results.map(({ readyAt }) => readyAt));
-  const endsAt = startedAt + (head.isInWork ? settings.gapMaxMs : settings.gapTimeoutMs);
+  const closesAt = Math.max(startedAt, idleSince(head, results)) + settings.gapTimeoutMs;
+  const endsAt = Math.min(closesAt, startedAt + settings.gapMaxMs);
   // After a store outage or a stall of this instance the result may have been recorded long ago: read the record first.
   return (head.recordReadAt ?? endsAt) < endsAt ? undefined : endsAt;
+}
+
+/** Since when no node works on the utterance. Infinite: a node does. */
+function idleSince({ work, nodeId }: Deliverable, results: readonly Deliverable[]): number {
+  if (work.state === 'none') return work.since;
+  if (work.state === 'acknowledged') return Number.POSITIVE_INFINITY;
+  // A legacy node sends no result for a text that repeats the one before. Its later answer is the first sign of that.
+  const answers = results.filter((later) => later.nodeId === nodeId).map(({ readyAt }) => readyAt);
+  return Math.max(work.since, Math.min(...answers));
 }
 
 function gapIsOver<P extends Deliverable>(

@@ -1,7 +1,7 @@
 /** Hot path: the progress of an utterance, from the moves of its job to its one outcome, sent in the order a client needs. */
 import type { DispatchOutcome } from '../../domain/dispatch.ts';
 import { type ErrorCode, isErrorCode } from '../../domain/errors.ts';
-import { isOut, type JobRecord, type JobState } from '../../domain/job.ts';
+import type { JobRecord, JobState } from '../../domain/job.ts';
 import type { SavedName } from '../event.ts';
 import { hasMissingOutcome, isRecoverable, noteChange } from '../handover/saved-state.ts';
 import { UI_EVENTS, type UiEventName } from '../output.ts';
@@ -10,7 +10,7 @@ import { dropResentAudio } from '../speech/audio-budget.ts';
 import { noteText } from '../speech/groups.ts';
 import { count, type Step, send, sendUiEvent } from '../step-context.ts';
 import { isAdmitted, moveAcceptance } from '../utterance-state.ts';
-import { settle } from './delivery.ts';
+import { settle, type Work } from './delivery.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
 /** Sends the acceptance: from here the scheduler is responsible for the audio. Waits until the saved state contains the utterance. */
@@ -47,7 +47,7 @@ export function noteDispatched(step: Step, session: Session, utterance: Utteranc
 /** Notes the current state of the job. Stages that this instance missed are sent first, so that a client sees them in order. */
 export function noteMove(step: Step, session: Session, utterance: Utterance, job: JobRecord): void {
   if (utterance.isSettled) return;
-  utterance.isInWork = isOut(job);
+  noteWork(step, utterance, job);
   if (job.fence !== undefined) {
     utterance.nodeId = job.fence.nodeId;
     notePlaced(session, utterance);
@@ -66,6 +66,14 @@ export function noteMove(step: Step, session: Session, utterance: Utterance, job
     settleUtterance(step, session, utterance, outcomeOf(job.result, toNodeMs(job)));
   }
 }
+
+function noteWork({ at }: Step, utterance: Utterance, { state, fence }: JobRecord): void {
+  const now = WORK[state] ?? 'none';
+  if (utterance.work.state === now && utterance.nodeId === fence?.nodeId) return;
+  utterance.work = { state: now, since: at };
+}
+
+const WORK: Partial<Record<JobState, Work['state']>> = { DISPATCHED: 'sent', RUNNING: 'acknowledged' };
 
 /** Legacy clients do not know ACK_TIMEOUT. */
 function codeFor(session: Session, code: string): ErrorCode {

@@ -2,6 +2,7 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Chunk, GivenUtterance } from '../event.ts';
 import { noteChange } from '../handover/saved-state.ts';
+import { NO_WORK } from '../outcomes/delivery.ts';
 import { fail, resendAccepted } from '../outcomes/progress.ts';
 import { isLegacy, nextCutIndex, type Session, type Utterance, understands } from '../session.ts';
 import { count, type Step, send, sendUiEvent } from '../step-context.ts';
@@ -244,7 +245,7 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     isSettled: false,
     outcome: undefined,
     readyAt: 0,
-    isInWork: false,
+    work: NO_WORK,
   };
   session.draft = undefined;
   session.nextIndex = index + 1;

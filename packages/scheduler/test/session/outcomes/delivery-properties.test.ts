@@ -1,13 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DeliverySettings, gapEndsAt } from '../../../src/session/outcomes/delivery.ts';
+import {
+  type DeliverySettings,
+  gapEndsAt,
+  NO_WORK,
+  type Work,
+} from '../../../src/session/outcomes/delivery.ts';
 import { createOrderedDelivery, ORDERING } from '../support/ordered-delivery.ts';
 
 type Act =
   | { readonly kind: 'accept' }
   | { readonly kind: 'settle'; readonly pick: number; readonly bytes: number }
   | { readonly kind: 'silent'; readonly pick: number }
-  | { readonly kind: 'work'; readonly pick: number; readonly isInWork: boolean }
+  | {
+      readonly kind: 'work';
+      readonly pick: number;
+      readonly state: Work['state'];
+      readonly nodeId: string;
+    }
   | { readonly kind: 'wait'; readonly ms: number };
 
 const act: fc.Arbitrary<Act> = fc.oneof(
@@ -22,7 +32,8 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('work' as const),
       pick: fc.nat(200),
-      isInWork: fc.boolean(),
+      state: fc.constantFrom<Work['state'][]>('none', 'sent', 'acknowledged'),
+      nodeId: fc.constantFrom('node-1', 'node-2'),
     }),
   },
   {
@@ -47,7 +58,8 @@ interface Entry {
   readonly name: number;
   readyAt?: number;
   isSilent: boolean;
-  isInWork: boolean;
+  nodeId: string | undefined;
+  work: Work;
   bytes: number;
 }
 
@@ -57,7 +69,8 @@ const weight = ({ name, bytes, isSilent }: Entry): number =>
 
 /**
  * The reference model: the oldest is delivered if it is ready, or if the outcomes behind it are too many, or the results among them are
- * too old; they may be older while a node has the oldest.
+ * too old. They may be older while a node has the oldest, or has left it only now. A node that has not acknowledged the oldest does not
+ * have it any more once it has answered a later one.
  */
 function createModel({ gapTimeoutMs, gapMaxMs, maxPendingResults, maxPendingBytes }: DeliverySettings) {
   const line: Entry[] = [];
@@ -69,13 +82,24 @@ function createModel({ gapTimeoutMs, gapMaxMs, maxPendingResults, maxPendingByte
     if (results.length > maxPendingResults || bytes > maxPendingBytes) return 'pending_overflow_evict';
     const [oldest] = results.map(({ readyAt }) => readyAt ?? 0).sort((a, b) => a - b);
     if (oldest === undefined) return undefined;
-    return oldest + (line[0]?.isInWork ? gapMaxMs : gapTimeoutMs) <= at ? 'gap_timeout' : undefined;
+    const [head] = line;
+    const { state, since } = head?.work ?? NO_WORK;
+    const [answered] = results
+      .filter(({ nodeId }) => nodeId === head?.nodeId)
+      .map(({ readyAt }) => readyAt ?? 0)
+      .sort((a, b) => a - b);
+    const isAnswered = state === 'sent' && answered !== undefined;
+    const isInWork = state !== 'none' && !isAnswered;
+    const from = Math.max(oldest, since, isAnswered ? answered : oldest);
+    const isOver = oldest + gapMaxMs <= at || (!isInWork && from + gapTimeoutMs <= at);
+    return isOver ? 'gap_timeout' : undefined;
   }
   return {
-    accept: () => line.push({ name: accepted++, bytes: 0, isSilent: false, isInWork: false }),
-    setInWork(name: number, isInWork: boolean): void {
+    accept: () =>
+      line.push({ name: accepted++, bytes: 0, isSilent: false, nodeId: undefined, work: NO_WORK }),
+    setWork(name: number, state: Work['state'], since: number, nodeId: string): void {
       const entry = line.find((one) => one.name === name);
-      if (entry !== undefined) entry.isInWork = isInWork;
+      if (entry !== undefined) Object.assign(entry, { work: { state, since }, nodeId });
     },
     settle(name: number, at: number, bytes: number, isSilent = false): boolean {
       const entry = line.find((one) => one.name === name);
@@ -115,8 +139,8 @@ describe('ordered delivery, for any sequence of acceptances, outcomes and time',
           else if (model.accepted() > 0) {
             const name = one.pick % model.accepted();
             if (one.kind === 'work') {
-              order.setInWork(name, one.isInWork);
-              model.setInWork(name, one.isInWork);
+              order.setWork(name, one.state, at, one.nodeId);
+              model.setWork(name, one.state, at, one.nodeId);
             } else if (one.kind === 'silent')
               expect(order.settleSilent(name, at)).toBe(model.settle(name, at, 0, true));
             else expect(order.settle(name, at, one.bytes)).toBe(model.settle(name, at, one.bytes));
@@ -140,7 +164,7 @@ describe('ordered delivery, for any sequence of acceptances, outcomes and time',
           else if (one.kind === 'wait') at += one.ms;
           else if (order.utterances.length > 0) {
             const name = one.pick % order.utterances.length;
-            if (one.kind === 'work') order.setInWork(name, one.isInWork);
+            if (one.kind === 'work') order.setWork(name, one.state, at, one.nodeId);
             else if (one.kind === 'silent') order.settleSilent(name, at);
             else order.settle(name, at, one.bytes);
           }

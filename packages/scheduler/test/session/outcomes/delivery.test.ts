@@ -4,6 +4,7 @@ import {
   type Delivered,
   gapEndsAt,
   keep,
+  NO_WORK,
   release,
   settle,
 } from '../../../src/session/outcomes/delivery.ts';
@@ -43,7 +44,8 @@ describe('ordered delivery', () => {
       isSettled: false,
       outcome: undefined,
       readyAt: 0,
-      isInWork: false,
+      nodeId: undefined,
+      work: NO_WORK,
     };
     expect(settle(order.delivery, stranger, resultOf('x'), 1)).toBe(false);
     expect(order.delivery.pending).toEqual({ count: 0, results: 0, bytes: 0 });
@@ -80,20 +82,47 @@ describe('ordered delivery', () => {
 
   it('I5 order: a gap whose utterance is in work stays open for result_gap_max_ms', () => {
     const order = createOrderedDelivery(2);
-    order.setInWork(0, true);
+    order.setWork(0, 'acknowledged', 40_000);
     order.settle(1, 50_000);
     expect(gapEndsAt(order.delivery, ORDERING)).toBe(80_000);
     expect(order.release(79_999)).toEqual([]);
     expect(order.release(80_000)).toEqual(['0?gap_timeout', '0!gap_timeout', '1']);
   });
 
-  it('I5 order: a gap closes at once when its utterance is no longer in work', () => {
+  it('I5 order: an utterance that leaves its node has result_gap_timeout_ms for a retry', () => {
     const order = createOrderedDelivery(2);
-    order.setInWork(0, true);
+    order.setWork(0, 'acknowledged', 40_000);
     order.settle(1, 50_000);
-    expect(order.release(65_000)).toEqual([]);
-    order.setInWork(0, false);
-    expect(order.release(65_000)).toEqual(['0?gap_timeout', '0!gap_timeout', '1']);
+    order.setWork(0, 'none', 65_000);
+    expect(gapEndsAt(order.delivery, ORDERING)).toBe(75_000);
+  });
+
+  it('I5 order: retries keep a gap open for result_gap_max_ms at most', () => {
+    const order = createOrderedDelivery(2);
+    order.settle(1, 50_000);
+    order.setWork(0, 'none', 79_000);
+    expect(gapEndsAt(order.delivery, ORDERING)).toBe(80_000);
+  });
+
+  it('I5 order: a later answer of the same node ends the work of an attempt without acknowledgement', () => {
+    const order = createOrderedDelivery(4);
+    order.setWork(0, 'sent', 40_000, 'node-1');
+    for (const name of [1, 2, 3]) order.setWork(name, 'sent', 45_000, name === 1 ? 'node-2' : 'node-1');
+    order.settle(1, 50_000);
+    order.settleSilent(2, 51_000);
+    expect(gapEndsAt(order.delivery, ORDERING)).toBe(80_000);
+    order.settle(3, 56_000);
+    expect(gapEndsAt(order.delivery, ORDERING)).toBe(66_000);
+    order.setWork(0, 'acknowledged', 57_000, 'node-1');
+    expect(gapEndsAt(order.delivery, ORDERING)).toBe(80_000);
+  });
+
+  it('I5 order: an answer from before the hand-over leaves result_gap_timeout_ms to acknowledge', () => {
+    const order = createOrderedDelivery(2);
+    order.setWork(1, 'sent', 45_000, 'node-1');
+    order.settle(1, 50_000);
+    order.setWork(0, 'sent', 62_000, 'node-1');
+    expect(gapEndsAt(order.delivery, ORDERING)).toBe(72_000);
   });
 
   it('I5 order: each gap has its own timer, from the outcome behind it', () => {
@@ -168,7 +197,14 @@ describe('ordered delivery', () => {
 });
 
 const delivered = (deliverySeq: number, ttsBytes = 0): Delivered<NamedUtterance> => ({
-  utterance: { name: deliverySeq, isSettled: true, outcome: undefined, readyAt: 0, isInWork: false },
+  utterance: {
+    name: deliverySeq,
+    isSettled: true,
+    outcome: undefined,
+    readyAt: 0,
+    nodeId: undefined,
+    work: NO_WORK,
+  },
   outcome: resultOf('', ttsBytes),
   deliverySeq,
 });

@@ -274,6 +274,7 @@ describe('a gap', () => {
     client.speak('quick');
     const slow = dispatcher.job('slow');
     await slow.dispatch();
+    slow.move('RUNNING');
     await dispatcher.job('quick').succeed();
     await clock.advance(29_999);
     expect(client.link.outcomes()).toEqual([]);

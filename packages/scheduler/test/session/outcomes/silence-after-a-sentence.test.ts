@@ -46,7 +46,8 @@ describe('silence after a sentence', () => {
     client.say('the second');
     client.say('', { isFinal: true });
     await clock.advance(400);
-    await dispatcher.job('the second').succeed();
+    await dispatcher.job('the second').dispatch('another node');
+    dispatcher.job('the second').finish();
     await clock.advance(15_000);
     expect(client.link.outcomes()).toEqual([]);
     sentence.finish();

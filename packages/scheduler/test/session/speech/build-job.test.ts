@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRequirements } from '../../../src/domain/requirements.ts';
+import { NO_WORK } from '../../../src/session/outcomes/delivery.ts';
 import { createSession, type Utterance } from '../../../src/session/session.ts';
 import { buildRequest, cutOf, type JobInput, WHOLE_PIPELINE } from '../../../src/session/speech/build-job.ts';
 import { SEAL_REASONS } from '../../../src/session/speech/segmentation.ts';
@@ -36,7 +37,7 @@ const UTTERANCE: Utterance = {
   isSettled: false,
   outcome: undefined,
   readyAt: 0,
-  isInWork: false,
+  work: NO_WORK,
 };
 
 const ORDER: JobInput = {

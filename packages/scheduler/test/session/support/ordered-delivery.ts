@@ -4,9 +4,11 @@ import {
   type Deliverable,
   type Delivery,
   type DeliverySettings,
+  NO_WORK,
   type Released,
   release,
   settle,
+  type Work,
 } from '../../../src/session/outcomes/delivery.ts';
 import type { Outcome } from '../../../src/session/outcomes/outcome.ts';
 
@@ -48,7 +50,7 @@ export interface OrderedDelivery {
   /** The same with an outcome without content. */
   settleSilent(name: number, at: number): boolean;
   /** A node has the utterance, or has it no more. */
-  setInWork(name: number, isInWork: boolean): void;
+  setWork(name: number, state: Work['state'], since: number, nodeId?: string): void;
   release(at: number): string[];
 }
 
@@ -67,12 +69,13 @@ export function createOrderedDelivery(
     delivery,
     utterances,
     accept() {
-      const utterance = {
+      const utterance: NamedUtterance = {
         name: utterances.length,
         isSettled: false,
         outcome: undefined,
         readyAt: 0,
-        isInWork: false,
+        nodeId: undefined,
+        work: NO_WORK,
       };
       utterances.push(utterance);
       delivery.waiting.push(utterance);
@@ -80,8 +83,8 @@ export function createOrderedDelivery(
     },
     settle: (name, at, ttsBytes) => settle(delivery, find(name), resultOf(`text ${name}`, ttsBytes), at),
     settleSilent: (name, at) => settle(delivery, find(name), SILENCE, at),
-    setInWork(name, isInWork) {
-      find(name).isInWork = isInWork;
+    setWork(name, state, since, nodeId) {
+      Object.assign(find(name), { work: { state, since }, nodeId });
     },
     release: (at) => spelled(release(delivery, at, { ...ORDERING, ...settings })),
   };

@@ -17,8 +17,8 @@ export interface ScriptedJob {
   readonly text: string;
   readonly record: JobRecord;
   admit(): void;
-  /** A node has it, and the caller gets the outcome. */
-  dispatch(): Promise<void>;
+  /** A node has it, and the caller gets the outcome. The node is named after the attempt if no name is given. */
+  dispatch(nodeId?: string): Promise<void>;
   refuse(code: ErrorCode, more?: Partial<Refusal>): Promise<void>;
   /** The request id was bound before: the outcome is that job. */
   repeat(other: ScriptedJob): Promise<void>;
@@ -120,7 +120,7 @@ function createScriptedJob(
     await settled();
   }
 
-  const place = (): void => move('DISPATCHED', { fence: { nodeId: `node-${attempt}`, attempt } });
+  const place = (nodeId = `node-${attempt}`): void => move('DISPATCHED', { fence: { nodeId, attempt } });
 
   const job: ScriptedJob = {
     request,
@@ -130,10 +130,10 @@ function createScriptedJob(
       return record;
     },
     admit: () => request.admitted?.(record),
-    async dispatch() {
+    async dispatch(nodeId) {
       if (!isHeld) return job.refuse('RATE_LIMITED', { message: 'no space for audio' });
       request.admitted?.(record);
-      place();
+      place(nodeId);
       await answer({ kind: 'dispatched', job: record, isRepeat: false });
     },
     refuse: (code, more) => answer({ kind: 'refused', code, message: `refused: ${code}`, ...more }),

@@ -97,8 +97,10 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
       get record() {
         return records.get(jobId) as JobRecord;
       },
-      place: () =>
-        record({ ...job.record, state: 'DISPATCHED', fence: { nodeId: 'node-1', attempt: 1 } }, driver),
+      place: () => {
+        const fence = { nodeId: `node-of-${text}`, attempt: 1 };
+        record({ ...job.record, state: 'DISPATCHED', fence }, driver);
+      },
       finish() {
         const result = { textAsr: text, textTranslated: `<${text}>`, ttsAudio: 'AAAA', ttsFormat: 'opus' };
         record({ ...job.record, state: 'FINISHED', result }, driver);
