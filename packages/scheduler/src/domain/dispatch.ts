@@ -3,7 +3,7 @@ import type { ErrorCode } from './errors.ts';
 import type { JobId, SessionId, TenantId } from './ids.ts';
 import type { JobRecord } from './job.ts';
 import type { JobSpec } from './job-spec.ts';
-import type { Need, RejectionCount } from './need.ts';
+import type { Need, RefusalReason, RejectionCount } from './need.ts';
 import type { Priority } from './tenancy.ts';
 
 export interface DispatchRequest {
@@ -35,6 +35,8 @@ export type DispatchOutcome =
       readonly code: ErrorCode;
       readonly message: string;
       readonly reasons?: readonly RejectionCount[];
+      /** The judged one: what excluded the nodes that passed every stage before. Absent: the code says all. */
+      readonly mainReason?: RefusalReason | undefined;
       /** What the caller can do about this cause; absent: the hint of the code. */
       readonly hint?: string | undefined;
       /** `null`: a retry alone does not help. Absent: not known. */

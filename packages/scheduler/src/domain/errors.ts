@@ -57,7 +57,7 @@ export const ERRORS = {
   INVALID_PAIRING_CODE: { status: 400, hint: 'Pairing codes are not issued; omit pairing_code.' },
   NO_CAPABLE_NODE: {
     status: 503,
-    hint: 'No registered node has these languages and services; see "reasons", or register a node that has.',
+    hint: 'No registered node has these languages and services; register a node that has, or ask for others.',
   },
   PREFERRED_NODE_NOT_CAPABLE: {
     status: 409,
@@ -65,7 +65,7 @@ export const ERRORS = {
   },
   ALL_CANDIDATES_FULL_OR_FAILED: {
     status: 503,
-    hint: 'Try again shortly, set wait_ms, or add capacity; see "reasons".',
+    hint: 'Try again shortly, set wait_ms, or add capacity.',
     isTransient: true,
   },
   NO_AVAILABLE_NODE: {

@@ -83,6 +83,9 @@ const STAGE_OF: ReadonlyMap<Rejection, RejectionStage> = new Map(
 
 export const stageOf = (reason: Rejection): RejectionStage => STAGE_OF.get(reason) as RejectionStage;
 
+/** The judged reason of a refusal. `no_nodes`: none is registered. `not_registered`: the strict preferred node. */
+export type RefusalReason = Rejection | 'no_nodes' | 'not_registered';
+
 export interface RejectionCount {
   readonly reason: Rejection;
   readonly count: number;

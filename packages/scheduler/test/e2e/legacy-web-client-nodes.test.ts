@@ -188,7 +188,7 @@ describe('utterance on legacy nodes', () => {
     expect(await web.outcome(1)).toMatchObject({ type: 'missing_result', reason: 'job_failed' });
     expect(await web.outcome(2)).toMatchObject({ type: 'translation_result', utterance_index: 1 });
     expect(web.of('ui_event').filter(({ status }) => status === 'error')).toMatchObject([
-      { error_code: 'NO_RESULT', utterance_index: 0 },
+      { error_code: 'PROCESSING_ERROR', utterance_index: 0 },
     ]);
     expect(web.alerts()).toEqual([]);
     expect((await app.nodes())[0]).toMatchObject({ used_slots: 0 });

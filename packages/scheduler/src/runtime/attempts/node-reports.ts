@@ -249,7 +249,12 @@ export function createNodeReports(
         await releaseLate(report);
         return ignore('failure', report, 'unfit' in flight ? flight : unfit(flight.job, 'fenced'));
       }
-      engine.log.info(attemptFields(flight.job, failure.code), 'a node reported a failure');
+      engine.log.info(
+        attemptFields(flight.job, failure.code),
+        failure.code === 'NO_RESULT'
+          ? 'a node left a job out of two heartbeats'
+          : 'a node reported a failure',
+      );
       noteStage(engine, RUN, receivedAt - startOfRun(flight));
       const meaning = meaningOf(failure, !flight.doesAcknowledge);
       // The instance that served the audio may have died: then the node is not to blame, and no other node would succeed.

@@ -20,7 +20,7 @@ export const CAUSES: Readonly<Record<Rejection, Cause>> = {
   tts_lang_unsupported: { is: (need) => `without speech synthesis (tts) of ${targets(need)}` },
   src_auto_no_candidate: {
     is: (need) => `not able to take source "auto" for ${arrows(need)} at every stage`,
-    hint: 'Name src_lang, or name lang_a and lang_b; see "reasons".',
+    hint: 'Name src_lang, or name lang_a and lang_b.',
   },
   service_not_installed: {
     is: (need) => `without one of the services ${listed([...requiredTypes(need), ...need.services])}`,

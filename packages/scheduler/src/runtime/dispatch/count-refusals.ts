@@ -70,6 +70,7 @@ export function createRefusals(
         message,
         hint,
         reasons: reasons.map((each) => withoutClosed(engine.fleet, input.compiled.need, each)),
+        mainReason,
         retryAfterMs: retryAfterMs(engine, why, input.compiled.need),
       };
     },

@@ -1,7 +1,7 @@
 /** Failure path: why no node can take the job, with a code of the error table. Pure. */
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
-import { type Rejection, type RejectionCount, stageOf } from '../../domain/need.ts';
+import { type RefusalReason, type RejectionCount, stageOf } from '../../domain/need.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { describeConfinement } from '../pools/describe-confinement.ts';
 import type { CompiledNeed } from '../select/compile-need.ts';
@@ -15,8 +15,8 @@ export interface Refusal {
   /** Absent: the hint of the code. */
   readonly hint?: string | undefined;
   readonly reasons: readonly RejectionCount[];
-  /** What excluded the nodes that passed every stage before. `no_nodes`: none is registered. `not_registered`: the strict preferred node. */
-  readonly mainReason: Rejection | 'no_nodes' | 'not_registered';
+  /** What excluded the nodes that passed every stage before. */
+  readonly mainReason: RefusalReason;
   /** The nodes that it excluded; absent: none, or a slot became free meanwhile. */
   readonly cause?: RejectionCount | undefined;
   /** A node may take the job as soon as its state or load allows it. */

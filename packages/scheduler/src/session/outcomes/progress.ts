@@ -32,12 +32,12 @@ export function noteDispatched(step: Step, session: Session, utterance: Utteranc
     sendAccepted(step, session, utterance);
     return noteMove(step, session, utterance, outcome.job);
   }
-  const { hint, reasons = [], retryAfterMs } = outcome;
+  const { hint, reasons = [], mainReason, retryAfterMs } = outcome;
   const code = outcome.code === 'ALL_CANDIDATES_FULL_OR_FAILED' ? 'NO_AVAILABLE_NODE' : outcome.code;
   fail(step, session, utterance, code, outcome.message, {
     hint,
     details: {
-      reason: reasons[0]?.reason ?? outcome.code.toLowerCase(),
+      reason: mainReason ?? outcome.code.toLowerCase(),
       reasons: reasons.map(({ reason, count }) => ({ reason, count })),
       ...(typeof retryAfterMs === 'number' && { retry_after_ms: retryAfterMs }),
     },
@@ -56,8 +56,8 @@ export function noteMove(step: Step, session: Session, utterance: Utterance, job
   if (HAS_RUN.has(job.state) || job.result !== undefined)
     sendUiEventOnce(step, session, utterance, 'NODE_ACCEPTED');
   if (job.failure !== undefined) {
-    const code = codeFor(session, job.failure.code);
-    fail(step, session, utterance, code, job.failure.message);
+    const { code, hint } = describeFailure(session, job.failure.code);
+    fail(step, session, utterance, code, job.failure.message, { hint });
   } else if (job.result !== undefined) {
     if (job.result.textAsr !== '') sendUiEventOnce(step, session, utterance, 'ASR_FINAL');
     if (job.result.textTranslated !== '') sendUiEventOnce(step, session, utterance, 'NMT_DONE');
@@ -75,11 +75,24 @@ function noteWork({ at }: Step, utterance: Utterance, { state, fence }: JobRecor
 
 const WORK: Partial<Record<JobState, Work['state']>> = { DISPATCHED: 'sent', RUNNING: 'acknowledged' };
 
-/** Legacy clients do not know ACK_TIMEOUT. */
-function codeFor(session: Session, code: string): ErrorCode {
-  if (!isErrorCode(code)) return 'PROCESSING_ERROR';
-  return code === 'ACK_TIMEOUT' && isLegacy(session) ? 'NODE_UNAVAILABLE' : code;
+interface FailureForClient {
+  readonly code: ErrorCode;
+  readonly hint?: string;
 }
+
+function describeFailure(session: Session, code: string): FailureForClient {
+  if (!isErrorCode(code)) return { code: 'PROCESSING_ERROR' };
+  return (isLegacy(session) ? FOR_LEGACY[code] : undefined) ?? { code };
+}
+
+/** Codes that legacy clients do not know. */
+const FOR_LEGACY: Partial<Record<ErrorCode, FailureForClient>> = {
+  ACK_TIMEOUT: { code: 'NODE_UNAVAILABLE' },
+  NO_RESULT: {
+    code: 'PROCESSING_ERROR',
+    hint: 'This sentence was not translated, perhaps because it repeats the one before; otherwise say it again.',
+  },
+};
 
 /** Notes the record of a job that another instance accepted or drives. */
 export function noteRecord(step: Step, session: Session, utterance: Utterance, job: JobRecord): void {

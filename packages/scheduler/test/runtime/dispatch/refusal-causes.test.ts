@@ -1,6 +1,6 @@
 /** Point 11: a refusal names the first stage that leaves no node: can, may, ready, room. */
 import { describe, expect, it } from 'vitest';
-import { errorEntry } from '../../../src/domain/errors.ts';
+import { ERRORS, errorEntry } from '../../../src/domain/errors.ts';
 import type { Need, Rejection } from '../../../src/domain/need.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
 import { CAUSES } from '../../../src/runtime/dispatch/causes.ts';
@@ -25,6 +25,20 @@ function refused(views: readonly NodeView[], part: Partial<Need> = {}) {
 const lacking = (part: Partial<typeof anyProfile>) => ({ profile: { ...anyProfile, ...part } });
 
 describe('the cause of a refusal', () => {
+  it('no hint refers to reasons, which the ui_event of a session does not carry', () => {
+    const hints = [...Object.values(ERRORS), ...Object.values(CAUSES)].flatMap(({ hint }) => hint ?? []);
+    expect(hints.filter((hint) => hint.includes('reasons'))).toEqual([]);
+  });
+
+  it('a refusal carries the judged reason, not the first one', async () => {
+    const rig = createRig();
+    await rig.addNode('node-full', 1);
+    await rig.addNode('node-other', 1, profile({ asr: ['de'] }));
+    await rig.dispatch();
+    const outcome = await rig.service.dispatch(rig.request());
+    expect(outcome).toMatchObject({ kind: 'refused', mainReason: 'capacity_exceeded' });
+  });
+
   it.each<[Rejection, string, RegExp, Partial<NodeView>, Partial<Need>]>([
     ['asr_lang_unsupported', NO, /without speech recognition \(asr\) of en/, lacking({ asr: ['de'] }), {}],
     ['semantic_lang_unsupported', NO, /without semantic repair of en/, lacking({ semantic: ['de'] }), {}],

@@ -173,13 +173,32 @@ describe('an utterance that fails', () => {
     expect(client.link.ui().at(-1)).toBe('ERROR 0 PROCESSING_ERROR');
   });
 
-  const REASONS = [{ reason: 'lang_pair_unsupported', count: 3, sampleNodeIds: ['node-a'] }] as const;
+  it('NO_RESULT is a code that legacy clients know, with a hint for people', async () => {
+    for (const [how, errorCode, hint] of [
+      [opening(), 'NO_RESULT', undefined],
+      [legacyOpening(), 'PROCESSING_ERROR', expect.stringMatching(/repeats the one before.*say it again/)],
+    ] as const) {
+      const { open, dispatcher, clock } = createSessionRig();
+      const client = open(how);
+      client.say('hello', { isFinal: true });
+      await clock.advance(300);
+      await dispatcher.job().dispatch();
+      dispatcher.job().fail('NO_RESULT');
+      expect(client.link.of('ui_event').at(-1)).toMatchObject({ errorCode, hint });
+    }
+  });
 
-  it('NO_CAPABLE_NODE reaches a session with its code, hint and reasons', async () => {
+  const REASONS = [
+    { reason: 'asr_lang_unsupported', count: 1, sampleNodeIds: ['node-b'] },
+    { reason: 'lang_pair_unsupported', count: 3, sampleNodeIds: ['node-a'] },
+  ] as const;
+  const REFUSAL = { reasons: REASONS, mainReason: 'lang_pair_unsupported', hint: 'the true hint' } as const;
+
+  it('NO_CAPABLE_NODE reaches a session with its code, hint, judged reason and all reasons', async () => {
     const { open, dispatcher } = createSessionRig();
     const client = open();
     client.speak('a');
-    await dispatcher.job().refuse('NO_CAPABLE_NODE', { reasons: REASONS, hint: 'the true hint' });
+    await dispatcher.job().refuse('NO_CAPABLE_NODE', REFUSAL);
     expect(client.link.outcomes()).toEqual(['0!job_failed']);
     expect(client.link.of('error')).toMatchObject([
       {
@@ -187,7 +206,10 @@ describe('an utterance that fails', () => {
         hint: 'the true hint',
         details: {
           reason: 'lang_pair_unsupported',
-          reasons: [{ reason: 'lang_pair_unsupported', count: 3 }],
+          reasons: [
+            { reason: 'asr_lang_unsupported', count: 1 },
+            { reason: 'lang_pair_unsupported', count: 3 },
+          ],
           utterance_index: 0,
         },
       },
@@ -203,7 +225,7 @@ describe('an utterance that fails', () => {
     const client = open(legacyOpening());
     client.say('hello', { isFinal: true });
     await clock.advance(300);
-    await dispatcher.job().refuse('NO_CAPABLE_NODE', { reasons: REASONS, hint: 'the true hint' });
+    await dispatcher.job().refuse('NO_CAPABLE_NODE', REFUSAL);
     expect(client.link.of('error')).toEqual([]);
     expect(client.link.of('ui_event').at(-1)).toMatchObject({
       errorCode: 'NO_CAPABLE_NODE',
