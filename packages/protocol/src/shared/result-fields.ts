@@ -27,7 +27,13 @@ export type SegmentsMeta = Static<typeof SegmentsMeta>;
 /** The quality of the recognition; passed from the node to the session unchanged. */
 export const recognitionQuality = {
   asr_quality_level: optional(anyOf(['good', 'suspect', 'bad'], 'Quality of the recognition')),
-  reason_codes: optional(list(label('Reason'), 64, 'Reasons for the quality')),
+  reason_codes: optional(
+    list(
+      label('Reason'),
+      64,
+      'Reasons for the quality. The scheduler adds NO_TRANSLATION if no node translated the text.',
+    ),
+  ),
   quality_score: optional(measure('Quality from 0 to 1')),
   rerun_count: optional(count('How often recognition was repeated')),
   segments_meta: optional(SegmentsMeta),

@@ -194,6 +194,18 @@ describe('utterance on legacy nodes', () => {
     expect((await app.nodes())[0]).toMatchObject({ used_slots: 0 });
   });
 
+  it('a text that the only node does not translate is delivered with the reason', async () => {
+    const { web } = await startFleet([() => ({ ...TRANSLATED, text_translated: '' })]);
+    await say(web);
+    expect(await web.outcome()).toMatchObject({
+      type: 'translation_result',
+      text_asr: TRANSLATED.text_asr,
+      text_translated: '',
+      reason_codes: ['NO_TRANSLATION'],
+    });
+    expect(web.alerts()).toEqual([]);
+  });
+
   it('a dropped node only delays the translation', async () => {
     const { nodes, web } = await startFleet([silent, silent]);
     await say(web);

@@ -226,12 +226,15 @@ export function createNodeReports(
       const ranMs = receivedAt - startOfRun(flight);
       if (isTranslationMissing(flight, result) && isOut(flight.job)) {
         noteStage(engine, RUN, ranMs);
-        flight.fallback = result;
+        flight.fallback = withoutTranslation(result);
         await retryOrFail.abandonAttempt(flight, { ...UNTRANSLATED, isCounted: true, side: 'over' });
         engine.nodes.outcome(report.nodeId, 'unproven', flight.compiled.need);
         return { kind: 'accepted', job: flight.job };
       }
-      const finishing = settleJob.finish(flight, result);
+      const finishing = settleJob.finish(
+        flight,
+        isTranslationMissing(flight, result) ? withoutTranslation(result) : result,
+      );
       const isFinished = finishing instanceof Promise ? await finishing : finishing;
       if (!isFinished) return ignore('result', report, unfit(flight.job, 'fenced'));
       noteStage(engine, RUN, ranMs);
@@ -301,6 +304,13 @@ const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',
   message: 'the node recognised speech but returned no translation',
 };
+
+/** The client gets the recognised text and the reason. */
+function withoutTranslation(result: JobResult): JobResult {
+  const codes = result.details?.reason_codes;
+  const reason_codes = [...(Array.isArray(codes) ? codes : []), 'NO_TRANSLATION'];
+  return { ...result, details: { ...result.details, reason_codes } };
+}
 
 /** The time of the acknowledgement, or of the send if there was none. */
 function startOfRun({ job, sentAt }: InFlightJob): number {

@@ -2,6 +2,7 @@
 import type { NodeId } from '../../domain/ids.ts';
 import { type Attempt, isOut, isSettled } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
+import { type Rejection, stageOf } from '../../domain/need.ts';
 import type { MaybePromise } from '../../domain/with-timeout.ts';
 import { candidates, exclusions } from '../dispatch/candidates.ts';
 import type { Placement } from '../dispatch/placement.ts';
@@ -15,6 +16,7 @@ import {
   noteReleased,
 } from '../in-flight-job.ts';
 import { backToWaiting, waitForSlot } from '../queue/waiting.ts';
+import { explain } from '../select/explain.ts';
 import { describeMarkedOut, markedOut } from '../select/marked-out.ts';
 import { watchLeaseEnd } from './lease-expiry.ts';
 import type { NodeSide, SettleJob } from './settle-job.ts';
@@ -96,7 +98,24 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
     if (lacksAudio(flight)) return awaitAudio(flight, side);
     const placed = await placement.place(flight, candidates(engine, flight, flight.job.spec.utteranceIndex));
     if (placed !== 'no_node') return;
-    if (await backToWaiting(engine, flight, true)) void waitElsewhere(flight, side);
+    if (!(await backToWaiting(engine, flight, true))) return;
+    // A result without translation is delivered at once if no node could improve it.
+    if (side === 'over' && flight.fallback !== undefined && !isRetryPossible(flight))
+      await conclude(flight, flight.lastFailure ?? NO_NODE_LEFT, side, flight.job.fence);
+    else void waitElsewhere(flight, side);
+  }
+
+  /** Another registered node is able and allowed to take the job, now or later. */
+  function isRetryPossible({ compiled, sentTo, job }: InFlightJob): boolean {
+    const { isStrict, preferredNodeId } = compiled.need;
+    const excluded = exclusions(
+      engine,
+      { compiled, sentTo, skippedUntil: NONE_SKIPPED },
+      job.spec.utteranceIndex,
+    );
+    if (isStrict && preferredNodeId !== undefined) return !excluded.has(preferredNodeId);
+    const { eligible, reasons } = explain(engine.fleet, compiled, excluded);
+    return eligible > 0 || reasons.some(({ reason }) => reason !== 'excluded' && isTemporary(reason));
   }
 
   /** Without its audio the job cannot be sent: it waits for the audio until the deadline. */
@@ -190,6 +209,9 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
     },
   };
 }
+
+const NONE_SKIPPED: ReadonlyMap<NodeId, number> = new Map();
+const isTemporary = (reason: Rejection): boolean => ['ready', 'room'].includes(stageOf(reason));
 
 const NO_NODE_LEFT = { code: 'NO_AVAILABLE_NODE', message: 'no other node could take the job' };
 

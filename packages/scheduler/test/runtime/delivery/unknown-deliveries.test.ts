@@ -173,6 +173,7 @@ describe('a node that reports before its delivery ends unknown', () => {
 
   it('I1 no oversell: its late end does not disturb the retry', async () => {
     const { rig, jobId, first, end } = await sendSlowly();
+    await rig.addNode('node-full', 0);
     // A result without a translation: used only if no other node has a better one.
     await rig.service.finish(first, { ...RESULT, textTranslated: '' });
     await end(SILENT);

@@ -242,6 +242,7 @@ describe('failed writes', () => {
   it('a deadline settles with the best result although the store is down', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
+    await rig.addNode('node-full', 0);
     const job = await rig.dispatch();
     await rig.service.finish(rig.last(job.jobId), UNTRANSLATED);
     const made = store.calls('move');

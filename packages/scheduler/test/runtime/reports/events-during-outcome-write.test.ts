@@ -182,6 +182,7 @@ describe('I3 one outcome: a job at its deadline', () => {
   it('ends with its result although another node is sent it meanwhile', async () => {
     const { rig, store } = createFaultyRig({ pendingTimeoutMs: 2 * SETTINGS.jobDeadlineMs });
     await rig.addNode('node-a');
+    await rig.addNode('node-full', 0);
     const { jobId } = await rig.dispatch();
     const untranslated = { ...RESULT, textTranslated: '' };
     await rig.service.finish(rig.last(jobId), untranslated);

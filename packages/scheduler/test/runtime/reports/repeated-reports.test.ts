@@ -8,6 +8,7 @@ describe('a result without a translation', () => {
   it('a repeated result does not end a job that is being retried', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
+    await rig.addNode('node-full', 0);
     const { jobId } = await rig.dispatch();
     const first = rig.last(jobId);
     await rig.service.finish(first, UNTRANSLATED);

@@ -46,6 +46,7 @@ describe('while RETRYING is being written', () => {
   ])('a last report of its node (%s) frees its slot', async (_, report) => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
+    await rig.addNode('node-full', 0);
     const { jobId } = await rig.dispatch();
     const first = rig.last(jobId);
     await rig.service.acknowledge(first);

@@ -124,13 +124,39 @@ describe('retries', () => {
     await rig.service.finish(second, RESULT);
     expect((await rig.store.get(job.jobId))?.result).toEqual(RESULT);
 
-    rig.fleet.remove('node-b');
-    const alone = await rig.dispatch();
-    await rig.service.finish(rig.last(alone.jobId), untranslated);
-    await rig.clock.advance(10_050);
-    const settled = await rig.store.get(alone.jobId);
-    expect(settled?.result).toEqual(untranslated);
+    const again = await rig.dispatch();
+    await rig.service.finish(rig.last(again.jobId), untranslated);
+    await rig.service.finish(rig.last(again.jobId), untranslated);
+    expect(await rig.store.get(again.jobId)).toMatchObject({ state: 'RELEASED', result: untranslated });
+  });
+
+  it('a result without translation is delivered at once, with the reason, if no other node can retry', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    const untranslated = { ...RESULT, textTranslated: '', details: { reason_codes: ['noisy'] } };
+    await rig.service.finish(rig.last(job.jobId), untranslated);
+    const settled = await rig.store.get(job.jobId);
+    expect(settled).toMatchObject({
+      state: 'RELEASED',
+      result: { textAsr: RESULT.textAsr, details: { reason_codes: ['noisy', 'NO_TRANSLATION'] } },
+    });
     expect(settled?.failure).toBeUndefined();
+    expect(await rig.used('node-a')).toBe(0);
+  });
+
+  it('a result without translation waits for a capable node that is full', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a', 1);
+    await rig.addNode('node-b', 1);
+    const [job] = [await rig.dispatch(), await rig.dispatch()];
+    await rig.service.finish(rig.last(job.jobId), { ...RESULT, textTranslated: '' });
+    expect(await rig.store.get(job.jobId)).toMatchObject({ state: 'RETRYING' });
+    await rig.clock.advance(10_050);
+    expect(await rig.store.get(job.jobId)).toMatchObject({
+      state: 'RELEASED',
+      result: { details: { reason_codes: ['NO_TRANSLATION'] } },
+    });
   });
 
   it('a retry avoids legacy nodes that have a later utterance', async () => {

@@ -15,6 +15,8 @@ const SLOW_MS = 200;
 async function failedMeanwhile(waitedMs: number) {
   const { rig, ledger } = createFaultyRig();
   await rig.addNode('node-a');
+  // A node that may become free: otherwise the fallback would be delivered at once.
+  await rig.addNode('node-full', 0);
   const { jobId } = await rig.dispatch();
   await rig.service.finish(rig.last(jobId), UNTRANSLATED);
   expect([await rig.state(jobId), rig.service.waiting()]).toEqual(['RETRYING', 1]);
