@@ -21,7 +21,7 @@ const BEAT_MS = 5_000;
 /** These nodes do not watch their connection; the longest interval of a timer stands for never. */
 const NEVER_MS = 2 ** 31 - 1;
 /** The machine of the run may be busier than a node may be. */
-const CALM = { cpu_percent: 10, gpu_percent: 10, gpu_mem_percent: -1, mem_percent: 10, running_jobs: 0 };
+const CALM = { cpu_percent: 10, gpu_percent: 10, gpu_mem_percent: -1, mem_percent: 10 };
 
 export function connectLegacyNode(options: {
   readonly url: string;
@@ -31,6 +31,8 @@ export function connectLegacyNode(options: {
   readonly onJob: (job: JobAssign) => void;
 }): LegacyNode {
   const judged = createLegacyJobs();
+  /** Jobs without a reply; the owner replies to each. */
+  const running = new Set<string>();
   const abilities = simulatedCapabilities(options.languages, true);
   let nodeId: string | undefined;
   let isRegistered = false;
@@ -87,27 +89,33 @@ export function connectLegacyNode(options: {
       type: 'node_heartbeat',
       node_id: nodeId,
       timestamp: Date.now(),
-      resource_usage: CALM,
+      resource_usage: { ...CALM, running_jobs: running.size },
       ...abilities,
       installed_models: null,
     });
   }
 
-  const reply: LegacyNode['reply'] = (job, result) =>
+  const sendResult: LegacyNode['reply'] = (job, result) =>
     send({ ...legacyResult(job, nodeId ?? '', { processing_time_ms: 12, ...result }) });
 
   function take(job: JobAssign): void {
     const verdict = judged.judge(job);
-    if (verdict.kind === 'work') options.onJob(job);
-    else if (verdict.kind === 'refuse')
-      reply(job, { success: false, error: { code: 'PROCESSING_ERROR', message: verdict.message } });
+    if (verdict.kind === 'work') {
+      running.add(job.job_id);
+      options.onJob(job);
+    } else if (verdict.kind === 'refuse')
+      // The job that it repeats may be running.
+      sendResult(job, { success: false, error: { code: 'PROCESSING_ERROR', message: verdict.message } });
   }
 
   connection.open();
   return {
     registered,
     isGone: () => losses > 1,
-    reply,
+    reply(job, result) {
+      running.delete(job.job_id);
+      sendResult(job, result);
+    },
     close() {
       clearInterval(timer);
       resolveRegistered();
