@@ -94,7 +94,7 @@ export const MULTI_INSTANCE_MUTANTS: readonly Mutant[] = [
     file: 'adapters/shared-jobs/takeover-store.ts',
     find: 'scripts.takeOver(jobId, from, driver);',
     replace: "scripts.takeOver(jobId, from, driver.replace(/[^/]*$/, ''));",
-    world: { ...DEATHS, skips: 58 },
+    world: { ...DEATHS, jobs: 1_500 },
   },
   {
     name: 'lets a former driver move a job',
