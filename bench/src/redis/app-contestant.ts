@@ -20,9 +20,9 @@ export const sharedFlags = (port: number, prefix: string): string[] => [
   'server.port=0',
   'server.limits.messages_per_second=100000',
   'server.limits.messages_burst=100000',
-  'scheduler.phase2.enabled=true',
-  `scheduler.phase2.redis.url=redis://127.0.0.1:${port}`,
-  `scheduler.phase2.redis.key_prefix=${prefix}`,
+  'scheduler.cluster.enabled=true',
+  `scheduler.cluster.redis.url=redis://127.0.0.1:${port}`,
+  `scheduler.cluster.redis.key_prefix=${prefix}`,
 ];
 
 export async function startSharedApp(flags: readonly string[]): Promise<{ app: App; port: number }> {

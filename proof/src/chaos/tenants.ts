@@ -36,7 +36,7 @@ export const tenantSettings = (): string => `
 token = "${OPERATOR_TOKEN}"
 role = "operator"
 ${TENANTS.map(tokensOf).join('')}
-[scheduler.phase3]
+[scheduler.pools]
 enabled = true
 strict_pool_eligibility = true
 fallback_scan_all_pools = false
@@ -54,13 +54,13 @@ name = "nodes of ${name}"
 `;
 
 const poolOf = ({ name, language }: Tenant, at: number): string => `
-[[scheduler.phase3.pools]]
+[[scheduler.pools.pools]]
 pool_id = ${at + 1}
 name = "${name}"
 dedicated = true
-[scheduler.phase3.pools.language_requirements]
+[scheduler.pools.pools.language_requirements]
 semantic_languages = ["${language}"]
-[[scheduler.phase3.tenant_overrides]]
+[[scheduler.pools.tenant_overrides]]
 tenant_id = "${name}"
 pool_id = ${at + 1}
 `;

@@ -211,7 +211,7 @@ export const PoolsReply = Type.Object(
     config: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
       additionalProperties: anything('Setting'),
-      description: 'scheduler.phase3 as in force',
+      description: 'scheduler.pools as in force',
     }),
     pools: list(PoolView, 2048, 'All pools by number, also those without nodes'),
     unpooled: extension(

@@ -61,7 +61,7 @@ export function createApp(deps: AppDeps): App {
   const { config, log, shared } = deps;
   const { clock = systemClock } = deps;
   const newName = { hostname: hostname(), newName: randomUUID };
-  const { instanceId = nameInstance(config.scheduler.phase2.instance_id, newName) } = deps;
+  const { instanceId = nameInstance(config.scheduler.cluster.instance_id, newName) } = deps;
   const ids = createIdSource({ clock, digestsRequests: shared !== undefined });
   const meter = createPrometheusMeter();
   const loop = createEventLoopProbe();

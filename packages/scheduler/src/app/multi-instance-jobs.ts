@@ -134,7 +134,7 @@ export function createMultiInstanceJobs(deps: {
     clock,
     digest: deps.ids.digest,
     turnMs: presenceTtlMs(deps.config) / 2,
-    againMs: scheduler.phase2.reclaim_idle_ms,
+    againMs: scheduler.cluster.reclaim_idle_ms,
     log,
     meter,
   });

@@ -33,7 +33,7 @@ import { VERSION } from './version.ts';
 
 export type MultiInstance = ReturnType<typeof createMultiInstance>;
 
-const OWN_NAME = 'give each its own scheduler.phase2.instance_id, or leave it at "auto"';
+const OWN_NAME = 'give each its own scheduler.cluster.instance_id, or leave it at "auto"';
 const READY = { isReady: true, reasons: [] };
 const JOINING = { isReady: false, reasons: ['joining'] };
 const STORE_AWAY = { isReady: false, reasons: ['store'] };

@@ -92,7 +92,7 @@ export function createConfiguredPools(deps: {
     const needRestart = differing.filter((key) => !key.startsWith(POOLS));
     const hasChanged = needRestart.length < differing.length;
     // Only the pools: settings that need a restart stay as they are, and are reported again at the next reload.
-    const next = { ...config, scheduler: { ...config.scheduler, phase3: read.config.scheduler.phase3 } };
+    const next = { ...config, scheduler: { ...config.scheduler, pools: read.config.scheduler.pools } };
     if (hasChanged) await changePools(next);
     config = next;
     meter.count('scheduler_phase3_reloads_total', { result: hasChanged ? 'changed' : 'unchanged' });
@@ -103,7 +103,7 @@ export function createConfiguredPools(deps: {
   return {
     sessionPools: createSessionPools(fleet),
     /** The configuration of the pools in force. */
-    effective: () => config.scheduler.phase3,
+    effective: () => config.scheduler.pools,
     /** The digest of the pools in force; undefined: there are none. */
     digest: (): string | undefined => fleet.pools && digests.get(fleet.pools),
     /** One at a time: the last reload wins. */
@@ -121,7 +121,7 @@ export function createConfiguredPools(deps: {
 
 export type ConfiguredPools = ReturnType<typeof createConfiguredPools>;
 
-const POOLS = 'scheduler.phase3.';
+const POOLS = 'scheduler.pools.';
 
 /** Keys of the settings whose values differ. */
 function differences(one: unknown, other: unknown, key = ''): string[] {

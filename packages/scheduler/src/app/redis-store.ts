@@ -48,19 +48,19 @@ export async function openSharedStore(deps: {
   log: Log;
 }): Promise<SharedStore> {
   const { config, clock, log } = deps;
-  const settings = { ...redisSettings(config), tls: readTlsFiles(config.scheduler.phase2.redis) };
-  const { key_prefix: prefix } = config.scheduler.phase2.redis;
+  const settings = { ...redisSettings(config), tls: readTlsFiles(config.scheduler.cluster.redis) };
+  const { key_prefix: prefix } = config.scheduler.cluster.redis;
   const keys = createKeys(prefix);
   const counts = createCommandCounts();
   const connection = connectRedis(settings, { name: 'lingua' }, counts);
   const subscriber = connectRedis(settings, { name: 'lingua-subscriber', isListening: true }, counts);
-  const longestWaitMs = config.scheduler.phase2.stream_block_ms;
+  const longestWaitMs = config.scheduler.cluster.stream_block_ms;
   const reader = openBlockingConnection(settings, { name: 'lingua-reader', longestWaitMs }, counts);
   const close = (): void => {
     reader.close();
     for (const each of [connection, subscriber]) closeRedis(each);
   };
-  const { durability } = config.scheduler.phase2;
+  const { durability } = config.scheduler.cluster;
   let warnings: readonly string[];
   try {
     const limitMs = settings.connectTimeoutMs + settings.socketTimeoutMs;

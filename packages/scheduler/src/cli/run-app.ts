@@ -31,7 +31,7 @@ export async function runApp(
   io: CommandIo,
   { reread, meanwhile }: RunOptions,
 ): Promise<number> {
-  const { instance_id: configured } = config.scheduler.phase2;
+  const { instance_id: configured } = config.scheduler.cluster;
   const instanceId = nameInstance(configured, { hostname: hostname(), newName: randomUUID });
   const lines = createLog(config.log.level, { isPretty: config.log.pretty, instanceId });
   const log = createBoundedLog(lines, { clock: systemClock });
@@ -42,7 +42,7 @@ export async function runApp(
     isReloadDue = app === undefined;
     void app?.reload();
   });
-  const isShared = config.scheduler.phase2.enabled;
+  const isShared = config.scheduler.cluster.enabled;
   // While the machine sleeps other instances take over its jobs; a single instance need not count the sleep.
   const clock = isShared ? createSleepCountingClock() : systemClock;
   let shared: SharedStore | undefined;

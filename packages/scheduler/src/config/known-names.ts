@@ -1,6 +1,6 @@
 /** Every name in a configuration, its meaning, and its environment variable. Pure. */
 import type { Setting } from './setting.ts';
-import { settingsByKey, walk } from './settings.ts';
+import { formerName, settingsByKey, walk } from './settings.ts';
 
 export type Known =
   /** `setting`: the setting that parses the text of the name: its own, or that of the key it stands for. */
@@ -13,14 +13,16 @@ export const ENV_PREFIX = 'LINGUA_';
 export const envName = (key: string): string => ENV_PREFIX + key.toUpperCase().replaceAll('.', '__');
 
 export const knownNames: ReadonlyMap<string, Known> = new Map([
-  ...[...walk()].map(({ key, entry }): [string, Known] => [
-    key,
-    entry.kind === 'setting'
-      ? { kind: 'setting', setting: entry }
-      : entry.kind === 'ignored'
-        ? { kind: 'ignored', doc: entry.doc }
-        : { kind: 'group' },
-  ]),
+  ...[...walk()].flatMap(({ key, entry }): [string, Known][] => {
+    const known: Known =
+      entry.kind === 'setting'
+        ? { kind: 'setting', setting: entry }
+        : entry.kind === 'ignored'
+          ? { kind: 'ignored', doc: entry.doc }
+          : { kind: 'group' };
+    const former = formerName(key);
+    return [[key, known], ...(former === undefined ? [] : [[former, known] as [string, Known]])];
+  }),
   ...[...settingsByKey.values()].flatMap((setting) =>
     setting.aliases.map(({ key }): [string, Known] => [key, { kind: 'setting', setting }]),
   ),

@@ -4,8 +4,8 @@ import { checkExposure } from './exposure.ts';
 import { checkNesting } from './nesting.ts';
 import type { CheckFinding, Finding, Origin } from './origin.ts';
 import { checkReferences } from './references.ts';
-import type { Alias, AnyGroup, Setting } from './setting.ts';
-import { type Config, settings, settingsByKey } from './settings.ts';
+import { type Alias, type AnyGroup, describe, type Setting } from './setting.ts';
+import { type Config, presentName, settings, settingsByKey } from './settings.ts';
 import {
   envToSettings,
   type Flag,
@@ -58,7 +58,7 @@ export function loadConfig({ toml, env = {}, flags = [] }: ConfigSources): LoadR
       // Rows have their own lines, which later checks report.
       if (columnsOf(setting) !== undefined && Array.isArray(given.value)) {
         for (const index of given.value.keys()) {
-          origins.set(`${key}[${index}]`, given.originAt(`${key}[${index}]`));
+          origins.set(`${key}[${index}]`, given.originAt(`${given.name}[${index}]`));
         }
       }
     }
@@ -66,7 +66,7 @@ export function loadConfig({ toml, env = {}, flags = [] }: ConfigSources): LoadR
   const config = build(settings, '', values) as Config;
   const { problems: refused, warnings } = checkConfig(config);
   // A value that could not be read was replaced by its default; checks must not report that default.
-  const broken = new Set(problems.map(({ key }) => key));
+  const broken = new Set(problems.map(({ key }) => presentName(key)));
   for (const finding of refused) {
     if (!finding.keys.some((key) => broken.has(key))) problems.push(locate(finding, origins));
   }
@@ -128,8 +128,9 @@ function readFrom(
     );
     if (problems.length > problemsBefore) continue;
     if (given === undefined) given = { value, name: alias.key, originAt: raw.originAt };
-    else if (given.value !== value) {
-      const message = `contradicts ${given.name}: both mean the same, ${value} and ${given.value}`;
+    else if (JSON.stringify(given.value) !== JSON.stringify(value)) {
+      const [one, other] = [value, given.value].map((each) => describe(setting.conceal(each)));
+      const message = `contradicts ${given.name}: both mean the same, ${one} and ${other}; remove one of them`;
       problems.push({ key: alias.key, message, origin: raw.originAt(alias.key) });
     }
   }

@@ -46,7 +46,7 @@ export function checkNesting(config: Config): {
 
 function nests(config: Config): readonly Nest[] {
   const { scheduler, server } = config;
-  const { node_health: health, ejection, service_catalog: catalog, phase2 } = scheduler;
+  const { node_health: health, ejection, service_catalog: catalog, cluster } = scheduler;
   const reserve = ms('scheduler.reserve_timeout_ms', scheduler.reserve_timeout_ms);
   const ack = ms('scheduler.ack_timeout_ms', scheduler.ack_timeout_ms);
   const reservation = ms('scheduler.reservation_ttl_ms', scheduler.reservation_ttl_ms);
@@ -93,12 +93,12 @@ function nests(config: Config): readonly Nest[] {
       why: 'a repeated request_id must find the result of its job',
     },
     {
-      inner: ms('scheduler.phase2.redis.command_timeout_ms', phase2.redis.command_timeout_ms),
-      outer: ms('scheduler.phase2.redis.socket_timeout_ms', phase2.redis.socket_timeout_ms),
+      inner: ms('scheduler.cluster.redis.command_timeout_ms', cluster.redis.command_timeout_ms),
+      outer: ms('scheduler.cluster.redis.socket_timeout_ms', cluster.redis.socket_timeout_ms),
       why: 'a slow command must fail before its connection does',
     },
     {
-      inner: ms('scheduler.phase2.redis.command_timeout_ms', phase2.redis.command_timeout_ms),
+      inner: ms('scheduler.cluster.redis.command_timeout_ms', cluster.redis.command_timeout_ms),
       outer: ack,
       why: 'a command that hangs must leave time for the acknowledgement',
     },

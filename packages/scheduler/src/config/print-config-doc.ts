@@ -3,7 +3,7 @@ import { columnsOf } from './compound-setting.ts';
 import { envName } from './known-names.ts';
 import { printValue } from './print-config.ts';
 import type { AnyGroup, Setting } from './setting.ts';
-import { settings, walk } from './settings.ts';
+import { FORMER_GROUPS, settings, walk } from './settings.ts';
 
 const INTRODUCTION = `# Configuration
 
@@ -52,7 +52,12 @@ function printGroup(key: string, group: AnyGroup): string {
     entry.kind === 'setting' ? [printRow(name, entry)] : [],
   );
   if (rows.length === 0) return '';
-  return [`## \`${key}\``, '', group.doc, '', HEADING, ...rows].join('\n');
+  const former = FORMER_GROUPS.get(key);
+  const doc =
+    former === undefined
+      ? group.doc
+      : `${group.doc} Its name in earlier files, \`${former}\`, is accepted, too.`;
+  return [`## \`${key}\``, '', doc, '', HEADING, ...rows].join('\n');
 }
 
 const HEADING = '| key | default | allowed | meaning |\n|---|---|---|---|';

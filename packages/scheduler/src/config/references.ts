@@ -13,8 +13,8 @@ export function checkReferences(config: Config): {
 }
 
 function* checkPools(config: Config): Generator<CheckFinding> {
-  const { pools, tenant_overrides: overrides, pool_count: poolCount } = config.scheduler.phase3;
-  const poolKey = 'scheduler.phase3.pools';
+  const { pools, tenant_overrides: overrides, pool_count: poolCount } = config.scheduler.pools;
+  const poolKey = 'scheduler.pools.pools';
   const ids = new Map<number, number>();
   for (const [index, { pool_id }] of pools.entries()) {
     const first = ids.get(pool_id);
@@ -24,7 +24,7 @@ function* checkPools(config: Config): Generator<CheckFinding> {
   }
   const tenants = new Set<string>();
   for (const [index, { tenant_id, pool_id }] of overrides.entries()) {
-    const at = `scheduler.phase3.tenant_overrides[${index}]`;
+    const at = `scheduler.pools.tenant_overrides[${index}]`;
     const isKnown = pools.length > 0 ? ids.has(pool_id) : pool_id < poolCount;
     if (!isKnown) {
       const known = pools.length > 0 ? [...ids.keys()].join(', ') : `0 to ${poolCount - 1}`;
@@ -49,8 +49,8 @@ function* checkTenants({ scheduler }: Config): Generator<CheckFinding> {
 }
 
 function* checkRedis(config: Config): Generator<CheckFinding> {
-  const { enabled, redis } = config.scheduler.phase2;
-  const prefix = 'scheduler.phase2.redis';
+  const { enabled, redis } = config.scheduler.cluster;
+  const prefix = 'scheduler.cluster.redis';
   if (!enabled) return;
   if (redis.mode === 'sentinel' && redis.sentinel_urls.length === 0) {
     yield {
@@ -84,25 +84,25 @@ function* checkRedis(config: Config): Generator<CheckFinding> {
 const isSecured = (address: string): boolean => address.startsWith('rediss:');
 
 function* warnRedis(config: Config): Generator<CheckFinding> {
-  const { enabled, redis } = config.scheduler.phase2;
+  const { enabled, redis } = config.scheduler.cluster;
   const isTls = redis.tls || [redis.url, ...redis.cluster_urls, ...redis.sentinel_urls].some(isSecured);
   if (!enabled || isTls) return;
   for (const name of ['tls_ca_file', 'tls_cert_file'] as const) {
     if (redis[name] === undefined) continue;
     yield {
-      keys: [`scheduler.phase2.redis.${name}`],
+      keys: [`scheduler.cluster.redis.${name}`],
       message:
-        'has no effect: nothing is encrypted without scheduler.phase2.redis.tls = true or a rediss:// address',
+        'has no effect: nothing is encrypted without scheduler.cluster.redis.tls = true or a rediss:// address',
     };
   }
 }
 
 function warnPools(config: Config): readonly CheckFinding[] {
-  const { enabled, pools, tenant_overrides: overrides } = config.scheduler.phase3;
+  const { enabled, pools, tenant_overrides: overrides } = config.scheduler.pools;
   if (enabled || pools.length + overrides.length === 0) return [];
   return [
     {
-      keys: ['scheduler.phase3.enabled', 'scheduler.phase3.pools', 'scheduler.phase3.tenant_overrides'],
+      keys: ['scheduler.pools.enabled', 'scheduler.pools.pools', 'scheduler.pools.tenant_overrides'],
       message: 'is false: the pools and tenant overrides have no effect',
     },
   ];

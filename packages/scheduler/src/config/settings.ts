@@ -1,10 +1,10 @@
 /** Every setting of the scheduler: one table that gives the type, the checks, the documentation and the example file. */
 import { type AnyGroup, type Entry, group, type Setting, type ValueOf } from './setting.ts';
+import { cluster } from './settings/cluster.ts';
 import * as dispatch from './settings/dispatch.ts';
 import { loadBalancer } from './settings/load-balancer.ts';
 import { modelNotAvailable, nodeHealth } from './settings/node-health.ts';
-import { phase2 } from './settings/phase2.ts';
-import { phase3 } from './settings/phase3.ts';
+import { pools } from './settings/pools.ts';
 import { log, server } from './settings/server.ts';
 import {
   asrRerun,
@@ -54,8 +54,8 @@ export const settings = group('', {
     stats,
     observability,
     asr_rerun: asrRerun,
-    phase2,
-    phase3,
+    cluster,
+    pools,
   }),
 });
 
@@ -75,7 +75,37 @@ export function* walk(table: AnyGroup = settings, prefix = ''): Generator<Place>
   }
 }
 
-/** Every setting by its full key. */
+/** Groups by their present name → the name in earlier files, which is accepted, too. */
+export const FORMER_GROUPS: ReadonlyMap<string, string> = new Map([
+  ['scheduler.cluster', 'scheduler.phase2'],
+  ['scheduler.pools', 'scheduler.phase3'],
+]);
+
+/** The earlier name of a key below one of these groups, or of the group itself. */
+export function formerName(key: string): string | undefined {
+  for (const [present, former] of FORMER_GROUPS)
+    if (key === present || key.startsWith(`${present}.`)) return former + key.slice(present.length);
+  return undefined;
+}
+
+/** The present name of a key that may be an earlier one. */
+export function presentName(key: string): string {
+  for (const [present, former] of FORMER_GROUPS)
+    if (key === former || key.startsWith(`${former}.`)) return present + key.slice(former.length);
+  return key;
+}
+
+/** Every setting by its full key; its earlier names are aliases. */
 export const settingsByKey: ReadonlyMap<string, Setting<unknown>> = new Map(
-  [...walk()].flatMap(({ key, entry }) => (entry.kind === 'setting' ? [[key, entry] as const] : [])),
+  [...walk()].flatMap(({ key, entry }) =>
+    entry.kind === 'setting' ? [[key, withFormerNames(key, entry)] as const] : [],
+  ),
 );
+
+function withFormerNames(key: string, setting: Setting<unknown>): Setting<unknown> {
+  const formerly = [{ key }, ...setting.aliases].flatMap((alias) => {
+    const former = formerName(alias.key);
+    return former === undefined ? [] : [{ ...alias, key: former }];
+  });
+  return formerly.length === 0 ? setting : { ...setting, aliases: [...setting.aliases, ...formerly] };
+}

@@ -14,6 +14,8 @@ const names = fc.oneof(
     ...dangerous,
     'server',
     'scheduler',
+    'cluster',
+    'pools',
     'phase2',
     'phase3',
     'redis',
@@ -63,7 +65,7 @@ it('loads or refuses any table written as TOML, in any known group', () => {
   fc.assert(
     fc.property(
       table,
-      fc.constantFrom('', 'server', 'scheduler', 'scheduler.phase3', 'scheduler.phase2'),
+      fc.constantFrom('', 'server', 'scheduler', 'scheduler.pools', 'scheduler.cluster'),
       (raw, at) => {
         let wrapped: object = raw as object;
         for (const part of at.split('.').reverse()) if (part !== '') wrapped = { [part]: wrapped };

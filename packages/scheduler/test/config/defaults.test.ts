@@ -106,7 +106,7 @@ it('has the defaults of node health and missing models', () => {
 });
 
 it('has the defaults of several instances and of pools', () => {
-  expect(scheduler.phase2).toMatchObject({
+  expect(scheduler.cluster).toMatchObject({
     enabled: false,
     instance_id: 'auto',
     durability: 'primary',
@@ -125,7 +125,7 @@ it('has the defaults of several instances and of pools', () => {
       slots_refresh_interval_ms: 1000,
     },
   });
-  expect(scheduler.phase3).toMatchObject({
+  expect(scheduler.pools).toMatchObject({
     enabled: false,
     pool_count: 16,
     hash_seed: 0,
@@ -181,7 +181,7 @@ it('names the default as the origin of every default value', () => {
 });
 
 it('cannot be changed by its readers', () => {
-  expect(Object.isFrozen(config.scheduler.phase2.redis)).toBe(true);
+  expect(Object.isFrozen(config.scheduler.cluster.redis)).toBe(true);
   expect(Object.isFrozen(config.server.trusted_networks)).toBe(true);
 });
 
@@ -189,7 +189,7 @@ it('has the types of the table', () => {
   expectTypeOf(server.port).toEqualTypeOf<number>();
   expectTypeOf(server.anonymous).toEqualTypeOf<readonly ('session' | 'node' | 'operator')[]>();
   expectTypeOf(scheduler.heartbeat_stale_ms).toEqualTypeOf<number | undefined>();
-  expectTypeOf(scheduler.phase2.redis.mode).toEqualTypeOf<'single' | 'sentinel' | 'cluster'>();
+  expectTypeOf(scheduler.cluster.redis.mode).toEqualTypeOf<'single' | 'sentinel' | 'cluster'>();
   expectTypeOf<(typeof server.tokens)[number]['role']>().toEqualTypeOf<'node' | 'client' | 'operator'>();
   // A key without effect cannot be read by mistake.
   expectTypeOf(scheduler.load_balancer).not.toHaveProperty('strategy');

@@ -28,7 +28,7 @@ it('accepts every key of the dispatch contract', () => {
     task_binding: { lease_seconds: 60, spread_enabled: true, spread_window_seconds: 20 },
     web_task_segmentation: { pause_ms: 900 },
     observability: { lock_wait_warn_ms: 11, path_warn_ms: 51 },
-    phase2: { redis: { key_prefix: 'other' } },
+    cluster: { redis: { key_prefix: 'other' } },
   });
 });
 
@@ -165,7 +165,7 @@ it('accepts every key of the earlier program', () => {
     reservation_ttl_ms: 6000,
     load_balancer: { cpu_threshold_percent: 95, gpu_threshold_percent: 95, memory_threshold_percent: 95 },
   });
-  expect(scheduler.phase3.pools).toEqual([
+  expect(scheduler.pools.pools).toEqual([
     {
       pool_id: 1,
       name: 'core',
@@ -214,7 +214,7 @@ it('takes a Sentinel deployment with TLS and credentials', () => {
     },
     env: { LINGUA_SCHEDULER__PHASE2__REDIS__PASSWORD: 'from the environment' },
   });
-  expect(config.scheduler.phase2.redis).toMatchObject({
+  expect(config.scheduler.cluster.redis).toMatchObject({
     sentinel_urls: ['redis://a:26379', 'redis://b:26379'],
     password: 'from the environment',
     tls: true,

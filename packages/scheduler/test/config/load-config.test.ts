@@ -82,8 +82,8 @@ describe('unknown names', () => {
     ['[schedular]\nmax_retry = 1', 'schedular is no setting; did you mean scheduler? (config.toml:1)'],
     ['zzz = 1', 'zzz is no setting (config.toml:1)'],
     [
-      '[[scheduler.phase3.pools]]\npool_id = 0\n[[scheduler.phase3.pools]]\npoolid = 1\npool_id = 1',
-      'scheduler.phase3.pools[1].poolid is unknown; did you mean pool_id? (config.toml:4)',
+      '[[scheduler.pools.pools]]\npool_id = 0\n[[scheduler.pools.pools]]\npoolid = 1\npool_id = 1',
+      'scheduler.pools.pools[1].poolid is unknown; did you mean pool_id? (config.toml:4)',
     ],
   ])('are reported with the nearest known one: %j', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);
@@ -202,7 +202,7 @@ describe('aliases', () => {
       `[scheduler]\nreservation_ttl_ms = 6000\n[scheduler.task_binding]\nreserved_ttl_seconds = ${seconds}`;
     expect(problemsOf(both(6))).toEqual([]);
     expect(problemsOf(both(7))).toEqual([
-      'scheduler.task_binding.reserved_ttl_seconds contradicts scheduler.reservation_ttl_ms: both mean the same, 7000 and 6000 (config.toml:4)',
+      'scheduler.task_binding.reserved_ttl_seconds contradicts scheduler.reservation_ttl_ms: both mean the same, 7000 and 6000; remove one of them (config.toml:4)',
     ]);
   });
 
@@ -234,4 +234,56 @@ describe('aliases', () => {
 it('LINGUA_URL and LINGUA_TOKEN of the operator commands are no settings and do not prevent a start', () => {
   const env = { LINGUA_URL: 'http://127.0.0.1:5010', LINGUA_TOKEN: 'a-token-of-an-operator' };
   expect(problemsOf({ env })).toEqual([]);
+});
+
+describe('scheduler.cluster and scheduler.pools, formerly phase2 and phase3', () => {
+  const FORMER = [
+    '[scheduler.phase2]\nenabled = true',
+    '[scheduler.phase2.redis]\nkey_prefix = "ours"',
+    '[scheduler.phase3]\nenabled = true',
+    '[[scheduler.phase3.pools]]\npool_id = 7',
+  ].join('\n');
+  const present = (text: string): string =>
+    text
+      .replaceAll('scheduler.phase2', 'scheduler.cluster')
+      .replaceAll('scheduler.phase3', 'scheduler.pools');
+
+  it('the former names of groups mean the same as the present ones', () => {
+    const { cluster, pools } = configOf(FORMER).scheduler;
+    expect([cluster.enabled, cluster.redis.key_prefix, pools.enabled, pools.pools]).toMatchObject([
+      true,
+      'ours',
+      true,
+      [{ pool_id: 7 }],
+    ]);
+    expect(configOf(present(FORMER))).toEqual(configOf(FORMER));
+  });
+
+  it('variables and flags accept the former names', () => {
+    const env = { LINGUA_SCHEDULER__PHASE2__REDIS__KEY_PREFIX: 'from-env' };
+    const { config } = loaded({ env, flags: [['set', 'scheduler.phase3.pool_count=5']] });
+    expect([config.scheduler.cluster.redis.key_prefix, config.scheduler.pools.pool_count]).toEqual([
+      'from-env',
+      5,
+    ]);
+  });
+
+  it('both names with different values are refused, and both are named', () => {
+    const text = '[scheduler.cluster]\nenabled = true\n[scheduler.phase2]\nenabled = false';
+    expect(problemsOf(text)).toEqual([
+      'scheduler.phase2.enabled contradicts scheduler.cluster.enabled: both mean the same, false and true; remove one of them (config.toml:4)',
+    ]);
+    const rows = '[[scheduler.pools.pools]]\npool_id = 1\n[[scheduler.phase3.pools]]\npool_id = 2';
+    expect(problemsOf(rows)).toEqual([expect.stringContaining('contradicts scheduler.pools.pools')]);
+    expect(problemsOf('[scheduler.cluster]\nenabled = true\n[scheduler.phase2]\nenabled = true')).toEqual([]);
+  });
+
+  it('a problem under a former name has the line of the file and is reported once', () => {
+    expect(problemsOf('[scheduler.phase2]\n\nenable = true')).toEqual([
+      'scheduler.phase2.enable is no setting; did you mean scheduler.phase2.enabled? (config.toml:3)',
+    ]);
+    expect(problemsOf(`${FORMER}\n[[scheduler.phase3.pools]]\npool_id = 7`)).toEqual([
+      'scheduler.pools.pools[1].pool_id is 7, like scheduler.pools.pools[0] (config.toml:9)',
+    ]);
+  });
 });

@@ -32,8 +32,8 @@ describe('nesting', () => {
       'scheduler.task_binding.lease_seconds (301 s) must be at most scheduler.job_retention_ms (300000 ms)',
     ],
     [
-      'scheduler.phase2.redis.command_timeout_ms=2500',
-      'command_timeout_ms (2500 ms) must be less than scheduler.phase2.redis.socket_timeout_ms (2500 ms)',
+      'scheduler.cluster.redis.command_timeout_ms=2500',
+      'command_timeout_ms (2500 ms) must be less than scheduler.cluster.redis.socket_timeout_ms (2500 ms)',
     ],
     [
       'scheduler.node_health.heartbeat_interval_seconds=45',
@@ -69,8 +69,8 @@ describe('nesting', () => {
 
   it('refuses a command timeout that leaves no time for the acknowledgement', () => {
     const problems = problemsWith(
-      'scheduler.phase2.redis.command_timeout_ms=3000',
-      'scheduler.phase2.redis.socket_timeout_ms=4000',
+      'scheduler.cluster.redis.command_timeout_ms=3000',
+      'scheduler.cluster.redis.socket_timeout_ms=4000',
     );
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain('must be less than scheduler.ack_timeout_ms (3000 ms)');
@@ -103,30 +103,33 @@ describe('nesting', () => {
 });
 
 describe('references', () => {
-  const pools = '[scheduler.phase3]\nenabled = true\n[[scheduler.phase3.pools]]\npool_id = 3\n';
+  const pools = '[scheduler.pools]\nenabled = true\n[[scheduler.pools.pools]]\npool_id = 3\n';
   const override = (tenant: string, pool: number) =>
-    `[[scheduler.phase3.tenant_overrides]]\ntenant_id = "${tenant}"\npool_id = ${pool}\n`;
+    `[[scheduler.pools.tenant_overrides]]\ntenant_id = "${tenant}"\npool_id = ${pool}\n`;
 
   it('must be to pools that exist', () => {
-    expect(configOf(pools + override('a', 3)).scheduler.phase3.tenant_overrides).toHaveLength(1);
+    expect(configOf(pools + override('a', 3)).scheduler.pools.tenant_overrides).toHaveLength(1);
     expect(problemsOf(pools + override('a', 4))[0]).toContain('is 4, but the pools are 3');
     expect(problemsOf(override('a', 16))[0]).toContain('is 16, but the pools are 0 to 15');
   });
 
   it('must be unambiguous', () => {
-    expect(problemsOf(`${pools}[[scheduler.phase3.pools]]\npool_id = 3`)[0]).toContain('is 3, like');
+    expect(problemsOf(`${pools}[[scheduler.pools.pools]]\npool_id = 3`)[0]).toContain('is 3, like');
     expect(problemsOf(pools + override('a', 3) + override('a', 3))[0]).toContain('a is bound twice');
   });
 
   it('have no effect while pools are off, with a warning', () => {
     expect(warningsOf(override('a', 3))).toContainEqual(
-      expect.stringContaining('scheduler.phase3.enabled is false'),
+      expect.stringContaining('scheduler.pools.enabled is false'),
     );
   });
 
   it('to Redis must fit its mode', () => {
     const redis = (...pairs: readonly string[]) =>
-      problemsWith('scheduler.phase2.enabled=true', ...pairs.map((pair) => `scheduler.phase2.redis.${pair}`));
+      problemsWith(
+        'scheduler.cluster.enabled=true',
+        ...pairs.map((pair) => `scheduler.cluster.redis.${pair}`),
+      );
     expect(redis('mode=single')).toEqual([]);
     expect(redis('mode=sentinel')[0]).toContain('sentinel_urls is empty');
     expect(redis('mode=cluster', 'db=1')[0]).toContain('is 1, but a cluster has only database 0');
@@ -140,18 +143,18 @@ describe('references', () => {
       expect(redis(`mode=${mode}`, `${name}=rediss://a,rediss://b`)).toEqual([]);
     }
     expect(redis('tls_cert_file=a.pem')[0]).toContain(
-      'tls_cert_file needs scheduler.phase2.redis.tls_key_file',
+      'tls_cert_file needs scheduler.cluster.redis.tls_key_file',
     );
     expect(redis('tls_key_file=a.key')[0]).toContain(
-      'tls_key_file needs scheduler.phase2.redis.tls_cert_file',
+      'tls_key_file needs scheduler.cluster.redis.tls_cert_file',
     );
     expect(redis('tls_cert_file=a.pem', 'tls_key_file=a.key')).toEqual([]);
     const warned = (...lines: readonly string[]) =>
       warningsOf(
         [
-          '[scheduler.phase2]',
+          '[scheduler.cluster]',
           'enabled = true',
-          '[scheduler.phase2.redis]',
+          '[scheduler.cluster.redis]',
           'tls_ca_file = "a"',
           ...lines,
         ].join('\n'),
@@ -160,6 +163,6 @@ describe('references', () => {
     for (const way of ['tls = true', 'url = "rediss://a"', 'sentinel_urls = ["rediss://a"]']) {
       expect(warned(way)).toEqual([]);
     }
-    expect(loaded({ flags: [['set', 'scheduler.phase2.redis.mode=sentinel']] }).kind).toBe('ok');
+    expect(loaded({ flags: [['set', 'scheduler.cluster.redis.mode=sentinel']] }).kind).toBe('ok');
   });
 });

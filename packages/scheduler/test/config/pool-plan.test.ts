@@ -5,11 +5,11 @@ import type { PoolPlan } from '../../src/domain/pool.ts';
 import { configOf } from '../e2e/support/start-app.ts';
 
 const planFrom = (lines: string, settings = {}): PoolPlan =>
-  poolPlanOf(configOf(settings, `[scheduler.phase3]\nenabled = true\n${lines}`)) as PoolPlan;
+  poolPlanOf(configOf(settings, `[scheduler.pools]\nenabled = true\n${lines}`)) as PoolPlan;
 
 const languagesFrom = (requirements: string) =>
   planFrom(
-    `[[scheduler.phase3.pools]]\npool_id = 1\n[scheduler.phase3.pools.language_requirements]\n${requirements}`,
+    `[[scheduler.pools.pools]]\npool_id = 1\n[scheduler.pools.pools.language_requirements]\n${requirements}`,
   ).pools[0]?.languages;
 
 const pairsFrom = (rule: string) =>
@@ -47,7 +47,7 @@ describe('the digest of a plan', () => {
   const bound = (...tenants: string[]) =>
     tenants
       .map(
-        (tenant, n) => `[[scheduler.phase3.tenant_overrides]]\ntenant_id = "${tenant}"\npool_id = ${n % 2}\n`,
+        (tenant, n) => `[[scheduler.pools.tenant_overrides]]\ntenant_id = "${tenant}"\npool_id = ${n % 2}\n`,
       )
       .join('');
   const digest = (lines: string, settings = {}) => poolDigest(planFrom(lines, settings));
@@ -68,7 +68,7 @@ describe('the digest of a plan', () => {
       digest('', { 'scheduler.core_services.asr_service_id': 'whisper' }),
     ];
     expect(new Set(all).size).toBe(all.length);
-    const listed = '[[scheduler.phase3.pools]]\npool_id = 1\n';
+    const listed = '[[scheduler.pools.pools]]\npool_id = 1\n';
     expect(digest(`pool_count = 4\n${listed}`)).toBe(digest(listed));
   });
 });

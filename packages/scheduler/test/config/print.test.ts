@@ -18,7 +18,7 @@ describe('the printed configuration', () => {
         token = "secret-token-of-a-node"
         role = "node"
         name = "lab"
-        [scheduler.phase2.redis]
+        [scheduler.cluster.redis]
         url = "redis://user:secret-in-url@redis:6379"
         cluster_urls = ["redis://:secret-in-list@redis:6379"]
         password = "secret-password"
@@ -46,12 +46,12 @@ describe('the printed configuration', () => {
     const json = configToJson(config, origins);
     expect(text).not.toContain('secret');
     expect(JSON.stringify(json)).not.toContain('secret');
-    expect(text).toMatch(/^scheduler\.phase2\.redis\.password +\(set\) +config\.toml:11$/m);
+    expect(text).toMatch(/^scheduler\.cluster\.redis\.password +\(set\) +config\.toml:11$/m);
     expect(json['server.tokens']).toEqual({
       value: [{ token: '(set)', role: 'node', name: 'lab' }],
       origin: 'config.toml:4',
     });
-    expect(json['scheduler.phase2.redis.url']?.value).toBe('redis://user:***@redis:6379');
+    expect(json['scheduler.cluster.redis.url']?.value).toBe('redis://user:***@redis:6379');
     expect(json['server.advertise_url']).toEqual({ value: null, origin: 'default' });
   });
 
@@ -63,14 +63,14 @@ describe('the printed configuration', () => {
           [server]
           tokens = ["secret-token", { token = ["secret-list"], rol = "secret-role", role = "node" }]
           advertise_url = "secret-url"
-          [scheduler.phase2.redis]
+          [scheduler.cluster.redis]
           url = "secret-redis"
           password = ["secret-password"]
           pasword = "secret-typo"`,
       },
       env: {
         LINGUA_SERVER__TOKENS: 'secret-json',
-        LINGUA_SCHEDULER__PHASE2__REDIS__PASWORD: 'secret-env',
+        LINGUA_SCHEDULER__CLUSTER__REDIS__PASWORD: 'secret-env',
       },
       flags: [
         ['set', 'server.token=secret-flag'],
@@ -120,12 +120,12 @@ describe('the documents', () => {
     const text = printConfigExample().replaceAll(/^#(?! )/gm, '');
     const { config, origins } = loaded({ toml: { path: 'config.example.toml', text } });
     expect([...origins].filter(([, { kind }]) => kind === 'default')).toEqual([]);
-    const { pools, tenant_overrides } = config.scheduler.phase3;
+    const { pools, tenant_overrides } = config.scheduler.pools;
     const rows = [config.server.tokens, config.scheduler.tenants, pools, tenant_overrides];
     expect(rows.map(({ length }) => length)).toEqual([1, 1, 1, 1]);
     expect({ ...config.server, tokens: [] }).toEqual(loaded().config.server);
-    const { phase3: _, ...defaults } = loaded().config.scheduler;
-    const { phase3: __, ...uncommented } = config.scheduler;
+    const { pools: _, ...defaults } = loaded().config.scheduler;
+    const { pools: __, ...uncommented } = config.scheduler;
     expect({ ...uncommented, tenants: [] }).toEqual(defaults);
   });
 });

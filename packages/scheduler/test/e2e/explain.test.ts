@@ -109,7 +109,7 @@ describe('POST /v1/explain', () => {
 
   it('clients see counts of their own tenant, without node names', async () => {
     const app = await startApp(
-      { 'scheduler.phase3.enabled': true, 'scheduler.phase3.pool_count': 4 },
+      { 'scheduler.pools.enabled': true, 'scheduler.pools.pool_count': 4 },
       TOKEN_TOML,
     );
     for (const node_id of ['node-a', 'node-b']) {

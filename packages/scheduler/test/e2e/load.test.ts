@@ -29,7 +29,7 @@ const MIX = [
 const SETTINGS = {
   'scheduler.heartbeat_interval_seconds': 0.5,
   'scheduler.reserve_timeout_ms': 600,
-  'scheduler.phase2.redis.command_timeout_ms': 300,
+  'scheduler.cluster.redis.command_timeout_ms': 300,
   'scheduler.ack_timeout_ms': 2_100,
   'scheduler.reservation_ttl_ms': 3_000,
   'scheduler.job_timeout_seconds': 3.6,

@@ -94,7 +94,7 @@ describe('GET /api/v1/phase3/simulate', () => {
   });
 
   it('routing_key, tenant, then session determine a stable choice', async () => {
-    const app = await startApp({ 'scheduler.phase3.enabled': true, 'scheduler.phase3.pool_count': 64 });
+    const app = await startApp({ 'scheduler.pools.enabled': true, 'scheduler.pools.pool_count': 64 });
     const preferred = async (query: string) => (await simulate(app, query)).debug.preferred_pool;
     expect(await preferred('?routing_key=k&tenant_id=t&session_id=s')).toBe(
       await preferred('?routing_key=k'),

@@ -96,7 +96,7 @@ describe('capability pools', () => {
     file = poolsToml(POOLS, { acme: 7 }, STRICT);
     const refused = await app.post('/api/v1/phase3/reload');
     expect(refused).toMatchObject({ status: 409, body: { error: 'INVALID_CONFIG' } });
-    expect(refused.body.detail).toContain('scheduler.phase3.tenant_overrides[0].pool_id');
+    expect(refused.body.detail).toContain('scheduler.pools.tenant_overrides[0].pool_id');
     expect(await app.dispatch({ tenant_id: 'acme' })).toMatchObject({ node_id: 'node-gold' });
   });
 

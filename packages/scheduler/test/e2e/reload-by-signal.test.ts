@@ -33,7 +33,7 @@ describe('SIGHUP', () => {
     expect(running.node_id).toBe('node-gold');
     await gold.job();
 
-    await writeFile(path, '[scheduler.phase3]\nenabled = "perhaps"\n');
+    await writeFile(path, '[scheduler.pools]\nenabled = "perhaps"\n');
     server.signal('SIGHUP');
     await eventually(() =>
       server.messages().includes('the configuration is invalid: the pools stay as they are'),

@@ -83,7 +83,7 @@ export function createSimulatedInstance(deps: {
   references.serveAt(address);
   const sockets = createNodeSockets({ clock });
   const newName = () => ids.traceId();
-  const instanceId = nameInstance(config.scheduler.phase2.instance_id, { hostname: name, newName });
+  const instanceId = nameInstance(config.scheduler.cluster.instance_id, { hostname: name, newName });
   const core = createCore({
     config,
     log,

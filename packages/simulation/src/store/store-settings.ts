@@ -26,7 +26,7 @@ export function storeSettings(config: Config): StoreSettings {
   const { scheduler } = config;
   return {
     commandTimeoutMs: redisSettings(config).commandTimeoutMs,
-    durability: scheduler.phase2.durability,
+    durability: scheduler.cluster.durability,
     forgetNodesAfterMs: forgetNodesAfterMs(config),
     nodeIdleMs: nodeIdleMs(config),
     maxNodes: scheduler.max_nodes,

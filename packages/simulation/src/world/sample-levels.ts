@@ -39,10 +39,10 @@ export function createLevels(deps: {
     );
     if (store === undefined) return levels;
     const { messages, liveLeases, liveJobs } = store.contents();
-    const { max_inflight_jobs: inFlight, phase2 } = config.scheduler;
+    const { max_inflight_jobs: inFlight, cluster } = config.scheduler;
     const stored = [
       // Includes those of dead instances, until another instance has taken them over.
-      { gauge: 'letters', value: messages, limit: phase2.stream_maxlen * deps.places },
+      { gauge: 'letters', value: messages, limit: cluster.stream_maxlen * deps.places },
       // By then each instance may have died once.
       { gauge: 'live leases', value: liveLeases, limit: 2 * inFlight * deps.places },
       { gauge: 'live jobs', value: liveJobs, limit: 2 * inFlight * deps.places },

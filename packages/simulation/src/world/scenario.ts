@@ -66,12 +66,12 @@ export const pairOf = (number: number): readonly [string, string] => PAIRS[numbe
 
 const pools = TENANTS.map(
   (tenant, at) => `
-[[scheduler.phase3.pools]]
+[[scheduler.pools.pools]]
 pool_id = ${at + 1}
 name = "${tenant}"
 required_services = ["${serviceOf(tenant)}"]
 dedicated = true
-[[scheduler.phase3.tenant_overrides]]
+[[scheduler.pools.tenant_overrides]]
 tenant_id = "${tenant}"
 pool_id = ${at + 1}
 `,
@@ -95,7 +95,7 @@ export function configOf(
   { slots, inFlight, reservationMs, durability }: Configured = SCENARIO,
 ): Config {
   const text = `
-[scheduler.phase2]
+[scheduler.cluster]
 enabled = ${!isSingleInstance}
 durability = "${durability}"
 instance_id = "${instanceId}"
@@ -107,7 +107,7 @@ reservation_ttl_ms = ${reservationMs}
 max_waiting = ${WAITING}
 [scheduler.web_task_segmentation]
 pause_ms = ${PAUSE_MS}
-[scheduler.phase3]
+[scheduler.pools]
 enabled = true
 strict_pool_eligibility = true
 fallback_scan_all_pools = false

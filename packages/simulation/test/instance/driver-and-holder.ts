@@ -27,7 +27,7 @@ function configOf(instanceId: string) {
   const text = `
 [scheduler]
 fleet_warmup_ms = 0
-[scheduler.phase2]
+[scheduler.cluster]
 enabled = true
 instance_id = "${instanceId}"`;
   const loaded = loadConfig({ toml: { text, path: 'test.toml' } });

@@ -44,9 +44,9 @@ export function configText(port: number, redisPorts: readonly number[]): string 
 }
 
 const sharedStore = (ports: readonly number[]): string => `
-[scheduler.phase2]
+[scheduler.cluster]
 enabled = true
-[scheduler.phase2.redis]
+[scheduler.cluster.redis]
 mode = "cluster"
 cluster_urls = ${JSON.stringify(ports.map((each) => `redis://127.0.0.1:${each}`))}
 `;

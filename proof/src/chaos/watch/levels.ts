@@ -66,7 +66,7 @@ const OF_MANY: readonly Rule[] = [
   { gauge: 'scheduler_cluster_messages_in_progress', limit: () => 1_024 },
   {
     gauge: 'scheduler_phase2_inbox_pending',
-    limit: ({ scheduler }) => scheduler.phase2.stream_maxlen,
+    limit: ({ scheduler }) => scheduler.cluster.stream_maxlen,
     isLate: true,
   },
   { gauge: 'scheduler_instance_backlog{of="takeovers"}', limit: () => 10_000, ...none },
@@ -86,7 +86,7 @@ const MOST_LABEL_SETS = 251;
 /** `isPatient`: levels that come to rest late are waited for, and judged. */
 export function levelsIn(text: string, config: Config, isPatient: boolean): Level[] {
   const { reported, sets } = seriesIn(text);
-  const rules = [...OF_EVERYBODY, ...(config.scheduler.phase2.enabled ? OF_MANY : OF_ONE_ALONE)];
+  const rules = [...OF_EVERYBODY, ...(config.scheduler.cluster.enabled ? OF_MANY : OF_ONE_ALONE)];
   const named = rules.flatMap(({ gauge, limit, atRest, restsLate, isLate }): Level[] => {
     const value = reported.get(gauge);
     if (value === undefined && isLate === true) return [];

@@ -11,16 +11,16 @@ const JOBS = /^v1:jobs:/;
 const SESSIONS = /^v1:sessions:/;
 
 /** Each stream has its own limit. */
-export function streamLevels(keys: readonly StoredKey[], { scheduler: { phase2 } }: Config): Level[] {
+export function streamLevels(keys: readonly StoredKey[], { scheduler: { cluster } }: Config): Level[] {
   const fullest = (kind: RegExp): number =>
     keys.reduce((most, { name, size }) => (kind.test(name) ? Math.max(most, size) : most), 0);
   return [
     // At rest, too, there are some: how long they lie there is checked at the end (checker/leftovers.ts).
-    { gauge: 'messages in the fullest inbox', value: fullest(INBOX), limit: phase2.stream_maxlen },
+    { gauge: 'messages in the fullest inbox', value: fullest(INBOX), limit: cluster.stream_maxlen },
     {
       gauge: 'messages in the fullest dead-letter queue',
       value: fullest(DEAD_LETTERS),
-      limit: phase2.dlq_maxlen,
+      limit: cluster.dlq_maxlen,
       atRest: 0,
     },
   ];

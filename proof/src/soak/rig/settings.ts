@@ -42,9 +42,9 @@ inline_max_bytes = 1024
 `;
   if (redisPort === undefined) return alone;
   return `${alone}
-[scheduler.phase2]
+[scheduler.cluster]
 enabled = true
-[scheduler.phase2.redis]
+[scheduler.cluster.redis]
 url = "redis://127.0.0.1:${redisPort}"
 key_prefix = "${PREFIX}"
 command_timeout_ms = 3000

@@ -6,17 +6,17 @@ import { stableHash } from '../../domain/stable-hash.ts';
 
 /** Undefined: the whole fleet is one pool. */
 export function poolPlanOf(config: Config): PoolPlan | undefined {
-  const { phase3 } = config.scheduler;
-  if (!phase3.enabled) return undefined;
+  const { pools } = config.scheduler;
+  if (!pools.enabled) return undefined;
   return {
-    pools: phase3.pools.map(poolOf),
-    bucketCount: phase3.pool_count,
-    hashSeed: phase3.hash_seed,
-    tenantPools: new Map(phase3.tenant_overrides.map(({ tenant_id, pool_id }) => [tenant_id, pool_id])),
-    matchScope: phase3.pool_match_scope,
-    matchMode: phase3.pool_match_mode,
-    isStrict: phase3.strict_pool_eligibility,
-    fallsBack: phase3.fallback_scan_all_pools,
+    pools: pools.pools.map(poolOf),
+    bucketCount: pools.pool_count,
+    hashSeed: pools.hash_seed,
+    tenantPools: new Map(pools.tenant_overrides.map(({ tenant_id, pool_id }) => [tenant_id, pool_id])),
+    matchScope: pools.pool_match_scope,
+    matchMode: pools.pool_match_mode,
+    isStrict: pools.strict_pool_eligibility,
+    fallsBack: pools.fallback_scan_all_pools,
     core: coreIdsOf(config),
   };
 }
@@ -40,7 +40,7 @@ export function coreIdsOf({ scheduler: { core_services: core } }: Config): CoreI
   };
 }
 
-type PoolRow = Config['scheduler']['phase3']['pools'][number];
+type PoolRow = Config['scheduler']['pools']['pools'][number];
 type LanguageRow = NonNullable<PoolRow['language_requirements']>;
 type TranslationRow = NonNullable<LanguageRow['nmt_requirements']>;
 

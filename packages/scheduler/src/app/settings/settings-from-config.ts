@@ -44,7 +44,7 @@ export function managementSettings({ scheduler }: Config): ManagementSettings {
     heartbeatTimeoutMs: health.heartbeat_timeout_seconds * SECOND,
     ...(scheduler.heartbeat_stale_ms !== undefined && { heartbeatStaleMs: scheduler.heartbeat_stale_ms }),
     nodeReconnectGraceMs: scheduler.node_reconnect_grace_ms,
-    removeStaleAfterMs: scheduler.phase2.node_snapshot.remove_stale_after_seconds * SECOND,
+    removeStaleAfterMs: scheduler.cluster.node_snapshot.remove_stale_after_seconds * SECOND,
     scanIntervalMs: Math.min(health.status_scan_interval_seconds, 1) * SECOND,
     scanBatch: SCAN_BATCH,
     thresholds: {
@@ -121,7 +121,7 @@ export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
     // A late report may take as long as an attempt may be unacknowledged.
     leaseGraceMs: scheduler.reservation_ttl_ms,
     abandonedLeaseMs: abandonedLeaseMs(scheduler),
-    isReplicaAwaited: scheduler.phase2.enabled && scheduler.phase2.durability === 'replica',
+    isReplicaAwaited: scheduler.cluster.enabled && scheduler.cluster.durability === 'replica',
     cancelsTimedOut: scheduler.job_timeout.send_cancel,
     maxRetry: scheduler.max_retry,
     sampleK: scheduler.sample_k,

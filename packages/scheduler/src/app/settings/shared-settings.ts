@@ -20,7 +20,7 @@ const VERIFY_MS = 10_000;
 
 /** Without the certificates, which are in files. */
 export function redisSettings({ scheduler }: Config): RedisSettings {
-  const { redis } = scheduler.phase2;
+  const { redis } = scheduler.cluster;
   return {
     mode: redis.mode,
     url: redis.url,
@@ -56,7 +56,7 @@ export function presenceSettings(config: Config): PresenceSettings {
 
 /** How long node ids stay listed after the last listing by a holder. */
 export function forgetNodesAfterMs({ scheduler }: Config): number {
-  const { remove_stale_after_seconds: seconds } = scheduler.phase2.node_snapshot;
+  const { remove_stale_after_seconds: seconds } = scheduler.cluster.node_snapshot;
   return seconds === 0 ? 24 * HOUR : seconds * SECOND;
 }
 
@@ -64,7 +64,7 @@ export function forgetNodesAfterMs({ scheduler }: Config): number {
 export const nodeIdleMs = (config: Config): number => Math.max(HOUR, 2 * forgetNodesAfterMs(config));
 
 export function replicaSettings(config: Config): ReplicaSettings {
-  const { node_snapshot: snapshot } = config.scheduler.phase2;
+  const { node_snapshot: snapshot } = config.scheduler.cluster;
   return {
     tickMs: snapshot.refresh_interval_ms,
     verifyMs: VERIFY_MS,
@@ -75,13 +75,13 @@ export function replicaSettings(config: Config): ReplicaSettings {
   };
 }
 
-export function inboxSettings({ scheduler: { phase2 } }: Config): InboxSettings {
+export function inboxSettings({ scheduler: { cluster } }: Config): InboxSettings {
   return {
-    group: phase2.stream_group,
-    maxMessages: phase2.stream_maxlen,
-    maxDeliveries: phase2.dlq_max_deliveries,
-    maxDead: phase2.dlq_enabled ? phase2.dlq_maxlen : 0,
-    minIdleToDieMs: phase2.dlq_min_idle_ms,
+    group: cluster.stream_group,
+    maxMessages: cluster.stream_maxlen,
+    maxDeliveries: cluster.dlq_max_deliveries,
+    maxDead: cluster.dlq_enabled ? cluster.dlq_maxlen : 0,
+    minIdleToDieMs: cluster.dlq_min_idle_ms,
   };
 }
 
@@ -94,16 +94,16 @@ const ACK_AFTER_MS = 1_000;
 const ACK_SHARE = 1 / 8;
 const ACK_AT = 256;
 
-export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxReaderSettings {
+export function inboxReaderSettings({ scheduler: { cluster } }: Config): InboxReaderSettings {
   return {
-    maxMessages: phase2.stream_count,
-    waitMs: phase2.stream_block_ms,
-    scanIntervalMs: phase2.dlq_scan_interval_ms,
-    scanCount: phase2.dlq_scan_count,
-    idleMs: phase2.reclaim_idle_ms,
-    watchdogMs: phase2.stream_block_ms + phase2.redis.socket_timeout_ms,
+    maxMessages: cluster.stream_count,
+    waitMs: cluster.stream_block_ms,
+    scanIntervalMs: cluster.dlq_scan_interval_ms,
+    scanCount: cluster.dlq_scan_count,
+    idleMs: cluster.reclaim_idle_ms,
+    watchdogMs: cluster.stream_block_ms + cluster.redis.socket_timeout_ms,
     ackAfterMs: ACK_AFTER_MS,
-    ackAt: Math.min(ACK_AT, Math.ceil(phase2.stream_maxlen * ACK_SHARE)),
+    ackAt: Math.min(ACK_AT, Math.ceil(cluster.stream_maxlen * ACK_SHARE)),
   };
 }
 
@@ -113,6 +113,6 @@ export const ledgerSettings = (config: Config) => ({
 
 /** Undefined: the store's own timeout is not longer, so a timer for every reserve would be useless. */
 export function reserveTimeoutMs({ scheduler }: Config): number | undefined {
-  const { reserve_timeout_ms: reserveMs, phase2 } = scheduler;
-  return reserveMs < phase2.redis.command_timeout_ms ? reserveMs : undefined;
+  const { reserve_timeout_ms: reserveMs, cluster } = scheduler;
+  return reserveMs < cluster.redis.command_timeout_ms ? reserveMs : undefined;
 }

@@ -40,7 +40,7 @@ export function printPlan(plan: Plan): string {
     `${some(nodes, 'node')} and ${some(instances, 'instance')}`,
     '',
     `  nodes      ${found.nodes} for the load (${percent(offered / (found.nodes * options.workload.slots))} of ${found.nodes * options.workload.slots} slots), ${spareNodes} spare`,
-    `  instances  ${plan.instances} for the load (${short(options.workload.arrivalsPerSecond)}/s, ${short(instanceRate)}/s each), ${spareInstances} spare${instances > 1 ? '; several need Redis (scheduler.phase2)' : ''}`,
+    `  instances  ${plan.instances} for the load (${short(options.workload.arrivalsPerSecond)}/s, ${short(instanceRate)}/s each), ${spareInstances} spare${instances > 1 ? '; several need Redis (scheduler.cluster)' : ''}`,
     ...figuresOf(plan),
     '',
     printTable(columnsOf(plan), found.neighbours),

@@ -37,7 +37,7 @@ type Pool = PoolsReply['pools'][number];
 export function printPools({ config, pools, unpooled }: PoolsReply): string {
   const left = unpooled?.total_nodes ?? 0;
   if (config.enabled !== true) {
-    return `The nodes are not divided into pools (scheduler.phase3.enabled = false): all ${left} are one.`;
+    return `The nodes are not divided into pools (scheduler.pools.enabled = false): all ${left} are one.`;
   }
   const isStrict = config.strict_pool_eligibility === true;
   const sections = [

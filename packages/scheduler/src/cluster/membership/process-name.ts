@@ -11,7 +11,7 @@ export interface ProcessName {
 
 const NAME_CHARS = 8;
 
-/** `configured`: scheduler.phase2.instance_id. */
+/** `configured`: scheduler.cluster.instance_id. */
 export const nameInstance = (
   configured: string,
   { hostname, newName }: Pick<ProcessName, 'hostname' | 'newName'>,

@@ -10,7 +10,7 @@ export const dispatch = {
     default: 20,
     min: 1,
     max: 1_000,
-    aliases: [{ key: 'scheduler.phase3.random_sample_size' }],
+    aliases: [{ key: 'scheduler.pools.random_sample_size' }],
     doc: 'How many of the nodes that pass every filter are drawn at random before the policy orders them.',
   }),
   candidate_shuffle: boolean({ default: true, doc: 'Breaks ties between equal nodes at random.' }),
@@ -35,7 +35,7 @@ export const dispatch = {
     min: 10,
     max: 60_000,
     unit: 'ms',
-    doc: 'How long one reserve call may take. After it the outcome is unknown, not "no". No longer than phase2.redis.command_timeout_ms.',
+    doc: 'How long one reserve call may take. After it the outcome is unknown, not "no". No longer than cluster.redis.command_timeout_ms.',
   }),
   ack_timeout_ms: integer({
     default: 3_000,

@@ -26,7 +26,7 @@ export const CLUSTER_METRICS = {
   scheduler_phase2_dlq_moved_total: {
     kind: 'counter',
     help: 'Messages that were moved to the dead-letter queue after too many deliveries.',
-    limits: ['scheduler.phase2.dlq_max_deliveries', 'scheduler.phase2.dlq_maxlen'],
+    limits: ['scheduler.cluster.dlq_max_deliveries', 'scheduler.cluster.dlq_maxlen'],
   },
   scheduler_cluster_messages_in_progress: {
     kind: 'gauge',
@@ -36,7 +36,7 @@ export const CLUSTER_METRICS = {
     kind: 'counter',
     help: 'Messages that were not sent because the receiving instance is dead or its inbox is full.',
     labels: ['reason'],
-    limits: ['scheduler.phase2.stream_maxlen'],
+    limits: ['scheduler.cluster.stream_maxlen'],
   },
   scheduler_result_audio_dropped_total: {
     kind: 'counter',

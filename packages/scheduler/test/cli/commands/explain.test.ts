@@ -187,7 +187,7 @@ describe('lingua pools', () => {
   it('prints a note without pools, and lists nodes without a pool', () => {
     const unpooled = { total_nodes: 2, sample_node_ids: ['a', 'b'] };
     expect(printPools({ config: { enabled: false }, pools: [], unpooled })).toBe(
-      'The nodes are not divided into pools (scheduler.phase3.enabled = false): all 2 are one.',
+      'The nodes are not divided into pools (scheduler.pools.enabled = false): all 2 are one.',
     );
     const pools = [{ pool_id: 1 }, { pool_id: 7, dedicated: true }];
     expect(printPools({ config: { enabled: true, pools }, pools: [], unpooled })).toContain(

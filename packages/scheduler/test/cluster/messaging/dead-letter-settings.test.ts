@@ -10,7 +10,7 @@ it.each([
   ['by default', ''],
   ['of earlier files', 'dlq_min_idle_ms = 60000'],
 ])('a message that always fails is dead after ten tries: settings %s', async (_, line) => {
-  const loaded = loadConfig({ toml: { text: `[scheduler.phase2]\n${line}`, path: 'test.toml' } });
+  const loaded = loadConfig({ toml: { text: `[scheduler.cluster]\n${line}`, path: 'test.toml' } });
   if (loaded.kind !== 'ok') throw new Error('the configuration of the test is wrong');
   const { clock, store } = createTestCluster({ settings: { inbox: inboxSettings(loaded.config) } });
   const { inbox } = store;

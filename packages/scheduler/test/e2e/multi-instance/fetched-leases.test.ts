@@ -47,7 +47,7 @@ describe('the lease of a fetched job', () => {
 
   it('I2 no leak: ends soon if the node never acknowledges', async () => {
     const { instances } = await startInstances(2, {
-      'scheduler.phase2.redis.command_timeout_ms': 800,
+      'scheduler.cluster.redis.command_timeout_ms': 800,
       'scheduler.reserve_timeout_ms': 800,
       'scheduler.ack_timeout_ms': 1_000,
       'scheduler.reservation_ttl_ms': 1_500,

@@ -97,7 +97,7 @@ describe('the metrics of the seeds', () => {
           'scheduler.observability.lock_wait_warn_ms': 1,
           'scheduler.observability.path_warn_ms': 1,
           'scheduler.model_not_available.node_ratelimit_max': 1,
-          'scheduler.phase2.dlq_scan_interval_ms': 1_000,
+          'scheduler.cluster.dlq_scan_interval_ms': 1_000,
           'scheduler.max_retry': 0,
         },
         poolsToml([{ id: 1, service: 'gold' }], {}),

@@ -13,9 +13,9 @@ export interface Instance extends RunningApp {
 
 /** Limits that nest, and that a busy machine does not exceed: only a server or node without answers does. */
 const PATIENT: Settings = {
-  'scheduler.phase2.redis.connect_timeout_ms': 10_000,
-  'scheduler.phase2.redis.command_timeout_ms': 5_000,
-  'scheduler.phase2.redis.socket_timeout_ms': 10_000,
+  'scheduler.cluster.redis.connect_timeout_ms': 10_000,
+  'scheduler.cluster.redis.command_timeout_ms': 5_000,
+  'scheduler.cluster.redis.socket_timeout_ms': 10_000,
   'scheduler.reserve_timeout_ms': 5_000,
   'scheduler.ack_timeout_ms': 10_000,
   'scheduler.reservation_ttl_ms': 15_000,
@@ -23,8 +23,8 @@ const PATIENT: Settings = {
 
 /** For tests in which Redis does not answer: as PATIENT, but an instance notices it sooner. */
 export const NOTICES_OUTAGES: Settings = {
-  'scheduler.phase2.redis.command_timeout_ms': 1_500,
-  'scheduler.phase2.redis.socket_timeout_ms': 3_000,
+  'scheduler.cluster.redis.command_timeout_ms': 1_500,
+  'scheduler.cluster.redis.socket_timeout_ms': 3_000,
   'scheduler.reserve_timeout_ms': 1_500,
 };
 
@@ -32,13 +32,13 @@ export const NOTICES_OUTAGES: Settings = {
 export function storeSettings({ settings }: RedisUnderTest, prefix: string): Settings {
   return {
     ...PATIENT,
-    'scheduler.phase2.enabled': true,
-    'scheduler.phase2.redis.mode': settings.mode,
-    'scheduler.phase2.redis.url': settings.url,
+    'scheduler.cluster.enabled': true,
+    'scheduler.cluster.redis.mode': settings.mode,
+    'scheduler.cluster.redis.url': settings.url,
     ...(settings.clusterUrls.length > 0 && {
-      'scheduler.phase2.redis.cluster_urls': settings.clusterUrls.join(','),
+      'scheduler.cluster.redis.cluster_urls': settings.clusterUrls.join(','),
     }),
-    'scheduler.phase2.redis.key_prefix': prefix,
+    'scheduler.cluster.redis.key_prefix': prefix,
   };
 }
 
@@ -57,7 +57,7 @@ export async function startInstance(
   const config = configOf(
     {
       ...storeSettings(redis, prefix),
-      'scheduler.phase2.instance_id': instanceId,
+      'scheduler.cluster.instance_id': instanceId,
       ...settings,
     },
     toml,

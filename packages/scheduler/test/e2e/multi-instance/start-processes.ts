@@ -23,7 +23,7 @@ export async function startProcess(
 ): Promise<InstanceProcess> {
   const all: Settings = {
     ...storeSettings(redis, prefix),
-    'scheduler.phase2.instance_id': instanceId,
+    'scheduler.cluster.instance_id': instanceId,
     'scheduler.fleet_warmup_ms': 0,
     'server.port': 0,
     ...SHORT_PRESENCE,

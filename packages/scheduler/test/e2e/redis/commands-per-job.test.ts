@@ -16,7 +16,7 @@ it('a 300 ms job on a remote node costs at most 10 commands', { timeout: 240_000
   const { redis, instances } = await startInstances(2, {
     'scheduler.max_concurrent_jobs_per_node': SLOTS,
     // A busy machine must not make Redis look dead: refused dispatches cost commands, too.
-    'scheduler.phase2.redis.command_timeout_ms': 3_000,
+    'scheduler.cluster.redis.command_timeout_ms': 3_000,
   });
   const [a, b] = instances as [Instance, Instance];
   await joinSdkNode({

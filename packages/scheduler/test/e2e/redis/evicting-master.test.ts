@@ -12,7 +12,7 @@ it(
   async () => {
     const redis = await startSentinel();
     const instance = await startInstance(redis, 'unfit', {
-      'scheduler.phase2.redis.sentinel_urls': redis.settings.sentinelUrls.join(','),
+      'scheduler.cluster.redis.sentinel_urls': redis.settings.sentinelUrls.join(','),
     });
     const gauge = async () =>
       /^scheduler_store_unfit_servers (\d+)/m.exec((await instance.get<string>('/metrics')).body)?.[1];

@@ -49,7 +49,7 @@ it('a lost shard affects only its own keys, and recovers', async () => {
   const start = (stem: string): Promise<Instance> =>
     startInstance(redis, PREFIX, {
       ...NOTICES_OUTAGES,
-      'scheduler.phase2.instance_id': instanceName(stem),
+      'scheduler.cluster.instance_id': instanceName(stem),
     });
   const [a, b] = [await start('a'), await start('b')];
   const held = holdJobs();

@@ -23,7 +23,7 @@ const SHORT: Settings = {
   ...SHORT_PRESENCE,
   'scheduler.job_retention_ms': 1_500,
   'scheduler.task_binding.lease_seconds': 1,
-  'scheduler.phase2.redis.command_timeout_ms': 1_200,
+  'scheduler.cluster.redis.command_timeout_ms': 1_200,
   'scheduler.reserve_timeout_ms': 1_200,
   'scheduler.ack_timeout_ms': 1_500,
   'scheduler.reservation_ttl_ms': 2_000,
@@ -36,8 +36,8 @@ const SHORT: Settings = {
   'scheduler.node_health.heartbeat_timeout_seconds': 1.5,
   'scheduler.node_health.status_scan_interval_seconds': 0.2,
   'scheduler.heartbeat_stale_ms': 1_500,
-  'scheduler.phase2.node_snapshot.refresh_interval_ms': 200,
-  'scheduler.phase2.node_snapshot.remove_stale_after_seconds': 1,
+  'scheduler.cluster.node_snapshot.refresh_interval_ms': 200,
+  'scheduler.cluster.node_snapshot.remove_stale_after_seconds': 1,
 };
 
 it('finished jobs, nodes, sessions and instances leave no keys', async () => {

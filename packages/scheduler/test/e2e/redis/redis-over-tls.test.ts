@@ -15,7 +15,7 @@ import { freePort } from './free-port.ts';
 import { startSecuredCluster, startSecuredSentinel, USER, WATCHER } from './start-secured.ts';
 
 const TEST_MS = 120_000;
-const REDIS = 'scheduler.phase2.redis';
+const REDIS = 'scheduler.cluster.redis';
 const HASTY: Settings = {
   [`${REDIS}.connect_timeout_ms`]: 1_000,
   [`${REDIS}.command_timeout_ms`]: 1_000,

@@ -24,8 +24,8 @@ describe('instances share jobs', () => {
     await client.call('ACL', 'SETUSER', ...line.split(' ').slice(2));
     const user = {
       ...SHORT_PRESENCE,
-      'scheduler.phase2.redis.username': 'lingua',
-      'scheduler.phase2.redis.password': 'secret',
+      'scheduler.cluster.redis.username': 'lingua',
+      'scheduler.cluster.redis.password': 'secret',
     };
     const [a, b] = await doJob(redis, 'lingua', user);
     // Dead letters, lists and an instance that leaves: rare commands are allowed, too.
@@ -54,8 +54,8 @@ describe('instances share jobs', () => {
     async () => {
       const redis = await startSentinel();
       const [a, b] = await doJob(redis, 'sentinel', {
-        'scheduler.phase2.redis.sentinel_urls': redis.settings.sentinelUrls.join(','),
-        'scheduler.phase2.redis.sentinel_name': redis.settings.sentinelName,
+        'scheduler.cluster.redis.sentinel_urls': redis.settings.sentinelUrls.join(','),
+        'scheduler.cluster.redis.sentinel_name': redis.settings.sentinelName,
       });
       const before = await redis.masterPort();
       redis.master.signal('SIGKILL');

@@ -14,9 +14,9 @@ import type { Settings } from '../support/start-app.ts';
 
 /** How long an instance tries to reach a Redis that is away. */
 const IMPATIENT: Settings = {
-  'scheduler.phase2.redis.connect_timeout_ms': 200,
-  'scheduler.phase2.redis.command_timeout_ms': 200,
-  'scheduler.phase2.redis.socket_timeout_ms': 300,
+  'scheduler.cluster.redis.connect_timeout_ms': 200,
+  'scheduler.cluster.redis.command_timeout_ms': 200,
+  'scheduler.cluster.redis.socket_timeout_ms': 300,
 };
 const QUICK: Settings = {
   'server.port': 0,
@@ -57,7 +57,7 @@ describe('an instance does not start', () => {
     const { code, line } = await serve({}, 'elder');
     expect(code).toBe(1);
     expect(line).toContain('schema version "9" under elder:schema, and this is version 1');
-    expect(line).toContain('scheduler.phase2.redis.key_prefix');
+    expect(line).toContain('scheduler.cluster.redis.key_prefix');
   });
 
   it('on a Redis that may evict keys', async () => {
@@ -74,22 +74,22 @@ describe('an instance does not start', () => {
     [
       'a member of a Cluster, in mode single',
       ['--cluster-enabled', 'yes'],
-      'is part of a Cluster. Set scheduler.phase2.redis.mode = "cluster"',
+      'is part of a Cluster. Set scheduler.cluster.redis.mode = "cluster"',
     ],
   ])('on %s', async (_, flags, why) => {
     const other = await startRedis(flags);
     onTestFinished(() => other.stop());
-    const { code, line } = await serve({ 'scheduler.phase2.redis.url': other.settings.url });
+    const { code, line } = await serve({ 'scheduler.cluster.redis.url': other.settings.url });
     expect(code).toBe(1);
     expect(line).toContain(why);
   });
 
   it.each([
-    ['a wrong password', { 'scheduler.phase2.redis.password': 'guessed' }, 'WRONGPASS'],
+    ['a wrong password', { 'scheduler.cluster.redis.password': 'guessed' }, 'WRONGPASS'],
     ['no password where one is needed', {}, 'NOAUTH'],
     [
       'a user that does not exist',
-      { 'scheduler.phase2.redis.username': 'nobody', 'scheduler.phase2.redis.password': 'secret' },
+      { 'scheduler.cluster.redis.username': 'nobody', 'scheduler.cluster.redis.password': 'secret' },
       'WRONGPASS',
     ],
   ])('with %s, and does not retry until the timeout', async (_, settings, word) => {
@@ -97,7 +97,7 @@ describe('an instance does not start', () => {
     const { code, line } = await serve(settings);
     await client.config('SET', 'requirepass', '');
     expect(code).toBe(1);
-    expect(line).toContain('check scheduler.phase2.redis.username and scheduler.phase2.redis.password');
+    expect(line).toContain('check scheduler.cluster.redis.username and scheduler.cluster.redis.password');
     expect(line).toContain(word);
     expect(line).not.toContain('guessed');
     expect(line).not.toContain('was not reached');
@@ -111,7 +111,7 @@ describe('an instance does not start', () => {
   ])('as the user %s with %s, who cannot %s, and prints the remedy', async (name, lacks) => {
     const rights = (await documentedRights()).replaceAll('lingua:', `${name}:`).split(' ');
     await client.call('ACL', 'SETUSER', name, ...rights, ...lacks.split(' '));
-    const user = { 'scheduler.phase2.redis.username': name, 'scheduler.phase2.redis.password': 'secret' };
+    const user = { 'scheduler.cluster.redis.username': name, 'scheduler.cluster.redis.password': 'secret' };
     const { code, line } = await serve(user, name);
     expect(code).toBe(1);
     expect(line).toContain(`does not let the user ${name} publish and subscribe on the channels ${name}:*`);
@@ -124,16 +124,19 @@ describe('an instance does not start', () => {
 
   it('with a key that cannot be read', async () => {
     const { code, line } = await serve({
-      'scheduler.phase2.redis.tls': true,
-      'scheduler.phase2.redis.tls_cert_file': '/nowhere/cert.pem',
-      'scheduler.phase2.redis.tls_key_file': '/nowhere/key.pem',
+      'scheduler.cluster.redis.tls': true,
+      'scheduler.cluster.redis.tls_cert_file': '/nowhere/cert.pem',
+      'scheduler.cluster.redis.tls_key_file': '/nowhere/key.pem',
     });
     expect(code).toBe(1);
-    expect(line).toContain('scheduler.phase2.redis.tls_cert_file cannot be read: ENOENT');
+    expect(line).toContain('scheduler.cluster.redis.tls_cert_file cannot be read: ENOENT');
   });
 
   it('without a Redis', async () => {
-    const { code, line } = await serve({ ...IMPATIENT, 'scheduler.phase2.redis.url': 'redis://127.0.0.1:1' });
+    const { code, line } = await serve({
+      ...IMPATIENT,
+      'scheduler.cluster.redis.url': 'redis://127.0.0.1:1',
+    });
     expect(code).toBe(1);
     expect(line).toContain('Redis was not reached within 500 ms: connect ECONNREFUSED 127.0.0.1:1');
   });
@@ -149,10 +152,10 @@ describe('an instance does not start', () => {
 
   it('under the name of a living instance, which is not affected', async () => {
     const living = await startInstance(redis, 'refused', SHORT_PRESENCE);
-    const { code, line } = await serve({ 'scheduler.phase2.instance_id': living.instanceId });
+    const { code, line } = await serve({ 'scheduler.cluster.instance_id': living.instanceId });
     expect(code).toBe(1);
     expect(line).toContain(`another living instance has the name ${living.instanceId}`);
-    expect(line).toContain('scheduler.phase2.instance_id');
+    expect(line).toContain('scheduler.cluster.instance_id');
     expect((await living.get('/health/ready')).status).toBe(200);
     const { body } = await living.get<{ instances: unknown[] }>('/api/v1/cluster');
     expect(body.instances).toHaveLength(1);

@@ -45,18 +45,18 @@ export function poolsToml(
   settings: Readonly<Record<string, string | number | boolean>> = {},
 ): string {
   return [
-    '[scheduler.phase3]',
+    '[scheduler.pools]',
     'enabled = true',
     ...Object.entries(settings).map(([key, value]) => `${key} = ${JSON.stringify(value)}`),
     ...pools.flatMap(({ id, service, isDedicated = false }) => [
-      '[[scheduler.phase3.pools]]',
+      '[[scheduler.pools.pools]]',
       `pool_id = ${id}`,
       `name = "${service}"`,
       `required_services = ["${service}"]`,
       `dedicated = ${isDedicated}`,
     ]),
     ...Object.entries(tenants).flatMap(([tenant, id]) => [
-      '[[scheduler.phase3.tenant_overrides]]',
+      '[[scheduler.pools.tenant_overrides]]',
       `tenant_id = "${tenant}"`,
       `pool_id = ${id}`,
     ]),

@@ -49,7 +49,7 @@ export const AUDIO = 'AAAAAAAAAAA=';
 /** Consistent times, as short as a busy machine allows. */
 export const SHORT_TIMES: Settings = {
   'scheduler.heartbeat_interval_seconds': 0.1,
-  'scheduler.phase2.redis.command_timeout_ms': 200,
+  'scheduler.cluster.redis.command_timeout_ms': 200,
   'scheduler.reserve_timeout_ms': 300,
   'scheduler.ack_timeout_ms': 1_000,
   'scheduler.reservation_ttl_ms': 1_500,

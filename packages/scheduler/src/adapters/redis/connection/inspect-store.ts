@@ -140,10 +140,10 @@ function objectionTo(server: ServerFacts, isCluster: boolean): string | undefine
   const evicts = objectionToPolicy(`Redis ${address}`, address, policy);
   if (evicts !== undefined) return evicts;
   if (role === 'slave') {
-    return `Redis ${address} is a replica and takes no writes. Name its master, or use mode "sentinel" or "cluster" (scheduler.phase2.redis.mode)`;
+    return `Redis ${address} is a replica and takes no writes. Name its master, or use mode "sentinel" or "cluster" (scheduler.cluster.redis.mode)`;
   }
   if (isClustered === true && !isCluster) {
-    return `Redis ${address} is part of a Cluster. Set scheduler.phase2.redis.mode = "cluster"`;
+    return `Redis ${address} is part of a Cluster. Set scheduler.cluster.redis.mode = "cluster"`;
   }
   return undefined;
 }
@@ -169,7 +169,7 @@ function warningsOf(
   if (server.replicas === 0) {
     found.push(
       durability === 'replica'
-        ? `Redis ${address} has no replica, but scheduler.phase2.durability = "replica" waits for one at every write: add one with REPLICAOF, or set it to "primary".`
+        ? `Redis ${address} has no replica, but scheduler.cluster.durability = "replica" waits for one at every write: add one with REPLICAOF, or set it to "primary".`
         : `Redis ${address} has no replica: when it is lost, running jobs are lost with it. Add one with REPLICAOF.`,
     );
   }

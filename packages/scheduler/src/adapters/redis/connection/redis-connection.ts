@@ -128,7 +128,7 @@ const reasonOf = (fault: Error): string =>
   ((fault as { lastNodeError?: Error }).lastNodeError ?? fault).message || String(fault);
 
 const ACCESS_REFUSED =
-  'Redis does not let this user in; check scheduler.phase2.redis.username and scheduler.phase2.redis.password';
+  'Redis does not let this user in; check scheduler.cluster.redis.username and scheduler.cluster.redis.password';
 
 /** Another try would fail in the same way. */
 const isRefused = (fault: Error): boolean =>

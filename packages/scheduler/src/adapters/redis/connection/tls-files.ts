@@ -40,6 +40,6 @@ function explained<T>(what: string, attempt: () => T): T {
     return attempt();
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`scheduler.phase2.redis.${what}: ${why}`, { cause });
+    throw new Error(`scheduler.cluster.redis.${what}: ${why}`, { cause });
   }
 }

@@ -87,7 +87,7 @@ describe('one Redis', () => {
   it('without a replica gives a warning for durability = "replica"', async () => {
     const redis = await start(['--appendonly', 'yes']);
     expect(await inspect(redis, {}, 'replica')).toEqual([
-      expect.stringMatching(/has no replica, but scheduler\.phase2\.durability = "replica"/),
+      expect.stringMatching(/has no replica, but scheduler\.cluster\.durability = "replica"/),
     ]);
   });
 
@@ -141,7 +141,7 @@ describe('one Redis', () => {
 
   it('that is part of a Cluster is refused in mode single', async () => {
     const redis = await start(['--cluster-enabled', 'yes']);
-    await expect(inspect(redis)).rejects.toThrow('scheduler.phase2.redis.mode = "cluster"');
+    await expect(inspect(redis)).rejects.toThrow('scheduler.cluster.redis.mode = "cluster"');
   });
 
   it('without CONFIG is inspected by INFO', async () => {

@@ -24,10 +24,10 @@ it.each(['tls_ca_file', 'tls_cert_file', 'tls_key_file'])(
     const { certificate, key } = await certify();
     const wrong = name === 'tls_key_file' ? certificate : key;
     expect(() => readTlsFiles({ [name]: '/nowhere/a.pem' })).toThrow(
-      `scheduler.phase2.redis.${name} cannot be read: ENOENT: no such file or directory, open '/nowhere/a.pem'`,
+      `scheduler.cluster.redis.${name} cannot be read: ENOENT: no such file or directory, open '/nowhere/a.pem'`,
     );
     expect(() => readTlsFiles({ [name]: wrong })).toThrow(
-      `scheduler.phase2.redis.${name} cannot be used: ${wrong}: error:`,
+      `scheduler.cluster.redis.${name} cannot be used: ${wrong}: error:`,
     );
   },
 );
@@ -35,7 +35,7 @@ it.each(['tls_ca_file', 'tls_cert_file', 'tls_key_file'])(
 it('a certificate with the key of another is refused', async () => {
   const [one, other] = [await certify(), await certify()];
   expect(() => readTlsFiles({ tls_cert_file: one.certificate, tls_key_file: other.key })).toThrow(
-    /^scheduler\.phase2\.redis\.tls_cert_file and tls_key_file do not belong together: .*mismatch/,
+    /^scheduler\.cluster\.redis\.tls_cert_file and tls_key_file do not belong together: .*mismatch/,
   );
 });
 

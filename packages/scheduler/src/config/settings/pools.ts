@@ -49,7 +49,7 @@ const languageRequirements = record({
 
 const noAutoPools = 'Pools by language pair are derived from the nodes themselves.';
 
-export const phase3 = group('Pools: a pool is chosen first, then a node in it.', {
+export const pools = group('Pools: a pool is chosen first, then a node in it.', {
   enabled: boolean({ default: false, doc: 'Divides the nodes into pools.' }),
   mode: choice({ choices: ['two_level'], default: 'two_level', doc: 'How a node is found.' }),
   pool_count: integer({

@@ -85,7 +85,7 @@ const redis = group('The Redis or Valkey that all instances share.', {
 const alwaysThere = 'Node snapshots are always replicated.';
 const noSchemaCompat = 'The state it stood for is derived or part of the request binding.';
 
-export const phase2 = group('Several instances on one Redis.', {
+export const cluster = group('Several instances on one Redis.', {
   enabled: boolean({
     default: false,
     doc: 'Shares state with other instances through Redis; otherwise this process works alone and needs no Redis.',
