@@ -8,6 +8,7 @@ import { buildOpenApi } from '../../transport/docs/openapi.ts';
 import { printCli } from './print-cli.ts';
 import { printErrors } from './print-errors.ts';
 import { printMetrics } from './print-metrics.ts';
+import { printRedisKeys } from './print-redis-keys.ts';
 import { printStateMachines } from './print-state-machines.ts';
 
 export interface PrintedDocument {
@@ -25,6 +26,7 @@ export const PRINTED_DOCUMENTS: readonly PrintedDocument[] = [
   { path: 'docs/openapi.json', print: () => printJson(buildOpenApi(VERSION)) },
   { path: 'docs/protocol.md', print: printProtocol },
   { path: 'docs/protocol.schema.json', print: printJsonSchema },
+  { path: 'docs/redis-keys.md', print: printRedisKeys },
   { path: 'docs/state-machines.md', print: printStateMachines },
 ];
 

@@ -1,6 +1,8 @@
 /** Names of keys: operators and tools read them in Redis, so they are a contract. */
 import { expect, it } from 'vitest';
-import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { KEY_TABLE } from '../../../src/adapters/redis/key-table.ts';
+import { createKeys, type Keys } from '../../../src/adapters/redis/keys.ts';
+import { keyPattern } from '../../../src/cli/docs/print-redis-keys.ts';
 
 it('I8 one slot per script: an inbox and its dead letters share a hash slot', () => {
   const keys = createKeys('lingua');
@@ -39,4 +41,15 @@ it('keys keep their documented names', () => {
     job: 'lingua:v1:jobs:{job:j-1}:fsm',
     statsSnapshot: 'lingua:v1:stats:snapshot',
   });
+});
+
+it('docs/redis-keys.md states the hash tag that each key has', () => {
+  const tags = { '{node}': '{node:', '{job}': '{job:', '{session}': '{session:', '{instance}': '{instance:' };
+  for (const name of Object.keys(KEY_TABLE) as (keyof Keys)[]) {
+    const { slot } = KEY_TABLE[name];
+    const pattern = keyPattern(name, 'lingua');
+    if (slot === 'own') expect([name, pattern.includes('{')]).toEqual([name, false]);
+    else if (slot === '{presence}') expect(pattern).toContain(`{${keyPattern('presence', 'lingua')}}`);
+    else expect([name, pattern.includes(tags[slot])]).toEqual([name, true]);
+  }
 });

@@ -1,6 +1,9 @@
 /** I2: after jobs, nodes and an instance have gone, Redis holds the same keys as before. */
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
+import { KEY_TABLE } from '../../../src/adapters/redis/key-table.ts';
+import type { Keys } from '../../../src/adapters/redis/keys.ts';
+import { keyPattern } from '../../../src/cli/docs/print-redis-keys.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startRedis } from '../../support/redis-servers.ts';
 import { startInstance } from '../multi-instance/start-instances.ts';
@@ -40,7 +43,27 @@ const SHORT: Settings = {
   'scheduler.cluster.node_snapshot.remove_stale_after_seconds': 1,
 };
 
-it('finished jobs, nodes, sessions and instances leave no keys', async () => {
+/** The keys that docs/redis-keys.md does not list with this name and type. */
+async function unlisted(client: Redis): Promise<string[]> {
+  const listed = (Object.keys(KEY_TABLE) as (keyof Keys)[]).map((name) => {
+    const escaped = keyPattern(name, PREFIX).replaceAll(/[{}.]/g, '\\$&');
+    return { name: new RegExp(`^${escaped.replaceAll(/<\w+>/g, '[^{}]+')}$`), type: KEY_TABLE[name].type };
+  });
+  const found = await Promise.all(
+    (await client.keys('*')).map(async (key) => ({ key, type: (await client.type(key)).toUpperCase() })),
+  );
+  return (
+    found
+      // "NONE": it has expired meanwhile.
+      .filter(
+        ({ key, type }) =>
+          type !== 'NONE' && !listed.some((each) => each.name.test(key) && each.type === type),
+      )
+      .map(({ key, type }) => `${type} ${key}`)
+  );
+}
+
+it('finished jobs, nodes, sessions and instances leave no keys; a run has only documented keys', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const client = new Redis(redis.settings.url);
@@ -94,6 +117,7 @@ it('finished jobs, nodes, sessions and instances leave no keys', async () => {
   await Promise.all(jobs);
   // A busy instance has more keys: this shows that the comparison below works.
   expect((await keys()).length).toBeGreaterThan(baseline.length);
+  expect(await unlisted(client)).toEqual([]);
 
   session.ws.close();
   await b.app.stop();

@@ -37,6 +37,25 @@ describe('metrics as JSON', () => {
     expect(top.map(({ key }) => key)).toEqual(['a', 'b', 'c']);
   });
 
+  it('stats.latency has P95 and P99 of the statistics requests', () => {
+    const meter = createPrometheusMeter();
+    for (let at = 0; at < 94; at += 1) meter.observe('scheduler_stats_request_duration_seconds', 0.001);
+    for (let at = 0; at < 6; at += 1) meter.observe('scheduler_stats_request_duration_seconds', 2);
+    const { latency } = metricsView(meter.read(), FACTS).stats;
+    expect(latency?.count).toBe(100);
+    expect(latency?.p50_ms).toBeLessThan(100);
+    expect(latency?.p95_ms).toBeGreaterThan(500);
+    expect(latency?.p99_ms).toBeGreaterThanOrEqual(latency?.p95_ms ?? Number.POSITIVE_INFINITY);
+  });
+
+  it('last_reaction_at_ms has the time of the last expensive operation per model', () => {
+    const meter = createPrometheusMeter();
+    meter.gauge('scheduler_model_na_last_reaction_seconds', 1_700_000_000.25, { service_id: 'm2m' });
+    meter.gauge('scheduler_model_na_last_reaction_seconds', 1_700_000_060, { service_id: 'asr' });
+    const { last_reaction_at_ms: times } = metricsView(meter.read(), FACTS).model_not_available;
+    expect(times).toEqual({ m2m: 1_700_000_000_250, asr: 1_700_000_060_000 });
+  });
+
   it('reasons, slow paths and cuts are grouped as documented', () => {
     const meter = createPrometheusMeter();
     meter.count('scheduler_dispatch_excluded_total', { reason: 'offline' }, 3);
