@@ -56,6 +56,7 @@ export {
   HttpNodeRegister,
   HttpNodeRegisterReply,
   NodeJobsReply,
+  NodeRemovalReply,
 } from './http/node.ts';
 export {
   JobSummary,

@@ -151,11 +151,25 @@ export const HttpNodeHeartbeat = Type.Object(
 );
 export type HttpNodeHeartbeat = Static<typeof HttpNodeHeartbeat>;
 
+const cancelled = extension(
+  list(
+    id('Job'),
+    MAX_JOBS_FETCHED,
+    'Jobs of the node that were cancelled since: it should stop them; absent: none',
+  ),
+);
+
 export const HttpNodeHeartbeatReply = Type.Object(
-  { ok: Type.Literal(true), status: extension(nodeStatus()) },
+  { ok: Type.Literal(true), status: extension(nodeStatus()), cancelled },
   { title: 'HttpNodeHeartbeatReply', description: 'The heartbeat was accepted' },
 );
 export type HttpNodeHeartbeatReply = Static<typeof HttpNodeHeartbeatReply>;
+
+export const NodeRemovalReply = Type.Object(
+  { ok: Type.Literal(true), node_id: id('Id of the node'), status: nodeStatus() },
+  { title: 'NodeRemovalReply', description: 'The node gets no more jobs; its unfinished ones are retried' },
+);
+export type NodeRemovalReply = Static<typeof NodeRemovalReply>;
 
 export const NodeJobsReply = Type.Object(
   {
@@ -164,6 +178,7 @@ export const NodeJobsReply = Type.Object(
       MAX_JOBS_FETCHED,
       'Jobs for the node, oldest first; may be empty',
     ),
+    cancelled,
   },
   { title: 'NodeJobsReply', description: 'Jobs that waited for the node' },
 );

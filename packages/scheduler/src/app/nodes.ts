@@ -1,5 +1,5 @@
 /** Composition root: the nodes of this instance: their registry, connected to selection and the engine, and the link by which they get jobs. */
-import type { JobAssign } from '@lingua/protocol';
+import type { JobAssign, JobCancel } from '@lingua/protocol';
 import { createEndpointCaller } from '../adapters/http/endpoint-caller.ts';
 import type { Config } from '../config/settings.ts';
 import { createNodeRegistry } from '../management/create-node-registry.ts';
@@ -36,7 +36,7 @@ export function createNodes(parts: {
   readonly sockets: NodeSockets;
   readonly ledger: CapacityLedger;
   readonly nodeIdClaims: NodeIdClaims;
-  readonly mailbox: NodeMailbox<JobAssign>;
+  readonly mailbox: NodeMailbox<JobAssign | JobCancel>;
   readonly audio: AudioStore;
   readonly references: AudioReferences;
   /** Fetches audio that other instances hold. */
@@ -92,7 +92,11 @@ export function createNodes(parts: {
     settings: modelReportSettings(config),
   });
 
-  const endpoints = createEndpointCaller({ networks: createNetworks(config.server.endpoint_networks) });
+  const endpoints = createEndpointCaller({
+    networks: createNetworks(config.server.endpoint_networks),
+    signingKey: config.server.callback_key,
+    now: clock.now,
+  });
   const localLink = createNodeLink({
     sockets,
     ledger,

@@ -1,5 +1,5 @@
 /** Composition root: the shared store on Redis, behind the same ports as the stores of a single instance. */
-import type { JobAssign } from '@lingua/protocol';
+import type { JobAssign, JobCancel } from '@lingua/protocol';
 import { createCapacityLedger } from '../adapters/redis/capacity-ledger.ts';
 import { openBlockingConnection } from '../adapters/redis/connection/blocking-connection.ts';
 import { isUnresponsive } from '../adapters/redis/connection/breaker.ts';
@@ -102,7 +102,7 @@ export async function openSharedStore(deps: {
       maxNodes: config.scheduler.max_nodes,
       idleMs: nodeIdleMs(config),
     }),
-    mailbox: createNodeMailbox<JobAssign>({
+    mailbox: createNodeMailbox<JobAssign | JobCancel>({
       ...shared,
       maxPerNode: config.scheduler.mailbox.max_jobs,
       idleMs: nodeIdleMs(config),

@@ -1,6 +1,6 @@
 /** Composition root: the servers of an instance: HTTP and sockets. */
 import { hostname } from 'node:os';
-import type { JobAssign } from '@lingua/protocol';
+import type { JobAssign, JobCancel } from '@lingua/protocol';
 import type { ForwardReports } from '../cluster/holder/forward-reports.ts';
 import type { Config } from '../config/settings.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
@@ -49,7 +49,7 @@ export function createServers(parts: {
   readonly onPartial: Core['onPartial'];
   readonly recentAttempts: RecentAttempts;
   readonly sessions: SessionService;
-  readonly mailbox: NodeMailbox<JobAssign>;
+  readonly mailbox: NodeMailbox<JobAssign | JobCancel>;
   readonly endpoints: EndpointCaller;
   readonly sockets: NodeSockets;
   readonly fleet: FleetView;

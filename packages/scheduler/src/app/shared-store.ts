@@ -2,7 +2,7 @@
  * Composition root: the store that instances share, on Redis or simulated. Beyond the ports it has what only a shared store needs: jobs that
  * change their driver, writes that a failover may lose, and shards that do not answer.
  */
-import type { JobAssign } from '@lingua/protocol';
+import type { JobAssign, JobCancel } from '@lingua/protocol';
 import type { Affected } from '../cluster/recovery/failover-replay.ts';
 import type { TakeoverStore } from '../cluster/recovery/takeover.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
@@ -82,7 +82,7 @@ export interface SharedStore {
   readonly nodeRecords: NodeRecords;
   readonly ledger: SharedLedger;
   readonly nodeIdClaims: NodeIdClaims;
-  readonly mailbox: NodeMailbox<JobAssign>;
+  readonly mailbox: NodeMailbox<JobAssign | JobCancel>;
   readonly sessions: SessionStore;
   readonly deadLetters: DeadLetters;
   readonly figures: InstanceFigures;

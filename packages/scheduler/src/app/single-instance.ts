@@ -1,5 +1,5 @@
 /** Composition root: the stores of a single instance, in memory. */
-import type { JobAssign } from '@lingua/protocol';
+import type { JobAssign, JobCancel } from '@lingua/protocol';
 import { createCapacityLedger } from '../adapters/memory/capacity-ledger.ts';
 import { createJobStore } from '../adapters/memory/job-store.ts';
 import { createLocks } from '../adapters/memory/locks.ts';
@@ -19,7 +19,11 @@ export function createSingleInstance(config: Config, clock: Clock, events: JobEv
     ledger,
     jobStore: createJobStore({ clock, ...jobStoreLimits(config) }),
     nodeIdClaims: createNodeIdClaims({ maxNodes: scheduler.max_nodes }),
-    mailbox: createNodeMailbox<JobAssign>({ clock, maxPerNode: scheduler.mailbox.max_jobs, ledger }),
+    mailbox: createNodeMailbox<JobAssign | JobCancel>({
+      clock,
+      maxPerNode: scheduler.mailbox.max_jobs,
+      ledger,
+    }),
     locks: createLocks({ clock }),
     modelDebounce: createLocks({ clock }),
     events,

@@ -19,13 +19,30 @@ export async function readConfig(
   }
   const toml = file.kind === 'text' ? { text: file.text, path } : undefined;
   const loaded = loadConfig({ ...options, toml });
-  return loaded.kind === 'ok' ? readTokenFiles(loaded, dirname(path)) : loaded;
+  if (loaded.kind !== 'ok') return loaded;
+  const keyed = await readKeyFile(loaded, dirname(path));
+  return keyed.kind === 'ok' ? readTokenFiles(keyed, dirname(path)) : keyed;
 }
 
-async function readTokenFiles(
-  loaded: Extract<LoadResult, { kind: 'ok' }>,
-  folder: string,
-): Promise<LoadResult> {
+type Loaded = Extract<LoadResult, { kind: 'ok' }>;
+
+async function readKeyFile(loaded: Loaded, folder: string): Promise<LoadResult> {
+  const { server } = loaded.config;
+  const path = server.callback_key_file;
+  if (path === undefined) return loaded;
+  const refuse = (message: string): LoadResult => {
+    const finding = { keys: ['server.callback_key_file'] as const, message };
+    return { kind: 'invalid', problems: [locate(finding, loaded.origins)] };
+  };
+  if (server.callback_key !== undefined) return refuse('cannot be given together with server.callback_key');
+  const file = await readText(resolve(folder, path));
+  if (file.kind === 'failed') return refuse(`cannot be read: ${path}: ${file.code}`);
+  const key = file.text.trim();
+  if (!/^\S{32,256}$/.test(key)) return refuse(`${path} must contain 32 to 256 characters without spaces`);
+  return { ...loaded, config: { ...loaded.config, server: { ...server, callback_key: key } } };
+}
+
+async function readTokenFiles(loaded: Loaded, folder: string): Promise<LoadResult> {
   const problems: CheckFinding[] = [];
   const contents = new Map<number, string>();
   for (const [index, { token_file: path }] of loaded.config.server.tokens.entries()) {

@@ -1,17 +1,30 @@
 /** Cold path: an operator's commands to one node, and the end of a node's socket or of its stay on this instance. */
 import type { NodeId } from '../domain/ids.ts';
 import type { Fleet, RegistryDeps } from './fleet.ts';
-import { isConnected } from './registered-node.ts';
+import { isConnected, type RegisteredNode } from './registered-node.ts';
 
-export type Command = 'cordon' | 'uncordon' | 'drain';
+export type Command = 'cordon' | 'uncordon' | 'drain' | 'remove';
 
 export function createControl({ clock, events, log, settings }: RegistryDeps, fleet: Fleet) {
+  /** Other instances see the lost connection first, and retry the jobs that they drive; then the scan removes the node. */
+  async function retire(node: RegisteredNode): Promise<void> {
+    node.isRetired = true;
+    node.homeChannel = undefined;
+    node.lostUntil = clock.now();
+    events.disconnected(node.nodeId, 0);
+    await fleet.publish(node, fleet.move(node, { kind: 'loss' }));
+  }
+
   return {
     /** Resolves when the ledger has the change: it rejects or accepts new jobs accordingly. */
     async control(nodeId: NodeId, command: Command): Promise<boolean> {
       const node = fleet.nodes.get(nodeId);
       if (node === undefined) return false;
-      log.info({ node_id: nodeId, command }, 'carried out an operator command');
+      log.info({ node_id: nodeId, command }, 'carried out a command on a node');
+      if (command === 'remove') {
+        await retire(node);
+        return true;
+      }
       if (command === 'drain') {
         await fleet.publish(node, fleet.move(node, { kind: 'drain' }));
         events.ordered(nodeId, 'drain');

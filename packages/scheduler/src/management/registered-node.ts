@@ -63,6 +63,8 @@ export interface RegisteredNode {
   declared: NodeCapacity | undefined;
   isDeclaring: boolean;
   isLeaving: boolean;
+  /** The node was deregistered: the scan removes it, unless it registers again. */
+  isRetired: boolean;
 }
 
 export const isConnected = (node: RegisteredNode): boolean => node.lostUntil === undefined;

@@ -20,7 +20,8 @@ export interface MailboxEntry<T> {
   readonly body: T;
   /** "instance/incarnation" of the job's driver, for the instance that hands the entry out. Absent: a single instance. */
   readonly driver?: string;
-  readonly slot: Slot;
+  /** Absent: the entry is a notice about a job, and takes no slot. */
+  readonly slot?: Slot;
 }
 
 export interface NodeMailbox<T> {

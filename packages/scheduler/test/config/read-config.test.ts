@@ -38,6 +38,27 @@ it('reads token files beside the configuration file and drops their paths', asyn
   expect(credentialsOf(result.config)[0]?.sha256).toBe(hashToken('a-token-from-a-file'));
 });
 
+it('reads the key of signed callbacks from its file', async () => {
+  const key = 'k'.repeat(32);
+  await write('callback.key', `${key}\n`);
+  await write('weak.key', 'weak');
+  const read = async (lines: string) => readConfig({ path: await write('k.toml', `[server]\n${lines}`) });
+  expect(await read('callback_key_file = "callback.key"')).toMatchObject({
+    kind: 'ok',
+    config: { server: { callback_key: key } },
+  });
+  for (const [lines, message] of [
+    ['callback_key_file = "gone.key"', 'cannot be read: gone.key: ENOENT'],
+    ['callback_key_file = "weak.key"', 'weak.key must contain 32 to 256 characters without spaces'],
+    [`callback_key_file = "callback.key"\ncallback_key = "${key}"`, 'cannot be given together with'],
+  ] as const) {
+    const result = await read(lines);
+    expect(result.kind === 'invalid' && result.problems.map(printFinding)).toEqual([
+      expect.stringContaining(message),
+    ]);
+  }
+});
+
 it('refuses token files that are absent, too short or repeated', async () => {
   await write('short.token', 'short');
   await write('long.token', 'long-enough-for-a-token');

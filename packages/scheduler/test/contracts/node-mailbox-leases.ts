@@ -1,9 +1,9 @@
 /** Contract of NodeMailbox: the leases of entries, on the ledger of the same store. */
 import { expect, it } from 'vitest';
 import { leaseId } from '../../src/domain/lease.ts';
-import type { MailboxEntry } from '../../src/ports/node-mailbox.ts';
+
 import { edgeOf, fresh, times } from './harness.ts';
-import { type InboxMessage, ids, NOW, type StartedMailbox } from './node-mailbox.ts';
+import { ids, type JobEntry, NOW, type StartedMailbox } from './node-mailbox.ts';
 
 /** How long a lease is reserved for a job that was not fetched yet. */
 const RESERVED_MS = 600;
@@ -15,7 +15,7 @@ export function nodeMailboxLeases(startMailbox: () => Promise<StartedMailbox>): 
     const { ledger, node, now } = started;
     await ledger.declare(node, { slots, isAccepting: true });
     /** A new entry whose lease is reserved for RESERVED_MS, and lasts `ttlMs` when it is fetched. */
-    async function reserve(ttlMs = LONG_MS): Promise<MailboxEntry<InboxMessage>> {
+    async function reserve(ttlMs = LONG_MS): Promise<JobEntry> {
       const jobId = fresh('job');
       const lease = leaseId(jobId, 1);
       await ledger.reserve(node, lease, RESERVED_MS);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { NodeId } from '../../src/domain/ids.ts';
 import { leaseId } from '../../src/domain/lease.ts';
 import type { CapacityLedger } from '../../src/ports/capacity-ledger.ts';
-import type { MailboxEntry, NodeMailbox } from '../../src/ports/node-mailbox.ts';
+import type { MailboxEntry, NodeMailbox, Slot } from '../../src/ports/node-mailbox.ts';
 import { type Closable, edgeOf, fresh, holdsBefore, perTest, type Timed, times } from './harness.ts';
 import { nodeMailboxLeases } from './node-mailbox-leases.ts';
 import { nodeMailboxWaits } from './node-mailbox-waits.ts';
@@ -21,10 +21,12 @@ export interface MailboxHarness extends Timed, Closable {
   now(): number;
 }
 
+export type JobEntry = MailboxEntry<InboxMessage> & { readonly slot: Slot };
+
 export interface StartedMailbox extends MailboxHarness {
   readonly node: NodeId;
   /** A new entry that expires in `ttlMs` and whose lease is reserved on the node. */
-  write(ttlMs?: number, nodeId?: NodeId): Promise<MailboxEntry<InboxMessage>>;
+  write(ttlMs?: number, nodeId?: NodeId): Promise<JobEntry>;
 }
 
 export type OpenMailbox = (limits: { maxPerNode: number }) => Promise<MailboxHarness>;
@@ -44,7 +46,7 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
       const { ledger } = harness;
       const node = fresh('node');
       const declared = new Set<NodeId>();
-      async function write(ttlMs = 60_000, nodeId = node): Promise<MailboxEntry<InboxMessage>> {
+      async function write(ttlMs = 60_000, nodeId = node): Promise<JobEntry> {
         const jobId = fresh('job');
         const slot = { lease: leaseId(jobId, 1), ttlMs: LONG_MS };
         if (!declared.has(nodeId)) await ledger.declare(nodeId, { slots: 1_000, isAccepting: true });
@@ -70,6 +72,15 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
       const entries = [{ ...(await write()), driver: 'instance-1/first' }, await write()];
       for (const entry of entries) await mailbox.put(node, entry);
       expect(await mailbox.take(node, NOW)).toEqual(entries);
+    });
+
+    it('hands out a notice, which has no lease, in its turn', async () => {
+      const { mailbox, node, write } = await start();
+      const job = await write();
+      const notice = { jobId: 'cancel:job', expiresAt: job.expiresAt, body: { text: 'stop' } };
+      for (const entry of [notice, job]) expect(await mailbox.put(node, entry)).toBe('queued');
+      expect(await mailbox.take(node, NOW)).toEqual([notice, job]);
+      expect(await mailbox.take(node, NOW)).toEqual([]);
     });
 
     it('answers at once if it is empty and the take does not wait', async () => {

@@ -95,6 +95,30 @@ describe('drain', () => {
   });
 });
 
+describe('remove', () => {
+  it('a removed node is offline at once, loses its jobs, and is forgotten', async () => {
+    const { readyNode, registry, beat, clock, health, of, news } = createFixture();
+    await readyNode({ channel: 'mailbox' });
+    news();
+    expect(await registry.control('node-1', 'remove')).toBe(true);
+    expect(health('node-1')).toBe('offline');
+    expect(of('disconnected')).toMatchObject([{ nodeId: 'node-1', graceMs: 0 }]);
+    expect(await beat()).toEqual({ kind: 'unknown_node' });
+    await clock.advance(4_000);
+    expect(registry.get('node-1')).toBeUndefined();
+    expect(await registry.control('node-1', 'remove')).toBe(false);
+  });
+
+  it('a removed node that registers again stays', async () => {
+    const { readyNode, registry, clock, health } = createFixture();
+    await readyNode({ channel: 'mailbox' });
+    await registry.control('node-1', 'remove');
+    await readyNode({ channel: 'mailbox' });
+    await clock.advance(4_000);
+    expect(health('node-1')).toBe('ready');
+  });
+});
+
 describe('the listing for operators', () => {
   it('has nothing for an unknown node', async () => {
     const { registry } = createFixture();

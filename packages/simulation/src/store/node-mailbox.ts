@@ -120,7 +120,8 @@ function take(shard: Shard, nodeId: NodeId, max: number, idleMs: number): readon
     if (taken.length === max) break;
     box.delete(jobId);
     const { slot } = body as MailboxEntry<unknown>;
-    if (expiresAt > now && commit(shard, nodeId, slot, idleMs)) taken.push({ jobId, turn, body });
+    if (expiresAt > now && (slot === undefined || commit(shard, nodeId, slot, idleMs)))
+      taken.push({ jobId, turn, body });
   }
   return taken;
 }

@@ -1,5 +1,5 @@
 /** Simulation: the store as one process uses it: every port, on the process's connections to the shards. */
-import type { JobAssign } from '@lingua/protocol';
+import type { JobAssign, JobCancel } from '@lingua/protocol';
 import { jobTag } from '../../../scheduler/dist/adapters/shared-jobs/job-scripts.js';
 import type { SharedStore } from '../../../scheduler/dist/app/shared-store.js';
 import type { Clock } from '../../../scheduler/dist/ports/clock.js';
@@ -55,7 +55,7 @@ export function openStore(deps: {
       maxNodes: settings.maxNodes,
       idleMs: settings.nodeIdleMs,
     }),
-    mailbox: createNodeMailbox<JobAssign>({
+    mailbox: createNodeMailbox<JobAssign | JobCancel>({
       lines,
       clock,
       maxPerNode: settings.mailboxJobs,

@@ -7,6 +7,7 @@ import {
   HttpNodeRegister,
   HttpNodeRegisterReply,
   NodeJobsReply,
+  NodeRemovalReply,
 } from '../node.ts';
 import { FetchQuery, NodePath } from '../path.ts';
 import type { HttpEndpoint } from './endpoint.ts';
@@ -85,6 +86,19 @@ export const NODE_ENDPOINTS: readonly HttpEndpoint[] = [
     reply: NodeJobsReply,
     errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
     example: { params: { id: 'example-node' }, query: { wait_ms: 0, max: 2 } },
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/node/:id',
+    operationId: 'removeNode',
+    tag: 'nodes',
+    role: 'node',
+    summary: 'Deregister a node; its unfinished jobs are retried on other nodes',
+    extension: true,
+    params: NodePath,
+    reply: NodeRemovalReply,
+    errors: ['INVALID_MESSAGE', 'NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
+    example: { params: { id: 'example-node' } },
   },
   report('ack', 'The node has accepted a job', JobAckReport, {}),
   {

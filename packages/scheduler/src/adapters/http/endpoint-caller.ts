@@ -1,4 +1,5 @@
 /** Posts jobs to the callback endpoints of nodes: only into permitted networks, bounded in time, size and connections. */
+import { createHmac } from 'node:crypto';
 import { lookup as resolve } from 'node:dns';
 import { Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
@@ -10,6 +11,10 @@ export interface EndpointCallerDeps {
   /** Connections per endpoint, and in total. */
   readonly maxSocketsPerHost?: number;
   readonly maxSockets?: number;
+  /** Signs every body; absent: bodies are not signed. */
+  readonly signingKey?: string | undefined;
+  /** Epoch ms. */
+  readonly now?: () => number;
   /** Like dns.lookup; replaced by tests. */
   readonly resolve?: typeof resolve;
 }
@@ -19,7 +24,7 @@ const IDLE_MS = 30_000;
 const FORBIDDEN = 'ERR_ENDPOINT_FORBIDDEN';
 
 export function createEndpointCaller(deps: EndpointCallerDeps): EndpointCaller & { close(): void } {
-  const { networks } = deps;
+  const { networks, now = Date.now } = deps;
   const pool = {
     keepAlive: true,
     timeout: IDLE_MS,
@@ -45,7 +50,11 @@ export function createEndpointCaller(deps: EndpointCallerDeps): EndpointCaller &
     const options = {
       method: 'POST',
       lookup,
-      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+      headers: {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        ...(deps.signingKey !== undefined && signatureOf(deps.signingKey, body, now())),
+      },
     };
     return url.protocol === 'https:'
       ? requestHttps(url, { ...options, agent: secureAgent })
@@ -91,6 +100,13 @@ export function createEndpointCaller(deps: EndpointCallerDeps): EndpointCaller &
       secureAgent.destroy();
     },
   };
+}
+
+/** The time is signed too, so that a receiver can refuse a recorded request. */
+function signatureOf(key: string, body: string, now: number) {
+  const timestamp = String(Math.floor(now / 1_000));
+  const digest = createHmac('sha256', key).update(`${timestamp}.${body}`).digest('hex');
+  return { 'x-lingua-timestamp': timestamp, 'x-lingua-signature': `sha256=${digest}` };
 }
 
 /** Resolves a name and keeps only permitted addresses, so that the checked address is the one connected to (no DNS rebinding). */

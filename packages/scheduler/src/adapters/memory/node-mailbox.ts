@@ -45,7 +45,8 @@ export function createNodeMailbox<T>(deps: {
   function commitOldest(nodeId: NodeId, { entries }: Box<T>, max: number): void {
     for (let at = 0; at < Math.min(max, entries.length); ) {
       const { slot } = entries[at] as MailboxEntry<T>;
-      if (deps.ledger.commit(nodeId, slot.lease, slot.ttlMs).kind === 'committed') at += 1;
+      if (slot === undefined || deps.ledger.commit(nodeId, slot.lease, slot.ttlMs).kind === 'committed')
+        at += 1;
       else entries.splice(at, 1);
     }
   }

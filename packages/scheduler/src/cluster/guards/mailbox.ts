@@ -19,7 +19,7 @@ export function guardMailbox<T>(deps: {
       const entries = await mailbox.take(nodeId, limits);
       for (const entry of entries) {
         // Jobs that this instance drives need no cache entry.
-        if (entry.driver !== undefined && entry.driver !== driver())
+        if (entry.slot !== undefined && entry.driver !== undefined && entry.driver !== driver())
           driverCache.note(entry.jobId, entry.driver);
       }
       return entries;

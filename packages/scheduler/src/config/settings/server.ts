@@ -140,6 +140,18 @@ export const server = group('Where the server listens, and who may connect.', {
     default: [],
     doc: 'Networks in which the callback endpoints of nodes may be. Empty: endpoints are refused.',
   }),
+  callback_key: optional(
+    text({
+      default: '',
+      isSecret: true,
+      pattern: /^\S{32,256}$/,
+      allowed: '32 to 256 characters without spaces',
+      doc: 'Key that signs every POST to a callback endpoint (operations.md); the same on every instance. Unset: they are not signed.',
+    }),
+  ),
+  callback_key_file: optional(
+    text({ default: '', doc: 'File that contains `callback_key`; read at the start.' }),
+  ),
   tokens: tables({
     doc: 'Who may connect with which token. Each has exactly one of `token`, `token_sha256`, `token_file`.',
     example: ['token_file = "secrets/client.token"', 'role = "client"', 'tenant_id = "acme"'],

@@ -12,6 +12,9 @@ const MAX_INTERVAL_MS = 1_000;
 /** A tick that is this late or early means that the process was frozen or the clock was set: then missing heartbeats prove nothing. */
 const STALL_MS = 5_000;
 
+/** How long a deregistered node stays known: other instances must see that it is offline. */
+const RETIRED_MS = 2_000;
+
 export interface Scan {
   /** Resolves when the removal of a node with that id has ended; undefined if none is in progress. */
   departed(nodeId: NodeId): Promise<void> | undefined;
@@ -93,8 +96,9 @@ export function createScan(
 
   const isOverdue = (node: RegisteredNode, now: number): boolean =>
     node.health.health === 'offline' &&
-    settings.removeStaleAfterMs > 0 &&
-    now - node.health.since > settings.removeStaleAfterMs &&
+    (node.isRetired
+      ? now - node.health.since > RETIRED_MS
+      : settings.removeStaleAfterMs > 0 && now - node.health.since > settings.removeStaleAfterMs) &&
     !isArriving(node.nodeId);
 
   /** The stores are updated first: if that fails, the next scan tries again. */

@@ -104,6 +104,7 @@ export const newRecord = (
   health: newHealth(now),
   isFresh: true,
   isCordoned: false,
+  isRetired: false,
   ejection: TRUSTED,
   marks: undefined,
   hidden: NOTHING_HIDDEN,

@@ -104,6 +104,7 @@ export function createRegistrations(
     node.channel = admission.channel;
     node.homeChannel = admission.homeChannel;
     node.lostUntil = undefined;
+    node.isRetired = false;
     node.isFresh = true;
     node.report = fleet.shareReport(admission.report);
     node.profile = admission.profile;

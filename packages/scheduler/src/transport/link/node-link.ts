@@ -32,7 +32,7 @@ export interface NodeLinkSettings {
 export interface NodeLinkDeps {
   readonly sockets: Pick<NodeSockets, 'send' | 'isConnected'>;
   readonly ledger: Pick<CapacityLedger, 'commit'>;
-  readonly mailbox: NodeMailbox<JobAssign>;
+  readonly mailbox: NodeMailbox<JobAssign | JobCancel>;
   /** Absent: endpoints are never called. */
   readonly endpoints?: EndpointCaller;
   /** A node of this or another instance. */
@@ -45,6 +45,9 @@ export interface NodeLinkDeps {
   readonly log: Log;
   readonly settings: NodeLinkSettings;
 }
+
+/** The mailbox whose entries the answer to a heartbeat carries. No node id contains a slash. */
+export const heartbeatMailbox = (nodeId: NodeId): NodeId => `${nodeId}/heartbeat`;
 
 export type FoundNode = Pick<NodeStatus, 'view' | 'channel' | 'endpoint'>;
 
@@ -151,13 +154,22 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     return undeliverable('lease_unknown');
   }
 
+  /** For the answers to the node's next poll and heartbeat. A full mailbox refuses it: then the node finishes the job in vain. */
+  async function announce({ view: { nodeId }, channel }: FoundNode, body: JobCancel): Promise<void> {
+    const expiresAt = clock.now() + settings.committedMs;
+    const notice = { jobId: `cancel:${body.job_id}`, expiresAt, body };
+    await mailbox.put(heartbeatMailbox(nodeId), notice);
+    if (channel === 'mailbox') await mailbox.put(nodeId, notice);
+  }
+
   async function withdraw(node: FoundNode, jobId: JobId, message: JobCancel): Promise<void> {
     const { nodeId, profile } = node.view;
-    if (node.channel === 'mailbox') await mailbox.drop(nodeId, jobId);
+    if (node.channel === 'socket' || (node.channel === 'mailbox' && (await mailbox.drop(nodeId, jobId))))
+      return;
     // An endpoint without cancel_ack would take any posted message for a job.
-    else if (node.channel === 'endpoint' && profile.supports.includes('cancel_ack')) {
+    if (node.channel === 'endpoint' && profile.supports.includes('cancel_ack'))
       await post(node, message, settings.endpointTimeoutMs);
-    }
+    else await announce(node, message);
   }
 
   return {

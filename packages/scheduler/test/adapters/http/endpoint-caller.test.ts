@@ -1,4 +1,5 @@
 /** Posts to endpoints by HTTP: the contract of the port, and the reuse of connections. */
+import { createHmac } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import { createEndpointCaller } from '../../../src/adapters/http/endpoint-caller.ts';
 import { createNetworks } from '../../../src/transport/access/networks.ts';
@@ -18,6 +19,26 @@ function loopbackCaller() {
   onTestFinished(caller.close);
   return caller;
 }
+
+it('signs time and body with the key, so that the endpoint can verify both', async () => {
+  const signingKey = 'a-key-of-the-test-with-32-characters';
+  const received: Record<string, unknown>[] = [];
+  const { url, bodies } = await endpoint((request, response) => {
+    received.push(request.headers);
+    response.writeHead(200).end();
+  });
+  const networks = createNetworks(['127.0.0.0/8']);
+  const signing = createEndpointCaller({ networks, signingKey, now: () => 1_700_000_000_999 });
+  onTestFinished(signing.close);
+  await signing.post(url, '{"job_id":"job-1"}', 5_000);
+  await loopbackCaller().post(url, '{}', 5_000);
+  const digest = createHmac('sha256', signingKey).update(`1700000000.${bodies[0]}`).digest('hex');
+  expect(received[0]).toMatchObject({
+    'x-lingua-timestamp': '1700000000',
+    'x-lingua-signature': `sha256=${digest}`,
+  });
+  expect(received[1]).not.toHaveProperty('x-lingua-signature');
+});
 
 it('reuses the connection to an endpoint', async () => {
   const { url, server } = await endpoint(status(200));

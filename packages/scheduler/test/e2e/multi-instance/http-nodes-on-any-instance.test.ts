@@ -89,6 +89,43 @@ describe('a polling node behind a load balancer', () => {
     expect(stale.body).toMatchObject({ accepted: false });
   });
 
+  it('is deregistered on any instance, and its jobs are retried elsewhere', async () => {
+    const [a, b, c] = await startThree();
+    await a.post('/v1/node/register', NODE);
+    await b.readyNodes(1);
+    await c.readyNodes(1);
+    const job = await b.dispatch();
+    await a.get(`/v1/node/${NODE.node_id}/jobs?wait_ms=5000`);
+    await joinSdkNode({ url: b.nodeUrl, nodeId: 'node-better', onJob: async () => OUTPUT });
+    await b.readyNodes(2);
+    const removed = await c.remove(`/v1/node/${NODE.node_id}`);
+    expect(removed).toMatchObject({ status: 200, body: { ok: true, status: 'offline' } });
+    expect(await c.settled(job.job_id)).toMatchObject({ node_id: 'node-better', result: OUTPUT });
+    await eventually(async () => (await b.nodes()).every(({ node_id }) => node_id !== NODE.node_id));
+    const again = await b.remove(`/v1/node/${NODE.node_id}`);
+    expect(again).toMatchObject({ status: 404, body: { field: '/id' } });
+  });
+
+  it('learns of a cancelled job from the answers of poll and heartbeat, on any instance', async () => {
+    const [a, b, c] = await startThree();
+    await a.post('/v1/node/register', NODE);
+    await b.readyNodes(1);
+    const job = await b.dispatch();
+    const path = `/v1/node/${NODE.node_id}/jobs?wait_ms=5000`;
+    const [fetched] = (await c.get<{ jobs: { attempt_id: number }[] }>(path)).body.jobs;
+    const report = { job_id: job.job_id, attempt_id: fetched?.attempt_id, node_id: NODE.node_id };
+    await a.post('/v1/job/ack', report);
+    const polling = a.get(path);
+    expect((await c.post(`/v1/job/${job.job_id}/cancel`)).body).toMatchObject({ accepted: true });
+    expect((await polling).body).toEqual({ jobs: [], cancelled: [job.job_id] });
+    const beat = await c.post('/v1/node/heartbeat', { node_id: NODE.node_id, running_job_ids: [] });
+    expect(beat.body).toEqual({ ok: true, status: 'ready', cancelled: [job.job_id] });
+    expect((await b.post('/v1/node/heartbeat', { node_id: NODE.node_id })).body).toEqual({
+      ok: true,
+      status: 'ready',
+    });
+  });
+
   it('is accepted with its own credential only, on every instance', async () => {
     const { instances } = await startInstances(2, { 'server.anonymous': '' }, TOKEN_TOML);
     const [a, b] = instances as [Instance, Instance];

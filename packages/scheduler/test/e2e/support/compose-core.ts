@@ -1,5 +1,5 @@
 /** Hot and cold path composed as in the app, without servers, on a clock that the test steps. */
-import type { JobAssign } from '@lingua/protocol';
+import type { JobAssign, JobCancel } from '@lingua/protocol';
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
 import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
@@ -37,7 +37,7 @@ export function composeCore(deps: {
   const meter = createPrometheusMeter();
   const log = createLog('silent');
   const ledger = createCapacityLedger({ clock });
-  const mailbox = createNodeMailbox<JobAssign>({ clock, ledger, maxPerNode: 64 });
+  const mailbox = createNodeMailbox<JobAssign | JobCancel>({ clock, ledger, maxPerNode: 64 });
   const audio = createAudioStore({ maxBytes: 1_000_000, maxBytesPerJob: 1_000 });
   const fleet = createFleetView();
   const registry = createNodeRegistry({

@@ -31,6 +31,7 @@ export interface RunningApp {
     body?: unknown,
     token?: string,
   ): Promise<ReportedAttempt<Body>>;
+  remove<Body = Record<string, unknown>>(path: string, token?: string): Promise<ReportedAttempt<Body>>;
   /** Submits an utterance from English to spoken Chinese; fails if it is refused. */
   dispatch(fields?: Record<string, unknown>): Promise<Placed>;
   /** The same, but returns refusals. */
@@ -137,6 +138,7 @@ export function createClient(url: string): Omit<RunningApp, 'app' | 'log' | 'nod
     url,
     get,
     post,
+    remove: <Body>(path: string, token?: string) => call<Body>('DELETE', path, undefined, token),
     tryDispatch,
     nodes,
     async dispatch(fields) {

@@ -13,6 +13,7 @@ const ROUTES: readonly [method: string, path: string, body: unknown, roles: read
   ['POST', '/v1/node/register', REGISTER, ['node']],
   ['POST', '/v1/node/heartbeat', { node_id: 'node-123' }, ['node']],
   ['GET', '/v1/node/node-123/jobs', undefined, ['node']],
+  ['DELETE', '/v1/node/node-123', undefined, ['node']],
   ['POST', '/v1/job/ack', REPORT, ['node']],
   ['POST', '/v1/job/done', REPORT, ['node']],
   ['POST', '/v1/job/partial', { ...REPORT, text: 'hel' }, ['node']],

@@ -58,6 +58,7 @@ export function createFakeRegistry({ clock }: { clock: Clock }) {
     };
   }
 
+  const commands: [nodeId: string, command: string][] = [];
   const registry: HttpServices['registry'] = {
     async register(registration) {
       registrations.push(registration);
@@ -78,6 +79,7 @@ export function createFakeRegistry({ clock }: { clock: Clock }) {
       return nodes.has(beat.nodeId) ? { kind: 'beat', health: 'ready' } : { kind: 'unknown_node' };
     },
     async control(nodeId, command) {
+      commands.push([nodeId, command]);
       const node = nodes.get(nodeId);
       if (node === undefined) return false;
       nodes.set(nodeId, { ...node, view: { ...node.view, isCordoned: command !== 'uncordon' } });
@@ -96,6 +98,12 @@ export function createFakeRegistry({ clock }: { clock: Clock }) {
     ...registry,
     registrations,
     beats,
+    commands,
+    /** The node has opened a socket. */
+    connect(nodeId: string) {
+      const node = nodes.get(nodeId);
+      if (node !== undefined) nodes.set(nodeId, { ...node, channel: 'socket' });
+    },
     refuseWith: (outcome: RegisterOutcome) => {
       refusal = outcome;
     },

@@ -173,6 +173,23 @@ describe('GET /v1/node/:id/jobs', () => {
   });
 });
 
+describe('DELETE /v1/node/:id', () => {
+  it('a node is deregistered; unknown nodes and nodes with a socket are refused', async () => {
+    const { call, post, registry } = await startServer();
+    await post('/v1/node/register', REGISTER);
+    expect(await call('DELETE', '/v1/node/node-123')).toMatchObject({
+      status: 200,
+      body: { ok: true, node_id: 'node-123' },
+    });
+    expect(registry.commands).toEqual([['node-123', 'remove']]);
+    expect(await call('DELETE', '/v1/node/nobody')).toMatchObject({ status: 404, body: { field: '/id' } });
+    registry.connect('node-123');
+    const refused = await call('DELETE', '/v1/node/node-123');
+    expect(refused).toMatchObject({ status: 400, body: { error: 'INVALID_MESSAGE', field: '/id' } });
+    expect(refused.body.hint).toContain('socket');
+  });
+});
+
 describe('reports of nodes', () => {
   it('a report is accepted, or answered as too late', async () => {
     const { post, engine } = await startServer();

@@ -1,6 +1,6 @@
 /** A real server on a free port, with minimal services. */
 
-import type { JobAssign } from '@lingua/protocol';
+import type { JobAssign, JobCancel } from '@lingua/protocol';
 import { afterEach } from 'vitest';
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
 import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
@@ -81,7 +81,7 @@ export async function startServer(options: StartOptions = {}) {
   const registry = createFakeRegistry({ clock });
   // Every lease can be committed: these tests are about the routes.
   const ledger = { commit: () => ({ kind: 'committed', used: 1, max: 1 }) as const };
-  const mailbox = createNodeMailbox<JobAssign>({ clock, maxPerNode: 8, ledger });
+  const mailbox = createNodeMailbox<JobAssign | JobCancel>({ clock, maxPerNode: 8, ledger });
   const audio = {
     store: createAudioStore({ maxBytes: 64 * 1024 * 1024, maxBytesPerJob: 64 * 1024 * 1024 }),
     tokens: createAudioTokens({ secret: Buffer.from('a secret of the test') }),

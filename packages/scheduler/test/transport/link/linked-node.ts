@@ -1,5 +1,5 @@
 /** A node link on the real adapters of one process, with nodes of each channel. */
-import type { JobAssign, SchedulerToNode } from '@lingua/protocol';
+import type { JobAssign, JobCancel, SchedulerToNode } from '@lingua/protocol';
 import { onTestFinished } from 'vitest';
 import { createEndpointCaller } from '../../../src/adapters/http/endpoint-caller.ts';
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
@@ -23,7 +23,7 @@ const COMMITTED_MS = 65_000;
 export async function openNodeLink(by: 'socket' | 'endpoint'): Promise<NodeLinkHarness> {
   const clock = createManualClock();
   const ledger = createCapacityLedger({ clock });
-  const mailbox = createNodeMailbox<JobAssign>({ clock, ledger, maxPerNode: MAILBOX_ROOM });
+  const mailbox = createNodeMailbox<JobAssign | JobCancel>({ clock, ledger, maxPerNode: MAILBOX_ROOM });
   const audio = createAudioStore({ maxBytes: 10_000, maxBytesPerJob: 100 });
   const sockets = createNodeSockets({ clock });
   const endpoints = createEndpointCaller({ networks: createNetworks(['127.0.0.0/8']) });

@@ -1,5 +1,5 @@
 /** The link to a node by socket, endpoint or mailbox: the law of the port, which of them is used, and the commit before the hand-over. */
-import type { JobAssign, SchedulerToNode } from '@lingua/protocol';
+import type { JobAssign, JobCancel, SchedulerToNode } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
@@ -40,7 +40,7 @@ function link(
   const ledger = createCapacityLedger({ clock });
   void ledger.declare('node-a', { slots: 1, isAccepting: true });
   ledger.reserve('node-a', 'job-1:1', 8_000);
-  const mailbox = createNodeMailbox<JobAssign>({ clock, ledger, maxPerNode: 1 });
+  const mailbox = createNodeMailbox<JobAssign | JobCancel>({ clock, ledger, maxPerNode: 1 });
   const audio = createAudioStore({ maxBytes: 100, maxBytesPerJob: 100 });
   audio.put('job-1', Buffer.from('abc'));
   const sent: SchedulerToNode[] = [];

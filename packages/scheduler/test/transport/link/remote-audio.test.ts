@@ -1,5 +1,5 @@
 /** Audio that another instance holds: nodes that fetch get its address, other nodes get the bytes. */
-import type { JobAssign } from '@lingua/protocol';
+import type { JobAssign, JobCancel } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
@@ -22,7 +22,7 @@ function linkTo(node: { supports: string[]; isLegacy?: boolean }, fetched: Buffe
     clock,
     ledger,
     log: createFakeLog(),
-    mailbox: createNodeMailbox<JobAssign>({ clock, ledger, maxPerNode: 4 }),
+    mailbox: createNodeMailbox<JobAssign | JobCancel>({ clock, ledger, maxPerNode: 4 }),
     audio: createAudioStore({ maxBytes: 1_000, maxBytesPerJob: 1_000 }),
     references: { refer: () => undefined },
     sockets: { send: (_, message) => sent.push(message as JobAssign) > 0, isConnected: () => true },

@@ -7,7 +7,7 @@
   ARGV[3] ttl       ms from now
   ARGV[4] max       entries a mailbox may hold
   ARGV[5] turn      "" for a new entry, which comes last; for an entry that is put back, the position it had
-  ARGV[6] slot      "ttl lease": the lease to commit when the entry is fetched, and for how long (ms)
+  ARGV[6] slot      "ttl lease": the lease to commit when the entry is fetched, and for how long (ms); "" for a notice, which has no lease
   Returns {"queued"} or {"full"}
   Idempotent: a job that is queued keeps its position and its body. ]]
 local queue, bodies, arrivals, job, body, ttl, max, turn, slot = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6]

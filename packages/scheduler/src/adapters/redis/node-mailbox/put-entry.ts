@@ -11,7 +11,7 @@ export interface PutEntry {
   readonly ttlMs: number;
   /** The position of an entry that is put back. Absent: a new entry, which comes last. */
   readonly turn?: string;
-  readonly slot: Slot;
+  readonly slot?: Slot | undefined;
 }
 
 export function createPutEntry(connection: RedisConnection, keys: Keys, maxPerNode: number) {
@@ -25,4 +25,5 @@ export function createPutEntry(connection: RedisConnection, keys: Keys, maxPerNo
   };
 }
 
-const spell = ({ ttlMs, lease }: Slot): string => `${Math.ceil(ttlMs)} ${lease}`;
+const spell = (slot: Slot | undefined): string =>
+  slot === undefined ? '' : `${Math.ceil(slot.ttlMs)} ${slot.lease}`;

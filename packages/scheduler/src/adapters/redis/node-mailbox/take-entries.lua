@@ -1,6 +1,6 @@
 --[[ take-entries: hand out the oldest entries of a mailbox that have not expired, and commit their leases.
   KEYS[1] queue   ZSET  "expiry:job" (ms, server time) -> its position
-  KEYS[2] bodies  HASH  job -> what is handed out; "s:job" -> "ttl lease" to commit when it is fetched
+  KEYS[2] bodies  HASH  job -> what is handed out; "s:job" -> "ttl lease" to commit when it is fetched, "" for a notice
   KEYS[3] leases  ZSET  "job:attempt" -> expiry (ms, server time)
   KEYS[4] marks   HASH  "a:job:attempt" abandoned, "r:job:attempt" held at the last report, "t:job:attempt" since when it is committed
   ARGV[1] max     how many at most
@@ -34,7 +34,7 @@ while taken < max and waiting > 0 do
   local entry, turn = unpack(redis.call('ZPOPMIN', queue))
   local expiry, job = string.match(entry, '^(%d+):(.*)$')
   local body, slot = unpack(redis.call('HMGET', bodies, job, 's:' .. job))
-  if tonumber(expiry) > now and slot and commit(slot) then
+  if tonumber(expiry) > now and slot and (slot == '' or commit(slot)) then
     table.insert(reply, job)
     table.insert(reply, turn)
     table.insert(reply, body)

@@ -1,5 +1,13 @@
-/** HTTP nodes: register, heartbeat, fetch jobs. */
-import type { FetchQuery, HttpNodeHeartbeat, HttpNodeRegister, NodePath } from '@lingua/protocol';
+/** HTTP nodes: register, heartbeat, fetch jobs, deregister. */
+import type {
+  FetchQuery,
+  HttpNodeHeartbeat,
+  HttpNodeRegister,
+  JobAssign,
+  JobCancel,
+  NodePath,
+} from '@lingua/protocol';
+import { heartbeatMailbox } from '../../link/node-link.ts';
 import { readHeartbeat, readRegistration } from '../requests/http-registration.ts';
 import { mayActForNode } from '../server/authorize.ts';
 import type { Routes } from '../server/declare-route.ts';
@@ -7,6 +15,7 @@ import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import type { Waits } from '../server/waits.ts';
 import { DELIVERIES } from '../views/node-view.ts';
+import { orderNode } from '../views/remote-nodes.ts';
 
 const DEFAULT_JOBS = 16;
 /** Ten thousand language pairs need a quarter of it; parsing more would block this thread. */
@@ -54,9 +63,22 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
           ? await registry.heartbeat(readHeartbeat(body, known))
           : await remoteNodes.beat(body);
       if (outcome.kind !== 'beat') return replyError(reply, REGISTER_AGAIN);
-      return { ok: true, status: outcome.health };
+      // If the store does not answer, the notices wait for the next heartbeat.
+      const mail = await mailbox.take(heartbeatMailbox(body.node_id), NOTICES).catch(() => []);
+      return { ok: true, status: outcome.health, ...viewNotices(mail) };
     },
   );
+
+  routes.add<{ Params: NodePath }>('DELETE', '/v1/node/:id', {}, async ({ params, principal }, reply) => {
+    if (!mayActForNode(services, principal, params.id)) {
+      return replyError(reply, { ...NOT_THIS_NODE, field: '/id' });
+    }
+    const known = remoteNodes?.find(params.id) ?? registry.get(params.id);
+    if (known?.channel === 'socket') return replyError(reply, HAS_SOCKET);
+    const node = known && (await orderNode(services, params.id, 'remove'));
+    if (node === undefined) return replyError(reply, NOT_REGISTERED);
+    return { ok: true, node_id: params.id, status: node.health };
+  });
 
   routes.add<{ Params: NodePath; Querystring: FetchQuery }>(
     'GET',
@@ -87,7 +109,19 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
 
 const NEVER_ABORTED = new AbortController().signal;
 
-const viewMail = (entries: readonly { body: unknown }[]) => ({ jobs: entries.map(({ body }) => body) });
+const NOTICES = { max: 1_000, waitMs: 0 };
+
+type Mail = readonly { readonly body: JobAssign | JobCancel }[];
+
+const viewMail = (mail: Mail) => ({
+  jobs: mail.flatMap(({ body }) => (body.type === 'job_cancel' ? [] : [body])),
+  ...viewNotices(mail),
+});
+
+function viewNotices(mail: Mail): { cancelled?: string[] } {
+  const cancelled = mail.flatMap(({ body }) => (body.type === 'job_cancel' ? [body.job_id] : []));
+  return cancelled.length === 0 ? {} : { cancelled };
+}
 
 const NOT_THIS_NODE = {
   code: 'FORBIDDEN',
@@ -100,6 +134,20 @@ const NOT_THIS_ENDPOINT = {
   detail: '"endpoint" is not in a network of server.endpoint_networks',
   hint: 'Add its network to server.endpoint_networks, or omit endpoint and fetch the jobs.',
   field: '/endpoint',
+} as const;
+
+const HAS_SOCKET = {
+  code: 'INVALID_MESSAGE',
+  detail: 'this node is connected by a socket',
+  hint: 'Close its socket on /ws/node: that deregisters it.',
+  field: '/id',
+} as const;
+
+const NOT_REGISTERED = {
+  code: 'NOT_FOUND',
+  detail: 'this node is not registered here',
+  hint: 'GET /api/v1/nodes lists the registered nodes.',
+  field: '/id',
 } as const;
 
 const REGISTER_AGAIN = {

@@ -1,5 +1,5 @@
 /** The services behind the routes of the HTTP server, and its settings. */
-import type { JobAssign } from '@lingua/protocol';
+import type { JobAssign, JobCancel } from '@lingua/protocol';
 import type { CancelService, NodeReportService } from '../../../cluster/driver/receive-reports.ts';
 import type { CloseSession } from '../../../cluster/operators/close-session.ts';
 import type { ClusterReader } from '../../../cluster/operators/cluster-reader.ts';
@@ -107,7 +107,7 @@ export interface HttpServices {
   readonly closeSession?: CloseSession;
   /** Of the jobs that this instance drives. */
   readonly recentAttempts: Pick<RecentAttempts, 'of'>;
-  readonly mailbox: Pick<NodeMailbox<JobAssign>, 'take'>;
+  readonly mailbox: Pick<NodeMailbox<JobAssign | JobCancel>, 'take'>;
   readonly endpoints: Pick<EndpointCaller, 'permits'>;
   readonly gate: Gate;
   readonly ids: IdSource;

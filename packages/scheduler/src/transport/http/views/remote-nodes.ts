@@ -7,9 +7,9 @@ import type { NodeRecord } from '../../../ports/node-records.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import type { DetailPart } from './node-view.ts';
 
-export type NodeCommand = 'cordon' | 'uncordon' | 'drain';
+export type NodeCommand = 'cordon' | 'uncordon' | 'drain' | 'remove';
 
-/** A node after an operator's command. */
+/** A node after a command. */
 export interface OrderedNode {
   readonly health: NodeHealth;
   readonly isCordoned: boolean;
@@ -38,7 +38,7 @@ export interface RemoteNodes {
   page(after: NodeId | undefined, limit: number): readonly NodeRecord[];
 }
 
-/** Carries out an operator's command on a node of this or another instance. */
+/** Carries out a command on a node of this or another instance. */
 export async function orderNode(
   { registry, remoteNodes, usedSlots }: Pick<HttpServices, 'registry' | 'remoteNodes' | 'usedSlots'>,
   nodeId: NodeId,
