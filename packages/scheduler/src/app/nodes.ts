@@ -21,7 +21,7 @@ import type { NodeKnowledge } from '../runtime/engine.ts';
 import type { FleetView } from '../runtime/fleet/fleet-view.ts';
 import { createNetworks } from '../transport/access/networks.ts';
 import type { AudioReferences } from '../transport/link/audio-references.ts';
-import { createNodeLink } from '../transport/link/node-link.ts';
+import { createNodeLink, heartbeatMailbox } from '../transport/link/node-link.ts';
 import type { NodeSockets } from '../transport/ws/node-sockets.ts';
 import type { MultiInstance } from './multi-instance.ts';
 import { linkSettings, managementSettings, modelReportSettings } from './settings/settings-from-config.ts';
@@ -58,11 +58,10 @@ export function createNodes(parts: {
     },
     removed(nodeId) {
       fleet.remove(nodeId);
-      mailbox
-        .forget(nodeId)
-        .catch((fault: unknown) =>
+      Promise.all([mailbox.forget(nodeId), mailbox.forget(heartbeatMailbox(nodeId))]).catch(
+        (fault: unknown) =>
           log.warn({ node_id: nodeId, err: fault }, 'the mailbox of a removed node could not be emptied'),
-        );
+      );
     },
     statusChanged: (nodeId, health, reason) => sockets.pushStatus(nodeId, health, reason),
     ordered: (nodeId, order) => sockets.order(nodeId, order),
