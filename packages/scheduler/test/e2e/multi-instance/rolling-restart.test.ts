@@ -98,6 +98,12 @@ it(
     expect(talker.errors).toEqual([]);
     expect(nodes.map((node) => node.metrics().reconnects)).toEqual([1, 0, 0]);
     expect([field.connections(), field.isOpen()]).toEqual([2, true]);
+    // A graceful leave is not a death: no warning of it, and nothing that LinguaInstanceDied counts.
+    for (const each of [b, c]) {
+      expect(each.process.out()).not.toContain('took over from a dead instance');
+      const { body } = await each.get<string>('/metrics');
+      expect(body).not.toMatch(/^scheduler_takeovers_total [1-9]/m);
+    }
   },
   TEST_MS,
 );
