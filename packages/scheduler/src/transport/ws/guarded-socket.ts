@@ -164,7 +164,9 @@ export function guardSocket(
     meter.count('scheduler_invalid_messages_total', { edge: `ws_${kind}` });
     log.debug({ ...fields, path: problem.path, problem: problem.message }, 'invalid message');
     sendError('INVALID_MESSAGE', problem.message, { ...about, path: problem.path });
-    if (invalidMessageBudget.take(clock.now()) > 0) cut('invalid_messages');
+    // A refusal that names its audio is an answer: a client that sends many in a format we do not know keeps its connection.
+    const isAnswer = about !== undefined && Object.keys(about).length > 0;
+    if (!isAnswer && invalidMessageBudget.take(clock.now()) > 0) cut('invalid_messages');
   }
 
   function resumeReading(): void {

@@ -104,6 +104,21 @@ describe('refused audio', () => {
     expect(named).toEqual({ ...details, request_id: 'req-1' });
     expect(client.received).toHaveLength(2);
   });
+
+  it('a refusal that names its audio does not use up the invalid messages', async () => {
+    const { connect, cuts } = await startSessions({ maxInvalidMessages: 0 });
+    const client = await connect();
+    client.send({ ...INIT, supports: [] });
+    for (const id of ['req-1', 'req-2', 'req-3'])
+      client.send({ ...UTTERANCE, request_id: id, audio_format: 'mp3' });
+    await client.message(2);
+    expect(client.received.map((message) => (message as { details?: object }).details)).toMatchObject([
+      { request_id: 'req-1' },
+      { request_id: 'req-2' },
+      { request_id: 'req-3' },
+    ]);
+    expect(cuts()).toBe(0);
+  });
 });
 
 /** Two samples on two channels. */
