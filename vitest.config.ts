@@ -1,15 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** The first looks at which modules are loaded; the others put whole clusters under load. */
-const ALONE = [
-  'packages/scheduler/test/e2e/traces-off.test.ts',
-  'packages/scheduler/test/e2e/redis/failover.test.ts',
-  'proof/test/chaos/chaos.test.ts',
-];
+/** The first looks at which modules are loaded; the second puts an instance under load and faults. */
+const ALONE = ['packages/scheduler/test/e2e/traces-off.test.ts', 'proof/test/chaos/chaos.test.ts'];
+/** Minutes long: whole clusters under load, mutants, browser stories. `npm run test:slow` runs them, one after another. */
+const SLOW = ['{packages/*,bench,proof}/test/**/*.slow.test.ts'];
 
 // Tests read the sources of all packages, so nothing has to be built first.
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   resolve: {
     conditions: ['source'],
     // The simulation, the proofs and the bench import compiled files of other projects; in tests these imports lead to the sources.
@@ -32,21 +30,28 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000, interval: 10 } },
     // Most of them wait for servers and timers: on two cores four at a time leave none idle.
     maxWorkers: 4,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'together',
-          include: ['packages/*/test/**/*.test.ts', 'bench/test/**/*.test.ts', 'proof/test/**/*.test.ts'],
-          exclude: ALONE,
-          // No test replaces modules or leaves anything behind in them: loading them once per worker spares minutes.
-          isolate: false,
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'alone', include: ALONE, maxWorkers: 2, sequence: { groupOrder: 1 } },
-      },
-    ],
+    projects:
+      mode === 'slow'
+        ? [{ extends: true, test: { name: 'slow', include: SLOW, maxWorkers: 1 } }]
+        : [
+            {
+              extends: true,
+              test: {
+                name: 'together',
+                include: [
+                  'packages/*/test/**/*.test.ts',
+                  'bench/test/**/*.test.ts',
+                  'proof/test/**/*.test.ts',
+                ],
+                exclude: [...ALONE, ...SLOW],
+                // No test replaces modules or leaves anything behind in them: loading them once per worker spares minutes.
+                isolate: false,
+              },
+            },
+            {
+              extends: true,
+              test: { name: 'alone', include: ALONE, maxWorkers: 2, sequence: { groupOrder: 1 } },
+            },
+          ],
   },
-});
+}));

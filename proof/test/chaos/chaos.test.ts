@@ -1,89 +1,19 @@
-/**
- * The chaos run as users run it: three instances on a real Redis Cluster, with nodes and sessions on all of them, and every fault
- * while work flows; and a single instance. CHAOS_SEED and CHAOS_SECONDS make other and longer runs.
- */
-import { execFile } from 'node:child_process';
+/** The chaos run of a single instance, as users run it; the slow test runs three instances on a Redis Cluster. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ensureBuilt } from '../../../packages/scheduler/test/e2e/support/ensure-built.ts';
 import { nameOf, ofKind } from '../../../packages/simulation/dist/history.js';
 import { readHistory } from '../../src/chaos/history-file.ts';
-import type { Summary } from '../../src/chaos/report/summary.ts';
+import { chaos, complaintsOf, summaryOf } from './run-chaos.ts';
 
 beforeAll(ensureBuilt, 150_000);
 
-const CHAOS = fileURLToPath(new URL('../../dist/chaos/main.js', import.meta.url));
-/**
- * With this seed, instances are killed, frozen and restarted, a master is killed, hash slots move and the store is down, within half
- * a minute.
- */
-const USUAL_SEED = '101050';
-const SEED = process.env.CHAOS_SEED ?? USUAL_SEED;
-const SECONDS = Number(process.env.CHAOS_SECONDS ?? 30);
 const SECONDS_ALONE = 8;
 const LEAST_SHARE = 0.8;
-const GREAT = [
-  'instance_killed',
-  'instance_frozen',
-  'instance_restarted',
-  'master_killed',
-  'slots_moved',
-  'store_down',
-];
-/** For the start, the last outcomes, and what expires in Redis. */
-const MARGIN_MS = 120_000;
-
-/** Prints the output of a run that fails. */
-function chaos(
-  args: readonly string[],
-  env = process.env,
-): Promise<{ readonly code: number; readonly text: string; readonly output: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [CHAOS, ...args], { maxBuffer: 1 << 26, env }, (fault, stdout, stderr) =>
-      resolve({ code: Number(fault?.code ?? 0), text: stdout, output: stderr }),
-    );
-  });
-}
-
-async function summaryOf(...args: readonly string[]): Promise<Summary> {
-  const { code, text, output } = await chaos(['--seed', SEED, '--json', ...args]);
-  if (code > 1) throw new Error(output);
-  const summary = JSON.parse(text) as Summary;
-  console.log(
-    `${output}\n${JSON.stringify({ ...summary, violations: summary.violations.length }, undefined, 1)}`,
-  );
-  return summary;
-}
-
-const complaintsOf = ({ violations }: Summary): string =>
-  violations.map(({ invariant, message, story }) => `${invariant}: ${message}\n${story}`).join('\n\n');
 
 describe('under real faults', () => {
-  it('three instances on a Redis Cluster keep every invariant', {
-    timeout: SECONDS * 2_000 + MARGIN_MS,
-  }, async () => {
-    const summary = await summaryOf('--seconds', String(SECONDS));
-    expect(complaintsOf(summary)).toBe('');
-    const { results = 0, requests = 0 } = summary.work;
-    expect(results).toBeGreaterThan(0);
-    // A busy machine gets through fewer faults and less work in these seconds: the test reports what was left out, and the invariants hold.
-    const kinds: readonly string[] = summary.faults.map(({ kind }) => kind);
-    const missing = GREAT.filter((kind) => !kinds.includes(kind));
-    console.log(
-      `${results} results of ${requests} requests; faults that did not happen: ${missing.join(' ') || 'none'}`,
-    );
-    expect(kinds.length).toBeGreaterThan(0);
-    if (SEED !== USUAL_SEED || missing.length > 0) return;
-    // An invariant that was never judged was not tested.
-    const unjudged = summary.promises.filter(({ judged }) => judged === 0).map(({ promise }) => promise);
-    expect(unjudged.filter((promise) => /^I\d+ /.test(promise))).toEqual([]);
-    expect(summary.counted['messages between instances']).toBeGreaterThan(results);
-    expect(Object.entries(summary.looks).filter(([, times]) => times === 0)).toEqual([]);
-  });
-
   it('a single instance without Redis keeps every invariant', { timeout: 120_000 }, async () => {
     const kept = join(mkdtempSync(join(tmpdir(), 'lingua-chaos-test-')), 'history.jsonl');
     onTestFinished(() => rmSync(dirname(kept), { recursive: true, force: true }));

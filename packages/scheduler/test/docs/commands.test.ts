@@ -23,6 +23,7 @@ const NOT_EXECUTED: ReadonlyMap<string, string> = new Map([
   ['npm start', 'the demo that this test starts'],
   ['npm start -- --port 5011', 'the demo that this test starts, on another port'],
   ['npm test', 'runs this test'],
+  ['npm run test:slow', 'runs for a quarter of an hour; CI runs it after this test'],
   ['npm run test:busy', 'runs this test, for an hour'],
   ['npm run check', 'runs this test'],
   ['npm run build', 'tests of processes run it'],

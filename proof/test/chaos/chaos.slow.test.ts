@@ -1,0 +1,45 @@
+/**
+ * The chaos run as users run it: three instances on a real Redis Cluster, with nodes and sessions on all of them, and every fault
+ * while work flows. CHAOS_SEED and CHAOS_SECONDS make other and longer runs.
+ */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ensureBuilt } from '../../../packages/scheduler/test/e2e/support/ensure-built.ts';
+import { complaintsOf, SEED, summaryOf, USUAL_SEED } from './run-chaos.ts';
+
+beforeAll(ensureBuilt, 150_000);
+
+const SECONDS = Number(process.env.CHAOS_SECONDS ?? 30);
+const GREAT = [
+  'instance_killed',
+  'instance_frozen',
+  'instance_restarted',
+  'master_killed',
+  'slots_moved',
+  'store_down',
+];
+/** Only a hang reaches it: the start, the last outcomes, and what expires in Redis take a fraction of it. */
+const MARGIN_MS = 600_000;
+
+describe('under real faults', () => {
+  it('three instances on a Redis Cluster keep every invariant', {
+    timeout: SECONDS * 2_000 + MARGIN_MS,
+  }, async () => {
+    const summary = await summaryOf('--seconds', String(SECONDS));
+    expect(complaintsOf(summary)).toBe('');
+    const { results = 0, requests = 0 } = summary.work;
+    expect(results).toBeGreaterThan(0);
+    // A busy machine gets through fewer faults and less work in these seconds: the test reports what was left out, and the invariants hold.
+    const kinds: readonly string[] = summary.faults.map(({ kind }) => kind);
+    const missing = GREAT.filter((kind) => !kinds.includes(kind));
+    console.log(
+      `${results} results of ${requests} requests; faults that did not happen: ${missing.join(' ') || 'none'}`,
+    );
+    expect(kinds.length).toBeGreaterThan(0);
+    if (SEED !== USUAL_SEED || missing.length > 0) return;
+    // An invariant that was never judged was not tested.
+    const unjudged = summary.promises.filter(({ judged }) => judged === 0).map(({ promise }) => promise);
+    expect(unjudged.filter((promise) => /^I\d+ /.test(promise))).toEqual([]);
+    expect(summary.counted['messages between instances']).toBeGreaterThan(results);
+    expect(Object.entries(summary.looks).filter(([, times]) => times === 0)).toEqual([]);
+  });
+});
