@@ -81,7 +81,7 @@ describe('files', () => {
 
   it('are named in kebab-case', () => {
     const odd = written
-      .filter(({ path }) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?\.ts$/.test(basename(path)))
+      .filter(({ path }) => !/^[a-z0-9]+(-[a-z0-9]+)*((\.slow)?\.test|\.d)?\.ts$/.test(basename(path)))
       .map(({ path }) => path);
     expect(odd).toEqual([]);
   });
