@@ -1,5 +1,6 @@
 /** Composition root: the settings of each part, from the names and units of the configuration. Pure. */
 
+import { fileURLToPath } from 'node:url';
 import type { JobStoreLimits } from '../../adapters/memory/job-store.ts';
 import type { Config } from '../../config/settings.ts';
 import { credentialsOf } from '../../config/tokens.ts';
@@ -232,6 +233,9 @@ function ownNames({ host, advertise_url, allowed_hosts }: Config['server'], mach
   return [...allowed_hosts, host, machine, ...advertised].map((name) => name.toLowerCase());
 }
 
+/** Beside this package, in this repository as well as where packages are installed. */
+const CONSOLE_FOLDER = fileURLToPath(new URL('../../../../console/dist', import.meta.url));
+
 export function httpSettings(
   { server, scheduler, log }: Config,
   version: string,
@@ -247,6 +251,8 @@ export function httpSettings(
     // Above the limit of sockets, so that sockets over it can be refused with a reason.
     maxConnections: server.limits.max_connections + CONNECTION_HEADROOM,
     corsOrigins: server.cors_origins,
+    basePath: server.base_path,
+    ...(server.console && { consoleFolder: CONSOLE_FOLDER }),
     logsRequests: log.level === 'debug',
     coreServices: coreServices(scheduler),
     version,

@@ -110,6 +110,16 @@ export const server = group('Where the server listens, and who may connect.', {
       doc: 'Address at which other instances and nodes reach this one, to fetch audio. Needed behind a proxy. Unset: the address it listens on if that is a loopback one; otherwise audio goes to nodes inline.',
     }),
   ),
+  base_path: text({
+    default: '',
+    pattern: /^(\/[A-Za-z0-9._~-]+)*$/,
+    allowed: 'a path like "/lingua", without a slash at its end',
+    doc: 'Path that a proxy leaves in front of every request and socket, e.g. "/lingua"; this server removes it. Empty: none, or the proxy removes it.',
+  }),
+  console: boolean({
+    default: true,
+    doc: 'Serves the web console at `/`. Its files contain no data: what a person sees and may do depends on their token.',
+  }),
   anonymous: list({
     of: choice({ choices: ['session', 'node', 'operator'], default: 'session', doc: '' }),
     default: [],

@@ -20,7 +20,9 @@ import { addOperatorRoutes } from '../routes/operator-routes.ts';
 import { addPoolReloadRoute } from '../routes/pool-reload-route.ts';
 import { addStatsRoute } from '../routes/stats-route.ts';
 import { addTranslateRoute } from '../routes/translate-route.ts';
+import { stripBasePath, stripUpgrades } from './base-path.ts';
 import { createConnectionCloser } from './close-connections.ts';
+import { addConsole } from './console.ts';
 import { addCors } from './cors.ts';
 import { createRoutes } from './declare-route.ts';
 import { addDocs } from './docs.ts';
@@ -66,6 +68,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     requestIdHeader: false,
     // HEAD on a long poll would fetch jobs and drop them.
     exposeHeadRoutes: false,
+    rewriteUrl: ({ url = '/' }) => stripBasePath(settings.basePath, url),
     routerOptions: { maxParamLength: MAX_PATH_PART_LENGTH },
     frameworkErrors: (error, request, reply) => {
       handleError(error, request as never, reply as never);
@@ -76,6 +79,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
   app.server.setTimeout(0);
   closeStalledConnections(app.server, clock, SILENT_CONNECTION_MS);
   limitPipelining(app.server, services.meter);
+  stripUpgrades(app.server, settings.basePath);
   const closeConnections = createConnectionCloser(app.server, clock);
   const waits = createWaits({ max: settings.maxWaits, meter: services.meter });
   const routes = createRoutes(app, services);
@@ -101,6 +105,8 @@ export function createHttpServer(services: HttpServices): HttpServer {
   }
   if (settings.corsOrigins.length > 0) addCors(app, settings.corsOrigins);
   if (settings.hasDocs) addDocs(app, settings.version ?? '0.0.0');
+  const { consoleFolder: folder, basePath } = settings;
+  if (folder !== undefined) addConsole(app, { folder, basePath });
   app.after(() => {
     addDispatchRoute(routes, services, readDispatch);
     addTranslateRoute(routes, services, readDispatch, waits);

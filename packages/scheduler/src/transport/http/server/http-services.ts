@@ -52,6 +52,10 @@ export interface HttpSettings {
   /** One log line per request, at debug. */
   readonly logsRequests: boolean;
   readonly hasDocs: boolean;
+  /** Where the built console is; absent: none is served. */
+  readonly consoleFolder?: string | undefined;
+  /** What a proxy leaves in front of every path; empty, or with a leading and without a trailing slash. */
+  readonly basePath: string;
   readonly coreServices: CoreServices;
   readonly version?: string;
   readonly instanceId?: string;
@@ -69,6 +73,7 @@ export const HTTP_DEFAULTS: HttpSettings = {
   corsOrigins: [],
   logsRequests: false,
   hasDocs: true,
+  basePath: '',
   coreServices: {},
 };
 
