@@ -251,13 +251,14 @@ export function nodeRecordsContract(
         const { nodeId, generation } = record;
         const expectLast = (version: number) =>
           eventually(timed, async () => expect(received.at(-1)).toEqual({ nodeId, generation, version }));
-        await here.post(record, SHORT_MS);
+        await here.post(record, LONG_MS);
         await expectLast(1);
-        await here.post({ ...record, version: 2 }, SHORT_MS);
+        await here.post({ ...record, version: 2 }, LONG_MS);
         await expectLast(2);
         const before = received.length;
+        await here.post(record, LONG_MS);
+        // Last, because a record that expired before the next call would return with a notice.
         await here.seen({ ...record, version: 2 }, SHORT_MS, AT + 1);
-        await here.post(record, SHORT_MS);
         await timed.advance(SHORT_MS + edgeOf(timed));
         expect(received).toHaveLength(before);
         await here.seen({ ...record, version: 2 }, LONG_MS, AT + 2);
