@@ -122,7 +122,7 @@ describe('a scenario', () => {
       'own.toml: fleet.languages_per_node: must be at most 3',
     ],
     [
-      'a language nobody has, in the second of the mix',
+      'a language that no node has, in the second of the mix',
       WHOLE.replace('share = 1', 'share = 1\nsource = "fr"\ntarget = "en"'),
       'own.toml: mix[1].source: must be one of en, zh, ja, not "fr"',
     ],

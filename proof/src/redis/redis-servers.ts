@@ -41,13 +41,13 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   };
 }
 
-/** Whoever is broken off does not come to stop what it started. */
+/** A process that is interrupted has no time to stop its servers. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Somebody else may take a port between finding it free and listening on it. */
+/** Another process may take a port between finding it free and listening on it: try again. */
 export async function startRedisServer(flags: readonly string[] = [], triesLeft = 5): Promise<RedisServer> {
   try {
     return await tryServer(flags);

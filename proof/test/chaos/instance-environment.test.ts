@@ -20,13 +20,13 @@ describe('the environment of an instance', () => {
     const code =
       'console.log(JSON.stringify([Date.now(), +new Date(), performance.timeOrigin + performance.now(), +new Date(5)]))';
     const before = Date.now();
-    const told = JSON.parse(await inside(code, { CHAOS_CLOCK_AHEAD_MS: String(aheadMs) })) as number[];
+    const received = JSON.parse(await inside(code, { CHAOS_CLOCK_AHEAD_MS: String(aheadMs) })) as number[];
     const tookMs = Date.now() - before;
-    for (const at of told.slice(0, 3)) {
+    for (const at of received.slice(0, 3)) {
       expect(at - aheadMs - before).toBeGreaterThan(-5);
       expect(at - aheadMs - before).toBeLessThan(tookMs + 5);
     }
-    expect(told[3]).toBe(5);
+    expect(received[3]).toBe(5);
   });
 
   it('redirects connections to a port without notice', async () => {

@@ -66,7 +66,7 @@ describe('a reported command', () => {
 describe('a watch over servers', () => {
   it('counts scripts, reads split messages, reconnects, and keeps no long line', async () => {
     const { digest } = sendingScript();
-    const told = (to: string, body: string): string =>
+    const received = (to: string, body: string): string =>
       `${line('2.0', ['evalsha', digest, ...sending(to, body).slice(2)])}\n`;
     const sockets: Socket[] = [];
     const server = createServer((socket) => {
@@ -81,14 +81,14 @@ describe('a watch over servers', () => {
     const watch = watchCalls([(server.address() as { port: number }).port]);
     onTestFinished(() => watch.stop());
     await eventually(() => sockets[0]);
-    const text = told('host-b', message('host-a'));
+    const text = received('host-b', message('host-a'));
     sockets[0]?.write(`+OK\r\n${text.slice(0, 40)}`);
     sockets[0]?.write(text.slice(40));
-    sockets[0]?.write(told('host-c', message('host-a', 'z'.repeat(1_000_000))));
+    sockets[0]?.write(received('host-c', message('host-a', 'z'.repeat(1_000_000))));
     await eventually(() => watch.seen().messages.length === 2);
     sockets[0]?.destroy();
     await eventually(() => sockets[1]);
-    sockets[1]?.write(told('host-d', message('host-b')));
+    sockets[1]?.write(received('host-d', message('host-b')));
     await eventually(() => watch.seen().messages.length === 3);
     expect(watch.seen().messages.map(({ from, to }) => `${from} ${to}`)).toEqual([
       'host-a host-b',

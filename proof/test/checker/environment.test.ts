@@ -200,9 +200,9 @@ describe('I8 and I9 in a history', () => {
     const words = [accepted('r', 'j'), delivered(1, 0)].map(
       (each) => ({ ...each, instance: 'i' }) as UntimedEvent,
     );
-    for (const told of words) {
-      expect(check(alone, [until, told])).toEqual([]);
-      expect(check(alone, [until + 1, told])).toHaveLength(1);
+    for (const received of words) {
+      expect(check(alone, [until, received])).toEqual([]);
+      expect(check(alone, [until + 1, received])).toHaveLength(1);
     }
     const refused = { kind: 'refused', client: 'c', request: 'r', code: 'X', instance: 'i' } as const;
     expect(check(alone, [until + 1, refused])).toEqual([]);
@@ -248,14 +248,14 @@ describe('I2 in what is left', () => {
     ['a live lease', { name: 'v1:nodes:{node:n}:reserved', liveLeases: 1 }],
     ['a job that stays for ever', { name: 'v1:jobs:{job:x}:fsm' }],
     ['a job that stays too long', { name: 'v1:jobs:{job:x}:fsm', ttlMs: 3_600_000 }],
-    ['mail nobody fetched', { name: 'v1:nodes:{node:n}:mailbox', size: 2, ttlMs: 1_000 }],
+    ['mailbox entries that were not fetched', { name: 'v1:nodes:{node:n}:mailbox', size: 2, ttlMs: 1_000 }],
     ['an entry in an inbox that stays', { name: 'streams:{instance:alive}:inbox', size: 7, lingering: 1 }],
     ['a dead letter', { name: 'streams:{instance:alive}:dlq', size: 1 }],
     ['a dead letter of the dead', { name: 'streams:{instance:gone}:dlq', size: 1, ttlMs: 1_000 }],
     ['the inbox of a dead instance', { name: 'streams:{instance:gone}:inbox', size: 0 }],
     ['the index of a dead instance', { name: 'v1:schedulers:{instance:gone}:jobs', size: 0 }],
     ['a key of no kind', { name: 'v1:whatever' }],
-    ['a key that nobody writes any more', { name: 'v1:nodes:{node:n}:owner', ttlMs: 9_000 }],
+    ['a key that no code writes any more', { name: 'v1:nodes:{node:n}:owner', ttlMs: 9_000 }],
   ])('is broken by %s', (_name, key) => {
     expect(check(key).violations).toMatchObject([{ invariant: 'I2 no leak', about: [key.name] }]);
   });

@@ -205,10 +205,10 @@ describe('I4 in a history', () => {
   });
 
   it('is broken by a record with another outcome', () => {
-    const told = [asked('r'), done('n', 'j'), done('m', 'j', 2), result('r', 'n', 'j')] as const;
-    expect(check(...told, record('j', 'RELEASED', { node: 'm', attempt: 2 })).violations).toHaveLength(1);
-    expect(check(...told, record('j', 'RELEASED')).violations).toHaveLength(1);
-    expect(check(...told, record('j', 'RELEASED', { node: 'n', attempt: 1 })).violations).toEqual([]);
+    const received = [asked('r'), done('n', 'j'), done('m', 'j', 2), result('r', 'n', 'j')] as const;
+    expect(check(...received, record('j', 'RELEASED', { node: 'm', attempt: 2 })).violations).toHaveLength(1);
+    expect(check(...received, record('j', 'RELEASED')).violations).toHaveLength(1);
+    expect(check(...received, record('j', 'RELEASED', { node: 'n', attempt: 1 })).violations).toEqual([]);
   });
 
   it('allows a job to succeed after its session got a missing result', () => {

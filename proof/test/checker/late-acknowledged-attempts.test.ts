@@ -73,7 +73,7 @@ it.each<[string, readonly (readonly [number, UntimedEvent])[]]>([
       [CAME_AT + 10, calledOff('n')],
     ],
   ],
-  ['is called off although nobody acknowledged the first', [[CAME_AT + 10, calledOff('m')]]],
+  ['is called off although the first was not acknowledged', [[CAME_AT + 10, calledOff('m')]]],
   [
     'is called off before the first is acknowledged',
     [

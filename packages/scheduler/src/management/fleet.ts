@@ -73,7 +73,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
   const share = createShare({ maxChars: SHARED_CHARS });
   const understood = createTextMap<NodeProfile>({ maxChars: SHARED_CHARS });
   /** One registration needs its profile several times, and turning a long report into text is the expensive part. */
-  const lately = new WeakMap<
+  const lastProfiles = new WeakMap<
     CapabilityReport,
     { readonly traits: NodeTraits; readonly profile: NodeProfile }
   >();
@@ -207,13 +207,13 @@ export function createFleet(deps: RegistryDeps): Fleet {
     shareHardware: share<Hardware>,
 
     profileOf(report, traits) {
-      const last = lately.get(report);
+      const last = lastProfiles.get(report);
       if (last?.traits === traits) return last.profile;
       const { models, services, serviceStates, types, languages } = report;
       const text = [models, services, serviceStates, types, languages, traits].map(textOf).join('\n');
       const profile = understood.get(text) ?? share(understand(report, traits, settings.profile));
       understood.set(text, profile);
-      lately.set(report, { traits, profile });
+      lastProfiles.set(report, { traits, profile });
       return profile;
     },
 

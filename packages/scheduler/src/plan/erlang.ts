@@ -23,7 +23,7 @@ export function erlangC(slots: number, offered: number, serviceMs: number): Erla
   if (offered >= slots) return NEVER_ENDING;
   const lost = erlangB(slots, offered);
   const waitProbability = lost / (1 - (offered / slots) * (1 - lost));
-  // Whoever waits does so for an exponential time with this mean.
+  // A job that waits does so for an exponential time with this mean.
   const meanOfWaitersMs = serviceMs / (slots - offered);
   return {
     waitProbability,

@@ -47,7 +47,7 @@ const LONGEST_USUAL_SECONDS = 14_400;
 const WARM_UP_SERVICE_TIMES = 8;
 const COUNTED_SERVICE_TIMES = 20;
 const [FEWER, MORE] = [2, 3];
-/** Nobody can see a smaller part in as many jobs as are simulated. */
+/** The simulated jobs are too few to show a smaller part. */
 const LEAST_PART = 1e-6;
 
 /** With fewer no fleet can be judged, however large: a p99 of them is hardly more than the worst, or services have hardly ended. */
@@ -113,7 +113,7 @@ export async function findFleet(options: {
   readonly length: Length;
   readonly seed: string;
   readonly interrupted?: AbortSignal | undefined;
-  /** Told of each size that was simulated. */
+  /** Called for each size that was simulated. */
   readonly simulated?: ((size: JudgedSize) => void) | undefined;
 }): Promise<FoundFleet | undefined> {
   const { workload, target, length, seed, interrupted } = options;

@@ -23,7 +23,7 @@ import { createSeededIds } from './kernel/seeded-ids.ts';
 import type { Workload } from './workload.ts';
 
 const NO_METER: Meter = { count() {}, gauge() {}, observe() {} };
-/** Nobody asks for a job again, so none need be kept. */
+/** No caller reads a settled job again, so few are kept. */
 const MOST_RETAINED = 100;
 /** No service time of a plan comes near it: jobs that time out are no question of how many nodes there are. */
 const TIMEOUT_IN_SERVICE_TIMES = 1_000;

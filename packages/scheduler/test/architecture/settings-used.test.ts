@@ -1,4 +1,4 @@
-/** A setting that nobody reads is a promise that nobody keeps. Names that several groups have, or that are words of the code, are found anywhere. */
+/** A setting that no code reads has no effect. Names that several groups have, or that are words of the code, are found anywhere. */
 import { expect, it } from 'vitest';
 import { filesUnder } from './source-files.ts';
 
@@ -18,7 +18,7 @@ const readers = sources
   .map(({ text }) => text)
   .join('\n');
 
-it('every setting is read by somebody, or says that it has no effect', () => {
+it('every setting is read by the code, or says that it has no effect', () => {
   const unread = new Set(declared.filter((name) => !new RegExp(`\\b${name}\\b`).test(readers)));
   expect(declared.length).toBeGreaterThan(100);
   expect([...unread].filter((name) => !WITHOUT_CHOICE.has(name))).toEqual([]);

@@ -28,7 +28,7 @@ export const PACKAGES = readdirSync(join(ROOT, 'packages'));
 /** What is shipped, of all packages. */
 export const sources = PACKAGES.flatMap((name) => filesUnder(`packages/${name}/src`, '.ts'));
 
-/** Everything in TypeScript that somebody wrote: sources, tests, benchmarks, proofs. */
+/** Every TypeScript file written by hand: sources, tests, benchmarks, proofs. */
 export const written = ['packages', 'bench', 'proof'].flatMap((folder) => filesUnder(folder, '.ts'));
 
 const STATEMENT = /^[ \t]*(?:import|export)\b[^;'"]*?\bfrom\s*['"]([^'"]+)['"]/gm;

@@ -26,8 +26,8 @@ describe.each([
     connections = [
       connectRedis(redis.settings, { name: 'here' }),
       connectRedis(redis.settings, { name: 'there' }),
-      connectRedis(redis.settings, { name: 'ear-here', isListening: true }),
-      connectRedis(redis.settings, { name: 'ear-there', isListening: true }),
+      connectRedis(redis.settings, { name: 'subscriber-here', isListening: true }),
+      connectRedis(redis.settings, { name: 'subscriber-there', isListening: true }),
     ];
     await Promise.all(connections.map((connection) => whenReady(connection, START_MS)));
   }, START_MS);

@@ -37,7 +37,7 @@ describe.each([
   beforeAll(async () => {
     servers = await startServers();
     connection = connectRedis(servers.settings, { name: 'contracts' });
-    subscriber = connectRedis(servers.settings, { name: 'contracts-ear', isListening: true });
+    subscriber = connectRedis(servers.settings, { name: 'contracts-subscriber', isListening: true });
     await Promise.all([whenReady(connection, START_MS), whenReady(subscriber, START_MS)]);
   }, START_MS);
 

@@ -165,8 +165,8 @@ describe('backpressure for the legacy web client', () => {
       web.letGo();
       return web.of('backpressure').length >= 3;
     });
-    for (const told of web.of('backpressure'))
-      expect(told).toMatchObject({ action: 'PAUSE', resume_after_ms: 100 });
+    for (const received of web.of('backpressure'))
+      expect(received).toMatchObject({ action: 'PAUSE', resume_after_ms: 100 });
     // The send times count; a busy machine may receive two at once, but never more than the time allows.
     const mostByNow = 1 + (performance.now() - startedAt) / 480;
     expect(web.of('backpressure').length).toBeLessThanOrEqual(mostByNow);

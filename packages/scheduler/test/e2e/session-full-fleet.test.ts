@@ -4,12 +4,12 @@ import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode, type LegacyNode, TRANSLATED } from './support/legacy-node.ts';
 import { joinSdkNode } from './support/sdk-node.ts';
 import {
+  type Frame,
   openSession,
   resume,
   type SessionClient,
   sessionUrl,
   spoken,
-  type Told,
   utterance,
 } from './support/session-client.ts';
 import { echo, holdEachJob } from './support/session-jobs.ts';
@@ -58,9 +58,9 @@ describe('a session whose fleet is full', () => {
       session.send(utterance(session, 0));
       return session.of('backpressure').some(({ action }) => action === 'PAUSE');
     });
-    const told = session.of('backpressure');
-    expect(told.map(({ action }) => action)).toEqual(['SLOW_DOWN', 'PAUSE']);
-    for (const { resume_after_ms: resume } of told) expect(resume).toBe(2_000);
+    const received = session.of('backpressure');
+    expect(received.map(({ action }) => action)).toEqual(['SLOW_DOWN', 'PAUSE']);
+    for (const { resume_after_ms: resume } of received) expect(resume).toBe(2_000);
   });
 
   it('many utterances at once give no backpressure while slots are free', async () => {
@@ -255,7 +255,7 @@ describe('the utterances of one session', () => {
   });
 });
 
-const isTranslation = ({ type }: Told): boolean => type === 'translation_result';
+const isTranslation = ({ type }: Frame): boolean => type === 'translation_result';
 
 function chiSquare(counts: readonly number[]): number {
   const expected = counts.reduce((sum, count) => sum + count, 0) / counts.length;

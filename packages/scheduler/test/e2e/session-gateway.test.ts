@@ -112,9 +112,9 @@ describe('an utterance', () => {
     session.send(chunk(session, 1));
     session.send(chunk(session, 2, { is_final: true }));
     await session.outcome();
-    const told = session.frames.filter(({ utterance_index: index }) => index === 0);
-    expect(new Set(told.flatMap(({ trace_id: id }) => id ?? [])).size).toBe(1);
-    expect(new Set(told.flatMap(({ job_id: id }) => id ?? [])).size).toBe(1);
+    const received = session.frames.filter(({ utterance_index: index }) => index === 0);
+    expect(new Set(received.flatMap(({ trace_id: id }) => id ?? [])).size).toBe(1);
+    expect(new Set(received.flatMap(({ job_id: id }) => id ?? [])).size).toBe(1);
   });
 
   it('asr_partial follows the node’s reports, the last one final', async () => {

@@ -129,8 +129,8 @@ describe('an utterance', () => {
     session.send(once);
     await held.job();
     session.send(once);
-    const told = { utterance_index: 0, request_id: 'req-once' };
-    expect(await session.next('utterance_accepted', 2)).toMatchObject(told);
+    const received = { utterance_index: 0, request_id: 'req-once' };
+    expect(await session.next('utterance_accepted', 2)).toMatchObject(received);
     held.finish();
     await session.outcome();
     session.send(once);
@@ -209,7 +209,9 @@ describe('an utterance', () => {
     const { session } = await startServed();
     session.send(utterance(session, Number.MAX_SAFE_INTEGER));
     session.send(utterance(session, 1));
-    const indices = [await session.outcome(1), await session.outcome(2)].map((told) => told.utterance_index);
+    const indices = [await session.outcome(1), await session.outcome(2)].map(
+      (received) => received.utterance_index,
+    );
     expect(indices.map(Number.isSafeInteger)).toEqual([true, true]);
   });
 });

@@ -4,11 +4,11 @@ import { createFixture, READY_REPORT, SDK_TRAITS } from './registry-fixture.ts';
 
 describe('the loss of a socket', () => {
   it('removes the node from selection before its jobs are retried', async () => {
-    const { readyNode, registry, told, news } = createFixture();
+    const { readyNode, registry, events, news } = createFixture();
     const { generation } = await readyNode();
     news();
     registry.disconnected('node-1', generation);
-    expect(told).toMatchObject([
+    expect(events).toMatchObject([
       { event: 'changed', view: { isConnected: false, isFresh: true, health: 'ready' } },
       { event: 'disconnected', nodeId: 'node-1', graceMs: 0 },
     ]);
@@ -54,12 +54,12 @@ describe('the loss of a socket', () => {
   });
 
   it('of a replaced connection changes nothing', async () => {
-    const { readyNode, registry, told, news } = createFixture();
+    const { readyNode, registry, events, news } = createFixture();
     const old = await readyNode();
     const fresh = await readyNode();
     news();
     registry.disconnected('node-1', old.generation);
-    expect(told).toEqual([]);
+    expect(events).toEqual([]);
     expect(registry.get('node-1')).toMatchObject({
       view: { isConnected: true },
       generation: fresh.generation,

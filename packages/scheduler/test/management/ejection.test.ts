@@ -116,10 +116,10 @@ describe('the fleet', () => {
   }
 
   it('publishes an ejection to selection once', async () => {
-    const { fail, told, news, counts } = await fleetOf(4);
+    const { fail, events, news, counts } = await fleetOf(4);
     news();
     fail('node-1');
-    expect(told).toMatchObject([{ event: 'changed', view: { nodeId: 'node-1', isEjected: true } }]);
+    expect(events).toMatchObject([{ event: 'changed', view: { nodeId: 'node-1', isEjected: true } }]);
     expect(counts.get('scheduler_node_ejections_total')).toBe(1);
   });
 
@@ -175,9 +175,9 @@ describe('the fleet', () => {
   });
 
   it('ignores outcomes of unknown nodes', () => {
-    const { registry, told } = createFixture();
+    const { registry, events } = createFixture();
     registry.recordPlacement('node-9', NO_USE);
     registry.recordOutcome('node-9', 'failed', NO_USE);
-    expect(told).toEqual([]);
+    expect(events).toEqual([]);
   });
 });

@@ -9,11 +9,11 @@ const FIGURES = { cpuPercent: 10, gpuPercent: 20, memoryPercent: 30, runningJobs
 
 describe('a heartbeat that changes only the load', () => {
   it('publishes the load and nothing else', async () => {
-    const { readyNode, beat, told, news } = createFixture();
+    const { readyNode, beat, events, news } = createFixture();
     await readyNode();
     news();
     await beat({ resources: { ...FIGURES, cpuPercent: 55, runningJobs: 3 } });
-    expect(told).toEqual([{ event: 'loaded', nodeId: 'node-1', load: { used: 3, max: 4 } }]);
+    expect(events).toEqual([{ event: 'loaded', nodeId: 'node-1', load: { used: 3, max: 4 } }]);
   });
 
   it('calls the ledger once and declares nothing', async () => {
@@ -49,9 +49,9 @@ describe('a heartbeat that changes only the load', () => {
 
 describe('a heartbeat', () => {
   it('before a registration is answered and changes nothing', async () => {
-    const { beat, told, counts } = createFixture();
+    const { beat, events, counts } = createFixture();
     expect(await beat()).toEqual({ kind: 'unknown_node' });
-    expect(told).toEqual([]);
+    expect(events).toEqual([]);
     expect(counts.get('scheduler_heartbeats_total')).toBe(1);
   });
 
@@ -85,23 +85,23 @@ describe('a heartbeat', () => {
   });
 
   it('declares changed slots to the ledger', async () => {
-    const { readyNode, beat, told, news, calls } = createFixture();
+    const { readyNode, beat, events, news, calls } = createFixture();
     await readyNode({ traits: SDK_TRAITS });
     news();
     calls.length = 0;
     await beat({ slots: 2 });
     expect(calls).toEqual(['declare', 'reconcile']);
-    expect(told).toContainEqual({ event: 'loaded', nodeId: 'node-1', load: { used: 0, max: 2 } });
+    expect(events).toContainEqual({ event: 'loaded', nodeId: 'node-1', load: { used: 0, max: 2 } });
   });
 
   it('that makes the node ready updates the ledger before selection', async () => {
-    const { join, beat, registry, told, calls } = createFixture();
+    const { join, beat, registry, events, calls } = createFixture();
     await join();
-    told.length = 0;
+    events.length = 0;
     calls.length = 0;
     await beat();
     expect(calls[0]).toBe('declare');
-    expect(told.slice(0, 2)).toMatchObject([
+    expect(events.slice(0, 2)).toMatchObject([
       { event: 'changed', view: { health: 'ready' } },
       { event: 'statusChanged', health: 'ready', reason: 'healthy' },
     ]);

@@ -1,4 +1,4 @@
-/** How a node gets in, what it is told, and why it may be refused. */
+/** How a node registers, which events follow, and why it may be refused. */
 import { describe, expect, it } from 'vitest';
 import type { Direction } from '../../src/domain/language.ts';
 import { aRegistration, createFixture, READY_REPORT, SDK_TRAITS } from './registry-fixture.ts';
@@ -17,9 +17,9 @@ describe('a registration', () => {
   });
 
   it('publishes the view, then the load, then the connection', async () => {
-    const { join, told } = createFixture();
+    const { join, events } = createFixture();
     await join({ runningJobIds: ['job-1'] });
-    expect(told).toMatchObject([
+    expect(events).toMatchObject([
       { event: 'changed', view: { nodeId: 'node-1', health: 'registering', isFresh: true, slots: 4 } },
       { event: 'loaded', nodeId: 'node-1', load: { used: 1, max: 4 } },
       { event: 'connected', nodeId: 'node-1', runningJobIds: ['job-1'] },
@@ -86,16 +86,16 @@ describe('a registration', () => {
 
 describe('a registration is refused', () => {
   it('for an unknown schema version', async () => {
-    const { registry, told } = createFixture();
+    const { registry, events } = createFixture();
     for (const schemaVersion of ['1.0', '2.0']) {
       expect(await registry.register(aRegistration({ schemaVersion }))).toMatchObject({ kind: 'registered' });
     }
-    told.length = 0;
+    events.length = 0;
     expect(await registry.register(aRegistration({ schemaVersion: '3.0' }))).toMatchObject({
       kind: 'refused',
       code: 'INVALID_CAPABILITY_SCHEMA',
     });
-    expect(told).toEqual([]);
+    expect(events).toEqual([]);
   });
 
   it('without a GPU, if one is required', async () => {

@@ -47,7 +47,7 @@ export const SETTINGS: ManagementSettings = {
   marks: { ttlMs: 60_000, debounceMs: 5_000, probeTimeoutMs: 60_000, maxPerNode: 64, maxKnown: 1_000 },
 };
 
-export type Told =
+export type FixtureEvent =
   | { event: 'changed'; view: NodeView }
   | { event: 'loaded'; nodeId: string; load: Load }
   | { event: 'removed'; nodeId: string }
@@ -91,7 +91,7 @@ export function createFixture(
 ) {
   const settings = { ...SETTINGS, ...change };
   const clock = createManualClock();
-  const told: Told[] = [];
+  const events: FixtureEvent[] = [];
   const counts = new Map<string, number>();
   const gauges = new Map<string, number>();
   const broken = new Set<string>();
@@ -126,22 +126,22 @@ export function createFixture(
     },
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     events: {
-      changed: (view) => told.push({ event: 'changed', view }),
-      loaded: (nodeId, load) => told.push({ event: 'loaded', nodeId, load }),
-      removed: (nodeId) => told.push({ event: 'removed', nodeId }),
-      ordered: (nodeId, order) => told.push({ event: 'ordered', nodeId, order }),
+      changed: (view) => events.push({ event: 'changed', view }),
+      loaded: (nodeId, load) => events.push({ event: 'loaded', nodeId, load }),
+      removed: (nodeId) => events.push({ event: 'removed', nodeId }),
+      ordered: (nodeId, order) => events.push({ event: 'ordered', nodeId, order }),
       statusChanged: (nodeId, health, reason) =>
-        told.push({ event: 'statusChanged', nodeId, health, reason }),
-      disconnected: (nodeId, graceMs) => told.push({ event: 'disconnected', nodeId, graceMs }),
-      connected: (nodeId, runningJobIds) => told.push({ event: 'connected', nodeId, runningJobIds }),
+        events.push({ event: 'statusChanged', nodeId, health, reason }),
+      disconnected: (nodeId, graceMs) => events.push({ event: 'disconnected', nodeId, graceMs }),
+      connected: (nodeId, runningJobIds) => events.push({ event: 'connected', nodeId, runningJobIds }),
     },
     settings,
     markedElsewhere,
   });
   running.push(registry);
 
-  const of = <E extends Told['event']>(event: E) =>
-    told.filter((entry): entry is Extract<Told, { event: E }> => entry.event === event);
+  const of = <E extends FixtureEvent['event']>(event: E) =>
+    events.filter((entry): entry is Extract<FixtureEvent, { event: E }> => entry.event === event);
 
   async function join(registration: Partial<Registration> = {}) {
     const outcome = await registry.register(aRegistration(registration));
@@ -155,7 +155,7 @@ export function createFixture(
     registry,
     clock,
     settings,
-    told,
+    events,
     of,
     broken,
     calls,
@@ -174,8 +174,8 @@ export function createFixture(
       );
       return () => open();
     },
-    /** The names of what was told since the last call. */
-    news: () => told.splice(0).map(({ event }) => event),
+    /** The names of the events since the last call. */
+    news: () => events.splice(0).map(({ event }) => event),
     view: (nodeId: string) => registry.get(nodeId)?.view,
     health: (nodeId: string) => registry.get(nodeId)?.view.health,
     /** Registers and answers with the outcome, which must be a success. */

@@ -4,7 +4,7 @@ import { COLD_REPORT, createFixture, SDK_TRAITS } from './registry-fixture.ts';
 
 describe('silence', () => {
   it('makes a node stale after three intervals, and then offline', async () => {
-    const { readyNode, clock, view, told, news } = createFixture({ heartbeatIntervalMs: 13_500 });
+    const { readyNode, clock, view, events, news } = createFixture({ heartbeatIntervalMs: 13_500 });
     await readyNode({ traits: SDK_TRAITS });
     news();
     await clock.advance(40_000);
@@ -13,7 +13,7 @@ describe('silence', () => {
     expect(view('node-1')).toMatchObject({ isFresh: false, health: 'ready' });
     await clock.advance(5_000);
     expect(view('node-1')).toMatchObject({ isFresh: false, health: 'offline' });
-    expect(told).toMatchObject([
+    expect(events).toMatchObject([
       { event: 'changed', view: { isFresh: false, health: 'ready' } },
       { event: 'changed', view: { isFresh: false, health: 'offline' } },
       { event: 'statusChanged', health: 'offline', reason: 'heartbeat_timeout' },
@@ -150,7 +150,7 @@ describe('a node that stays offline', () => {
   });
 
   it('is not published again by a late answer after its removal', async () => {
-    const { clock, join, beat, registry, hold, of, told } = createFixture();
+    const { clock, join, beat, registry, hold, of, events } = createFixture();
     const { generation } = await join();
     const open = hold('declare');
     void beat({ generation });
@@ -158,10 +158,10 @@ describe('a node that stays offline', () => {
     registry.disconnected('node-1', generation);
     await clock.advance(610_000);
     expect(of('removed')).toHaveLength(1);
-    told.length = 0;
+    events.length = 0;
     open();
     await clock.advance(0);
-    expect(told).toEqual([]);
+    expect(events).toEqual([]);
   });
 
   it('is unknown to a heartbeat during its removal', async () => {

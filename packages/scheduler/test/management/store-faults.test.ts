@@ -1,4 +1,4 @@
-/** When a store is away: nothing is half done, nobody is blamed, and everything heals by itself. */
+/** While a store is unreachable no change is half done, no node is degraded, and work resumes by itself. */
 import { describe, expect, it } from 'vitest';
 import { aRegistration, COLD_REPORT, createFixture, READY_REPORT } from './registry-fixture.ts';
 
@@ -7,10 +7,10 @@ const REFUSED = { kind: 'refused', code: 'SCHEDULER_DEPENDENCY_DOWN' };
 describe('a registration while a store does not answer', () => {
   for (const call of ['claim', 'declare', 'reconcile']) {
     it(`fails when "${call}" fails, and changes nothing`, async () => {
-      const { registry, broken, told, nodeIdClaims, ledger, counts } = createFixture();
+      const { registry, broken, events, nodeIdClaims, ledger, counts } = createFixture();
       broken.add(call);
       expect(await registry.register(aRegistration({ runningJobIds: [] }))).toMatchObject(REFUSED);
-      expect(told).toEqual([]);
+      expect(events).toEqual([]);
       expect(registry.get('node-1')).toBeUndefined();
       expect(await nodeIdClaims.current('node-1')).toBeUndefined();
       expect((await ledger.loads(['node-1'])).size).toBe(0);

@@ -66,7 +66,7 @@ describe('the formula', () => {
     expect(erlangNodes({ ...WORKLOAD, maxWaitMs: 0 }, { ...TARGET, refused: 0.01 })).toBe(9);
   });
 
-  it('ends also if nobody at all may be refused', () => {
+  it('ends if no job may be refused', () => {
     expect(erlangNodes({ ...WORKLOAD, maxWaitMs: 0 }, { waitP99Ms: 0, refused: 0 })).toBeGreaterThan(9);
   });
 });
@@ -82,7 +82,7 @@ describe('the time to settle', () => {
     expect(jobs(5)).toBeGreaterThan(1_000 * jobs(6));
   });
 
-  it('is bounded where nobody waits for long', () => {
+  it('is bounded if no job waits for long', () => {
     expect(jobs(5, { maxWaitMs: 0 })).toBe(10);
     expect(jobs(5, { maxWaitMs: 400 })).toBeLessThan(jobs(5) / 100);
   });

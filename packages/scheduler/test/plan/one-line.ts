@@ -1,4 +1,4 @@
-/** Slots as a textbook has them: one line, first come, first served, whoever is free takes the next. No scheduler in it. */
+/** Slots as a textbook has them: one line, first come, first served; a free slot takes the next job. It contains no scheduler. */
 import { createTraffic, type Workload } from '../../src/plan/workload.ts';
 
 export interface Line {

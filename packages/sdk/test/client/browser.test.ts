@@ -12,15 +12,15 @@ import { startScriptedScheduler } from './support/scripted-scheduler.ts';
 const PAGE = `<!doctype html><title>client</title><script type="module">
   import { openSession } from '/client.js';
   window.begin = (url, token) => {
-    const told = { opened: [], heard: [], ended: [], errors: [], losses: [] };
+    const received = { opened: [], heard: [], ended: [], errors: [], losses: [] };
     const session = openSession({ url, token, srcLang: 'en', tgtLang: 'de', timings: { quickMs: 10, firstMs: 20 } });
-    session.on('open', ({ resumed }) => told.opened.push(resumed));
-    session.on('result', ({ textAsr }) => told.heard.push(textAsr));
-    session.on('error', ({ code, isFatal, message }) => told.errors.push([code, isFatal, message]));
-    session.on('disconnected', ({ reason }) => told.losses.push(reason));
-    session.on('closed', ({ isAcknowledged }) => told.ended.push(isAcknowledged));
+    session.on('open', ({ resumed }) => received.opened.push(resumed));
+    session.on('result', ({ textAsr }) => received.heard.push(textAsr));
+    session.on('error', ({ code, isFatal, message }) => received.errors.push([code, isFatal, message]));
+    session.on('disconnected', ({ reason }) => received.losses.push(reason));
+    session.on('closed', ({ isAcknowledged }) => received.ended.push(isAcknowledged));
     window.session = session;
-    window.told = told;
+    window.received = received;
     window.say = (text) => session.sendAudio(new TextEncoder().encode(text));
   };
 </script>`;
@@ -54,7 +54,7 @@ function pathOf(program: string): string {
   return path;
 }
 
-interface Told {
+interface Received {
   readonly opened: boolean[];
   readonly heard: string[];
   readonly ended: boolean[];
@@ -62,9 +62,9 @@ interface Told {
   readonly losses: string[];
 }
 
-const told = (page: Page): Promise<Told> => page.evaluate('told');
-const eventually = <K extends keyof Told>(page: Page, what: K, expected: Told[K]): Promise<void> =>
-  expect.poll(async () => (await told(page))[what], { timeout: 60_000, interval: 20 }).toEqual(expected);
+const received = (page: Page): Promise<Received> => page.evaluate('received');
+const eventually = <K extends keyof Received>(page: Page, what: K, expected: Received[K]): Promise<void> =>
+  expect.poll(async () => (await received(page))[what], { timeout: 60_000, interval: 20 }).toEqual(expected);
 
 it('a session in a browser is resumed, restarted, and gets each result once', async () => {
   const script = createAnsweringScript();
@@ -95,7 +95,7 @@ it('a session in a browser is resumed, restarted, and gets each result once', as
 
   await page.evaluate(`session.settled().then(() => session.close())`);
   await eventually(page, 'ended', [true]);
-  expect((await told(page)).heard).toHaveLength(3);
+  expect((await received(page)).heard).toHaveLength(3);
   expect(scheduler.refused).toEqual([]);
   expect(faults).toEqual([]);
 });
@@ -126,7 +126,7 @@ it('a browser distinguishes a wrong token, a wrong path and an unreachable serve
 
   await page.evaluate(`begin('ws://127.0.0.1:1/ws/session')`);
   await expect
-    .poll(async () => (await told(page)).losses[0], { timeout: 60_000 })
+    .poll(async () => (await received(page)).losses[0], { timeout: 60_000 })
     .toContain('cannot be reached');
   await page.evaluate('session.close()');
 });

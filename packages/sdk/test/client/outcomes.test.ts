@@ -175,17 +175,17 @@ describe('listeners', () => {
         throw new Error('this too');
       },
     });
-    const told: string[] = [];
+    const received: string[] = [];
     session.on('result', () => {
       throw new Error('at once');
     });
     session.on('result', () => Promise.reject(new Error('later')) as never);
-    session.on('result', ({ textTranslated }) => told.push(textTranslated));
+    session.on('result', ({ textTranslated }) => received.push(textTranslated));
     scheduler.send(result(0));
     await scheduler.caughtUp();
     clock.advance(50);
     await scheduler.caughtUp();
-    expect(told).toEqual(['said 0']);
+    expect(received).toEqual(['said 0']);
     expect(faults.map(([error, { type }]) => [String(error), type])).toEqual([
       ['Error: at once', 'result'],
       ['Error: later', 'result'],
@@ -196,9 +196,9 @@ describe('listeners', () => {
 
   it('a removed listener is not called, also during an event', async () => {
     const { scheduler, session } = await startSession();
-    const told: string[] = [];
+    const received: string[] = [];
     const listener = ({ textAsr }: SessionEvent<'result'>): void => {
-      told.push(textAsr);
+      received.push(textAsr);
     };
     session.on('result', listener);
     const stop = session.on('result', listener);
@@ -209,6 +209,6 @@ describe('listeners', () => {
     stop();
     scheduler.send(result(1));
     await scheduler.caughtUp();
-    expect(told).toEqual(['heard 0', 'heard 0', 'heard 1']);
+    expect(received).toEqual(['heard 0', 'heard 0', 'heard 1']);
   });
 });

@@ -166,9 +166,9 @@ it('a stopping node waits for running jobs', async () => {
 it('start() rejects when the node is stopped before it registered', async () => {
   const { node } = await prepareNode({}, { acknowledges: () => false });
   const started = node.start();
-  const told = expect(started).rejects.toThrow('before it was registered');
+  const received = expect(started).rejects.toThrow('before it was registered');
   await node.stop();
-  await told;
+  await received;
 });
 
 it('throwing callbacks do not affect the node', async () => {

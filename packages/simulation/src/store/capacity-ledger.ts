@@ -29,7 +29,7 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Sh
       on(nodeId, 'declare-node', (shard) => {
         const now = shard.now();
         const { nodes, leases } = shard.state;
-        const node = nodes.get(nodeId, now) ?? { ...NOBODY };
+        const node = nodes.get(nodeId, now) ?? { ...NO_NODE };
         const { reported = 0, released = 0, claim: before = 0 } = node.capacity ?? {};
         const isOutdated = claim > 0 && claim < Math.max(before, node.generation ?? 0);
         if (node.capacity === undefined || !isOutdated)
@@ -179,7 +179,7 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Sh
   };
 }
 
-const NOBODY: StoredNode = { capacity: undefined, credential: undefined, generation: undefined };
+const NO_NODE: StoredNode = { capacity: undefined, credential: undefined, generation: undefined };
 
 const loadOf = ({ slots, reported, released }: Capacity, held: number): Load => ({
   used: Math.max(held, reported - released),
@@ -197,7 +197,7 @@ function reconcile(
 ): Load | undefined {
   const now = shard.now();
   const { nodes, leases: all, marks: allMarks } = shard.state;
-  const { capacity, generation = 0 } = nodes.get(nodeId, now) ?? NOBODY;
+  const { capacity, generation = 0 } = nodes.get(nodeId, now) ?? NO_NODE;
   if (capacity === undefined) return undefined;
   if (claim !== undefined && claim < Math.max(capacity.claim, generation))
     return loadOf(capacity, liveOf(shard, nodeId, now));

@@ -195,7 +195,7 @@ function findStuck(
   return found;
 }
 
-/** Whoever else claimed it in between has it: it is not idle any more. */
+/** A message that another reader claimed in between is not idle any more. */
 function claim(
   shard: Shard,
   instanceId: string,
@@ -231,7 +231,7 @@ function bury(
     if (dead.entries.size <= maxDead) break;
     dead.entries.delete(oldest);
   }
-  // Whoever was gone and is back keeps its dead letters for good again.
+  // The dead letters of an instance that came back have no expiry any more.
   deadLetters.put(instanceId, dead);
   return true;
 }

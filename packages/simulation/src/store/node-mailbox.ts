@@ -40,7 +40,7 @@ export function createNodeMailbox<T>(deps: {
     );
     const entries = taken.map(({ body }) => body as MailboxEntry<T>);
     if (!isAborted(signal)) return entries;
-    // Whoever asked has gone in the meantime: back to where they were.
+    // The caller aborted in the meantime: put the entries back.
     await Promise.all(
       taken.map((each, at) => putEntry(nodeId, { ...each, ttlMs: ttlUntil(entries[at]?.expiresAt ?? 0) })),
     );
@@ -102,7 +102,7 @@ function put(
   }
   if (box.has(jobId)) return 'queued';
   if (turn === LAST && box.size >= max) return 'full';
-  // Nobody could fetch it any more.
+  // The entry has expired: no node can fetch it.
   if (ttlMs <= 0) return 'queued';
   // Also after entries that a reader holds and may give back.
   box.set(jobId, { turn: turn === LAST ? shard.micros() : turn, expiresAt: now + ttlMs, body });

@@ -126,24 +126,24 @@ describe('a failover', () => {
 
   it('notifies each watcher at its own time, with what lies on the shard', async () => {
     const { store, here, there, node, other, time, jobOn } = await start();
-    const told: { at: number; who: string; what: Affected }[] = [];
+    const received: { at: number; who: string; what: Affected }[] = [];
     const returned: string[] = [];
     for (const { machine, store: own } of [here, there]) {
       own.watch('somebody', {
-        changed: (what) => told.push({ at: time.now(), who: machine.name, what }),
+        changed: (what) => received.push({ at: time.now(), who: machine.name, what }),
         returned: () => returned.push(machine.name),
       });
     }
     await time.runUntil(time.now() + 2_000);
-    expect([told, returned]).toEqual([[], []]);
+    expect([received, returned]).toEqual([[], []]);
     store.failOver(0, { lossMs: 0, awayMs: 1_000 });
     const backAt = time.now() + 1_000;
     await time.runUntil(backAt);
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
     await time.runUntil(backAt + 2_000);
-    expect(told.map(({ who }) => who).sort()).toEqual(['here', 'there']);
-    expect(new Set(told.map(({ at }) => at)).size).toBe(2);
-    for (const { at, what } of told) {
+    expect(received.map(({ who }) => who).sort()).toEqual(['here', 'there']);
+    expect(new Set(received.map(({ at }) => at)).size).toBe(2);
+    for (const { at, what } of received) {
       expect(at - backAt).toBeLessThan(1_000);
       expect([what.node(node), what.node(other)]).toEqual([true, false]);
       expect(what.job(jobOn(0, 0).jobId)).toBe(true);

@@ -38,9 +38,9 @@ describe('moving hash slots', () => {
 
   it('notify watchers as if writes might be lost, and lose none', async () => {
     const { store, here, node, other, time, answered } = await start();
-    const told: boolean[][] = [];
+    const received: boolean[][] = [];
     here.store.watch('somebody', {
-      changed: (what) => told.push([what.node(node), what.node(other)]),
+      changed: (what) => received.push([what.node(node), what.node(other)]),
       returned() {},
     });
     await answered(here.store.ledger.reserve(node, 'job:1', TTL_MS));
@@ -48,7 +48,7 @@ describe('moving hash slots', () => {
     await time.runUntil(time.now() + 1_000);
     store.endMove(0);
     await time.runUntil(time.now() + 1_000);
-    expect(told).toEqual([
+    expect(received).toEqual([
       [true, false],
       [true, false],
     ]);

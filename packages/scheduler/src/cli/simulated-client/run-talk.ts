@@ -37,7 +37,8 @@ export async function runTalk(argv: readonly string[], io: CommandIo): Promise<n
   function printEvents(pair: number): (event: TalkEvent) => void {
     const isPrinted = talk.sessions <= MOST_PRINTED;
     return (event) => {
-      if (event.kind === 'outcome' && event.told.latencyMs !== undefined) latencies.add(event.told.latencyMs);
+      if (event.kind === 'outcome' && event.report.latencyMs !== undefined)
+        latencies.add(event.report.latencyMs);
       if (talk.isJson) io.out(eventJson(pair, event));
       else if (isPrinted) io.out(eventLine(pair, event, talk.languages));
     };

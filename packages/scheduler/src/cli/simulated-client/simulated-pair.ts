@@ -93,11 +93,11 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
     texts?: { recognised: string; translated: string },
   ): void {
     const jobId = 'job_id' in message ? message.job_id : undefined;
-    const told = tally.outcome({ utteranceIndex, requestId, jobId, missing }, Date.now());
+    const report = tally.outcome({ utteranceIndex, requestId, jobId, missing }, Date.now());
     onEvent({
       kind: 'outcome',
       index: utteranceIndex,
-      told,
+      report,
       ...(texts !== undefined && { texts }),
       ...(missing !== undefined && { missing }),
     });

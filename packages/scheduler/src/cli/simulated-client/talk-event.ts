@@ -7,7 +7,7 @@ export type TalkEvent =
   | {
       readonly kind: 'outcome';
       readonly index: number;
-      readonly told: OutcomeReport;
+      readonly report: OutcomeReport;
       /** Absent: there is no translation, and `missing` is the reason. */
       readonly texts?: { readonly recognised: string; readonly translated: string };
       readonly missing?: string;
@@ -22,7 +22,7 @@ export function eventLine(pair: number, event: TalkEvent, languages: readonly [s
   const who = `pair ${pair}`;
   switch (event.kind) {
     case 'outcome':
-      return `${who}  ${speakerOf(event.told.said, languages)}  #${event.index}  ${whatCame(event)}${costs(event.told)}`;
+      return `${who}  ${speakerOf(event.report.said, languages)}  #${event.index}  ${whatCame(event)}${costs(event.report)}`;
     case 'disconnected':
       return `${who}  connection lost (${event.code}); they continue talking`;
     case 'unreached':

@@ -10,7 +10,7 @@ import type { NodeId } from '../ids.ts';
 export const UNNUMBERED = -1;
 
 /** The id of no node. A text like all others, so comparing costs nothing. */
-const NOBODY: NodeId = '\u0000';
+const NO_NODE: NodeId = '\u0000';
 
 export class NodeNumbers {
   private readonly numbers = new Map<NodeId, number>();
@@ -20,7 +20,7 @@ export class NodeNumbers {
   private readonly keepers: number[] = [];
   private readonly free: number[] = [];
   /** The last looked-up node: usually the next one, too. */
-  private lastId = NOBODY;
+  private lastId = NO_NODE;
   private last = UNNUMBERED;
 
   find(nodeId: NodeId): number {
@@ -66,7 +66,7 @@ export class NodeNumbers {
   }
 
   private forgetLast(): void {
-    this.lastId = NOBODY;
+    this.lastId = NO_NODE;
     this.last = UNNUMBERED;
   }
 

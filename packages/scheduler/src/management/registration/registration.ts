@@ -77,7 +77,12 @@ export function createRegistrations(
     return (await ledger.reconcile(nodeId, report)) ?? load;
   }
 
-  function settle(registration: Registration, claim: Claim, told: NodeCapacity, load: Load): RegisterOutcome {
+  function settle(
+    registration: Registration,
+    claim: Claim,
+    capacity: NodeCapacity,
+    load: Load,
+  ): RegisterOutcome {
     const { nodeId, generation, isReturning } = claim;
     const known = fleet.nodes.get(nodeId);
     if (known !== undefined && known.generation > generation) {
@@ -112,7 +117,7 @@ export function createRegistrations(
     marks.claimed(node, before);
     node.resources = admission.resources;
     node.slots = admission.slots;
-    node.declared = { ...told, claim: generation };
+    node.declared = { ...capacity, claim: generation };
     fleet.move(node, admission.health);
     void fleet.publish(node); // the answer contains the health, so it is not sent again
     events.loaded(nodeId, load);
@@ -136,7 +141,7 @@ export function createRegistrations(
 
   async function enter(registration: Registration): Promise<RegisterOutcome> {
     let claim: Claim | undefined;
-    let told: NodeCapacity;
+    let capacity: NodeCapacity;
     let load: Load;
     try {
       const answer = await claimId(registration);
@@ -145,7 +150,7 @@ export function createRegistrations(
       const known = fleet.nodes.get(claim.nodeId);
       const context = { profileOf, settings, now: clock.now() };
       const admission = prepareAdmission(known, registration, claim, context);
-      told = admission.capacity;
+      capacity = admission.capacity;
       load = await tellLedger(claim, admission, registration);
     } catch (cause) {
       meter.count('scheduler_dependency_down_total');
@@ -153,7 +158,7 @@ export function createRegistrations(
       if (claim !== undefined) await takeBack(claim);
       return refuse('SCHEDULER_DEPENDENCY_DOWN', 'the store did not answer; register again shortly');
     }
-    return settle(registration, claim, told, load);
+    return settle(registration, claim, capacity, load);
   }
 
   async function admit(registration: Registration): Promise<RegisterOutcome> {

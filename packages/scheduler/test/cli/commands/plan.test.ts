@@ -114,11 +114,11 @@ describe('lingua plan', () => {
 
   it('prints the same JSON for the same seed', async () => {
     const { out, err } = await plan(...SHORT, '--json', '--spare-nodes', '3', '--instance-rate', '200/s');
-    const told = JSON.parse(out);
-    expect(told.nodes).toBe(told.nodes_for_load + 3);
-    expect([told.instances_for_load, told.instances]).toEqual([3, 4]);
-    const enough = told.sizes.filter((size: { verdict: string }) => size.verdict === 'enough');
-    expect(enough[0].nodes).toBe(told.nodes_for_load);
+    const received = JSON.parse(out);
+    expect(received.nodes).toBe(received.nodes_for_load + 3);
+    expect([received.instances_for_load, received.instances]).toEqual([3, 4]);
+    const enough = received.sizes.filter((size: { verdict: string }) => size.verdict === 'enough');
+    expect(enough[0].nodes).toBe(received.nodes_for_load);
     expect(enough[0].wait_ms.p99).toBeLessThanOrEqual(10);
     expect(err).toBe((await answer()).err);
   });

@@ -8,7 +8,7 @@ async function refusal(...argv: string[]) {
   const io = createTerminal();
   io.interrupt();
   const status = await runCommand(argv, io);
-  return { status, told: io.errors.join('\n') };
+  return { status, received: io.errors.join('\n') };
 }
 
 it.each([
@@ -19,9 +19,9 @@ it.each([
   ['bla', '--help lists the options'],
 ])('refuses the unknown argument %s with a suggestion', async (word, advice) => {
   for (const command of ['serve', 'demo']) {
-    const { status, told } = await refusal(command, '--port', '0', '--set', 'log.level=silent', word);
+    const { status, received } = await refusal(command, '--port', '0', '--set', 'log.level=silent', word);
     expect(status).toBe(2);
-    expect(told).toBe(`lingua ${command}: "${word}" is not expected here; ${advice}`);
+    expect(received).toBe(`lingua ${command}: "${word}" is not expected here; ${advice}`);
   }
 });
 
@@ -29,6 +29,6 @@ it.each([
   ['--nope', 'there is no option --nope (--help lists the options)'],
   ['--confg=x', 'there is no option --confg; did you mean --config? (--help lists the options)'],
   ['-x', 'there is no option -x (--help lists the options)'],
-])('refuses the unknown option %s with a suggestion', async (option, told) => {
-  expect(await refusal('serve', option)).toEqual({ status: 2, told: `lingua serve: ${told}` });
+])('refuses the unknown option %s with a suggestion', async (option, received) => {
+  expect(await refusal('serve', option)).toEqual({ status: 2, received: `lingua serve: ${received}` });
 });

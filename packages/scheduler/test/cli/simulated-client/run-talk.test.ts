@@ -44,19 +44,19 @@ it('resumes its sessions after lost connections, without losses', async () => {
   const app = await startFleet();
   const io = createTerminal();
   const talk = runTalk(['--url', app.url, '--seconds', '0', '--cut-every', '0.2', '--json', ...QUICK], io);
-  const told = () => io.lines.map((line) => JSON.parse(line));
-  await eventually(() => expect(told().filter(({ event }) => event === 'resumed')).not.toHaveLength(0));
-  const before = told().length;
+  const received = () => io.lines.map((line) => JSON.parse(line));
+  await eventually(() => expect(received().filter(({ event }) => event === 'resumed')).not.toHaveLength(0));
+  const before = received().length;
   await eventually(() =>
     expect(
-      told()
+      received()
         .slice(before)
         .filter(({ event }) => event === 'outcome'),
     ).not.toHaveLength(0),
   );
   io.interrupt();
   expect(await talk).toBe(0);
-  const summary = told().at(-1);
+  const summary = received().at(-1);
   expect(summary).toMatchObject({
     event: 'summary',
     sessions: 2,

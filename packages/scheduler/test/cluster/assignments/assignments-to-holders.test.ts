@@ -206,9 +206,9 @@ describe('the holder of a node', () => {
   it('is replaced after its death by an instance that reports `undeliverable`', async () => {
     const { messaging, driver, unread } = await unreadAssignment();
     const c = await messaging.join('c');
-    const heir = withNodes(messaging, c);
+    const successor = withNodes(messaging, c);
     for (const body of await unread()) await c.bus.receive(body);
-    expect(heir.reported).toMatchObject([{ kind: 'undeliverable', reason: 'no_connection' }]);
+    expect(successor.reported).toMatchObject([{ kind: 'undeliverable', reason: 'no_connection' }]);
     expect(driver.reported).toEqual([]);
   });
 });

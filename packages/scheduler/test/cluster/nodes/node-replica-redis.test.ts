@@ -32,8 +32,8 @@ describe('the node replica on one Redis', () => {
     connections = [
       connectRedis(redis.settings, { name: 'a' }),
       connectRedis(redis.settings, { name: 'b' }),
-      connectRedis(redis.settings, { name: 'ear-a', isListening: true }),
-      connectRedis(redis.settings, { name: 'ear-b', isListening: true }),
+      connectRedis(redis.settings, { name: 'subscriber-a', isListening: true }),
+      connectRedis(redis.settings, { name: 'subscriber-b', isListening: true }),
     ];
     await Promise.all(connections.map((connection) => whenReady(connection, START_MS)));
   }, START_MS);

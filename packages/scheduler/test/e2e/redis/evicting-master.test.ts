@@ -23,14 +23,14 @@ it(
     await replica.config('SET', 'maxmemory-policy', 'allkeys-lru');
     redis.master.signal('SIGKILL');
 
-    const told = `Redis 127.0.0.1:${redis.replica.port} has maxmemory-policy allkeys-lru`;
+    const received = `Redis 127.0.0.1:${redis.replica.port} has maxmemory-policy allkeys-lru`;
     await eventually(async () => {
       const { body } = await instance.get<{ warnings: string[] }>('/api/v1/cluster');
-      return body.warnings.some((warning) => warning.startsWith(told));
+      return body.warnings.some((warning) => warning.startsWith(received));
     });
     expect(await gauge()).toBe('1');
     const lines = instance.log.map((line) => JSON.parse(line) as { level: number | string; msg: string });
-    const errors = lines.filter(({ msg }) => msg.startsWith(told));
+    const errors = lines.filter(({ msg }) => msg.startsWith(received));
     expect(errors).toEqual([expect.objectContaining({ level: expect.toSatisfy(isError) })]);
     expect(errors[0]?.msg).toContain('CONFIG SET maxmemory-policy noeviction');
     expect((await instance.get('/health/ready')).status).toBe(200);

@@ -8,7 +8,7 @@ import { expect, onTestFinished } from 'vitest';
 import WebSocket, { type ClientOptions } from 'ws';
 import { eventually } from '../../support/eventually.ts';
 
-export type Told = Readonly<Record<string, unknown>> & { readonly type: string };
+export type Frame = Readonly<Record<string, unknown>> & { readonly type: string };
 
 export interface SessionClientOptions {
   /** As `sessionUrl` returns it. */
@@ -20,19 +20,19 @@ export interface SessionClientOptions {
 export interface SessionClient {
   readonly ws: WebSocket;
   /** All frames of the scheduler, oldest first. */
-  readonly frames: readonly Told[];
+  readonly frames: readonly Frame[];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
   opened(): Promise<void>;
   send(frame: Readonly<Record<string, unknown>>): void;
   sendText(text: string): void;
-  of(type: string): readonly Told[];
+  of(type: string): readonly Frame[];
   /** The frame of that type and number, from 1, as soon as it has arrived. */
-  next(type: string, count?: number): Promise<Told>;
+  next(type: string, count?: number): Promise<Frame>;
   /** The outcome of that number, from 1, in the order of arrival. */
-  outcome(count?: number): Promise<Told>;
-  outcomes(): readonly Told[];
+  outcome(count?: number): Promise<Frame>;
+  outcomes(): readonly Frame[];
   /** Opens a session and returns its acknowledgement. */
-  init(fields?: Readonly<Record<string, unknown>>): Promise<Told>;
+  init(fields?: Readonly<Record<string, unknown>>): Promise<Frame>;
   sessionId(): string;
   /** Resolves when everything sent before was handled. */
   handled(): Promise<void>;
@@ -59,10 +59,10 @@ export const INIT = {
   sample_rate: 16_000,
 } as const;
 
-const isOutcome = ({ type }: Told): boolean => type === 'translation_result' || type === 'missing_result';
+const isOutcome = ({ type }: Frame): boolean => type === 'translation_result' || type === 'missing_result';
 
 export function connectSession(options: SessionClientOptions): SessionClient {
-  const frames: Told[] = [];
+  const frames: Frame[] = [];
   const flaws: string[] = [];
   const ws = new WebSocket(options.url, {
     ...options.socket,
@@ -76,7 +76,7 @@ export function connectSession(options: SessionClientOptions): SessionClient {
   ws.on('message', (data, isBinary) => {
     const text = data.toString();
     const parsed = parseSchedulerToSession(text);
-    const frame = JSON.parse(text) as Told;
+    const frame = JSON.parse(text) as Frame;
     if (isBinary) flaws.push('a binary frame');
     if (parsed.kind === 'invalid') flaws.push(`${parsed.problem.path} ${parsed.problem.message}: ${text}`);
     if (Object.values(frame).includes(null)) flaws.push(`a field that is absent is null: ${text}`);
@@ -148,11 +148,11 @@ export function connectSession(options: SessionClientOptions): SessionClient {
   return client;
 }
 
-const typesOf = (frames: readonly Told[]): string =>
+const typesOf = (frames: readonly Frame[]): string =>
   JSON.stringify(frames.map(({ type, event, code }) => event ?? code ?? type));
 
 /** Per connection and session: no outcome twice, none before an earlier one. */
-function expectOrder(frames: readonly Told[]): void {
+function expectOrder(frames: readonly Frame[]): void {
   const last = new Map<unknown, number>();
   for (const frame of frames.filter(isOutcome)) {
     const index = frame.utterance_index as number;

@@ -5,9 +5,9 @@
  */
 import {
   connectSession,
+  type Frame,
   type SessionClient,
   type SessionClientOptions,
-  type Told,
 } from './session-client.ts';
 
 export interface WebClientOptions extends SessionClientOptions {
@@ -24,10 +24,10 @@ export interface WebClient extends SessionClient {
   /** The seq of the next chunk. */
   seq(): number;
   beat(): void;
-  play(result: Told): void;
-  playEnd(result: Told): void;
+  play(result: Frame): void;
+  playEnd(result: Frame): void;
   /** Errors, each of which is an alert on the screen. */
-  alerts(): readonly Told[];
+  alerts(): readonly Frame[];
 }
 
 const PACKETS = 13;
@@ -66,7 +66,7 @@ export async function openWebClient(options: WebClientOptions): Promise<WebClien
   const send = (isFinal: boolean, payload: string, sessionId = client.sessionId()): void =>
     client.send({ type: 'audio_chunk', session_id: sessionId, seq: seq++, is_final: isFinal, payload });
 
-  const about = ({ session_id, trace_id, group_id }: Told) => ({ session_id, trace_id, group_id });
+  const about = ({ session_id, trace_id, group_id }: Frame) => ({ session_id, trace_id, group_id });
   const web: WebClient = {
     ...client,
     speak(sound = 1, sessionId) {

@@ -18,7 +18,7 @@ interface Sealed {
   isHeard: boolean;
 }
 
-type Told = { readonly kind: 'accepted' | 'outcome'; readonly sealed: Sealed };
+type Received = { readonly kind: 'accepted' | 'outcome'; readonly sealed: Sealed };
 type Chunk = Extract<Frame, { kind: 'chunk' }>;
 
 interface ServerSession {
@@ -57,7 +57,7 @@ export function createModelScheduler(
 ): ModelScheduler {
   let session = newSession();
   let up: Frame[] = [];
-  let down: Told[] = [];
+  let down: Received[] = [];
   let now = 0;
   let lastSeq = 0;
   let sentHere = new Set<number>();
@@ -161,16 +161,16 @@ export function createModelScheduler(
       down.push({ kind: 'outcome', sealed });
     },
     hear() {
-      const told = down.shift();
-      if (told === undefined) return;
-      const { acceptance, tokens } = told.sealed;
-      if (told.kind === 'accepted') {
+      const received = down.shift();
+      if (received === undefined) return;
+      const { acceptance, tokens } = received.sealed;
+      if (received.kind === 'accepted') {
         outbox.accepted(acceptance);
         for (const each of tokens) knownHere.add(each);
         if (acceptance.firstSeq !== undefined) noteCuts(tokens);
       } else {
         outbox.settled(acceptance.utteranceIndex);
-        told.sealed.isHeard = true;
+        received.sealed.isHeard = true;
         heard.push(...tokens);
         for (const each of tokens) owed.delete(each);
       }
@@ -183,10 +183,10 @@ export function createModelScheduler(
       if (isResumed) {
         const again = repeatsAcceptances ? unheard : [];
         down = [
-          ...again.map((sealed): Told => ({ kind: 'accepted', sealed })),
+          ...again.map((sealed): Received => ({ kind: 'accepted', sealed })),
           ...unheard
             .filter(({ isAnswered }) => isAnswered)
-            .map((sealed): Told => ({ kind: 'outcome', sealed })),
+            .map((sealed): Received => ({ kind: 'outcome', sealed })),
         ];
       } else {
         session = newSession();

@@ -1,4 +1,4 @@
-/** Simulation: the indexes of each instance's jobs on its shard: those it drives and those it settled lately. */
+/** Simulation: the indexes of each instance's jobs on its shard: those it drives and those it settled recently. */
 import type {
   IndexChanges,
   IndexScripts,

@@ -17,7 +17,7 @@ import type { Shard } from '../servers/shard.ts';
 import type { StoredJob } from '../servers/shard-state.ts';
 import type { Shelf } from '../servers/shelf.ts';
 
-const NOBODY: readonly string[] = [];
+const NO_IDS: readonly string[] = [];
 
 const isUnbound = ({ boundUntil }: StoredJob, now: number): boolean =>
   boundUntil !== undefined && boundUntil <= now;
@@ -38,7 +38,7 @@ export function admitJob(
     record: draft,
     revision: draft.timeline.length,
     driver: by.driver,
-    watchers: NOBODY,
+    watchers: NO_IDS,
     isSettled: false,
     boundUntil: undefined,
   };
@@ -228,8 +228,8 @@ export function restoreJob(
   if (held !== undefined) {
     if (held.driver !== by.driver && held.driver !== by.former)
       return { kind: 'driven_elsewhere', driver: held.driver };
-    const [known, told] = [held.record.fence?.attempt ?? 0, job.fence?.attempt ?? 0];
-    const isBehind = known < told || (known === told && held.revision < by.revision);
+    const [known, given] = [held.record.fence?.attempt ?? 0, job.fence?.attempt ?? 0];
+    const isBehind = known < given || (known === given && held.revision < by.revision);
     if (!isBehind || (held.isSettled && by.left === undefined)) {
       shelf.put(key, { ...held, driver: by.driver }, shelf.until(key, now));
       return { kind: 'kept' };
@@ -242,7 +242,7 @@ export function restoreJob(
     record: job,
     revision: by.revision,
     driver: by.driver,
-    watchers: held?.watchers ?? NOBODY,
+    watchers: held?.watchers ?? NO_IDS,
     isSettled: settles || held?.isSettled === true,
     boundUntil: settles ? now + (by.left?.leaseMs ?? 0) : held?.boundUntil,
   };

@@ -85,9 +85,9 @@ export function jobFromFields(flat: readonly (string | number | null)[]): Stored
 
 /** Names of instances, each followed by a line break. */
 export const watchersOf = (text: string | number | null | undefined): readonly string[] =>
-  typeof text === 'string' && text !== '' ? text.split('\n').slice(0, -1) : NOBODY;
+  typeof text === 'string' && text !== '' ? text.split('\n').slice(0, -1) : NO_IDS;
 
-const NOBODY: readonly string[] = [];
+const NO_IDS: readonly string[] = [];
 
 const entryText = ({ state, at, attempt, nodeId, reason }: TimelineEntry): string =>
   JSON.stringify([state, at, attempt, nodeId ?? null, reason ?? null]);

@@ -17,11 +17,11 @@ const COMMAND_TIMEOUT_MS = 3_000;
 
 async function timed(run: () => Promise<unknown>) {
   const begunAt = performance.now();
-  const told = await run().then(
+  const received = await run().then(
     () => ({ isAnswered: true, wasUnsent: false }),
     (fault: unknown) => ({ isAnswered: false, wasUnsent: isUnsent(fault) }),
   );
-  return { ...told, ms: performance.now() - begunAt };
+  return { ...received, ms: performance.now() - begunAt };
 }
 
 describe.each([

@@ -20,7 +20,7 @@ let connections: RedisConnection[] = [];
 beforeAll(async () => {
   redis = await startRedis();
   connections = [
-    connectRedis(redis.settings, { name: 'board' }),
+    connectRedis(redis.settings, { name: 'node-records' }),
     connectRedis(redis.settings, { name: 'subscriber', isListening: true }),
   ];
   await Promise.all(connections.map((each) => whenReady(each, START_MS)));
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 it('presence has the format "ts=<ms>;region=<region>" and its own expiry', async () => {
   const [connection, subscriber] = connections as [RedisConnection, RedisConnection];
-  const keys = createKeys('sheet-keys');
+  const keys = createKeys('record-keys');
   const nodeRecords = createNodeRecords({ connection, subscriber, keys, forgetAfterMs: HOUR_MS });
   const posted = nodeRecordFor({ region: 'eu-1' });
   const { nodeId, generation } = posted;
@@ -59,7 +59,7 @@ it('presence has the format "ts=<ms>;region=<region>" and its own expiry', async
 
 it('the owner key names the holder and expires with the capabilities', async () => {
   const [connection, subscriber] = connections as [RedisConnection, RedisConnection];
-  const keys = createKeys('sheet-owner');
+  const keys = createKeys('record-owner');
   const nodeRecords = createNodeRecords({ connection, subscriber, keys, forgetAfterMs: HOUR_MS });
   const held = (instanceId: string, generation: number) =>
     nodeRecordFor({ nodeId: 'node-o', generation, holder: { instanceId, incarnation: 'one' } });

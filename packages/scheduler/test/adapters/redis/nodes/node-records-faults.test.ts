@@ -24,7 +24,7 @@ describe('node records on a Cluster', () => {
 
   beforeAll(async () => {
     redis = await startCluster();
-    connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'board' });
+    connection = connectRedis({ ...redis.settings, ...SHORT_TIMEOUTS }, { name: 'node-records' });
     subscriber = connectRedis(
       { ...redis.settings, ...SHORT_TIMEOUTS },
       { name: 'subscriber', isListening: true },
