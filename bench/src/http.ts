@@ -128,6 +128,7 @@ async function startScheduler() {
     ids: createIdSource({ clock: systemClock, digestsRequests: false }),
     meter,
     log: quiet,
+    audit: { record() {} },
     clock: systemClock,
     readiness: () => ({ isReady: true, reasons: [] }),
     settings: httpSettings(config, 'bench', undefined),

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { createAudioFetcher } from '../adapters/http/audio-fetcher.ts';
 import { createPrometheusMeter } from '../adapters/prometheus/meter.ts';
+import { createAuditLog } from '../adapters/system/audit-log.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import { createEventLoopProbe } from '../adapters/system/event-loop.ts';
 import { createIdSource } from '../adapters/system/id-source.ts';
@@ -67,6 +68,7 @@ export function createApp(deps: AppDeps): App {
   const loop = createEventLoopProbe();
   const observation = createObservation({ config, clock, meter, log, loop, shared });
   const tools = { config, clock, ids, meter, log, slow: observation.slow };
+  const audit = createAuditLog({ file: config.audit.file, instanceId, clock, meter, log });
   const sockets = createNodeSockets({ clock });
   const inputAudio = createInputAudio({ config, log, isSingleInstance: shared === undefined });
   const core = createCore({
@@ -93,6 +95,7 @@ export function createApp(deps: AppDeps): App {
   });
   const { http, socketServer, phase, gate } = createServers({
     tenancy: core.tenancy,
+    audit,
     ...tools,
     ...observation.watched({ registry, sessions }),
     jobs,
@@ -150,6 +153,7 @@ export function createApp(deps: AppDeps): App {
       observation.stop();
       await multiInstance?.stop();
       await traces?.stop();
+      await audit.close();
     },
     drainTimeoutMs: config.server.drain_timeout_ms,
     drains: () => {
@@ -167,8 +171,15 @@ export function createApp(deps: AppDeps): App {
     sessions,
     reader,
     registry,
-    reload: pools.reload,
+    async reload() {
+      audit.reopen();
+      const reload = await pools.reload();
+      const result = reload.kind === 'reloaded' ? 'done' : 'failed';
+      audit.record({ action: 'reload', result, who: 'signal' });
+      return reload;
+    },
     async start() {
+      await audit.open();
       await traces?.start();
       const address = await http.listen({ host: config.server.host, port: config.server.port });
       const base = inputAudio.serve(address);

@@ -5,6 +5,7 @@ import type { ForwardReports } from '../cluster/holder/forward-reports.ts';
 import type { Config } from '../config/settings.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
+import type { AuditLog } from '../ports/audit-log.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EndpointCaller } from '../ports/endpoint-caller.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -41,6 +42,7 @@ export function createServers(parts: {
   readonly metrics: NonNullable<HttpServices['metrics']>;
   readonly slow: SlowWatch;
   readonly log: Log;
+  readonly audit: AuditLog;
   readonly registry: NodeRegistry;
   readonly jobs: RunningJobService;
   /** Forwards reports of jobs that other instances drive; absent in a single instance. */
@@ -87,6 +89,7 @@ export function createServers(parts: {
     ids,
     meter,
     log,
+    audit: parts.audit,
     clock,
     audio: parts.audio,
     cluster: parts.cluster,

@@ -20,11 +20,18 @@ export async function readConfig(
   const toml = file.kind === 'text' ? { text: file.text, path } : undefined;
   const loaded = loadConfig({ ...options, toml });
   if (loaded.kind !== 'ok') return loaded;
-  const keyed = await readKeyFile(loaded, dirname(path));
+  const keyed = await readKeyFile(withAuditPath(loaded, dirname(path)), dirname(path));
   return keyed.kind === 'ok' ? readTokenFiles(keyed, dirname(path)) : keyed;
 }
 
 type Loaded = Extract<LoadResult, { kind: 'ok' }>;
+
+/** Like the paths of other files: relative to the configuration file. */
+function withAuditPath(loaded: Loaded, folder: string): Loaded {
+  const { audit } = loaded.config;
+  if (audit.file === 'off' || audit.file === 'stdout') return loaded;
+  return { ...loaded, config: { ...loaded.config, audit: { file: resolve(folder, audit.file) } } };
+}
 
 async function readKeyFile(loaded: Loaded, folder: string): Promise<LoadResult> {
   const { server } = loaded.config;

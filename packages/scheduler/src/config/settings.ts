@@ -5,7 +5,7 @@ import * as dispatch from './settings/dispatch.ts';
 import { loadBalancer } from './settings/load-balancer.ts';
 import { modelNotAvailable, nodeHealth } from './settings/node-health.ts';
 import { pools } from './settings/pools.ts';
-import { log, server } from './settings/server.ts';
+import { audit, log, server } from './settings/server.ts';
 import {
   asrRerun,
   coreServices,
@@ -28,6 +28,7 @@ import { tenantLimits, tenants } from './settings/tenants.ts';
 export const settings = group('', {
   server,
   log,
+  audit,
   session,
   model_hub: modelHub,
   scheduler: group('How work is scheduled.', {

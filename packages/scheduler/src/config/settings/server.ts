@@ -250,3 +250,11 @@ export const log = group('Logs, as JSON lines on standard output.', {
   }),
   pretty: boolean({ default: false, doc: 'Writes readable text instead of JSON.' }),
 });
+
+export const audit = group('The audit log: who did what, as JSON lines apart from the log (security.md).', {
+  file: text({
+    default: 'off',
+    allowed: 'a path, "stdout" or "off"',
+    doc: 'File to which operator actions, refused credentials and reloads are appended; created with mode 0600, opened again after SIGHUP. `stdout`: standard output, where each line begins with `{"audit":`. `off`: none is written.',
+  }),
+});

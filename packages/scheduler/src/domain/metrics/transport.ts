@@ -45,6 +45,19 @@ export const TRANSPORT_METRICS = {
     help: 'Messages and requests refused by a limit, by limit.',
     labels: ['limit'],
   },
+  scheduler_audit_events_total: {
+    kind: 'counter',
+    help: 'Events recorded in the audit log, by result.',
+    labels: ['result'],
+  },
+  scheduler_audit_lost_total: {
+    kind: 'counter',
+    help: 'Events that are missing in the audit log, because its buffer was full or its file not open.',
+  },
+  scheduler_audit_write_failures_total: {
+    kind: 'counter',
+    help: 'Failed writes of the audit log; each is tried again with the next event.',
+  },
   scheduler_trace_spans_exported_total: {
     kind: 'counter',
     help: 'Spans that the trace collector accepted.',

@@ -195,6 +195,29 @@ describe('operator action log', () => {
     ]);
     expect(actionsIn(lines)).toHaveLength(2);
   });
+
+  it('the audit log has who, what, from where and the result', async () => {
+    const { post, audited } = await startServer({ access: { tokens: [...TOKENS, NAMED] } });
+    await post('/api/v1/nodes/node-x/drain', { reason: 'new driver' }, bearer('ann-token'));
+    await post('/v1/job/job-x/cancel', { reason: 'not needed' }, bearer('acme-token'));
+    expect(audited).toEqual([
+      {
+        action: 'drainNode',
+        result: 'refused',
+        who: 'ann',
+        from: '127.0.0.1',
+        target: 'node-x',
+        details: { role: 'operator', tenant_id: undefined, reason: 'new driver', status: 404 },
+      },
+    ]);
+  });
+
+  it('a token without a name is known by 12 digits of its digest', async () => {
+    const tokens = [{ ...NAMED, name: undefined }];
+    const { post, audited } = await startServer({ access: { tokens } });
+    await post('/api/v1/nodes/node-x/drain', {}, bearer('ann-token'));
+    expect(audited).toMatchObject([{ who: `token:${NAMED.sha256.slice(0, 12)}` }]);
+  });
 });
 
 describe('request log', () => {

@@ -10,6 +10,7 @@ import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { createLog } from '../../../src/adapters/system/log.ts';
 import { createClusterReader } from '../../../src/cluster/operators/cluster-reader.ts';
 import { NO_DEAD_LETTERS } from '../../../src/cluster/recovery/dead-letter-service.ts';
+import type { AuditEvent } from '../../../src/ports/audit-log.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Meter } from '../../../src/ports/meter.ts';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
@@ -72,6 +73,7 @@ export async function startServer(options: StartOptions = {}) {
     observe: () => {},
   };
   const lines: string[] = [];
+  const audited: AuditEvent[] = [];
   const partials: unknown[][] = [];
   const log = createLog('debug', { destination: { write: (line) => lines.push(line) } });
   const ids = createIdSource({ clock, digestsRequests: true });
@@ -102,6 +104,7 @@ export async function startServer(options: StartOptions = {}) {
     ids,
     meter,
     log,
+    audit: { record: (event) => audited.push(event) },
     clock,
     readiness: () => readiness,
     audio,
@@ -157,6 +160,7 @@ export async function startServer(options: StartOptions = {}) {
     readiness,
     counts,
     lines,
+    audited,
     partials,
     call,
     get: (path: string, headers?: Record<string, string>) => call('GET', path, undefined, headers),

@@ -30,6 +30,8 @@ export interface RouteOptions {
   /** On the hot path: ordinary bodies bypass the framework's steps. Needs a role and a body. */
   readonly isDirect?: boolean;
   readonly hasHead?: boolean;
+  /** Recorded in the audit log, whoever calls it. */
+  readonly isAudited?: boolean;
   /** An operator's request is logged. Absent: if the role is operator and the method is not GET. */
   readonly isAction?: boolean;
   /** Makes the body before it is validated; a body that is not JSON is given to it as a buffer. */
@@ -63,7 +65,7 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
     declared,
     add(method, path, options, handler) {
       declared.push({ method, path });
-      const { params, query, body, role } = endpointOf(method, path);
+      const { params, query, body, role, operationId } = endpointOf(method, path);
       const answer = handler as Handler<RouteGenericInterface>;
       const direct =
         options.isDirect === true && body !== undefined
@@ -89,7 +91,9 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
         serializerCompiler: ({ httpStatus }) =>
           (httpStatus === '200' ? options.print : undefined) ?? JSON.stringify,
         ...(isOpen(role) ? {} : { onRequest: authorize(services, { ...options, role }, direct) }),
-        ...(isLogged(method, role, options) ? { onResponse: logAction(services.log) } : {}),
+        ...(isLogged(method, role, options)
+          ? { onResponse: logAction(services, { operationId, isAudited: options.isAudited ?? false }) }
+          : {}),
         ...(readBody === undefined ? {} : { preValidation: before(readBody) }),
         handler: answer,
       };
@@ -104,8 +108,11 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
   };
 }
 
-const isLogged = (method: string, role: HttpEndpoint['role'], { isAction }: RouteOptions): boolean =>
-  isAction ?? (role === 'operator' && method !== 'GET');
+const isLogged = (
+  method: string,
+  role: HttpEndpoint['role'],
+  { isAction, isAudited }: RouteOptions,
+): boolean => isAudited ?? isAction ?? (role === 'operator' && method !== 'GET');
 
 /** The framework must send the reply when CORS headers are added. */
 const senderOf = (print: RouteOptions['print'], hasMoreHeaders: boolean): DirectRoute['send'] =>

@@ -9,6 +9,7 @@ import type { CoreServices } from '../../../domain/requirements.ts';
 import type { NodeRegistry } from '../../../management/node-registry.ts';
 import type { StatsReading } from '../../../management/stats/stats-service.ts';
 import type { AudioStore } from '../../../ports/audio-store.ts';
+import type { AuditLog } from '../../../ports/audit-log.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { EndpointCaller } from '../../../ports/endpoint-caller.ts';
 import type { IdSource } from '../../../ports/id-source.ts';
@@ -118,6 +119,7 @@ export interface HttpServices {
   readonly ids: IdSource;
   readonly meter: Meter;
   readonly log: Log;
+  readonly audit: AuditLog;
   readonly clock: Clock;
   /** Called at every dispatch: it must be cheap. */
   readonly readiness: () => Readiness;

@@ -1,20 +1,56 @@
-/** Logs what an operator did: the token's name, the request, its reason and the status. */
+/** Logs and audits what an operator did: the token's name, the request, its reason and the status. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Log } from '../../../ports/log.ts';
+import type { AuditEvent } from '../../../ports/audit-log.ts';
+import type { Principal } from '../../access/gate.ts';
 import { redactUrl } from '../../access/redact-url.ts';
+import type { HttpServices } from './http-services.ts';
+
+/** `token:` and 12 digits of its digest: enough to find the token in the configuration. */
+const MAX_CREDENTIAL = 18;
+
+export interface Action {
+  readonly operationId: string;
+  /** Also if the caller is no operator. */
+  readonly isAudited: boolean;
+}
 
 export const logAction =
-  (log: Log) =>
+  (services: Pick<HttpServices, 'log' | 'audit'>, action: Action) =>
   (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const { principal, method, url } = request;
     // Undefined: the request was refused before the check of its token, or by it.
-    if (principal !== undefined && isByOperator(request)) {
-      const actor = principal.isAnonymous ? 'anonymous' : (principal.tokenName ?? 'a token without a name');
-      const fields = { actor, action: `${method} ${redactUrl(url)}`, reason: reasonIn(request) };
-      log.info({ ...fields, status: reply.statusCode }, 'operator action');
-    }
+    if (request.principal !== undefined) note(services, action, request, reply.statusCode);
     done();
   };
+
+function note(
+  { log, audit }: Pick<HttpServices, 'log' | 'audit'>,
+  { operationId, isAudited }: Action,
+  request: FastifyRequest,
+  status: number,
+): void {
+  const { principal, method, url } = request;
+  const isOperator = isByOperator(request);
+  const reason = reasonIn(request);
+  if (isOperator) {
+    const actor = nameOf(principal) ?? 'a token without a name';
+    log.info({ actor, action: `${method} ${redactUrl(url)}`, reason, status }, 'operator action');
+  }
+  if (!isOperator && !isAudited) return;
+  audit.record({
+    action: operationId,
+    result: resultOf(status),
+    who: nameOf(principal) ?? principal.credential.slice(0, MAX_CREDENTIAL),
+    from: request.raw.socket.remoteAddress,
+    target: (request.params as { id?: string } | undefined)?.id,
+    details: { role: principal.role, tenant_id: principal.tenantId, reason, status },
+  });
+}
+
+const nameOf = ({ isAnonymous, tokenName }: Principal): string | undefined =>
+  isAnonymous ? 'anonymous' : tokenName;
+
+const resultOf = (status: number): AuditEvent['result'] =>
+  status < 400 ? 'done' : status < 500 ? 'refused' : 'failed';
 
 /** Without tokens every peer has every role: then only the routes of operators tell who acts as one. */
 const isByOperator = ({ principal }: FastifyRequest): boolean =>
