@@ -10,6 +10,7 @@ const TESTS = 'packages/scheduler/test';
 const NOT_IN_REDIS: Readonly<Record<string, string>> = {
   'audio-fetcher': 'audio is fetched from the instance that holds it',
   'audio-store': 'audio never lies in Redis: a job carries a reference',
+  'audit-log': 'of the process: each writes its own file',
   chance: 'of the process',
   clock: 'of the process; leases go by the time of the server, inside its scripts',
   'endpoint-caller': 'calls nodes over HTTP',
