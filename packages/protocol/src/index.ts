@@ -90,6 +90,7 @@ export {
   WaitQuery,
 } from './http/path.ts';
 export { PoolReloadReply } from './http/pool-reload.ts';
+export { ROLE_NAMES, ROLES, type Role, rolesIn, speechFields } from './http/roles.ts';
 export {
   CatalogueArtifact,
   CatalogueService,
@@ -104,6 +105,7 @@ export {
   TranslateReply,
   TranslateRequest,
 } from './http/translate.ts';
+export { WhoamiReply } from './http/whoami.ts';
 export { DIRECTIONS, type Direction, jsonSchemas } from './json-schemas.ts';
 export { nearest } from './nearest.ts';
 export { JobCancel, NodeControl, NodeRegisterAck, NodeStatus } from './node/control.ts';

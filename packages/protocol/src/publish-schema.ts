@@ -2,8 +2,8 @@
 
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** Our own keywords, for error texts and the protocol page. */
-const OWN: ReadonlySet<string> = new Set(['named', 'expects', 'extension']);
+/** Our own keywords, for error texts, the protocol page and the roles. */
+const OWN: ReadonlySet<string> = new Set(['named', 'expects', 'extension', 'speech']);
 /** Their keys are names, not keywords. */
 const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs']);
 /** Their values are not schemas. */

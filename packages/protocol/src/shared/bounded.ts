@@ -101,6 +101,10 @@ export const optional = Type.Optional;
 export const extension = <Field extends TSchema>(field: Field) =>
   Type.Optional(Type.With(field, { extension: true }) as unknown as Field);
 
+/** Holds what people said: it is removed from replies to viewers. */
+export const speech = <Field extends TSchema>(field: Field) =>
+  Type.With(field, { speech: true }) as unknown as Field;
+
 /** The same schema with another description. */
 export const described = <Field extends TSchema>(field: Field, description: string) =>
   Type.With(field, { description }) as unknown as Field;

@@ -10,6 +10,7 @@ import {
   list,
   measure,
   optional,
+  speech,
   text,
 } from './bounded.ts';
 import { Extra } from './extra.ts';
@@ -43,11 +44,11 @@ export const recognitionQuality = {
 };
 
 export const resultFields = {
-  text_asr: optional(text('Recognised text')),
-  text_translated: optional(text('Translated text')),
-  tts_audio: optional(base64('Spoken translation')),
+  text_asr: optional(speech(text('Recognised text'))),
+  text_translated: optional(speech(text('Translated text'))),
+  tts_audio: optional(speech(base64('Spoken translation'))),
   tts_format: optional(label('Format of the spoken translation, passed through')),
-  extra: optional(Extra),
+  extra: optional(speech(Extra)),
   processing_time_ms: optional(measure('Time the node worked on the job')),
   node_completed_at_ms: optional(measure('When the node was done (epoch ms)')),
   ...recognitionQuality,
@@ -56,8 +57,9 @@ export const resultFields = {
 export const JobError = Type.Object(
   {
     code: label('Error code, from the list or of the node’s own'),
-    message: text('What went wrong'),
-    details: optional(anything('Further data, depending on the code')),
+    // A node may quote the text it could not translate.
+    message: speech(text('What went wrong')),
+    details: optional(speech(anything('Further data, depending on the code'))),
   },
   { title: 'JobError', description: 'Why a job failed' },
 );

@@ -15,6 +15,8 @@ export interface Credential {
 }
 
 const MIN_TOKEN_LENGTH = 16;
+/** An operator's row may have a tenant, for which it then acts as a client. */
+const SEES_ALL_TENANTS: ReadonlySet<TokenRow['role']> = new Set(['metrics', 'viewer', 'admin']);
 
 export const hashToken = (token: string): string => createHash('sha256').update(token, 'utf8').digest('hex');
 
@@ -45,6 +47,9 @@ export function checkTokens(config: Config): {
     if (token !== undefined) refuseWeak(token, (message) => refuse(`${at}.token`, message));
     if (role === 'client' && tenant_id === undefined) {
       refuse(`${at}.tenant_id`, 'is missing: a client token needs its tenant');
+    }
+    if (tenant_id !== undefined && SEES_ALL_TENANTS.has(role)) {
+      refuse(`${at}.tenant_id`, `is not for the role ${role}, which sees all tenants; remove it`);
     }
     if (role !== 'node' && node_ids !== undefined) {
       refuse(`${at}.node_ids`, `is only for the role node, not ${role}`);

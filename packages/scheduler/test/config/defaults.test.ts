@@ -187,10 +187,14 @@ it('cannot be changed by its readers', () => {
 
 it('has the types of the table', () => {
   expectTypeOf(server.port).toEqualTypeOf<number>();
-  expectTypeOf(server.anonymous).toEqualTypeOf<readonly ('session' | 'node' | 'operator')[]>();
+  expectTypeOf(server.anonymous).toEqualTypeOf<
+    readonly ('session' | 'node' | 'metrics' | 'viewer' | 'operator')[]
+  >();
   expectTypeOf(scheduler.heartbeat_stale_ms).toEqualTypeOf<number | undefined>();
   expectTypeOf(scheduler.cluster.redis.mode).toEqualTypeOf<'single' | 'sentinel' | 'cluster'>();
-  expectTypeOf<(typeof server.tokens)[number]['role']>().toEqualTypeOf<'node' | 'client' | 'operator'>();
+  expectTypeOf<(typeof server.tokens)[number]['role']>().toEqualTypeOf<
+    'node' | 'client' | 'metrics' | 'viewer' | 'operator' | 'admin'
+  >();
   // A key without effect cannot be read by mistake.
   expectTypeOf(scheduler.load_balancer).not.toHaveProperty('strategy');
 });

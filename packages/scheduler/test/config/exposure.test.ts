@@ -132,6 +132,11 @@ describe('tokens', () => {
       row(`token = "${TOKEN}"`, 'role = "operator"', 'node_ids = ["a"]'),
       'only for the role node',
     ],
+    [
+      'of one tenant but for all',
+      row(`token = "${TOKEN}"`, 'role = "viewer"', 'tenant_id = "acme"'),
+      'server.tokens[0].tenant_id is not for the role viewer',
+    ],
     ['not a hash', row('token_sha256 = "abc"', 'role = "node"'), 'must be 64 hexadecimal digits'],
     ['repeated', good + good, 'server.tokens[1] has the same token as server.tokens[0]'],
     [

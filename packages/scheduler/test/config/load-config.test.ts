@@ -134,7 +134,7 @@ describe('wrong values', () => {
     ['[server]\nanonymous = "node"', 'server.anonymous must be a list; each item "session" or'],
     [
       '[server]\nanonymous = ["nodes"]',
-      'server.anonymous[0] must be "session" or "node" or "operator", got "nodes"',
+      'server.anonymous[0] must be "session" or "node" or "metrics" or "viewer" or "operator", got "nodes"',
     ],
     ['[server]\ntrusted_networks = ["10.0.0.0/33"]', 'server.trusted_networks[0] must be a network like'],
     ['[server]\nendpoint_networks = ["example.org"]', 'server.endpoint_networks[0] must be a network like'],

@@ -121,7 +121,7 @@ describe('tokens', () => {
     expect(await knock(app, TOKENS.operator)).toBe('open');
   });
 
-  it('metrics and lists are for operators only', async () => {
+  it('clients may read neither metrics nor lists', async () => {
     const app = await startApp({}, TOKEN_TOML);
     for (const path of ['/metrics', '/api/v1/nodes', '/api/v1/jobs']) {
       expect((await app.get(path, TOKENS.client)).status).toBe(403);

@@ -1,6 +1,7 @@
 /** One entry of the HTTP API: what routes, docs/protocol.md, OpenAPI and generated clients need to know of it. */
 import type { TSchema } from 'typebox';
 import type { ErrorCode } from '../../error-codes.ts';
+import type { Role } from '../roles.ts';
 
 export const HTTP_TAGS = [
   { name: 'dispatch', description: 'Submitting utterances' },
@@ -16,8 +17,11 @@ export type HttpEndpoint = {
   /** Name of the call in generated clients: a verb and a noun, unique. */
   operationId: string;
   tag: (typeof HTTP_TAGS)[number]['name'];
-  /** Role of the token; `job_token`: the token in the job's audio_ref; `none`: open to every peer. */
-  role: 'client' | 'node' | 'operator' | 'job_token' | 'none';
+  /**
+   * A token of any of these roles, or of a role that includes one, may call it. `job_token`: the token in the job's
+   * audio_ref; `none`: open to every peer. Replies to viewers have no field that is marked as speech.
+   */
+  roles: readonly Role[] | 'job_token' | 'none';
   summary: string;
   extension: boolean;
   params?: TSchema;

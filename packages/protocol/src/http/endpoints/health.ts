@@ -1,6 +1,7 @@
 /** Endpoints of load balancers and Prometheus, and the check of a token. */
 import { CheckQuery, CheckReply } from '../check.ts';
 import { HealthReply } from '../health.ts';
+import { WhoamiReply } from '../whoami.ts';
 import type { HttpEndpoint } from './endpoint.ts';
 
 const health = (path: string, operationId: string, summary: string): HttpEndpoint => ({
@@ -8,7 +9,7 @@ const health = (path: string, operationId: string, summary: string): HttpEndpoin
   path,
   operationId,
   tag: 'health',
-  role: 'none',
+  roles: 'none',
   summary,
   extension: false,
   reply: HealthReply,
@@ -28,7 +29,7 @@ export const HEALTH_ENDPOINTS: readonly HttpEndpoint[] = [
     path: '/v1/check',
     operationId: 'checkToken',
     tag: 'health',
-    role: 'none',
+    roles: 'none',
     summary: 'May this token open that socket? Readable by pages of every origin',
     extension: true,
     query: CheckQuery,
@@ -38,10 +39,22 @@ export const HEALTH_ENDPOINTS: readonly HttpEndpoint[] = [
   },
   {
     method: 'GET',
+    path: '/v1/whoami',
+    operationId: 'readOwnRole',
+    tag: 'health',
+    // The caller acts in the first one that it has.
+    roles: ['admin', 'operator', 'viewer', 'client', 'node'],
+    summary: 'Read the role and the tenant of the own token',
+    extension: true,
+    reply: WhoamiReply,
+    errors: [],
+  },
+  {
+    method: 'GET',
     path: '/metrics',
     operationId: 'printMetrics',
     tag: 'health',
-    role: 'operator',
+    roles: ['metrics'],
     summary: 'Metrics in Prometheus format',
     extension: false,
     mediaType: 'text/plain',

@@ -6,7 +6,7 @@ const INTRODUCTION = `# Metrics
 
 Printed from the metrics table in \`packages/scheduler/src/domain/metrics.ts\` and the files beside it, one per area; do not edit it, \`npm run docs\` writes it.
 
-- \`GET /metrics\` prints them for Prometheus. Where tokens are configured it needs one of the role operator.
+- \`GET /metrics\` prints them for Prometheus. Where tokens are configured it needs one of the role metrics, or one that includes it ([roles](roles.md)).
 - \`GET /api/v1/metrics\` shows the most useful of them as JSON, read from the very same series: top 20, percentiles, what overflowed.
 - Names are contracts: dashboards and alerts read them.
 - The label sets of each metric are bounded; what comes after the limit is counted under the value \`other\`.

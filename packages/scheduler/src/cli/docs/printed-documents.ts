@@ -9,6 +9,7 @@ import { printCli } from './print-cli.ts';
 import { printErrors } from './print-errors.ts';
 import { printMetrics } from './print-metrics.ts';
 import { printRedisKeys } from './print-redis-keys.ts';
+import { printRoles } from './print-roles.ts';
 import { printStateMachines } from './print-state-machines.ts';
 
 export interface PrintedDocument {
@@ -27,6 +28,7 @@ export const PRINTED_DOCUMENTS: readonly PrintedDocument[] = [
   { path: 'docs/protocol.md', print: printProtocol },
   { path: 'docs/protocol.schema.json', print: printJsonSchema },
   { path: 'docs/redis-keys.md', print: printRedisKeys },
+  { path: 'docs/roles.md', print: printRoles },
   { path: 'docs/state-machines.md', print: printStateMachines },
 ];
 

@@ -121,7 +121,11 @@ export const server = group('Where the server listens, and who may connect.', {
     doc: 'Serves the web console at `/`. Its files contain no data: what a person sees and may do depends on their token.',
   }),
   anonymous: list({
-    of: choice({ choices: ['session', 'node', 'operator'], default: 'session', doc: '' }),
+    of: choice({
+      choices: ['session', 'node', 'metrics', 'viewer', 'operator'],
+      default: 'session',
+      doc: '',
+    }),
     default: [],
     doc: 'Roles that need no token when they connect from `trusted_networks`. Legacy clients send none: `["session", "node"]` accepts them.',
   }),
@@ -181,9 +185,9 @@ export const server = group('Where the server listens, and who may connect.', {
       token_file: optional(text({ default: '', doc: 'File that contains the token; read at the start.' })),
       role: required(
         choice({
-          choices: ['node', 'client', 'operator'],
+          choices: ['node', 'client', 'metrics', 'viewer', 'operator', 'admin'],
           default: 'client',
-          doc: 'The role of the token.',
+          doc: 'The role of the token: [roles](roles.md).',
         }),
       ),
       tenant_id: optional(

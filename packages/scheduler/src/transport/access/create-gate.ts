@@ -1,6 +1,7 @@
 /** The gate: admits peers by token or by network, resolves their tenant and nodes, and limits their rate. */
 
 import { createHash } from 'node:crypto';
+import { ROLE_NAMES, rolesIn } from '@lingua/protocol';
 import { createBoundedMap } from '../../domain/bounded-map.ts';
 import { DEFAULT_TENANT } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -21,7 +22,7 @@ import { createTokenTable, type TokenEntry } from './tokens.ts';
 export interface AccessSettings {
   readonly tokens: readonly TokenEntry[];
   /** Roles that peers of the trusted networks have without a token, named as in server.anonymous. */
-  readonly anonymous: readonly ('session' | 'node' | 'operator')[];
+  readonly anonymous: readonly ('session' | 'node' | 'metrics' | 'viewer' | 'operator')[];
   /** CIDR. */
   readonly trustedNetworks: readonly string[];
   /** Names by which peers without a token may reach this server, besides addresses and localhost. Lower case. */
@@ -32,8 +33,13 @@ export interface AccessSettings {
     RequestLimits & { readonly messagesPerSecond: number; readonly messagesBurst: number };
 }
 
-const ALL_ROLES: ReadonlySet<Role> = new Set<Role>(['node', 'client', 'operator']);
 const MAX_KNOWN_ADDRESSES = 10_000;
+
+/** The owner of a token, in each of its roles. */
+interface TokenHolder {
+  readonly roles: ReadonlySet<Role>;
+  readonly principals: Readonly<Record<Role, Principal>>;
+}
 
 /** The rights of a peer without a token, derived from its address. */
 interface AnonymousPeer {
@@ -49,7 +55,7 @@ export function createGate(deps: {
 }): Gate {
   const { clock, meter, settings } = deps;
   const { limits } = settings;
-  const tokens = createTokenTable(settings.tokens, principalsOf);
+  const tokens = createTokenTable(settings.tokens, holderOf);
   const trusted = createNetworks(settings.trustedNetworks);
   const allowedHosts = new Set(settings.allowedHosts);
   const allowedOrigins = new Set(settings.allowedOrigins);
@@ -63,7 +69,7 @@ export function createGate(deps: {
    * every peer may act in every role.
    */
   const isOpen = tokens.isEmpty && settings.anonymous.length === 0;
-  const anonymousRoles = isOpen ? ALL_ROLES : new Set(settings.anonymous.map(roleOf));
+  const anonymousRoles = isOpen ? new Set(ROLE_NAMES) : new Set(settings.anonymous.flatMap(anonymousRolesOf));
   /** Tenants whose clients have tokens: anonymous peers may not act for them. */
   const guardedTenants = new Set(settings.tokens.flatMap(({ tenantId }) => tenantId ?? []));
 
@@ -93,10 +99,11 @@ export function createGate(deps: {
     return origin === undefined ? fetchSite === 'cross-site' : !isOwnPage(origin, host, allowedOrigins);
   }
 
-  function admitAnonymous(peer: Peer, role: Role): Admission {
+  function admitAnonymous(peer: Peer, roles: readonly Role[]): Admission {
     const { isTrusted, principals } = anonymousPeerAt(peer.address);
-    if (!isTrusted || !anonymousRoles.has(role)) {
-      return refused('UNAUTHORIZED', `acting as ${role} requires a token`);
+    const role = isTrusted ? firstOf(roles, anonymousRoles) : undefined;
+    if (role === undefined) {
+      return refused('UNAUTHORIZED', `acting as ${roles.join(' or ')} requires a token`);
     }
     if (!namesThisServer(peer.host)) return FOREIGN_HOST;
     if (isForeignPage(peer)) return FOREIGN_PAGE;
@@ -111,19 +118,19 @@ export function createGate(deps: {
   }
 
   return {
-    admit(peer, role) {
-      if (peer.token === undefined) return admitAnonymous(peer, role);
-      const principal = tokens.find(peer.token);
+    admit(peer, roles) {
+      if (peer.token === undefined) return admitAnonymous(peer, roles);
+      const holder = tokens.find(peer.token);
       // A wrong token never falls back to anonymous: its sender expects its own rights.
-      if (principal === undefined) return refused('UNAUTHORIZED', 'unknown token');
-      const acting = principal[role];
-      if (!acting.roles.has(role)) return refused('FORBIDDEN', `this token may not act as ${role}`);
-      return { kind: 'admitted', principal: acting };
+      if (holder === undefined) return refused('UNAUTHORIZED', 'unknown token');
+      const role = firstOf(roles, holder.roles);
+      if (role === undefined) return refused('FORBIDDEN', `this token may not act as ${roles.join(' or ')}`);
+      return { kind: 'admitted', principal: holder.principals[role] };
     },
 
     tenantOf(principal, named) {
       const own = principal.tenantId ?? DEFAULT_TENANT;
-      if (named === undefined || named === own || principal.roles.has('operator')) {
+      if (named === undefined || named === own || seesAllTenants(principal)) {
         return { kind: 'tenant', tenantId: named ?? own };
       }
       if (principal.tenantId !== undefined) {
@@ -162,7 +169,17 @@ export function createGate(deps: {
   };
 }
 
-const roleOf = (name: AccessSettings['anonymous'][number]): Role => (name === 'session' ? 'client' : name);
+/** Without a token an operator is no client and no node: those are named on their own. */
+const anonymousRolesOf = (name: AccessSettings['anonymous'][number]): readonly Role[] => {
+  if (name === 'session') return ['client'];
+  return name === 'operator' ? ['operator', ...rolesIn('viewer')] : [...rolesIn(name)];
+};
+
+const firstOf = (roles: readonly Role[], owned: ReadonlySet<Role>): Role | undefined =>
+  roles.find((role) => owned.has(role));
+
+/** An anonymous client that may also view acts as a client: then it may not name the tenants of tokens. */
+const seesAllTenants = ({ role, roles }: Principal): boolean => role === 'viewer' || roles.has('operator');
 
 function refused(code: 'UNAUTHORIZED' | 'FORBIDDEN', message: string): Admission {
   return { kind: 'refused', code, message };
@@ -177,23 +194,23 @@ const FOREIGN_PAGE = refused(
   'without a token a web page must come from this host, or its origin must be in server.allowed_origins',
 );
 
-const forEachRole = (make: (role: Role) => Principal): Readonly<Record<Role, Principal>> => ({
-  node: make('node'),
-  client: make('client'),
-  operator: make('operator'),
-});
+/** Made once: admitting a request creates no object. */
+const forEachRole = (make: (role: Role) => Principal): Readonly<Record<Role, Principal>> =>
+  Object.fromEntries(ROLE_NAMES.map((role) => [role, make(role)])) as Record<Role, Principal>;
 
-function principalsOf(entry: TokenEntry): Readonly<Record<Role, Principal>> {
+function holderOf(entry: TokenEntry): TokenHolder {
   const tenantId = entry.tenantId ?? (entry.role === 'client' ? DEFAULT_TENANT : undefined);
-  return forEachRole((role) => ({
+  const roles = rolesIn(entry.role);
+  const principals = forEachRole((role) => ({
     role,
-    roles: entry.role === 'operator' ? ALL_ROLES : new Set([entry.role]),
+    roles,
     ...(tenantId === undefined ? {} : { tenantId }),
     ...(entry.nodeIds === undefined ? {} : { nodeIds: entry.nodeIds }),
     credential: `token:${entry.sha256.toLowerCase().slice(0, 32)}`,
     isAnonymous: false,
     ...(entry.name === undefined ? {} : { tokenName: entry.name }),
   }));
+  return { roles, principals };
 }
 
 /** 127.0.0.1 and ::1 are one peer: a client may resolve "localhost" to either. */

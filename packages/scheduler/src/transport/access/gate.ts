@@ -1,13 +1,14 @@
 /** Contract of the gate: who may connect, in which role, and at which rate. create-gate.ts implements it. */
+import type { Role } from '@lingua/protocol';
 import type { NodeId, TenantId } from '../../domain/ids.ts';
 
-export type Role = 'node' | 'client' | 'operator';
+export type { Role } from '@lingua/protocol';
 
 /** An admitted peer. */
 export interface Principal {
-  /** The role that was passed to `admit`. */
+  /** The first role passed to `admit` that the peer has. */
   readonly role: Role;
-  /** Every role that the peer may act in, `role` included. Operators may act in all. */
+  /** Every role that the peer may act in, `role` included. */
   readonly roles: ReadonlySet<Role>;
   /** The token's tenant. Absent for anonymous peers, who name their own. */
   readonly tenantId?: TenantId;
@@ -22,6 +23,10 @@ export interface Principal {
   /** The name of the token in the configuration. */
   readonly tokenName?: string;
 }
+
+/** A viewer watches the fleet; it does not need what people said. */
+export const maySeeSpeech = ({ role, roles }: Principal): boolean =>
+  role !== 'viewer' || roles.has('operator');
 
 export interface Peer {
   readonly address: string;
@@ -43,8 +48,8 @@ export type TenantChoice =
   | { readonly kind: 'forbidden'; readonly message: string };
 
 export interface Gate {
-  /** `role`: the role that the peer wants to act in. */
-  admit(peer: Peer, role: Role): Admission;
+  /** `roles`: the peer must have one of them. */
+  admit(peer: Peer, roles: readonly Role[]): Admission;
   tenantOf(principal: Principal, named: TenantId | undefined): TenantChoice;
   mayUseNode(principal: Principal, nodeId: NodeId): boolean;
   /**

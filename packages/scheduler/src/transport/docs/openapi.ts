@@ -38,7 +38,7 @@ export function buildOpenApi(version: string): OpenApi {
 }
 
 function describeEndpoint(endpoint: HttpEndpoint, schemas: NamedSchemas): JsonSchema {
-  const { operationId, tag, summary, role, params, query, body, example } = endpoint;
+  const { operationId, tag, summary, roles, params, query, body, example } = endpoint;
   const parameters = [
     ...describeParameters('path', params, example?.params, schemas),
     ...describeParameters('query', query, example?.query, schemas),
@@ -48,21 +48,19 @@ function describeEndpoint(endpoint: HttpEndpoint, schemas: NamedSchemas): JsonSc
     operationId,
     tags: [tag],
     summary,
-    description: ROLES[role],
+    description: describeRoles(roles),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: describeBody(endpoint, body, schemas) }),
     responses: describeReplies(endpoint, schemas),
-    security: role === 'none' ? [] : [{ bearer: [] }],
+    security: roles === 'none' ? [] : [{ bearer: [] }],
   };
 }
 
-const ROLES: Readonly<Record<HttpEndpoint['role'], string>> = {
-  client: 'Where tokens are configured, it needs one of the role client.',
-  node: 'Where tokens are configured, it needs one of the role node.',
-  operator: 'Where tokens are configured, it needs one of the role operator.',
-  job_token: 'It needs the token of the audio_ref in the job_assign.',
-  none: 'It needs no token.',
-};
+function describeRoles(roles: HttpEndpoint['roles']): string {
+  if (roles === 'none') return 'It needs no token.';
+  if (roles === 'job_token') return 'It needs the token of the audio_ref in the job_assign.';
+  return `Where tokens are configured, it needs one of the role ${roles.join(' or ')}.`;
+}
 
 function describeParameters(
   place: 'path' | 'query',
@@ -159,8 +157,8 @@ const refusalOf = (codes: readonly ErrorCode[], schemas: NamedSchemas): JsonSche
 
 /** Every code with which the endpoint refuses, by status. */
 export function codesByStatus(endpoint: HttpEndpoint): Map<number, ErrorCode[]> {
-  const { role, params, query, body, errors } = endpoint;
-  const isGuarded = role !== 'none';
+  const { roles, params, query, body, errors } = endpoint;
+  const isGuarded = roles !== 'none';
   const codes = new Set<ErrorCode>([
     ...(params !== undefined || query !== undefined || body !== undefined
       ? (['INVALID_MESSAGE'] as const)

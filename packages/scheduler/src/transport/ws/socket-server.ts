@@ -95,7 +95,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
     if (isClosing || deps.isDraining()) return refused('draining', DRAINING_REFUSAL);
     const closed = route.route.refusal?.();
     if (closed !== undefined) return refused(closed.reason, closed.refusal);
-    const admission = gate.admit(peer, route.route.role);
+    const admission = gate.admit(peer, [route.route.role]);
     if (admission.kind === 'refused') {
       return refused(admission.code.toLowerCase(), { code: admission.code, detail: admission.message });
     }

@@ -21,12 +21,12 @@ const ROLES: readonly Role[] = ['node', 'client', 'operator'];
 /** `admitted`, or the error code, for each role. */
 const verdicts = (gate: Gate, peer: Peer) =>
   ROLES.map((role) => {
-    const admission = gate.admit(peer, role);
+    const admission = gate.admit(peer, [role]);
     return admission.kind === 'admitted' ? 'admitted' : admission.code;
   });
 
 function admitted(gate: Gate, peer: Peer, role: Role) {
-  const admission = gate.admit(peer, role);
+  const admission = gate.admit(peer, [role]);
   if (admission.kind !== 'admitted') throw new Error(admission.message);
   return admission.principal;
 }
@@ -76,6 +76,21 @@ describe('gate with tokens', () => {
   });
 });
 
+describe('anonymous viewers', () => {
+  it('an anonymous client that may also view cannot name a tenant with tokens', () => {
+    const gate = gateWith({ anonymous: ['session', 'viewer'] });
+    expect(gate.tenantOf(admitted(gate, LOCAL, 'client'), 'acme').kind).toBe('forbidden');
+    expect(gate.tenantOf(admitted(gate, LOCAL, 'viewer'), 'acme').kind).toBe('tenant');
+  });
+
+  it('an anonymous operator views and reads metrics, but is no admin', () => {
+    const gate = gateWith({ anonymous: ['operator'] });
+    for (const role of ['viewer', 'metrics'] as const)
+      expect(gate.admit(LOCAL, [role]).kind).toBe('admitted');
+    expect(gate.admit(LOCAL, ['admin']).kind).toBe('refused');
+  });
+});
+
 describe('gate without tokens and anonymous roles', () => {
   const open = gateWith({ tokens: [] });
 
@@ -115,7 +130,7 @@ describe('DNS rebinding with server.anonymous', () => {
     allowedOrigins: ['https://app.example'],
   });
   const verdict = (peer: Peer) => {
-    const admission = gate.admit(peer, 'client');
+    const admission = gate.admit(peer, ['client']);
     return admission.kind === 'admitted' ? YES : admission.code;
   };
 

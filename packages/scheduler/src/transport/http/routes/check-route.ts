@@ -22,7 +22,7 @@ export function addCheckRoute(routes: Routes, { gate }: Pick<HttpServices, 'gate
     const address = request.socket.remoteAddress ?? '';
     const admission = gate.admit(
       { address, token, host, origin, fetchSite: fetchSite as string | undefined },
-      role === 'session' ? 'client' : 'node',
+      [role === 'session' ? 'client' : 'node'],
     );
     if (admission.kind === 'admitted') return { role, is_admitted: true } satisfies CheckReply;
     // A token of another role is as useless here as a wrong one.

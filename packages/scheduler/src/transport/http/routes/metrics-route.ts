@@ -1,6 +1,6 @@
 /**
  * GET /metrics and /api/v1/metrics: metrics for Prometheus and as JSON. They name tenants and nodes, so they require
- * an operator's credential.
+ * a credential.
  */
 import type { Routes } from '../server/declare-route.ts';
 import type { HttpServices } from '../server/http-services.ts';

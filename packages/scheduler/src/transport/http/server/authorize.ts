@@ -10,13 +10,13 @@ import { DRAINING, type HttpServices } from './http-services.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set on routes with a role. */
+    /** Set on routes with roles. */
     principal: Principal;
   }
 }
 
 export interface Entry {
-  readonly role: Role;
+  readonly roles: readonly Role[];
   /** Brings new work, which a draining instance refuses. */
   readonly isIntake?: boolean;
   /** The body may name the tenant. The route then charges it for peers whose token names none. */
@@ -44,7 +44,7 @@ function findRefusal(services: Services, entry: Entry, request: FastifyRequest):
   const { authorization, host, origin, 'sec-fetch-site': fetchSite } = headers;
   const token = authorization === undefined ? queryToken(entry, request) : readBearerToken(authorization);
   const address = socket.remoteAddress ?? '';
-  const admission = gate.admit({ address, token, host, origin, fetchSite }, entry.role);
+  const admission = gate.admit({ address, token, host, origin, fetchSite }, entry.roles);
   if (admission.kind === 'refused') return { code: admission.code, detail: admission.message };
   const { principal } = admission;
   request.principal = principal;
@@ -59,8 +59,8 @@ function queryToken({ hasQueryToken }: Entry, { query }: FastifyRequest): string
 }
 
 /** Nodes have no tenant. A tenant named in the body is charged later by the route. Every request pays the global budget. */
-function chargedTenant(principal: Principal, { role, namesTenant }: Entry): string | undefined {
-  if (role === 'node') return undefined;
+function chargedTenant(principal: Principal, { namesTenant }: Entry): string | undefined {
+  if (principal.role === 'node') return undefined;
   return principal.tenantId ?? (namesTenant === true ? undefined : DEFAULT_TENANT);
 }
 

@@ -20,6 +20,7 @@ import { addOperatorRoutes } from '../routes/operator-routes.ts';
 import { addPoolReloadRoute } from '../routes/pool-reload-route.ts';
 import { addStatsRoute } from '../routes/stats-route.ts';
 import { addTranslateRoute } from '../routes/translate-route.ts';
+import { addWhoamiRoute } from '../routes/whoami-route.ts';
 import { stripBasePath, stripUpgrades } from './base-path.ts';
 import { createConnectionCloser } from './close-connections.ts';
 import { addConsole } from './console.ts';
@@ -123,6 +124,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     if (services.explainServices !== undefined) addExplainRoutes(routes, services, services.explainServices);
     addHealthRoutes(routes, services);
     addCheckRoute(routes, services);
+    addWhoamiRoute(routes);
     if (services.metrics !== undefined) addMetricsRoute(routes, services.metrics);
   });
 

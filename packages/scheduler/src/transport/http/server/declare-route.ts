@@ -1,4 +1,4 @@
-/** Declares a route from the protocol's endpoint table, which provides schemas and role. */
+/** Declares a route from the protocol's endpoint table, which provides schemas and roles. */
 import { HTTP_ENDPOINTS, type HttpEndpoint } from '@lingua/protocol';
 import type {
   FastifyInstance,
@@ -12,6 +12,7 @@ import type { Refusal } from '../../wire/error-reply.ts';
 import { authorize } from './authorize.ts';
 import { type DirectRoute, handleDirectly } from './handle-directly.ts';
 import { replyError } from './handle-error.ts';
+import { hasHiddenFields, hideSpeech } from './hide-speech.ts';
 import type { HttpServices } from './http-services.ts';
 import { logAction } from './log-action.ts';
 import { parseBytes } from './read-input.ts';
@@ -27,12 +28,12 @@ export interface RouteOptions {
   readonly bodyLimit?: number;
   /** Prints a reply with status 200 as ASCII; absent: JSON.stringify. */
   readonly print?: (answer: never) => string;
-  /** On the hot path: ordinary bodies bypass the framework's steps. Needs a role and a body. */
+  /** On the hot path: ordinary bodies bypass the framework's steps. Needs roles and a body. */
   readonly isDirect?: boolean;
   readonly hasHead?: boolean;
   /** Recorded in the audit log, whoever calls it. */
   readonly isAudited?: boolean;
-  /** An operator's request is logged. Absent: if the role is operator and the method is not GET. */
+  /** An operator's request is logged. Absent: if it is for operators or admins and the method is not GET. */
   readonly isAction?: boolean;
   /** Makes the body before it is validated; a body that is not JSON is given to it as a buffer. */
   readonly readBody?: (request: FastifyRequest) => Refusal | undefined;
@@ -65,7 +66,8 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
     declared,
     add(method, path, options, handler) {
       declared.push({ method, path });
-      const { params, query, body, role, operationId } = endpointOf(method, path);
+      const endpoint = endpointOf(method, path);
+      const { params, query, body, roles, operationId } = endpoint;
       const answer = handler as Handler<RouteGenericInterface>;
       const direct =
         options.isDirect === true && body !== undefined
@@ -90,8 +92,9 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
         // Most replies contain free-form keys of nodes, which a compiled serializer would drop.
         serializerCompiler: ({ httpStatus }) =>
           (httpStatus === '200' ? options.print : undefined) ?? JSON.stringify,
-        ...(isOpen(role) ? {} : { onRequest: authorize(services, { ...options, role }, direct) }),
-        ...(isLogged(method, role, options)
+        ...(isOpen(roles) ? {} : { onRequest: authorize(services, { ...options, roles }, direct) }),
+        ...(hasHiddenFields(endpoint) ? { preSerialization: hideSpeech(endpoint) } : {}),
+        ...(isLogged(method, roles, options)
           ? { onResponse: logAction(services, { operationId, isAudited: options.isAudited ?? false }) }
           : {}),
         ...(readBody === undefined ? {} : { preValidation: before(readBody) }),
@@ -110,9 +113,10 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
 
 const isLogged = (
   method: string,
-  role: HttpEndpoint['role'],
+  roles: HttpEndpoint['roles'],
   { isAction, isAudited }: RouteOptions,
-): boolean => isAudited ?? isAction ?? (role === 'operator' && method !== 'GET');
+): boolean =>
+  isAudited ?? isAction ?? (method !== 'GET' && (roles.includes('operator') || roles.includes('admin')));
 
 /** The framework must send the reply when CORS headers are added. */
 const senderOf = (print: RouteOptions['print'], hasMoreHeaders: boolean): DirectRoute['send'] =>
@@ -135,5 +139,4 @@ function endpointOf(method: string, path: string): HttpEndpoint {
 }
 
 /** A route for a `job_token` checks it itself. */
-const isOpen = (role: HttpEndpoint['role']): role is 'none' | 'job_token' =>
-  role === 'none' || role === 'job_token';
+const isOpen = (roles: HttpEndpoint['roles']): roles is 'none' | 'job_token' => typeof roles === 'string';

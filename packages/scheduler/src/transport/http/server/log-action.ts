@@ -1,7 +1,7 @@
 /** Logs and audits what an operator did: the token's name, the request, its reason and the status. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditEvent } from '../../../ports/audit-log.ts';
-import type { Principal } from '../../access/gate.ts';
+import type { Principal, Role } from '../../access/gate.ts';
 import { redactUrl } from '../../access/redact-url.ts';
 import type { HttpServices } from './http-services.ts';
 
@@ -54,7 +54,9 @@ const resultOf = (status: number): AuditEvent['result'] =>
 
 /** Without tokens every peer has every role: then only the routes of operators tell who acts as one. */
 const isByOperator = ({ principal }: FastifyRequest): boolean =>
-  principal.role === 'operator' || (!principal.isAnonymous && principal.roles.has('operator'));
+  OPERATORS.has(principal.role) || (!principal.isAnonymous && principal.roles.has('operator'));
+
+const OPERATORS: ReadonlySet<Role> = new Set<Role>(['operator', 'admin']);
 
 function reasonIn({ body, query }: FastifyRequest): string | undefined {
   for (const given of [body, query])
