@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
-import { createAudioFetcher } from '../adapters/http/audio-fetcher.ts';
 import { createPrometheusMeter } from '../adapters/prometheus/meter.ts';
 import { createAuditLog } from '../adapters/system/audit-log.ts';
 import { systemClock } from '../adapters/system/clock.ts';
@@ -22,7 +21,7 @@ import type { JobReader } from '../runtime/job-reader.ts';
 import type { SessionService } from '../session/session-service.ts';
 import { createNodeSockets } from '../transport/ws/node-sockets.ts';
 import { createInputAudio } from './audio.ts';
-import { createCore } from './create-core.ts';
+import { type Core, createCore } from './create-core.ts';
 import { createPrintGauges } from './gauges.ts';
 import { createObservation } from './observability.ts';
 import { createClusterPage } from './operator-page.ts';
@@ -70,13 +69,19 @@ export function createApp(deps: AppDeps): App {
   const tools = { config, clock, ids, meter, log, slow: observation.slow };
   const audit = createAuditLog({ file: config.audit.file, instanceId, clock, meter, log });
   const sockets = createNodeSockets({ clock });
-  const inputAudio = createInputAudio({ config, log, isSingleInstance: shared === undefined });
-  const core = createCore({
+  const inputAudio = createInputAudio({
+    config,
+    log,
+    instanceId,
+    isSingleInstance: shared === undefined,
+    now: () => core.multiInstance?.storeNow() ?? clock.now(),
+  });
+  const core: Core = createCore({
     ...tools,
     chance: Math.random,
     process: { ...newName, pid: process.pid, instanceId },
     sockets,
-    audio: { ...inputAudio, fetcher: createAudioFetcher() },
+    audio: inputAudio,
     shared,
     reread: deps.reread,
   });

@@ -23,7 +23,11 @@ import { createJobReader } from '../runtime/job-reader.ts';
 import { createPartialTexts } from '../runtime/partial-texts.ts';
 import { publishMoves } from '../runtime/publish-moves.ts';
 import { createSessionService } from '../session/create-session-service.ts';
-import { type AudioReferences, createAudioLocator } from '../transport/link/audio-references.ts';
+import {
+  type AudioReferences,
+  createAudioLocator,
+  openWhenTaken,
+} from '../transport/link/audio-references.ts';
 import type { NodeSockets } from '../transport/ws/node-sockets.ts';
 import { createBackgroundServices } from './background-services.ts';
 import { createMultiInstance } from './multi-instance.ts';
@@ -194,7 +198,8 @@ export function createCore(deps: CoreDeps) {
     localEvents,
     multiInstance,
     store,
-    mailbox,
+    /** For nodes that fetch their jobs. */
+    mailbox: openWhenTaken(mailbox, references),
     traces,
     tenancy,
     registry,

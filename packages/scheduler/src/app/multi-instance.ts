@@ -208,6 +208,7 @@ export function createMultiInstance(deps: {
     driver,
     isFenced,
     isStoreSteady,
+    storeNow: presence.storeNow,
     handling: reader.handling,
     self: presence.self,
     living,

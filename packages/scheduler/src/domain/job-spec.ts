@@ -20,7 +20,8 @@ export type AudioSource =
 /** Where another instance serves the audio that it holds for a job. */
 export interface AudioAt {
   readonly url: string;
-  readonly token: string;
+  /** Absent: instances sign their requests, and nodes get a token at the hand-over. */
+  readonly token?: string;
   readonly bytes: number;
 }
 

@@ -76,7 +76,7 @@ export function createSimulatedInstance(deps: {
     maxBytesPerJob: limits.max_bytes_per_job,
   });
   const references = createAudioReferences({
-    tokens: { issue: (jobId) => `token-of-${jobId}` },
+    tokens: { isShared: false, issue: (jobId) => `token-of-${jobId}` },
     inlineMaxBytes: limits.inline_max_bytes,
   });
   const address = addressOf(machine);

@@ -1,13 +1,19 @@
 /** Fetches audio from the instance that stores it, over HTTP, bounded in time and size. */
 import type { AudioFetcher } from '../../ports/audio-fetcher.ts';
 
-export function createAudioFetcher(): AudioFetcher {
+export function createAudioFetcher(
+  deps: {
+    /** The authorization header for audio without a token. Absent: such audio cannot be fetched. */
+    readonly sign?: ((url: string) => string) | undefined;
+  } = {},
+): AudioFetcher {
   return {
     async fetch({ url, token, bytes }, limitMs) {
-      if (limitMs <= 0) return undefined;
+      const authorization = token === undefined ? deps.sign?.(url) : `Bearer ${token}`;
+      if (limitMs <= 0 || authorization === undefined) return undefined;
       try {
         const answer = await fetch(url, {
-          headers: { authorization: `Bearer ${token}` },
+          headers: { authorization },
           redirect: 'error',
           signal: AbortSignal.timeout(limitMs),
         });

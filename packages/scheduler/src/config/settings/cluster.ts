@@ -157,6 +157,12 @@ export const cluster = group('Several instances on one Redis.', {
     doc: 'How often stuck entries are searched.',
   }),
   dlq_scan_count: integer({ default: 100, min: 1, max: 10_000, doc: 'Entries of one such search.' }),
+  cluster_key_file: optional(
+    text({
+      default: '',
+      doc: 'File with keys that all instances share, one per line: an id and 32 bytes in base64; the first signs, all are accepted. Instances sign their requests for audio with it, so that read access to Redis opens no audio. Without it, messages in Redis contain tokens for the audio of running jobs.',
+    }),
+  ),
   redis,
   node_snapshot: group('What instances know of each other’s nodes.', {
     enabled: ignored(alwaysThere),

@@ -38,7 +38,7 @@ export interface NodeLinkDeps {
   /** A node of this or another instance. */
   readonly find: (nodeId: NodeId) => FoundNode | undefined;
   readonly audio: Pick<AudioStore, 'get'>;
-  readonly references: Pick<AudioReferences, 'refer'>;
+  readonly references: Pick<AudioReferences, 'refer' | 'open'>;
   /** Absent: all audio is held by this instance. */
   readonly fetcher?: AudioFetcher;
   readonly clock: Clock;
@@ -144,8 +144,9 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     // The commit may have taken long, or this process was frozen meanwhile: the driver may have abandoned the attempt after it.
     const leftMs = expiresAt - clock.now();
     if (leftMs <= 0) return undeliverable('expired');
-    if (sockets.send(nodeId, message)) return { kind: 'written' };
-    return node.channel === 'endpoint' ? post(node, message, leftMs) : undeliverable('no_connection');
+    const opened = references.open(message);
+    if (sockets.send(nodeId, opened)) return { kind: 'written' };
+    return node.channel === 'endpoint' ? post(node, opened, leftMs) : undeliverable('no_connection');
   }
 
   function commitFailed({ nodeId, attempt, job: { jobId } }: Assignment, fault: unknown): Delivery {

@@ -14,7 +14,7 @@ async function startHolder() {
       response.writeHead(302, { location: '/1' }).end();
       return;
     }
-    const isOpen = request.headers.authorization === 'Bearer secret';
+    const isOpen = ['Bearer secret', `Signed ${path}`].includes(request.headers.authorization ?? '');
     response.writeHead(isOpen ? 200 : 403).end(isOpen ? held.get(path) : undefined);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -37,6 +37,15 @@ async function startHolder() {
 }
 
 audioFetcherContract('HTTP', startHolder);
+
+it('signs a request for audio without a token', async () => {
+  const holder = await startHolder();
+  const { token: _, ...at } = holder.hold(Buffer.from('speech'));
+  const signing = createAudioFetcher({ sign: (url) => `Signed ${new URL(url).pathname}` });
+  expect(await signing.fetch(at, 1_000)).toEqual(Buffer.from('speech'));
+  expect(await holder.fetcher.fetch(at, 1_000)).toBeUndefined();
+  await holder.close();
+});
 
 it('follows no redirect: the token is for one address', async () => {
   const holder = await startHolder();

@@ -76,7 +76,7 @@ export function composeCore(deps: {
       mailbox,
       find: (nodeId) => registry.get(nodeId),
       audio,
-      references: { refer: () => undefined },
+      references: { refer: () => undefined, open: (message) => message },
       clock,
       log,
       settings: { endpointTimeoutMs: 1_000, committedMs: 65_000 },

@@ -86,7 +86,12 @@ export async function startServer(options: StartOptions = {}) {
   const mailbox = createNodeMailbox<JobAssign | JobCancel>({ clock, maxPerNode: 8, ledger });
   const audio = {
     store: createAudioStore({ maxBytes: 64 * 1024 * 1024, maxBytesPerJob: 64 * 1024 * 1024 }),
-    tokens: createAudioTokens({ secret: Buffer.from('a secret of the test') }),
+    tokens: createAudioTokens({
+      secrets: [Buffer.from('a secret of the test')],
+      isShared: true,
+      ttlMs: 60_000,
+      now: clock.now,
+    }),
   };
   const readiness = { isReady: true, reasons: [] as string[] };
   const settings = { ...OPEN, ...options.access };

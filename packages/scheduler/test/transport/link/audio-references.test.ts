@@ -1,10 +1,11 @@
 /** When audio is sent by reference, and with which address. */
 import type { AddressInfo } from 'node:net';
+import type { JobAssign } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { audioBaseUrl, createAudioReferences } from '../../../src/transport/link/audio-references.ts';
 
-const open = (inlineMaxBytes: number) =>
-  createAudioReferences({ tokens: { issue: (jobId) => `token of ${jobId}` }, inlineMaxBytes });
+const open = (inlineMaxBytes: number, isShared = false) =>
+  createAudioReferences({ tokens: { isShared, issue: (jobId) => `token of ${jobId}` }, inlineMaxBytes });
 
 describe('audio reference', () => {
   it('a reference has the URL, token and length of the audio', () => {
@@ -15,6 +16,20 @@ describe('audio reference', () => {
       token: 'token of job-1',
       bytes: 7,
     });
+  });
+
+  it('with a shared secret only the handed-over message has a token', () => {
+    const references = open(0, true);
+    references.serveAt('http://10.0.0.5:5010');
+    const ref = references.refer('job-1', Buffer.alloc(7));
+    expect(ref).toEqual({ url: 'http://10.0.0.5:5010/v1/audio/job-1', bytes: 7 });
+    const message = { type: 'job_assign', job_id: 'job-1', audio_ref: ref } as unknown as JobAssign;
+    expect(references.open(message).audio_ref).toEqual({ ...ref, token: 'token of job-1' });
+  });
+
+  it('an address that a client named gets no token', () => {
+    const message = { job_id: 'job-1', audio_ref: { url: 'http://else/where' } } as unknown as JobAssign;
+    expect(open(0, true).open(message)).toBe(message);
   });
 
   it('audio up to the inline limit gets no reference', () => {

@@ -35,7 +35,7 @@ export async function openNodeLink(by: 'socket' | 'endpoint'): Promise<NodeLinkH
     ledger,
     mailbox,
     audio,
-    references: { refer: () => undefined },
+    references: { refer: () => undefined, open: (message) => message },
     sockets,
     endpoints,
     log: createFakeLog(),

@@ -59,6 +59,7 @@ function link(
     audio,
     references: {
       refer: (jobId, { length: bytes }) => ({ url: `http://here/${jobId}`, token: 'token-1', bytes }),
+      open: (message) => message,
     },
     log,
     sockets: {

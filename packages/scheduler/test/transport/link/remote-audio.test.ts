@@ -24,7 +24,7 @@ function linkTo(node: { supports: string[]; isLegacy?: boolean }, fetched: Buffe
     log: createFakeLog(),
     mailbox: createNodeMailbox<JobAssign | JobCancel>({ clock, ledger, maxPerNode: 4 }),
     audio: createAudioStore({ maxBytes: 1_000, maxBytesPerJob: 1_000 }),
-    references: { refer: () => undefined },
+    references: { refer: () => undefined, open: (message) => message },
     sockets: { send: (_, message) => sent.push(message as JobAssign) > 0, isConnected: () => true },
     find: () => ({ channel: 'socket', view: { profile } }) as unknown as NodeStatus,
     fetcher: {

@@ -1,6 +1,7 @@
-/** Hot path: GET /v1/audio/:ref sends the audio of a job to its node. The job's token is the credential. */
+/** Hot path: GET /v1/audio/:ref sends the audio of a job to its node, or to the instance that has the node. The credential is the job's token, or that instance's signature. */
 import type { AudioPath } from '@lingua/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { INSTANCE_SCHEME } from '../../access/instance-signature.ts';
 import { readBearerToken } from '../../access/tokens.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
 import { refusalOfSpending } from '../server/authorize.ts';
@@ -13,12 +14,15 @@ type Request = FastifyRequest<{ Params: AudioPath }>;
 export function addAudioRoute(
   routes: Routes,
   { gate, clock, settings }: Pick<HttpServices, 'gate' | 'clock' | 'settings'>,
-  { store, tokens }: NonNullable<HttpServices['audio']>,
+  { store, tokens, signature }: NonNullable<HttpServices['audio']>,
 ): void {
   function findRefusal({ params, headers }: Request): Refusal | undefined {
     const { authorization } = headers;
     if (authorization === undefined) return NO_TOKEN;
-    if (!tokens.opens(params.ref, readBearerToken(authorization))) return WRONG_TOKEN;
+    const isOpen = authorization.startsWith(INSTANCE_SCHEME)
+      ? signature?.accepts(`/v1/audio/${params.ref}`, authorization)
+      : tokens.opens(params.ref, readBearerToken(authorization));
+    if (isOpen !== true) return WRONG_TOKEN;
     return refusalOfSpending(gate.spend(undefined));
   }
 
@@ -48,7 +52,11 @@ const NO_TOKEN: Refusal = {
   hint: HINT,
 };
 /** The same text whether or not the job exists. */
-const WRONG_TOKEN: Refusal = { code: 'FORBIDDEN', detail: 'this token does not open this audio', hint: HINT };
+const WRONG_TOKEN: Refusal = {
+  code: 'FORBIDDEN',
+  detail: 'this token does not open this audio, or has expired',
+  hint: HINT,
+};
 
 const GONE: Refusal = {
   code: 'AUDIO_LOST',

@@ -24,6 +24,7 @@ import type { JobService } from '../../../runtime/job-service.ts';
 import type { SessionService } from '../../../session/session-service.ts';
 import type { AudioTokens } from '../../access/audio-tokens.ts';
 import type { Gate } from '../../access/gate.ts';
+import type { InstanceSignature } from '../../access/instance-signature.ts';
 import type { NodeCounts } from '../views/cluster-page-view.ts';
 import type { MeasuredFacts } from '../views/metrics-view.ts';
 import type { RemoteNodes } from '../views/remote-nodes.ts';
@@ -124,7 +125,12 @@ export interface HttpServices {
   /** Called at every dispatch: it must be cheap. */
   readonly readiness: () => Readiness;
   /** Absent: this instance serves no audio. */
-  readonly audio?: { readonly store: Pick<AudioStore, 'get'>; readonly tokens: Pick<AudioTokens, 'opens'> };
+  readonly audio?: {
+    readonly store: Pick<AudioStore, 'get'>;
+    readonly tokens: Pick<AudioTokens, 'opens'>;
+    /** Absent: other instances fetch with a token, like nodes. */
+    readonly signature?: Pick<InstanceSignature, 'accepts'> | undefined;
+  };
   /** Absent: instances and dead letters are not shown. */
   readonly cluster?: { readonly reader: ClusterReader; readonly deadLetters: DeadLetterService };
   /** Absent: decisions are not explained. */
