@@ -1,6 +1,7 @@
 /** Runs a Lua script by its digest, or with its whole text if the server has not loaded it yet. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { Cluster } from 'ioredis';
 import { dependencyFault } from './dependency.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { describeScript, ScriptCommand } from './script-command.ts';
@@ -22,6 +23,7 @@ export function loadScript(connection: RedisConnection, home: string, name: stri
   const lua = readFileSync(new URL(`./${name}.lua`, home), 'utf8');
   const digest = createHash('sha1').update(lua).digest('hex');
   const script = describeScript(name, digest);
+  const freshMs = commandTimeoutOf(connection);
   names.set(digest, name).set(lua, name);
 
   function send(keys: readonly string[], args: Words): Promise<unknown> {
@@ -53,7 +55,7 @@ export function loadScript(connection: RedisConnection, home: string, name: stri
     const fault = faults.at(-1);
     const remedy = remedyFor(fault, faults);
     // If this instance was frozen that long, it may have been declared dead: do not retry.
-    if (remedy === undefined || performance.now() - sentAt > FRESH_MS) throw dependencyFault(name, fault);
+    if (remedy === undefined || performance.now() - sentAt > freshMs) throw dependencyFault(name, fault);
     return remedy(keys, args).catch((again: unknown) => recover(keys, args, sentAt, [...faults, again]));
   }
 
@@ -70,8 +72,14 @@ export function loadScript(connection: RedisConnection, home: string, name: stri
   return Object.assign(run, { scriptName: name, digest });
 }
 
-/** The default command timeout. Together with the retry, no answer is older than the age that node reports may have (`OVER_HTTP_MS`). */
-const FRESH_MS = 800;
+/**
+ * A first reply that took longer than a command may take comes from an instance that stood still. With the default of 800 ms and the retry,
+ * no answer is older than the age that node reports may have (`OVER_HTTP_MS`).
+ */
+function commandTimeoutOf(connection: RedisConnection): number {
+  const own = connection instanceof Cluster ? connection.options.redisOptions : connection.options;
+  return own?.commandTimeout ?? Number.POSITIVE_INFINITY;
+}
 
 /** Names by digest and by text; the same for every connection. */
 const names = new Map<string, string>();

@@ -208,10 +208,14 @@ describe('a script that names a foreign key', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
     const sends = vi.fn(async () => {
-      vi.advanceTimersByTime(1_000);
+      vi.advanceTimersByTime(801);
       throw new Error('NOSCRIPT No matching script');
     });
-    const connection = { evalsha: sends, eval: sends } as unknown as RedisConnection;
+    const connection = {
+      evalsha: sends,
+      eval: sends,
+      options: { commandTimeout: 800 },
+    } as unknown as RedisConnection;
     const { release } = createCapacityLedger({ connection, keys });
     await expect(release('n', 'job:1')).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
     expect(sends).toHaveBeenCalledTimes(1);
