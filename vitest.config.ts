@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** The first looks at which modules are loaded; the second puts an instance under load and faults. */
-const ALONE = ['packages/scheduler/test/e2e/traces-off.test.ts', 'proof/test/chaos/chaos.test.ts'];
+/** Looks at which modules are loaded. */
+const ALONE = ['packages/scheduler/test/e2e/traces-off.test.ts'];
 /** Minutes long: whole clusters under load, mutants, browser stories. `npm run test:slow` runs them, one after another. */
 const SLOW = ['{packages/*,bench,proof}/test/**/*.slow.test.ts'];
 

@@ -1,9 +1,14 @@
 /**
- * The chaos run as users run it: three instances on a real Redis Cluster, with nodes and sessions on all of them, and every fault
- * while work flows. CHAOS_SEED and CHAOS_SECONDS make other and longer runs.
+ * The chaos run as users run it: a single instance; then three instances on a real Redis Cluster, with nodes and sessions on all of
+ * them, and every fault while work flows. It waits for real timeouts, so a machine that stands still for seconds can make it red. CHAOS_SEED and CHAOS_SECONDS make other and longer runs.
  */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ensureBuilt } from '../../../packages/scheduler/test/e2e/support/ensure-built.ts';
+import { nameOf, ofKind } from '../../../packages/simulation/dist/history.js';
+import { readHistory } from '../../src/chaos/history-file.ts';
 import { complaintsOf, SEED, summaryOf, USUAL_SEED } from './run-chaos.ts';
 
 beforeAll(ensureBuilt, 150_000);
@@ -20,7 +25,31 @@ const GREAT = [
 /** Only a hang reaches it: the start, the last outcomes, and what expires in Redis take a fraction of it. */
 const MARGIN_MS = 600_000;
 
+const SECONDS_ALONE = 8;
+const LEAST_SHARE = 0.8;
+
 describe('under real faults', () => {
+  it('a single instance without Redis keeps every invariant', { timeout: MARGIN_MS }, async () => {
+    const kept = join(mkdtempSync(join(tmpdir(), 'lingua-chaos-test-')), 'history.jsonl');
+    onTestFinished(() => rmSync(dirname(kept), { recursive: true, force: true }));
+    const summary = await summaryOf('--alone', '--seconds', String(SECONDS_ALONE), '--keep-history', kept);
+    expect(complaintsOf(summary)).toBe('');
+    expect(summary.work.results).toBeGreaterThan(0);
+    expect(summary.counted['errors in logs']).toBe(0);
+    const judged = summary.promises.filter(({ judged }) => judged > 0).map(({ promise }) => promise);
+    expect(judged).toEqual(expect.arrayContaining(['I1 no oversell', 'I3 one outcome', 'nothing lost']));
+    expect(judged).toEqual(expect.arrayContaining(['I10 isolation', 'I11 bounded']));
+    expect(Object.entries(summary.looks).filter(([, times]) => times === 0)).toEqual([]);
+    // Whether a node acknowledged a job decides how long its slot is kept.
+    const history = readHistory(kept);
+    const isOfSdk = ({ node }: { node: string }): boolean => node.startsWith('node-sdk');
+    // A repeated assignment is acknowledged again, and not started again.
+    const attemptsThat = (kind: 'started' | 'acknowledged'): number =>
+      new Set(ofKind(history, kind).filter(isOfSdk).map(nameOf)).size;
+    const [started, acknowledged] = [attemptsThat('started'), attemptsThat('acknowledged')];
+    expect(acknowledged).toBeGreaterThan(LEAST_SHARE * started);
+  });
+
   it('three instances on a Redis Cluster keep every invariant', {
     timeout: SECONDS * 2_000 + MARGIN_MS,
   }, async () => {
