@@ -49,6 +49,20 @@ export {
   JobStep,
   JobView,
 } from './http/job.ts';
+export {
+  ATTENTION_PAGES,
+  Attention,
+  FiguresPoint,
+  HistoryQuery,
+  HistoryReply,
+  JOB_STAGES,
+  LIVE_NODE_COLUMNS,
+  LiveDelta,
+  LiveInstance,
+  LiveQuery,
+  LiveSnapshot,
+  StageTimes,
+} from './http/live.ts';
 export { MetricsReply, StageFigures } from './http/metrics.ts';
 export {
   HttpNodeHeartbeat,

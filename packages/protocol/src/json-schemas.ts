@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import { HTTP_ENDPOINTS } from './http/endpoints.ts';
 import { ErrorReply } from './http/error-reply.ts';
+import { LiveDelta } from './http/live.ts';
 import { ModelNotAvailableDetails, NodeOverloadedDetails } from './node/job-reports.ts';
 import { NODE_TO_SCHEDULER, SCHEDULER_TO_NODE } from './node/messages.ts';
 import { type JsonSchema, publishSchema } from './publish-schema.ts';
@@ -19,7 +20,7 @@ export const DIRECTIONS: readonly Direction[] = [
 ];
 
 /** Values that are not a message or body themselves, but part of one. */
-export const DETAILS: readonly TSchema[] = [ModelNotAvailableDetails, NodeOverloadedDetails];
+export const DETAILS: readonly TSchema[] = [ModelNotAvailableDetails, NodeOverloadedDetails, LiveDelta];
 
 /** Messages are named `direction/type`, HTTP bodies by their title. */
 export function jsonSchemas(): Record<string, JsonSchema> {

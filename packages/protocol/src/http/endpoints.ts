@@ -2,6 +2,7 @@
 import type { HttpEndpoint } from './endpoints/endpoint.ts';
 import { HEALTH_ENDPOINTS } from './endpoints/health.ts';
 import { JOB_ENDPOINTS } from './endpoints/jobs.ts';
+import { LIVE_ENDPOINTS } from './endpoints/live.ts';
 import { NODE_ENDPOINTS } from './endpoints/nodes.ts';
 import { OPERATOR_ENDPOINTS } from './endpoints/operators.ts';
 
@@ -11,5 +12,6 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
   ...NODE_ENDPOINTS,
   ...JOB_ENDPOINTS,
   ...OPERATOR_ENDPOINTS,
+  ...LIVE_ENDPOINTS,
   ...HEALTH_ENDPOINTS,
 ];

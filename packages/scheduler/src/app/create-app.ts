@@ -30,6 +30,7 @@ import type { SharedStore } from './redis-store.ts';
 import { createServers } from './servers.ts';
 import { createShutDown } from './shutdown.ts';
 import { VERSION } from './version.ts';
+import { createWatching } from './watching.ts';
 
 export interface App {
   /** Listens, and returns the address. */
@@ -98,7 +99,16 @@ export function createApp(deps: AppDeps): App {
     shared,
     multiInstance,
   });
+  const watching = createWatching({
+    clock,
+    meter,
+    log,
+    instanceId: multiInstance?.instanceId ?? '',
+    core,
+    cluster: page.reader,
+  });
   const { http, socketServer, phase, gate } = createServers({
+    live: watching,
     tenancy: core.tenancy,
     audit,
     ...tools,
@@ -155,6 +165,7 @@ export function createApp(deps: AppDeps): App {
     leave: async () => {
       page.reporter?.stop();
       backgroundServices.stop();
+      watching.stop();
       observation.stop();
       await multiInstance?.stop();
       await traces?.stop();
@@ -192,6 +203,7 @@ export function createApp(deps: AppDeps): App {
       page.reporter?.start();
       backgroundServices.start();
       observation.start();
+      watching.start();
       const mode = shared?.mode ?? 'embedded';
       log.info({ host: address.address, port: address.port, mode, version: VERSION }, 'listening');
       hasServed = true;

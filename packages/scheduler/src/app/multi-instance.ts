@@ -58,6 +58,7 @@ export function createMultiInstance(deps: {
   let hasJoined = false;
   let watch: ReturnType<SharedStore['watch']> | undefined;
   let instanceCount = 1;
+  let receiveFigures: (from: string, figures: unknown) => void = () => {};
   const steadiness = createStoreSteadiness({ clock, recoveryMs: 2 * scheduler.ack_timeout_ms });
   const isStoreSteady = steadiness.isSteady;
 
@@ -129,6 +130,7 @@ export function createMultiInstance(deps: {
       missing: local.reportMissing,
       partial: (partial) => clusterJobs.partialText.atDriver(partial),
       followed: local.partialTexts.publish,
+      figures: (from, figures) => receiveFigures(from, figures),
     },
   });
   const ledger = guardLedger({
@@ -210,6 +212,13 @@ export function createMultiInstance(deps: {
     isStoreSteady,
     storeNow: presence.storeNow,
     handling: reader.handling,
+    /** Figures for operators, by hints: some may be lost. */
+    figures: {
+      send: hints.figures,
+      onReceived(receive: typeof receiveFigures): void {
+        receiveFigures = receive;
+      },
+    },
     self: presence.self,
     living,
     /** The number of living instances, as last read. */

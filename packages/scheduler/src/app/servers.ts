@@ -59,6 +59,7 @@ export function createServers(parts: {
   readonly multiInstance: MultiInstance | undefined;
   readonly tenancy: Tenancy;
   readonly cluster: NonNullable<HttpServices['cluster']>;
+  readonly live: NonNullable<HttpServices['live']>;
   readonly backgroundServices: Pick<BackgroundServices, 'stats' | 'dispatch'>;
   readonly pools: NonNullable<HttpServices['pools']> & { readonly effective: () => object };
 }) {
@@ -93,6 +94,7 @@ export function createServers(parts: {
     clock,
     audio: parts.audio,
     cluster: parts.cluster,
+    live: parts.live,
     stats: parts.backgroundServices.stats,
     pools: parts.pools,
     explainServices: {

@@ -8,11 +8,13 @@ export type JobOutcome = (typeof JOB_OUTCOMES)[number];
 /** Codes of jobs that ended because their caller or their session wanted no result any more. */
 const CANCELLATIONS: ReadonlySet<string> = new Set(['JOB_CANCELLED', 'SESSION_CLOSED']);
 
+export const isCancellation = (code: string): boolean => CANCELLATIONS.has(code);
+
 /** RESERVED counts as running: a stored record says so until the first report of a node that may work already. */
 export function jobOutcome({ state, failure }: Pick<JobRecord, 'state' | 'failure'>): JobOutcome {
   if (!isSettled(state)) return state === 'CREATED' || state === 'RETRYING' ? 'waiting' : 'running';
   if (failure === undefined) return 'finished';
-  return CANCELLATIONS.has(failure.code) ? 'cancelled' : 'failed';
+  return isCancellation(failure.code) ? 'cancelled' : 'failed';
 }
 
 /** Why it failed, was cancelled, or waits again. */

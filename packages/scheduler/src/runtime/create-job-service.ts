@@ -55,6 +55,8 @@ export interface RunningJobService extends JobService, SharedDriving {
   readonly explain: Explain;
   inFlight(): number;
   waiting(): number;
+  /** How long the oldest waiting job has waited; 0 without any. */
+  oldestWaitMs(): number;
   /** For each reason, some of the nodes it excluded last. */
   excluded: ExclusionLog['samples'];
   /** How many tenants have jobs in flight or waiting. */
@@ -215,6 +217,11 @@ export function createJobService(
 
     inFlight: () => engine.inFlightJobs.size(),
     waiting: () => queue.size(),
+    oldestWaitMs() {
+      let oldest = clock.now();
+      for (const [first] of queue.lines()) oldest = Math.min(oldest, first?.since ?? oldest);
+      return clock.now() - oldest;
+    },
     excluded: engine.excluded.samples,
     tenants: () => ({ inflight: caps?.tenants() ?? 0, waiting: queue.tenants() }),
     stop() {

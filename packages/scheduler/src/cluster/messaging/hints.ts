@@ -1,6 +1,6 @@
 /**
  * Background actor: hints between instances, which may be lost: loads of nodes, outcomes of attempts on another instance's node,
- * models that it lacks, and partial text. Hints that follow closely share a message.
+ * models that it lacks, partial text, and figures for operators. Hints that follow closely share a message.
  */
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
@@ -31,6 +31,8 @@ export interface HintEvents {
   partial(partial: PartialText): void;
   /** For subscribers of the job on any instance. */
   followed(partial: PartialText): void;
+  /** Figures of another instance, as it sent them; the receiver checks them. */
+  figures(instanceId: string, figures: unknown): void;
 }
 
 export interface Hints {
@@ -42,6 +44,8 @@ export interface Hints {
   partial(to: string, partial: PartialText): void;
   /** To all instances: subscribers of the job may be anywhere. */
   followed(partial: PartialText): void;
+  /** To all instances, at once. */
+  figures(figures: object): void;
   stop(): Promise<void>;
 }
 
@@ -55,7 +59,8 @@ type Hint =
   | { readonly from: string; readonly partials: readonly PartialText[] }
   | { readonly from: string; readonly followed: readonly PartialText[] }
   | { readonly from: string; readonly outcomes: readonly OutcomeHint[] }
-  | { readonly from: string; readonly missing: readonly Missing[] };
+  | { readonly from: string; readonly missing: readonly Missing[] }
+  | { readonly from: string; readonly figures: unknown };
 
 interface UnsentLoad {
   readonly load: Load;
@@ -160,6 +165,7 @@ export function createHints(deps: {
     if ('missing' in hint)
       for (const one of hint.missing) if (Array.isArray(one)) receiveMissing(one as unknown as Missing);
     if ('partials' in hint) for (const partial of hint.partials) events.partial(partial);
+    if ('figures' in hint) events.figures(hint.from, hint.figures);
     if ('followed' in hint) for (const partial of hint.followed) events.followed(partial);
   }
 
@@ -224,6 +230,9 @@ export function createHints(deps: {
     followed(partial) {
       followed.set(partial.jobId, partial);
       soon();
+    },
+    figures(figures) {
+      if (!isStopped && !deps.isFenced()) hintBus.sendToAll(JSON.stringify({ from: instanceId, figures }));
     },
     async stop() {
       isStopped = true;

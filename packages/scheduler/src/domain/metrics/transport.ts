@@ -4,13 +4,17 @@ import type { MetricEntry } from './metric-entry.ts';
 export const TRANSPORT_METRICS = {
   scheduler_http_waits: {
     kind: 'gauge',
-    help: 'Requests that wait, by kind: caller (for a result), stream (events of a job), poll (a node, for jobs).',
+    help: 'Requests that wait, by kind: caller (for a result), stream (events of a job, or the live feed), poll (a node, for jobs).',
     labels: ['kind'],
   },
   scheduler_http_waits_refused_total: {
     kind: 'counter',
     help: 'Requests that may not wait, by kind and by the limit that was reached.',
     labels: ['kind', 'limit'],
+  },
+  scheduler_live_events_skipped_total: {
+    kind: 'counter',
+    help: 'Events of the live feed that a viewer did not get because it had not read the one before.',
   },
   scheduler_connections: {
     kind: 'gauge',

@@ -21,13 +21,30 @@ export interface RecentAttempts {
   note(job: JobRecord): void;
   /** Newest first. */
   of(nodeId: NodeId): readonly EndedAttempt[];
+  /** Some of the nodes on which most of the last attempts failed. */
+  failing(): readonly FailingNode[];
+}
+
+export interface FailingNode {
+  readonly nodeId: NodeId;
+  readonly failed: number;
+  /** Attempts that are remembered. */
+  readonly of: number;
 }
 
 /** Attempts that are kept per node. */
 export const MAX_RECENT_ATTEMPTS = 10;
+/** With fewer failures, chance may be the cause. */
+const MIN_FAILURES = 3;
+/** I11: when many nodes fail, some of them show the cause. */
+const MAX_FAILING = 20;
 
 export function createRecentAttempts(deps: { maxNodes: number }): RecentAttempts {
-  const byNode = createBoundedMap<NodeId, EndedAttempt[]>({ max: deps.maxNodes });
+  const failing = new Map<NodeId, FailingNode>();
+  const byNode = createBoundedMap<NodeId, EndedAttempt[]>({
+    max: deps.maxNodes,
+    onEvicted: (nodeId) => failing.delete(nodeId),
+  });
 
   function add(nodeId: NodeId, ended: EndedAttempt): void {
     const known = byNode.get(nodeId);
@@ -41,6 +58,14 @@ export function createRecentAttempts(deps: { maxNodes: number }): RecentAttempts
     if (same >= 0) known.splice(same, 1);
     known.unshift(ended);
     if (known.length > MAX_RECENT_ATTEMPTS) known.pop();
+    if (ended.outcome === 'failed' || failing.has(nodeId)) judge(nodeId, known);
+  }
+
+  function judge(nodeId: NodeId, ended: readonly EndedAttempt[]): void {
+    const failed = ended.filter(({ outcome }) => outcome === 'failed').length;
+    if (failed < MIN_FAILURES || 2 * failed < ended.length) failing.delete(nodeId);
+    else if (failing.has(nodeId) || failing.size < MAX_FAILING)
+      failing.set(nodeId, { nodeId, failed, of: ended.length });
   }
 
   return {
@@ -60,6 +85,7 @@ export function createRecentAttempts(deps: { maxNodes: number }): RecentAttempts
       add(nodeId, endOf(job, last, attempt, outcome, job.failure?.code));
     },
     of: (nodeId) => byNode.get(nodeId) ?? [],
+    failing: () => [...failing.values()],
   };
 }
 

@@ -19,6 +19,8 @@ export interface TenantQueue {
   /** The same for one tenant, out of turn; it pays as usual. */
   takeOf(tenantId: TenantId, maxChecks: number, test: WaiterTest): Waiter | undefined;
   waitingOf(tenantId: TenantId): number;
+  /** Waiters of one tenant and one shape, oldest first. */
+  lines(): Iterable<readonly Waiter[]>;
   tenants(): IterableIterator<TenantId>;
 }
 
@@ -232,6 +234,9 @@ export function createTenantQueue(deps: {
       return waiter;
     },
     waitingOf: (tenantId) => turns.get(tenantId)?.size ?? 0,
+    *lines() {
+      for (const { lines } of turns.values()) yield* lines.values();
+    },
     tenants: () => turns.keys(),
   };
 }

@@ -13,6 +13,10 @@ export interface Waiter {
   readonly shape: unknown;
   /** `retry`: accepted and tried once, so it is never refused. */
   readonly class: WaitingClass;
+  /** When it began to wait. */
+  readonly since: number;
+  readonly source: string;
+  readonly target: string;
   fits(nodeId: NodeId): boolean;
   /** A node could take the job now. */
   hasCandidate(): boolean;
@@ -33,6 +37,8 @@ export interface WaitingQueue {
   /** The tenant may have one more job on any node. */
   wakeOf(tenantId: TenantId): void;
   size(): number;
+  /** Waiters of one class, tenant and shape, oldest first. For operators. */
+  lines(): Iterable<readonly Waiter[]>;
   /** Tenants with waiting new jobs. */
   tenants(): number;
   stop(): void;
@@ -137,6 +143,9 @@ export function createWaitingQueue(deps: {
         if (release(queue.takeOf(tenantId, MAX_BACKSTOP_CHECKS, hasCandidate))) return;
     },
     size: () => size,
+    *lines() {
+      for (const queue of queues.values()) yield* queue.lines();
+    },
     tenants: () => new Set(fresh.flatMap((queue) => [...queue.tenants()])).size,
     stop() {
       isStopped = true;

@@ -91,6 +91,9 @@ export function waitForSlot(
       tenantId,
       shape: shapeOf(flight.compiled),
       class: waitingClass,
+      since: engine.clock.now(),
+      source: flight.job.spec.sourceLanguage,
+      target: flight.job.spec.targetLanguage,
       fits: (nodeId) => isCandidate(engine, flight, flight.job.spec.utteranceIndex, nodeId),
       hasCandidate: () =>
         candidates(engine, flight, flight.job.spec.utteranceIndex, UNCOUNTED).next() !== undefined,

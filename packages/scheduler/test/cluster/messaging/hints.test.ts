@@ -16,6 +16,20 @@ describe('hints', () => {
     expect(clock.pending()).toBe(0);
   });
 
+  it('sends figures to all other instances, and none while fenced', async () => {
+    const { clock, join } = startTalk();
+    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
+    a.hints.figures({ jobs: 1 });
+    a.state.isFenced = true;
+    a.hints.figures({ jobs: 2 });
+    await clock.advance(FRESH_MS);
+    expect([a.received, b.received, c.received]).toEqual([
+      [],
+      ['figures of a: {"jobs":1}'],
+      ['figures of a: {"jobs":1}'],
+    ]);
+  });
+
   it('sends every outcome of an attempt to the holder of the node only', async () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];

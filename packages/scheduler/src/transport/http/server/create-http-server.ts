@@ -21,6 +21,7 @@ import { addPoolReloadRoute } from '../routes/pool-reload-route.ts';
 import { addStatsRoute } from '../routes/stats-route.ts';
 import { addTranslateRoute } from '../routes/translate-route.ts';
 import { addWhoamiRoute } from '../routes/whoami-route.ts';
+import { addLiveRoutes } from '../watch/live-routes.ts';
 import { stripBasePath, stripUpgrades } from './base-path.ts';
 import { createConnectionCloser } from './close-connections.ts';
 import { addConsole } from './console.ts';
@@ -119,6 +120,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     if (services.audio !== undefined) addAudioRoute(routes, services, services.audio);
     addOperatorRoutes(routes, services);
     if (services.cluster !== undefined) addClusterRoutes(routes, services, services.cluster);
+    if (services.live !== undefined) addLiveRoutes(routes, services, services.live, waits);
     if (services.pools !== undefined) addPoolReloadRoute(routes, services.pools);
     if (services.stats !== undefined) addStatsRoute(routes, services, services.stats);
     if (services.explainServices !== undefined) addExplainRoutes(routes, services, services.explainServices);

@@ -28,6 +28,7 @@ import type { InstanceSignature } from '../../access/instance-signature.ts';
 import type { NodeCounts } from '../views/cluster-page-view.ts';
 import type { MeasuredFacts } from '../views/metrics-view.ts';
 import type { RemoteNodes } from '../views/remote-nodes.ts';
+import type { LiveServices } from '../watch/live-routes.ts';
 
 /** As a reason: the instance finishes its work and accepts no more. */
 export const DRAINING = 'draining';
@@ -133,6 +134,8 @@ export interface HttpServices {
   };
   /** Absent: instances and dead letters are not shown. */
   readonly cluster?: { readonly reader: ClusterReader; readonly deadLetters: DeadLetterService };
+  /** Absent: there is no live feed. */
+  readonly live?: LiveServices;
   /** Absent: decisions are not explained. */
   readonly explainServices?: ExplainServices;
   /** Absent: pools cannot be reloaded over HTTP. */

@@ -1,0 +1,102 @@
+/** Composition root: what the console shows: the history of the figures and the live feed. */
+import type { PrometheusMeter } from '../adapters/prometheus/meter.ts';
+import type { ClusterReader } from '../cluster/operators/cluster-reader.ts';
+import { countBits } from '../domain/bits.ts';
+import type { NodeId } from '../domain/ids.ts';
+import { attentionOf } from '../management/stats/attention.ts';
+import { createFiguresService } from '../management/stats/figures-service.ts';
+import { createSampleFigures } from '../management/stats/sample-figures.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import { poolName } from '../runtime/pools/describe-confinement.ts';
+import { createLiveFeed } from '../transport/http/watch/live-feed.ts';
+import { createNodeRows, type NodeOrigin } from '../transport/http/watch/node-rows.ts';
+import type { Core } from './create-core.ts';
+
+const MINUTE_MS = 60_000;
+/** The state of the instances needs some commands to the store: it is read less often than the figures. */
+const WARNINGS_EVERY_MS = 5_000;
+
+export function createWatching(parts: {
+  readonly clock: Clock;
+  readonly meter: PrometheusMeter;
+  readonly log: Log;
+  /** Empty: there is only one instance. */
+  readonly instanceId: string;
+  readonly core: Pick<Core, 'fleet' | 'jobs' | 'sessions' | 'registry' | 'recentAttempts' | 'multiInstance'>;
+  readonly cluster: Pick<ClusterReader, 'read'>;
+}) {
+  const { clock, meter, log, instanceId, core, cluster } = parts;
+  const { fleet, jobs, sessions, registry, recentAttempts, multiInstance } = core;
+
+  const figures = createFiguresService({
+    clock,
+    instanceId,
+    sample: createSampleFigures({
+      reader: meter.reader,
+      levels() {
+        const { sessions: open, connected } = sessions.counts();
+        return {
+          inFlight: jobs.inFlight(),
+          waiting: jobs.waiting(),
+          oldestWaitMs: jobs.oldestWaitMs(),
+          sessions: open,
+          connected,
+        };
+      },
+      failing: recentAttempts.failing,
+    }),
+    send: multiInstance?.figures.send,
+  });
+  multiInstance?.figures.onReceived(figures.receive);
+  const { history } = figures;
+
+  function originOf(nodeId: NodeId): NodeOrigin {
+    const record = multiInstance?.replica.find(nodeId);
+    const status = record === undefined ? registry.get(nodeId) : undefined;
+    return {
+      instanceId: record?.holder.instanceId ?? instanceId,
+      region: record?.region ?? status?.region ?? '',
+      zone: status?.zone ?? '',
+      version: status?.version ?? '',
+      platform: status?.platform ?? '',
+    };
+  }
+
+  let warnings: readonly string[] = [];
+  let warningsReadAt = Number.NEGATIVE_INFINITY;
+
+  /** Never waits: the next event has the answer. */
+  function readWarnings(): void {
+    if (clock.now() - warningsReadAt < WARNINGS_EVERY_MS) return;
+    warningsReadAt = clock.now();
+    void cluster.read().then((view) => {
+      warnings = view.warnings;
+    });
+  }
+
+  const feed = createLiveFeed({
+    clock,
+    meter,
+    log,
+    instanceId,
+    history,
+    rows: createNodeRows({
+      fleet,
+      originOf,
+      poolName: (poolId) => (fleet.pools === undefined ? '' : poolName(fleet.pools.plan, poolId)),
+    }),
+    attention() {
+      readWarnings();
+      return attentionOf({
+        points: history.points(1, clock.now() - MINUTE_MS),
+        nodes: { ...fleet.counts(), ejected: countBits(fleet.table.facts.words('ejected')) },
+        failing: history.instances().flatMap(({ failing }) => failing),
+        warnings,
+      });
+    },
+  });
+  figures.onPoint(() => void feed.sendDelta());
+
+  return { feed, history, start: figures.start, stop: figures.stop };
+}
