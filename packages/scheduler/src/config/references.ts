@@ -8,7 +8,7 @@ export function checkReferences(config: Config): {
 } {
   return {
     problems: [...checkPools(config), ...checkRedis(config), ...checkTenants(config)],
-    warnings: [...warnPools(config), ...warnRedis(config)],
+    warnings: [...warnPools(config), ...warnUnreachablePools(config), ...warnRedis(config)],
   };
 }
 
@@ -93,6 +93,34 @@ function* warnRedis(config: Config): Generator<CheckFinding> {
       keys: [`scheduler.cluster.redis.${name}`],
       message:
         'has no effect: nothing is encrypted without scheduler.cluster.redis.tls = true or a rediss:// address',
+    };
+  }
+}
+
+/** With tokens, only nodes whose token is bound to such a pool can join it: without one, it stays empty. */
+function* warnUnreachablePools({ scheduler, server }: Config): Generator<CheckFinding> {
+  const { enabled, pools, tenant_overrides: overrides } = scheduler.pools;
+  if (!enabled || server.tokens.length === 0) return;
+  const rows = [
+    ...pools.map(({ pool_id, dedicated }, index) => ({ pool_id, dedicated, at: `pools[${index}]` })),
+    ...overrides.map(({ pool_id }, index) => ({
+      pool_id,
+      dedicated: true,
+      at: `tenant_overrides[${index}]`,
+    })),
+  ];
+  const nodeTokens = server.tokens.filter(({ role }) => role === 'node');
+  const warned = new Set<number>();
+  for (const { pool_id, dedicated, at } of rows) {
+    const tenants = overrides.filter((row) => row.pool_id === pool_id).map(({ tenant_id }) => tenant_id);
+    const isReachable = nodeTokens.some(
+      ({ pool_ids, tenant_id = '' }) => pool_ids?.includes(pool_id) ?? tenants.includes(tenant_id),
+    );
+    if (!dedicated || isReachable || warned.has(pool_id)) continue;
+    warned.add(pool_id);
+    yield {
+      keys: [`scheduler.pools.${at}.pool_id`, 'server.tokens'],
+      message: `is ${pool_id}, which takes only nodes whose token is bound to it, and no token is; add pool_ids = [${pool_id}] to the [[server.tokens]] row of its nodes`,
     };
   }
 }

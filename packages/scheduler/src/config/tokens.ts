@@ -11,6 +11,7 @@ export interface Credential {
   readonly role: TokenRow['role'];
   readonly tenant_id: string | undefined;
   readonly node_ids: readonly string[] | undefined;
+  readonly pool_ids: readonly number[] | undefined;
   readonly name: string;
 }
 
@@ -25,8 +26,8 @@ export const credentialsOf = (config: Config): readonly Credential[] =>
   config.server.tokens.flatMap((row, index) => {
     const sha256 = digestOf(row);
     if (sha256 === undefined) return [];
-    const { role, tenant_id, node_ids, name = `token ${index}` } = row;
-    return [{ sha256, role, tenant_id, node_ids, name }];
+    const { role, tenant_id, node_ids, pool_ids, name = `token ${index}` } = row;
+    return [{ sha256, role, tenant_id, node_ids, pool_ids, name }];
   });
 
 export function checkTokens(config: Config): {
@@ -40,7 +41,7 @@ export function checkTokens(config: Config): {
     const refuse = (key: string, message: string): void => {
       problems.push({ keys: [key], message });
     };
-    const { token, token_sha256, token_file, role, tenant_id, node_ids } = row;
+    const { token, token_sha256, token_file, role, tenant_id } = row;
     if ([token, token_sha256, token_file].filter((part) => part !== undefined).length !== 1) {
       refuse(at, 'needs exactly one of token, token_sha256, token_file');
     }
@@ -51,9 +52,12 @@ export function checkTokens(config: Config): {
     if (tenant_id !== undefined && SEES_ALL_TENANTS.has(role)) {
       refuse(`${at}.tenant_id`, `is not for the role ${role}, which sees all tenants; remove it`);
     }
-    if (role !== 'node' && node_ids !== undefined) {
-      refuse(`${at}.node_ids`, `is only for the role node, not ${role}`);
+    for (const name of ['node_ids', 'pool_ids'] as const) {
+      if (row[name] === undefined) continue;
+      if (role !== 'node') refuse(`${at}.${name}`, `is only for the role node, not ${role}`);
     }
+    if (row.pool_ids?.length === 0)
+      refuse(`${at}.pool_ids`, 'is empty; name at least one pool, or remove it');
     const digest = digestOf(row);
     if (digest === undefined) continue;
     const first = firstWith.get(digest);

@@ -1,6 +1,7 @@
 /** Vocabulary: a node's report about itself, before management/registration turns it into a profile. */
 import type { TenantId } from './ids.ts';
 import type { Direction, LanguageSet } from './language.ts';
+import type { NodeBinding } from './profile.ts';
 
 export interface ReportedModel {
   readonly modelId: string;
@@ -51,6 +52,8 @@ export interface NodeTraits {
   readonly gpuCount: number;
   /** The only tenant whose jobs the node takes; absent: all. */
   readonly privateTo?: TenantId;
+  /** As in NodeProfile. */
+  readonly binding?: NodeBinding;
   /** Absent = a legacy node. */
   readonly supports?: readonly string[];
 }

@@ -4,7 +4,7 @@
  */
 import type { NodeId, TenantId } from './ids.ts';
 import { ANY, type Direction, includesLanguage, type Language } from './language.ts';
-import { type NodeProfile, SERVICE_TYPES, translates } from './profile.ts';
+import { type NodeBinding, type NodeProfile, SERVICE_TYPES, translates } from './profile.ts';
 import { stableChoice } from './stable-hash.ts';
 
 export type PoolId = number;
@@ -62,18 +62,33 @@ export const poolIdsOf = ({ pools, bucketCount }: PoolPlan): readonly PoolId[] =
     ? pools.map(({ poolId }) => poolId)
     : Array.from({ length: bucketCount }, (_, bucket) => bucket);
 
+/** The pools that the node's token allows. What the node says about itself does not matter here (I10). */
+export function allowedPools(plan: PoolPlan, binding: NodeBinding | undefined): readonly PoolId[] {
+  const all = poolIdsOf(plan);
+  if (binding === undefined) return all;
+  const { tenantId, poolIds } = binding;
+  if (poolIds !== undefined) return all.filter((poolId) => poolIds.includes(poolId));
+  // A node of these pools receives what a tenant says.
+  const guarded = new Set(plan.tenantPools.values());
+  for (const { poolId, isDedicated } of plan.pools) if (isDedicated) guarded.add(poolId);
+  const own = tenantId === undefined ? undefined : plan.tenantPools.get(tenantId);
+  return all.filter((poolId) => poolId === own || !guarded.has(poolId));
+}
+
 /** A node that fits several pools goes to one of the most specific, always the same. */
 export function homeOf(plan: PoolPlan, nodeId: NodeId, fitting: readonly PoolId[]): PoolId {
-  if (plan.pools.length === 0) return stableChoice(nodeId, plan.hashSeed, plan.bucketCount);
   if (fitting.length === 0) return UNPOOLED;
   return fitting[stableChoice(nodeId, plan.hashSeed, fitting.length)] as PoolId;
 }
 
-/** The most specific pools that such a node fits: those that require most services, and of these most languages. */
-export function fittingPools({ pools }: PoolPlan, profile: NodeProfile): readonly PoolId[] {
+/** The most specific pools that such a node may join and fits: those that require most services, and of these most languages. */
+export function fittingPools(plan: PoolPlan, profile: NodeProfile): readonly PoolId[] {
+  const allowed = allowedPools(plan, profile.binding);
+  if (plan.pools.length === 0) return allowed;
+  const mayJoin = new Set(allowed);
   let best: Pool[] = [];
-  for (const pool of pools) {
-    if (!fits(pool, profile)) continue;
+  for (const pool of plan.pools) {
+    if (!mayJoin.has(pool.poolId) || !fits(pool, profile)) continue;
     const lead = best[0] === undefined ? 1 : compareSpecificity(pool, best[0]);
     if (lead > 0) best = [pool];
     else if (lead === 0) best.push(pool);

@@ -21,6 +21,13 @@ export interface NmtAbility {
 export const NODE_EXTENSIONS = ['job_ack', 'audio_ref', 'drain', 'cancel_ack'] as const;
 export type NodeExtension = (typeof NODE_EXTENSIONS)[number];
 
+/** What a node's token is bound to. It decides about dedicated pools, because services and languages are the node's own words. */
+export interface NodeBinding {
+  readonly tenantId?: TenantId;
+  /** The only pools that the node may join; absent: every pool that is not dedicated. */
+  readonly poolIds?: readonly number[];
+}
+
 /** Immutable, and shared by all nodes with equal reports: compare by identity. */
 export interface NodeProfile {
   readonly installedTypes: typeof ANY | readonly string[];
@@ -35,6 +42,8 @@ export interface NodeProfile {
   readonly hasGpu: boolean;
   /** The only tenant whose jobs the node takes; absent: all. */
   readonly privateTo?: TenantId;
+  /** Absent: it may join every pool, because the server has no tokens or the token is an operator's. */
+  readonly binding?: NodeBinding;
   readonly supports: readonly NodeExtension[];
   /** The node reports no extensions: a legacy node. */
   readonly isLegacy: boolean;

@@ -20,6 +20,8 @@ export interface Registration {
   readonly nodeId?: NodeId;
   /** Owner of the id: a digest of the token, or of the peer address for anonymous nodes. Another credential cannot take the id. */
   readonly credential: string;
+  /** The node may have no other id; absent: on a conflict a node with a socket gets a fresh one. */
+  readonly isIdFixed?: boolean;
   readonly channel: NodeChannel;
   /** Where jobs are posted, for channel `endpoint`. */
   readonly endpoint?: string;

@@ -107,8 +107,22 @@ describe('tokens', () => {
       good + row(`token_sha256 = "${'AB'.repeat(32)}"`, 'role = "client"', 'tenant_id = "acme"'),
     );
     expect(credentialsOf(config)).toEqual([
-      { sha256: hashToken(TOKEN), role: 'node', tenant_id: undefined, node_ids: ['node-1'], name: 'token 0' },
-      { sha256: 'ab'.repeat(32), role: 'client', tenant_id: 'acme', node_ids: undefined, name: 'token 1' },
+      {
+        sha256: hashToken(TOKEN),
+        role: 'node',
+        tenant_id: undefined,
+        node_ids: ['node-1'],
+        pool_ids: undefined,
+        name: 'token 0',
+      },
+      {
+        sha256: 'ab'.repeat(32),
+        role: 'client',
+        tenant_id: 'acme',
+        node_ids: undefined,
+        pool_ids: undefined,
+        name: 'token 1',
+      },
     ]);
   });
 
@@ -136,6 +150,11 @@ describe('tokens', () => {
       'of one tenant but for all',
       row(`token = "${TOKEN}"`, 'role = "viewer"', 'tenant_id = "acme"'),
       'server.tokens[0].tenant_id is not for the role viewer',
+    ],
+    [
+      'bound to no pool',
+      row(`token = "${TOKEN}"`, 'role = "node"', 'pool_ids = []'),
+      'server.tokens[0].pool_ids is empty',
     ],
     ['not a hash', row('token_sha256 = "abc"', 'role = "node"'), 'must be 64 hexadecimal digits'],
     ['repeated', good + good, 'server.tokens[1] has the same token as server.tokens[0]'],

@@ -33,6 +33,7 @@ export const typicalProfile: NodeProfile = {
   supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack'],
   isLegacy: false,
   privateTo: 'acme',
+  binding: { tenantId: 'acme', poolIds: [3, 7] },
 };
 
 export const viewFor = (nodeId: string, part: Partial<NodeView> = {}): NodeView => ({

@@ -11,7 +11,7 @@ import {
   type PoolRequirement,
   UNPOOLED,
 } from '../../src/domain/pool.ts';
-import { type NodeProfile, nmtProduct } from '../../src/domain/profile.ts';
+import { type NodeBinding, type NodeProfile, nmtProduct } from '../../src/domain/profile.ts';
 import { anyProfile } from '../runtime/fleet/fleet-fixture.ts';
 import { planOf, pool } from '../runtime/pools/pool-fixture.ts';
 
@@ -73,8 +73,37 @@ describe('a node', () => {
 
   it('is in exactly one bucket when no pools are configured', () => {
     const plan = planOf([], { bucketCount: 5 });
-    const homes = new Set(Array.from({ length: 200 }, (_, n) => homeOf(plan, `node-${n}`, [])));
+    const homes = new Set(
+      Array.from({ length: 200 }, (_, n) => homeOf(plan, `node-${n}`, fittingPools(plan, having()))),
+    );
     expect([...homes].sort()).toEqual([0, 1, 2, 3, 4]);
+  });
+});
+
+describe('a node with a token', () => {
+  const plan = planOf([pool(1, ['m2m']), pool(2, ['m2m']), pool(3, ['m2m'], { isDedicated: true })], {
+    tenantPools: new Map([['acme', 2]]),
+  });
+  const poolsOf = (binding: NodeBinding | undefined, of = plan) =>
+    fittingPools(of, { ...having('m2m'), ...(binding !== undefined && { binding }) });
+
+  it('joins no dedicated pool, unless the token names it or its tenant', () => {
+    expect(poolsOf({})).toEqual([1]);
+    expect(poolsOf({ tenantId: 'acme' })).toEqual([1, 2]);
+    expect(poolsOf({ tenantId: 'globex' })).toEqual([1]);
+    expect(poolsOf(undefined)).toEqual([1, 2, 3]);
+  });
+
+  it('joins only the pools that the token names, if it names some', () => {
+    expect(poolsOf({ poolIds: [3] })).toEqual([3]);
+    expect(poolsOf({ poolIds: [2, 3] })).toEqual([2, 3]);
+    expect(poolsOf({ poolIds: [9], tenantId: 'acme' })).toEqual([]);
+  });
+
+  it('joins no bucket of a tenant by the choice of its id', () => {
+    const buckets = planOf([], { bucketCount: 4, tenantPools: new Map([['acme', 2]]) });
+    expect(poolsOf({}, buckets)).toEqual([0, 1, 3]);
+    expect(poolsOf({ poolIds: [2] }, buckets)).toEqual([2]);
   });
 });
 

@@ -180,6 +180,15 @@ describe('a conflict of ids', () => {
     expect(registry.list({ limit: 10 }).nodes).toHaveLength(2);
   });
 
+  it('is an error for a node whose id is fixed, and leaves no other node', async () => {
+    const { join, registry } = createFixture();
+    await join({ credential: 'alice' });
+    expect(await registry.register(aRegistration({ credential: 'bob', isIdFixed: true }))).toMatchObject({
+      code: 'NODE_ID_CONFLICT',
+    });
+    expect(registry.list({ limit: 10 }).nodes.map(({ view }) => view.nodeId)).toEqual(['node-1']);
+  });
+
   it('is an error over HTTP', async () => {
     const { join, registry } = createFixture();
     await join({ credential: 'alice' });

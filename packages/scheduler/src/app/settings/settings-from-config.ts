@@ -205,11 +205,12 @@ export function jobStoreLimits({ scheduler }: Config): JobStoreLimits {
 export function accessSettings(config: Config, machine: string): AccessSettings {
   const { server } = config;
   return {
-    tokens: credentialsOf(config).map(({ sha256, role, tenant_id, node_ids, name }) => ({
+    tokens: credentialsOf(config).map(({ sha256, role, tenant_id, node_ids, pool_ids, name }) => ({
       sha256,
       role,
       tenantId: tenant_id,
       nodeIds: node_ids,
+      poolIds: pool_ids,
       name,
     })),
     anonymous: server.anonymous,

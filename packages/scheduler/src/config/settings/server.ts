@@ -4,6 +4,7 @@ import { parseNetwork } from '../network.ts';
 import { boolean, bytes, choice, group, integer, text, url } from '../setting.ts';
 
 const MB = 1024 * 1024;
+const MAX_POOL_ID = 65_535;
 const ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const ID_ALLOWED = '1 to 128 letters, digits, or . _ : -';
 
@@ -203,6 +204,13 @@ export const server = group('Where the server listens, and who may connect.', {
           of: text({ default: '', pattern: ID, allowed: ID_ALLOWED, doc: '' }),
           default: [],
           doc: 'The only node ids that a node with this token may use.',
+        }),
+      ),
+      pool_ids: optional(
+        list({
+          of: integer({ default: 0, min: 0, max: MAX_POOL_ID, doc: '' }),
+          default: [],
+          doc: 'The only pools that a node with this token joins. A pool that is dedicated, or that a tenant is bound to, takes no other nodes than those with its pool_id here or with the tenant_id of its tenant.',
         }),
       ),
       name: optional(text({ default: '', doc: 'Name for logs.' })),

@@ -26,6 +26,7 @@ export function understand(report: CapabilityReport, traits: NodeTraits, rules: 
     features: offeredFeatures(report, traits, types),
     hasGpu: traits.gpuCount > 0,
     ...(traits.privateTo !== undefined && { privateTo: traits.privateTo }),
+    ...(traits.binding !== undefined && { binding: traits.binding }),
     supports: NODE_EXTENSIONS.filter((extension) => traits.supports?.includes(extension)),
     isLegacy: traits.supports === undefined,
   };

@@ -52,7 +52,7 @@ export function createRegistrations(
       }
       if (answer.kind === 'full') return { refusal: refuseForRoom(settings) };
       // Over HTTP a node cannot adopt another id, so it keeps the one it has.
-      if (channel !== 'socket') break;
+      if (channel !== 'socket' || registration.isIdFixed === true) break;
       nodeId = ids.nodeId();
     }
     return { refusal: refuse('NODE_ID_CONFLICT', `node id ${nodeId} belongs to another credential`) };

@@ -119,11 +119,8 @@ export function createPoolMap(plan: PoolPlan): PoolMap {
   return {
     plan,
     poolsOf({ nodeId, profile }) {
-      let candidates = NONE;
-      if (plan.pools.length > 0) {
-        candidates = fitting.get(profile) ?? fittingPools(plan, profile);
-        fitting.set(profile, candidates);
-      }
+      const candidates = fitting.get(profile) ?? fittingPools(plan, profile);
+      fitting.set(profile, candidates);
       return only(homeOf(plan, nodeId, candidates));
     },
     eligible: (need) => eligibleFor(need, kindOf(plan, need)),

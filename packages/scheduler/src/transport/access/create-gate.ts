@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { ROLE_NAMES, rolesIn } from '@lingua/protocol';
 import { createBoundedMap } from '../../domain/bounded-map.ts';
 import { DEFAULT_TENANT } from '../../domain/ids.ts';
+import type { NodeBinding } from '../../domain/profile.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { type ConnectionLimits, createConnectionCounts } from './connection-counts.ts';
@@ -70,6 +71,7 @@ export function createGate(deps: {
    */
   const isOpen = tokens.isEmpty && settings.anonymous.length === 0;
   const anonymousRoles = isOpen ? new Set(ROLE_NAMES) : new Set(settings.anonymous.flatMap(anonymousRolesOf));
+  const pinnedIds = new Set(settings.tokens.flatMap(({ nodeIds }) => nodeIds ?? []));
   /** Tenants whose clients have tokens: anonymous peers may not act for them. */
   const guardedTenants = new Set(settings.tokens.flatMap(({ tenantId }) => tenantId ?? []));
 
@@ -83,6 +85,7 @@ export function createGate(deps: {
         roles: anonymousRoles,
         credential: credentialOf(address),
         isAnonymous: true,
+        ...(!tokens.isEmpty && { binding: UNBOUND }),
       })),
     };
     anonymousPeers.set(address, peer);
@@ -142,7 +145,7 @@ export function createGate(deps: {
 
     mayUseNode(principal, nodeId) {
       if (principal.roles.has('operator')) return true;
-      return principal.roles.has('node') && (principal.nodeIds?.includes(nodeId) ?? true);
+      return principal.roles.has('node') && (principal.nodeIds?.includes(nodeId) ?? !pinnedIds.has(nodeId));
     },
 
     tenants: budgets.size,
@@ -206,12 +209,20 @@ function holderOf(entry: TokenEntry): TokenHolder {
     roles,
     ...(tenantId === undefined ? {} : { tenantId }),
     ...(entry.nodeIds === undefined ? {} : { nodeIds: entry.nodeIds }),
+    ...(roles.has('operator') ? {} : { binding: bindingOf(entry) }),
     credential: `token:${entry.sha256.toLowerCase().slice(0, 32)}`,
     isAnonymous: false,
     ...(entry.name === undefined ? {} : { tokenName: entry.name }),
   }));
   return { roles, principals };
 }
+
+const UNBOUND: NodeBinding = {};
+
+const bindingOf = ({ tenantId, poolIds }: TokenEntry): NodeBinding => ({
+  ...(tenantId !== undefined && { tenantId }),
+  ...(poolIds !== undefined && { poolIds }),
+});
 
 /** 127.0.0.1 and ::1 are one peer: a client may resolve "localhost" to either. */
 function credentialOf(address: string): string {

@@ -1,6 +1,7 @@
 /** Contract of the gate: who may connect, in which role, and at which rate. create-gate.ts implements it. */
 import type { Role } from '@lingua/protocol';
 import type { NodeId, TenantId } from '../../domain/ids.ts';
+import type { NodeBinding } from '../../domain/profile.ts';
 
 export type { Role } from '@lingua/protocol';
 
@@ -14,6 +15,8 @@ export interface Principal {
   readonly tenantId?: TenantId;
   /** The only node ids that a pinned node token may use. */
   readonly nodeIds?: readonly NodeId[];
+  /** What dedicated pools need of a node; absent: it may join every pool. */
+  readonly binding?: NodeBinding;
   /**
    * Digest of the token, or of the address of an anonymous peer; never the token itself. A node_id belongs to one
    * credential.
@@ -51,6 +54,7 @@ export interface Gate {
   /** `roles`: the peer must have one of them. */
   admit(peer: Peer, roles: readonly Role[]): Admission;
   tenantOf(principal: Principal, named: TenantId | undefined): TenantChoice;
+  /** A node id of a pinned token belongs to the tokens that are pinned to it. */
   mayUseNode(principal: Principal, nodeId: NodeId): boolean;
   /**
    * Takes one request from the budget of the tenant and from the global budget. Without a tenant (nodes have none),

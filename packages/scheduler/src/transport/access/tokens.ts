@@ -11,6 +11,8 @@ export interface TokenEntry {
   readonly tenantId?: TenantId | undefined;
   /** The only node ids that this token may use. */
   readonly nodeIds?: readonly NodeId[] | undefined;
+  /** The only pools that nodes of this token may join. */
+  readonly poolIds?: readonly number[] | undefined;
   readonly name?: string | undefined;
 }
 

@@ -1,24 +1,28 @@
 /** Translates node_register and node_heartbeat from the protocol to the registry's types. Pure. */
 import type { NodeHeartbeat, NodeRegister, ResourceUsage } from '@lingua/protocol';
 import type { NodeTraits, ResourceReport } from '../../domain/capability-report.ts';
-import { type NodeId, ownerOf, type TenantId } from '../../domain/ids.ts';
+import { type NodeId, ownerOf } from '../../domain/ids.ts';
 import type { Heartbeat, Registration } from '../../management/node-registry.ts';
 import type { Principal } from '../access/gate.ts';
 import { toEfficiencies, toFeatures, toHardware, toReport } from '../wire/node-report.ts';
 import { omitUndefined } from '../wire/omit-undefined.ts';
 
+/** The rights of the token with which a node registers. */
+type RegisteringPeer = Pick<Principal, 'credential' | 'tenantId' | 'nodeIds' | 'binding'>;
+
 export function toRegistration(
   message: NodeRegister,
-  as: Pick<Principal, 'credential' | 'tenantId'> & { readonly nodeId: NodeId | undefined },
+  as: RegisteringPeer & { readonly nodeId: NodeId | undefined },
 ): Registration {
   return {
     credential: as.credential,
     channel: 'socket',
-    traits: toTraits(message, as.tenantId),
+    traits: toTraits(message, as),
     report: { models: [], ...toReport(message) },
     hardware: toHardware(message.hardware),
     ...omitUndefined({
       nodeId: as.nodeId,
+      isIdFixed: as.nodeIds === undefined ? undefined : true,
       schemaVersion: message.capability_schema_version,
       version: message.version,
       platform: message.platform,
@@ -45,11 +49,12 @@ export function toHeartbeat(message: NodeHeartbeat, generation: number): Heartbe
   };
 }
 
-const toTraits = (message: NodeRegister, tenantId: TenantId | undefined): NodeTraits => ({
+const toTraits = (message: NodeRegister, { tenantId, binding }: RegisteringPeer): NodeTraits => ({
   features: toFeatures(message.features_supported),
   gpuCount: message.hardware.gpus?.length ?? 0,
   ...omitUndefined({
     privateTo: ownerOf(tenantId, message.accept_public_jobs),
+    binding,
     supports: message.supports,
   }),
 });

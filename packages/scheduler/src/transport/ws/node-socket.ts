@@ -91,8 +91,6 @@ export function openNodeSocket(
     }
     if (outcome.kind === 'refused') return onRefused(outcome.code, outcome.message);
     const { nodeId, generation } = outcome;
-    const isOurs = gate.mayUseNode(principal, nodeId);
-    if (!isOurs) refuse('NODE_ID_CONFLICT', `another credential holds node ${registration.nodeId ?? nodeId}`);
     const ack: NodeRegisterAck = {
       type: 'node_register_ack',
       node_id: nodeId,
@@ -103,7 +101,7 @@ export function openNodeSocket(
     };
     // The ack goes first, because a node drops every job that arrives before it. Its send also shows whether the
     // connection still exists.
-    if (!isOurs || !socket.send(JSON.stringify(ack))) {
+    if (!socket.send(JSON.stringify(ack))) {
       registry.disconnected(nodeId, generation);
       return;
     }

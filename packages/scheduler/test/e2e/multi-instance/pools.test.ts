@@ -3,6 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { startRedis } from '../../support/redis-servers.ts';
 import { joinPooledNode, poolsToml } from '../support/pooled-nodes.ts';
+import { AUDIO } from '../support/start-app.ts';
+import { TOKEN_TOML, TOKENS } from '../support/tokens.ts';
 import { startInstance } from './start-instances.ts';
 
 const POOLS = [
@@ -27,5 +29,30 @@ describe('capability pools over instances', () => {
         expect(await instance.dispatch({ tenant_id: 'globex' })).toMatchObject({ node_id: 'node-silver' });
       }
     }
+  });
+
+  it('no instance admits a node of another token to the pool of a tenant', async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const bound = 'bound-token-0123456789';
+    const toml = [
+      poolsToml(POOLS, { acme: 1 }, { strict_pool_eligibility: true }),
+      TOKEN_TOML,
+      `[[server.tokens]]\ntoken = "${bound}"\nrole = "node"\npool_ids = [1]\n`,
+    ].join('\n');
+    const here = await startInstance(redis, 'bound', {}, toml);
+    const there = await startInstance(redis, 'bound', {}, toml);
+    const attacker = await joinPooledNode(here.nodeUrl, 'gold', { slots: 50, token: TOKENS.node });
+    await joinPooledNode(here.nodeUrl, 'gold', { slots: 50, nodeId: 'ours', token: bound });
+    const utterance = { session_id: 'room-1', src_lang: 'en', tgt_lang: 'zh', audio: AUDIO };
+    const placed = async () => (await there.post('/v1/dispatch/f2f', utterance, TOKENS.client)).body.node_id;
+    await eventually(async () => (await placed()) === 'ours');
+    // The other instance knows both nodes, and one of them may have been announced later.
+    await eventually(async () => {
+      const { body } = await there.get<{ nodes: { status: string }[] }>('/api/v1/nodes', TOKENS.operator);
+      return body.nodes.filter(({ status }) => status === 'ready').length === 2;
+    });
+    for (let n = 0; n < 10; n++) expect(await placed()).toBe('ours');
+    expect(attacker.begun).toEqual([]);
   });
 });

@@ -19,13 +19,19 @@ export function poolCapabilities(service: string): NodeCapabilities {
 export async function joinPooledNode(
   url: string,
   service: string,
-  { slots = 1, isHeld = false } = {},
+  {
+    slots = 1,
+    isHeld = false,
+    nodeId = `node-${service}`,
+    token,
+  }: { slots?: number; isHeld?: boolean; nodeId?: string; token?: string } = {},
 ): Promise<HeldJobs> {
   const held = holdJobs();
   if (!isHeld) held.finish(OUTPUT);
   await joinSdkNode({
     url,
-    nodeId: `node-${service}`,
+    nodeId,
+    ...(token !== undefined && { token }),
     maxConcurrentJobs: slots,
     onJob: held.onJob,
     capabilities: poolCapabilities(service),

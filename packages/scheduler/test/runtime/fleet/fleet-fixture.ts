@@ -110,8 +110,13 @@ const profile: fc.Arbitrary<NodeProfile> = fc
     supports: fc.subarray(['job_ack', 'audio_ref'] as const),
     isLegacy: fc.boolean(),
     privateTo: fc.option(fc.constantFrom(...TENANTS), { nil: undefined }),
+    binding: fc.option(fc.constantFrom({}, { tenantId: 'acme' }, { poolIds: [1] }), { nil: undefined }),
   })
-  .map(({ privateTo, ...part }) => ({ ...part, ...(privateTo !== undefined && { privateTo }) }));
+  .map(({ privateTo, binding, ...part }) => ({
+    ...part,
+    ...(privateTo !== undefined && { privateTo }),
+    ...(binding !== undefined && { binding }),
+  }));
 
 /** Few profiles, so that nodes share them as real ones do. */
 const profiles = fc.array(profile, { minLength: 1, maxLength: 4 });

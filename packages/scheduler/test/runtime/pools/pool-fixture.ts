@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Need } from '../../../src/domain/need.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
 import type { Pool, PoolPlan } from '../../../src/domain/pool.ts';
-import type { NodeProfile } from '../../../src/domain/profile.ts';
+import type { NodeBinding, NodeProfile } from '../../../src/domain/profile.ts';
 import { createFleetView, type FleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { createPoolMap } from '../../../src/runtime/pools/pool-map.ts';
 import { anyProfile, nodeView, someNeed } from '../fleet/fleet-fixture.ts';
@@ -66,10 +66,25 @@ export const anyPlan: fc.Arbitrary<PoolPlan> = fc
   });
 
 export const anyViews: fc.Arbitrary<NodeView[]> = fc
-  .array(fc.record({ services, isReady: fc.integer({ min: 0, max: 5 }) }), { maxLength: 40 })
+  .array(
+    fc.record({
+      services,
+      isReady: fc.integer({ min: 0, max: 5 }),
+      binding: fc.constantFrom<NodeBinding | undefined>(
+        undefined,
+        {},
+        { tenantId: 'a' },
+        { poolIds: [0, 11] },
+      ),
+    }),
+    { maxLength: 40 },
+  )
   .map((all) =>
-    all.map(({ services: names, isReady }, n) =>
-      nodeView(`n${n}`, { profile: having(...names), health: isReady > 0 ? 'ready' : 'degraded' }),
+    all.map(({ services: names, isReady, binding }, n) =>
+      nodeView(`n${n}`, {
+        profile: { ...having(...names), ...(binding !== undefined && { binding }) },
+        health: isReady > 0 ? 'ready' : 'degraded',
+      }),
     ),
   );
 

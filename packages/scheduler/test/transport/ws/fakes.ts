@@ -47,6 +47,8 @@ export function createFakeRegistry(): FakeRegistry {
       const mine = generation;
       const asked = registration.nodeId;
       const nodeId = asked === undefined || registry.taken.has(asked) ? `node-fresh-${++named}` : asked;
+      if (asked !== nodeId && registration.isIdFixed === true)
+        return { kind: 'refused', code: 'NODE_ID_CONFLICT', message: 'taken' };
       const isReturning = current.has(nodeId);
       current.set(nodeId, mine);
       await registry.during(registration);

@@ -4,7 +4,7 @@
  */
 import { ANY, type Direction } from '../../../domain/language.ts';
 import type { NodeChannel, NodeHealth, NodeView } from '../../../domain/node.ts';
-import type { NodeExtension, NodeProfile } from '../../../domain/profile.ts';
+import type { NodeBinding, NodeExtension, NodeProfile } from '../../../domain/profile.ts';
 import type { NodeRecord, RecordVersion } from '../../../ports/node-records.ts';
 
 /** First in every text. For a reader with another format the node record is absent. */
@@ -39,7 +39,7 @@ function profileText(profile: NodeProfile): string {
     lists.set(text, known);
     return known;
   };
-  const { nmt, privateTo } = profile;
+  const { nmt, privateTo, binding } = profile;
   const owner = privateTo === undefined ? '' : `,${JSON.stringify(privateTo)}`;
   const all: readonly Words[] = [
     ...LISTS.map((name) => profile[name]),
@@ -47,6 +47,8 @@ function profileText(profile: NodeProfile): string {
     nmt.targets,
     nmt.blocked.flatMap(({ source, target }) => [source, target]),
     nmt.pairs.flatMap(({ source, target }) => [source, target]),
+    // Earlier versions do not read the last list.
+    ...(binding === undefined ? [] : [[binding.tenantId ?? '', ...(binding.poolIds ?? []).map(String)]]),
   ];
   const numbers = all.map(numberOf);
   return `[${bitsOf(PROFILE_FLAGS, profile)},[${numbers.join()}],[${[...lists.keys()].join()}]${owner}]`;
@@ -142,6 +144,7 @@ function readProfile(text: string): NodeProfile {
   const [flags, numbers, lists, privateTo] = JSON.parse(text) as [number, number[], string[][], string?];
   const words = (at: number): Words => (numbers[at] === -1 ? ANY : (lists[numbers[at] as number] as Words));
   const list = (at: number): readonly string[] => words(at) as readonly string[];
+  const [boundTenant, ...boundPools] = list(13) ?? [];
   return {
     installedTypes: words(0),
     readyTypes: words(1),
@@ -160,8 +163,14 @@ function readProfile(text: string): NodeProfile {
     },
     ...flagsOf(PROFILE_FLAGS, flags),
     ...(privateTo !== undefined && { privateTo }),
+    ...(boundTenant !== undefined && { binding: bindingOf(boundTenant, boundPools.map(Number)) }),
   };
 }
+
+const bindingOf = (tenantId: string, poolIds: readonly number[]): NodeBinding => ({
+  ...(tenantId !== '' && { tenantId }),
+  ...(poolIds.length > 0 && { poolIds }),
+});
 
 /** In the order of writing; `readProfile` uses the numbers. */
 const LISTS = [

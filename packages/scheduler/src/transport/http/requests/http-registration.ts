@@ -19,7 +19,7 @@ const SUPPORTS: readonly string[] = ['job_ack', 'audio_ref'];
 
 export function readRegistration(
   body: HttpNodeRegister,
-  { credential, tenantId }: Pick<Principal, 'credential' | 'tenantId'>,
+  { credential, tenantId, binding }: Pick<Principal, 'credential' | 'tenantId' | 'binding'>,
 ): Registration {
   const { hardware } = body;
   return omitUndefined({
@@ -36,6 +36,7 @@ export function readRegistration(
       // A node that does not report its hardware must not be rejected for lack of a GPU.
       gpuCount: hardware === undefined ? 1 : (hardware.gpus?.length ?? 0),
       privateTo: ownerOf(tenantId, body.accept_public_jobs ?? true),
+      binding,
       supports: body.supports ?? SUPPORTS,
     }),
     // An absent list means "none" here; only nodes that cannot declare languages count as undeclared.
