@@ -13,20 +13,36 @@ const projects = [
   'packages/simulation',
   'bench',
   'proof',
+  'packages/console',
 ];
 
 for (const project of projects) {
   if (!existsSync(`${root}/${project}/tsconfig.json`)) continue;
   if (isClean) rmSync(`${root}/${project}/dist`, { recursive: true, force: true });
-  const tsc = spawnSync(process.execPath, [`${root}/node_modules/typescript/bin/tsc`, '-p', project], {
+  run(project, 'typescript/bin/tsc', '-p', project);
+  // Pages are put together by Vite; there the compiler only checks.
+  if (existsSync(`${root}/${project}/vite.config.ts`))
+    run(
+      project,
+      'vite/bin/vite.js',
+      'build',
+      project,
+      '--config',
+      `${project}/vite.config.ts`,
+      '--logLevel',
+      'warn',
+    );
+  else copyLua(`${root}/${project}/src`, `${root}/${project}/dist`);
+}
+
+function run(project, script, ...args) {
+  const { status } = spawnSync(process.execPath, [`${root}/node_modules/${script}`, ...args], {
     cwd: root,
     stdio: 'inherit',
   });
-  if (tsc.status !== 0) {
-    console.error(`build: ${project} did not compile`);
-    process.exit(tsc.status ?? 1);
-  }
-  copyLua(`${root}/${project}/src`, `${root}/${project}/dist`);
+  if (status === 0) return;
+  console.error(`build: ${project} did not compile`);
+  process.exit(status ?? 1);
 }
 
 /** The compiler takes only its own files along. */

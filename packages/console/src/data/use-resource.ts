@@ -1,0 +1,46 @@
+/** Reads something from the API for a page, again every few seconds, and keeps the last answer while a new one is on its way. */
+import { useEffect, useState } from 'preact/hooks';
+import { RequestError, request } from './request.ts';
+
+export interface Resource<Reply> {
+  readonly data: Reply | undefined;
+  readonly error: RequestError | undefined;
+  reload(): void;
+}
+
+/** An empty path reads nothing. */
+export function useResource<Reply>(path: string, everyMs = 0): Resource<Reply> {
+  const [kept, setKept] = useState<{ path: string; data?: Reply; error?: RequestError }>({ path });
+  const [version, setVersion] = useState(0);
+
+  // A new version means: read again.
+  useEffect(() => {
+    if (path === '') return;
+    const control = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const read = async (): Promise<void> => {
+      try {
+        const data = await request<Reply>(path, { signal: control.signal });
+        setKept({ path, data });
+      } catch (error) {
+        if (control.signal.aborted) return;
+        const refusal =
+          error instanceof RequestError ? error : new RequestError(0, 'UNEXPECTED', String(error), '');
+        setKept((before) => ({ ...(before.path === path ? before : {}), path, error: refusal }));
+      }
+      if (everyMs > 0 && !control.signal.aborted) timer = setTimeout(() => void read(), everyMs);
+    };
+    void read();
+    return () => {
+      control.abort();
+      clearTimeout(timer);
+    };
+  }, [path, everyMs, version]);
+
+  const isCurrent = kept.path === path;
+  return {
+    data: isCurrent ? kept.data : undefined,
+    error: isCurrent ? kept.error : undefined,
+    reload: () => setVersion((before) => before + 1),
+  };
+}

@@ -1,0 +1,102 @@
+/** The instances, their store, their dead letters, and the configuration in effect. */
+import type { ClusterInstance, ClusterReply } from '@lingua/protocol';
+import { mayAct } from '../data/credentials.ts';
+import { useResource } from '../data/use-resource.ts';
+import { count, duration } from '../show/format.ts';
+import { Facts, Loaded, Numeric, State, Table } from '../show/parts.tsx';
+import { t, tOr } from '../texts/text.ts';
+import { DeadLetters } from './dead-letters.tsx';
+import { Settings } from './settings.tsx';
+
+type StoreWithServers = ClusterReply['store'] & {
+  readonly servers?: readonly { readonly address: string; readonly role: string; readonly ok: boolean }[];
+};
+type Instance = ClusterInstance & { readonly takeovers_total?: number };
+
+const REFRESH_MS = 3_000;
+
+export function Cluster() {
+  const resource = useResource<ClusterReply>('api/v1/cluster', REFRESH_MS);
+  return (
+    <>
+      <h1>{t('nav.cluster')}</h1>
+      <Loaded of={resource}>
+        {(reply) => (
+          <>
+            {reply.warnings.map((warning) => (
+              <p key={warning} class="notice warning">
+                {warning}
+              </p>
+            ))}
+            <Instances instances={reply.instances} />
+            <Store store={reply.store} />
+          </>
+        )}
+      </Loaded>
+      <DeadLetters />
+      {mayAct.value && <Settings />}
+    </>
+  );
+}
+
+function Instances({ instances }: { instances: readonly Instance[] }) {
+  return (
+    <section>
+      <h2>{t('cluster.instances')}</h2>
+      <Table
+        label={t('cluster.instances')}
+        head={[
+          t('column.instance'),
+          t('column.state'),
+          `#${t('nav.fleet')}`,
+          `#${t('nav.sessions')}`,
+          `#${t('figure.in_flight')}`,
+          `#${t('cluster.inbox')}`,
+          `#${t('cluster.pending')}`,
+          `#${t('cluster.letters')}`,
+          `#${t('cluster.takeovers')}`,
+          t('column.version'),
+          `#${t('cluster.uptime')}`,
+          t('cluster.machine'),
+        ]}
+      >
+        {instances.map((instance) => (
+          <tr key={instance.instance_id}>
+            <th scope="row">{instance.instance_id}</th>
+            <td>
+              <State of={instance.state} />
+            </td>
+            <Numeric>{count(instance.nodes)}</Numeric>
+            <Numeric>{count(instance.sessions)}</Numeric>
+            <Numeric>{count(instance.jobs_in_flight)}</Numeric>
+            <Numeric>{count(instance.inbox_messages)}</Numeric>
+            <Numeric>{count(instance.inbox_pending)}</Numeric>
+            <Numeric>{count(instance.dead_letters)}</Numeric>
+            <Numeric>{count(instance.takeovers_total)}</Numeric>
+            <td>{instance.version}</td>
+            <Numeric>{duration(instance.uptime_ms)}</Numeric>
+            <td>{[instance.hostname, instance.pid].filter(Boolean).join(' · ')}</td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+}
+
+function Store({ store }: { store: StoreWithServers }) {
+  return (
+    <section class="card">
+      <h2>{t('cluster.store')}</h2>
+      <Facts
+        rows={[
+          [t('cluster.mode'), tOr(`store.${store.mode}`, store.mode)],
+          [t('column.state'), store.ok ? t('cluster.store_ok') : (store.detail ?? t('cluster.store_down'))],
+          ...(store.servers ?? []).map(({ address, role, ok }): [string, string] => [
+            address,
+            `${tOr(`redis.${role}`, role)} · ${t(ok ? 'cluster.store_ok' : 'cluster.store_down')}`,
+          ]),
+        ]}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,70 @@
+/** The frame of every page: navigation, connection, preferences, and the page that the address names. */
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { identity, mayTalk, mayWatch, needsLogin } from '../data/credentials.ts';
+import { feedError, reconnect } from '../data/live-feed.ts';
+import { Empty, Failure } from '../show/parts.tsx';
+import { t } from '../texts/text.ts';
+import { Header } from './header.tsx';
+import { Login } from './login.tsx';
+import { IS_TALK, route } from './router.ts';
+
+type Page = ComponentType;
+
+/** Each page is loaded when it is opened, so that the first one appears soon. */
+const PAGES: Readonly<Record<string, () => Promise<Page>>> = {
+  overview: async () => (await import('../pages/overview.tsx')).Overview,
+  fleet: async () => (await import('../pages/fleet.tsx')).Fleet,
+  node: async () => (await import('../pages/node.tsx')).NodePage,
+  languages: async () => (await import('../pages/languages.tsx')).Languages,
+  jobs: async () => (await import('../pages/jobs.tsx')).Jobs,
+  job: async () => (await import('../pages/job.tsx')).JobPage,
+  sessions: async () => (await import('../pages/sessions.tsx')).Sessions,
+  session: async () => (await import('../pages/session.tsx')).SessionPage,
+  cluster: async () => (await import('../pages/cluster.tsx')).Cluster,
+  tenants: async () => (await import('../pages/tenants.tsx')).Tenants,
+  runbook: async () => (await import('../pages/runbook.tsx')).Runbook,
+};
+const loadTalk = async (): Promise<Page> => (await import('../talk/talk.tsx')).Talk;
+
+export function App() {
+  return (
+    <>
+      <a class="skip" href="#main">
+        {t('nav.skip')}
+      </a>
+      <Header />
+      <main id="main" tabIndex={-1}>
+        <Content />
+      </main>
+    </>
+  );
+}
+
+function Content() {
+  if (needsLogin.value !== false) return <Login why={needsLogin.value} />;
+  if (identity.value === undefined)
+    return feedError.value === undefined ? (
+      <Empty>{t('page.loading')}</Empty>
+    ) : (
+      <Failure error={feedError.value} onRetry={reconnect} />
+    );
+  if (IS_TALK) return mayTalk.value ? <Later load={loadTalk} /> : <Empty>{t('login.no_talk')}</Empty>;
+  if (!mayWatch.value) return <Empty>{t('login.no_watch', { role: identity.value.role })}</Empty>;
+  const { page, id } = route.value;
+  const load = PAGES[page];
+  return load === undefined ? (
+    <Empty>{t('page.unknown')}</Empty>
+  ) : (
+    <Later key={`${page}/${id}`} load={load} />
+  );
+}
+
+/** A page whose script is loaded when it is opened. */
+function Later({ load }: { load: () => Promise<Page> }) {
+  const [loaded, setLoaded] = useState<{ Page: Page }>();
+  useEffect(() => {
+    void load().then((Page) => setLoaded({ Page }));
+  }, [load]);
+  return loaded === undefined ? <Empty>{t('page.loading')}</Empty> : <loaded.Page />;
+}

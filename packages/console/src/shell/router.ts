@@ -1,0 +1,43 @@
+/** The address after `#` is the page and its filters, so that every view can be shared as a link. */
+import { signal } from '@preact/signals';
+
+export interface Route {
+  readonly page: string;
+  /** Id of a node, job or session; empty on pages of lists. */
+  readonly id: string;
+  readonly query: URLSearchParams;
+}
+
+export const IS_TALK = location.pathname.endsWith('/talk.html');
+
+export function readRoute(hash: string): Route {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
+  const [page = '', ...rest] = path.split('/');
+  return {
+    page: page === '' ? 'overview' : page,
+    id: decodeURIComponent(rest.join('/')),
+    query: new URLSearchParams(query),
+  };
+}
+
+export const route = signal<Route>(readRoute(location.hash));
+
+addEventListener('hashchange', () => {
+  route.value = readRoute(location.hash);
+  scrollTo(0, 0);
+});
+
+/** The index page and the talk page are two documents, so every link names the document, too. */
+export function linkTo(page: string, id = '', query: Readonly<Record<string, string>> = {}): string {
+  if (page === 'talk') return './talk.html';
+  const filters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString();
+  return `./#/${page}${id === '' ? '' : `/${encodeURIComponent(id)}`}${filters === '' ? '' : `?${filters}`}`;
+}
+
+/** Changes filters of the current page without a new entry in the browser's history. */
+export function setQuery(changes: Readonly<Record<string, string>>): void {
+  const { page, id, query } = route.peek();
+  const next = { ...Object.fromEntries(query), ...changes };
+  history.replaceState(null, '', linkTo(page, id, next));
+  route.value = readRoute(location.hash);
+}

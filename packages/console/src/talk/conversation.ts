@@ -1,0 +1,200 @@
+/** A conversation through the platform: one microphone, a session per direction, the turns so far, and their sound. */
+import { openSession, type Session, type SessionEvent } from '@lingua/sdk/client';
+import { signal } from '@preact/signals';
+import { token } from '../data/credentials.ts';
+import { addressOf } from '../data/request.ts';
+import { CLOSED_GATE, hear } from './energy-gate.ts';
+import {
+  type Frame,
+  type Microphone,
+  type NoMicrophone,
+  obstacleOf,
+  openMicrophone,
+  play,
+  SAMPLE_RATE,
+} from './microphone.ts';
+import { applyEvent, newTurn, type Turn } from './turns.ts';
+
+export type Side = 'a' | 'b';
+
+export interface Direction {
+  readonly source: string;
+  readonly target: string;
+}
+
+const MOST_TURNS = 50;
+/** Sent before the frame at which the gate opened, so that the first sound of a word is not lost. */
+const FRAMES_BEFORE = 8;
+
+export type Conversation = ReturnType<typeof createConversation>;
+
+export function createConversation(directions: Readonly<Record<Side, Direction>>) {
+  const turns = signal<readonly Turn[]>([]);
+  const speaking = signal<Side | undefined>(undefined);
+  const loudness = signal(0);
+  const obstacle = signal<NoMicrophone | undefined>(undefined);
+  const problem = signal('');
+  const isOpen = signal(false);
+  const sessions = new Map<Side, Session>();
+  let microphone: Microphone | undefined;
+  let isHandsFree = false;
+  let gate = CLOSED_GATE;
+  let before: Frame[] = [];
+  let nextKey = 0;
+  let playing = Promise.resolve();
+  let isPlaying = false;
+  let isHeld = false;
+
+  function change(find: (turn: Turn) => boolean, next: (turn: Turn) => Turn): void {
+    turns.value = turns.peek().map((turn) => (find(turn) ? next(turn) : turn));
+  }
+
+  /** Events before the end of an utterance have no request id yet: they are about the turn that is being spoken. */
+  function take(side: Side, event: SessionEvent<'accepted' | 'partial' | 'result' | 'missing'>): void {
+    const own = turns.peek().filter((turn) => turn.side === side);
+    const turn =
+      own.find(({ requestId }) => requestId !== undefined && requestId === event.requestId) ?? own.at(-1);
+    if (turn !== undefined)
+      change(
+        ({ key }) => key === turn.key,
+        (known) => applyEvent(known, event, performance.now()),
+      );
+  }
+
+  function sessionOf(side: Side): Session {
+    const known = sessions.get(side);
+    if (known !== undefined && known.state !== 'failed' && known.state !== 'closed') return known;
+    const { source, target } = directions[side];
+    const session = openSession({
+      url: addressOf(''),
+      ...(token.peek() !== '' && { token: token.peek() }),
+      srcLang: source,
+      tgtLang: target,
+      enableStreamingAsr: true,
+      partialUpdateIntervalMs: 300,
+    });
+    session.on('open', () => {
+      isOpen.value = true;
+      problem.value = '';
+    });
+    session.on('disconnected', ({ reason }) => {
+      isOpen.value = false;
+      problem.value = reason;
+    });
+    session.on('error', ({ code, message, isFatal }) => {
+      if (isFatal) problem.value = `${code}: ${message}`;
+    });
+    for (const name of ['accepted', 'partial', 'missing', 'result'] as const)
+      session.on(name, (event) =>
+        take(side, event as SessionEvent<'accepted' | 'partial' | 'missing' | 'result'>),
+      );
+    session.on('result', (event) => {
+      playing = playing.then(() => sound(session, event));
+    });
+    sessions.set(side, session);
+    return session;
+  }
+
+  async function sound(
+    session: Session,
+    { ttsAudio, ttsFormat, groupId, traceId }: SessionEvent<'result'>,
+  ): Promise<void> {
+    if (microphone === undefined || ttsAudio.length === 0 || ttsFormat === 'opus') return;
+    isPlaying = true;
+    if (groupId !== undefined) session.playbackStarted(groupId, traceId);
+    await play(microphone.context, ttsAudio);
+    if (groupId !== undefined) session.playbackEnded(groupId, traceId);
+    isPlaying = false;
+  }
+
+  function send(side: Side, { samples }: Frame): void {
+    sessionOf(side).sendAudio(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength));
+  }
+
+  function onFrame(frame: Frame): void {
+    loudness.value = frame.loudness;
+    if (isHandsFree) {
+      // The microphone would take the sound of the translation for speech.
+      gate = isPlaying
+        ? CLOSED_GATE
+        : hear(gate, frame.loudness, (1_000 * frame.samples.length) / SAMPLE_RATE);
+      if (gate.isOpen && speaking.peek() === undefined) begin('a');
+      if (!gate.isOpen && speaking.peek() !== undefined) end();
+    }
+    const side = speaking.peek();
+    if (side !== undefined) {
+      for (const kept of before) send(side, kept);
+      before = [];
+      send(side, frame);
+    } else before = isHandsFree ? [...before.slice(1 - FRAMES_BEFORE), frame] : [];
+  }
+
+  function begin(side: Side): void {
+    const { source, target } = directions[side];
+    speaking.value = side;
+    turns.value = [...turns.peek().slice(1 - MOST_TURNS), newTurn(nextKey, side, source, target)];
+    nextKey += 1;
+    sessionOf(side);
+  }
+
+  function end(): void {
+    const side = speaking.peek();
+    if (side === undefined) return;
+    speaking.value = undefined;
+    const requestId = sessionOf(side).endUtterance();
+    const last = turns.peek().at(-1);
+    if (last === undefined) return;
+    // Nothing was recorded, for example because the button was released at once.
+    if (requestId === undefined) turns.value = turns.peek().filter(({ key }) => key !== last.key);
+    else
+      change(
+        ({ key }) => key === last.key,
+        (turn) => ({ ...turn, requestId, endedAt: performance.now() }),
+      );
+  }
+
+  return {
+    turns,
+    speaking,
+    loudness,
+    obstacle,
+    problem,
+    isOpen,
+    /** The first call asks the person for the microphone. */
+    async press(side: Side): Promise<void> {
+      if (speaking.peek() !== undefined) return;
+      isHeld = true;
+      try {
+        microphone ??= await openMicrophone(onFrame);
+        obstacle.value = undefined;
+        // The button may have been released while the browser asked the person.
+        if (isHeld) begin(side);
+      } catch (error) {
+        obstacle.value = obstacleOf(error);
+      }
+    },
+    release(): void {
+      isHeld = false;
+      end();
+    },
+    async listen(isOn: boolean): Promise<void> {
+      isHandsFree = isOn;
+      gate = CLOSED_GATE;
+      if (!isOn) return end();
+      try {
+        microphone ??= await openMicrophone(onFrame);
+        obstacle.value = undefined;
+        sessionOf('a');
+      } catch (error) {
+        isHandsFree = false;
+        obstacle.value = obstacleOf(error);
+      }
+    },
+    stop(): void {
+      microphone?.stop();
+      microphone = undefined;
+      for (const session of sessions.values()) void session.close('left the page');
+      sessions.clear();
+    },
+  };
+}

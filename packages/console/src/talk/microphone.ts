@@ -1,0 +1,64 @@
+/** The microphone as frames of 16-bit samples at 16 kHz, and why there is none. */
+import { addressOf } from '../data/request.ts';
+
+export const SAMPLE_RATE = 16_000;
+
+export interface Frame {
+  readonly samples: Int16Array;
+  /** From 0 to 1. */
+  readonly loudness: number;
+}
+
+export interface Microphone {
+  readonly context: AudioContext;
+  stop(): void;
+}
+
+export type NoMicrophone = 'insecure' | 'denied' | 'absent' | 'failed';
+
+/** Browsers give the microphone only to pages from https or from this machine itself. */
+export const findObstacle = (): NoMicrophone | undefined => {
+  if (!isSecureContext) return 'insecure';
+  return navigator.mediaDevices === undefined ? 'absent' : undefined;
+};
+
+export async function openMicrophone(onFrame: (frame: Frame) => void): Promise<Microphone> {
+  const stream = await navigator.mediaDevices.getUserMedia({
+    audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true },
+  });
+  const context = new AudioContext({ sampleRate: SAMPLE_RATE });
+  await context.audioWorklet.addModule(addressOf('recorder-worklet.js'));
+  const recorder = new AudioWorkletNode(context, 'recorder', { numberOfOutputs: 0 });
+  recorder.port.onmessage = ({ data }: MessageEvent<Frame>) => onFrame(data);
+  context.createMediaStreamSource(stream).connect(recorder);
+  await context.resume();
+  return {
+    context,
+    stop() {
+      for (const track of stream.getTracks()) track.stop();
+      void context.close();
+    },
+  };
+}
+
+export function obstacleOf(error: unknown): NoMicrophone {
+  const name = error instanceof DOMException ? error.name : '';
+  if (name === 'NotAllowedError') return 'denied';
+  return name === 'NotFoundError' ? 'absent' : 'failed';
+}
+
+/** Plays pcm16 at 16 kHz; resolves when it has ended. */
+export function play(context: AudioContext, sound: Uint8Array): Promise<void> {
+  const samples = new Int16Array(
+    sound.buffer.slice(sound.byteOffset, sound.byteOffset + (sound.byteLength & ~1)),
+  );
+  const buffer = context.createBuffer(1, Math.max(1, samples.length), SAMPLE_RATE);
+  buffer.getChannelData(0).set(Float32Array.from(samples, (sample) => sample / 32_768));
+  const source = context.createBufferSource();
+  source.buffer = buffer;
+  source.connect(context.destination);
+  return new Promise((resolve) => {
+    source.onended = () => resolve();
+    source.start();
+  });
+}

@@ -1,0 +1,266 @@
+/** Talk through the platform with the own microphone, as an application of the client SDK. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { mayWatch } from '../data/credentials.ts';
+import { useResource } from '../data/use-resource.ts';
+import { linkTo } from '../shell/router.ts';
+import { duration } from '../show/format.ts';
+import { Empty } from '../show/parts.tsx';
+import { t, tOr } from '../texts/text.ts';
+import { type Conversation, createConversation, type Side } from './conversation.ts';
+import { findObstacle } from './microphone.ts';
+import type { Turn } from './turns.ts';
+import '../styles/talk.css';
+
+/** Offered before the fleet's languages are known, or if this role may not read them. */
+const USUAL = ['en', 'zh', 'ja', 'de', 'fr', 'es'];
+type Mode = 'press' | 'hands_free' | 'facing';
+const MODES: readonly Mode[] = ['press', 'hands_free', 'facing'];
+
+export function Talk() {
+  const { data } = useResource<{ languages: readonly string[] }>(mayWatch.value ? 'api/v1/languages' : '');
+  const known = data?.languages.filter((language) => language !== 'auto' && language !== 'any') ?? [];
+  const languages = known.length > 1 ? known : USUAL;
+  const [source, setSource] = useState('en');
+  const [target, setTarget] = useState('zh');
+  const [mode, setMode] = useState<Mode>('press');
+  const conversation = useMemo(
+    () => createConversation({ a: { source, target }, b: { source: target, target: source } }),
+    [source, target],
+  );
+  useEffect(() => () => conversation.stop(), [conversation]);
+  const obstacle = findObstacle();
+
+  return (
+    <>
+      <h1>{t('nav.talk')}</h1>
+      {obstacle !== undefined && <p class="notice warning">{t(`talk.${obstacle}`)}</p>}
+      <div class="talk-controls">
+        <Choice label={t('talk.from')} value={source} options={languages} onChange={setSource} />
+        <button
+          type="button"
+          aria-label={t('talk.swap')}
+          onClick={() => {
+            setSource(target);
+            setTarget(source);
+          }}
+        >
+          ⇄
+        </button>
+        <Choice label={t('talk.to')} value={target} options={languages} onChange={setTarget} />
+        <fieldset class="choice" aria-label={t('talk.mode')}>
+          {MODES.map((name) => (
+            <button key={name} type="button" aria-pressed={mode === name} onClick={() => setMode(name)}>
+              {t(`talk.${name}`)}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      <Troubles conversation={conversation} />
+      {mode === 'facing' ? (
+        <Facing
+          conversation={conversation}
+          languages={{ a: source, b: target }}
+          isPossible={obstacle === undefined}
+        />
+      ) : (
+        <>
+          {mode === 'press' ? (
+            <Press conversation={conversation} side="a" isPossible={obstacle === undefined} />
+          ) : (
+            <HandsFree conversation={conversation} isPossible={obstacle === undefined} />
+          )}
+          <Turns conversation={conversation} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Choice(props: {
+  label: string;
+  value: string;
+  options: readonly string[];
+  onChange: (value: string) => void;
+}) {
+  const options = props.options.includes(props.value) ? props.options : [props.value, ...props.options];
+  return (
+    <label>
+      {props.label}
+      <select value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
+        {options.map((option) => (
+          <option key={option} value={option}>
+            {tOr(`language.${option}`, option)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Troubles({ conversation: { obstacle, problem, turns } }: { conversation: Conversation }) {
+  const isSimulated = turns.value.some((turn) => turn.isSimulated);
+  return (
+    <>
+      {obstacle.value !== undefined && (
+        <p class="notice warning" role="alert">
+          {t(`talk.${obstacle.value}`)}
+        </p>
+      )}
+      {problem.value !== '' && (
+        <p class="notice warning" role="status">
+          {t('talk.disconnected', { reason: problem.value })}
+        </p>
+      )}
+      {isSimulated && (
+        <p class="notice" role="status">
+          <strong>{t('talk.simulated')}</strong> {t('talk.simulated_doc')}
+        </p>
+      )}
+    </>
+  );
+}
+
+interface PressProps {
+  readonly conversation: Conversation;
+  readonly side: Side;
+  readonly isPossible: boolean;
+  readonly label?: string;
+}
+
+function Press({ conversation, side, isPossible, label }: PressProps) {
+  const isActive = conversation.speaking.value === side;
+  const isKey = (event: KeyboardEvent): boolean => event.key === ' ' || event.key === 'Enter';
+  return (
+    <button
+      type="button"
+      class={`press ${isActive ? 'active' : ''}`}
+      disabled={!isPossible}
+      onPointerDown={() => void conversation.press(side)}
+      onPointerUp={conversation.release}
+      onPointerLeave={() => isActive && conversation.release()}
+      onPointerCancel={conversation.release}
+      onKeyDown={(event) => {
+        if (isKey(event) && !event.repeat) void conversation.press(side);
+      }}
+      onKeyUp={(event) => {
+        if (isKey(event)) conversation.release();
+      }}
+      onContextMenu={(event) => event.preventDefault()}
+    >
+      {isActive ? t('talk.speaking') : (label ?? t('talk.hold'))}
+    </button>
+  );
+}
+
+function HandsFree({ conversation, isPossible }: { conversation: Conversation; isPossible: boolean }) {
+  const [isOn, setOn] = useState(false);
+  useEffect(() => () => void conversation.listen(false), [conversation]);
+  const isActive = conversation.speaking.value !== undefined;
+  return (
+    <>
+      <button
+        type="button"
+        class={`press ${isActive ? 'active' : ''}`}
+        aria-pressed={isOn}
+        disabled={!isPossible}
+        onClick={() => {
+          setOn(!isOn);
+          void conversation.listen(!isOn);
+        }}
+      >
+        {t(isActive ? 'talk.heard' : isOn ? 'talk.listening' : 'talk.start')}
+      </button>
+      <div class="level" aria-hidden="true">
+        <i style={{ width: `${Math.min(100, conversation.loudness.value * 400)}%` }} />
+      </div>
+    </>
+  );
+}
+
+function Turns({ conversation: { turns } }: { conversation: Conversation }) {
+  if (turns.value.length === 0) return <Empty>{t('talk.empty')}</Empty>;
+  return (
+    <ul class="conversation" aria-live="polite">
+      {[...turns.value].reverse().map((turn) => (
+        <TurnItem key={turn.key} turn={turn} />
+      ))}
+    </ul>
+  );
+}
+
+function TurnItem({ turn }: { turn: Turn }) {
+  const isOpen = turn.translated === '' && turn.problem === undefined;
+  return (
+    <li>
+      <p class="quiet">
+        {turn.source} → {turn.target}
+        {turn.isSimulated && ` · ${t('talk.simulated')}`}
+        {turn.jobId !== undefined && mayWatch.value && (
+          <>
+            {' · '}
+            <a href={linkTo('job', turn.jobId)}>{t('talk.where')}</a>
+          </>
+        )}
+      </p>
+      <p>
+        {turn.heard !== ''
+          ? turn.heard
+          : turn.partial !== ''
+            ? `${turn.partial} …`
+            : isOpen
+              ? t('talk.waiting')
+              : ''}
+      </p>
+      {turn.translated !== '' && (
+        <p class="translated" lang={turn.target}>
+          {turn.translated}
+        </p>
+      )}
+      {turn.problem !== undefined && (
+        <p>{t('talk.missing', { reason: tOr(`missing.${turn.problem}`, turn.problem) })}</p>
+      )}
+      {turn.totalMs !== undefined && <Latency turn={turn} totalMs={turn.totalMs} />}
+    </li>
+  );
+}
+
+function Latency({ turn, totalMs }: { turn: Turn; totalMs: number }) {
+  return (
+    <p class="quiet latency">
+      {t('talk.latency', { total: duration(totalMs) })}{' '}
+      {turn.parts.map(({ name, ms }) => `${t(`latency.${name}`)} ${duration(ms)}`).join(' · ')}
+    </p>
+  );
+}
+
+/** Two people at one device: the half across the table is turned to the other person. */
+function Facing({
+  conversation,
+  languages,
+  isPossible,
+}: Omit<PressProps, 'side'> & { languages: Readonly<Record<Side, string>> }) {
+  const last = conversation.turns.value.at(-1);
+  return (
+    <div class="faces">
+      {(['b', 'a'] as const).map((side) => (
+        <section key={side} class={`face ${side === 'b' ? 'across' : ''}`} lang={languages[side]}>
+          <p class="said" aria-live="polite">
+            {last === undefined
+              ? ''
+              : last.side === side
+                ? last.heard !== ''
+                  ? last.heard
+                  : last.partial
+                : last.translated}
+          </p>
+          <Press
+            conversation={conversation}
+            side={side}
+            isPossible={isPossible}
+            label={t('talk.hold_in', { language: tOr(`language.${languages[side]}`, languages[side]) })}
+          />
+        </section>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,90 @@
+/** What was said and what came of it, from the events of a session. Pure. */
+import type { SessionEvent } from '@lingua/sdk/client';
+
+export interface LatencyPart {
+  readonly name: 'upload' | 'asr' | 'nmt' | 'tts' | 'rest';
+  readonly ms: number;
+}
+
+export interface Turn {
+  readonly key: number;
+  readonly side: 'a' | 'b';
+  readonly source: string;
+  readonly target: string;
+  readonly requestId?: string;
+  /** When the speaker ended it, by the browser's clock. */
+  readonly endedAt?: number;
+  readonly acceptedAt?: number;
+  readonly jobId?: string;
+  readonly partial: string;
+  readonly heard: string;
+  readonly translated: string;
+  readonly problem?: string;
+  readonly isSimulated: boolean;
+  /** From the end of speech to the result. */
+  readonly totalMs?: number;
+  readonly parts: readonly LatencyPart[];
+}
+
+export const newTurn = (key: number, side: 'a' | 'b', source: string, target: string): Turn => ({
+  key,
+  side,
+  source,
+  target,
+  partial: '',
+  heard: '',
+  translated: '',
+  isSimulated: false,
+  parts: [],
+});
+
+type Known = SessionEvent<'accepted' | 'partial' | 'result' | 'missing'>;
+
+/** The turn after an event about it. */
+export function applyEvent(turn: Turn, event: Known, now: number): Turn {
+  switch (event.type) {
+    case 'accepted':
+      return { ...turn, jobId: event.jobId, acceptedAt: now };
+    case 'partial':
+      return { ...turn, partial: event.text };
+    case 'missing':
+      return { ...turn, partial: '', problem: event.error?.message ?? event.reason };
+    case 'result':
+      return withResult(turn, event, now);
+  }
+}
+
+/** The scheduler may cut one turn into several utterances: their texts follow one another. */
+function withResult(turn: Turn, event: SessionEvent<'result'>, now: number): Turn {
+  const join = (before: string, next: string): string => (before === '' ? next : `${before} ${next}`);
+  const { message } = event;
+  const extra = message.extra as
+    | { simulated?: boolean; service_timings?: Record<string, number> }
+    | undefined;
+  const timings = {
+    ...extra?.service_timings,
+    ...(message.service_timings as Record<string, number> | undefined),
+  };
+  const totalMs = turn.endedAt === undefined ? undefined : now - turn.endedAt;
+  return {
+    ...turn,
+    jobId: message.job_id,
+    partial: '',
+    heard: join(turn.heard, event.textAsr),
+    translated: join(turn.translated, event.textTranslated),
+    isSimulated: turn.isSimulated || extra?.simulated === true,
+    ...(totalMs !== undefined && { totalMs, parts: partsOf(turn, totalMs, timings) }),
+  };
+}
+
+function partsOf(turn: Turn, totalMs: number, timings: Readonly<Record<string, number>>): LatencyPart[] {
+  const upload = Math.max(0, (turn.acceptedAt ?? turn.endedAt ?? 0) - (turn.endedAt ?? 0));
+  const named = (['asr', 'nmt', 'tts'] as const).map((name) => ({ name, ms: timings[`${name}_ms`] ?? 0 }));
+  const known = upload + named.reduce((sum, { ms }) => sum + ms, 0);
+  const parts: LatencyPart[] = [
+    { name: 'upload', ms: upload },
+    ...named,
+    { name: 'rest', ms: Math.max(0, totalMs - known) },
+  ];
+  return parts.filter(({ ms }) => ms > 0);
+}
