@@ -78,6 +78,7 @@ function Detail({ detail, onOrder }: { detail: JobDetail; onOrder: () => void })
       <section>
         <h2>{t('job.timeline')}</h2>
         <TimeAxis label={t('job.timeline')} rows={rowsOf(detail)} now={tick.value + clockAheadMs.value} />
+        <p class="quiet">{stagesInWords(detail)}</p>
       </section>
       <div class="columns">
         <Result job={job} />
@@ -112,6 +113,15 @@ function rowsOf({ spans }: JobDetail): AxisRow[] {
     return { key: `attempt${attempt}`, label, bars: bars.map(toBar) };
   });
 }
+
+/** Short stages are too narrow on the axis for a label. */
+const stagesInWords = ({ spans }: JobDetail): string =>
+  spans
+    .filter(({ stage, to_ms }) => stage !== 'attempt' && to_ms !== undefined)
+    .map(
+      ({ stage, from_ms, to_ms = from_ms }) => `${tOr(`stage.${stage}`, stage)} ${duration(to_ms - from_ms)}`,
+    )
+    .join(' · ');
 
 function Result({ job }: { job: JobView }) {
   const { result } = job;

@@ -109,7 +109,7 @@ function Slots({ used, slots }: { used: number; slots: number }) {
     <div class="slots">
       <span class="slot-row" aria-hidden="true">
         {Array.from({ length: Math.min(64, slots) }, (_, index) => (
-          <i key={index} class={index < used ? 'taken' : ''} />
+          <i key={index} class={index < used ? 'slot taken' : 'slot'} />
         ))}
       </span>
       <span>{t('fleet.slots', { used, slots })}</span>

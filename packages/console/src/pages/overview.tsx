@@ -9,6 +9,7 @@ import { count, duration, rate } from '../show/format.ts';
 import { Empty, Numeric, Table, Tile } from '../show/parts.tsx';
 import { t, tOr } from '../texts/text.ts';
 
+const URGENCY = ['critical', 'warning', 'info'];
 const STAGES = ['wait', 'select', 'reserve', 'send', 'ack', 'run', 'deliver', 'total'];
 /** Points in a graph, and the seconds between them. */
 const SPANS = { minutes: { step: 1, points: 300 }, hour: { step: 10, points: 360 } } as const;
@@ -32,7 +33,9 @@ export function Overview() {
 }
 
 function AttentionList() {
-  const items = attention.value;
+  const items = [...attention.value].sort(
+    (a, b) => URGENCY.indexOf(a.severity) - URGENCY.indexOf(b.severity),
+  );
   if (items.length === 0) return <p class="all-well">{t('attention.none')}</p>;
   return (
     <section aria-label={t('attention.title')}>

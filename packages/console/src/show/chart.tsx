@@ -20,7 +20,7 @@ export interface ChartProps {
   readonly format: (value: number) => string;
 }
 
-const HEIGHT = 168;
+const HEIGHT = 160;
 
 const colourOf = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -43,7 +43,7 @@ function optionsOf({ lines, format }: ChartProps, width: number): uPlot.Options 
     cursor: { y: false, points: { size: 6 } },
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, (high ?? 0) * 1.1)] } },
     axes: [
-      { ...axis, space: 80, values: (_plot, at) => at.map((second) => clockTime(second * 1_000)) },
+      { ...axis, space: 80, size: 28, values: (_plot, at) => at.map((second) => clockTime(second * 1_000)) },
       { ...axis, size: 62, values: (_plot, all) => all.map(format) },
     ],
     series: [

@@ -19,7 +19,7 @@ export const percent = (value: number | undefined): string =>
 
 export function duration(ms: number | undefined): string {
   if (ms === undefined) return UNKNOWN;
-  if (ms < 1) return `<1 ${t('unit.ms')}`;
+  if (ms > 0 && ms < 1) return `<1 ${t('unit.ms')}`;
   if (ms < 1_000) return `${Math.round(ms)} ${t('unit.ms')}`;
   if (ms < 60_000) return `${decimal(ms / 1_000)} ${t('unit.s')}`;
   if (ms < 3_600_000)

@@ -7,6 +7,8 @@ import { linkTo } from '../shell/router.ts';
 import { t, tOr } from '../texts/text.ts';
 import { absolute, clockTime, duration, UNKNOWN } from './format.ts';
 
+const DAY_MS = 86_400_000;
+
 /** How long ago; the exact time is in the title, and beside it with `full`. */
 export function Ago({ at, full = false }: { at: number | undefined; full?: boolean }) {
   if (at === undefined) return <span>{UNKNOWN}</span>;
@@ -15,7 +17,7 @@ export function Ago({ at, full = false }: { at: number | undefined; full?: boole
     age < 1_000 ? t('time.now') : t('time.ago', { time: duration(Math.floor(age / 1_000) * 1_000) });
   return (
     <time dateTime={new Date(at).toISOString()} title={absolute(at)}>
-      {full ? `${clockTime(at)} · ${relative}` : relative}
+      {full ? `${age < DAY_MS ? clockTime(at) : absolute(at)} · ${relative}` : relative}
     </time>
   );
 }

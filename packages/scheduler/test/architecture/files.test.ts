@@ -72,16 +72,16 @@ describe('files', () => {
 
   it('have no generic names such as utils', () => {
     const generic = written
-      .filter(({ path }) =>
-        path.split('/').some((part) => GENERIC.has(basename(part, '.ts').split('.')[0] ?? '')),
-      )
+      .filter(({ path }) => path.split('/').some((part) => GENERIC.has(part.split('.')[0] ?? '')))
       .map(({ path }) => path);
     expect(generic).toEqual([]);
   });
 
   it('are named in kebab-case', () => {
     const odd = written
-      .filter(({ path }) => !/^[a-z0-9]+(-[a-z0-9]+)*((\.slow)?\.test|\.d)?\.ts$/.test(basename(path)))
+      .filter(
+        ({ path }) => !/^[a-z0-9]+(-[a-z0-9]+)*((\.slow)?\.test|\.d|\.config)?\.tsx?$/.test(basename(path)),
+      )
       .map(({ path }) => path);
     expect(odd).toEqual([]);
   });

@@ -26,10 +26,14 @@ export function filesUnder(folder: string, ending: string): SourceFile[] {
 export const PACKAGES = readdirSync(join(ROOT, 'packages'));
 
 /** What is shipped, of all packages. */
-export const sources = PACKAGES.flatMap((name) => filesUnder(`packages/${name}/src`, '.ts'));
+export const sources = PACKAGES.flatMap((name) =>
+  ['.ts', '.tsx'].flatMap((ending) => filesUnder(`packages/${name}/src`, ending)),
+);
 
 /** Every TypeScript file written by hand: sources, tests, benchmarks, proofs. */
-export const written = ['packages', 'bench', 'proof'].flatMap((folder) => filesUnder(folder, '.ts'));
+export const written = ['packages', 'bench', 'proof'].flatMap((folder) =>
+  ['.ts', '.tsx'].flatMap((ending) => filesUnder(folder, ending)),
+);
 
 const STATEMENT = /^[ \t]*(?:import|export)\b[^;'"]*?\bfrom\s*['"]([^'"]+)['"]/gm;
 const BARE = /^[ \t]*import\s*['"]([^'"]+)['"]/gm;

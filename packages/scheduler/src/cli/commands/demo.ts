@@ -113,7 +113,12 @@ const farewell = (inFlight: number): string =>
 const welcome = (at: string, token: string | undefined): string => {
   const bearer = token === undefined ? '' : ` -H 'authorization: Bearer ${token}'`;
   const credential = token === undefined ? '' : ` --token ${token}`;
+  const login = token === undefined ? '' : `#token=${token}`;
   return `
+Open the console in a browser, to watch the fleet and to talk:
+
+  http://${at}/${login}
+
 The scheduler listens on http://${at} with ${FLEET.count} simulated nodes (${FLEET.languages.join(', ')}).
 Results are simulated: the nodes recognise nothing and answer with invented sentences, marked by "simulated": true in extra.
 Dispatch a job:

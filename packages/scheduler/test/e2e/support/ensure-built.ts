@@ -16,6 +16,7 @@ const PROJECTS = [
   'packages/simulation',
   'bench',
   'proof',
+  'packages/console',
 ];
 const BUILD_MS = 120_000;
 
