@@ -28,14 +28,13 @@ export async function readEvents(
   body: ReadableStream<Uint8Array>,
   onEvent: (event: ServerEvent) => void,
 ): Promise<void> {
-  const reader = body
-    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
-    .getReader();
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
   let kept = '';
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    const { events, rest } = splitEvents(kept + value);
+    const { events, rest } = splitEvents(kept + decoder.decode(value, { stream: true }));
     kept = rest;
     for (const event of events) onEvent(event);
   }

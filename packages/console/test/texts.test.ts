@@ -1,0 +1,45 @@
+/** The texts of the console exist in both languages, with the same values in them. */
+import { ERROR_CODES } from '@lingua/protocol';
+import { expect, it } from 'vitest';
+import { filesUnder } from '../../scheduler/test/architecture/source-files.ts';
+import { en } from '../src/texts/en.ts';
+import { zh } from '../src/texts/zh.ts';
+
+const english: Readonly<Record<string, string>> = en;
+const chinese: Readonly<Record<string, string>> = zh;
+const valuesIn = (text = ''): string[] =>
+  [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).sort();
+const sources = ['.ts', '.tsx'].flatMap((ending) => filesUnder('packages/console/src', ending));
+
+it('every English text has a Chinese one with the same values', () => {
+  const odd = Object.keys(english).filter(
+    (key) => chinese[key] === undefined || valuesIn(chinese[key]).join() !== valuesIn(english[key]).join(),
+  );
+  expect(odd).toEqual([]);
+});
+
+it('every error code has a Chinese hint', () => {
+  expect(ERROR_CODES.filter((code) => chinese[`hint.${code}`] === undefined)).toEqual([]);
+});
+
+it('no text is empty, and no Chinese text was left in English', () => {
+  const same = ['CPU', 'GPU', 'p99', '…'];
+  const left = Object.keys(english).filter(
+    (key) => chinese[key] === '' || (chinese[key] === english[key] && !same.includes(english[key] ?? '')),
+  );
+  expect(left).toEqual([]);
+});
+
+it('every text is used', () => {
+  const code = sources.filter(({ path }) => !path.includes('/texts/')).map(({ text }) => text);
+  const written = new Set(
+    code.flatMap((text) => [...text.matchAll(/'([a-z_]+\.[a-z_]+)'/g)].map(([, key]) => key)),
+  );
+  const groups = code.flatMap((text) =>
+    [...text.matchAll(/`([a-z_]+\.)\$\{/g)].map(([, group = '']) => group),
+  );
+  const unused = Object.keys(english).filter(
+    (key) => !written.has(key) && !groups.some((group) => key.startsWith(group)),
+  );
+  expect(unused).toEqual([]);
+});
