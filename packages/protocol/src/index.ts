@@ -103,7 +103,7 @@ export {
   TokenQuery,
   WaitQuery,
 } from './http/path.ts';
-export { PoolReloadReply } from './http/pool-reload.ts';
+export { PoolReloadReply, ReloadReply } from './http/pool-reload.ts';
 export { ROLE_NAMES, ROLES, type Role, rolesIn, speechFields } from './http/roles.ts';
 export {
   CatalogueArtifact,

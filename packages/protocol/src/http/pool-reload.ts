@@ -1,4 +1,4 @@
-/** HTTP body: the result of reloading the pools. */
+/** HTTP bodies: the result of reloading the pools, or pools and credentials. */
 import { type Static, Type } from 'typebox';
 import { count, flag, list, text } from '../shared/bounded.ts';
 
@@ -19,3 +19,15 @@ export const PoolReloadReply = Type.Object(
   },
 );
 export type PoolReloadReply = Static<typeof PoolReloadReply>;
+
+export const ReloadReply = Type.Object(
+  {
+    ...PoolReloadReply.properties,
+    credentials_changed: flag('Tokens or keys have changed: sockets of revoked tokens are closed'),
+  },
+  {
+    title: 'ReloadReply',
+    description: 'The pools, tokens and keys of the configuration are in force on this instance',
+  },
+);
+export type ReloadReply = Static<typeof ReloadReply>;

@@ -107,7 +107,7 @@ export function createApp(deps: AppDeps): App {
     core,
     cluster: page.reader,
   });
-  const { http, socketServer, phase, gate } = createServers({
+  const { http, socketServer, phase, gate, changeCredentials } = createServers({
     live: watching,
     tenancy: core.tenancy,
     audit,
@@ -189,7 +189,7 @@ export function createApp(deps: AppDeps): App {
     registry,
     async reload() {
       audit.reopen();
-      const reload = await pools.reload();
+      const reload = await pools.reload(changeCredentials);
       const result = reload.kind === 'reloaded' ? 'done' : 'failed';
       audit.record({ action: 'reload', result, who: 'signal' });
       return reload;

@@ -1,4 +1,4 @@
-/** Composition root: the pools in force, and their replacement when the configuration is reloaded, while jobs go on. */
+/** Composition root: the pools in force, and what a reload of the configuration replaces: pools and credentials, while jobs go on. */
 import type { LoadResult } from '../config/load-config.ts';
 import { printFinding } from '../config/origin.ts';
 import type { Config } from '../config/settings.ts';
@@ -22,6 +22,7 @@ export type Reload =
       readonly kind: 'reloaded';
       /** False: the pools are the same. */
       readonly hasChanged: boolean;
+      readonly hasChangedCredentials: boolean;
       readonly poolCount: number;
       /** Other settings that differ: they need a restart. */
       readonly needRestart: readonly string[];
@@ -77,27 +78,36 @@ export function createConfiguredPools(deps: {
     return pools.plan.pools.length > 0 ? pools.plan.pools.length : pools.plan.bucketCount;
   };
 
-  async function reload(): Promise<Reload> {
+  async function reload(changeCredentials?: ChangeCredentials): Promise<Reload> {
     if (deps.reread === undefined) return { kind: 'unavailable' };
     const read = await deps.reread();
     if (read.kind === 'invalid') {
       const problems = read.problems.map(printFinding);
-      log.error({ problems }, 'the configuration is invalid: the pools stay as they are');
+      log.error({ problems }, 'the configuration is invalid: nothing was changed');
       meter.count('scheduler_phase3_reloads_total', { result: 'invalid' });
       return { kind: 'invalid', problems };
     }
     for (const warning of read.warnings)
       log.warn({ warning: printFinding(warning) }, 'the configuration has a warning');
     const differing = differences(config, read.config);
-    const needRestart = differing.filter((key) => !key.startsWith(POOLS));
-    const hasChanged = needRestart.length < differing.length;
-    // Only the pools: settings that need a restart stay as they are, and are reported again at the next reload.
-    const next = { ...config, scheduler: { ...config.scheduler, pools: read.config.scheduler.pools } };
+    const isCredential = (key: string): boolean => changeCredentials !== undefined && CREDENTIALS.has(key);
+    const needRestart = differing.filter((key) => !key.startsWith(POOLS) && !isCredential(key));
+    const hasChanged = differing.some((key) => key.startsWith(POOLS));
+    const hasChangedCredentials = differing.some(isCredential);
+    // Settings that need a restart stay as they are, and are reported again at the next reload.
+    const next = {
+      ...config,
+      scheduler: { ...config.scheduler, pools: read.config.scheduler.pools },
+      ...(hasChangedCredentials && { server: withCredentials(config.server, read.config.server) }),
+    };
+    // Tokens first: a revoked one must not wait for the division of a large fleet.
+    if (hasChangedCredentials) changeCredentials?.(next);
     if (hasChanged) await changePools(next);
     config = next;
     meter.count('scheduler_phase3_reloads_total', { result: hasChanged ? 'changed' : 'unchanged' });
-    log.info({ pools: poolCount(), changed: hasChanged, need_restart: needRestart }, 'reloaded the pools');
-    return { kind: 'reloaded', hasChanged, poolCount: poolCount(), needRestart };
+    const fields = { pools: poolCount(), changed: hasChanged, credentials_changed: hasChangedCredentials };
+    log.info({ ...fields, need_restart: needRestart }, 'reloaded the configuration');
+    return { kind: 'reloaded', hasChanged, hasChangedCredentials, poolCount: poolCount(), needRestart };
   }
 
   return {
@@ -106,9 +116,10 @@ export function createConfiguredPools(deps: {
     effective: () => config.scheduler.pools,
     /** The digest of the pools in force; undefined: there are none. */
     digest: (): string | undefined => fleet.pools && digests.get(fleet.pools),
-    /** One at a time: the last reload wins. */
-    reload(): Promise<Reload> {
-      const next = reloading.then(reload, reload);
+    /** One at a time: the last reload wins. Without `changeCredentials` only the pools change. */
+    reload(changeCredentials?: ChangeCredentials): Promise<Reload> {
+      const begin = () => reload(changeCredentials);
+      const next = reloading.then(begin, begin);
       reloading = next;
       return next;
     },
@@ -121,7 +132,16 @@ export function createConfiguredPools(deps: {
 
 export type ConfiguredPools = ReturnType<typeof createConfiguredPools>;
 
+/** Applies the tokens and keys of the configuration. */
+export type ChangeCredentials = (config: Config) => void;
+
 const POOLS = 'scheduler.pools.';
+const CREDENTIALS: ReadonlySet<string> = new Set(['server.tokens']);
+
+const withCredentials = (server: Config['server'], { tokens }: Config['server']): Config['server'] => ({
+  ...server,
+  tokens,
+});
 
 /** Keys of the settings whose values differ. */
 function differences(one: unknown, other: unknown, key = ''): string[] {

@@ -28,8 +28,14 @@ import type { BackgroundServices } from './background-services.ts';
 import type { Core } from './create-core.ts';
 import { setLimitGauges } from './gauges.ts';
 import type { MultiInstance } from './multi-instance.ts';
+import type { ConfiguredPools } from './pools.ts';
 import { coreIdsOf } from './settings/pool-plan.ts';
-import { accessSettings, httpSettings, socketSettings } from './settings/settings-from-config.ts';
+import {
+  accessSettings,
+  httpSettings,
+  socketSettings,
+  tokenEntries,
+} from './settings/settings-from-config.ts';
 import { VERSION } from './version.ts';
 
 const SESSION_INIT_DEADLINE_MS = 60_000;
@@ -61,7 +67,7 @@ export function createServers(parts: {
   readonly cluster: NonNullable<HttpServices['cluster']>;
   readonly live: NonNullable<HttpServices['live']>;
   readonly backgroundServices: Pick<BackgroundServices, 'stats' | 'dispatch'>;
-  readonly pools: NonNullable<HttpServices['pools']> & { readonly effective: () => object };
+  readonly pools: Pick<ConfiguredPools, 'reload' | 'effective'>;
 }) {
   const { config, clock, ids, meter, log, registry, jobs, reports, sessions, multiInstance } = parts;
   const phase = { isDraining: false, isLeaving: false };
@@ -72,6 +78,21 @@ export function createServers(parts: {
     tenancy: parts.tenancy,
     settings: accessSettings(config, hostname()),
   });
+
+  /** Revoked tokens lose their sockets and their HTTP nodes at once; other requests are refused from now on. */
+  function changeCredentials(to: Config): void {
+    gate.changeTokens(tokenEntries(to));
+    const cut = socketServer.recheck();
+    let removed = 0;
+    for (const { nodeId, credential, channel } of allNodes(registry)) {
+      if (channel === 'socket' || gate.isCurrentCredential(credential)) continue;
+      removed += 1;
+      void registry.control(nodeId, 'remove').catch((err: unknown) => {
+        log.error({ node_id: nodeId, err }, 'could not remove a node whose token was revoked');
+      });
+    }
+    log.info({ sockets_closed: cut, nodes_removed: removed }, 'changed the tokens');
+  }
 
   const http = createHttpServer({
     registry,
@@ -96,7 +117,10 @@ export function createServers(parts: {
     cluster: parts.cluster,
     live: parts.live,
     stats: parts.backgroundServices.stats,
-    pools: parts.pools,
+    reload: {
+      pools: parts.pools.reload,
+      all: () => parts.pools.reload(changeCredentials),
+    },
     explainServices: {
       explain: jobs.explain,
       readPools: () => readPools(parts.fleet, coreIdsOf(config)),
@@ -137,7 +161,17 @@ export function createServers(parts: {
     slow: parts.slow,
   });
 
-  return { http, socketServer, phase, gate };
+  return { http, socketServer, phase, gate, changeCredentials };
+}
+
+function* allNodes(registry: Pick<NodeRegistry, 'list'>) {
+  let cursor: string | undefined;
+  do {
+    const page = registry.list({ limit: 1_000, ...(cursor !== undefined && { cursor }) });
+    for (const { view, credential, channel } of page.nodes)
+      yield { nodeId: view.nodeId, credential, channel };
+    ({ cursor } = page);
+  } while (cursor !== undefined);
 }
 
 const READY = { isReady: true, reasons: [] };

@@ -35,14 +35,12 @@ describe('SIGHUP', () => {
 
     await writeFile(path, '[scheduler.pools]\nenabled = "perhaps"\n');
     server.signal('SIGHUP');
-    await eventually(() =>
-      server.messages().includes('the configuration is invalid: the pools stay as they are'),
-    );
+    await eventually(() => server.messages().includes('the configuration is invalid: nothing was changed'));
     expect((await client.tryDispatch({ tenant_id: 'acme' })).status).toBe(503);
 
     await writeFile(path, poolsToml(POOLS, { acme: 2 }, STRICT));
     server.signal('SIGHUP');
-    await eventually(() => server.messages().includes('reloaded the pools'));
+    await eventually(() => server.messages().includes('reloaded the configuration'));
     expect((await client.dispatch({ tenant_id: 'acme' })).node_id).toBe('node-silver');
     gold.finish();
     expect(await client.settled(running.job_id)).toMatchObject({ result: { success: true } });

@@ -28,7 +28,7 @@ import {
   SessionsReply,
 } from '../operators.ts';
 import { NodePath } from '../path.ts';
-import { PoolReloadReply } from '../pool-reload.ts';
+import { PoolReloadReply, ReloadReply } from '../pool-reload.ts';
 import { StatsNotReady, StatsReply } from '../stats.ts';
 import type { HttpEndpoint } from './endpoint.ts';
 
@@ -151,6 +151,18 @@ export const OPERATOR_ENDPOINTS: readonly HttpEndpoint[] = [
     summary: 'Reload the pools from the configuration file, on this instance',
     extension: true,
     reply: PoolReloadReply,
+    errors: ['INVALID_CONFIG', 'UNSUPPORTED_FEATURE'],
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/reload',
+    operationId: 'reload',
+    tag: 'operators',
+    roles: ['admin'],
+    summary:
+      'Reload pools, tokens and keys from the configuration, token files and key files, on this instance; the same as SIGHUP',
+    extension: true,
+    reply: ReloadReply,
     errors: ['INVALID_CONFIG', 'UNSUPPORTED_FEATURE'],
   },
   {

@@ -201,18 +201,21 @@ export function jobStoreLimits({ scheduler }: Config): JobStoreLimits {
   };
 }
 
+export const tokenEntries = (config: Config): AccessSettings['tokens'] =>
+  credentialsOf(config).map(({ sha256, role, tenant_id, node_ids, pool_ids, name }) => ({
+    sha256,
+    role,
+    tenantId: tenant_id,
+    nodeIds: node_ids,
+    poolIds: pool_ids,
+    name,
+  }));
+
 /** `machine`: the name of the machine. */
 export function accessSettings(config: Config, machine: string): AccessSettings {
   const { server } = config;
   return {
-    tokens: credentialsOf(config).map(({ sha256, role, tenant_id, node_ids, pool_ids, name }) => ({
-      sha256,
-      role,
-      tenantId: tenant_id,
-      nodeIds: node_ids,
-      poolIds: pool_ids,
-      name,
-    })),
+    tokens: tokenEntries(config),
     anonymous: server.anonymous,
     trustedNetworks: server.trusted_networks,
     allowedHosts: ownNames(server, machine),

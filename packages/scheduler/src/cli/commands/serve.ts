@@ -5,8 +5,9 @@ import { parseServerFlags, readServerConfig, SERVER_FLAGS_USAGE } from '../serve
 
 export const SERVE_USAGE = `Usage: lingua serve [options]
 
-Runs the scheduler until SIGTERM or Ctrl-C, then drains and ends with 0. SIGHUP reads the pools (scheduler.pools) of the
-configuration anew; no job is dropped, and a configuration that cannot be used changes nothing.
+Runs the scheduler until SIGTERM or Ctrl-C, then drains and ends with 0. SIGHUP reads the pools (scheduler.pools) and the
+tokens of the configuration anew; no job is dropped, sockets of revoked tokens are closed, and a configuration that cannot be
+used changes nothing.
 
 ${SERVER_FLAGS_USAGE}`;
 

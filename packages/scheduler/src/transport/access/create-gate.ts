@@ -1,6 +1,7 @@
 /** The gate: admits peers by token or by network, resolves their tenant and nodes, and limits their rate. */
 
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { ROLE_NAMES, rolesIn } from '@lingua/protocol';
 import { createBoundedMap } from '../../domain/bounded-map.ts';
 import { DEFAULT_TENANT } from '../../domain/ids.ts';
@@ -56,7 +57,6 @@ export function createGate(deps: {
 }): Gate {
   const { clock, meter, settings } = deps;
   const { limits } = settings;
-  const tokens = createTokenTable(settings.tokens, holderOf);
   const trusted = createNetworks(settings.trustedNetworks);
   const allowedHosts = new Set(settings.allowedHosts);
   const allowedOrigins = new Set(settings.allowedOrigins);
@@ -66,14 +66,24 @@ export function createGate(deps: {
   /** The last Host header that named this server: a client sends the same one each time. */
   let lastOwnHost: string | undefined;
   /**
-   * Neither tokens nor anonymous roles are configured. The configuration allows that on loopback only, and there
-   * every peer may act in every role.
+   * At the start neither tokens nor anonymous roles were configured. The configuration allows that on loopback only,
+   * and there every peer may act in every role. A reload may end this, but never begin it.
    */
-  const isOpen = tokens.isEmpty && settings.anonymous.length === 0;
-  const anonymousRoles = isOpen ? new Set(ROLE_NAMES) : new Set(settings.anonymous.flatMap(anonymousRolesOf));
-  const pinnedIds = new Set(settings.tokens.flatMap(({ nodeIds }) => nodeIds ?? []));
-  /** Tenants whose clients have tokens: anonymous peers may not act for them. */
-  const guardedTenants = new Set(settings.tokens.flatMap(({ tenantId }) => tenantId ?? []));
+  const isOpen = settings.tokens.length === 0 && settings.anonymous.length === 0;
+  let rights = rightsOf(settings.tokens);
+
+  function rightsOf(entries: readonly TokenEntry[]) {
+    const tokens = createTokenTable(entries, holderOf);
+    const roles = isOpen && tokens.isEmpty ? ROLE_NAMES : settings.anonymous.flatMap(anonymousRolesOf);
+    return {
+      tokens,
+      anonymousRoles: new Set(roles),
+      holders: new Map(entries.map((entry) => [credentialOfToken(entry), holderOf(entry)])),
+      pinnedIds: new Set(entries.flatMap(({ nodeIds }) => nodeIds ?? [])),
+      /** Tenants whose clients have tokens: anonymous peers may not act for them. */
+      guardedTenants: new Set(entries.flatMap(({ tenantId }) => tenantId ?? [])),
+    };
+  }
 
   function anonymousPeerAt(address: string): AnonymousPeer {
     const known = anonymousPeers.get(address);
@@ -82,10 +92,10 @@ export function createGate(deps: {
       isTrusted: trusted.includes(address),
       principals: forEachRole((role) => ({
         role,
-        roles: anonymousRoles,
+        roles: rights.anonymousRoles,
         credential: credentialOf(address),
         isAnonymous: true,
-        ...(!tokens.isEmpty && { binding: UNBOUND }),
+        ...(!rights.tokens.isEmpty && { binding: UNBOUND }),
       })),
     };
     anonymousPeers.set(address, peer);
@@ -104,7 +114,7 @@ export function createGate(deps: {
 
   function admitAnonymous(peer: Peer, roles: readonly Role[]): Admission {
     const { isTrusted, principals } = anonymousPeerAt(peer.address);
-    const role = isTrusted ? firstOf(roles, anonymousRoles) : undefined;
+    const role = isTrusted ? firstOf(roles, rights.anonymousRoles) : undefined;
     if (role === undefined) {
       return refused('UNAUTHORIZED', `acting as ${roles.join(' or ')} requires a token`);
     }
@@ -123,13 +133,27 @@ export function createGate(deps: {
   return {
     admit(peer, roles) {
       if (peer.token === undefined) return admitAnonymous(peer, roles);
-      const holder = tokens.find(peer.token);
+      const holder = rights.tokens.find(peer.token);
       // A wrong token never falls back to anonymous: its sender expects its own rights.
       if (holder === undefined) return refused('UNAUTHORIZED', 'unknown token');
       const role = firstOf(roles, holder.roles);
       if (role === undefined) return refused('FORBIDDEN', `this token may not act as ${roles.join(' or ')}`);
       return { kind: 'admitted', principal: holder.principals[role] };
     },
+
+    changeTokens(entries) {
+      rights = rightsOf(entries);
+      anonymousPeers.clear();
+    },
+
+    isCurrent(principal) {
+      const { anonymousRoles, tokens, holders } = rights;
+      const { isAnonymous, credential, role, roles, binding } = principal;
+      if (!isAnonymous) return isDeepStrictEqual(holders.get(credential)?.principals[role], principal);
+      return isDeepStrictEqual(roles, anonymousRoles) && (binding === undefined) === tokens.isEmpty;
+    },
+
+    isCurrentCredential: (credential) => !credential.startsWith(TOKEN) || rights.holders.has(credential),
 
     tenantOf(principal, named) {
       const own = principal.tenantId ?? DEFAULT_TENANT;
@@ -139,13 +163,16 @@ export function createGate(deps: {
       if (principal.tenantId !== undefined) {
         return { kind: 'forbidden', message: 'tenant_id is not the tenant of this token' };
       }
-      if (guardedTenants.has(named)) return { kind: 'forbidden', message: 'this tenant requires its token' };
+      if (rights.guardedTenants.has(named))
+        return { kind: 'forbidden', message: 'this tenant requires its token' };
       return { kind: 'tenant', tenantId: named };
     },
 
     mayUseNode(principal, nodeId) {
       if (principal.roles.has('operator')) return true;
-      return principal.roles.has('node') && (principal.nodeIds?.includes(nodeId) ?? !pinnedIds.has(nodeId));
+      return (
+        principal.roles.has('node') && (principal.nodeIds?.includes(nodeId) ?? !rights.pinnedIds.has(nodeId))
+      );
     },
 
     tenants: budgets.size,
@@ -210,12 +237,15 @@ function holderOf(entry: TokenEntry): TokenHolder {
     ...(tenantId === undefined ? {} : { tenantId }),
     ...(entry.nodeIds === undefined ? {} : { nodeIds: entry.nodeIds }),
     ...(roles.has('operator') ? {} : { binding: bindingOf(entry) }),
-    credential: `token:${entry.sha256.toLowerCase().slice(0, 32)}`,
+    credential: credentialOfToken(entry),
     isAnonymous: false,
     ...(entry.name === undefined ? {} : { tokenName: entry.name }),
   }));
   return { roles, principals };
 }
+
+const TOKEN = 'token:';
+const credentialOfToken = ({ sha256 }: TokenEntry): string => `${TOKEN}${sha256.toLowerCase().slice(0, 32)}`;
 
 const UNBOUND: NodeBinding = {};
 

@@ -2,6 +2,7 @@
 import type { Role } from '@lingua/protocol';
 import type { NodeId, TenantId } from '../../domain/ids.ts';
 import type { NodeBinding } from '../../domain/profile.ts';
+import type { TokenEntry } from './tokens.ts';
 
 export type { Role } from '@lingua/protocol';
 
@@ -53,6 +54,12 @@ export type TenantChoice =
 export interface Gate {
   /** `roles`: the peer must have one of them. */
   admit(peer: Peer, roles: readonly Role[]): Admission;
+  /** Replaces the configured tokens. */
+  changeTokens(tokens: readonly TokenEntry[]): void;
+  /** False: the token of the peer was removed, or has other rights now. */
+  isCurrent(principal: Principal): boolean;
+  /** False: it belongs to a token that was removed. */
+  isCurrentCredential(credential: string): boolean;
   tenantOf(principal: Principal, named: TenantId | undefined): TenantChoice;
   /** A node id of a pinned token belongs to the tokens that are pinned to it. */
   mayUseNode(principal: Principal, nodeId: NodeId): boolean;

@@ -4,6 +4,8 @@ export const CLOSE_CODES = {
   replaced: 4000,
   registration_deadline: 4401,
   refused: 1008,
+  /** The token is no longer valid, or has other rights now. */
+  revoked: 1008,
   invalid_messages: 1008,
   rate_limited: 1008,
   /** The peer reads more slowly than the scheduler writes. */

@@ -52,6 +52,8 @@ export interface SocketServerDeps extends Omit<NodeSocketDeps, 'registrationDead
 
 export interface SocketServer {
   count(): number;
+  /** Closes the sockets of tokens that are no longer valid; returns how many. */
+  recheck(): number;
   /** Refuses new sockets, closes the open ones with 1012, and resolves when their last messages were handled. */
   close(): Promise<void>;
 }
@@ -85,7 +87,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
   for (const route of [node, deps.session]) {
     routes.set(route.path, { route, sockets: createAcceptor(route), count: 0 });
   }
-  const open = new Set<ReturnType<typeof guardSocket>>();
+  const open = new Map<ReturnType<typeof guardSocket>, Principal>();
   let isClosing = false;
 
   function decide(request: IncomingMessage): UpgradeDecision {
@@ -155,7 +157,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
       },
       (socket) => route.route.open(socket, principal),
     );
-    open.add(guarded);
+    open.set(guarded, principal);
     meterCount(route, 1);
     ws.on('close', () => {
       leave();
@@ -173,10 +175,15 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
 
   return {
     count: () => open.size,
+    recheck() {
+      const revoked = [...open].filter(([, principal]) => !gate.isCurrent(principal));
+      for (const [socket] of revoked) socket.cut('revoked');
+      return revoked.length;
+    },
     async close() {
       isClosing = true;
-      for (const socket of open) socket.cut('shutdown');
-      await Promise.all([...open].map(({ ended }) => ended));
+      for (const socket of open.keys()) socket.cut('shutdown');
+      await Promise.all([...open.keys()].map(({ ended }) => ended));
     },
   };
 }

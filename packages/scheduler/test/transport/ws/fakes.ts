@@ -134,6 +134,9 @@ export function createFakeGate(limits: {
         },
       };
     },
+    changeTokens: () => {},
+    isCurrent: () => true,
+    isCurrentCredential: () => true,
     tenantOf: () => ({ kind: 'tenant', tenantId: 'default' }),
     mayUseNode: (principal, nodeId) => principal.nodeIds?.includes(nodeId) ?? true,
     spend: () => ({ kind: 'ok' }),

@@ -17,7 +17,7 @@ import { addJobRoutes } from '../routes/job-routes.ts';
 import { addMetricsRoute } from '../routes/metrics-route.ts';
 import { addNodeRoutes } from '../routes/node-routes.ts';
 import { addOperatorRoutes } from '../routes/operator-routes.ts';
-import { addPoolReloadRoute } from '../routes/pool-reload-route.ts';
+import { addReloadRoutes } from '../routes/reload-routes.ts';
 import { addStatsRoute } from '../routes/stats-route.ts';
 import { addTranslateRoute } from '../routes/translate-route.ts';
 import { addWhoamiRoute } from '../routes/whoami-route.ts';
@@ -121,7 +121,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     addOperatorRoutes(routes, services);
     if (services.cluster !== undefined) addClusterRoutes(routes, services, services.cluster);
     if (services.live !== undefined) addLiveRoutes(routes, services, services.live, waits);
-    if (services.pools !== undefined) addPoolReloadRoute(routes, services.pools);
+    if (services.reload !== undefined) addReloadRoutes(routes, services.reload);
     if (services.stats !== undefined) addStatsRoute(routes, services, services.stats);
     if (services.explainServices !== undefined) addExplainRoutes(routes, services, services.explainServices);
     addHealthRoutes(routes, services);

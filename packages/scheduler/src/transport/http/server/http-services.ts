@@ -80,19 +80,19 @@ export const HTTP_DEFAULTS: HttpSettings = {
   coreServices: {},
 };
 
-/** Applies the pools of the current configuration file. */
-export interface PoolReload {
-  reload(): Promise<
-    | {
-        readonly kind: 'reloaded';
-        readonly hasChanged: boolean;
-        readonly poolCount: number;
-        readonly needRestart: readonly string[];
-      }
-    | { readonly kind: 'invalid'; readonly problems: readonly string[] }
-    | { readonly kind: 'unavailable' }
-  >;
-}
+/** Reads the configuration file again, and applies a part of it. */
+export type Reload = () => Promise<
+  | {
+      readonly kind: 'reloaded';
+      /** The pools are others. */
+      readonly hasChanged: boolean;
+      readonly hasChangedCredentials: boolean;
+      readonly poolCount: number;
+      readonly needRestart: readonly string[];
+    }
+  | { readonly kind: 'invalid'; readonly problems: readonly string[] }
+  | { readonly kind: 'unavailable' }
+>;
 
 /** Reads the fleet; changes nothing and waits for nothing. */
 export interface ExplainServices {
@@ -138,8 +138,8 @@ export interface HttpServices {
   readonly live?: LiveServices;
   /** Absent: decisions are not explained. */
   readonly explainServices?: ExplainServices;
-  /** Absent: pools cannot be reloaded over HTTP. */
-  readonly pools?: PoolReload;
+  /** Absent: nothing can be reloaded over HTTP. `all`: pools and credentials. */
+  readonly reload?: { readonly pools: Reload; readonly all: Reload };
   /** Absent: no statistics are shown. Answers from memory. */
   readonly stats?: { readonly read: () => StatsReading };
   readonly metrics?: {
