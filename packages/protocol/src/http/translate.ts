@@ -20,13 +20,13 @@ const fields = {
 export const TranslateRequest = Type.Object(
   {
     ...fields,
-    text: optional(text('Text to translate, instead of audio: UNSUPPORTED_FEATURE, nodes take audio only')),
+    text: optional(text('Text to translate, instead of audio; `src_lang` must name its language')),
   },
   {
     title: 'TranslateRequest',
-    description: 'An utterance to translate; it needs `audio` or `audio_ref`',
+    description: 'An utterance to translate; it needs `audio`, `audio_ref` or `text`',
     anyOf: [{ required: ['audio'] }, { required: ['audio_ref'] }, { required: ['text'] }],
-    expects: 'send the audio in base64, or a wav file as the body with Content-Type: audio/wav',
+    expects: 'send text, the audio in base64, or a wav file as the body with Content-Type: audio/wav',
   },
 );
 export type TranslateRequest = Static<typeof TranslateRequest>;

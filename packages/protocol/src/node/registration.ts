@@ -29,7 +29,11 @@ export const nodeExtensions = {
     count('Slots: jobs that the node runs at once', { minimum: 1, maximum: 10_000 }),
   ),
   supports: extension(
-    list(id('Ability'), 64, 'Extensions that the node supports: job_ack, audio_ref, drain, cancel_ack'),
+    list(
+      id('Ability'),
+      64,
+      'Extensions that the node supports: job_ack, audio_ref, drain, cancel_ack, text_input',
+    ),
   ),
   region: extension(id('Region of the node')),
   zone: extension(id('Zone of the node')),

@@ -7,7 +7,6 @@ import { createCommandCounts } from '../adapters/redis/connection/command-counts
 import { watchMasters } from '../adapters/redis/connection/failover-watch.ts';
 import { inspectRights } from '../adapters/redis/connection/inspect-rights.ts';
 import { inspectStore, lookAtStore } from '../adapters/redis/connection/inspect-store.ts';
-import { checkPayloadKey } from '../adapters/redis/connection/payload-key.ts';
 import { closeRedis, connectRedis, whenReady } from '../adapters/redis/connection/redis-connection.ts';
 import { checkSchemaVersion } from '../adapters/redis/connection/schema-version.ts';
 import { watchStore } from '../adapters/redis/connection/store-inspection.ts';
@@ -25,11 +24,9 @@ import { createLocks } from '../adapters/redis/locks.ts';
 import { createNodeIdClaims } from '../adapters/redis/node-id-claims.ts';
 import { createNodeMailbox } from '../adapters/redis/node-mailbox.ts';
 import { createNodeRecords } from '../adapters/redis/node-records.ts';
-import { createSealedPayload } from '../adapters/redis/sealed-payload.ts';
 import { createSessionStore } from '../adapters/redis/session-store.ts';
 import { createStatsStore } from '../adapters/redis/stats-store.ts';
 import { jobTag } from '../adapters/shared-jobs/job-scripts.ts';
-import { readKeyFile } from '../adapters/system/key-file.ts';
 import type { Config } from '../config/settings.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -54,8 +51,6 @@ export async function openSharedStore(deps: {
   const settings = { ...redisSettings(config), tls: readTlsFiles(config.scheduler.cluster.redis) };
   const { key_prefix: prefix } = config.scheduler.cluster.redis;
   const keys = createKeys(prefix);
-  const { payload_key_file: payloadKeyFile } = config.scheduler.cluster;
-  const payloadKeys = readKeyFile('scheduler.cluster.payload_key_file', payloadKeyFile, log);
   const counts = createCommandCounts();
   const connection = connectRedis(settings, { name: 'lingua' }, counts);
   const subscriber = connectRedis(settings, { name: 'lingua-subscriber', isListening: true }, counts);
@@ -66,10 +61,6 @@ export async function openSharedStore(deps: {
     for (const each of [connection, subscriber]) closeRedis(each);
   };
   const { durability } = config.scheduler.cluster;
-  async function mark(): Promise<void> {
-    await checkSchemaVersion(connection, keys);
-    await checkPayloadKey(connection, keys, payloadKeys);
-  }
   let warnings: readonly string[];
   try {
     const limitMs = settings.connectTimeoutMs + settings.socketTimeoutMs;
@@ -77,15 +68,14 @@ export async function openSharedStore(deps: {
     // Before the first write: the error of this check explains more than the error of a failed write.
     warnings = await inspectStore(connection, { durability });
     await inspectRights({ connection, subscriber, keys, prefix });
-    await mark();
+    await checkSchemaVersion(connection, keys);
   } catch (fault) {
     close();
     throw fault;
   }
   const inspection = watchStore({ inspect: () => lookAtStore(connection, { durability }), warnings, log });
   const onFault = (fault: unknown): void => log.error({ err: fault }, 'a subscriber failed');
-  const payload = createSealedPayload(payloadKeys);
-  const shared = { connection, subscriber, keys, clock, payload, onFault };
+  const shared = { connection, subscriber, keys, clock, onFault };
   // Leases, jobs, messages and sessions must not be lost. Notices and presence are written again soon.
   const durable =
     durability === 'replica'
@@ -98,7 +88,7 @@ export async function openSharedStore(deps: {
     instances: createInstances(shared),
     inbox,
     replaceReader: reader.reconnect,
-    mark,
+    mark: () => checkSchemaVersion(connection, keys),
     get warnings() {
       return inspection.warnings();
     },

@@ -36,6 +36,8 @@ export interface JobSpec {
   readonly dialect?: string | undefined;
   readonly features?: Readonly<Record<string, boolean>> | undefined;
   readonly pipeline: Pipeline;
+  /** Text instead of audio; then `audio` is `none`. */
+  readonly inputText?: string | undefined;
   readonly audio: AudioSource;
   readonly audioFormat: string;
   readonly sampleRate: number;

@@ -15,10 +15,15 @@ export interface Need {
   readonly directions: readonly NeededDirection[];
   /** The client sent `auto`: if no node is left for the languages, this is the reason. */
   readonly isSourceAuto: boolean;
-  /** Semantic repair is always needed, so it has no flag. */
   readonly usesAsr: boolean;
   readonly usesNmt: boolean;
   readonly usesTts: boolean;
+  /** The input is typed text, or text that another job has repaired. Absent: semantic repair is needed. */
+  readonly skipsSemantic?: boolean | undefined;
+  /** The input is text: only nodes that take text input can take the job. */
+  readonly isTextInput?: boolean | undefined;
+  /** A part of what an utterance needs: legacy nodes take only whole jobs with audio. */
+  readonly isPartial?: boolean | undefined;
   /** Further service types (`tone`) and service ids, required ready. */
   readonly types: readonly string[];
   readonly services: readonly string[];
@@ -55,7 +60,14 @@ export const REJECTION_STAGES = {
     'feature_unsupported',
   ],
   /** Fits the kind of audio, the tenant and the pools of the job. */
-  may: ['audio_ref_unsupported', 'not_in_public_pool', 'gpu_unavailable', 'not_in_pool'],
+  may: [
+    'audio_ref_unsupported',
+    'text_input_unsupported',
+    'whole_jobs_only',
+    'not_in_public_pool',
+    'gpu_unavailable',
+    'not_in_pool',
+  ],
   ready: [
     'disconnected',
     'offline',

@@ -9,24 +9,27 @@ export interface ServiceUse {
   readonly services: readonly string[];
 }
 
-type Wants = Pick<Need, 'usesAsr' | 'usesNmt' | 'usesTts' | 'types' | 'services' | 'features'>;
+type Wants = Pick<
+  Need,
+  'usesAsr' | 'usesNmt' | 'usesTts' | 'skipsSemantic' | 'types' | 'services' | 'features'
+>;
 
 const NONE: readonly string[] = [];
 
 export const NO_USE: ServiceUse = { types: NONE, services: NONE };
 
-/** Every job requires semantic repair. */
 const plainUse = (flags: number): ServiceUse => ({
-  types: ['semantic', ...STAGES.filter((_, at) => (flags & (1 << at)) !== 0)],
+  types: STAGES.filter((_, at) => (flags & (1 << at)) !== 0),
   services: NONE,
 });
 
-const STAGES = ['asr', 'nmt', 'tts'] as const;
+const STAGES = ['semantic', 'asr', 'nmt', 'tts'] as const;
 /** Shared objects for jobs that need stages only: this runs for every attempt, so it allocates nothing. */
-const PLAIN_USES: readonly ServiceUse[] = Array.from({ length: 8 }, (_, flags) => plainUse(flags));
+const PLAIN_USES: readonly ServiceUse[] = Array.from({ length: 16 }, (_, flags) => plainUse(flags));
 
 export function useOf(need: Wants): ServiceUse {
-  const flags = (need.usesAsr ? 1 : 0) | (need.usesNmt ? 2 : 0) | (need.usesTts ? 4 : 0);
+  const flags =
+    (need.skipsSemantic ? 0 : 1) | (need.usesAsr ? 2 : 0) | (need.usesNmt ? 4 : 0) | (need.usesTts ? 8 : 0);
   const plain = PLAIN_USES[flags] as ServiceUse;
   const features = need.features ?? NONE;
   if (need.types.length === 0 && need.services.length === 0 && features.length === 0) return plain;

@@ -1,12 +1,12 @@
 /** How jobs end on legacy nodes: late, empty, repeated, silent, or not at all. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectLegacyNode, type FieldNodeOptions, failure, TRANSLATED } from './support/legacy-node.ts';
+import { connectLegacyNode, failure, type LegacyNodeOptions, TRANSLATED } from './support/legacy-node.ts';
 import { nodesOf, type RunningApp, type Settings, SHORT_TIMES, startApp } from './support/start-app.ts';
 
 /** An app with two nodes; the test decides their answers. */
 async function startPair(
-  answers: readonly FieldNodeOptions['answer'][],
+  answers: readonly LegacyNodeOptions['answer'][],
   settings: Settings = {},
 ): Promise<{ app: RunningApp; nodes: ReturnType<typeof connectLegacyNode>[] }> {
   const app = await startApp(settings);

@@ -1,10 +1,10 @@
 /** Messages to a legacy node, and its registration: one test per habit that docs/protocol.md documents. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectLegacyNode, type FieldNodeOptions, type Frame } from './support/legacy-node.ts';
+import { connectLegacyNode, type Frame, type LegacyNodeOptions } from './support/legacy-node.ts';
 import { AUDIO, type RunningApp, startApp } from './support/start-app.ts';
 
-const join = (app: RunningApp, options: Omit<FieldNodeOptions, 'url'> = {}) =>
+const join = (app: RunningApp, options: Omit<LegacyNodeOptions, 'url'> = {}) =>
   connectLegacyNode({ url: app.nodeUrl, ...options }).registered();
 
 /** Mono, 16 bit, 8 kHz. */

@@ -7,8 +7,8 @@ import { eventually } from '../support/eventually.ts';
 import {
   beatIdleUntil,
   connectLegacyNode,
-  type FieldNodeOptions,
   failure,
+  type LegacyNodeOptions,
   TRANSLATED,
 } from './support/legacy-node.ts';
 import { openSession, resume, sessionUrl, spoken } from './support/session-client.ts';
@@ -16,7 +16,7 @@ import { MAX_BYTES, QUICK, SHORT_PAUSE } from './support/session-settings.ts';
 import { type Settings, startApp } from './support/start-app.ts';
 import { openWebClient, opus, type WebClient } from './support/web-client.ts';
 
-type ReportedAttempt = NonNullable<FieldNodeOptions['answer']>;
+type ReportedAttempt = NonNullable<LegacyNodeOptions['answer']>;
 
 async function startFleet(answers: readonly ReportedAttempt[], settings: Settings = {}) {
   const app = await startApp({ ...QUICK, ...settings });

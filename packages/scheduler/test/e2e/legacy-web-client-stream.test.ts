@@ -1,13 +1,13 @@
 /** Streaming by the legacy web client: chunks, finals that overtake them, sequence numbers, and backpressure. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectLegacyNode, type FieldNodeOptions, TRANSLATED } from './support/legacy-node.ts';
+import { connectLegacyNode, type LegacyNodeOptions, TRANSLATED } from './support/legacy-node.ts';
 import { sessionUrl } from './support/session-client.ts';
 import { QUICK, SHORT_PAUSE } from './support/session-settings.ts';
 import { type Settings, startApp } from './support/start-app.ts';
 import { openWebClient, opus } from './support/web-client.ts';
 
-async function startStream(settings: Settings, answer?: FieldNodeOptions['answer']) {
+async function startStream(settings: Settings, answer?: LegacyNodeOptions['answer']) {
   const app = await startApp(settings);
   const node = connectLegacyNode({ url: app.nodeUrl, ...(answer && { answer }) });
   await app.readyNodes(1);

@@ -4,7 +4,7 @@ import { HEALTHY } from '../../src/cli/simulated-node/behaviour.ts';
 import { createLegacyNode } from '../../src/cli/simulated-node/legacy-node.ts';
 import { createSimulatedNode } from '../../src/cli/simulated-node/simulated-node.ts';
 import { eventually } from '../support/eventually.ts';
-import { connectLegacyNode, type FieldNodeOptions, failure, TRANSLATED } from './support/legacy-node.ts';
+import { connectLegacyNode, failure, type LegacyNodeOptions, TRANSLATED } from './support/legacy-node.ts';
 import { sessionUrl } from './support/session-client.ts';
 import { figure } from './support/session-metrics.ts';
 import { QUICK } from './support/session-settings.ts';
@@ -12,7 +12,7 @@ import { type Settings, SHORT_TIMES, startApp } from './support/start-app.ts';
 import { openWebClient, opus } from './support/web-client.ts';
 
 /** An app with one legacy node, and the web client. */
-async function startTalk(answer?: FieldNodeOptions['answer'], settings: Settings = {}) {
+async function startTalk(answer?: LegacyNodeOptions['answer'], settings: Settings = {}) {
   const app = await startApp({ ...QUICK, ...settings });
   const node = connectLegacyNode({ url: app.nodeUrl, ...(answer && { answer }) });
   await app.readyNodes(1);

@@ -10,9 +10,10 @@ import {
 } from '@lingua/protocol';
 import { BACKOFF_LIMITS, type BackoffLimits } from './connection/backoff.ts';
 
-/** Protocol extensions that this SDK supports. */
+/** Protocol extensions that this SDK supports by itself. */
 export const NODE_EXTENSIONS = ['job_ack', 'audio_ref', 'drain', 'cancel_ack'] as const;
-export type NodeExtension = (typeof NODE_EXTENSIONS)[number];
+/** `text_input` depends on the job handler: it must work on `job.input_text` where a job has one. */
+export type NodeExtension = (typeof NODE_EXTENSIONS)[number] | 'text_input';
 
 /** The capabilities of the node, with the field names of node_register; absent fields get a default or are omitted. */
 export type NodeCapabilities = Partial<
@@ -109,6 +110,7 @@ export interface NodeOptions {
   readonly maxConcurrentJobs: number;
   /** A function is called at each heartbeat, and changes are sent to the scheduler. */
   readonly capabilities: NodeCapabilities | (() => NodeCapabilities);
+  /** Default: all but `text_input`. */
   readonly supports?: readonly NodeExtension[];
   /** Absent: CPU and memory of this machine. */
   readonly resources?: () => Omit<ResourceUsage, 'running_jobs'> & { running_jobs?: number };

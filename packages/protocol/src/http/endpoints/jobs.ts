@@ -51,7 +51,6 @@ export const JOB_ENDPOINTS: readonly HttpEndpoint[] = [
     otherReplies: { 202: { description: 'The wait has ended before the job', reply: TranslatePending } },
     errors: [
       ...REFUSALS,
-      'UNSUPPORTED_FEATURE',
       'PROCESSING_ERROR',
       'JOB_TIMEOUT',
       'NMT_TIMEOUT',

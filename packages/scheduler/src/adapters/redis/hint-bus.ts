@@ -4,22 +4,20 @@ import { createChannels } from './connection/channels.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
 import type { Keys } from './keys.ts';
-import { PLAIN, type SealedPayload } from './sealed-payload.ts';
 
 export function createHintBus(deps: {
   connection: RedisConnection;
   /** For subscriptions only. */
   subscriber: RedisConnection;
   keys: Keys;
-  payload?: SealedPayload;
   onFault?: (fault: unknown) => void;
 }): HintBus {
-  const { keys, payload = PLAIN } = deps;
+  const { keys } = deps;
   const channels = createChannels(deps);
 
   function publish(channel: string, text: string): void {
     // A lost hint is not sent again.
-    channels.publish(channel, payload.seal(text)).catch(() => undefined);
+    channels.publish(channel, text).catch(() => undefined);
   }
 
   return {
@@ -30,7 +28,7 @@ export function createHintBus(deps: {
         const own = [keys.instanceHints(instanceId), keys.commonHints];
         const subscription = await channels.subscribe(own, (_, text) => {
           try {
-            receive(payload.open(text));
+            receive(text);
           } catch (fault) {
             deps.onFault?.(fault);
           }

@@ -49,10 +49,18 @@ const PHRASES: Readonly<Record<string, readonly string[]>> = {
 /** How many sentences there are. */
 export const PHRASE_COUNT = 5;
 
+/** The number of a sentence that the simulation knows in that language. */
+export function phraseNumber(language: string, text: string): number | undefined {
+  const number = PHRASES[baseOf(language)]?.indexOf(text.trim()) ?? -1;
+  return number === -1 ? undefined : number;
+}
+
 /** The sentence of that number in that language; other languages get English with their name before it. */
 export function phrase(language: string, number: number): string {
-  const base = language.toLowerCase().split('-')[0] ?? '';
+  const base = baseOf(language);
   const known = Object.hasOwn(PHRASES, base) ? PHRASES[base] : undefined;
   const text = (known ?? PHRASES.en)?.[number % PHRASE_COUNT] ?? '';
   return known === undefined ? `[${base}] ${text}` : text;
 }
+
+const baseOf = (language: string): string => language.toLowerCase().split('-')[0] ?? '';

@@ -6,6 +6,7 @@ import {
   type JobAssign,
   JobError,
   type JobHandler,
+  NODE_EXTENSIONS,
   type NodeLog,
   type NodeOptions,
   SILENT_LOG,
@@ -73,6 +74,7 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
       log: options.log ?? SILENT_LOG,
       maxConcurrentJobs: slots,
       capabilities: simulatedCapabilities(options.languages, false),
+      supports: [...NODE_EXTENSIONS, 'text_input'],
       resources: () => simulatedResources(made.metrics().running, slots),
       // All nodes of a fleet share the memory of this process.
       limits: { maxRememberedResults: 10 },
@@ -107,8 +109,9 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
   };
 
   /** Audio behind a reference without a token is not fetched. */
-  async function recognise({ audio_ref: ref }: JobAssign, audio: () => Promise<Buffer>) {
-    return ref !== undefined && ref.token === undefined ? undefined : sentenceIn(await audio());
+  async function recognise({ audio_ref: ref, input_text: typed }: JobAssign, audio: () => Promise<Buffer>) {
+    const hasNoSound = typed !== undefined || (ref !== undefined && ref.token === undefined);
+    return hasNoSound ? undefined : sentenceIn(await audio());
   }
 
   const overload = (): JobError =>

@@ -4,7 +4,7 @@ import type { JobAssign, JobOutput } from '@lingua/sdk/node';
 import { JobError } from '@lingua/sdk/node';
 import type { Said } from '../simulated-speech.ts';
 import type { Behaviour } from './behaviour.ts';
-import { PHRASE_COUNT, phrase } from './phrases.ts';
+import { PHRASE_COUNT, phrase, phraseNumber } from './phrases.ts';
 
 const SAMPLE_RATE = 16_000;
 const TONE_HZ = 440;
@@ -23,8 +23,17 @@ export function speak(job: JobAssign, chance: () => number, heard?: Said): Spoke
   const number = Math.floor(chance() * PHRASE_COUNT);
   const isSecondSpeaker = chance() < 0.5;
   const { source, target } = direction(job, heard?.isSecondSpeaker ?? isSecondSpeaker);
+  const { input_text: typed } = job;
+  if (typed !== undefined)
+    return { source: typed, target: translated(typed, source, target), language: source };
   const said = heard?.phrase ?? number;
   return { source: phrase(source, said), target: phrase(target, said), language: source };
+}
+
+/** Other sentences than the known ones are returned as they are, with the name of the target language before them. */
+function translated(text: string, source: string, target: string): string {
+  const number = phraseNumber(source, text);
+  return number === undefined ? `[${target}] ${text}` : phrase(target, number);
 }
 
 /** `sound` is empty if the node does not speak. */

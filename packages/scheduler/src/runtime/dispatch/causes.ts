@@ -30,6 +30,14 @@ export const CAUSES: Readonly<Record<Rejection, Cause>> = {
     is: () => 'not able to fetch audio by reference (audio_ref)',
     hint: 'Send the audio itself instead of a reference, or connect a node that supports audio_ref.',
   },
+  text_input_unsupported: {
+    is: () => 'not able to take text as input (text_input)',
+    hint: 'Send audio instead of text, or connect a node that supports text_input.',
+  },
+  whole_jobs_only: {
+    is: () => 'legacy nodes, which take only whole jobs with audio',
+    hint: 'Connect a node that reports the extensions it supports.',
+  },
   not_in_public_pool: {
     is: () => 'private to another tenant',
     hint: 'Connect a node with a token of this tenant, or one with accept_public_jobs = true and a token without a tenant.',
@@ -84,7 +92,7 @@ const oddLanguage = ({ directions }: Need): string | undefined =>
 /** For messages: semantic(en) + nmt(en->zh). */
 export function describeNeed(need: Need): string {
   const parts = need.directions.flatMap(({ source, target }) => [
-    ...(source === ANY ? [] : [`semantic(${source})`]),
+    ...(need.skipsSemantic || source === ANY ? [] : [`semantic(${source})`]),
     ...(need.usesNmt ? [`nmt(${source}->${target})`] : []),
     ...(need.usesTts ? [`tts(${target})`] : []),
   ]);

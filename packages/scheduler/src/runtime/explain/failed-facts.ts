@@ -61,7 +61,7 @@ function checkLanguages(need: Need, profile: NodeProfile, fail: Fail): void {
   for (const direction of need.directions) {
     const { source, target } = direction;
     if (need.usesAsr && source !== ANY) checkLanguage('asr', source, 'asr_lang_unsupported');
-    if (source !== ANY) checkLanguage('semantic', source, 'semantic_lang_unsupported');
+    if (!need.skipsSemantic && source !== ANY) checkLanguage('semantic', source, 'semantic_lang_unsupported');
     if (need.usesNmt && !canTranslate(profile.nmt, direction)) {
       fail(because('lang_pair_unsupported'), `nmt does not translate ${arrow(direction)}${instead(profile)}`);
     }
@@ -118,6 +118,12 @@ function checkServices(need: Need, view: NodeView, fail: Fail): void {
   }
   if (need.isAudioByReference && !profile.supports.includes('audio_ref')) {
     fail('audio_ref_unsupported', 'does not fetch audio by reference (supports no audio_ref)');
+  }
+  if (need.isTextInput && !profile.supports.includes('text_input')) {
+    fail('text_input_unsupported', 'takes no text as input (supports no text_input)');
+  }
+  if (need.isPartial && profile.isLegacy) {
+    fail('whole_jobs_only', 'a legacy node takes only whole jobs with audio');
   }
   if (isClosedTo(need, profile)) {
     fail('not_in_public_pool', `takes only jobs of tenant "${profile.privateTo}"`);

@@ -19,6 +19,8 @@ export function clausesOf(need: Need, { checksMarks = true, hasOwnNodes = true }
     ]),
     clause('feature_unsupported', features.map(factKey.feature)),
     clause('audio_ref_unsupported', need.isAudioByReference ? [factKey.supports('audio_ref')] : []),
+    clause('text_input_unsupported', need.isTextInput ? [factKey.supports('text_input')] : []),
+    clause('whole_jobs_only', need.isPartial ? [none(factKey.legacy)] : []),
     clause('not_in_public_pool', need.needsPublicNode ? [isOpenTo(need.tenantId, hasOwnNodes)] : []),
     clause('model_not_available', [
       ...types.map((type) => any(factKey.readyType(type), factKey.readyAnyType)),
@@ -55,9 +57,10 @@ export const poolClause = (keys: readonly string[]): Clause => ({
 /** A node with a feature may have a mark on the service that provides it. */
 const providersOf = (flag: string): readonly string[] => FEATURES.get(flag)?.providers ?? [];
 
-/** Every job requires semantic repair. */
+/** Recognised speech requires semantic repair, whatever the pipeline says. */
 export function requiredTypes(need: Need): string[] {
-  const types = new Set(['semantic', ...need.types]);
+  const types = new Set(need.types);
+  if (!need.skipsSemantic) types.add('semantic');
   if (need.usesAsr) types.add('asr');
   if (need.usesNmt) types.add('nmt');
   if (need.usesTts) types.add('tts');
@@ -67,7 +70,7 @@ export function requiredTypes(need: Need): string[] {
 function languageClauses(need: Need): Clause[] {
   const known = need.directions.filter(({ source }) => source !== ANY);
   const asr = need.usesAsr ? known.map(({ source }) => supportsLanguage('asr', source)) : [];
-  const semantic = known.map(({ source }) => supportsLanguage('semantic', source));
+  const semantic = need.skipsSemantic ? [] : known.map(({ source }) => supportsLanguage('semantic', source));
   const nmt = need.usesNmt ? need.directions.map(translation) : [];
   const tts = need.usesTts ? need.directions.map(({ target }) => supportsLanguage('tts', target)) : [];
   // Legacy nodes cannot take `auto` without a pair.

@@ -109,4 +109,7 @@ const flagsOf = (need: Need): number =>
   (need.usesTts ? 8 : 0) |
   (need.isAudioByReference ? 16 : 0) |
   (need.isPairUnknown ? 32 : 0) |
-  (need.needsPublicNode ? 64 : 0);
+  (need.needsPublicNode ? 64 : 0) |
+  (need.skipsSemantic ? 128 : 0) |
+  (need.isTextInput ? 256 : 0) |
+  (need.isPartial ? 512 : 0);

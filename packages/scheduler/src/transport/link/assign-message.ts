@@ -8,7 +8,11 @@ import { unwrapWav } from '../wire/unwrap-wav.ts';
 
 export type UnfitReason =
   /** It was held before and is no longer. */
-  'audio_lost' | 'audio_missing' | 'audio_ref_unsupported' | 'audio_format_unsupported';
+  | 'audio_lost'
+  | 'audio_missing'
+  | 'text_input_unsupported'
+  | 'audio_ref_unsupported'
+  | 'audio_format_unsupported';
 
 export type AssignMessage =
   | { readonly kind: 'assign'; readonly message: JobAssign }
@@ -34,6 +38,9 @@ export const canFetch = ({ supports }: Pick<NodeProfile, 'supports'>): boolean =
 export function assignMessage(input: AssignInput): AssignMessage {
   const { job, attempt, profile } = input;
   const { spec } = job;
+  if (spec.inputText !== undefined && !profile.supports.includes('text_input')) {
+    return { kind: 'unfit', reason: 'text_input_unsupported' };
+  }
   const audio = audioFields(input);
   if (typeof audio === 'string') return { kind: 'unfit', reason: audio };
   const message = {
@@ -48,6 +55,7 @@ export function assignMessage(input: AssignInput): AssignMessage {
     ...audio,
     trace_id: spec.traceId,
     ...omitUndefined({
+      input_text: spec.inputText,
       dialect: spec.dialect,
       features: spec.features,
       mode: spec.mode,

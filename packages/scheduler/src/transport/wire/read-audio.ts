@@ -22,6 +22,15 @@ export interface NamedAudio {
   readonly sample_rate?: number | undefined;
 }
 
+/** A job whose input is text. */
+export const NO_AUDIO: ReadAudio = {
+  kind: 'audio',
+  source: { kind: 'none' },
+  data: undefined,
+  audioFormat: DEFAULT_FORMAT,
+  sampleRate: DEFAULT_SAMPLE_RATE,
+};
+
 export function readAudio(body: NamedAudio): ReadAudio {
   const { audio, audio_ref: url } = body;
   const audioFormat = body.audio_format ?? DEFAULT_FORMAT;

@@ -18,7 +18,7 @@ export interface Assigned extends Frame {
   readonly audio: string;
 }
 
-export interface FieldNodeOptions {
+export interface LegacyNodeOptions {
   readonly url: string;
   /** Absent: null on the wire, and the scheduler assigns one. */
   readonly nodeId?: string;
@@ -64,7 +64,7 @@ export const TRANSLATED = {
   tts_format: '',
 };
 
-export function connectLegacyNode(options: FieldNodeOptions): LegacyNode {
+export function connectLegacyNode(options: LegacyNodeOptions): LegacyNode {
   const { languages = ['en', 'zh'], reconnectMs = 50, answer = () => TRANSLATED } = options;
   const frames: Frame[] = [];
   const jobs: Assigned[] = [];

@@ -30,7 +30,8 @@ function languageFailures(
   const failed: Rejection[] = [];
   if (need.usesAsr && source !== ANY && !includesLanguage(profile.asr, source))
     failed.push('asr_lang_unsupported');
-  if (source !== ANY && !includesLanguage(profile.semantic, source)) failed.push('semantic_lang_unsupported');
+  if (!need.skipsSemantic && source !== ANY && !includesLanguage(profile.semantic, source))
+    failed.push('semantic_lang_unsupported');
   const isTranslated =
     source === ANY ? translatesInto(profile.nmt, target) : translates(profile.nmt, source, target);
   if (need.usesNmt && !isTranslated) failed.push('lang_pair_unsupported');
@@ -48,7 +49,8 @@ export function naiveFailures({ view, load }: PlainNode, need: NamedNeed): Set<R
     }
   }
   if (need.isPairUnknown && profile.isLegacy) failed.add('src_auto_no_candidate');
-  const types = ['semantic', ...need.types];
+  const types = [...need.types];
+  if (!need.skipsSemantic) types.push('semantic');
   if (need.usesAsr) types.push('asr');
   if (need.usesNmt) types.push('nmt');
   if (need.usesTts) types.push('tts');
@@ -68,6 +70,8 @@ export function naiveFailures({ view, load }: PlainNode, need: NamedNeed): Set<R
     if (providers.some((id) => view.markedServices.includes(id))) failed.add('model_not_available');
   }
   if (need.isAudioByReference && !profile.supports.includes('audio_ref')) failed.add('audio_ref_unsupported');
+  if (need.isTextInput && !profile.supports.includes('text_input')) failed.add('text_input_unsupported');
+  if (need.isPartial && profile.isLegacy) failed.add('whole_jobs_only');
   const isOthers = profile.privateTo !== undefined && profile.privateTo !== need.tenantId;
   if (need.needsPublicNode && isOthers) failed.add('not_in_public_pool');
   if (need.poolIds !== undefined && !need.poolIds.some((id) => namedPoolsOf(profile).includes(id))) {

@@ -56,9 +56,9 @@ describe('one call', () => {
     const failed = await (await startEnding(failure)).post(PATH, body);
     const { post } = await startServer();
     const pending = await post(PATH, { ...body, wait_ms: 0 });
-    const refused = await post(PATH, { ...body, text: 'hello' });
+    const refused = await post(PATH, { ...body, text: 'as well as audio' });
     expect([finished, pending].map(({ status }) => status)).toEqual([200, 202]);
-    expect(refused.body.error).toBe('UNSUPPORTED_FEATURE');
+    expect(refused.body).toMatchObject({ error: 'INVALID_MESSAGE', field: '/text' });
     for (const answer of [finished, failed, pending, refused]) expect(answer.body.warnings).toEqual(warnings);
   });
 
@@ -127,6 +127,18 @@ describe('one call', () => {
     [{ ...BODY, src_lang: undefined }, '/src_lang'],
     [{ ...BODY, wait_ms: 60_001 }, '/wait_ms'],
     [{ ...BODY, audio: 'AAAA', audio_format: 'wav' }, '/audio'],
+    [{ ...BODY, text: 'both' }, '/text'],
+    [{ src_lang: 'en', tgt_lang: 'zh', text: ' ' }, '/text'],
+    [{ src_lang: 'auto', tgt_lang: 'zh', text: 'hi' }, '/src_lang'],
+    [
+      {
+        src_lang: 'en',
+        tgt_lang: 'zh',
+        text: 'hi',
+        pipeline: { use_asr: true, use_nmt: true, use_tts: false },
+      },
+      '/text',
+    ],
   ])('the invalid field of %j is named', async (body, field) => {
     const { post, engine } = await startServer();
     expect(await post(PATH, body)).toMatchObject({ status: 400, body: { error: 'INVALID_MESSAGE', field } });
@@ -141,17 +153,17 @@ describe('one call', () => {
     });
   });
 
-  it('text is refused until nodes can take it', async () => {
-    const { post, engine } = await startServer();
-    expect(await post(PATH, { src_lang: 'en', tgt_lang: 'zh', text: 'hello' })).toMatchObject({
-      status: 501,
-      body: {
-        error: 'UNSUPPORTED_FEATURE',
-        detail: 'text cannot be translated yet: nodes take audio only',
-        field: '/text',
+  it('text is dispatched without recognition and repair', async () => {
+    const { post, engine } = await startEnding();
+    const text = { src_lang: 'en', tgt_lang: 'zh', text: 'hello', options: { require_tts: true } };
+    expect((await post(PATH, text)).status).toBe(200);
+    expect(engine.dispatched).toMatchObject([
+      {
+        audio: undefined,
+        need: { isTextInput: true, skipsSemantic: true, usesAsr: false, usesNmt: true, usesTts: true },
+        spec: { inputText: 'hello', audio: { kind: 'none' } },
       },
-    });
-    expect(engine.dispatched).toEqual([]);
+    ]);
   });
 });
 

@@ -6,7 +6,7 @@ import type { JobSpec, Pipeline } from '../../../domain/job-spec.ts';
 import type { Need } from '../../../domain/need.ts';
 import { type Languages, readLanguages } from '../../../domain/needed-directions.ts';
 import type { Require } from '../../../domain/requirements.ts';
-import { type ReadAudio, readAudio } from '../../wire/read-audio.ts';
+import { NO_AUDIO, type ReadAudio, readAudio } from '../../wire/read-audio.ts';
 import { canonicalRequest } from './fingerprint.ts';
 
 export interface DispatchContext {
@@ -33,7 +33,7 @@ export function buildDispatch(body: Body, context: DispatchContext): BuiltDispat
   if (bound.kind === 'invalid') return bound;
   const read = (context.readLanguages ?? readLanguages)(body);
   if (read.kind === 'invalid') return read;
-  const sound = readAudio(body);
+  const sound = readInput(body, read.languages);
   if (sound.kind === 'invalid') return sound;
   const pipeline = readPipeline(body);
   const isAudioByReference = sound.source.kind === 'reference';
@@ -52,6 +52,23 @@ export function buildDispatch(body: Body, context: DispatchContext): BuiltDispat
     },
   };
 }
+
+/** Text or audio. */
+function readInput(body: Body, { isSourceAuto }: Languages): ReadAudio {
+  if (body.text === undefined) return readAudio(body);
+  if (body.audio !== undefined || body.audio_ref !== undefined)
+    return invalidText('give "text" or audio, not both');
+  if (body.text.trim() === '') return invalidText('"text" must not be empty');
+  if (body.pipeline?.use_asr === true)
+    return invalidText('"text" needs no recognition: use_asr must be false');
+  if (isSourceAuto) {
+    const message = 'the language of "text" is not recognised: name it in "src_lang"';
+    return { kind: 'invalid', field: '/src_lang', message };
+  }
+  return NO_AUDIO;
+}
+
+const invalidText = (message: string) => ({ kind: 'invalid', field: '/text', message }) as const;
 
 type ReadRequestId =
   | { readonly kind: 'request_id'; readonly requestId: string | undefined }
@@ -80,10 +97,13 @@ const TEXT_ONLY: Pipeline = {
   use_tone: false,
 };
 const WITH_SPEECH: Pipeline = { ...TEXT_ONLY, use_tts: true };
+/** Typed text is neither recognised nor repaired. */
+const FROM_TEXT: Pipeline = { ...TEXT_ONLY, use_asr: false, use_semantic: false };
 
 /** Default pipeline: all services, speech only if required. Most jobs share one of these two objects. */
-function readPipeline({ pipeline, options }: Body): Pipeline {
+function readPipeline({ pipeline, options, text }: Body): Pipeline {
   const mustSpeak = options?.require_tts === true;
+  if (pipeline === undefined && text !== undefined) return { ...FROM_TEXT, use_tts: mustSpeak };
   if (pipeline === undefined) return mustSpeak ? WITH_SPEECH : TEXT_ONLY;
   return {
     ...pipeline,
@@ -110,6 +130,7 @@ function readNeed(
     usesAsr: required.usesAsr,
     usesNmt: required.usesNmt,
     usesTts: required.usesTts,
+    ...(body.text !== undefined && { isTextInput: true, skipsSemantic: !pipeline.use_semantic }),
     types: required.types,
     services: required.services,
     isAudioByReference,
@@ -136,6 +157,7 @@ function readSpec(
     dialect: body.dialect,
     features: body.features as JobSpec['features'] | undefined,
     pipeline,
+    inputText: body.text,
     audio: sound.source,
     audioFormat: sound.audioFormat,
     sampleRate: sound.sampleRate,

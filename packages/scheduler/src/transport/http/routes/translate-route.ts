@@ -26,7 +26,6 @@ export function addTranslateRoute(
   routes.add<{ Body: TranslateRequest }>('POST', '/v1/translate', options, async (request, reply) => {
     const { body } = request;
     const warnings = findUnknownFields(body);
-    if (body.text !== undefined) return replyError(reply, { ...NO_TEXT_JOBS, warnings });
     const waitMs = body.wait_ms ?? DEFAULT_WAIT_MS;
     const read = readDispatch(request, { ...body, wait_ms: waitMs }, ids.sessionId());
     if (read.kind === 'refused') return replyError(reply, { ...read.refusal, warnings });
@@ -76,10 +75,3 @@ const refusalOf = (jobId: string, { code, message }: { code: string; message: st
   isErrorCode(code)
     ? { code, detail: message, jobId }
     : { code: 'PROCESSING_ERROR', detail: `${code}: ${message}`, jobId };
-
-const NO_TEXT_JOBS: Refusal = {
-  code: 'UNSUPPORTED_FEATURE',
-  detail: 'text cannot be translated yet: nodes take audio only',
-  hint: 'Send "audio" in base64, or a wav file as the body with Content-Type: audio/wav.',
-  field: '/text',
-};
