@@ -1,69 +1,21 @@
 /** The one live connection of the page: keeps figures, nodes and attention current, and reconnects by itself. */
+import type { Attention, FiguresPoint, LiveDelta, LiveInstance, LiveSnapshot } from '@lingua/protocol';
 import { signal } from '@preact/signals';
 import { identity, mayWatch, needsLogin, token } from './credentials.ts';
-import { applyChange, type Fleet, type FleetChange, fleetOf, type NodeRow } from './fleet.ts';
+import { applyChange, type Fleet, fleetOf } from './fleet.ts';
 import { readEvents } from './read-events.ts';
 import { type RequestError, request, send } from './request.ts';
 
-export interface StageFigures {
-  readonly count: number;
-  readonly p50_ms: number;
-  readonly p99_ms: number;
-}
-
-export interface Figures {
-  readonly at_ms: number;
-  readonly span_ms: number;
-  readonly admitted: number;
-  readonly finished: number;
-  readonly failed: number;
-  readonly cancelled: number;
-  readonly retries: number;
-  readonly refused: Readonly<Record<string, number>>;
-  readonly in_flight: number;
-  readonly waiting: number;
-  readonly oldest_wait_ms?: number;
-  readonly sessions: number;
-  readonly connected: number;
-  readonly stages: Readonly<Record<string, StageFigures>>;
-}
-
-export interface Attention {
-  readonly id: string;
-  readonly severity: 'critical' | 'warning' | 'info';
-  readonly text: string;
-  readonly params?: Readonly<Record<string, string | number>>;
-  readonly runbook?: string;
-  readonly page?: string;
-  readonly target?: string;
-}
-
-export interface LiveInstance {
-  readonly instance_id: string;
-  readonly age_ms: number;
-  readonly version?: string;
-  readonly jobs_in_flight?: number;
-  readonly jobs_waiting?: number;
-  readonly sessions?: number;
-  readonly nodes?: number;
-}
-
-interface Message extends FleetChange {
-  readonly at_ms: number;
-  readonly instance_id?: string;
-  readonly instances: readonly LiveInstance[];
-  readonly figures: Figures;
-  readonly node_columns?: readonly string[];
-  readonly nodes?: readonly NodeRow[];
-  readonly attention?: readonly Attention[];
-}
+type Message = LiveSnapshot | LiveDelta;
 
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 10_000;
 /** The server sends something every second. */
 const SILENT_MS = 6_000;
 
-export const figures = signal<Figures | undefined>(undefined);
+export const figures = signal<FiguresPoint | undefined>(undefined);
+/** The last measurement of each stage: in a quiet second there is none. */
+export const stages = signal<FiguresPoint['stages']>({});
 export const instances = signal<readonly LiveInstance[]>([]);
 export const attention = signal<readonly Attention[]>([]);
 export const fleet: { current: Fleet } = { current: new Map() };
@@ -82,15 +34,18 @@ let columns: readonly string[] = [];
 let connection: AbortController | undefined;
 let retryMs = FIRST_RETRY_MS;
 
-function take(name: string, message: Message): void {
-  if (name === 'snapshot') {
-    columns = message.node_columns ?? [];
-    fleet.current = fleetOf(columns, message.nodes ?? []);
+function take(message: Message): void {
+  if ('node_columns' in message) {
+    columns = message.node_columns;
+    fleet.current = fleetOf(columns, message.nodes);
   } else applyChange(fleet.current, columns, message);
   fleetVersion.value += 1;
   receivedAt.value = Date.now();
   clockAheadMs.value = message.at_ms - Date.now();
-  figures.value = message.figures;
+  if (message.figures !== undefined) {
+    figures.value = message.figures;
+    stages.value = { ...stages.peek(), ...message.figures.stages };
+  }
   instances.value = message.instances;
   if (message.attention !== undefined) attention.value = message.attention;
   isConnected.value = true;
@@ -104,7 +59,7 @@ async function follow(control: AbortController): Promise<void> {
   const { body } = await send('api/v1/live', { signal: control.signal });
   if (body === null) return;
   await readEvents(body, ({ name, data }) => {
-    if (name === 'snapshot' || name === 'delta') take(name, JSON.parse(data) as Message);
+    if (name === 'snapshot' || name === 'delta') take(JSON.parse(data) as Message);
   });
 }
 

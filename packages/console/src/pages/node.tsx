@@ -42,7 +42,6 @@ function Detail({
       <div class="title">
         <h1>{node.node_id}</h1>
         <State of={live === undefined ? node.status : healthOf(live)} />
-        {node.cordoned && <State of="cordoned" />}
         <span class="buttons">
           {node.cordoned ? (
             <OrderButton
@@ -72,7 +71,7 @@ function Detail({
           />
         </span>
       </div>
-      {node.reason !== undefined && <p class="notice">{node.reason}</p>}
+      {node.reason !== undefined && node.status !== 'ready' && <p class="notice">{node.reason}</p>}
       {failed > node.recent_attempts.length / 2 && (
         <p class="notice warning">{t('node.failing', { failed, of: node.recent_attempts.length })}</p>
       )}

@@ -1,7 +1,8 @@
 /** What needs attention, the figures of the last second, and their last minutes as graphs. */
+import type { Attention, FiguresPoint } from '@lingua/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { healthOf } from '../data/fleet.ts';
-import { type Attention, attention, type Figures, figures, fleet, fleetVersion } from '../data/live-feed.ts';
+import { attention, figures, fleet, fleetVersion, stages } from '../data/live-feed.ts';
 import { request } from '../data/request.ts';
 import { linkTo } from '../shell/router.ts';
 import { Chart } from '../show/chart.tsx';
@@ -9,7 +10,6 @@ import { count, duration, rate } from '../show/format.ts';
 import { Empty, Numeric, Table, Tile } from '../show/parts.tsx';
 import { t, tOr } from '../texts/text.ts';
 
-const URGENCY = ['critical', 'warning', 'info'];
 const STAGES = ['wait', 'select', 'reserve', 'send', 'ack', 'run', 'deliver', 'total'];
 /** Points in a graph, and the seconds between them. */
 const SPANS = { minutes: { step: 1, points: 300 }, hour: { step: 10, points: 360 } } as const;
@@ -17,7 +17,7 @@ type Span = keyof typeof SPANS;
 
 const sum = (values: Readonly<Record<string, number>>): number =>
   Object.values(values).reduce((total, value) => total + value, 0);
-const perSecond = (value: number, { span_ms }: Figures): number => (1_000 * value) / span_ms;
+const perSecond = (value: number, { span_ms }: FiguresPoint): number => (1_000 * value) / span_ms;
 
 export function Overview() {
   const now = figures.value;
@@ -27,15 +27,13 @@ export function Overview() {
       <AttentionList />
       {now === undefined ? <Empty>{t('page.loading')}</Empty> : <Tiles now={now} />}
       <Graphs />
-      {now !== undefined && <Stages now={now} />}
+      <Stages />
     </>
   );
 }
 
 function AttentionList() {
-  const items = [...attention.value].sort(
-    (a, b) => URGENCY.indexOf(a.severity) - URGENCY.indexOf(b.severity),
-  );
+  const items = attention.value;
   if (items.length === 0) return <p class="all-well">{t('attention.none')}</p>;
   return (
     <section aria-label={t('attention.title')}>
@@ -64,7 +62,7 @@ function AttentionItem({ item }: { item: Attention }) {
   );
 }
 
-function Tiles({ now }: { now: Figures }) {
+function Tiles({ now }: { now: FiguresPoint }) {
   fleetVersion.value;
   const nodes = [...fleet.current.values()];
   const ready = nodes.filter((node) => ['ready', 'full'].includes(healthOf(node)));
@@ -129,8 +127,8 @@ function Tiles({ now }: { now: Figures }) {
 }
 
 /** The history that the server has, continued by what the feed brings. */
-function useHistory(span: Span): readonly Figures[] {
-  const [points, setPoints] = useState<readonly Figures[]>([]);
+function useHistory(span: Span): readonly FiguresPoint[] {
+  const [points, setPoints] = useState<readonly FiguresPoint[]>([]);
   const { step, points: most } = SPANS[span];
   const latest = figures.value;
 
@@ -138,7 +136,7 @@ function useHistory(span: Span): readonly Figures[] {
     const control = new AbortController();
     const read = (): void => {
       const since = Date.now() - step * most * 1_000;
-      request<{ points: readonly Figures[] }>(`api/v1/history?step=${step}&since_ms=${since}`, {
+      request<{ points: readonly FiguresPoint[] }>(`api/v1/history?step=${step}&since_ms=${since}`, {
         signal: control.signal,
       }).then(
         (reply) => setPoints(reply.points),
@@ -166,7 +164,8 @@ function Graphs() {
   const [span, setSpan] = useState<Span>('minutes');
   const points = useHistory(span);
   const times = points.map(({ at_ms }) => at_ms);
-  const each = (value: (point: Figures) => number | undefined) => points.map((point) => value(point) ?? null);
+  const each = (value: (point: FiguresPoint) => number | undefined) =>
+    points.map((point) => value(point) ?? null);
   return (
     <section>
       <div class="section-head">
@@ -241,8 +240,8 @@ function Graphs() {
   );
 }
 
-function Stages({ now }: { now: Figures }) {
-  const seen = STAGES.filter((stage) => now.stages[stage] !== undefined);
+function Stages() {
+  const seen = STAGES.filter((stage) => stages.value[stage] !== undefined);
   if (seen.length === 0) return null;
   return (
     <section>
@@ -252,7 +251,7 @@ function Stages({ now }: { now: Figures }) {
         head={[t('overview.stage'), `#${t('overview.jobs')}`, '#p50', '#p99', '']}
       >
         {seen.map((stage) => {
-          const { count: measured = 0, p50_ms, p99_ms } = now.stages[stage] ?? {};
+          const { count: measured = 0, p50_ms, p99_ms } = stages.value[stage] ?? {};
           return (
             <tr key={stage}>
               <th scope="row">{tOr(`stage.${stage}`, stage)}</th>

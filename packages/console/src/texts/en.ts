@@ -78,7 +78,7 @@ export const en = {
   'overview.waits': 'Waiting for a slot',
   'overview.oldest': 'oldest job',
   'overview.wait_p99': 'p99',
-  'overview.stages': 'Stages in the last second',
+  'overview.stages': 'Stages of a job, as last measured',
   'overview.stage': 'Stage',
   'overview.jobs': 'Jobs',
   'fleet.search': 'Search id, region, version, pool',

@@ -80,7 +80,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'overview.waits': '等待槽位',
   'overview.oldest': '最久的任务',
   'overview.wait_p99': 'p99',
-  'overview.stages': '上一秒的各阶段',
+  'overview.stages': '任务各阶段的最近测量',
   'overview.stage': '阶段',
   'overview.jobs': '任务',
   'fleet.search': '搜索编号、区域、版本、资源池',
