@@ -66,7 +66,7 @@ export function createConversation(directions: Readonly<Record<Side, Direction>>
     if (known !== undefined && known.state !== 'failed' && known.state !== 'closed') return known;
     const { source, target } = directions[side];
     const session = openSession({
-      url: addressOf(''),
+      url: addressOf('./'),
       ...(token.peek() !== '' && { token: token.peek() }),
       srcLang: source,
       tgtLang: target,
