@@ -59,15 +59,16 @@ const SHARED_CHARS = 4_000_000;
 
 /** Undefined for a text of another version. */
 export function createRecordReader(): (version: RecordVersion, text: string) => NodeRecord | undefined {
-  const profiles = new Map<string, NodeProfile>();
+  /** No profile is kept alive that no node has. */
+  const profiles = new Map<string, WeakRef<NodeProfile>>();
   let chars = 0;
 
   function profileOf(text: string): NodeProfile {
-    const known = profiles.get(text);
+    const known = profiles.get(text)?.deref();
     if (known !== undefined) return known;
     const profile = readProfile(text);
-    profiles.set(text, profile);
-    chars += text.length;
+    if (!profiles.delete(text)) chars += text.length;
+    profiles.set(text, new WeakRef(profile));
     for (const oldest of profiles.keys()) {
       if (chars <= SHARED_CHARS) break;
       profiles.delete(oldest);
