@@ -1,8 +1,10 @@
 /** The real engine and registry on the given adapters, with a fleet of equal nodes. */
+import { getHeapStatistics } from 'node:v8';
 import { createAudioStore } from '../../packages/scheduler/dist/adapters/memory/audio-store.js';
 import { createPrometheusMeter } from '../../packages/scheduler/dist/adapters/prometheus/meter.js';
 import { systemClock as clock } from '../../packages/scheduler/dist/adapters/system/clock.js';
 import {
+  declarationLimits,
   jobServiceSettings,
   managementSettings,
 } from '../../packages/scheduler/dist/app/settings/settings-from-config.js';
@@ -11,6 +13,7 @@ import type { Config } from '../../packages/scheduler/dist/config/settings.js';
 import type { NodeNumbers } from '../../packages/scheduler/dist/domain/numbered/node-numbers.js';
 import { createNodeRegistry } from '../../packages/scheduler/dist/management/create-node-registry.js';
 import type { Registration } from '../../packages/scheduler/dist/management/node-registry.js';
+import { createDeclarationBudget } from '../../packages/scheduler/dist/management/registration/declaration-budget.js';
 import type { CapacityLedger } from '../../packages/scheduler/dist/ports/capacity-ledger.js';
 import type { IdSource } from '../../packages/scheduler/dist/ports/id-source.js';
 import type { JobEvents } from '../../packages/scheduler/dist/ports/job-events.js';
@@ -31,6 +34,8 @@ export interface EngineParts {
   readonly link: NodeLink;
 }
 
+const HEAP_BYTES = getHeapStatistics().heap_size_limit;
+
 export const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
 export function createEngine({ config, ids, store, nodeIdClaims, events, link, ...parts }: EngineParts) {
@@ -45,6 +50,7 @@ export function createEngine({ config, ids, store, nodeIdClaims, events, link, .
     meter,
     log: QUIET,
     settings: managementSettings(config),
+    budget: createDeclarationBudget({ limits: declarationLimits(config, HEAP_BYTES), meter }).own,
     events: {
       changed: (view) => fleet.upsert(view),
       loaded(nodeId, load) {

@@ -143,6 +143,7 @@ export function createApp(deps: AppDeps): App {
       audio: inputAudio.store,
       http,
       gate,
+      declarations: core.declarations,
       loop,
       modelReports: core.modelReports,
       multiInstance,

@@ -2,12 +2,14 @@
  * Composition root: an instance without its servers: stores, the fleet view, then nodes, jobs and sessions, connected by events. Real
  * instances add HTTP and sockets (create-app.ts), the simulation its own network.
  */
+import { getHeapStatistics } from 'node:v8';
 import { createJobEvents } from '../adapters/memory/job-events.ts';
 import type { ProcessName } from '../cluster/membership/process-name.ts';
 import type { LoadResult } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { PartialText } from '../domain/node-report.ts';
+import { createDeclarationBudget } from '../management/registration/declaration-budget.ts';
 import type { AudioFetcher } from '../ports/audio-fetcher.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { Chance } from '../ports/chance.ts';
@@ -34,7 +36,7 @@ import { createMultiInstance } from './multi-instance.ts';
 import { createNodes } from './nodes.ts';
 import { createConfiguredPools } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
-import { jobServiceSettings, sessionSettings } from './settings/settings-from-config.ts';
+import { declarationLimits, jobServiceSettings, sessionSettings } from './settings/settings-from-config.ts';
 import { configuredTenancy } from './settings/tenancy.ts';
 import { createSingleInstance } from './single-instance.ts';
 import { createTraces } from './tracing.ts';
@@ -70,6 +72,8 @@ export function createCore(deps: CoreDeps) {
   const { store: audio, references, fetcher } = deps.audio;
   const tools = { config, clock, ids, meter, log, slow };
   const fleet = createFleetView();
+  const declarations = declarationLimits(config, getHeapStatistics().heap_size_limit);
+  const budget = createDeclarationBudget({ limits: declarations, meter });
   const pools = createConfiguredPools({ config, fleet, clock, meter, log, reread: deps.reread });
   const localEvents = createJobEvents({
     maxListeners: MAX_JOB_LISTENERS,
@@ -93,6 +97,7 @@ export function createCore(deps: CoreDeps) {
       process: deps.process,
       store: shared,
       chance,
+      budget: budget.others,
       localEvents,
       local: {
         jobs: () => jobs,
@@ -127,6 +132,7 @@ export function createCore(deps: CoreDeps) {
     references,
     fetcher,
     multiInstance,
+    budget: budget.own,
     jobs: () => jobs,
     modelDebounce,
     withdrawn: () => backgroundServices.catalogue.refreshSoon(),
@@ -197,6 +203,7 @@ export function createCore(deps: CoreDeps) {
     pools,
     localEvents,
     multiInstance,
+    declarations: { bytes: budget.bytes, limit: declarations.fleetBytes },
     store,
     /** For nodes that fetch their jobs. */
     mailbox: openWhenTaken(mailbox, references),

@@ -23,6 +23,7 @@ export interface GaugedParts {
   readonly audio: Pick<AudioStore, 'size'>;
   readonly http: { waits(kind: WaitKind): number };
   readonly gate: { tenants(): number };
+  readonly declarations: { bytes(): number; readonly limit: number };
   readonly loop: { delayP99(): number };
   readonly modelReports: Pick<ModelReports, 'levels'>;
   readonly multiInstance:
@@ -42,6 +43,7 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     audio,
     http,
     gate,
+    declarations,
     loop,
     modelReports,
     multiInstance,
@@ -69,6 +71,8 @@ export function createPrintGauges(parts: GaugedParts): () => void {
       meter.gauge('scheduler_mailbox_jobs', mailed.jobs, { of: 'all' });
       meter.gauge('scheduler_mailbox_jobs', mailed.most, { of: 'fullest' });
     }
+    meter.gauge('scheduler_declared_bytes', declarations.bytes(), { of: 'fleet' });
+    meter.gauge('scheduler_declared_bytes', declarations.limit, { of: 'limit' });
     const reports = modelReports.levels();
     meter.gauge('scheduler_model_na_backlog', reports.queue, { of: 'queue' });
     meter.gauge('scheduler_model_na_backlog', reports.nodes, { of: 'nodes' });

@@ -16,6 +16,7 @@ import { createSessionRelease } from '../cluster/recovery/session-release.ts';
 import { createStoreSteadiness } from '../cluster/recovery/store-steadiness.ts';
 import type { Config } from '../config/settings.ts';
 import type { NodeId } from '../domain/ids.ts';
+import type { NodeBudget } from '../management/registration/declaration-budget.ts';
 import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -44,6 +45,8 @@ export function createMultiInstance(deps: {
   readonly store: SharedStore;
   readonly clock: Clock;
   readonly chance: Chance;
+  /** Limits what nodes of other instances declare. */
+  readonly budget: NodeBudget;
   readonly ids: IdSource;
   readonly meter: Meter;
   readonly log: Log;
@@ -164,6 +167,7 @@ export function createMultiInstance(deps: {
     log,
     self: presence.self,
     isFenced,
+    budget: deps.budget,
     settings: replicaSettings(config),
     events: {
       ...nodeEvents.ofOthers,

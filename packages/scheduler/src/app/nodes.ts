@@ -6,6 +6,7 @@ import { createNodeRegistry } from '../management/create-node-registry.ts';
 import { createModelReports } from '../management/marks/model-reports.ts';
 import { createNodeKnowledge } from '../management/node-knowledge.ts';
 import type { RegistryEvents } from '../management/node-registry.ts';
+import type { NodeBudget } from '../management/registration/declaration-budget.ts';
 import type { AudioFetcher } from '../ports/audio-fetcher.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { CapacityLedger } from '../ports/capacity-ledger.ts';
@@ -42,6 +43,7 @@ export function createNodes(parts: {
   /** Fetches audio that other instances hold. */
   readonly fetcher: AudioFetcher;
   readonly multiInstance: MultiInstance | undefined;
+  readonly budget: NodeBudget;
   readonly jobs: () => Pick<RunningJobService, 'nodeLeft' | 'nodeReturned'>;
   readonly modelDebounce: Locks;
   /** A node lacks a model. Called once per service, version and window, on one of all instances. */
@@ -76,6 +78,7 @@ export function createNodes(parts: {
     meter,
     log,
     settings: managementSettings(config),
+    budget: parts.budget,
     events: multiInstance?.nodeEvents.ofOwn(events) ?? events,
     markedElsewhere: (nodeId) => fleet.view(nodeId)?.markedServices ?? [],
   });

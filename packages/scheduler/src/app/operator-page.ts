@@ -34,7 +34,7 @@ export function createClusterPage(deps: {
   jobs: Pick<RunningJobService, 'inFlight'>;
   pools: Pick<ConfiguredPools, 'digest'>;
   shared: SharedStore | undefined;
-  multiInstance: Pick<MultiInstance, 'self' | 'isFenced'> | undefined;
+  multiInstance: Pick<MultiInstance, 'self' | 'isFenced' | 'replica'> | undefined;
 }): ClusterPage {
   const { clock, log, shared, multiInstance } = deps;
   const figures = (): Figures => ({
@@ -73,6 +73,7 @@ function multiInstancePage(deps: {
   store: SharedStore;
   self: () => Instance;
   isFenced: () => boolean;
+  replica: Pick<MultiInstance['replica'], 'stats'>;
 }): ClusterPage {
   const { clock, log, store, self, isFenced } = deps;
   const { instances, inbox, figures, deadLetters } = store;
@@ -82,7 +83,7 @@ function multiInstancePage(deps: {
       self,
       figures: deps.figures,
       store: () => ({ mode: store.mode, isOk: store.isReachable() && !isFenced() }),
-      warnings: () => store.warnings,
+      warnings: () => [...store.warnings, ...refusedNodes(deps.replica.stats().refused)],
       shared: { instances, inbox, figures, deadLetters },
     }),
     deadLetters: createDeadLetterService({ deadLetters, inbox, instances, clock, log, self, isFenced }),
@@ -96,3 +97,10 @@ function multiInstancePage(deps: {
     }),
   };
 }
+
+const refusedNodes = (count: number): readonly string[] =>
+  count === 0
+    ? []
+    : [
+        `${count} nodes of other instances are not used here: they declare more than the limits of this instance (scheduler.declarations, scheduler.max_nodes) allow`,
+      ];

@@ -41,6 +41,7 @@ export const settings = group('', {
     queue: dispatch.queue,
     tenant_limits: tenantLimits,
     tenants,
+    declarations: dispatch.declarations,
     mailbox: dispatch.mailbox,
     job_timeout: dispatch.jobTimeout,
     task_binding: taskBinding,

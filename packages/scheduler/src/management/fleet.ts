@@ -15,7 +15,8 @@ import { NOTHING_HIDDEN, type TypeOf } from './marks/marked-services.ts';
 import { createHiding } from './marks/marked-services-cache.ts';
 import type { MaybeMarks } from './marks/marks.ts';
 import type { RegistryEvents } from './node-registry.ts';
-import { isSameView, type RegisteredNode, viewOf } from './registered-node.ts';
+import { isSameView, type NodeIdentity, type RegisteredNode, viewOf } from './registered-node.ts';
+import type { Excess, NodeBudget } from './registration/declaration-budget.ts';
 import { type Understand, understand } from './registration/profile.ts';
 import { createShare, createTextMap, textOf } from './registration/share.ts';
 import type { ManagementSettings } from './settings.ts';
@@ -29,6 +30,8 @@ export interface RegistryDeps {
   readonly log: Log;
   readonly events: RegistryEvents;
   readonly settings: ManagementSettings;
+  /** Limits what nodes declare in total. */
+  readonly budget: NodeBudget;
   /** Services of a new node that another instance has marked: the node may have moved from that instance. */
   readonly markedElsewhere?: ((nodeId: NodeId) => readonly string[]) | undefined;
 }
@@ -53,6 +56,8 @@ export interface Fleet {
   /** Equal profiles are one object; an equal report is computed once. */
   readonly profileOf: Understand;
   shareReport(report: CapabilityReport): CapabilityReport;
+  /** Counts a shared report as the node's declaration. If it exceeds a limit, nothing changes. */
+  declare(nodeId: NodeId, declared: Declared): Excess | undefined;
   shareTraits(traits: NodeTraits): NodeTraits;
   shareHardware(hardware: Hardware): Hardware;
   /** Number of nodes that are not offline. */
@@ -60,11 +65,19 @@ export interface Fleet {
   measure(): void;
 }
 
+/** What a node declares. `report` and `profile` are shared. */
+export interface Declared {
+  readonly identity: NodeIdentity;
+  readonly report: CapabilityReport;
+  readonly profile: NodeProfile;
+  readonly runningJobIds?: readonly string[] | undefined;
+}
+
 /** Limit for the text of shared reports and profiles: enough for some thousand kinds of nodes. */
 const SHARED_CHARS = 8_000_000;
 
 export function createFleet(deps: RegistryDeps): Fleet {
-  const { clock, nodeIdClaims, events, ledger, log, meter, settings } = deps;
+  const { budget, clock, nodeIdClaims, events, ledger, log, meter, settings } = deps;
   const nodes = new Map<NodeId, RegisteredNode>();
   const byHealth = Object.fromEntries(NODE_HEALTHS.map((health) => [health, 0])) as Record<
     NodeHealth,
@@ -96,7 +109,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
   const online = (): number => nodes.size - byHealth.offline;
 
   /** Repeats until the ledger has the current capacity. After a failure the next heartbeat or scan tries again. */
-  async function declare(node: RegisteredNode): Promise<void> {
+  async function declareCapacity(node: RegisteredNode): Promise<void> {
     if (node.isDeclaring) return;
     node.isDeclaring = true;
     const isLost = node.declared === undefined;
@@ -137,6 +150,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
       doubted.delete(node.nodeId);
       tally(node, -1);
       marksKnown -= node.marks?.size ?? 0;
+      budget.drop(node.nodeId);
       events.removed(node.nodeId, node.generation);
     },
 
@@ -185,7 +199,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
       node.hidden = node.marks === undefined ? NOTHING_HIDDEN : hiding.hiddenOf(node, node.marks);
       const view = viewOf(node, settings.thresholds);
       // The ledger is updated first, so that it accepts a node as soon as selection finds it.
-      const declared = isDeclared(node, capacityOf(node)) ? undefined : declare(node);
+      const declared = isDeclared(node, capacityOf(node)) ? undefined : declareCapacity(node);
       if (node.view === undefined || !isSameView(view, node.view)) {
         node.view = view;
         events.changed(view);
@@ -201,6 +215,12 @@ export function createFleet(deps: RegistryDeps): Fleet {
       ...(report.types !== undefined && { types: share(report.types) }),
       ...(report.languages !== undefined && { languages: share(report.languages) }),
     }),
+
+    declare(nodeId, { identity, report, profile, runningJobIds }) {
+      const { models, services, serviceStates, types, languages } = report;
+      const parts = [identity, models, services, serviceStates, types, languages, runningJobIds];
+      return budget.declare(nodeId, { credential: identity.credential, profile, parts });
+    },
 
     shareTraits: share<NodeTraits>,
 

@@ -8,8 +8,13 @@ import type { MetricName } from '../../src/domain/metrics.ts';
 import type { NodeView } from '../../src/domain/node.ts';
 import { createNodeRegistry } from '../../src/management/create-node-registry.ts';
 import type { Heartbeat, NodeRegistry, Registration } from '../../src/management/node-registry.ts';
+import {
+  createDeclarationBudget,
+  type DeclarationLimits,
+} from '../../src/management/registration/declaration-budget.ts';
 import type { ManagementSettings } from '../../src/management/settings.ts';
 import type { CapacityLedger } from '../../src/ports/capacity-ledger.ts';
+import type { Meter } from '../../src/ports/meter.ts';
 import type { NodeIdClaims } from '../../src/ports/node-id-claims.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
@@ -45,6 +50,13 @@ export const SETTINGS: ManagementSettings = {
     probeTimeoutMs: 60_000,
   },
   marks: { ttlMs: 60_000, debounceMs: 5_000, probeTimeoutMs: 60_000, maxPerNode: 64, maxKnown: 1_000 },
+};
+
+export const LIMITS: DeclarationLimits = {
+  nodeBytes: 10_000_000,
+  credentialBytes: 100_000_000,
+  fleetBytes: 100_000_000,
+  credentialNodes: 1_000,
 };
 
 export type FixtureEvent =
@@ -88,6 +100,7 @@ afterEach(() => {
 export function createFixture(
   change: Partial<ManagementSettings> = {},
   markedElsewhere?: (nodeId: string) => readonly string[],
+  limits: Partial<DeclarationLimits> = {},
 ) {
   const settings = { ...SETTINGS, ...change };
   const clock = createManualClock();
@@ -106,6 +119,13 @@ export function createFixture(
   const ignore = () => {};
   const key = (metric: MetricName, labels: object = {}) => [metric, ...Object.values(labels)].join(' ');
 
+  const meter: Meter = {
+    count: (metric, labels, by = 1) =>
+      counts.set(key(metric, labels), (counts.get(key(metric, labels)) ?? 0) + by),
+    gauge: (metric, value, labels) => gauges.set(key(metric, labels), value),
+    observe: ignore,
+  };
+  const budget = createDeclarationBudget({ limits: { ...LIMITS, ...limits }, meter });
   const registry = createNodeRegistry({
     clock,
     ids: {
@@ -118,12 +138,7 @@ export function createFixture(
     },
     ledger,
     nodeIdClaims,
-    meter: {
-      count: (metric, labels, by = 1) =>
-        counts.set(key(metric, labels), (counts.get(key(metric, labels)) ?? 0) + by),
-      gauge: (metric, value, labels) => gauges.set(key(metric, labels), value),
-      observe: ignore,
-    },
+    meter,
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     events: {
       changed: (view) => events.push({ event: 'changed', view }),
@@ -136,6 +151,7 @@ export function createFixture(
       connected: (nodeId, runningJobIds) => events.push({ event: 'connected', nodeId, runningJobIds }),
     },
     settings,
+    budget: budget.own,
     markedElsewhere,
   });
   running.push(registry);
@@ -153,6 +169,7 @@ export function createFixture(
 
   return {
     registry,
+    budget,
     clock,
     settings,
     events,

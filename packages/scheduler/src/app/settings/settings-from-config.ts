@@ -7,6 +7,7 @@ import { credentialsOf } from '../../config/tokens.ts';
 import type { CoreServices } from '../../domain/requirements.ts';
 import type { CatalogueSettings } from '../../management/catalogue/catalogue-state.ts';
 import type { ModelReportSettings } from '../../management/marks/model-reports.ts';
+import type { DeclarationLimits } from '../../management/registration/declaration-budget.ts';
 import type { ManagementSettings } from '../../management/settings.ts';
 import type { JobServiceSettings } from '../../runtime/create-job-service.ts';
 import type { SessionServiceDeps } from '../../session/create-session-service.ts';
@@ -16,6 +17,8 @@ import type { NodeLinkSettings } from '../../transport/link/node-link.ts';
 import type { SocketSettings } from '../../transport/ws/socket-server.ts';
 
 const SECOND = 1_000;
+/** Of the heap, for what nodes declare; the rest is for jobs, sessions and audio. */
+const HEAP_SHARE = 0.4;
 /** Nodes per slice of the health scan: well below 5 ms (I6). */
 const SCAN_BATCH = 500;
 const MAX_SESSIONS_REMEMBERED = 100_000;
@@ -28,6 +31,19 @@ const coreServices = ({ core_services: core }: Config['scheduler']): CoreService
   nmt: core.nmt_service_id,
   tts: core.tts_service_id,
 });
+
+/** `heapBytes`: the most that the process may allocate. */
+export function declarationLimits({ scheduler }: Config, heapBytes: number): DeclarationLimits {
+  const { max_node_bytes, max_bytes, max_credential_percent } = scheduler.declarations;
+  const fleetBytes = max_bytes ?? HEAP_SHARE * heapBytes;
+  const share = max_credential_percent / 100;
+  return {
+    nodeBytes: max_node_bytes,
+    fleetBytes: Math.round(fleetBytes),
+    credentialBytes: Math.round(fleetBytes * share),
+    credentialNodes: Math.ceil(scheduler.max_nodes * share),
+  };
+}
 
 export function managementSettings({ scheduler }: Config): ManagementSettings {
   const health = scheduler.node_health;

@@ -4,6 +4,7 @@
  * Notices name changed records; a pass over all records, a bounded part per tick, finds changes whose notices were lost. After a start and
  * after an outage removals are held off for one TTL of a node record. A node whose record is absent without a withdrawal is kept for as long.
  */
+import { createBoundedMap } from '../../domain/bounded-map.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Chance } from '../../ports/chance.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
@@ -28,10 +29,23 @@ export interface ReplicaSettings {
   readonly presenceMs: number;
   /** How often own ids are listed: well below the time after which the store forgets them. */
   readonly enlistMs: number;
-  /** The limit of nodes of other instances. Further ones are ignored and counted. */
+  /** The limit of nodes of other instances. Further ones are refused. */
   readonly maxNodes: number;
   /** Node records and ids read per tick. */
   readonly readsPerTick: number;
+}
+
+/** Limits what nodes of other instances declare. */
+export interface ReplicaBudget {
+  /** Undefined: within the limits. Otherwise nothing changes. */
+  declare(
+    nodeId: NodeId,
+    declaration: Pick<NodeRecord, 'credential'> & {
+      readonly profile: NodeRecord['view']['profile'];
+      readonly parts: readonly (object | undefined)[];
+    },
+  ): { readonly message: string } | undefined;
+  drop(nodeId: NodeId): void;
 }
 
 export interface ReplicaEvents {
@@ -63,6 +77,7 @@ export interface NodeReplica {
   seen(living: ReadonlyMap<string, InstanceName>): void;
   /** The store was away, or its master changed: removals are held off, and own nodes are published again. */
   republish(): void;
+  /** `refused`: nodes that are not used because a limit is reached. They are read again later. */
   stats(): Readonly<{ known: number; own: number; refused: number; isHoldingOff: boolean }>;
   /** Withdraws own nodes whose sockets end with this instance. */
   stop(): Promise<void>;
@@ -80,16 +95,23 @@ export function createNodeReplica(deps: {
   log: Log;
   self: () => InstanceName;
   isFenced: () => boolean;
+  budget: ReplicaBudget;
   settings: ReplicaSettings;
   events: ReplicaEvents;
 }): NodeReplica {
-  const { nodeRecords, clock, log, settings, events } = deps;
+  const { nodeRecords, clock, log, settings, events, budget } = deps;
   /** In the order of their last read. */
   const known = new Map<NodeId, KnownNode>();
   /** Named by notices and not yet read. */
   const toRead = new Set<NodeId>();
   /** Being read. One read per node at a time, so that a late answer cannot undo a later one. */
   const beingRead = new Set<NodeId>();
+  /** Above a limit, and not read again before they leave this map. */
+  const refused = createBoundedMap<NodeId, true>({
+    max: settings.maxNodes,
+    maxAgeMs: settings.presenceMs,
+    now: clock.now,
+  });
   const dead = createDeadHolders();
   const own = createOwnNodePublisher({
     ...deps,
@@ -101,10 +123,11 @@ export function createNodeReplica(deps: {
     },
   });
   let reads = 0;
-  let refused = 0;
   let holdOffUntil = clock.now() + settings.presenceMs;
   /** One log line per outage, not one per read. */
   let quietUntil = 0;
+  /** The same for refused nodes. */
+  let refusalQuietUntil = 0;
   let cursor: string | undefined;
   let unsubscribe: (() => Promise<void>) | undefined;
   let cancel: Cancel | undefined;
@@ -186,24 +209,51 @@ export function createNodeReplica(deps: {
     });
     if (decision.kind === 'ignore' || (decision.kind === 'take' && dead.isOfDeadHolder(decision.node.record)))
       return;
-    if (decision.kind === 'take' && !known.has(nodeId) && known.size >= settings.maxNodes) {
-      refused += 1;
+    const excess = decision.kind === 'take' ? excessOf(decision.node.record) : undefined;
+    if (excess !== undefined) {
+      refuse(nodeId, excess);
       return;
     }
     const before = known.get(nodeId)?.record;
+    if (decision.kind === 'remove') {
+      remove(nodeId);
+      return;
+    }
     known.delete(nodeId);
-    if (decision.kind !== 'remove') known.set(nodeId, decision.node);
-    else if (before !== undefined) events.removed(before);
+    known.set(nodeId, decision.node);
     if (decision.kind === 'take') events.changed(decision.node.record, before);
     if (decision.kind === 'seen') events.beat(nodeId, decision.seenAt);
+  }
+
+  function excessOf({ nodeId, credential, view, runningJobIds }: NodeRecord): string | undefined {
+    if (!known.has(nodeId) && known.size >= settings.maxNodes) {
+      return `the scheduler has its ${settings.maxNodes} nodes (scheduler.max_nodes)`;
+    }
+    return budget.declare(nodeId, { credential, profile: view.profile, parts: [runningJobIds] })?.message;
+  }
+
+  /** Not even its former record is used: the node may have lost what it declares there. */
+  function refuse(nodeId: NodeId, excess: string): void {
+    refused.set(nodeId, true);
+    remove(nodeId);
+    if (clock.now() < refusalQuietUntil) return;
+    refusalQuietUntil = clock.now() + settings.presenceMs;
+    log.warn({ node_id: nodeId, refused: refused.size, excess }, 'nodes of other instances are not used');
+  }
+
+  function remove(nodeId: NodeId): void {
+    const record = known.get(nodeId)?.record;
+    if (record === undefined) return;
+    known.delete(nodeId);
+    budget.drop(nodeId);
+    events.removed(record);
   }
 
   function removeNodesOf(instanceId: string): void {
     for (const [nodeId, { record }] of known) {
       if (record.holder.instanceId !== instanceId || record.channel !== 'socket') continue;
       dead.note(record.holder);
-      known.delete(nodeId);
-      events.removed(record);
+      remove(nodeId);
     }
   }
 
@@ -217,6 +267,9 @@ export function createNodeReplica(deps: {
     }
   }
 
+  const isUnread = (nodeId: NodeId): boolean =>
+    !known.has(nodeId) && own.get(nodeId) === undefined && !refused.has(nodeId);
+
   /** Continues the pass over all listed ids, and reads unknown ones. */
   async function readPages(mostPages: number, mostIds: number): Promise<void> {
     let left = mostIds;
@@ -225,7 +278,7 @@ export function createNodeReplica(deps: {
       cursor = page.cursor;
       left -= page.nodeIds.length;
       if (!page.isWhole) unreachable();
-      await readRecords(page.nodeIds.filter((nodeId) => !known.has(nodeId) && own.get(nodeId) === undefined));
+      await readRecords(page.nodeIds.filter(isUnread));
       if (cursor === undefined) return;
     }
   }
@@ -269,6 +322,7 @@ export function createNodeReplica(deps: {
       const elsewhere = known.get(node.nodeId);
       if (elsewhere !== undefined && elsewhere.record.generation > node.generation) return false;
       known.delete(node.nodeId);
+      budget.drop(node.nodeId);
       own.keep(node);
       return true;
     },
@@ -288,7 +342,7 @@ export function createNodeReplica(deps: {
       holdOff();
       own.publishAgain();
     },
-    stats: () => ({ known: known.size, own: own.size, refused, isHoldingOff: isHoldingOff() }),
+    stats: () => ({ known: known.size, own: own.size, refused: refused.size, isHoldingOff: isHoldingOff() }),
 
     async stop() {
       isStopped = true;

@@ -223,6 +223,33 @@ export const queue = group('Jobs that wait for a free slot.', {
   }),
 });
 
+export const declarations = group(
+  'How much nodes may declare: languages, directions, services and models need memory, estimated in bytes. Equal reports of one fleet count once.',
+  {
+    max_node_bytes: bytes({
+      default: 8 * MB,
+      min: 64 * KB,
+      max: 1024 * MB,
+      doc: 'Of one node. Above it a registration is refused, and a heartbeat does not change what the node declared. A node with 200 languages any to any needs about 0.4 MB.',
+    }),
+    max_bytes: optional(
+      bytes({
+        default: 0,
+        min: MB,
+        max: 1024 * 1024 * MB,
+        doc: 'Of all nodes, those of other instances included. Above it registrations are refused with RATE_LIMITED, and nodes of other instances are not used. Unset: two fifths of the heap of the process.',
+      }),
+    ),
+    max_credential_percent: number({
+      default: 50,
+      min: 1,
+      max: 100,
+      unit: 'percent',
+      doc: 'Share of max_bytes and of max_nodes that the nodes of one token may use (without a token: of one address). Above it their registrations are refused with RATE_LIMITED.',
+    }),
+  },
+);
+
 export const mailbox = group('Jobs that wait for a node that pulls them.', {
   max_jobs: integer({ default: 64, min: 1, max: 10_000, doc: 'Jobs in the mailbox of one node.' }),
 });

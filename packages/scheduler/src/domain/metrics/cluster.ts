@@ -63,7 +63,7 @@ export const CLUSTER_METRICS = {
   },
   scheduler_replica_nodes: {
     kind: 'gauge',
-    help: 'Nodes that this instance knows: own, of others, and refused at the limit.',
+    help: 'Nodes that this instance knows: own, of others, and of others but refused at a limit.',
     labels: ['of'],
   },
   scheduler_instance_fenced: {

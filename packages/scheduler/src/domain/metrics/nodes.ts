@@ -18,6 +18,18 @@ export const NODES_METRICS = {
     labels: ['health'],
     limits: ['scheduler.max_nodes'],
   },
+  scheduler_declared_bytes: {
+    kind: 'gauge',
+    help: 'Memory that the declarations of all known nodes need, estimated, and its limit.',
+    labels: ['of'],
+    limits: ['scheduler.declarations.max_bytes'],
+  },
+  scheduler_declarations_refused_total: {
+    kind: 'counter',
+    help: 'Declarations of nodes that were refused, by the limit: of the node, of its credential (bytes or nodes), or of the fleet.',
+    labels: ['limit'],
+    limits: ['scheduler.declarations.max_node_bytes', 'scheduler.declarations.max_credential_percent'],
+  },
   scheduler_node_transitions_total: {
     kind: 'counter',
     help: 'Changes of node health, by new health.',

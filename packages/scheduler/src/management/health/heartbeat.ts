@@ -22,17 +22,23 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
   function learn(node: RegisteredNode, parts: Partial<CapabilityReport>): void {
     if (repeats(node.report, parts)) return;
     const report = { ...node.report, ...parts };
-    let excess = excessOf(report);
-    if (excess === undefined) {
-      const profile = fleet.profileOf(report, node.identity.traits);
-      excess = excessOfPairs(profile);
-      if (excess === undefined) {
-        node.report = fleet.shareReport(report);
-        node.profile = profile;
-        return;
-      }
-    }
+    const excess = excessOf(report) ?? take(node, report);
+    if (excess === undefined) return;
     log.warn({ node_id: node.nodeId, excess }, 'a report in a heartbeat was ignored');
+  }
+
+  /** Returns what exceeds the limits; then nothing changes. */
+  function take(node: RegisteredNode, reported: CapabilityReport): string | undefined {
+    const { identity } = node;
+    const profile = fleet.profileOf(reported, identity.traits);
+    const excess = excessOfPairs(profile);
+    if (excess !== undefined) return excess;
+    const report = fleet.shareReport(reported);
+    const refused = fleet.declare(node.nodeId, { identity, report, profile });
+    if (refused !== undefined) return refused.message;
+    node.report = report;
+    node.profile = profile;
+    return undefined;
   }
 
   /** A failure of the ledger is no failure of the node: the heartbeat counts anyway. */

@@ -2,6 +2,7 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 import { isOutsideId, type NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
+import type { MaybePromise } from '../../domain/with-timeout.ts';
 import type { NodeCapacity } from '../../ports/capacity-ledger.ts';
 import type { Fleet, RegistryDeps } from '../fleet.ts';
 import type { MarkKeeper } from '../marks/mark-keeper.ts';
@@ -9,6 +10,7 @@ import type { RegisterOutcome, Registration } from '../node-registry.ts';
 import { isConnected, type NodeIdentity, type RegisteredNode } from '../registered-node.ts';
 import type { ManagementSettings } from '../settings.ts';
 import { type Admission, type Claim, newRecord, prepareAdmission } from './admission.ts';
+import type { Excess } from './declaration-budget.ts';
 import type { Understand } from './profile.ts';
 import { excessOf, excessOfPairs } from './report-limits.ts';
 import { reportProof } from './report-proof.ts';
@@ -77,13 +79,19 @@ export function createRegistrations(
     return (await ledger.reconcile(nodeId, report)) ?? load;
   }
 
+  function refuseExcess(nodeId: NodeId, { limit, message }: Excess): Refusal {
+    log.warn({ node_id: nodeId, limit, excess: message }, 'a registration was refused');
+    return refuse(limit === 'node' ? 'INVALID_MESSAGE' : 'RATE_LIMITED', message);
+  }
+
   function settle(
     registration: Registration,
     claim: Claim,
     capacity: NodeCapacity,
     load: Load,
-  ): RegisterOutcome {
+  ): MaybePromise<RegisterOutcome> {
     const { nodeId, generation, isReturning } = claim;
+    const { runningJobIds } = registration;
     const known = fleet.nodes.get(nodeId);
     if (known !== undefined && known.generation > generation) {
       known.declared = undefined; // the ledger may have received the older one last
@@ -100,6 +108,10 @@ export function createRegistrations(
       admission.endpoint,
       now,
     );
+    const { profile } = admission;
+    const report = fleet.shareReport(admission.report);
+    const excess = fleet.declare(nodeId, { identity, report, profile, runningJobIds });
+    if (excess !== undefined) return takeBack(claim).then(() => refuseExcess(nodeId, excess));
     const node = known ?? newRecord(nodeId, identity, admission, now);
     const before = { report: node.report, profile: node.profile };
     if (known === undefined) fleet.add(node);
@@ -111,8 +123,8 @@ export function createRegistrations(
     node.lostUntil = undefined;
     node.isRetired = false;
     node.isFresh = true;
-    node.report = fleet.shareReport(admission.report);
-    node.profile = admission.profile;
+    node.report = report;
+    node.profile = profile;
     if (known === undefined) marks.inherit(node, deps.markedElsewhere?.(nodeId) ?? []);
     marks.claimed(node, before);
     node.resources = admission.resources;
@@ -121,7 +133,7 @@ export function createRegistrations(
     fleet.move(node, admission.health);
     void fleet.publish(node); // the answer contains the health, so it is not sent again
     events.loaded(nodeId, load);
-    if (!claim.isBesideSocket) events.connected(nodeId, registration.runningJobIds);
+    if (!claim.isBesideSocket) events.connected(nodeId, runningJobIds);
     const { health } = node.health;
     const { heartbeatIntervalMs } = settings;
     log.info({ node_id: nodeId, generation, channel: node.channel, health }, 'node registered');

@@ -1,6 +1,10 @@
 /** Several instances with a node replica each, on shared node records. The connection of each instance can be cut. */
 
-import { createNodeReplica, type ReplicaSettings } from '../../../src/cluster/nodes/node-replica.ts';
+import {
+  createNodeReplica,
+  type ReplicaBudget,
+  type ReplicaSettings,
+} from '../../../src/cluster/nodes/node-replica.ts';
 import type { OwnNode } from '../../../src/cluster/nodes/publish-own-nodes.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
@@ -9,6 +13,8 @@ import { fresh } from '../../contracts/harness.ts';
 import { viewFor } from '../../contracts/node-record-fixtures.ts';
 
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+
+const NO_LIMITS: ReplicaBudget = { declare: () => undefined, drop() {} };
 
 export const INTERVAL_MS = 1_000;
 
@@ -39,6 +45,8 @@ export function joinReplica(deps: {
   clock: Clock;
   name?: string;
   settings?: Partial<ReplicaSettings>;
+  budget?: ReplicaBudget;
+  warn?: (line: string) => void;
 }) {
   const { nodeRecords, clock, name = fresh('instance') } = deps;
   const connection = { isCut: false, isDeaf: false, isFenced: false, incarnation: 'first' };
@@ -70,9 +78,10 @@ export function joinReplica(deps: {
     nodeRecords: guarded,
     clock,
     chance: () => 0.5,
-    log: QUIET,
+    log: { ...QUIET, warn: (_, line) => deps.warn?.(line) },
     self: () => ({ instanceId: name, incarnation: connection.incarnation }),
     isFenced: () => connection.isFenced,
+    budget: deps.budget ?? NO_LIMITS,
     settings: { ...SETTINGS, ...deps.settings },
     events: {
       changed({ view }) {

@@ -10,6 +10,7 @@ import { createPrometheusMeter } from '../../../src/adapters/prometheus/meter.ts
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { createLog } from '../../../src/adapters/system/log.ts';
 import {
+  declarationLimits,
   jobServiceSettings,
   jobStoreLimits,
   managementSettings,
@@ -19,6 +20,7 @@ import type { Config } from '../../../src/config/settings.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
 import { useOf } from '../../../src/domain/service-use.ts';
 import { createNodeRegistry } from '../../../src/management/create-node-registry.ts';
+import { createDeclarationBudget } from '../../../src/management/registration/declaration-budget.ts';
 import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import { createJobService, type RunningJobService } from '../../../src/runtime/create-job-service.ts';
@@ -48,6 +50,7 @@ export function composeCore(deps: {
     meter,
     log,
     settings: managementSettings(config),
+    budget: createDeclarationBudget({ limits: declarationLimits(config, 1_000_000_000), meter }).own,
     events: {
       changed(view) {
         fleet.upsert(view);
