@@ -22,7 +22,7 @@ import { Pipeline } from '../shared/pipeline.ts';
 
 export const AudioChunk = message(
   'audio_chunk',
-  'A piece of streamed audio; the scheduler cuts the utterances',
+  'A piece of streamed audio; the scheduler cuts the utterances. One invalid chunk refuses its whole utterance: a single `error` names it by request_id, first_seq and last_seq when it ends',
   {
     session_id: id('Session'),
     seq: count(

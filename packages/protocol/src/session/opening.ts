@@ -68,6 +68,11 @@ export const SessionInitAck = message('session_init_ack', 'The session is open',
   negotiated_audio_format: optional(label('Audio format')),
   negotiated_sample_rate: optional(SampleRate),
   negotiated_channel_count: count('Channels; 1'),
+  max_message_bytes: extension(
+    count(
+      'Longest message that this connection accepts, in bytes of UTF-8; a longer one ends the connection. Only for clients that send `supports`',
+    ),
+  ),
   resume_token: extension(
     text('Proves the right to resume this session; sent once, when it is first opened', 4096),
   ),

@@ -9,6 +9,7 @@ import type { Labels } from '../ports/meter.ts';
 import type { Delivered } from './outcomes/delivery.ts';
 import type { SessionLink, SessionOutput } from './output.ts';
 import type { Opening, Speech, Utterance } from './session.ts';
+import type { AudioRefusal } from './speech/segment.ts';
 
 export interface Chunk {
   readonly kind: 'chunk';
@@ -17,6 +18,8 @@ export interface Chunk {
   readonly isFinal: boolean;
   readonly requestId?: string | undefined;
   readonly clientTimestampMs?: number | undefined;
+  /** It has no usable audio: its utterance is refused. */
+  readonly refusal?: AudioRefusal | undefined;
 }
 
 /** A whole utterance, cut by the client. */

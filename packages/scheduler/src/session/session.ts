@@ -6,7 +6,7 @@ import type { Cancel } from '../ports/clock.ts';
 import type { SessionEvent } from './event.ts';
 import type { SentPressure } from './outcomes/backpressure.ts';
 import { createDelivery, type Deliverable, type Delivery } from './outcomes/delivery.ts';
-import type { SessionLink } from './output.ts';
+import type { SessionLink, SessionOutput } from './output.ts';
 import { type Groups, NO_GROUPS } from './speech/groups.ts';
 import type { PoolChoice } from './speech/preferred-pool.ts';
 import { type Segmentation, SILENT } from './speech/segmentation.ts';
@@ -128,6 +128,8 @@ export interface Session {
   resentAudio: ResentAudio | undefined;
   /** The first chunk that did not fit the audio budget: later chunks are refused until the client sends it again. */
   refused: { readonly seq: number; readonly at: number } | undefined;
+  /** Errors of refused utterances by their last chunk: a client that missed the error sends the chunk again. */
+  readonly refusals: BoundedMap<number, SessionOutput>;
   readonly delivery: Delivery<Utterance>;
   /** Number of the last outcome sent on this connection, for clients that acknowledge outcomes. */
   sentSeq: number;
@@ -156,6 +158,7 @@ export interface Session {
 
 /** Groups whose playback may still be reported. */
 const MAX_PLAYABLE = 8;
+const MAX_REFUSALS = 16;
 
 export function createSession(
   sessionId: SessionId,
@@ -187,6 +190,7 @@ export function createSession(
     sealedSeq: -1,
     resentAudio: undefined,
     refused: undefined,
+    refusals: createBoundedMap({ max: MAX_REFUSALS }),
     delivery: createDelivery(),
     sentSeq: 0,
     running: 0,

@@ -146,7 +146,7 @@ describe('wrong values', () => {
     ['[server]\ntokens = 5', 'server.tokens must be an array of tables, got a number'],
     [
       '[server.limits]\nmax_message_bytes = "2 apples"',
-      'server.limits.max_message_bytes must be 1KB to 64MB',
+      'server.limits.max_message_bytes must be 32KB to 64MB',
     ],
     [
       '[scheduler.retry_budget]\npercent = -1',

@@ -237,8 +237,8 @@ describe('limits', () => {
   });
 
   it('a body that is too long gets 413', async () => {
-    const app = await startApp({ 'server.limits.max_message_bytes': 2_048 });
-    const { status, body } = await app.tryDispatch({ audio: 'A'.repeat(4_096) });
+    const app = await startApp({ 'server.limits.max_message_bytes': 32_768 });
+    const { status, body } = await app.tryDispatch({ audio: 'A'.repeat(65_536) });
     expect([status, body.error]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 

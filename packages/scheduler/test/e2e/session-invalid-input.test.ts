@@ -56,13 +56,15 @@ describe('a frame', () => {
     ['a negative seq', { seq: -1 }, '/seq'],
     ['a seq that is no number of JSON', { seq: 2 ** 53 }, '/seq'],
     ['is_final as a word', { is_final: 'yes' }, '/is_final'],
-  ])('an audio frame with %s gets INVALID_MESSAGE and is dropped', async (_, fields, path) => {
+  ])('an audio frame with %s gets exactly one INVALID_MESSAGE', async (_, fields, path) => {
     const { session } = await startServed();
     session.send(chunk(session, 1));
     session.send(chunk(session, 2, fields));
-    expect(await session.next('error')).toMatchObject({ code: 'INVALID_MESSAGE', details: { path } });
     session.send(chunk(session, 3, { is_final: true, payload: '' }));
-    expect(await session.outcome()).toMatchObject({ text_asr: 'heard 1', utterance_index: 0 });
+    expect(await session.next('error')).toMatchObject({ code: 'INVALID_MESSAGE', details: { path } });
+    session.send(spoken(session, 4));
+    expect((await session.outcome()).type).toBe('translation_result');
+    expect(session.of('error')).toHaveLength(1);
   });
 
   it('a binary frame is refused', async () => {
@@ -77,6 +79,9 @@ describe('a frame', () => {
     const other = await openSession({ url });
     session.send(chunk(session, 1, { payload: pcm(1, 60_000) }));
     expect((await session.closed).code).toBe(1009);
+    expect(session.of('error')).toMatchObject([
+      { code: 'PAYLOAD_TOO_LARGE', message: expect.stringContaining('65536 bytes') },
+    ]);
     other.send(spoken(other, 1));
     expect((await other.outcome()).type).toBe('translation_result');
     const again = await resume(url, session);
@@ -134,6 +139,36 @@ describe('refused utterances of the client SDK', () => {
       [sent[3], expect.stringContaining('"request_id" must be 1 to 128')],
       [sent[4], 'translated'],
     ]);
+  });
+});
+
+describe('an utterance above max_message_bytes', () => {
+  it('an utterance above max_message_bytes is missing once, and the session goes on', async () => {
+    const { app } = await startServed({ 'server.limits.max_message_bytes': 65_536 });
+    const session = openSdkSession({ url: app.url, srcLang: 'en', tgtLang: 'zh', WebSocket });
+    onTestFinished(() => session.close().then(() => {}));
+    const answers: unknown[] = [];
+    session.on('missing', ({ requestId, error }) => answers.push([requestId, error?.code]));
+    session.on('result', ({ requestId }) => answers.push([requestId, 'translated']));
+    const long = session.sendUtterance(new Uint8Array(60_000));
+    // Sent in several messages, because the scheduler accepts no longer ones.
+    session.sendAudio(new Uint8Array(60_000));
+    session.sendAudio(new Uint8Array(60_000));
+    const spoken = session.endUtterance();
+    await session.settled();
+    expect(answers).toEqual([
+      [long, 'PAYLOAD_TOO_LARGE'],
+      [spoken, 'translated'],
+    ]);
+  });
+
+  it('a legacy client is told no limit', async () => {
+    const { url } = await startServed();
+    const session = connectSession({ url });
+    await session.opened();
+    const { supports: _, ...legacy } = INIT as Record<string, unknown>;
+    await session.init(legacy as typeof INIT);
+    expect(session.of('session_init_ack')[0]).not.toHaveProperty('max_message_bytes');
   });
 });
 

@@ -3,6 +3,7 @@ import type { Cancel } from './clock.ts';
 import { createLink } from './connection/link.ts';
 import { createListeners } from './listeners.ts';
 import { createOutbox, type NamedAudio } from './outbox.ts';
+import type { Frame } from './outbox-entry.ts';
 import { asCount, asText, type ServerFrame } from './read-frame.ts';
 import { createReceipts } from './receipts.ts';
 import { createSender } from './sender.ts';
@@ -71,6 +72,7 @@ export function openSession(options: SessionOptions): Session {
     outbox,
     audio: settings,
     maxSocketBytes: limits.maxSocketBytes,
+    onTooLong: rejectTooLong,
     onIdle: sendClose,
   });
 
@@ -120,6 +122,22 @@ export function openSession(options: SessionOptions): Session {
       message: undefined,
     });
     moved();
+  }
+
+  function rejectTooLong(frame: Frame, messageBytes: number, maxBytes: number): void {
+    const error: SessionEvent<'error'> = {
+      type: 'error',
+      code: 'PAYLOAD_TOO_LARGE',
+      message: `the utterance is a message of ${messageBytes} bytes; this scheduler accepts ${maxBytes} (server.limits.max_message_bytes): send it in parts`,
+      details: {
+        request_id: frame.requestId,
+        ...(frame.kind === 'chunk' && { first_seq: frame.seq, last_seq: frame.seq }),
+        max_message_bytes: maxBytes,
+      },
+      isFatal: false,
+    };
+    emit(error);
+    failed(error);
   }
 
   function accepted(frame: ServerFrame): void {

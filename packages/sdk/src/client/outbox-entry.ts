@@ -40,6 +40,16 @@ export type Frame =
 /** Counted for each entry in addition to its audio, so that their number is bounded, too. */
 export const ENTRY_BYTES = 64;
 
+/** A chunk is kept in pieces of this size: every scheduler accepts a message with that much audio. */
+const PIECE_BYTES = 16 * 1024;
+
+/** Copies, because recorders reuse their buffers. slice() of a Buffer would not copy. */
+export const piecesOf = (bytes: Uint8Array): Uint8Array[] =>
+  Array.from(
+    { length: Math.ceil(bytes.length / PIECE_BYTES) },
+    (_, at) => new Uint8Array(bytes.subarray(at * PIECE_BYTES, (at + 1) * PIECE_BYTES)),
+  );
+
 export const createEntry = (
   given: Pick<Entry, 'seq' | 'requestId' | 'bytes' | 'isFinal'> & { readonly options?: UtteranceOptions },
 ): Entry => ({

@@ -12,6 +12,7 @@ import {
   isJoinable,
   isOpenEnd,
   isWhole,
+  piecesOf,
   toSendOrder,
 } from './outbox-entry.ts';
 import type { UtteranceOptions } from './session-options.ts';
@@ -47,8 +48,8 @@ export interface Outbox {
   hasFrames(): boolean;
   /** How long the next frame must wait for the outcome of earlier ones; Infinity: until the scheduler reports on them. */
   blockedMs(now: number): number;
-  /** The next frame; it counts as sent from now on. */
-  take(now: number): Frame | undefined;
+  /** The next frame; it counts as sent from now on. Chunks are joined up to `maxBytes` at most. */
+  take(now: number, maxBytes?: number): Frame | undefined;
   /** Returns the request id of the utterance, if known. */
   accepted(acceptance: NamedAudio & { readonly utteranceIndex: number }): string | undefined;
   /** The scheduler had no space for a chunk or utterance: it must be sent again. False: the entry is unknown. */
@@ -119,8 +120,8 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     return { accepted: accepted.size, ends };
   }
 
-  const hasRoomFor = (bytes: Uint8Array): boolean =>
-    keptBytes + bytes.length + ENTRY_BYTES <= limits.maxKeptBytes;
+  const hasRoomFor = (bytes: Uint8Array, count = 1): boolean =>
+    keptBytes + bytes.length + count * ENTRY_BYTES <= limits.maxKeptBytes;
 
   const addChunk = (bytes: Uint8Array, isFinal: boolean): void => {
     lastSeq += 1;
@@ -203,10 +204,10 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
 
   return {
     addChunk(bytes) {
-      if (!hasRoomFor(bytes)) return false;
+      const pieces = piecesOf(bytes);
+      if (!hasRoomFor(bytes, pieces.length)) return false;
       hasBegun = true;
-      // A copy, because recorders reuse their buffers. slice() of a Buffer would not copy.
-      addChunk(new Uint8Array(bytes), false);
+      for (const piece of pieces) addChunk(piece, false);
       return true;
     },
     endUtterance() {
@@ -247,12 +248,13 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       if (accepted + counted.length < limits.maxUtterancesInFlight) return 0;
       return Math.min(...counted) + ACCEPTED_WITHIN_MS - now;
     },
-    take(now) {
+    take(now, maxBytes = limits.maxJoinedBytes) {
+      const maxJoinedBytes = Math.min(maxBytes, limits.maxJoinedBytes);
       const joined = queue.splice(0, 1);
       let size = joined[0]?.bytes.length ?? 0;
       for (let next = queue[0]; next !== undefined; next = queue[0]) {
         size += next.bytes.length;
-        if (size > limits.maxJoinedBytes || !isJoinable(joined.at(-1), next)) break;
+        if (size > maxJoinedBytes || !isJoinable(joined.at(-1), next)) break;
         joined.push(next);
         queue.shift();
       }

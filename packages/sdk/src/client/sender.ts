@@ -2,6 +2,7 @@
 import type { Cancel, SessionClock } from './clock.ts';
 import type { Link } from './connection/link.ts';
 import type { Outbox } from './outbox.ts';
+import type { Frame } from './outbox-entry.ts';
 import {
   applyBackpressure,
   type BackpressureAction,
@@ -22,6 +23,8 @@ export interface Sender {
 
 /** How often a full socket is checked: it has no event for free space. */
 const FULL_SOCKET_MS = 50;
+/** More than a chunk's message has besides its audio. */
+const CHUNK_FIELDS_BYTES = 512;
 
 export function createSender(deps: {
   readonly clock: SessionClock;
@@ -29,6 +32,8 @@ export function createSender(deps: {
   readonly outbox: Outbox;
   readonly audio: AudioSettings;
   readonly maxSocketBytes: number;
+  /** The scheduler would close the connection on this message, so it was not sent. */
+  readonly onTooLong: (frame: Frame, messageBytes: number, maxBytes: number) => void;
   /** The outbox has nothing to send. */
   readonly onIdle: () => void;
 }): Sender {
@@ -52,10 +57,14 @@ export function createSender(deps: {
         if (delay < Number.POSITIVE_INFINITY) cancel = clock.after(delay, pump);
         return;
       }
-      const frame = outbox.take(now);
+      const maxBytes = link.maxMessageBytes();
+      const frame = outbox.take(now, Math.floor((maxBytes - CHUNK_FIELDS_BYTES) * 0.75));
       if (frame === undefined) return;
+      const text = JSON.stringify(audioMessage(frame, link.sessionId() ?? '', deps.audio));
+      const messageBytes = countUtf8(text);
+      if (messageBytes > maxBytes) deps.onTooLong(frame, messageBytes, maxBytes);
       // If the socket is closing, the frame is lost and sent again: 'close' comes next.
-      link.send(audioMessage(frame, link.sessionId() ?? '', deps.audio));
+      else link.sendText(text);
       pace = sent(pace, now);
     }
     if (link.isOpen()) deps.onIdle();
@@ -75,3 +84,6 @@ export function createSender(deps: {
     stop: () => cancel?.(),
   };
 }
+
+/** Almost all of it is base64. */
+const countUtf8 = (text: string): number => new TextEncoder().encode(text).length;

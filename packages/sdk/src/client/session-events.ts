@@ -20,10 +20,10 @@ export interface MissingUtterance extends OfUtterance {
   readonly message: MissingResult;
 }
 
-/** Invalid audio, which never had a position. Its outcome comes immediately, before those of earlier utterances. */
+/** Invalid audio, which never had a position. Its outcome does not wait for those of earlier utterances. */
 export interface RefusedAudio {
   readonly utteranceIndex: undefined;
-  /** Of the utterance; only a chunk of it may be refused. */
+  /** Of the utterance; one invalid chunk refuses all of it. */
   readonly requestId: string;
   readonly reason: 'refused';
   /** What to correct. The same was emitted as an `error` event. */

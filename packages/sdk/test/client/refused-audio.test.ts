@@ -1,7 +1,7 @@
 /** Audio that the scheduler refuses for good: one `missing` event with the reason, and nothing stays in the buffer. */
 import { describe, expect, it } from 'vitest';
-import { until } from './support/scripted-scheduler.ts';
-import { accepted, bytes, result, startSession } from './support/start-session.ts';
+import { ackOf, type Script, type ScriptedScheduler, until } from './support/scripted-scheduler.ts';
+import { beginSession, bytes, startSession } from './support/start-session.ts';
 
 const refusal = (details: Record<string, unknown>) =>
   ({
@@ -62,7 +62,7 @@ describe('a refused utterance', () => {
 });
 
 describe('a refused chunk', () => {
-  it('a refused run of chunks is dropped; the other chunks of the utterance get their outcome', async () => {
+  it('an utterance with a refused chunk has one answer: missing', async () => {
     const { scheduler, session, of } = await startSession();
     for (const text of ['one', 'two', 'three']) {
       session.sendAudio(bytes(text));
@@ -70,14 +70,11 @@ describe('a refused chunk', () => {
     }
     const requestId = session.endUtterance();
     await scheduler.caughtUp();
-    scheduler.send(refusal({ first_seq: 2, last_seq: 2, request_id: requestId }));
-    await scheduler.caughtUp();
-    expect(of('missing')).toMatchObject([{ requestId, reason: 'refused' }]);
-    expect(session.unsettledBytes).toBe('onethree'.length);
-    scheduler.send(accepted(0, 1, 4));
-    scheduler.send(result(0));
+    // Without the end, which has no audio.
+    scheduler.send(refusal({ first_seq: 1, last_seq: 3, request_id: requestId }));
     await session.settled();
-    expect(of('result')).toMatchObject([{ requestId }]);
+    expect(of('missing')).toMatchObject([{ requestId, reason: 'refused' }]);
+    expect(session.unsettledBytes).toBe(0);
   });
 
   it('an empty end is dropped together with the only audio before it', async () => {
@@ -88,6 +85,56 @@ describe('a refused chunk', () => {
     await scheduler.caughtUp();
     scheduler.send(refusal({ first_seq: 1, last_seq: 1 }));
     await session.settled();
+  });
+});
+
+describe('a message above the limit of the scheduler', () => {
+  const LIMIT = 32 * 1024;
+  const limited: Script = { answer: () => ackOf('s-1', { max_message_bytes: LIMIT }) };
+  const lengths = (scheduler: ScriptedScheduler) =>
+    scheduler.received.map((message) => Buffer.byteLength(JSON.stringify(message)));
+
+  it('an utterance above the limit is not sent and missing with the limit', async () => {
+    const { scheduler, session, of } = await startSession({}, limited);
+    const requestId = session.sendUtterance(new Uint8Array(24 * 1024));
+    session.sendUtterance(bytes('short'));
+    await until(() => scheduler.ofType('utterance').length === 1);
+    expect(of('missing')).toMatchObject([
+      {
+        requestId,
+        reason: 'refused',
+        error: { code: 'PAYLOAD_TOO_LARGE', details: { max_message_bytes: LIMIT }, isFatal: false },
+      },
+    ]);
+    expect(of('missing')[0]?.error?.message).toMatch(/message of 3[23]\d{3} bytes; .* accepts 32768 /);
+    expect(session.unsettledBytes).toBe('short'.length);
+  });
+
+  it('the length of an utterance counts as bytes, not as characters', async () => {
+    const { scheduler, session, of } = await startSession({}, limited);
+    const dialect = 'é'.repeat(100);
+    session.sendUtterance(bytes('a'), { dialect });
+    await until(() => scheduler.ofType('utterance').length === 1);
+    const fields = (lengths(scheduler).at(-1) as number) - 4;
+    const fitting = Math.floor((LIMIT - fields) / 4) * 3;
+    session.sendUtterance(new Uint8Array(fitting), { dialect });
+    session.sendUtterance(new Uint8Array(fitting + 3), { dialect });
+    await until(() => scheduler.ofType('utterance').length === 2);
+    expect(of('missing')).toHaveLength(1);
+    expect(Math.max(...lengths(scheduler))).toBeLessThanOrEqual(LIMIT);
+  });
+
+  it('chunks of any length are sent in messages that the scheduler accepts', async () => {
+    const { scheduler, session, of } = await beginSession({}, limited);
+    const audio = Uint8Array.from({ length: 200_000 }, (_, at) => at % 251);
+    session.sendAudio(audio);
+    for (let at = 0; at < audio.length; at += 5_000) session.sendAudio(audio.subarray(at, at + 5_000));
+    session.endUtterance();
+    await until(() => scheduler.ofType('audio_chunk').at(-1)?.is_final === true);
+    const sent = scheduler.ofType('audio_chunk').map(({ payload = '' }) => Buffer.from(payload, 'base64'));
+    expect(Buffer.concat(sent).equals(Buffer.concat([audio, audio]))).toBe(true);
+    expect(Math.max(...lengths(scheduler))).toBeLessThanOrEqual(LIMIT);
+    expect(of('missing')).toEqual([]);
   });
 });
 

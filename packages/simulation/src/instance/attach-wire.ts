@@ -22,6 +22,7 @@ export function attachWire(
       if (handler.maySendError?.() !== false) end.send(errorText(code, message, details));
     },
     reject: ({ path, message }: Problem) => socket.sendError('INVALID_MESSAGE', message, { path }),
+    noteInvalid() {},
     cut(reason) {
       if (!end.isOpen()) return;
       end.close(CLOSE_CODES[reason], reason);

@@ -185,7 +185,16 @@ export function createSimulatedInstance(deps: {
       else
         admit(end, (socket) =>
           openSessionSocket(
-            { sessions, gate, ids, clock, meter, log, initDeadlineMs: MESSAGE_DEADLINE_MS },
+            {
+              sessions,
+              gate,
+              ids,
+              clock,
+              meter,
+              log,
+              maxMessageBytes: 2 * 1024 * 1024,
+              initDeadlineMs: MESSAGE_DEADLINE_MS,
+            },
             socket,
             principalOf('client', end.peer),
           ),

@@ -45,7 +45,8 @@ const limits = group('Limits of one server.', {
   }),
   max_message_bytes: bytes({
     default: 2 * MB,
-    min: 1024,
+    // A chunk of the client SDK always fits.
+    min: 32 * 1024,
     max: 64 * MB,
     doc: 'Longest message of a session, and longest HTTP request body.',
   }),

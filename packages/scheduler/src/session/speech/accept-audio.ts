@@ -4,15 +4,16 @@ import type { Chunk, GivenUtterance } from '../event.ts';
 import { noteChange } from '../handover/saved-state.ts';
 import { NO_WORK } from '../outcomes/delivery.ts';
 import { fail, resendAccepted } from '../outcomes/progress.ts';
+import type { SessionOutput } from '../output.ts';
 import { isLegacy, nextCutIndex, type Session, type Utterance, understands } from '../session.ts';
 import { count, type Step, send, sendUiEvent } from '../step-context.ts';
-import { claimAudioBudget } from './audio-budget.ts';
+import { claimAudioBudget, releaseBudget } from './audio-budget.ts';
 import { bindingName, fingerprintOf } from './binding.ts';
 import { buildRequest, cutOf, type JobInput, WHOLE_PIPELINE } from './build-job.ts';
 import { joinGroup } from './groups.ts';
 import { choosePool } from './preferred-pool.ts';
 import { takeResentChunk, takeResentUtterance } from './reattach.ts';
-import { audioOf, type Segment } from './segment.ts';
+import { type AudioRefusal, audioOf, type Segment } from './segment.ts';
 import { type Sealed, type SealReason, type SegmentationEvent, segment } from './segmentation.ts';
 
 /** Request ids that a session remembers; clients repeat a request soon or never. */
@@ -22,29 +23,28 @@ const REFUSED_PATIENCE_MS = 10_000;
 /** Clients may choose any index; larger ones are lowered to this, so that there are safe integers after it. */
 const LARGEST_GIVEN_INDEX = 2 ** 52;
 
-export function takeChunk(step: Step, session: Session, chunk: Chunk) {
+export function takeChunk(step: Step, session: Session, given: Chunk) {
+  const { seq } = given;
   if (session.phase === 'closing') return refuse(step, session, 'SESSION_CLOSED', 'the session is closing');
   // The client got `server_draining` and sends this chunk again to the next instance.
   if (session.phase === 'draining' && understands(session, 'server_draining')) return;
-  if (understands(session, 'utterance_accepted') && chunk.seq <= session.lastSeq) {
+  if (understands(session, 'utterance_accepted') && seq <= session.lastSeq) {
     cutStream(step, session, { kind: 'repeated' });
-    if (takeResentChunk(step, session, chunk)) return;
+    const refusal = session.refusals.get(seq);
+    if (refusal !== undefined) return send(step, session, refusal);
+    if (takeResentChunk(step, session, given)) return;
     return count(step, 'scheduler_session_messages_dropped_total', { reason: 'repeated_chunk' });
   }
-  const bytes = chunk.audio?.length ?? 0;
-  if (bytes > step.settings.maxAudioBytes) {
-    const { seq } = chunk;
-    return rejectTooLong(step, session, '/payload', { first_seq: seq, last_seq: seq });
-  }
+  const chunk = refuseTooLong(step, given);
   if (
     isBehindRefused(step, session, chunk) ||
     isBacklogged(step, session) ||
-    !claimAudioBudget(step, session, bytes)
+    !claimAudioBudget(step, session, chunk.audio?.length ?? 0)
   ) {
     return refuseAudio(step, session, chunk);
   }
   session.refused = undefined;
-  session.lastSeq = Math.max(session.lastSeq, chunk.seq);
+  session.lastSeq = Math.max(session.lastSeq, seq);
   if (chunk.clientTimestampMs !== undefined) {
     session.webToSchedulerMs = Math.max(0, step.at - chunk.clientTimestampMs);
   }
@@ -97,16 +97,39 @@ function refuseAudio(step: Step, session: Session, chunk: Chunk): void {
 }
 
 /** It would never fit: the client must not send it again. */
-function rejectTooLong(
+const tooLong = ({ settings }: Step, path: string): AudioRefusal => ({
+  path,
+  message: `the audio is longer than a session may have (${settings.maxAudioBytes} bytes); send it in parts`,
+});
+
+const refuseTooLong = (step: Step, chunk: Chunk): Chunk =>
+  (chunk.audio?.length ?? 0) > step.settings.maxAudioBytes
+    ? { ...chunk, audio: undefined, refusal: tooLong(step, '/payload') }
+    : chunk;
+
+/** The answer to audio that can never be accepted: exactly one error, which names all of it. */
+function reject(
   step: Step,
   session: Session,
-  path: string,
+  { path, message }: AudioRefusal,
   about: Readonly<Record<string, unknown>>,
-): void {
-  count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
-  const { maxAudioBytes } = step.settings;
-  const message = `the audio is longer than a session may have (${maxAudioBytes} bytes); send it in parts`;
-  send(step, session, { kind: 'error', code: 'INVALID_MESSAGE', message, details: { ...about, path } });
+): SessionOutput {
+  count(step, 'scheduler_session_messages_dropped_total', { reason: 'invalid_audio' });
+  const output = { kind: 'error', code: 'INVALID_MESSAGE', message, details: { ...about, path } } as const;
+  send(step, session, output);
+  return output;
+}
+
+function rejectSealed(step: Step, session: Session, sealed: Segment, refusal: AudioRefusal): void {
+  const { requestId, firstSeq, lastSeq } = sealed;
+  session.draft = undefined;
+  releaseBudget(step, session, sealed.bytes);
+  const about = {
+    ...(requestId !== undefined && { request_id: requestId }),
+    first_seq: firstSeq,
+    last_seq: lastSeq,
+  };
+  session.refusals.set(lastSeq, reject(step, session, refusal, about));
 }
 
 /** A legacy client would show an error as an alert, which late frames do not deserve. */
@@ -117,6 +140,10 @@ function refuse(step: Step, session: Session, code: ErrorCode, message: string):
 
 function acceptSealed(step: Step, session: Session, { segment: sealed, reason }: Sealed): void {
   const { settings } = step;
+  if (sealed.refusal !== undefined) {
+    rejectSealed(step, session, sealed, sealed.refusal);
+    return;
+  }
   // The segment began and ended in one step.
   if (session.draft === undefined) begin(step, session, sealed);
   count(step, 'scheduler_web_task_finalized_total', { reason: reason === 'final' ? 'send' : reason });
@@ -172,7 +199,10 @@ export function takeUtterance(step: Step, session: Session, given: GivenUtteranc
     ...(requestId !== undefined && { request_id: requestId }),
     utterance_index: given.index,
   };
-  if (bytes > step.settings.maxAudioBytes) return rejectTooLong(step, session, '/audio', about);
+  if (bytes > step.settings.maxAudioBytes) {
+    reject(step, session, tooLong(step, '/audio'), about);
+    return;
+  }
   if (isBacklogged(step, session) || session.audioBytes + bytes > step.settings.maxAudioBytes) {
     count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
     const message = 'no space for more audio of this session; wait for results, then send it again';

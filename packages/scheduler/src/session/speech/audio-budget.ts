@@ -11,7 +11,7 @@ export function claimAudioBudget(step: Step, session: Session, bytes: number): b
   return true;
 }
 
-function releaseBudget(step: Step, session: Session, bytes: number): void {
+export function releaseBudget(step: Step, session: Session, bytes: number): void {
   session.audioBytes -= bytes;
   step.audio.unclaim(bytes);
 }

@@ -6,6 +6,12 @@ interface Chunks {
   readonly before: Chunks | undefined;
 }
 
+/** Why a chunk cannot be used; `path` is the field of its message. */
+export interface AudioRefusal {
+  readonly path: string;
+  readonly message: string;
+}
+
 export interface Segment {
   readonly chunks: Chunks;
   readonly bytes: number;
@@ -15,6 +21,8 @@ export interface Segment {
   /** Start of the pause: the last chunk, or the end of playback. */
   readonly quietSince: number;
   readonly requestId: string | undefined;
+  /** Of one of its chunks: the utterance is refused as a whole, because a part of it would be another sentence. */
+  readonly refusal: AudioRefusal | undefined;
   /** Parts of one over-long utterance share a turn. */
   readonly turn: number;
 }

@@ -1,5 +1,5 @@
 /** Hot path: cuts a stream of chunks into utterances. Pure: a state, an event and its time give the next state and the sealed segments. */
-import type { Segment } from './segment.ts';
+import type { AudioRefusal, Segment } from './segment.ts';
 
 export interface SegmentationSettings {
   readonly pauseMs: number;
@@ -47,6 +47,8 @@ export type SegmentationEvent =
       readonly audio: Buffer | undefined;
       readonly isFinal: boolean;
       readonly requestId?: string | undefined;
+      /** It has no usable audio; its place in the stream counts. */
+      readonly refusal?: AudioRefusal | undefined;
     }
   | { readonly kind: 'time_passed' }
   | { readonly kind: 'playback_started' | 'playback_ended'; readonly groupId: string }
@@ -185,8 +187,8 @@ function takeChunk(
   doFinalsOvertakeAudio: boolean,
 ): Stepped {
   let step = isOfOtherRequest(passed.state.segment, chunk) ? seal(passed, 'next', at, settings) : passed;
-  const { audio } = chunk;
-  const hasAudio = audio !== undefined && audio.length > 0;
+  const audio = chunk.refusal === undefined ? chunk.audio : NO_AUDIO;
+  const hasAudio = audio !== undefined && (audio.length > 0 || chunk.refusal !== undefined);
   if (hasAudio) {
     const held = step.state.segment;
     if (held !== undefined && held.bytes + audio.length > settings.maxBytes) {
@@ -198,6 +200,8 @@ function takeChunk(
   return finish(step, at, settings, hangoverOf(chunk, hasAudio, settings, doFinalsOvertakeAudio));
 }
 
+const NO_AUDIO = Buffer.alloc(0);
+
 /** A client that sends request ids decides where an utterance begins. */
 const isOfOtherRequest = (
   open: Segment | undefined,
@@ -206,7 +210,7 @@ const isOfOtherRequest = (
 
 function append(
   state: Segmentation,
-  { seq, requestId }: Extract<SegmentationEvent, { kind: 'chunk' }>,
+  { seq, requestId, refusal }: Extract<SegmentationEvent, { kind: 'chunk' }>,
   audio: Buffer,
   at: number,
 ): Segmentation {
@@ -220,6 +224,7 @@ function append(
         bytes: open.bytes + audio.length,
         lastSeq: seq,
         quietSince: at,
+        refusal: open.refusal ?? refusal,
       },
     };
   }
@@ -235,6 +240,7 @@ function append(
       startedAt: at,
       quietSince: at,
       requestId,
+      refusal,
       turn,
     },
   };

@@ -17,15 +17,20 @@ export function errorText(code: ErrorCode, message: string, details: ErrorDetail
 
 const MESSAGE_TOO_BIG = 1009;
 
-const TOO_LARGE = errorText('PAYLOAD_TOO_LARGE', 'the message is longer than this server accepts');
-
 /**
- * Sends an error before it closes on a message that is too long. The library emits its event only after the close
- * frame, and nothing can be sent after that.
+ * A socket that sends an error before it closes on a message that is too long. The library emits its event only after
+ * the close frame, and nothing can be sent after that.
  */
-export class ErrorReportingWebSocket extends WebSocket {
-  override close(code?: number, data?: string | Buffer): void {
-    if (code === MESSAGE_TOO_BIG && this.readyState === WebSocket.OPEN) this.send(TOO_LARGE);
-    super.close(code, data);
-  }
+export function errorReportingSocket(maxMessageBytes: number, setting: string): typeof WebSocket {
+  const tooLong = errorText(
+    'PAYLOAD_TOO_LARGE',
+    `the message is longer than the ${maxMessageBytes} bytes that this server accepts (${setting}); send it in parts`,
+    { max_message_bytes: maxMessageBytes },
+  );
+  return class extends WebSocket {
+    override close(code?: number, data?: string | Buffer): void {
+      if (code === MESSAGE_TOO_BIG && this.readyState === WebSocket.OPEN) this.send(tooLong);
+      super.close(code, data);
+    }
+  };
 }

@@ -40,6 +40,8 @@ export interface GuardedSocket {
   sendError(code: ErrorCode, message: string, details?: ErrorDetails): void;
   /** Answers an invalid message with an error and counts it. `about` names what the message is about. */
   reject(problem: Problem, about?: ErrorDetails): void;
+  /** Counts an invalid message that gets its answer later. */
+  noteInvalid(problem: Problem): void;
   /** Closes for a reason. Messages that arrive later are ignored; queued ones are still handled. */
   cut(reason: CloseReason): void;
 }
@@ -160,9 +162,13 @@ export function guardSocket(
     if (handler?.maySendError?.() !== false) send(errorText(code, message, details));
   }
 
-  function reject(problem: Problem, about?: ErrorDetails): void {
+  function noteInvalid(problem: Problem): void {
     meter.count('scheduler_invalid_messages_total', { edge: `ws_${kind}` });
     log.debug({ ...fields, path: problem.path, problem: problem.message }, 'invalid message');
+  }
+
+  function reject(problem: Problem, about?: ErrorDetails): void {
+    noteInvalid(problem);
     sendError('INVALID_MESSAGE', problem.message, { ...about, path: problem.path });
     // A refusal that names its audio is an answer: a client that sends many in a format we do not know keeps its connection.
     const isAnswer = about !== undefined && Object.keys(about).length > 0;
@@ -204,7 +210,7 @@ export function guardSocket(
     return false;
   }
 
-  const socket: GuardedSocket = { send, sendError, reject, cut };
+  const socket: GuardedSocket = { send, sendError, reject, noteInvalid, cut };
   const opened = open(socket);
   handler = opened;
 

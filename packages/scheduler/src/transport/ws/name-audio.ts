@@ -9,13 +9,23 @@ export function nameAudio(
   type: string | undefined,
   fields: Readonly<Record<string, unknown>>,
 ): ErrorDetails | undefined {
-  if (type !== 'utterance' && type !== 'audio_chunk') return undefined;
-  const { request_id: requestId, utterance_index: index, seq } = fields;
-  return {
-    ...(typeof requestId === 'string' && ID.test(requestId) && { request_id: requestId }),
-    ...(type === 'utterance' && isCount(index) && { utterance_index: index }),
-    ...(type === 'audio_chunk' && isCount(seq) && { first_seq: seq, last_seq: seq }),
-  };
+  const { utterance_index: index } = fields;
+  if (type === 'utterance')
+    return { ...requestIdOf(fields), ...(isCount(index) && { utterance_index: index }) };
+  const place = type === 'audio_chunk' ? placeOf(fields) : undefined;
+  return place && { ...requestIdOf(fields), first_seq: place.seq, last_seq: place.seq };
 }
 
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+/** The place of an invalid chunk in its stream; undefined: nobody can know it. */
+export function placeOf(
+  fields: Readonly<Record<string, unknown>>,
+): { readonly seq: number; readonly isFinal: boolean; readonly requestId: string | undefined } | undefined {
+  const { seq, is_final: isFinal } = fields;
+  if (!isCount(seq)) return undefined;
+  return { seq, isFinal: isFinal === true, requestId: requestIdOf(fields).request_id };
+}
+
+const requestIdOf = ({ request_id: id }: Readonly<Record<string, unknown>>): { request_id?: string } =>
+  typeof id === 'string' && ID.test(id) ? { request_id: id } : {};
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

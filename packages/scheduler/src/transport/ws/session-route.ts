@@ -7,7 +7,6 @@ import type { SocketRoute } from './socket-server.ts';
 export interface SessionRouteDeps extends SessionSocketDeps {
   readonly sessions: SessionService;
   readonly isDraining: () => boolean;
-  readonly maxMessageBytes: number;
 }
 
 export function createSessionRoute(deps: SessionRouteDeps): SocketRoute {

@@ -1,5 +1,5 @@
 /** /ws/session: a connection sends for the session that it opened, and for others of the same credential. */
-import { parseSessionMessage, type SessionInit } from '@lingua/protocol';
+import { type Problem, parseSessionMessage, type SessionInit } from '@lingua/protocol';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -11,7 +11,7 @@ import { isRoomMessage, ROOMS_UNSUPPORTED } from '../../session/rooms/unsupporte
 import type { Opened, SessionService } from '../../session/session-service.ts';
 import type { Gate, Principal } from '../access/gate.ts';
 import type { GuardedSocket, SocketHandler } from './guarded-socket.ts';
-import { nameAudio } from './name-audio.ts';
+import { nameAudio, placeOf } from './name-audio.ts';
 import { readMessage, readOpening, type SessionMessage } from './read-session-messages.ts';
 import { toSessionMessage } from './write-session-messages.ts';
 
@@ -22,6 +22,7 @@ export interface SessionSocketDeps {
   readonly clock: Clock;
   readonly meter: Meter;
   readonly log: Log;
+  readonly maxMessageBytes: number;
   /** From the opening of the socket to its session_init. */
   readonly initDeadlineMs: number;
 }
@@ -49,7 +50,8 @@ export function openSessionSocket(
   const link: SessionLink = {
     send(id, output) {
       if (output.kind === 'error' && !maySendError()) return;
-      socket.send(JSON.stringify(toSessionMessage(id, output)));
+      const message = toSessionMessage(id, output, isLegacy ? undefined : deps.maxMessageBytes);
+      socket.send(JSON.stringify(message));
       if (output.kind === 'closed' && output.isOrdered) socket.cut('closed_by_operator');
     },
     replaced: () => socket.cut('replaced'),
@@ -104,9 +106,22 @@ export function openSessionSocket(
 
   function forward(message: SessionMessage) {
     const read = readMessage(message);
-    if (read.kind === 'invalid') return socket.reject(read.problem, nameAudio(message.type, message));
+    if (read.kind === 'invalid') return reject(read.problem, message.type, message);
     const taken = sessions.receive(message.session_id, principal.credential, read.value);
     if (taken === 'unknown') drop(message);
+  }
+
+  /** A session answers for its chunks itself, once for all chunks of the utterance. */
+  function reject(problem: Problem, type: string | undefined, fields: Readonly<Record<string, unknown>>) {
+    const place = type === 'audio_chunk' ? placeOf(fields) : undefined;
+    const id = typeof fields.session_id === 'string' ? fields.session_id : sessionId;
+    const chunk = place && ({ kind: 'chunk', audio: undefined, ...place, refusal: problem } as const);
+    const isTaken =
+      chunk !== undefined &&
+      id !== undefined &&
+      sessions.receive(id, principal.credential, chunk) === 'taken';
+    if (isTaken) socket.noteInvalid(problem);
+    else socket.reject(problem, nameAudio(type, fields));
   }
 
   function drop(message: SessionMessage) {
@@ -124,7 +139,7 @@ export function openSessionSocket(
       refuseRooms();
       return;
     }
-    socket.reject(problem, nameAudio(type, fields));
+    reject(problem, type, fields);
     if (type !== 'session_init') return;
     log.info({ code: 'INVALID_MESSAGE', reason: problem.message }, 'a session was refused');
     socket.cut('refused');

@@ -1,14 +1,14 @@
 /** Accepts sockets: decides on each upgrade request before it is answered, and counts open sockets. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import type { IdSource } from '../../ports/id-source.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { SlowWatch } from '../../ports/slow-watch.ts';
 import type { Gate, Principal, Role } from '../access/gate.ts';
 import { DRAINING_REFUSAL, type Refusal } from '../wire/error-reply.ts';
-import { ErrorReportingWebSocket } from './error-message.ts';
+import { errorReportingSocket } from './error-message.ts';
 import { type GuardedSocket, type GuardSettings, guardSocket, type SocketHandler } from './guarded-socket.ts';
 import { type NodeSocketDeps, openNodeSocket } from './node-socket.ts';
 import { readPeer } from './read-peer.ts';
@@ -72,6 +72,10 @@ interface OpenRoute {
 /** Programs that fragment a message use frames of thousands of bytes; many small ones are an attack. */
 const MAX_FRAGMENTS = 4_096;
 const MIN_BYTES_PER_CHUNK = 512;
+const LIMIT_SETTINGS = {
+  session: 'server.limits.max_message_bytes',
+  node: 'server.limits.max_node_message_bytes',
+} as const;
 
 export function createSocketServer(deps: SocketServerDeps): SocketServer {
   const { server, gate, meter, log, settings } = deps;
@@ -137,7 +141,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
   }
 
   function accept(
-    ws: ErrorReportingWebSocket,
+    ws: WebSocket,
     request: IncomingMessage,
     { route, principal, leave }: Extract<UpgradeDecision, { kind: 'entered' }>,
   ): void {
@@ -192,7 +196,7 @@ function createAcceptor(route: SocketRoute) {
   return new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    WebSocket: ErrorReportingWebSocket,
+    WebSocket: errorReportingSocket(route.maxMessageBytes, LIMIT_SETTINGS[route.kind]),
     perMessageDeflate: false,
     autoPong: false,
     maxPayload: route.maxMessageBytes,

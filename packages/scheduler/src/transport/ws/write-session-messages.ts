@@ -7,10 +7,15 @@ import { omitUndefined } from '../wire/omit-undefined.ts';
 
 type Output<Kind extends SessionOutput['kind']> = Extract<SessionOutput, { kind: Kind }>;
 
-export function toSessionMessage(sessionId: SessionId, output: SessionOutput): SchedulerToSession {
+/** `maxMessageBytes`: what the client may send at once, if it understands the limit. */
+export function toSessionMessage(
+  sessionId: SessionId,
+  output: SessionOutput,
+  maxMessageBytes?: number,
+): SchedulerToSession {
   switch (output.kind) {
     case 'opened':
-      return opened(sessionId, output);
+      return opened(sessionId, output, maxMessageBytes);
     case 'accepted': {
       const { utterance } = output;
       return {
@@ -68,7 +73,11 @@ const named = (sessionId: SessionId, { index, jobId, traceId }: About) => ({
   trace_id: traceId,
 });
 
-const opened = (sessionId: SessionId, output: Output<'opened'>): SchedulerToSession => ({
+const opened = (
+  sessionId: SessionId,
+  output: Output<'opened'>,
+  maxMessageBytes: number | undefined,
+): SchedulerToSession => ({
   type: 'session_init_ack',
   session_id: sessionId,
   message: output.warning ?? (output.isResumed ? 'session resumed' : 'session open'),
@@ -80,6 +89,7 @@ const opened = (sessionId: SessionId, output: Output<'opened'>): SchedulerToSess
   negotiated_sample_rate: output.sampleRate,
   negotiated_channel_count: 1,
   ...omitUndefined({
+    max_message_bytes: maxMessageBytes,
     resume_token: output.resumeToken,
     resumed: output.isResumed ? true : undefined,
     moved: output.hasMoved ? true : undefined,

@@ -54,10 +54,10 @@ describe('limits of a session', () => {
     const { open, dispatcher, audio } = createSessionRig({ settings: { maxAudioBytes: 10 } });
     const client = open();
     client.utter('12345678901', { requestId: 'r1', index: 4 });
-    client.say('12345678901', { seq: 2 });
+    client.say('12345678901', { seq: 2, isFinal: true, requestId: 'r3' });
     expect(client.link.of('error')).toMatchObject([
       { code: 'INVALID_MESSAGE', details: { path: '/audio', request_id: 'r1', utterance_index: 4 } },
-      { code: 'INVALID_MESSAGE', details: { path: '/payload', first_seq: 2, last_seq: 2 } },
+      { code: 'INVALID_MESSAGE', details: { path: '/payload', request_id: 'r3', first_seq: 2, last_seq: 2 } },
     ]);
     client.say('12345', { seq: 3, isFinal: true, requestId: 'r2' });
     await dispatcher.job().succeed();

@@ -13,7 +13,15 @@ describe('limits of a socket', () => {
     const client = await harness.connect();
     client.send({ ...register(), version: 'x'.repeat(SETTINGS.maxNodeMessageBytes) });
     expect(await client.closed).toMatchObject({ code: 1009 });
-    expect(client.received).toMatchObject([{ type: 'error', code: 'PAYLOAD_TOO_LARGE' }]);
+    const limit = SETTINGS.maxNodeMessageBytes;
+    expect(client.received).toMatchObject([
+      {
+        type: 'error',
+        code: 'PAYLOAD_TOO_LARGE',
+        message: expect.stringMatching(`${limit} bytes .*server.limits.max_node_message_bytes`),
+        details: { max_message_bytes: limit },
+      },
+    ]);
     expect(cuts('payload_too_large')).toBe(1);
   });
 

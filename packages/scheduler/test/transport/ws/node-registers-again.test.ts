@@ -53,7 +53,7 @@ describe('disconnected node that the registry lost', () => {
   async function opened() {
     const registry = createFakeRegistry();
     const clock = createSteppedClock();
-    const socket = { send: () => true, sendError() {}, reject() {}, cut() {} };
+    const socket = { send: () => true, sendError() {}, reject() {}, noteInvalid() {}, cut() {} };
     const handler = openNodeSocket(
       {
         registry,

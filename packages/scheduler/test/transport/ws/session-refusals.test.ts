@@ -90,19 +90,35 @@ describe('refused audio', () => {
   });
 
   it.each([
-    ['a payload that is no base64', { payload: '*' }, { path: '/payload', first_seq: 5, last_seq: 5 }],
-    ['a flag of the wrong type', { is_final: 1 }, { path: '/is_final', first_seq: 5, last_seq: 5 }],
-    ['an invalid number', { seq: -1 }, { path: '/seq' }],
-  ])('a chunk with %s gets exactly one error, which names its run', async (_, fields, details) => {
-    const { connect } = await startSessions();
+    ['a payload that is no base64', { payload: '*' }, '/payload', false],
+    ['a flag of the wrong type', { is_final: 1 }, '/is_final', false],
+    ['a payload of the wrong type', { payload: 7, is_final: true }, '/payload', true],
+  ])('a chunk with %s is passed on as refused, and its session answers', async (_, fields, path, isFinal) => {
+    const { sessions, connect } = await startSessions({ maxInvalidMessages: 0 });
+    const client = await connect();
+    client.send({ ...INIT, supports: [] });
+    client.send({ ...CHUNK, ...fields });
+    client.send({ type: 'room_leave' });
+    await client.message(0);
+    expect(client.received).toMatchObject([{ code: 'UNSUPPORTED_FEATURE' }]);
+    expect(sessions.received.map(({ event }) => event)).toMatchObject([
+      { kind: 'chunk', seq: 5, requestId: 'req-1', audio: undefined, isFinal, refusal: { path } },
+    ]);
+  });
+
+  it.each([
+    ['no number', { seq: undefined }, '/seq', {}],
+    ['an invalid number', { seq: -1 }, '/seq', {}],
+    ['an unknown session', { session_id: 'other', payload: '*' }, '/payload', { first_seq: 5, last_seq: 5 }],
+  ])('a chunk with %s gets one error at once', async (_, fields, path, named) => {
+    const { sessions, connect } = await startSessions();
     const client = await connect();
     client.send({ ...INIT, supports: [] });
     client.send({ ...CHUNK, ...fields });
     client.send({ type: 'room_leave' });
     await client.message(1);
-    const { hint: _hint, ...named } = (await client.message(0)).details as Record<string, unknown>;
-    expect(named).toEqual({ ...details, request_id: 'req-1' });
-    expect(client.received).toHaveLength(2);
+    expect(client.received).toMatchObject([{ details: { path, ...named } }, { code: 'UNSUPPORTED_FEATURE' }]);
+    expect(sessions.received).toEqual([]);
   });
 
   it('a refusal that names its audio does not use up the invalid messages', async () => {

@@ -13,6 +13,9 @@ export interface Link {
   open(): void;
   /** False: the session is not open, and nothing was sent. */
   send(message: Outgoing): boolean;
+  sendText(text: string): boolean;
+  /** The scheduler closes the connection on a longer message; Infinity: it did not say. */
+  maxMessageBytes(): number;
   isOpen(): boolean;
   /** The id of the open session, or of the last one. */
   sessionId(): string | undefined;
@@ -62,6 +65,7 @@ export function createLink(deps: LinkDeps): Link {
   let drainAt: number | undefined;
   let isEnded = false;
   let hasBeenOpen = false;
+  let maxMessageBytes = Number.POSITIVE_INFINITY;
   /** The only pending timer apart from the keep-alive's: opening timeout, next try, or move to another instance. */
   let cancelOpening: Cancel | undefined;
   let cancelRetry: Cancel | undefined;
@@ -104,8 +108,10 @@ export function createLink(deps: LinkDeps): Link {
     }
   }
 
+  const sendText = (text: string): boolean => openedAt !== undefined && socket?.send(text) === true;
+
   function send(message: Outgoing): boolean {
-    return openedAt !== undefined && socket?.send(JSON.stringify(message)) === true;
+    return sendText(JSON.stringify(message));
   }
 
   function receive(text: string): void {
@@ -144,6 +150,7 @@ export function createLink(deps: LinkDeps): Link {
     const token = asText(frame.resume_token) ?? (isResumed ? resume?.token : undefined);
     sessionId = given;
     resume = token === undefined ? undefined : { sessionId: given, token };
+    maxMessageBytes = asCount(frame.max_message_bytes) ?? Number.POSITIVE_INFINITY;
     openedAt = clock.now();
     hasBeenOpen = true;
     keepAlive.start();
@@ -224,6 +231,8 @@ export function createLink(deps: LinkDeps): Link {
     // Not caught: if the first connect throws, the URL is invalid or the page does not allow it.
     open: connect,
     send,
+    sendText,
+    maxMessageBytes: () => maxMessageBytes,
     isOpen: () => openedAt !== undefined,
     sessionId: () => sessionId,
     bufferedBytes: () => socket?.bufferedBytes() ?? 0,
