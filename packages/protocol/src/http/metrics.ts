@@ -59,7 +59,8 @@ export const MetricsReply = Type.Object(
         marked_by_node_top: top('Marked, by node'),
         last_reaction_at_ms: extension(
           Type.Record(Type.String(), count('Epoch ms'), {
-            description: 'When the catalogue was last refreshed because of a missing model, by service',
+            description:
+              'When a report of a missing model last had its costly effect (the service was marked unavailable on a node), by service',
           }),
         ),
         other_service_total: count('Services beyond those counted by name'),

@@ -13,8 +13,8 @@ export type NodeEvent = (typeof NODE_EVENTS)[number];
 
 /**
  * The next state for each event; an absent entry means that the event changes nothing. `proved`: enough healthy heartbeats; `faltered`: too
- * many unhealthy ones, the warm-up took too long, or the node reported itself degraded; `expired`: no heartbeat for too long, or the connection ended and the node did not
- * reconnect.
+ * many unhealthy ones, the warm-up took too long, or the node reported itself degraded; `expired`: no heartbeat for too long, the connection ended and the node did not
+ * reconnect, or the node reported itself offline.
  */
 export const NODE_NEXT: Readonly<Record<NodeHealth, Partial<Record<NodeEvent, NodeHealth>>>> = {
   registering: {

@@ -56,9 +56,26 @@ export function slowWatchContract(
       expect(logged().at(-1)).toMatchObject({ path: 'result', count: 501, worst_ms: 170 });
       expect(counted('result')).toBe(502);
       expect(counted('dispatch')).toBe(250);
-      await advance(60_000);
+      await advance(60_001);
       watch.took('result', 100);
-      expect(logged().at(-1)).toMatchObject({ path: 'result', count: 1, worst_ms: 100 });
+      await advance(60_001);
+      watch.took('result', 100);
+      expect(logged().at(-1)).toMatchObject({ path: 'result', count: 2, worst_ms: 100 });
+    });
+
+    it('a day of slow waits is 30 lines, and the next ones after a quiet hour are news', async () => {
+      const { watch, logged, advance } = await start();
+      for (let second = 0; second < 24 * 3_600; second += 2) {
+        watch.waited('event_loop', 12);
+        await advance(2_000);
+      }
+      expect(logged().length).toBeLessThan(32);
+      const before = logged().length;
+      await advance(3_600_000);
+      watch.waited('event_loop', 12);
+      await advance(60_000);
+      watch.waited('event_loop', 12);
+      expect(logged()).toHaveLength(before + 2);
     });
 
     it('a threshold of 0 turns its half off', async () => {

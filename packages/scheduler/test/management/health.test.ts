@@ -130,7 +130,7 @@ describe('a registering node', () => {
 
   it('has the health that it reports', () => {
     const healths = WORDS.map((reported) => play([{ kind: 'registration', reported }]).state.health);
-    expect(healths).toEqual(['ready', 'degraded', 'draining', 'draining']);
+    expect(healths).toEqual(WORDS);
   });
 
   it('is not ready while it has a fault, even if it reports ready', () => {
@@ -194,7 +194,7 @@ describe('health that a node reports in a heartbeat', () => {
   it.each([
     ['degraded', 'degraded'],
     ['draining', 'draining'],
-    ['offline', 'draining'],
+    ['offline', 'offline'],
   ] as const)('"%s" takes effect with that heartbeat', (reported, health) => {
     expect(play([saying(reported)], ready).reasons).toEqual([`${health}: reported_${reported}`]);
   });
@@ -205,6 +205,13 @@ describe('health that a node reports in a heartbeat', () => {
       expect(state.health).not.toBe('ready');
       expect(play([saying('ready')], state).state.health).toBe('ready');
     }
+  });
+
+  it('"offline" is shown also for a node that an operator drains, and once', () => {
+    const drained = play([{ kind: 'drain' }], ready).state;
+    const { state, reasons } = play([saying('offline'), saying('offline'), GOOD], drained);
+    expect([state.health, reasons]).toEqual(['offline', ['offline: reported_offline']]);
+    expect(play([saying('ready')], state).state.health).toBe('draining');
   });
 
   it('"degraded" is not damped: the node is ready with the next "ready"', () => {

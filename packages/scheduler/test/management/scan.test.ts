@@ -100,6 +100,18 @@ describe('a node that stays offline', () => {
     expect((await ledger.loads(['node-1'])).size).toBe(0);
   });
 
+  it('is kept while it reports itself offline, and ready with the next "ready"', async () => {
+    const { clock, registry, readyNode, beat } = createFixture();
+    await readyNode();
+    for (let second = 0; second <= 700; second += 10) {
+      await beat({ health: 'offline' });
+      await clock.advance(10_000);
+    }
+    expect(registry.get('node-1')?.view.health).toBe('offline');
+    await beat({ health: 'ready' });
+    expect(registry.get('node-1')?.view.health).toBe('ready');
+  });
+
   it('is kept for ever if configured', async () => {
     const { clock, registry } = await lostNode({ removeStaleAfterMs: 0 });
     await clock.advance(700_000);

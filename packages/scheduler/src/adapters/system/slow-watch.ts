@@ -11,8 +11,12 @@ export interface SlowWatchSettings {
   readonly pathWarnMs: number;
 }
 
-/** On a slow machine everything is slow: one line sums up a minute, the metrics count. */
-const LOG_EVERY_MS = 60_000;
+/**
+ * On a slow machine everything is slow: one line sums up a minute, and while it stays slow every line sums up twice the
+ * time of the one before. The metrics count.
+ */
+const FIRST_INTERVAL_MS = 60_000;
+const LONGEST_INTERVAL_MS = 60 * 60_000;
 
 export function createSlowWatch(deps: {
   clock: Pick<Clock, 'now'>;
@@ -58,19 +62,38 @@ interface Sum {
   readonly worst_ms: number;
 }
 
-/** At most one line per minute and name; the names are few and fixed. */
+interface Sample {
+  readonly loggedAt: number;
+  readonly slowAt: number;
+  readonly intervalMs: number;
+  readonly count: number;
+  readonly worstMs: number;
+}
+
+const NO_SAMPLE: Sample = {
+  loggedAt: Number.NEGATIVE_INFINITY,
+  slowAt: Number.NEGATIVE_INFINITY,
+  intervalMs: 0,
+  count: 0,
+  worstMs: 0,
+};
+
+/** At most one line per interval and name; the names are few and fixed. */
 function createSampling(clock: Pick<Clock, 'now'>) {
-  const samples = new Map<LockName | PathName, { loggedAt: number; count: number; worstMs: number }>();
+  const samples = new Map<LockName | PathName, Sample>();
   return (name: LockName | PathName, ms: number, write: (sum: Sum) => void): void => {
     const now = clock.now();
-    const sample = samples.get(name) ?? { loggedAt: Number.NEGATIVE_INFINITY, count: 0, worstMs: 0 };
+    const sample = samples.get(name) ?? NO_SAMPLE;
+    const { loggedAt, slowAt, intervalMs } = sample;
     const count = sample.count + 1;
     const worstMs = Math.max(sample.worstMs, ms);
-    if (now - sample.loggedAt < LOG_EVERY_MS) {
-      samples.set(name, { ...sample, count, worstMs });
+    if (now - loggedAt < intervalMs) {
+      samples.set(name, { ...sample, slowAt: now, count, worstMs });
       return;
     }
-    samples.set(name, { loggedAt: now, count: 0, worstMs: 0 });
+    const isNews = now - slowAt > LONGEST_INTERVAL_MS;
+    const nextMs = isNews ? FIRST_INTERVAL_MS : Math.min(2 * intervalMs, LONGEST_INTERVAL_MS);
+    samples.set(name, { loggedAt: now, slowAt: now, intervalMs: nextMs, count: 0, worstMs: 0 });
     write({ count, worst_ms: round(worstMs) });
   };
 }

@@ -71,7 +71,7 @@ export const SERVICES_METRICS = {
   },
   scheduler_model_na_last_reaction_seconds: {
     kind: 'gauge',
-    help: 'When this instance last reacted to a missing model with a refresh of the catalogue (Unix time), by service.',
+    help: 'When this instance last marked the service unavailable on a node because of a report (Unix time), by service.',
     labels: ['service_id'],
   },
   scheduler_model_na_by_reason_total: {

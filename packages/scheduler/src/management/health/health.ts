@@ -114,6 +114,7 @@ function register(
 ): HealthStep {
   const cleared = set(still, { goodRun: 0, badRun: 0, badBeats: NO_BEATS, lastBeatAt: now, reported });
   const step = set(move(cleared, 'registered', 'registered', now), { since: now });
+  if (reported === 'offline') return move(step, 'expired', 'reported_offline', now);
   if (step.state.isDrainOrdered) return move(step, 'drained', 'operator', now);
   const stopped = stopIfReported(step, reported, now);
   if (stopped !== undefined) return stopped;
@@ -130,7 +131,8 @@ function beat(
   now: number,
 ): HealthStep {
   let step = set(count(still, fault, settings, now), { reported });
-  // The node was set offline because of missing heartbeats; a heartbeat shows that it works.
+  if (reported === 'offline') return move(step, 'expired', 'reported_offline', now);
+  // The node was set offline because of missing heartbeats, or by its own report; this heartbeat shows that it works.
   if (step.state.health === 'offline') step = move(step, 'registered', 'heartbeat', now);
   if (step.state.isDrainOrdered) return move(step, 'drained', 'operator', now);
   const stopped = stopIfReported(step, reported, now);
@@ -155,9 +157,8 @@ function stopIfReported(
     case 'degraded':
       return move(move(step, 'undrained', 'reported_degraded', now), 'faltered', 'reported_degraded', now);
     // The node is about to leave: it gets no new jobs and finishes the ones it has.
-    case 'offline':
     case 'draining':
-      return move(step, 'drained', `reported_${reported}`, now);
+      return move(step, 'drained', 'reported_draining', now);
     default:
       return undefined;
   }

@@ -94,12 +94,13 @@ export function createScan(
     return fleet.move(node, { kind: 'scan', silenceMs: offlineAfterMs(node, settings) });
   }
 
-  const isOverdue = (node: RegisteredNode, now: number): boolean =>
-    node.health.health === 'offline' &&
-    (node.isRetired
-      ? now - node.health.since > RETIRED_MS
-      : settings.removeStaleAfterMs > 0 && now - node.health.since > settings.removeStaleAfterMs) &&
-    !isArriving(node.nodeId);
+  /** A node that reports itself offline is known as long as it sends heartbeats. */
+  function isOverdue({ nodeId, health, isRetired }: RegisteredNode, now: number): boolean {
+    if (health.health !== 'offline' || isArriving(nodeId)) return false;
+    const { removeStaleAfterMs } = settings;
+    if (isRetired) return now - health.since > RETIRED_MS;
+    return removeStaleAfterMs > 0 && now - Math.max(health.since, health.lastBeatAt) > removeStaleAfterMs;
+  }
 
   /** The stores are updated first: if that fails, the next scan tries again. */
   function depart(node: RegisteredNode): void {

@@ -116,6 +116,8 @@ export function createModelReports(deps: {
     if (result === 'marked') {
       meter.count('scheduler_model_na_marked_total');
       meter.count('scheduler_model_na_marked_by_node_total', { node_id: nodeId });
+      const label = { service_id: missing.serviceId };
+      meter.gauge('scheduler_model_na_last_reaction_seconds', clock.now() / 1_000, label);
     }
     void withdrawals.notice(nodeId, missing);
   }

@@ -56,9 +56,6 @@ export function createWithdrawals(deps: {
       );
       try {
         deps.withdrawn(serviceId, version);
-        meter.gauge('scheduler_model_na_last_reaction_seconds', clock.now() / 1_000, {
-          service_id: serviceId,
-        });
       } catch (fault) {
         log.error({ service_id: serviceId, err: fault }, 'cannot report a missing model to the catalogue');
       }

@@ -99,16 +99,26 @@ describe('MODEL_NOT_AVAILABLE: the hot path', () => {
     });
   });
 
-  it('records the time of the last costly reaction of each model', async () => {
+  it('records when each model was last marked, also within the debounce window', async () => {
     const { reports, counts, clock, settle } = startReports();
     reports.report('n1', details);
     await settle();
     const first = counts['last_reaction_seconds m2m'];
     expect(first).toBe(1_700_000_000);
-    await clock.advance(60_000);
-    reports.report('n1', details);
+    await clock.advance(2_000);
+    reports.report('n2', details);
     await settle();
-    expect((counts['last_reaction_seconds m2m'] ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(60);
+    expect((counts['last_reaction_seconds m2m'] ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(2);
+  });
+
+  it('a report without effect is no reaction', async () => {
+    const { reports, counts, answerWith, settle } = startReports();
+    for (const result of ['unknown_node', 'marks_full', 'known'] as const) {
+      answerWith(result);
+      reports.report('n1', details);
+      await settle();
+    }
+    expect(counts).not.toHaveProperty('last_reaction_seconds m2m');
   });
 
   it('is not delayed by 10,000 reports: the rest is dropped and counted', async () => {
