@@ -2,10 +2,12 @@
 import { ErrorReply, HTTP_ENDPOINTS, type HttpEndpoint, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { joinSdkNode } from './support/sdk-node.ts';
+import { LETTER, startClusterServer } from '../transport/http/start-cluster-server.ts';
+import { holdJobs, joinSdkNode } from './support/sdk-node.ts';
+import { openSession, sessionUrl } from './support/session-client.ts';
 import { startApp } from './support/start-app.ts';
 
-/** They need an id that no other endpoint of a single instance returns. */
+/** They need an id that no other example returns. */
 const NEEDS_MORE: ReadonlySet<string> = new Set([
   'fetchAudio',
   'readDeadLetter',
@@ -21,21 +23,36 @@ async function startExamples() {
   });
   await app.readyNodes(1);
   const { body } = await app.post<{ job_id: string }>('/v1/translate', exampleOf('translate').example?.body);
+  return { execute: (endpoint: HttpEndpoint) => execute(app.url, endpoint, { id: body.job_id }) };
+}
 
-  async function execute({ method, path, params, query, body: schema, example }: HttpEndpoint) {
-    const ids = params === undefined ? {} : (example?.params ?? { id: body.job_id });
-    const target = Object.entries(ids).reduce((url, [name, id]) => url.replace(`:${name}`, id), path);
-    const search = new URLSearchParams();
-    const fields = query === undefined ? {} : (example?.query ?? {});
-    for (const [name, value] of Object.entries(fields)) search.set(name, String(value));
-    return fetch(`${app.url}${target}?${search}`, {
-      method,
-      ...(schema === undefined
-        ? {}
-        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(example?.body) }),
-    });
+async function execute(
+  url: string,
+  { method, path, params, query, body: schema, example }: HttpEndpoint,
+  made: Readonly<Record<string, string>> = {},
+  token?: string,
+) {
+  const ids = params === undefined ? {} : (example?.params ?? made);
+  const target = Object.entries(ids).reduce((to, [name, id]) => to.replace(`:${name}`, id), path);
+  const search = new URLSearchParams();
+  const fields = query === undefined ? {} : (example?.query ?? {});
+  for (const [name, value] of Object.entries(fields)) search.set(name, String(value));
+  return fetch(`${url}${target}?${search}`, {
+    method,
+    headers: {
+      ...(schema !== undefined && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    ...(schema !== undefined && { body: JSON.stringify(example?.body) }),
+  });
+}
+
+async function expectSuccess(endpoint: HttpEndpoint, response: Response): Promise<void> {
+  const text = await response.text();
+  expect(response.status, `${endpoint.method} ${endpoint.path}: ${text.slice(0, 300)}`).toBe(200);
+  if (endpoint.reply !== undefined && endpoint.isStream !== true) {
+    expect(validator(endpoint.reply)(JSON.parse(text)), endpoint.path).toMatchObject({ ok: true });
   }
-  return { execute };
 }
 
 function exampleOf(operationId: string): HttpEndpoint {
@@ -64,11 +81,37 @@ describe('OpenAPI', () => {
         const reply = await execute(endpoint);
         return endpoint.operationId !== 'readStats' || reply.status === 200 ? reply : undefined;
       });
-      const text = await response.text();
-      expect(response.status, `${endpoint.method} ${endpoint.path}: ${text.slice(0, 300)}`).toBe(200);
-      if (endpoint.reply !== undefined && endpoint.isStream !== true) {
-        expect(validator(endpoint.reply)(JSON.parse(text)), endpoint.path).toMatchObject({ ok: true });
-      }
+      await expectSuccess(endpoint, response);
+    }
+  });
+
+  it('the example of fetchAudio succeeds with the reference of a running job', async () => {
+    const app = await startApp({ 'scheduler.audio.inline_max_bytes': 0 });
+    const held = holdJobs();
+    await joinSdkNode({ url: app.nodeUrl, onJob: held.onJob });
+    await app.readyNodes(1);
+    await app.dispatch();
+    const { url = '', token } = (await held.job()).audio_ref ?? {};
+    const ref = url.split('/').at(-1) as string;
+    const endpoint = exampleOf('fetchAudio');
+    await expectSuccess(endpoint, await execute(app.url, endpoint, { ref }, token));
+    held.finish();
+  });
+
+  it('the example of closeSession succeeds with an open session', async () => {
+    const app = await startApp();
+    const session = await openSession({ url: sessionUrl(app) });
+    const endpoint = exampleOf('closeSession');
+    await expectSuccess(endpoint, await execute(app.url, endpoint, { id: session.sessionId() }));
+  });
+
+  it('the examples of dead letters succeed with a dead letter', async () => {
+    const { url, die, get } = await startClusterServer();
+    await die('a', LETTER);
+    const { letters } = (await get('/api/v1/dead-letters')).body;
+    for (const operationId of ['readDeadLetter', 'replayDeadLetter']) {
+      const endpoint = exampleOf(operationId);
+      await expectSuccess(endpoint, await execute(url, endpoint, { id: letters[0].id }));
     }
   });
 

@@ -7,6 +7,7 @@ import { type LoadResult, loadConfig } from '../../../src/config/load-config.ts'
 import { printFinding } from '../../../src/config/origin.ts';
 import type { Config } from '../../../src/config/settings.ts';
 import { eventually } from '../../support/eventually.ts';
+import { expectListed } from '../../support/listed-replies.ts';
 
 export type Settings = Readonly<Record<string, string | number | boolean>>;
 
@@ -114,11 +115,9 @@ export function createClient(url: string): Omit<RunningApp, 'app' | 'log' | 'nod
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') === true;
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: (isJson ? JSON.parse(text) : text) as Body,
-    };
+    const answer = (isJson ? JSON.parse(text) : text) as Body;
+    expectListed(method, path, response.status, answer);
+    return { status: response.status, headers: response.headers, body: answer };
   }
 
   const get = <Body>(path: string, token?: string) => call<Body>('GET', path, undefined, token);

@@ -19,6 +19,7 @@ import { createAudioTokens } from '../../../src/transport/access/audio-tokens.ts
 import { type AccessSettings, createGate } from '../../../src/transport/access/create-gate.ts';
 import { createHttpServer } from '../../../src/transport/http/server/create-http-server.ts';
 import { HTTP_DEFAULTS, type HttpServices } from '../../../src/transport/http/server/http-services.ts';
+import { expectListed } from '../../support/listed-replies.ts';
 import { instanceNamed } from '../../support/test-cluster.ts';
 import { createFakeEngine } from './fake-engine.ts';
 import { createFakeRegistry } from './fake-registry.ts';
@@ -145,11 +146,9 @@ export async function startServer(options: StartOptions = {}) {
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: isJson && text !== '' ? JSON.parse(text) : text,
-    } as Answered;
+    const answer = isJson && text !== '' ? JSON.parse(text) : text;
+    expectListed(method, path, response.status, answer);
+    return { status: response.status, headers: response.headers, body: answer } as Answered;
   }
 
   return {
