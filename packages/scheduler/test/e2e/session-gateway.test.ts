@@ -31,6 +31,7 @@ describe('session_init_ack', () => {
       negotiated_audio_format: 'pcm16',
       negotiated_sample_rate: 16_000,
       negotiated_channel_count: 1,
+      max_message_bytes: 2 * 1024 * 1024,
       resume_token: expect.stringMatching(/^[\w-]{43,}$/),
     });
   });
