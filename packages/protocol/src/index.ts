@@ -119,6 +119,21 @@ export {
   TranslateReply,
   TranslateRequest,
 } from './http/translate.ts';
+export {
+  ConfigReply,
+  FoundNode,
+  FoundSession,
+  JobDetail,
+  JobSpan,
+  LanguageCell,
+  LanguagesReply,
+  ScalingQuery,
+  ScalingReply,
+  SearchQuery,
+  SearchReply,
+  TenantLine,
+  TenantsReply,
+} from './http/watch.ts';
 export { WhoamiReply } from './http/whoami.ts';
 export { DIRECTIONS, type Direction, jsonSchemas } from './json-schemas.ts';
 export { nearest } from './nearest.ts';

@@ -11,7 +11,7 @@ import { systemClock } from '../adapters/system/clock.ts';
 import { createEventLoopProbe } from '../adapters/system/event-loop.ts';
 import { createIdSource } from '../adapters/system/id-source.ts';
 import { nameInstance } from '../cluster/membership/process-name.ts';
-import type { LoadResult } from '../config/load-config.ts';
+import type { LoadResult, Origins } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -54,6 +54,8 @@ export interface AppDeps {
   readonly clock?: Clock | undefined;
   /** Reads the configuration again from its source. */
   readonly reread?: (() => Promise<LoadResult>) | undefined;
+  /** Where each setting came from. Absent: all are shown as defaults. */
+  readonly origins?: Origins | undefined;
   /** The name that its log lines have. Absent: the configured name, or a new one. */
   readonly instanceId?: string | undefined;
 }
@@ -100,6 +102,8 @@ export function createApp(deps: AppDeps): App {
     multiInstance,
   });
   const watching = createWatching({
+    config,
+    origins: deps.origins ?? new Map(),
     clock,
     meter,
     log,
@@ -109,6 +113,7 @@ export function createApp(deps: AppDeps): App {
   });
   const { http, socketServer, phase, gate, changeCredentials } = createServers({
     live: watching,
+    watch: watching,
     tenancy: core.tenancy,
     audit,
     ...tools,

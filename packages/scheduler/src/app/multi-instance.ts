@@ -11,6 +11,7 @@ import { createNodeEvents, recordAttemptOutcome } from '../cluster/nodes/node-ev
 import { createNodeReplica } from '../cluster/nodes/node-replica.ts';
 import { createAskInstances } from '../cluster/operators/ask-instances.ts';
 import { createCloseSession } from '../cluster/operators/close-session.ts';
+import { createGather } from '../cluster/operators/gather.ts';
 import { EVERYTHING } from '../cluster/recovery/failover-replay.ts';
 import { createSessionRelease } from '../cluster/recovery/session-release.ts';
 import { createStoreSteadiness } from '../cluster/recovery/store-steadiness.ts';
@@ -36,6 +37,8 @@ export type MultiInstance = ReturnType<typeof createMultiInstance>;
 
 const OWN_NAME = 'give each its own scheduler.cluster.instance_id, or leave it at "auto"';
 const READY = { isReady: true, reasons: [] };
+/** A person waits: an instance that does not answer in time is named. */
+const GATHER_MS = 1_000;
 const JOINING = { isReady: false, reasons: ['joining'] };
 const STORE_AWAY = { isReady: false, reasons: ['store'] };
 
@@ -177,7 +180,8 @@ export function createMultiInstance(deps: {
       },
     },
   });
-  const ask = createAskInstances({ bus, self: presence.self, living, answerMs: scheduler.ack_timeout_ms });
+  const asking = { bus, self: presence.self, living };
+  const ask = createAskInstances({ ...asking, answerMs: scheduler.ack_timeout_ms });
   const holders = (recentAttempts: Pick<RecentAttempts, 'of'>): RemoteNodes =>
     createHolderForwarding({
       bus,
@@ -216,6 +220,8 @@ export function createMultiInstance(deps: {
     isStoreSteady,
     storeNow: presence.storeNow,
     handling: reader.handling,
+    /** Asks all instances, for people who wait for the answer. */
+    gather: createGather({ ...asking, ask: createAskInstances({ ...asking, answerMs: GATHER_MS }) }),
     /** Figures for operators, by hints: some may be lost. */
     figures: {
       send: hints.figures,

@@ -66,6 +66,7 @@ export function createServers(parts: {
   readonly tenancy: Tenancy;
   readonly cluster: NonNullable<HttpServices['cluster']>;
   readonly live: NonNullable<HttpServices['live']>;
+  readonly watch: NonNullable<HttpServices['watch']>;
   readonly backgroundServices: Pick<BackgroundServices, 'stats' | 'dispatch'>;
   readonly pools: Pick<ConfiguredPools, 'reload' | 'effective'>;
 }) {
@@ -116,6 +117,7 @@ export function createServers(parts: {
     audio: parts.audio,
     cluster: parts.cluster,
     live: parts.live,
+    watch: parts.watch,
     stats: parts.backgroundServices.stats,
     reload: {
       pools: parts.pools.reload,

@@ -1,29 +1,43 @@
 /** Composition root: what the console shows: the history of the figures and the live feed. */
 import type { PrometheusMeter } from '../adapters/prometheus/meter.ts';
 import type { ClusterReader } from '../cluster/operators/cluster-reader.ts';
+import { type Gather, gatherHere } from '../cluster/operators/gather.ts';
+import type { Origins } from '../config/load-config.ts';
+import { listSettings } from '../config/print-config.ts';
+import type { Config } from '../config/settings.ts';
 import { countBits } from '../domain/bits.ts';
-import type { NodeId } from '../domain/ids.ts';
+import { DEFAULT_TENANT, type NodeId } from '../domain/ids.ts';
+import { createRequirements } from '../domain/requirements.ts';
 import { attentionOf } from '../management/stats/attention.ts';
 import { createFiguresService } from '../management/stats/figures-service.ts';
 import { createSampleFigures } from '../management/stats/sample-figures.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
+import { readLanguageMatrix } from '../runtime/explain/read-language-matrix.ts';
 import { poolName } from '../runtime/pools/describe-confinement.ts';
+import { createDemand } from '../transport/http/watch/demand.ts';
 import { createLiveFeed } from '../transport/http/watch/live-feed.ts';
 import { createNodeRows, type NodeOrigin } from '../transport/http/watch/node-rows.ts';
+import { createSearch } from '../transport/http/watch/search.ts';
 import type { Core } from './create-core.ts';
+import { coreServices } from './settings/settings-from-config.ts';
 
 const MINUTE_MS = 60_000;
 /** The state of the instances needs some commands to the store: it is read less often than the figures. */
 const WARNINGS_EVERY_MS = 5_000;
 
 export function createWatching(parts: {
+  readonly config: Config;
+  readonly origins: Origins;
   readonly clock: Clock;
   readonly meter: PrometheusMeter;
   readonly log: Log;
   /** Empty: there is only one instance. */
   readonly instanceId: string;
-  readonly core: Pick<Core, 'fleet' | 'jobs' | 'sessions' | 'registry' | 'recentAttempts' | 'multiInstance'>;
+  readonly core: Pick<
+    Core,
+    'fleet' | 'jobs' | 'sessions' | 'registry' | 'recentAttempts' | 'multiInstance' | 'reader' | 'tenancy'
+  >;
   readonly cluster: Pick<ClusterReader, 'read'>;
 }) {
   const { clock, meter, log, instanceId, core, cluster } = parts;
@@ -98,5 +112,37 @@ export function createWatching(parts: {
   });
   figures.onPoint(() => void feed.sendDelta());
 
-  return { feed, history, start: figures.start, stop: figures.stop };
+  const gather: Gather = multiInstance?.gather ?? gatherHere(instanceId);
+  const require = createRequirements(coreServices(parts.config.scheduler));
+  /** As in sessions: recognition, translation and speech. */
+  const usual = require({ pipeline: { use_asr: true, use_nmt: true, use_tts: true, use_tone: false } });
+
+  return {
+    feed,
+    history,
+    search: createSearch({ clock, fleet, originOf, reader: core.reader, sessions, gather }),
+    demand: createDemand({
+      clock,
+      gather,
+      fleet,
+      tenancy: core.tenancy,
+      readPressure: jobs.pressure,
+      readMatrix: () =>
+        readLanguageMatrix(fleet, (source, target) => ({
+          tenantId: DEFAULT_TENANT,
+          sessionId: DEFAULT_TENANT,
+          directions: [{ source, target }],
+          isSourceAuto: false,
+          isPairUnknown: false,
+          ...usual,
+          isAudioByReference: false,
+          needsPublicNode: true,
+          isStrict: false,
+        })),
+      sessionsByTenant: sessions.byTenant,
+    }),
+    settings: () => listSettings(parts.config, parts.origins),
+    start: figures.start,
+    stop: figures.stop,
+  };
 }

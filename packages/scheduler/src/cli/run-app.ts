@@ -10,7 +10,7 @@ import { createSleepCountingClock } from '../adapters/system/sleep-counting-cloc
 import { type App, createApp } from '../app/create-app.ts';
 import { openSharedStore, type SharedStore } from '../app/redis-store.ts';
 import { nameInstance } from '../cluster/membership/process-name.ts';
-import type { LoadResult } from '../config/load-config.ts';
+import type { LoadResult, Origins } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import { type CommandIo, interruption } from './command-io.ts';
 
@@ -22,6 +22,8 @@ export interface Listening {
 export interface RunOptions {
   /** Reads the configuration again, after SIGHUP or an operator's request. */
   readonly reread: () => Promise<LoadResult>;
+  /** Where each setting came from. */
+  readonly origins: Origins;
   /** Runs once the server listens; its promise is awaited after the scheduler has stopped. */
   readonly meanwhile?: (listening: Listening) => Promise<() => Promise<void>>;
 }
@@ -29,7 +31,7 @@ export interface RunOptions {
 export async function runApp(
   config: Config,
   io: CommandIo,
-  { reread, meanwhile }: RunOptions,
+  { reread, origins, meanwhile }: RunOptions,
 ): Promise<number> {
   const { instance_id: configured } = config.scheduler.cluster;
   const instanceId = nameInstance(configured, { hostname: hostname(), newName: randomUUID });
@@ -53,7 +55,7 @@ export async function runApp(
     stopListening?.();
     return 1;
   }
-  app = createApp({ config, log, clock, shared, reread, instanceId });
+  app = createApp({ config, log, clock, shared, reread, origins, instanceId });
   if (isReloadDue) void app.reload();
   let address: AddressInfo;
   try {

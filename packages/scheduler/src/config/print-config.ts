@@ -31,6 +31,14 @@ export function printConfig(config: Config, origins: Origins): string {
     .join('');
 }
 
+/** The same with what each setting means, for the console. */
+export const listSettings = (config: Config, origins: Origins) =>
+  Object.entries(configToJson(config, origins)).map(([key, printed]) => ({
+    key,
+    ...printed,
+    doc: settingsByKey.get(key)?.doc ?? '',
+  }));
+
 /** The same for programs. */
 export const configToJson = (config: Config, origins: Origins): Readonly<Record<string, PrintedSetting>> =>
   Object.fromEntries(

@@ -34,10 +34,16 @@ export interface JobFilter {
   /** The node that has or had it last. */
   readonly nodeId?: NodeId;
   readonly sessionId?: SessionId;
+  /** The beginning of one of its ids: job, request, trace, session, tenant or node. */
+  readonly anyId?: string;
 }
 
 /** The part of a record that filters read. */
-export type ListedJob = Pick<JobRecord, 'tenantId' | 'sessionId' | 'fence' | 'intent'> & ReasonedJob;
+export type ListedJob = Pick<
+  JobRecord,
+  'jobId' | 'requestId' | 'tenantId' | 'sessionId' | 'fence' | 'intent'
+> &
+  ReasonedJob & { readonly spec: Pick<JobRecord['spec'], 'traceId'> };
 
 export const isListed = (job: ListedJob, filter: JobFilter): boolean =>
   (filter.tenantId === undefined || job.tenantId === filter.tenantId) &&
@@ -45,4 +51,15 @@ export const isListed = (job: ListedJob, filter: JobFilter): boolean =>
   (filter.outcome === undefined || jobOutcome(job) === filter.outcome) &&
   (filter.reason === undefined || jobReason(job) === filter.reason) &&
   (filter.nodeId === undefined || (job.fence ?? job.intent)?.nodeId === filter.nodeId) &&
-  (filter.sessionId === undefined || job.sessionId === filter.sessionId);
+  (filter.sessionId === undefined || job.sessionId === filter.sessionId) &&
+  (filter.anyId === undefined || hasId(job, filter.anyId));
+
+const hasId = (job: ListedJob, beginning: string): boolean =>
+  [
+    job.jobId,
+    job.requestId,
+    job.spec.traceId,
+    job.sessionId,
+    job.tenantId,
+    (job.fence ?? job.intent)?.nodeId,
+  ].some((each) => each?.startsWith(beginning) === true);

@@ -32,6 +32,8 @@ export interface Tenancy {
   of(tenantId: TenantId): TenantTerms;
   /** The share of a limit that this instance grants; changes as instances come and go. */
   share(limit: number): number;
+  /** Tenants with terms of their own. */
+  readonly named: readonly TenantId[];
   /** Instances that share the limits. */
   instances(): number;
   /** Jobs and sessions are counted by tenant only if some tenant has a limit for them. */
@@ -55,6 +57,7 @@ export function createTenancy(
   const all = [others, ...named.values()];
   return {
     of: (tenantId) => named.get(tenantId) ?? others,
+    named: [...named.keys()],
     share: (limit) => shareOf(limit, instances()),
     instances,
     capsJobs: all.some(({ maxInflightJobs }) => Number.isFinite(maxInflightJobs)),
@@ -75,6 +78,7 @@ export function equalTenancy(terms: Partial<TenantTerms> = {}): Tenancy {
   };
   return {
     of: () => all,
+    named: [],
     share: (limit) => limit,
     instances: () => 1,
     capsJobs: all.maxInflightJobs !== Number.POSITIVE_INFINITY,

@@ -29,6 +29,8 @@ import { createInFlightJobs } from './in-flight-jobs.ts';
 import type { JobService, SharedDriving } from './job-service.ts';
 import { createPoolWatch } from './pools/pool-watch.ts';
 import { createInflightCaps } from './queue/inflight-caps.ts';
+import { type Pressure, readPressure } from './queue/read-pressure.ts';
+import { createRecentRefusals, noteRefusals } from './queue/recent-refusals.ts';
 import { createRetryBudget } from './queue/retry-budget.ts';
 import { createWaitingQueue } from './queue/waiting-queue.ts';
 import { NO_EXCLUSIONS } from './select/select.ts';
@@ -55,6 +57,8 @@ export interface RunningJobService extends JobService, SharedDriving {
   readonly explain: Explain;
   inFlight(): number;
   waiting(): number;
+  /** Jobs by language pair and tenant, counted some at a time. */
+  pressure(): Generator<void, Pressure>;
   /** How long the oldest waiting job has waited; 0 without any. */
   oldestWaitMs(): number;
   /** For each reason, some of the nodes it excluded last. */
@@ -127,6 +131,7 @@ export function createJobService(
     drops: 0,
   };
 
+  const refusals = createRecentRefusals({ clock });
   const settleJob = createSettleJob(engine);
   // Timeouts abandon attempts, and abandoning one sends the next: a cycle among the parts.
   let retryOrFail: RetryOrFail;
@@ -172,7 +177,7 @@ export function createJobService(
   }
 
   return {
-    dispatch,
+    dispatch: noteRefusals(dispatch, refusals),
     explain: createExplainer(engine),
     ...nodeReports,
     ...nodeLoss,
@@ -217,6 +222,7 @@ export function createJobService(
 
     inFlight: () => engine.inFlightJobs.size(),
     waiting: () => queue.size(),
+    pressure: () => readPressure(engine, refusals),
     oldestWaitMs() {
       let oldest = clock.now();
       for (const [first] of queue.lines()) oldest = Math.min(oldest, first?.since ?? oldest);

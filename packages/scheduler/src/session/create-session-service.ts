@@ -10,6 +10,7 @@ import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { SlowWatch } from '../ports/slow-watch.ts';
 import type { Tracer } from '../ports/tracer.ts';
+import { summarize } from './connection/session-summary.ts';
 import { createSessionTable } from './connection/session-table.ts';
 import { createTenantSessionCaps } from './connection/tenant-session-caps.ts';
 import type { SessionEffect, SessionEvent } from './event.ts';
@@ -22,6 +23,7 @@ import { createDispatchWithRetry } from './outcomes/dispatch-with-retry.ts';
 import { createJobWatch } from './outcomes/job-watch.ts';
 import type { SessionLink } from './output.ts';
 import { createSession, type Opening, type Session, type Utterance, understands } from './session.ts';
+import { createSessionLog } from './session-log.ts';
 import type { Elsewhere, JobDispatcher, Opened, SessionService } from './session-service.ts';
 import { createSessionTraces } from './session-traces.ts';
 import type { Pools } from './speech/preferred-pool.ts';
@@ -73,6 +75,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     queueShare: () => (settings.maxWaiting === 0 ? 0 : deps.jobs.waiting() / settings.maxWaiting),
   };
   const traces = deps.tracer && createSessionTraces({ tracer: deps.tracer, clock });
+  const sessionLog = createSessionLog();
   const post = createEventQueue({ clock, slow: deps.slow, handle, onEmptied });
   const dispatching = new Set<Utterance>();
   const dispatcher = createDispatchWithRetry({ ...deps, retryForMs: settings.pendingTimeoutMs });
@@ -97,7 +100,8 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
 
   function handle(session: Session, event: SessionEvent, at: number): void {
     const before = sessionTable.countedState(session);
-    runAll(session, stepSession(session, event, at, tools));
+    sessionLog.noteEvent(session, event, at);
+    runAll(session, stepSession(session, event, at, tools), at);
     sessionTable.recount(session, before);
     // For an ended session, the code that ended it writes the last state.
     if (session.unsaved !== 'nothing' && session.phase !== 'ended') saver?.schedule(session);
@@ -109,8 +113,9 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   }
 
   /** A failed effect must not stop the others: an utterance would be accepted and never dispatched. */
-  function runAll(session: Session, effects: readonly SessionEffect[]): void {
+  function runAll(session: Session, effects: readonly SessionEffect[], at: number): void {
     for (const effect of effects) {
+      sessionLog.noteEffect(session, effect, at);
       try {
         run(session, effect);
       } catch (fault) {
@@ -296,6 +301,15 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       const session = sessions.get(sessionId);
       if (session !== undefined) post(session, { kind: 'close_ordered' });
       return session !== undefined;
+    },
+    byTenant() {
+      const counts = new Map<string, number>();
+      for (const { tenantId } of sessions.values()) counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
+      return counts;
+    },
+    describe(sessionId) {
+      const session = sessions.get(sessionId);
+      return { session: session && summarize(session), events: sessionLog.of(sessionId) };
     },
     languageUses: sessionTable.languageUses,
     capRefusal: sessionTable.capRefusal,

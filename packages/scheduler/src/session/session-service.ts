@@ -11,6 +11,7 @@ import type { LanguageUses } from './connection/language-use.ts';
 import type { ClientEvent } from './event.ts';
 import type { SessionLink } from './output.ts';
 import type { Opening, Session } from './session.ts';
+import type { LoggedEvent } from './session-log.ts';
 
 /** The part of the job engine that sessions use. */
 export interface JobDispatcher {
@@ -74,6 +75,13 @@ export interface SessionView {
   readonly expiresAt: number | undefined;
 }
 
+export interface DescribedSession {
+  /** Absent: it is not on this instance. */
+  readonly session?: SessionView | undefined;
+  /** Oldest first. */
+  readonly events: readonly LoggedEvent[];
+}
+
 /** The last page has no cursor. */
 export interface SessionPage {
   readonly sessions: readonly SessionView[];
@@ -112,6 +120,10 @@ export interface SessionService {
   isFull(): boolean;
   /** Why this tenant may open no further session now, if its own cap is the reason. */
   capRefusal(tenantId: TenantId): SessionsFull | undefined;
+  /** Open sessions of each tenant. */
+  byTenant(): ReadonlyMap<TenantId, number>;
+  /** A session, or what is remembered of it. */
+  describe(sessionId: SessionId): DescribedSession;
   /** Of connected sessions. */
   languageUses(): LanguageUses;
   counts(): { sessions: number; connected: number; watched: number; resultBytes: number };

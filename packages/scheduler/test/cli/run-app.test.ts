@@ -25,6 +25,7 @@ function run({ isSignalledEarly = false } = {}) {
       },
     },
     {
+      origins: new Map(),
       reread: async () => {
         reads += 1;
         return { kind: 'ok', config: CONFIG, origins: new Map(), warnings: [] };

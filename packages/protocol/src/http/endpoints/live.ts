@@ -1,5 +1,16 @@
 /** Endpoints of the console: the live feed and what its pages read. */
 import { HistoryQuery, HistoryReply, LiveQuery, LiveSnapshot } from '../live.ts';
+import { JobPath } from '../path.ts';
+import {
+  ConfigReply,
+  JobDetail,
+  LanguagesReply,
+  ScalingQuery,
+  ScalingReply,
+  SearchQuery,
+  SearchReply,
+  TenantsReply,
+} from '../watch.ts';
 import type { HttpEndpoint } from './endpoint.ts';
 
 export const LIVE_ENDPOINTS: readonly HttpEndpoint[] = [
@@ -30,5 +41,79 @@ export const LIVE_ENDPOINTS: readonly HttpEndpoint[] = [
     reply: HistoryReply,
     errors: [],
     example: { query: { step: 1 } },
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/search',
+    operationId: 'search',
+    tag: 'operators',
+    roles: ['viewer'],
+    summary:
+      'Search jobs, sessions and nodes of all instances; names the instances that did not answer within a second',
+    extension: true,
+    query: SearchQuery,
+    reply: SearchReply,
+    errors: ['SCHEDULER_DEPENDENCY_DOWN'],
+    example: { query: { q: 'room', limit: 10 } },
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/jobs/:id',
+    operationId: 'describeJob',
+    tag: 'operators',
+    roles: ['viewer'],
+    summary:
+      'Read a job with its attempts and stages on one time axis, and how an equal job would be placed now',
+    extension: true,
+    params: JobPath,
+    reply: JobDetail,
+    errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/languages',
+    operationId: 'listLanguages',
+    tag: 'operators',
+    roles: ['viewer'],
+    summary:
+      'List the directions of translation: nodes, slots, waiting and refused jobs, the expected wait, and what one more node would change',
+    extension: true,
+    reply: LanguagesReply,
+    errors: [],
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/tenants',
+    operationId: 'listTenants',
+    tag: 'operators',
+    roles: ['viewer'],
+    summary: 'List tenants: their limits, use, waiting and refused jobs on all instances',
+    extension: true,
+    reply: TenantsReply,
+    errors: [],
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/scaling',
+    operationId: 'readScaling',
+    tag: 'operators',
+    roles: ['viewer'],
+    summary: 'Estimate how many nodes the present load needs',
+    extension: true,
+    query: ScalingQuery,
+    reply: ScalingReply,
+    errors: [],
+    example: { query: { target_wait_ms: 100 } },
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/config',
+    operationId: 'readConfig',
+    tag: 'operators',
+    roles: ['operator'],
+    summary: 'Read the configuration of this instance: every setting in effect and where it came from',
+    extension: true,
+    reply: ConfigReply,
+    errors: [],
   },
 ];

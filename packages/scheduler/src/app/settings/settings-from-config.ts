@@ -26,7 +26,7 @@ const CONNECTION_HEADROOM = 1_000;
 /** Long enough for a node that inspects its hardware first. A legacy node tries to connect only twice. */
 const REGISTRATION_DEADLINE_MS = 60_000;
 
-const coreServices = ({ core_services: core }: Config['scheduler']): CoreServices => ({
+export const coreServices = ({ core_services: core }: Config['scheduler']): CoreServices => ({
   asr: core.asr_service_id,
   nmt: core.nmt_service_id,
   tts: core.tts_service_id,

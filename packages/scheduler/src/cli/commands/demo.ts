@@ -34,6 +34,7 @@ export async function runDemo(argv: readonly string[], io: CommandIo): Promise<n
   const { onReload: _, ...terminal } = io;
   return runApp(quiet(config, ready.origins), terminal, {
     reread: ready.reread,
+    origins: ready.origins,
     meanwhile: (listening) => attachFleet(listening, io, token),
   });
 }

@@ -75,11 +75,13 @@ const load = (settings: Settings, toml: string): LoadResult =>
     ),
   });
 
-export function configOf(settings: Settings, toml = ''): Config {
+function loadValid(settings: Settings, toml = '') {
   const loaded = load(settings, toml);
   if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(printFinding).join('\n'));
-  return loaded.config;
+  return loaded;
 }
+
+export const configOf = (settings: Settings, toml?: string): Config => loadValid(settings, toml).config;
 
 /** `file`: the content of the configuration file, read again each time. */
 export async function startApp(
@@ -88,8 +90,10 @@ export async function startApp(
   file?: () => string,
 ): Promise<RunningApp> {
   const log: string[] = [];
+  const { config, origins } = loadValid(settings, toml);
   const app = createApp({
-    config: configOf(settings, toml),
+    config,
+    origins,
     log: createLog('debug', { destination: { write: (line) => log.push(line) } }),
     reread: file && (async () => load(settings, file())),
   });

@@ -22,6 +22,7 @@ import { addStatsRoute } from '../routes/stats-route.ts';
 import { addTranslateRoute } from '../routes/translate-route.ts';
 import { addWhoamiRoute } from '../routes/whoami-route.ts';
 import { addLiveRoutes } from '../watch/live-routes.ts';
+import { addWatchRoutes } from '../watch/watch-routes.ts';
 import { stripBasePath, stripUpgrades } from './base-path.ts';
 import { createConnectionCloser } from './close-connections.ts';
 import { addConsole } from './console.ts';
@@ -122,6 +123,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     if (services.cluster !== undefined) addClusterRoutes(routes, services, services.cluster);
     if (services.live !== undefined) addLiveRoutes(routes, services, services.live, waits);
     if (services.reload !== undefined) addReloadRoutes(routes, services.reload);
+    if (services.watch !== undefined) addWatchRoutes(routes, services, services.watch);
     if (services.stats !== undefined) addStatsRoute(routes, services, services.stats);
     if (services.explainServices !== undefined) addExplainRoutes(routes, services, services.explainServices);
     addHealthRoutes(routes, services);

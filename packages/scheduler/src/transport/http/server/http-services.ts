@@ -29,6 +29,7 @@ import type { NodeCounts } from '../views/cluster-page-view.ts';
 import type { MeasuredFacts } from '../views/metrics-view.ts';
 import type { RemoteNodes } from '../views/remote-nodes.ts';
 import type { LiveServices } from '../watch/live-routes.ts';
+import type { WatchServices } from '../watch/watch-routes.ts';
 
 /** As a reason: the instance finishes its work and accepts no more. */
 export const DRAINING = 'draining';
@@ -136,6 +137,8 @@ export interface HttpServices {
   readonly cluster?: { readonly reader: ClusterReader; readonly deadLetters: DeadLetterService };
   /** Absent: there is no live feed. */
   readonly live?: LiveServices;
+  /** Absent: the pages of the console have nothing to read. */
+  readonly watch?: WatchServices;
   /** Absent: decisions are not explained. */
   readonly explainServices?: ExplainServices;
   /** Absent: nothing can be reloaded over HTTP. `all`: pools and credentials. */

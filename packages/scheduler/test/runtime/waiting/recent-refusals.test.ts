@@ -1,0 +1,35 @@
+/** Refusals of the last ten minutes, by pair and tenant. */
+import { describe, expect, it } from 'vitest';
+import { createRecentRefusals } from '../../../src/runtime/queue/recent-refusals.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('recent refusals', () => {
+  it('are counted by pair and by tenant and code, for ten minutes', async () => {
+    const clock = createManualClock();
+    const refusals = createRecentRefusals({ clock });
+    const note = (code: string) => refusals.note({ tenantId: 'acme', source: 'en', target: 'zh', code });
+    note('NO_CAPABLE_NODE');
+    await clock.advance(9 * MINUTE_MS);
+    note('RATE_LIMITED');
+    note('RATE_LIMITED');
+    expect(refusals.pairs()).toEqual([{ source: 'en', target: 'zh', count: 3 }]);
+    expect(refusals.tenants()).toEqual([
+      { tenantId: 'acme', codes: { NO_CAPABLE_NODE: 1, RATE_LIMITED: 2 } },
+    ]);
+    await clock.advance(2 * MINUTE_MS);
+    expect(refusals.pairs()).toEqual([{ source: 'en', target: 'zh', count: 2 }]);
+    await clock.advance(10 * MINUTE_MS);
+    expect([refusals.pairs(), refusals.tenants()]).toEqual([[], []]);
+  });
+
+  it('I11: invented languages and tenants do not fill the memory', () => {
+    const refusals = createRecentRefusals({ clock: createManualClock() });
+    for (let at = 0; at < 5_000; at += 1)
+      refusals.note({ tenantId: `t${at}`, source: `s${at}`, target: 'zh', code: 'NO_CAPABLE_NODE' });
+    refusals.note({ tenantId: 't0', source: 's0', target: 'zh', code: 'NO_CAPABLE_NODE' });
+    expect([refusals.pairs().length, refusals.tenants().length]).toEqual([1_000, 1_000]);
+    expect(refusals.pairs()[0]?.count).toBe(2);
+  });
+});
