@@ -146,6 +146,10 @@ describe('explaining costs the hot path nothing', () => {
     const outside = users
       .map(({ path }) => path)
       .filter((path) => !path.includes('/explain/') && !path.includes('/transport/http/'));
-    expect(outside.sort()).toEqual([`${src}/app/servers.ts`, `${src}/runtime/create-job-service.ts`]);
+    expect(outside.sort()).toEqual([
+      `${src}/app/servers.ts`,
+      `${src}/app/watching.ts`,
+      `${src}/runtime/create-job-service.ts`,
+    ]);
   });
 });
