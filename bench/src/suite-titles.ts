@@ -11,6 +11,7 @@ export const SUITE_TITLES = {
   'redis-cost': 'commands of jobs and nodes to Redis, and the keys they leave',
   reserve: 'how often the first node tried has a slot, with three instances',
   stats: 'dispatch beside a dashboard that polls all the time',
+  live: 'people who watch the live feed, and the memory of its history',
   hub: 'dispatch without the ModelHub, and the cost of refreshing',
   fairness: 'how long one tenant waits while another floods',
 } as const;

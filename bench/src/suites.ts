@@ -5,6 +5,7 @@ import { fairness } from './fairness.ts';
 import { heartbeats } from './heartbeats.ts';
 import { http } from './http.ts';
 import { hub } from './hub.ts';
+import { live } from './live.ts';
 import type { Figure } from './measure.ts';
 import { memory } from './memory.ts';
 import { redis } from './redis.ts';
@@ -74,6 +75,12 @@ export const SUITES: Readonly<Record<SuiteName, RunSuite>> = {
     reserve(isQuick ? { serviceMs: 400, forMs: 400 } : { serviceMs: 1_000, forMs: rounds * 3_000 }),
   stats: (rounds, isQuick) =>
     stats({ rounds, roundMs: isQuick ? 500 : 5_000, idleNodes: isQuick ? 200 : 5_000 }),
+  live: (rounds, isQuick) =>
+    live(
+      isQuick
+        ? { rounds, roundMs: 1_500, idleNodes: 200, viewers: 5 }
+        : { rounds, roundMs: 5_000, idleNodes: 1_000, viewers: 50 },
+    ),
   hub: (rounds, isQuick) => hub({ rounds, roundMs: isQuick ? 500 : 5_000 }),
   fairness: (rounds, isQuick) => fairness({ rounds, forMs: isQuick ? 400 : 8_000 }),
 };

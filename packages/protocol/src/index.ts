@@ -120,6 +120,7 @@ export {
   TranslateRequest,
 } from './http/translate.ts';
 export {
+  ClientReport,
   ConfigReply,
   FoundNode,
   FoundSession,
@@ -127,10 +128,16 @@ export {
   JobSpan,
   LanguageCell,
   LanguagesReply,
+  REPORT_KINDS,
+  ReportReply,
+  ReportRequest,
   ScalingQuery,
   ScalingReply,
   SearchQuery,
   SearchReply,
+  SessionDetail,
+  SessionLogEntry,
+  SessionUtterance,
   TenantLine,
   TenantsReply,
 } from './http/watch.ts';
@@ -177,6 +184,7 @@ export {
 } from './session/messages.ts';
 export {
   ClientHeartbeat,
+  ClientStats,
   ServerDraining,
   ServerHeartbeat,
   SessionClose,

@@ -1,6 +1,7 @@
 /** What the pages of the console read beside the live feed: searches, one job, languages, tenants and the configuration. */
 import { type Static, Type } from 'typebox';
 import {
+  anyOf,
   anything,
   count,
   flag,
@@ -12,11 +13,12 @@ import {
   oneOf,
   optional,
   quantity,
+  speech,
   text,
 } from '../shared/bounded.ts';
 import { nodeStatus } from '../shared/node-status.ts';
 import { ExplainReply } from './explain.ts';
-import { JobView } from './job.ts';
+import { JobView, jobSummary } from './job.ts';
 import { JobSummary, SessionView } from './operators.ts';
 
 const instances = (description: string) => list(label('Instance'), 1_000, description);
@@ -96,11 +98,39 @@ export const JobSpan = Type.Object(
 );
 export type JobSpan = Static<typeof JobSpan>;
 
+export const REPORT_KINDS = ['bad_translation'] as const;
+
+export const ClientReport = Type.Object(
+  {
+    at_ms: quantity('When it arrived (epoch ms)'),
+    kind: label('What it is about'),
+    note: optional(speech(text('What the person wrote', 500))),
+  },
+  { title: 'ClientReport', description: 'A report about a translation' },
+);
+export type ClientReport = Static<typeof ClientReport>;
+
+export const ReportRequest = Type.Object(
+  {
+    kind: oneOf([...REPORT_KINDS], 'bad_translation: the translation is wrong or missing'),
+    note: optional(text('What is wrong; shown to operators only', 500)),
+  },
+  { title: 'ReportRequest', description: 'A report about the translation of a job' },
+);
+export type ReportRequest = Static<typeof ReportRequest>;
+
+export const ReportReply = Type.Object(
+  { ok: Type.Literal(true), kept: flag('False: the job has enough reports') },
+  { title: 'ReportReply', description: 'The report has arrived' },
+);
+export type ReportReply = Static<typeof ReportReply>;
+
 export const JobDetail = Type.Object(
   {
     job: JobView,
     spans: list(JobSpan, 1_000, 'On one time axis, by their beginning'),
     choice: optional(ExplainReply),
+    reports: list(ClientReport, 1_000, 'What clients reported in the last hour, oldest first'),
   },
   {
     title: 'JobDetail',
@@ -108,6 +138,58 @@ export const JobDetail = Type.Object(
   },
 );
 export type JobDetail = Static<typeof JobDetail>;
+
+export const SessionLogEntry = Type.Object(
+  {
+    at_ms: quantity('When (epoch ms)'),
+    kind: anyOf(
+      [
+        'opened',
+        'resumed',
+        'disconnected',
+        'accepted',
+        'partial',
+        'delivered',
+        'missing',
+        'playback_started',
+        'playback_ended',
+        'backpressure',
+        'closed',
+      ],
+      'What happened; partial: the first recognised text; missing: an outcome without translation',
+    ),
+    utterance_index: optional(count('Utterance')),
+    job_id: optional(id('Job')),
+    detail: optional(label('A code or an id, such as why an outcome is missing')),
+  },
+  { title: 'SessionLogEntry', description: 'Something that happened in a session' },
+);
+export type SessionLogEntry = Static<typeof SessionLogEntry>;
+
+export const SessionUtterance = Type.Object(
+  {
+    ...jobSummary,
+    spans: list(JobSpan, 1_000, 'Where its time went'),
+    has_audio: flag('There is a spoken translation: GET /v1/job/:id/audio'),
+    text_asr: optional(speech(text('Recognised text'))),
+    text_translated: optional(speech(text('Translated text'))),
+  },
+  { title: 'SessionUtterance', description: 'An utterance of a session' },
+);
+export type SessionUtterance = Static<typeof SessionUtterance>;
+
+export const SessionDetail = Type.Object(
+  {
+    session_id: id('Session'),
+    instance_id: optional(label('Instance that has it; absent: it has ended')),
+    session: optional(SessionView),
+    events: list(SessionLogEntry, 500, 'Oldest first; instances remember the newest ones until they restart'),
+    utterances: list(SessionUtterance, 50, 'Its last ones, oldest first'),
+    ...answerers,
+  },
+  { title: 'SessionDetail', description: 'A session as a conversation' },
+);
+export type SessionDetail = Static<typeof SessionDetail>;
 
 export const LanguageCell = Type.Object(
   {

@@ -1,5 +1,5 @@
 /** The beginning, heartbeats and end of a session. */
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { AudioFormat, SampleRate } from '../shared/audio.ts';
 import {
   count,
@@ -11,6 +11,7 @@ import {
   list,
   measure,
   optional,
+  quantity,
   text,
   traceId,
 } from '../shared/bounded.ts';
@@ -101,12 +102,29 @@ export const ServerHeartbeat = message('server_heartbeat', 'Answer to client_hea
 });
 export type ServerHeartbeat = Static<typeof ServerHeartbeat>;
 
+const fewMillions = { maximum: 1_000_000 };
+
+export const ClientStats = Type.Object(
+  {
+    results: optional(count('Translations that arrived', fewMillions)),
+    missing: optional(count('Utterances without a translation', fewMillions)),
+    resumes: optional(count('Times the session continued on a new connection', fewMillions)),
+    latency_p50_ms: optional(
+      quantity('Median from the end of an utterance to its translation', { maximum: 3_600_000 }),
+    ),
+    latency_p99_ms: optional(quantity('99th percentile of it', { maximum: 3_600_000 })),
+  },
+  { title: 'ClientStats', description: 'What the client measured; only counted in metrics' },
+);
+export type ClientStats = Static<typeof ClientStats>;
+
 export const SessionClose = message(
   'session_close',
   'Ends the session; received audio is still translated, and session_close_ack follows the last outcome',
   {
     session_id: id('Session'),
     reason: text('Why', 4096),
+    stats: extension(ClientStats),
   },
 );
 export type SessionClose = Static<typeof SessionClose>;

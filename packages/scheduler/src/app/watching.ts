@@ -9,6 +9,7 @@ import { countBits } from '../domain/bits.ts';
 import { DEFAULT_TENANT, type NodeId } from '../domain/ids.ts';
 import { createRequirements } from '../domain/requirements.ts';
 import { attentionOf } from '../management/stats/attention.ts';
+import { createClientReports } from '../management/stats/client-reports.ts';
 import { createFiguresService } from '../management/stats/figures-service.ts';
 import { createSampleFigures } from '../management/stats/sample-figures.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -19,6 +20,7 @@ import { createDemand } from '../transport/http/watch/demand.ts';
 import { createLiveFeed } from '../transport/http/watch/live-feed.ts';
 import { createNodeRows, type NodeOrigin } from '../transport/http/watch/node-rows.ts';
 import { createSearch } from '../transport/http/watch/search.ts';
+import { createSessionPage } from '../transport/http/watch/session-page.ts';
 import type { Core } from './create-core.ts';
 import { coreServices } from './settings/settings-from-config.ts';
 
@@ -141,6 +143,9 @@ export function createWatching(parts: {
         })),
       sessionsByTenant: sessions.byTenant,
     }),
+    sessionPage: createSessionPage({ gather, sessions, reader: core.reader }),
+    reports: createClientReports({ clock, meter }),
+    gather,
     settings: () => listSettings(parts.config, parts.origins),
     start: figures.start,
     stop: figures.stop,

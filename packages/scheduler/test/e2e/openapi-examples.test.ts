@@ -13,6 +13,7 @@ const NEEDS_MORE: ReadonlySet<string> = new Set([
   'readDeadLetter',
   'replayDeadLetter',
   'closeSession',
+  'describeSession',
 ]);
 
 async function startExamples() {

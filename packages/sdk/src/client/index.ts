@@ -33,3 +33,4 @@ export {
   type Speech,
   type UtteranceOptions,
 } from './session-options.ts';
+export type { LatencyFigures, LatencyPart, SessionStats } from './session-stats.ts';

@@ -11,6 +11,7 @@ import type { Session, SessionState } from './session.ts';
 import type { SessionEnd, SessionEvent } from './session-events.ts';
 import { sessionInit } from './session-messages.ts';
 import { readOptions, type SessionOptions } from './session-options.ts';
+import { createStatsCollector, reportOf } from './session-stats.ts';
 import { toSessionEvent } from './to-session-event.ts';
 
 /** Delay before audio is sent again that the scheduler refused for lack of space. */
@@ -21,7 +22,11 @@ export function openSession(options: SessionOptions): Session {
   const settings = readOptions(options);
   const { clock, limits, timings } = settings;
   const listeners = createListeners(settings.onListenerError);
-  const { emit } = listeners;
+  const stats = createStatsCollector();
+  const emit = (event: SessionEvent): void => {
+    stats.note(event, clock.now());
+    listeners.emit(event);
+  };
   const outbox = createOutbox(limits, settings.newRequestId);
   let state: SessionState = 'connecting';
   let end: SessionEnd | undefined;
@@ -181,7 +186,12 @@ export function openSession(options: SessionOptions): Session {
     if (state !== 'closing' || hasSentClose) return;
     hasSentClose = true;
     receipts.flush();
-    link.send({ type: 'session_close', session_id: sessionId(), reason: closeReason });
+    link.send({
+      type: 'session_close',
+      session_id: sessionId(),
+      reason: closeReason,
+      stats: settings.reportStats ? reportOf(stats.read()) : undefined,
+    });
   }
 
   function close(reason: string): void {
@@ -234,6 +244,7 @@ export function openSession(options: SessionOptions): Session {
     endUtterance() {
       if (isOver()) return undefined;
       const requestId = outbox.endUtterance();
+      if (requestId !== undefined) stats.ended(requestId, clock.now());
       sender.pump();
       return requestId;
     },
@@ -243,8 +254,10 @@ export function openSession(options: SessionOptions): Session {
       if (isOver()) return undefined;
       const requestId = how.requestId ?? settings.newRequestId();
       const isTaken = outbox.addUtterance(requestId, bytes, how);
-      if (isTaken) sender.pump();
-      else refuse(bytes);
+      if (isTaken) {
+        stats.ended(requestId, clock.now());
+        sender.pump();
+      } else refuse(bytes);
       return isTaken ? requestId : undefined;
     },
     playbackStarted: (groupId, traceId) =>
@@ -263,6 +276,7 @@ export function openSession(options: SessionOptions): Session {
         group_id: groupId,
         ts_end_ms: clock.now(),
       }),
+    getStats: stats.read,
     settled: () =>
       end !== undefined || outbox.isEmpty()
         ? Promise.resolve()

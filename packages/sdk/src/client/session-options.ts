@@ -45,6 +45,8 @@ export interface SessionOptions extends Speech {
   readonly limits?: Partial<SessionLimits> | undefined;
   readonly timings?: Partial<SessionTimings> | undefined;
   /** Receives what a listener throws; default `console.error`. */
+  /** Whether close() also sends what getStats() counts, without texts; default false. */
+  readonly reportStats?: boolean | undefined;
   readonly onListenerError?: ((error: unknown, event: SessionEvent) => void) | undefined;
   /** For tests. */
   readonly clock?: SessionClock | undefined;
@@ -126,6 +128,7 @@ export function readOptions(options: SessionOptions) {
     audioFormat: options.audioFormat ?? 'pcm16',
     sampleRate: options.sampleRate ?? 16_000,
     clock: options.clock ?? systemClock,
+    reportStats: options.reportStats ?? false,
     chance: options.chance ?? Math.random,
     newRequestId: options.newRequestId ?? newRequestId,
     onListenerError: options.onListenerError ?? ((error: unknown) => console.error(error)),

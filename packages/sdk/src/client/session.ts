@@ -2,6 +2,7 @@
 import type { Listener } from './listeners.ts';
 import type { SessionEnd, SessionEventName } from './session-events.ts';
 import type { UtteranceOptions } from './session-options.ts';
+import type { SessionStats } from './session-stats.ts';
 
 /**
  * connecting → open ⇄ reconnecting → closing → closed. `failed`: refused permanently. The first three accept audio
@@ -27,6 +28,8 @@ export interface Session {
   /** A result is being played: meanwhile pauses do not end utterances. False: there is no connection. */
   playbackStarted(groupId: string, traceId: string): boolean;
   playbackEnded(groupId: string, traceId: string): boolean;
+  /** What this session measured so far: outcomes, resumes, losses, and the parts of the latency. */
+  getStats(): SessionStats;
   /** Resolves when all audio has its outcome, or the session has ended. */
   settled(): Promise<void>;
   /**

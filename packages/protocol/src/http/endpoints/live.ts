@@ -1,14 +1,18 @@
 /** Endpoints of the console: the live feed and what its pages read. */
 import { HistoryQuery, HistoryReply, LiveQuery, LiveSnapshot } from '../live.ts';
+import { SessionPath } from '../operators.ts';
 import { JobPath } from '../path.ts';
 import {
   ConfigReply,
   JobDetail,
   LanguagesReply,
+  ReportReply,
+  ReportRequest,
   ScalingQuery,
   ScalingReply,
   SearchQuery,
   SearchReply,
+  SessionDetail,
   TenantsReply,
 } from '../watch.ts';
 import type { HttpEndpoint } from './endpoint.ts';
@@ -68,6 +72,32 @@ export const LIVE_ENDPOINTS: readonly HttpEndpoint[] = [
     params: JobPath,
     reply: JobDetail,
     errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/sessions/:id',
+    operationId: 'describeSession',
+    tag: 'operators',
+    roles: ['viewer'],
+    summary: 'Read a session as a conversation: what happened in it, and its last utterances',
+    extension: true,
+    params: SessionPath,
+    reply: SessionDetail,
+    errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
+  },
+  {
+    method: 'POST',
+    path: '/v1/job/:id/report',
+    operationId: 'reportTranslation',
+    tag: 'jobs',
+    roles: ['client'],
+    summary: 'Report a bad translation; operators see it with the job',
+    extension: true,
+    params: JobPath,
+    body: ReportRequest,
+    reply: ReportReply,
+    errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
+    example: { body: { kind: 'bad_translation' } },
   },
   {
     method: 'GET',

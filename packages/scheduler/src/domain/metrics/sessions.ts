@@ -61,6 +61,25 @@ export const SESSIONS_METRICS = {
     labels: ['action'],
     limits: ['session.max_utterances'],
   },
+  scheduler_client_outcomes_total: {
+    kind: 'counter',
+    help: 'Outcomes that arrived at clients, as they report when they close a session: result or missing.',
+    labels: ['outcome'],
+  },
+  scheduler_client_resumes_total: {
+    kind: 'counter',
+    help: 'Times a session continued on a new connection, as clients report when they close it.',
+  },
+  scheduler_client_latency_seconds: {
+    kind: 'histogram',
+    help: 'Time from the end of an utterance to its translation, as clients report it: the median and the 99th percentile of each reported session.',
+    labels: ['quantile'],
+  },
+  scheduler_client_reports_total: {
+    kind: 'counter',
+    help: 'Reports of clients about the translation of a job, by kind.',
+    labels: ['kind'],
+  },
   scheduler_audio_store_bytes: {
     kind: 'gauge',
     help: 'Bytes of input audio on this instance: kept for jobs and collected by sessions.',

@@ -96,6 +96,15 @@ function jobItems(points: readonly FiguresPoint[]): AttentionItem[] {
     ended += counts.failed + counts.finished;
     for (const [code, count] of Object.entries(byCode)) refused.set(code, (refused.get(code) ?? 0) + count);
   }
+  const reports = points.reduce((sum, { counts }) => sum + counts.reports, 0);
+  if (reports > 0)
+    items.push({
+      id: 'bad_translations',
+      severity: 'info',
+      text: `clients reported ${reports} bad translations in the last minute`,
+      params: { count: reports },
+      page: 'jobs',
+    });
   const [most] = [...refused].sort((a, b) => b[1] - a[1]);
   if (most !== undefined) {
     const count = [...refused.values()].reduce((sum, each) => sum + each, 0);

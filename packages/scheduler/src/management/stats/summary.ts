@@ -3,7 +3,7 @@ import { STAGE_BUCKETS } from '../../domain/metrics/metric-entry.ts';
 import { quantile } from '../../domain/quantile.ts';
 
 /** Events are counted. */
-export const COUNTED = ['admitted', 'finished', 'failed', 'cancelled', 'retries'] as const;
+export const COUNTED = ['admitted', 'finished', 'failed', 'cancelled', 'retries', 'reports'] as const;
 /** Levels are as they are at the end of the span. */
 export const LEVELS = ['inFlight', 'waiting', 'oldestWaitMs', 'sessions', 'connected'] as const;
 

@@ -10,6 +10,7 @@ import type { SessionLink } from '../../session/output.ts';
 import { isRoomMessage, ROOMS_UNSUPPORTED } from '../../session/rooms/unsupported.ts';
 import type { Opened, SessionService } from '../../session/session-service.ts';
 import type { Gate, Principal } from '../access/gate.ts';
+import { countClientStats } from './count-client-stats.ts';
 import type { GuardedSocket, SocketHandler } from './guarded-socket.ts';
 import { nameAudio, placeOf } from './name-audio.ts';
 import { readMessage, readOpening, type SessionMessage } from './read-session-messages.ts';
@@ -158,8 +159,10 @@ export function openSessionSocket(
         case 'client_heartbeat':
         case 'tts_started':
         case 'tts_play_ended':
-        case 'session_close':
         case 'result_ack':
+          return forward(message);
+        case 'session_close':
+          countClientStats(meter, message.stats);
           return forward(message);
         default:
           return refuseRooms();

@@ -9,6 +9,7 @@ const pointOf = (given: {
   finished?: number;
   refused?: Record<string, number>;
   oldestWaitMs?: number;
+  reports?: number;
 }): FiguresPoint => ({
   at: 0,
   spanMs: 1_000,
@@ -17,6 +18,7 @@ const pointOf = (given: {
     admitted: 0,
     cancelled: 0,
     retries: 0,
+    reports: given.reports ?? 0,
     failed: given.failed ?? 0,
     finished: given.finished ?? 0,
   },
@@ -49,6 +51,7 @@ describe('attention', () => {
     expect(idsOf({ points: [pointOf({ refused: { NO_CAPABLE_NODE: 1 } })] })).toEqual(['jobs_refused']);
     expect(idsOf({ points: [pointOf({ failed: 3, finished: 10 })] })).toEqual(['jobs_failing']);
     expect(idsOf({ points: [pointOf({ oldestWaitMs: 3_000 })] })).toEqual(['jobs_waiting_long']);
+    expect(idsOf({ points: [pointOf({ reports: 2 })] })).toEqual(['bad_translations']);
     expect(idsOf({ warnings: ['Redis does not answer'] })).toEqual(['cluster_warning']);
   });
 
