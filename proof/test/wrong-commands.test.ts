@@ -21,7 +21,9 @@ writeFileSync(EMPTY, '');
 writeFileSync(IDLE, '{"at":1,"kind":"quiet"}\n');
 
 const mainOf = (name: string): string =>
-  name === 'bench' ? BENCH : fileURLToPath(new URL(`../dist/${name}/main.js`, import.meta.url));
+  name === 'bench'
+    ? BENCH
+    : fileURLToPath(new URL(`../dist/${name === 'attack' ? 'attacks' : name}/main.js`, import.meta.url));
 
 /** With an empty `path`: on a machine with no program except Node.js. */
 const run = (name: string, args: readonly string[], path = process.env.PATH) =>
@@ -55,6 +57,8 @@ describe('a command that cannot run', () => {
     ['mutants', ['--sead', '1'], '--sead'],
     ['mutants', ['--seeds'], '--seeds'],
     ['mutants', ['--only', 'meteor'], '--only'],
+    ['attack', ['--only', 'meteor'], '--only'],
+    ['attack', ['--mode', 'paper'], '--mode'],
     ['soak', ['--instances', '1', '--html', NOWHERE], '--html'],
     ['chaos', ['--alone', '--keep-history', NOWHERE], '--keep-history'],
     ['chaos', ['--check', NOWHERE], '--check'],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readCommand as readBench } from '../../../../bench/src/options.ts';
+import { readCommand as readAttack } from '../../../../proof/src/attacks/command.ts';
 import { readCommand as readChaos } from '../../../../proof/src/chaos/command.ts';
 import { readOptions as readSimulation } from '../../../../proof/src/simulate/read-options.ts';
 import { readCommand as readSoak } from '../../../../proof/src/soak/command.ts';
@@ -59,6 +60,7 @@ const OTHER_REDIS = /^REDIS_SERVER=/;
 const LONG = new Map<string, (argv: string[]) => unknown>([
   ['simulate', readSimulation],
   ['chaos', (argv: string[]) => readChaos(argv, () => 1)],
+  ['attack', readAttack],
   ['soak', (argv: string[]) => readSoak(argv, () => 1)],
   ['bench', readBench],
 ]);

@@ -11,6 +11,7 @@ import { call } from '../wire/call.ts';
 export interface Instance {
   readonly name: string;
   readonly port: number;
+  readonly pid: number;
   readonly logPath: string;
   isRunning(): boolean;
   /** Resolves with the exit code; null if a signal ended it. */
@@ -39,13 +40,27 @@ export async function startInstance(options: {
   readonly detours: ReadonlyMap<number, number>;
   /** How far its clock is ahead of the others. */
   readonly clockAheadMs: number;
+  /** Of Node.js. */
+  readonly nodeFlags?: readonly string[];
+  /** Of `lingua serve`. */
+  readonly serveFlags?: readonly string[];
 }): Promise<Instance> {
-  const { name, port, recorder } = options;
+  const { name, port, recorder, nodeFlags = [], serveFlags = [] } = options;
   const configPath = join(options.folder, `${name}.toml`);
   const logPath = join(options.folder, `${name}.log`);
   writeFileSync(configPath, options.config);
   const log = openSync(logPath, 'w');
-  const child = spawn(process.execPath, ['--import', SURROUNDINGS, LINGUA, 'serve', '--config', configPath], {
+  const args = [
+    ...nodeFlags,
+    '--import',
+    SURROUNDINGS,
+    LINGUA,
+    'serve',
+    '--config',
+    configPath,
+    ...serveFlags,
+  ];
+  const child = spawn(process.execPath, args, {
     // Nor the settings of the user who runs this.
     cwd: '/',
     env: {
@@ -98,6 +113,7 @@ export async function startInstance(options: {
   return {
     name,
     port,
+    pid: child.pid ?? 0,
     logPath,
     ended,
     isRunning: () => isRunning,

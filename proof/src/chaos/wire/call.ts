@@ -16,7 +16,7 @@ export interface Calling {
 /** Rejects when there is no complete answer in time. */
 export function call<Body = Record<string, unknown>>(
   port: number,
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'DELETE',
   path: string,
   calling: Calling = {},
 ): Promise<Called<Body>> {
@@ -35,7 +35,7 @@ export function call<Body = Record<string, unknown>>(
 /** Only the status: the body may have no end. Rejects when there is none in time. */
 export function ask(
   port: number,
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'DELETE',
   path: string,
   calling: Calling = {},
 ): Promise<number> {
