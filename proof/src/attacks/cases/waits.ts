@@ -64,12 +64,8 @@ export const ATTACKS: readonly Attack[] = [
         sockets.push(socket);
       };
       const isRefused = async (): Promise<boolean> => {
-        const path = `/v1/job/${jobId}?wait_ms=${POLL_MS}`;
-        // An answer that does not come within this time waits.
-        const answer = await target
-          .call('GET', path, { token: TOKENS.acme, timeoutMs: 500 })
-          .catch(() => undefined);
-        return answer?.status === 429 && String(answer.body.detail).includes('waiting');
+        const { body } = await target.call<string>('GET', '/metrics', { token: TOKENS.operator });
+        return /^scheduler_http_waits_refused_total\{kind="caller",limit="owner"\} [1-9]/m.test(body);
       };
       try {
         let hasRefused = false;
