@@ -175,6 +175,7 @@ export function createApp(deps: AppDeps): App {
       observation.stop();
       await multiInstance?.stop();
       await traces?.stop();
+      gate.stop();
       await audit.close();
     },
     drainTimeoutMs: config.server.drain_timeout_ms,

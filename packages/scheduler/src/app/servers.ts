@@ -19,6 +19,7 @@ import type { FleetView } from '../runtime/fleet/fleet-view.ts';
 import type { JobReader } from '../runtime/job-reader.ts';
 import type { SessionService } from '../session/session-service.ts';
 import { createGate } from '../transport/access/create-gate.ts';
+import { watchCredentials } from '../transport/access/watch-credentials.ts';
 import { createHttpServer } from '../transport/http/server/create-http-server.ts';
 import { DRAINING, type HttpServices } from '../transport/http/server/http-services.ts';
 import type { NodeSockets } from '../transport/ws/node-sockets.ts';
@@ -73,12 +74,15 @@ export function createServers(parts: {
   const { config, clock, ids, meter, log, registry, jobs, reports, sessions, multiInstance } = parts;
   const phase = { isDraining: false, isLeaving: false };
   setLimitGauges(meter, config);
-  const gate = createGate({
-    clock,
-    meter,
-    tenancy: parts.tenancy,
-    settings: accessSettings(config, hostname()),
-  });
+  const gate = watchCredentials(
+    createGate({ clock, meter, tenancy: parts.tenancy, settings: accessSettings(config, hostname()) }),
+    {
+      clock,
+      meter,
+      audit: parts.audit,
+      maxUnknownPerMinute: config.server.limits.max_unknown_tokens_per_minute,
+    },
+  );
 
   /** Revoked tokens lose their sockets and their HTTP nodes at once; other requests are refused from now on. */
   function changeCredentials(to: Config): void {

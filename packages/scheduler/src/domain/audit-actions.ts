@@ -1,7 +1,7 @@
 /** The actions in the audit log that are no HTTP requests. Data; HTTP requests are named by their operationId. */
 export const AUDIT_ACTIONS = {
   refuseCredential:
-    'A token was refused: it is unknown, has expired, or lacks the role. At most one line per address and minute; `count` says how many refusals it stands for.',
+    'A token was refused: it is unknown, has expired, or lacks the role. Of equal ones the first in a minute has a line, and the rest together a second one with their `count`.',
   useNewAddress: 'A token was used from an address from which this instance had not seen it.',
   reload: 'The process got SIGHUP and read its configuration again.',
 } as const;

@@ -63,7 +63,6 @@ export function createAuditLog(deps: AuditFileDeps): AuditFile {
   return {
     record(event) {
       if (file === 'off') return;
-      meter.count('scheduler_audit_events_total', { result: event.result });
       if (stream === undefined) meter.count('scheduler_audit_lost_total');
       else stream.write(lineOf(event));
     },

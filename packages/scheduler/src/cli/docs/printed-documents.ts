@@ -5,6 +5,7 @@ import { printConfigDoc } from '../../config/print-config-doc.ts';
 import { printConfigExample } from '../../config/print-config-example.ts';
 import { buildAsyncApi } from '../../transport/docs/asyncapi.ts';
 import { buildOpenApi } from '../../transport/docs/openapi.ts';
+import { printAudit } from './print-audit.ts';
 import { printCli } from './print-cli.ts';
 import { printErrors } from './print-errors.ts';
 import { printMetrics } from './print-metrics.ts';
@@ -20,6 +21,7 @@ export interface PrintedDocument {
 export const PRINTED_DOCUMENTS: readonly PrintedDocument[] = [
   { path: 'config.example.toml', print: printConfigExample },
   { path: 'docs/asyncapi.json', print: () => printJson(buildAsyncApi(VERSION)) },
+  { path: 'docs/audit.md', print: printAudit },
   { path: 'docs/cli.md', print: printCli },
   { path: 'docs/config.md', print: printConfigDoc },
   { path: 'docs/errors.md', print: printErrors },

@@ -89,6 +89,12 @@ const limits = group('Limits of one server.', {
     max: 10_000,
     doc: 'Invalid messages on one connection before it is closed; one is forgiven every ten seconds.',
   }),
+  max_unknown_tokens_per_minute: integer({
+    default: 60,
+    min: 1,
+    max: 1_000_000,
+    doc: 'Unknown tokens that one address (IPv6: one /64 network) may send in a minute. Above it, further ones get 429, and so does a valid token that was not used from that address before; on loopback, where a proxy may stand, valid tokens are always accepted.',
+  }),
   max_buffered_bytes: bytes({
     default: 8 * MB,
     min: 64 * 1024,

@@ -49,10 +49,11 @@ export const TRANSPORT_METRICS = {
     help: 'Messages and requests refused by a limit, by limit.',
     labels: ['limit'],
   },
-  scheduler_audit_events_total: {
+  scheduler_credentials_refused_total: {
     kind: 'counter',
-    help: 'Events recorded in the audit log, by result.',
-    labels: ['result'],
+    help: 'Requests and sockets refused for their credential, by reason: missing, unknown, expired, role (the token lacks the role), throttled (too many unknown tokens from that address).',
+    labels: ['reason'],
+    limits: ['server.limits.max_unknown_tokens_per_minute'],
   },
   scheduler_audit_lost_total: {
     kind: 'counter',

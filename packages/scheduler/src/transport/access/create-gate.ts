@@ -137,7 +137,10 @@ export function createGate(deps: {
       // A wrong token never falls back to anonymous: its sender expects its own rights.
       if (holder === undefined) return refused('UNAUTHORIZED', 'unknown token');
       const role = firstOf(roles, holder.roles);
-      if (role === undefined) return refused('FORBIDDEN', `this token may not act as ${roles.join(' or ')}`);
+      if (role === undefined) {
+        const message = `this token may not act as ${roles.join(' or ')}`;
+        return refused('FORBIDDEN', message, roles[0] && holder.principals[roles[0]]);
+      }
       return { kind: 'admitted', principal: holder.principals[role] };
     },
 
@@ -211,8 +214,8 @@ const firstOf = (roles: readonly Role[], owned: ReadonlySet<Role>): Role | undef
 /** An anonymous client that may also view acts as a client: then it may not name the tenants of tokens. */
 const seesAllTenants = ({ role, roles }: Principal): boolean => role === 'viewer' || roles.has('operator');
 
-function refused(code: 'UNAUTHORIZED' | 'FORBIDDEN', message: string): Admission {
-  return { kind: 'refused', code, message };
+function refused(code: 'UNAUTHORIZED' | 'FORBIDDEN', message: string, principal?: Principal): Admission {
+  return { kind: 'refused', code, message, principal };
 }
 
 const FOREIGN_HOST = refused(

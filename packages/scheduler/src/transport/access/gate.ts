@@ -28,6 +28,13 @@ export interface Principal {
   readonly tokenName?: string;
 }
 
+/** `token:` and 12 digits of its digest: enough to find the token in the configuration. */
+const MAX_CREDENTIAL = 18;
+
+/** For the audit log. */
+export const describePrincipal = ({ isAnonymous, tokenName, credential }: Principal): string =>
+  isAnonymous ? 'anonymous' : (tokenName ?? credential.slice(0, MAX_CREDENTIAL));
+
 /** A viewer watches the fleet; it does not need what people said. */
 export const maySeeSpeech = ({ role, roles }: Principal): boolean =>
   role !== 'viewer' || roles.has('operator');
@@ -44,7 +51,14 @@ export interface Peer {
 
 export type Admission =
   | { readonly kind: 'admitted'; readonly principal: Principal }
-  | { readonly kind: 'refused'; readonly code: 'UNAUTHORIZED' | 'FORBIDDEN'; readonly message: string };
+  | {
+      readonly kind: 'refused';
+      readonly code: 'UNAUTHORIZED' | 'FORBIDDEN' | 'RATE_LIMITED';
+      readonly message: string;
+      /** The owner of a genuine token that may not be used here. Absent: the token is unknown, or there is none. */
+      readonly principal?: Principal | undefined;
+      readonly retryAfterMs?: number;
+    };
 
 export type TenantChoice =
   | { readonly kind: 'tenant'; readonly tenantId: TenantId }

@@ -33,6 +33,16 @@ export function plainAddress(address: string): string {
   return isIPv4(tail) ? tail : unzoned;
 }
 
+/** What one customer of a provider has: an IPv4 address, or the 64 bits in front of an IPv6 address. */
+export function networkOf(address: string): string {
+  const plain = plainAddress(address);
+  if (isIPv4(plain)) return plain;
+  const [head = '', tail] = plain.split('::');
+  const groups = (text = ''): string[] => (text === '' ? [] : text.split(':'));
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups(head).length - groups(tail).length);
+  return [...groups(head), ...Array<string>(zeros).fill('0'), ...groups(tail)].slice(0, 4).join(':');
+}
+
 function add(list: BlockList, cidr: string): void {
   const [written = '', bits, ...rest] = cidr.split('/');
   const address = plainAddress(written);

@@ -103,7 +103,8 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
     if (closed !== undefined) return refused(closed.reason, closed.refusal);
     const admission = gate.admit(peer, [route.route.role]);
     if (admission.kind === 'refused') {
-      return refused(admission.code.toLowerCase(), { code: admission.code, detail: admission.message });
+      const { code, message, retryAfterMs } = admission;
+      return refused(code.toLowerCase(), { code, detail: message, retryAfterMs });
     }
     const { principal } = admission;
     const capped = route.route.refusalOf?.(principal);

@@ -87,7 +87,6 @@ it('drops and counts events above its buffer', async () => {
   const written = (await linesOf()).length;
   expect(written).toBeGreaterThan(0);
   expect(counts.get('scheduler_audit_lost_total')).toBe(50 - written);
-  expect(counts.get('scheduler_audit_events_total')).toBe(50);
 });
 
 it('a full disk is counted and reported, and closing still ends', async () => {

@@ -5,7 +5,7 @@
 import type { CheckQuery, CheckReply } from '@lingua/protocol';
 import { errorEntry } from '../../../domain/errors.ts';
 import { readBearerToken } from '../../access/tokens.ts';
-import { refusalOfSpending } from '../server/authorize.ts';
+import { refusalOf, refusalOfSpending } from '../server/authorize.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
@@ -25,6 +25,7 @@ export function addCheckRoute(routes: Routes, { gate }: Pick<HttpServices, 'gate
       [role === 'session' ? 'client' : 'node'],
     );
     if (admission.kind === 'admitted') return { role, is_admitted: true } satisfies CheckReply;
+    if (admission.code === 'RATE_LIMITED') return replyError(reply, refusalOf(admission));
     // A token of another role is as useless here as a wrong one.
     const code = token === undefined ? admission.code : 'UNAUTHORIZED';
     return {

@@ -1,7 +1,7 @@
 /** Hot path: the hook before a route checks draining, credential and request budget. Synchronous. */
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { DEFAULT_TENANT, type NodeId } from '../../../domain/ids.ts';
-import type { Gate, Principal, Role } from '../../access/gate.ts';
+import type { Admission, Gate, Principal, Role } from '../../access/gate.ts';
 import { readBearerToken } from '../../access/tokens.ts';
 import { DRAINING_REFUSAL, type Refusal } from '../../wire/error-reply.ts';
 import type { Direct } from './handle-directly.ts';
@@ -45,11 +45,17 @@ function findRefusal(services: Services, entry: Entry, request: FastifyRequest):
   const token = authorization === undefined ? queryToken(entry, request) : readBearerToken(authorization);
   const address = socket.remoteAddress ?? '';
   const admission = gate.admit({ address, token, host, origin, fetchSite }, entry.roles);
-  if (admission.kind === 'refused') return { code: admission.code, detail: admission.message };
+  if (admission.kind === 'refused') return refusalOf(admission);
   const { principal } = admission;
   request.principal = principal;
   return refusalOfSpending(gate.spend(chargedTenant(principal, entry)));
 }
+
+export const refusalOf = ({
+  code,
+  message,
+  retryAfterMs,
+}: Extract<Admission, { kind: 'refused' }>): Refusal => ({ code, detail: message, retryAfterMs });
 
 /** The query is parsed but not yet validated. */
 function queryToken({ hasQueryToken }: Entry, { query }: FastifyRequest): string | undefined {

@@ -1,12 +1,9 @@
 /** Logs and audits what an operator did: the token's name, the request, its reason and the status. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditEvent } from '../../../ports/audit-log.ts';
-import type { Principal, Role } from '../../access/gate.ts';
+import { describePrincipal, type Role } from '../../access/gate.ts';
 import { redactUrl } from '../../access/redact-url.ts';
 import type { HttpServices } from './http-services.ts';
-
-/** `token:` and 12 digits of its digest: enough to find the token in the configuration. */
-const MAX_CREDENTIAL = 18;
 
 export interface Action {
   readonly operationId: string;
@@ -32,22 +29,19 @@ function note(
   const isOperator = isByOperator(request);
   const reason = reasonIn(request);
   if (isOperator) {
-    const actor = nameOf(principal) ?? 'a token without a name';
+    const actor = principal.isAnonymous ? 'anonymous' : (principal.tokenName ?? 'a token without a name');
     log.info({ actor, action: `${method} ${redactUrl(url)}`, reason, status }, 'operator action');
   }
   if (!isOperator && !isAudited) return;
   audit.record({
     action: operationId,
     result: resultOf(status),
-    who: nameOf(principal) ?? principal.credential.slice(0, MAX_CREDENTIAL),
+    who: describePrincipal(principal),
     from: request.raw.socket.remoteAddress,
     target: (request.params as { id?: string } | undefined)?.id,
     details: { role: principal.role, tenant_id: principal.tenantId, reason, status },
   });
 }
-
-const nameOf = ({ isAnonymous, tokenName }: Principal): string | undefined =>
-  isAnonymous ? 'anonymous' : tokenName;
 
 const resultOf = (status: number): AuditEvent['result'] =>
   status < 400 ? 'done' : status < 500 ? 'refused' : 'failed';
