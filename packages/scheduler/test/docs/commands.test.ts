@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { readCommand as readBench } from '../../../../bench/src/options.ts';
 import { readCommand as readAttack } from '../../../../proof/src/attacks/command.ts';
 import { readCommand as readChaos } from '../../../../proof/src/chaos/command.ts';
+import { readCommand as readFuzz } from '../../../../proof/src/fuzz/command.ts';
 import { readOptions as readSimulation } from '../../../../proof/src/simulate/read-options.ts';
 import { readCommand as readSoak } from '../../../../proof/src/soak/command.ts';
 import { runCommand } from '../../src/cli/run-command.ts';
@@ -62,6 +63,7 @@ const LONG = new Map<string, (argv: string[]) => unknown>([
   ['simulate', readSimulation],
   ['chaos', (argv: string[]) => readChaos(argv, () => 1)],
   ['attack', readAttack],
+  ['fuzz', (argv: string[]) => readFuzz(argv, () => 1)],
   ['soak', (argv: string[]) => readSoak(argv, () => 1)],
   ['bench', readBench],
 ]);

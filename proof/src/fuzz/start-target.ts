@@ -1,0 +1,79 @@
+/** What is fuzzed: a scheduler in this process, where a fault shows with its stack, or as shipped in a process of its own. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLog } from '../../../packages/scheduler/dist/adapters/system/log.js';
+import { createApp } from '../../../packages/scheduler/dist/app/create-app.js';
+import { loadConfig } from '../../../packages/scheduler/dist/config/load-config.js';
+import { printFinding } from '../../../packages/scheduler/dist/config/origin.js';
+import { freePorts } from '../chaos/rig/schedulers.ts';
+import { settingsOf } from '../soak/rig/settings.ts';
+import { startWatchedInstance } from '../soak/rig/watched-instance.ts';
+
+export type Place = 'inside' | 'process';
+
+export interface Memory {
+  readonly rss: number;
+  /** After a full garbage collection. */
+  readonly heap: number;
+}
+
+export interface FuzzTarget {
+  readonly port: number;
+  memory(): Promise<Memory>;
+  /** What it logged as an error, and how often. */
+  errors(): ReadonlyMap<string, number>;
+  stop(): Promise<void>;
+}
+
+/** Limits of rates would keep the fuzz out. */
+const WIDE = `
+[server.limits]
+messages_per_second = 100000
+messages_burst = 1000000
+max_invalid_messages = 10000
+requests_per_second = 1000000
+requests_per_second_per_tenant = 1000000
+`;
+
+export const startTarget = (place: Place): Promise<FuzzTarget> =>
+  place === 'inside' ? startInside() : startProcess();
+
+async function startProcess(): Promise<FuzzTarget> {
+  const folder = mkdtempSync(join(tmpdir(), 'lingua-fuzz-'));
+  const [port = 0] = await freePorts(1);
+  const config = settingsOf(port, undefined) + WIDE;
+  const instance = await startWatchedInstance({ name: 'fuzzed', port, folder, config });
+  return {
+    port,
+    async memory() {
+      const { rss, heapUsed, heapLive = heapUsed } = await instance.look({ collects: true });
+      return { rss, heap: heapLive };
+    },
+    errors: instance.errors,
+    async stop() {
+      await instance.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startInside(): Promise<FuzzTarget> {
+  const loaded = loadConfig({ toml: { text: settingsOf(0, undefined) + WIDE, path: 'fuzz.toml' } });
+  if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(printFinding).join('\n'));
+  const errors = new Map<string, number>();
+  const note = (message: string): void => void errors.set(message, (errors.get(message) ?? 0) + 1);
+  const log = createLog('error', { destination: { write: note } });
+  const app = createApp({ config: loaded.config, log });
+  const { port } = await app.start();
+  return {
+    port,
+    async memory() {
+      globalThis.gc?.();
+      const { rss, heapUsed } = process.memoryUsage();
+      return { rss, heap: heapUsed };
+    },
+    errors: () => errors,
+    stop: app.stop,
+  };
+}
