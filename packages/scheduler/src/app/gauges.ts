@@ -8,6 +8,7 @@ import type { AudioStore } from '../ports/audio-store.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { SessionService } from '../session/session-service.ts';
+import type { HttpServer } from '../transport/http/server/create-http-server.ts';
 import { WAIT_KINDS, type WaitKind } from '../transport/http/server/waits.ts';
 import type { MultiInstance } from './multi-instance.ts';
 import type { SharedStore } from './shared-store.ts';
@@ -21,7 +22,7 @@ export interface GaugedParts {
   /** Absent: the mailbox is in the shared store, which limits each node's mailbox only. */
   readonly mailbox: Pick<MemoryNodeMailbox<unknown>, 'levels'> | undefined;
   readonly audio: Pick<AudioStore, 'size'>;
-  readonly http: { waits(kind: WaitKind): number };
+  readonly http: { waits(kind: WaitKind): number } & Pick<HttpServer, 'connections'>;
   readonly gate: { tenants(): number };
   readonly declarations: { bytes(): number; readonly limit: number };
   readonly loop: { delayP99(): number };
@@ -66,6 +67,8 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_jobs_retained_bytes', retainedBytes);
     meter.gauge('scheduler_job_listeners', events.size());
     for (const kind of WAIT_KINDS) meter.gauge('scheduler_http_waits', http.waits(kind), { kind });
+    for (const [state, count] of Object.entries(http.connections()))
+      meter.gauge('scheduler_http_connections', count, { state });
     const mailed = mailbox?.levels();
     if (mailed !== undefined) {
       meter.gauge('scheduler_mailbox_jobs', mailed.jobs, { of: 'all' });

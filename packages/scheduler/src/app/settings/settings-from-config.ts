@@ -22,7 +22,6 @@ const HEAP_SHARE = 0.4;
 /** Nodes per slice of the health scan: well below 5 ms (I6). */
 const SCAN_BATCH = 500;
 const MAX_SESSIONS_REMEMBERED = 100_000;
-const CONNECTION_HEADROOM = 1_000;
 /** Long enough for a node that inspects its hardware first. A legacy node tries to connect only twice. */
 const REGISTRATION_DEADLINE_MS = 60_000;
 
@@ -268,8 +267,11 @@ export function httpSettings(
     requestTimeoutMs: server.request_timeout_ms,
     headersTimeoutMs: server.headers_timeout_ms,
     keepAliveTimeoutMs: server.keep_alive_timeout_ms,
-    // Above the limit of sockets, so that sockets over it can be refused with a reason.
-    maxConnections: server.limits.max_connections + CONNECTION_HEADROOM,
+    maxConnections: server.limits.max_connections,
+    maxIdleConnections: server.limits.max_idle_connections,
+    maxIdleConnectionsPerAddress: server.limits.max_idle_connections_per_address,
+    trustedProxies: server.trusted_proxies,
+    hasDocs: server.docs,
     corsOrigins: server.cors_origins,
     basePath: server.base_path,
     ...(server.console && { consoleFolder: CONSOLE_FOLDER }),

@@ -30,7 +30,12 @@ const hostName = text({
 });
 
 const limits = group('Limits of one server.', {
-  max_connections: integer({ default: 20_000, min: 1, max: 1_000_000, doc: 'Open sockets in total.' }),
+  max_connections: integer({
+    default: 20_000,
+    min: 1,
+    max: 1_000_000,
+    doc: 'Open sockets in total, and HTTP connections with a request in progress in total.',
+  }),
   max_connections_per_tenant: integer({
     default: 10_000,
     min: 1,
@@ -41,7 +46,19 @@ const limits = group('Limits of one server.', {
     default: 20_000,
     min: 1,
     max: 1_000_000,
-    doc: 'Open sockets from one address. As high as the total by default, because a proxy or a gateway is one address.',
+    doc: 'Open sockets from one address; behind `server.trusted_proxies`, of one client address. As high as the total by default, because a gateway is one address.',
+  }),
+  max_idle_connections: integer({
+    default: 5_000,
+    min: 1,
+    max: 1_000_000,
+    doc: 'Open HTTP connections without a request in progress. A new one closes the oldest, first one that has sent no request.',
+  }),
+  max_idle_connections_per_address: integer({
+    default: 2_000,
+    min: 1,
+    max: 1_000_000,
+    doc: 'The same, of one address. Not for `server.trusted_proxies`.',
   }),
   max_message_bytes: bytes({
     default: 2 * MB,
@@ -142,6 +159,12 @@ export const server = group('Where the server listens, and who may connect.', {
     default: ['127.0.0.0/8', '::1/128'],
     doc: 'Networks from which the roles of `anonymous` are accepted.',
   }),
+  trusted_proxies: list({
+    of: network,
+    default: [],
+    doc: 'Networks of the proxies in front of this server. For their requests the client address is the last one in X-Forwarded-For that is not a proxy; every other peer stands for itself, whatever it sends.',
+  }),
+  docs: boolean({ default: true, doc: 'Serves the description of the HTTP API at `/docs`.' }),
   allowed_hosts: list({
     of: hostName,
     default: [],

@@ -22,11 +22,21 @@ export const TRANSPORT_METRICS = {
     labels: ['kind'],
     limits: ['server.limits.max_connections'],
   },
+  scheduler_http_connections: {
+    kind: 'gauge',
+    help: 'Open connections that are not sockets, by state: busy (a request is in progress), idle.',
+    labels: ['state'],
+    limits: ['server.limits.max_idle_connections'],
+  },
   scheduler_connections_refused_total: {
     kind: 'counter',
-    help: 'Sockets rejected at the upgrade, by reason.',
+    help: 'Sockets refused at the upgrade and HTTP connections closed by a limit, by reason; among them idle_address and idle_total (the oldest idle connection), busy, pipelined, too_slow (headers or body), tls (handshake).',
     labels: ['reason'],
-    limits: ['server.limits.max_connections_per_tenant', 'server.limits.max_connections_per_address'],
+    limits: [
+      'server.limits.max_connections_per_tenant',
+      'server.limits.max_connections_per_address',
+      'server.limits.max_idle_connections_per_address',
+    ],
   },
   scheduler_connections_cut_total: {
     kind: 'counter',

@@ -111,7 +111,9 @@ describe('slow reader of audio', () => {
   const LONG = Buffer.alloc(48 * 1024 * 1024, 1);
 
   it('a reader that stops reading is cut off and its audio freed', async () => {
-    const { port, server, store, token } = await startHolder({ settings: { requestTimeoutMs: 300 } });
+    const { port, server, store, token } = await startHolder({
+      settings: { requestTimeoutMs: 300, headersTimeoutMs: 300 },
+    });
     store.put('job-1', LONG);
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
@@ -129,7 +131,9 @@ describe('slow reader of audio', () => {
   });
 
   it('a reader that reads in time gets all audio', async () => {
-    const { url, store, token } = await startHolder({ settings: { requestTimeoutMs: 10_000 } });
+    const { url, store, token } = await startHolder({
+      settings: { requestTimeoutMs: 10_000, headersTimeoutMs: 10_000 },
+    });
     store.put('job-1', LONG);
     const response = await fetch(url + PATH, { headers: bearer(token) });
     expect((await response.arrayBuffer()).byteLength).toBe(LONG.length);

@@ -109,12 +109,11 @@ describe('HTTP server', () => {
     const { server } = await startServer({
       settings: { headersTimeoutMs: 1_234, requestTimeoutMs: 5_678, keepAliveTimeoutMs: 4_321 },
     });
-    const { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections } = server.app.server;
-    expect({ headersTimeout, requestTimeout, keepAliveTimeout, maxConnections }).toEqual({
+    const { headersTimeout, requestTimeout, keepAliveTimeout } = server.app.server;
+    expect({ headersTimeout, requestTimeout, keepAliveTimeout }).toEqual({
       headersTimeout: 1_234,
       requestTimeout: 5_678,
       keepAliveTimeout: 4_321,
-      maxConnections: 20_000,
     });
   });
 

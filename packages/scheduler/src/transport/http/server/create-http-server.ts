@@ -29,13 +29,11 @@ import { addConsole } from './console.ts';
 import { addCors } from './cors.ts';
 import { createRoutes } from './declare-route.ts';
 import { addDocs } from './docs.ts';
-import { handleClientError } from './handle-client-error.ts';
 import { createHandleError } from './handle-error.ts';
 import { createHandleUnknownRoute } from './handle-unknown-route.ts';
 import type { HttpServices } from './http-services.ts';
-import { limitPipelining } from './limit-pipelining.ts';
+import { createListeningServers, type ListeningServers } from './listening-server.ts';
 import { compileValidator, parseBodies } from './read-input.ts';
-import { closeStalledConnections } from './stalled-connections.ts';
 import { createWaits, type Waits } from './waits.ts';
 
 /** A connection without traffic for longer than the longest poll is dead. */
@@ -53,19 +51,18 @@ export interface HttpServer {
   close(graceMs?: number): Promise<void>;
   /** Open long polls and event streams. */
   waits: Waits['size'];
+  connections: ListeningServers['levels'];
+  useCertificate: ListeningServers['useCertificate'];
 }
 
 export function createHttpServer(services: HttpServices): HttpServer {
   const { settings, log, clock } = services;
   const handleError = createHandleError(services);
+  const servers = createListeningServers({ ...services, silentMs: SILENT_CONNECTION_MS });
   const app: FastifyInstance = fastify({
     logger: false,
     bodyLimit: settings.maxBodyBytes,
-    // For the second server of a host with two addresses; for the first see below.
-    connectionTimeout: SILENT_CONNECTION_MS,
-    requestTimeout: settings.requestTimeoutMs,
-    keepAliveTimeout: settings.keepAliveTimeoutMs,
-    http: { headersTimeout: settings.headersTimeoutMs },
+    serverFactory: servers.create,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     requestIdHeader: false,
@@ -76,12 +73,9 @@ export function createHttpServer(services: HttpServices): HttpServer {
     frameworkErrors: (error, request, reply) => {
       handleError(error, request as never, reply as never);
     },
-    clientErrorHandler: handleClientError,
+    // Each server has its own handler.
+    clientErrorHandler: () => {},
   });
-  app.server.maxConnections = settings.maxConnections;
-  app.server.setTimeout(0);
-  closeStalledConnections(app.server, clock, SILENT_CONNECTION_MS);
-  limitPipelining(app.server, services.meter);
   stripUpgrades(app.server, settings.basePath);
   const closeConnections = createConnectionCloser(app.server, clock);
   const waits = createWaits({ max: settings.maxWaits, meter: services.meter });
@@ -91,7 +85,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
   parseBodies(app);
   app.setValidatorCompiler(compileValidator);
   app.setErrorHandler(handleError);
-  app.setNotFoundHandler(createHandleUnknownRoute(routes.declared));
+  app.setNotFoundHandler(createHandleUnknownRoute(routes.declared, settings.hasDocs));
   app.decorateRequest('principal');
   // Ends long polls, so that closing does not take as long as the longest one.
   app.addHook('preClose', (done) => {
@@ -107,7 +101,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     });
   }
   if (settings.corsOrigins.length > 0) addCors(app, settings.corsOrigins);
-  if (settings.hasDocs) addDocs(app, settings.version ?? '0.0.0');
+  if (settings.hasDocs) addDocs(app, services);
   const { consoleFolder: folder, basePath } = settings;
   if (folder !== undefined) addConsole(app, { folder, basePath });
   app.after(() => {
@@ -143,5 +137,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
       await app.close().finally(stop);
     },
     waits: waits.size,
+    connections: servers.levels,
+    useCertificate: servers.useCertificate,
   };
 }

@@ -7,22 +7,43 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { buildAsyncApi } from '../../docs/asyncapi.ts';
 import { buildOpenApi } from '../../docs/openapi.ts';
+import { refusalOfSpending } from './authorize.ts';
+import { replyError } from './handle-error.ts';
+import type { HttpServices } from './http-services.ts';
 
 /** The page's own policy without the https requirement, which a server on a local network cannot meet. */
 const CONTENT_POLICY =
   "default-src 'self'; base-uri 'self'; font-src 'self' data:; frame-ancestors 'self'; img-src 'self' data:; " +
   "object-src 'none'; script-src 'self'; script-src-attr 'none'; style-src 'self' 'unsafe-inline'";
 
-export function addDocs(app: FastifyInstance, version: string): void {
-  app.register(swagger, {
-    mode: 'static',
-    specification: { document: buildOpenApi(version) as never },
+export function addDocs(
+  app: FastifyInstance,
+  { gate, settings }: Pick<HttpServices, 'gate' | 'settings'>,
+): void {
+  const { version = '0.0.0' } = settings;
+  app.register(async (scope) => {
+    // They need no token, and large replies cost more than the request.
+    scope.addHook('onRequest', (_request, reply, done) => {
+      reply.header('x-content-type-options', 'nosniff');
+      const refusal = refusalOfSpending(gate.spend(undefined));
+      if (refusal === undefined) done();
+      else replyError(reply, refusal);
+    });
+    scope.setErrorHandler((fault: { statusCode?: number }, _request, reply) => {
+      // A path that leaves the folder of the files, or is no path.
+      if (fault.statusCode === undefined || fault.statusCode >= 500) throw fault;
+      return replyError(reply, { code: 'NOT_FOUND', detail: 'there is no such file' });
+    });
+    scope.register(swagger, {
+      mode: 'static',
+      specification: { document: buildOpenApi(version) as never },
+    });
+    scope.register(swaggerUi, {
+      routePrefix: '/docs',
+      staticCSP: CONTENT_POLICY,
+      theme: { title: 'Lingua Scheduler: HTTP API' },
+    });
+    const messages = buildAsyncApi(version);
+    scope.get('/docs/asyncapi.json', () => messages);
   });
-  app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: CONTENT_POLICY,
-    theme: { title: 'Lingua Scheduler: HTTP API' },
-  });
-  const messages = buildAsyncApi(version);
-  app.get('/docs/asyncapi.json', () => messages);
 }

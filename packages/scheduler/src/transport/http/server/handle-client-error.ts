@@ -1,6 +1,7 @@
 /** Answers bytes that are not HTTP with the usual error reply. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Meter } from '../../../ports/meter.ts';
 import { type Refusal, toErrorReply } from '../../wire/error-reply.ts';
 
 const KNOWN: Readonly<Record<string, Refusal>> = {
@@ -13,9 +14,22 @@ const KNOWN: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: { code: 'PAYLOAD_TOO_LARGE', status: 431, detail: 'the headers are too large' },
 };
 
-export function handleClientError(error: { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  const refusal = KNOWN[error.code ?? ''] ?? { code: 'INVALID_MESSAGE', detail: 'this is not HTTP' };
+/** Codes of the HTTP parser and of its timeouts. Other errors end the connection: those of TLS have no HTTP yet. */
+const OF_HTTP = /^(HPE|ERR_HTTP)_/;
+
+export const createHandleClientError =
+  (meter: Pick<Meter, 'count'>) =>
+  (error: { code?: string }, socket: Socket): void => {
+    const { code = '' } = error;
+    if (code === 'ECONNRESET' || socket.destroyed) return;
+    const reason = code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'too_slow' : OF_HTTP.test(code) ? 'not_http' : 'tls';
+    meter.count('scheduler_connections_refused_total', { reason });
+    if (reason !== 'tls') answer(code, socket);
+    socket.destroy();
+  };
+
+function answer(code: string, socket: Socket): void {
+  const refusal = KNOWN[code] ?? { code: 'INVALID_MESSAGE', detail: 'this is not HTTP' };
   const { status, body } = toErrorReply(refusal);
   const text = JSON.stringify(body);
   if (socket.writable) {
@@ -24,5 +38,4 @@ export function handleClientError(error: { code?: string }, socket: Socket): voi
         `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
     );
   }
-  socket.destroy();
 }

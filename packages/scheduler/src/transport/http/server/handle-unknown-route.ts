@@ -3,9 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DeclaredRoute } from './declare-route.ts';
 import { replyError } from './handle-error.ts';
 
+const IN_REPOSITORY = 'openapi.json in the documents of the scheduler lists all paths.';
 const SOCKET_PATHS: ReadonlySet<string> = new Set(['/ws/session', '/ws/node']);
 
-export function createHandleUnknownRoute(declared: readonly DeclaredRoute[]) {
+export function createHandleUnknownRoute(declared: readonly DeclaredRoute[], hasDocs: boolean) {
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const [path = ''] = request.url.split('?', 1);
     if (SOCKET_PATHS.has(path)) {
@@ -23,7 +24,7 @@ export function createHandleUnknownRoute(declared: readonly DeclaredRoute[]) {
       return replyError(reply, {
         code: 'NOT_FOUND',
         detail: 'there is no such path',
-        hint: 'GET /docs lists all of them.',
+        hint: hasDocs ? 'GET /docs lists all of them.' : IN_REPOSITORY,
       });
     }
     const allow = [...new Set(methods)].join(', ');
@@ -31,7 +32,7 @@ export function createHandleUnknownRoute(declared: readonly DeclaredRoute[]) {
       code: 'NOT_FOUND',
       status: 405,
       detail: `${request.method} is not possible here, only ${allow}`,
-      hint: 'GET /docs lists all paths and their methods.',
+      hint: hasDocs ? 'GET /docs lists all paths and their methods.' : IN_REPOSITORY,
     });
   };
 }

@@ -30,6 +30,7 @@ import type { MeasuredFacts } from '../views/metrics-view.ts';
 import type { RemoteNodes } from '../views/remote-nodes.ts';
 import type { LiveServices } from '../watch/live-routes.ts';
 import type { WatchServices } from '../watch/watch-routes.ts';
+import type { ServerCertificate } from './listening-server.ts';
 
 /** As a reason: the instance finishes its work and accepts no more. */
 export const DRAINING = 'draining';
@@ -46,7 +47,12 @@ export interface HttpSettings {
   readonly requestTimeoutMs: number;
   readonly headersTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
+  /** Connections with a request in progress. */
   readonly maxConnections: number;
+  readonly maxIdleConnections: number;
+  readonly maxIdleConnectionsPerAddress: number;
+  /** CIDR. Proxies whose X-Forwarded-For header is trusted. */
+  readonly trustedProxies: readonly string[];
   /** Open waits of one kind (waits.ts); above it they are refused. */
   readonly maxWaits: number;
   /** Interval of the comments that keep an event stream open. */
@@ -72,6 +78,9 @@ export const HTTP_DEFAULTS: HttpSettings = {
   headersTimeoutMs: 10_000,
   keepAliveTimeoutMs: 72_000,
   maxConnections: 20_000,
+  maxIdleConnections: 5_000,
+  maxIdleConnectionsPerAddress: 2_000,
+  trustedProxies: [],
   maxWaits: 10_000,
   eventHeartbeatMs: 15_000,
   corsOrigins: [],
@@ -155,5 +164,7 @@ export interface HttpServices {
   readonly usedSlots?: (nodeId: NodeId) => number | undefined;
   /** Of the nodes of all instances. */
   readonly nodeCounts?: () => NodeCounts;
+  /** Absent: without TLS. */
+  readonly certificate?: ServerCertificate | undefined;
   readonly settings: HttpSettings;
 }

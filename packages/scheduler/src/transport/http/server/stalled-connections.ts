@@ -5,6 +5,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { Server as TlsServer } from 'node:tls';
 import type { Cancel, Clock } from '../../../ports/clock.ts';
 
 /** Checks per timeout. */
@@ -20,19 +21,11 @@ export function closeStalledConnections(server: Server, clock: Clock, silentMs: 
   const connections = new Map<Duplex, Activity>();
   let cancel: Cancel = () => {};
 
-  server.on('connection', (socket: Socket) => {
+  server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     connections.set(socket, { bytes: 0, at: clock.now() });
     socket.once('close', () => connections.delete(socket));
   });
-  const forget = (_request: unknown, socket: Duplex): void => {
-    connections.delete(socket);
-  };
-  // Only after another listener was added: the server accepts upgrades as soon as one exists.
-  server.on('newListener', function follow(event) {
-    if (event !== 'upgrade') return;
-    server.off('newListener', follow);
-    server.on('upgrade', forget);
-  });
+  onUpgrade(server, (socket) => connections.delete(socket));
 
   function check(): void {
     const now = clock.now();
@@ -54,4 +47,15 @@ export function closeStalledConnections(server: Server, clock: Clock, silentMs: 
   }
   check();
   server.once('close', () => cancel());
+}
+
+/** Calls `listen` at upgrades, only after another listener was added: the server accepts upgrades as soon as one exists. */
+export function onUpgrade(server: Server, listen: (socket: Duplex) => void): void {
+  let isAdded = false;
+  server.on('newListener', function follow(event) {
+    if (event !== 'upgrade' || isAdded) return;
+    isAdded = true;
+    server.off('newListener', follow);
+    server.on('upgrade', (_request, socket) => listen(socket));
+  });
 }
