@@ -13,6 +13,8 @@ export interface Credential {
   readonly node_ids: readonly string[] | undefined;
   readonly pool_ids: readonly number[] | undefined;
   readonly name: string;
+  /** A name in a client certificate: there is no token. */
+  readonly certificate: string | undefined;
 }
 
 const MIN_TOKEN_LENGTH = 16;
@@ -26,8 +28,8 @@ export const credentialsOf = (config: Config): readonly Credential[] =>
   config.server.tokens.flatMap((row, index) => {
     const sha256 = digestOf(row);
     if (sha256 === undefined) return [];
-    const { role, tenant_id, node_ids, pool_ids, name = `token ${index}` } = row;
-    return [{ sha256, role, tenant_id, node_ids, pool_ids, name }];
+    const { role, tenant_id, node_ids, pool_ids, certificate, name = `token ${index}` } = row;
+    return [{ sha256, role, tenant_id, node_ids, pool_ids, name, certificate }];
   });
 
 export function checkTokens(config: Config): {
@@ -41,9 +43,15 @@ export function checkTokens(config: Config): {
     const refuse = (key: string, message: string): void => {
       problems.push({ keys: [key], message });
     };
-    const { token, token_sha256, token_file, role, tenant_id } = row;
-    if ([token, token_sha256, token_file].filter((part) => part !== undefined).length !== 1) {
-      refuse(at, 'needs exactly one of token, token_sha256, token_file');
+    const { token, token_sha256, token_file, certificate, role, tenant_id } = row;
+    if ([token, token_sha256, token_file, certificate].filter((part) => part !== undefined).length !== 1) {
+      refuse(at, 'needs exactly one of token, token_sha256, token_file, certificate');
+    }
+    if (certificate !== undefined && role !== 'node') {
+      refuse(`${at}.certificate`, `is only for the role node, not ${role}: use a token`);
+    }
+    if (certificate !== undefined && config.server.tls.client_ca_file === undefined) {
+      refuse(`${at}.certificate`, 'needs server.tls.client_ca_file, whose authorities sign the certificates');
     }
     if (token !== undefined) refuseWeak(token, (message) => refuse(`${at}.token`, message));
     if (role === 'client' && tenant_id === undefined) {
@@ -61,7 +69,11 @@ export function checkTokens(config: Config): {
     const digest = digestOf(row);
     if (digest === undefined) continue;
     const first = firstWith.get(digest);
-    if (first !== undefined) refuse(at, `has the same token as server.tokens[${first}]`);
+    if (first !== undefined)
+      refuse(
+        at,
+        `has the same ${row.certificate === undefined ? 'token' : 'certificate'} as server.tokens[${first}]`,
+      );
     else firstWith.set(digest, index);
   }
   return { problems, warnings: [] };
@@ -79,7 +91,8 @@ export const withTokens = (config: Config, contents: ReadonlyMap<number, string>
   },
 });
 
-function digestOf({ token, token_sha256 }: TokenRow): string | undefined {
+function digestOf({ token, token_sha256, certificate }: TokenRow): string | undefined {
+  if (certificate !== undefined) return hashToken(`certificate ${certificate.toLowerCase()}`);
   return token === undefined ? token_sha256?.toLowerCase() : hashToken(token);
 }
 

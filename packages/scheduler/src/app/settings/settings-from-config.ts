@@ -217,12 +217,13 @@ export function jobStoreLimits({ scheduler }: Config): JobStoreLimits {
 }
 
 export const tokenEntries = (config: Config): AccessSettings['tokens'] =>
-  credentialsOf(config).map(({ sha256, role, tenant_id, node_ids, pool_ids, name }) => ({
+  credentialsOf(config).map(({ sha256, role, tenant_id, node_ids, pool_ids, name, certificate }) => ({
     sha256,
     role,
     tenantId: tenant_id,
     nodeIds: node_ids,
     poolIds: pool_ids,
+    certificate,
     name,
   }));
 
@@ -233,6 +234,7 @@ export function accessSettings(config: Config, machine: string): AccessSettings 
     tokens: tokenEntries(config),
     anonymous: server.anonymous,
     trustedNetworks: server.trusted_networks,
+    trustedProxies: server.trusted_proxies,
     allowedHosts: ownNames(server, machine),
     allowedOrigins: server.allowed_origins,
     limits: {

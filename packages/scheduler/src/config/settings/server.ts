@@ -120,6 +120,24 @@ const limits = group('Limits of one server.', {
   }),
 });
 
+const file = (doc: string) => optional(text({ default: '', doc }));
+
+const tls = group(
+  'TLS of this server, 1.2 or newer, for HTTP and sockets. The files are PEM, relative to the configuration file, and read again when they change.',
+  {
+    cert_file: file(
+      'File with the certificate of the server and its intermediate ones. Unset: no TLS; then only a proxy in front can encrypt.',
+    ),
+    key_file: file('File with the key of that certificate, without a passphrase.'),
+    client_ca_file: file(
+      'File with the authorities that sign the certificates of nodes; see `certificate` in `server.tokens`. Unset: clients are not asked for one.',
+    ),
+    ca_file: file(
+      'File with the authorities to trust when this instance fetches audio from others over https. Unset: those of the system.',
+    ),
+  },
+);
+
 export const server = group('Where the server listens, and who may connect.', {
   host: text({
     default: '127.0.0.1',
@@ -198,7 +216,7 @@ export const server = group('Where the server listens, and who may connect.', {
     text({ default: '', doc: 'File that contains `callback_key`; read at the start.' }),
   ),
   tokens: tables({
-    doc: 'Who may connect with which token. Each has exactly one of `token`, `token_sha256`, `token_file`.',
+    doc: 'Who may connect with which token. Each has exactly one of `token`, `token_sha256`, `token_file`, `certificate`.',
     example: ['token_file = "secrets/client.token"', 'role = "client"', 'tenant_id = "acme"'],
     columns: {
       token: optional(
@@ -214,6 +232,14 @@ export const server = group('Where the server listens, and who may connect.', {
         }),
       ),
       token_file: optional(text({ default: '', doc: 'File that contains the token; read at the start.' })),
+      certificate: optional(
+        text({
+          default: '',
+          pattern: /^[^\s",]{1,253}$/,
+          allowed: '1 to 253 characters without spaces, commas and quotation marks',
+          doc: 'Instead of a token, for nodes: a name in the client certificate, either its common name or one of its alternative names (DNS or URI). Needs `server.tls.client_ca_file`.',
+        }),
+      ),
       role: required(
         choice({
           choices: ['node', 'client', 'metrics', 'viewer', 'operator', 'admin'],
@@ -246,6 +272,7 @@ export const server = group('Where the server listens, and who may connect.', {
       name: optional(text({ default: '', doc: 'Name for logs.' })),
     },
   }),
+  tls,
   drain_timeout_ms: integer({
     default: 30_000,
     min: 0,

@@ -11,6 +11,7 @@ import type { Meter } from '../../ports/meter.ts';
 import { type ConnectionLimits, createConnectionCounts } from './connection-counts.ts';
 import type { Admission, Gate, Peer, Principal, Role } from './gate.ts';
 import { createNetworks, isLoopbackAddress, plainAddress } from './networks.ts';
+import { createAddressOf } from './peer-address.ts';
 import {
   createRequestBudgets,
   type RequestLimits,
@@ -27,6 +28,8 @@ export interface AccessSettings {
   readonly anonymous: readonly ('session' | 'node' | 'metrics' | 'viewer' | 'operator')[];
   /** CIDR. */
   readonly trustedNetworks: readonly string[];
+  /** CIDR. Absent: there are none. */
+  readonly trustedProxies?: readonly string[];
   /** Names by which peers without a token may reach this server, besides addresses and localhost. Lower case. */
   readonly allowedHosts: readonly string[];
   /** Origins of other hosts whose pages may act without a token; `*`: any. */
@@ -77,6 +80,11 @@ export function createGate(deps: {
     const roles = isOpen && tokens.isEmpty ? ROLE_NAMES : settings.anonymous.flatMap(anonymousRolesOf);
     return {
       tokens,
+      certificates: new Map(
+        entries.flatMap((entry) =>
+          entry.certificate === undefined ? [] : [[entry.certificate.toLowerCase(), holderOf(entry)]],
+        ),
+      ),
       anonymousRoles: new Set(roles),
       holders: new Map(entries.map((entry) => [credentialOfToken(entry), holderOf(entry)])),
       pinnedIds: new Set(entries.flatMap(({ nodeIds }) => nodeIds ?? [])),
@@ -123,6 +131,24 @@ export function createGate(deps: {
     return { kind: 'admitted', principal: principals[role] };
   }
 
+  function admitHolder(holder: TokenHolder | undefined, roles: readonly Role[], what: string): Admission {
+    // A wrong credential never falls back to anonymous: its sender expects its own rights.
+    if (holder === undefined) return refused('UNAUTHORIZED', `unknown ${what}`);
+    const role = firstOf(roles, holder.roles);
+    if (role === undefined) {
+      const message = `this ${what} may not act as ${roles.join(' or ')}`;
+      return refused('FORBIDDEN', message, roles[0] && holder.principals[roles[0]]);
+    }
+    return { kind: 'admitted', principal: holder.principals[role] };
+  }
+
+  /** A browser adds a certificate to the requests of every page. */
+  function admitCertificate(peer: Peer, names: readonly string[], roles: readonly Role[]): Admission {
+    if (isForeignPage(peer)) return FOREIGN_PAGE;
+    const known = names.find((name) => rights.certificates.has(name.toLowerCase()));
+    return admitHolder(rights.certificates.get(known?.toLowerCase() ?? ''), roles, 'client certificate');
+  }
+
   function countRefused(spending: Spending): Spending {
     if (spending.kind === 'ok') return spending;
     meter.count('scheduler_rate_limited_total', { limit: spending.limit });
@@ -131,17 +157,12 @@ export function createGate(deps: {
   }
 
   return {
+    addressOf: createAddressOf(settings.trustedProxies ?? []),
     admit(peer, roles) {
-      if (peer.token === undefined) return admitAnonymous(peer, roles);
-      const holder = rights.tokens.find(peer.token);
-      // A wrong token never falls back to anonymous: its sender expects its own rights.
-      if (holder === undefined) return refused('UNAUTHORIZED', 'unknown token');
-      const role = firstOf(roles, holder.roles);
-      if (role === undefined) {
-        const message = `this token may not act as ${roles.join(' or ')}`;
-        return refused('FORBIDDEN', message, roles[0] && holder.principals[roles[0]]);
-      }
-      return { kind: 'admitted', principal: holder.principals[role] };
+      const { token, certificateNames } = peer;
+      if (token !== undefined) return admitHolder(rights.tokens.find(token), roles, 'token');
+      if (certificateNames !== undefined) return admitCertificate(peer, certificateNames, roles);
+      return admitAnonymous(peer, roles);
     },
 
     changeTokens(entries) {

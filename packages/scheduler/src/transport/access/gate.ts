@@ -2,6 +2,7 @@
 import type { Role } from '@lingua/protocol';
 import type { NodeId, TenantId } from '../../domain/ids.ts';
 import type { NodeBinding } from '../../domain/profile.ts';
+import type { AddressOf } from './peer-address.ts';
 import type { TokenEntry } from './tokens.ts';
 
 export type { Role } from '@lingua/protocol';
@@ -19,7 +20,7 @@ export interface Principal {
   /** What dedicated pools need of a node; absent: it may join every pool. */
   readonly binding?: NodeBinding;
   /**
-   * Digest of the token, or of the address of an anonymous peer; never the token itself. A node_id belongs to one
+   * Digest of the token, of the name of the certificate, or of the address of an anonymous peer; never the token itself. A node_id belongs to one
    * credential.
    */
   readonly credential: string;
@@ -43,6 +44,8 @@ export interface Peer {
   readonly address: string;
   /** From the Authorization header or, on sockets, ?token=. */
   readonly token?: string | undefined;
+  /** Names in the client certificate; empty: it is not valid. Absent: there is none. */
+  readonly certificateNames?: readonly string[] | undefined;
   readonly host?: string | undefined;
   readonly origin?: string | undefined;
   /** The Sec-Fetch-Site header. */
@@ -66,6 +69,8 @@ export type TenantChoice =
   | { readonly kind: 'forbidden'; readonly message: string };
 
 export interface Gate {
+  /** The address of the client, also behind a trusted proxy. */
+  readonly addressOf: AddressOf;
   /** `roles`: the peer must have one of them. */
   admit(peer: Peer, roles: readonly Role[]): Admission;
   /** Replaces the configured tokens. */

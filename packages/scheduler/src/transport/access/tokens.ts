@@ -14,11 +14,14 @@ export interface TokenEntry {
   /** The only pools that nodes of this token may join. */
   readonly poolIds?: readonly number[] | undefined;
   readonly name?: string | undefined;
+  /** A name in a client certificate, in place of a token: then the digest only identifies the credential. */
+  readonly certificate?: string | undefined;
 }
 
 export const digestToken = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 export interface TokenTable<T> {
+  /** Neither tokens nor certificates are configured. */
   readonly isEmpty: boolean;
   find(token: string): T | undefined;
 }
@@ -27,13 +30,14 @@ export function createTokenTable<T>(
   entries: readonly TokenEntry[],
   read: (entry: TokenEntry) => T,
 ): TokenTable<T> {
-  const rows = entries.map((entry) => {
+  const tokens = entries.filter(({ certificate }) => certificate === undefined);
+  const rows = tokens.map((entry) => {
     const digest = Buffer.from(entry.sha256, 'hex');
     if (digest.length !== DIGEST_BYTES) throw new Error('a token digest must be 64 hexadecimal digits');
     return { digest, value: read(entry) };
   });
   return {
-    isEmpty: rows.length === 0,
+    isEmpty: entries.length === 0,
     find(token) {
       const presented = createHash('sha256').update(token).digest();
       let found: T | undefined;

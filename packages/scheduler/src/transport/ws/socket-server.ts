@@ -95,7 +95,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
   let isClosing = false;
 
   function decide(request: IncomingMessage): UpgradeDecision {
-    const { path, peer } = readPeer(request);
+    const { path, peer } = readPeer(request, gate.addressOf);
     const route = routes.get(path);
     if (route === undefined) return refused('unknown_path', UNKNOWN_PATH);
     if (isClosing || deps.isDraining()) return refused('draining', DRAINING_REFUSAL);
@@ -124,10 +124,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
     if (decision.kind === 'refused') {
       const { reason, refusal } = decision;
       meter.count('scheduler_connections_refused_total', { reason });
-      log.info(
-        { address: request.socket.remoteAddress, reason, detail: refusal.detail },
-        'a socket was refused',
-      );
+      log.info({ address: gate.addressOf(request), reason, detail: refusal.detail }, 'a socket was refused');
       refuseUpgrade(socket, refusal);
       return;
     }
@@ -156,7 +153,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
         clock: deps.clock,
         meter,
         log,
-        fields: { connection_id: deps.ids.traceId(), kind, address: request.socket.remoteAddress },
+        fields: { connection_id: deps.ids.traceId(), kind, address: gate.addressOf(request) },
         settings,
         slow: deps.slow,
       },

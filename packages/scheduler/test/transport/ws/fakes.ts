@@ -119,6 +119,7 @@ export function createFakeGate(limits: {
 }): Gate & { open: number } {
   const gate: Gate & { open: number } = {
     open: 0,
+    addressOf: ({ socket }) => socket.remoteAddress ?? '',
     admit({ token, origin }): Admission {
       if (token === 'wrong') return { kind: 'refused', code: 'UNAUTHORIZED', message: 'unknown token' };
       if (token === 'client' || origin === 'https://evil.example')

@@ -3,7 +3,7 @@ import { readPeer } from '../../../src/transport/ws/read-peer.ts';
 
 describe('peer of an upgrade request', () => {
   const read = (url: string | undefined, headers: Record<string, string> = {}) =>
-    readPeer({ url, headers, socket: { remoteAddress: '10.0.0.1' } } as never);
+    readPeer({ url, headers, socket: {} } as never, () => '10.0.0.1');
 
   it.each([
     ['/ws/node?token=abc', {}, '/ws/node', 'abc'],

@@ -4,6 +4,7 @@
  */
 import type { CheckQuery, CheckReply } from '@lingua/protocol';
 import { errorEntry } from '../../../domain/errors.ts';
+import { certificateNamesOf } from '../../access/client-certificate.ts';
 import { readBearerToken } from '../../access/tokens.ts';
 import { refusalOf, refusalOfSpending } from '../server/authorize.ts';
 import type { Routes } from '../server/declare-route.ts';
@@ -19,9 +20,10 @@ export function addCheckRoute(routes: Routes, { gate }: Pick<HttpServices, 'gate
     const { authorization, host, origin, 'sec-fetch-site': fetchSite } = request.headers;
     const token =
       authorization === undefined ? request.query.token || undefined : readBearerToken(authorization);
-    const address = request.socket.remoteAddress ?? '';
+    const address = gate.addressOf(request.raw);
+    const certificateNames = token === undefined ? certificateNamesOf(request.raw.socket) : undefined;
     const admission = gate.admit(
-      { address, token, host, origin, fetchSite: fetchSite as string | undefined },
+      { address, token, certificateNames, host, origin, fetchSite: fetchSite as string | undefined },
       [role === 'session' ? 'client' : 'node'],
     );
     if (admission.kind === 'admitted') return { role, is_admitted: true } satisfies CheckReply;

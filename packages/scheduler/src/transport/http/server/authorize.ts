@@ -1,6 +1,7 @@
 /** Hot path: the hook before a route checks draining, credential and request budget. Synchronous. */
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { DEFAULT_TENANT, type NodeId } from '../../../domain/ids.ts';
+import { certificateNamesOf } from '../../access/client-certificate.ts';
 import type { Admission, Gate, Principal, Role } from '../../access/gate.ts';
 import { readBearerToken } from '../../access/tokens.ts';
 import { DRAINING_REFUSAL, type Refusal } from '../../wire/error-reply.ts';
@@ -43,8 +44,10 @@ function findRefusal(services: Services, entry: Entry, request: FastifyRequest):
   const { headers, socket } = request.raw;
   const { authorization, host, origin, 'sec-fetch-site': fetchSite } = headers;
   const token = authorization === undefined ? queryToken(entry, request) : readBearerToken(authorization);
-  const address = socket.remoteAddress ?? '';
-  const admission = gate.admit({ address, token, host, origin, fetchSite }, entry.roles);
+  const address = gate.addressOf(request.raw);
+  const certificateNames = token === undefined ? certificateNamesOf(socket) : undefined;
+  const peer = { address, token, certificateNames, host, origin, fetchSite };
+  const admission = gate.admit(peer, entry.roles);
   if (admission.kind === 'refused') return refusalOf(admission);
   const { principal } = admission;
   request.principal = principal;

@@ -12,7 +12,7 @@ export interface Action {
 }
 
 export const logAction =
-  (services: Pick<HttpServices, 'log' | 'audit'>, action: Action) =>
+  (services: Pick<HttpServices, 'log' | 'audit' | 'gate'>, action: Action) =>
   (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     // Undefined: the request was refused before the check of its token, or by it.
     if (request.principal !== undefined) note(services, action, request, reply.statusCode);
@@ -20,7 +20,7 @@ export const logAction =
   };
 
 function note(
-  { log, audit }: Pick<HttpServices, 'log' | 'audit'>,
+  { log, audit, gate }: Pick<HttpServices, 'log' | 'audit' | 'gate'>,
   { operationId, isAudited }: Action,
   request: FastifyRequest,
   status: number,
@@ -37,7 +37,7 @@ function note(
     action: operationId,
     result: resultOf(status),
     who: describePrincipal(principal),
-    from: request.raw.socket.remoteAddress,
+    from: gate.addressOf(request.raw),
     target: (request.params as { id?: string } | undefined)?.id,
     details: { role: principal.role, tenant_id: principal.tenantId, reason, status },
   });
