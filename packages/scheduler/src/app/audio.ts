@@ -17,6 +17,8 @@ export function createInputAudio(deps: {
   log: Log;
   instanceId: string;
   isSingleInstance: boolean;
+  /** Authorities to trust when audio is fetched; undefined: those of the system. */
+  ca: () => string | undefined;
   /** The time of the store: the clocks of two instances may differ. */
   now: () => number;
 }) {
@@ -40,10 +42,14 @@ export function createInputAudio(deps: {
     tokens,
     references,
     signature,
-    fetcher: createAudioFetcher({ sign: signature?.sign }),
+    fetcher: createAudioFetcher({ sign: signature?.sign, ca: deps.ca }),
     /** Returns the address at which nodes and other instances reach this one, if they can. */
     serve(address: AddressInfo): string | undefined {
-      const base = audioBaseUrl(config.server.advertise_url, address);
+      const base = audioBaseUrl(
+        config.server.advertise_url,
+        address,
+        config.server.tls.cert_file !== undefined,
+      );
       if (base !== undefined) references.serveAt(base);
       else if (isSingleInstance) log.info({}, NO_AUDIO_BY_REFERENCE);
       else throw new Error(NO_ADDRESS_FOR_OTHERS);

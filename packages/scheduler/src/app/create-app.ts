@@ -27,6 +27,7 @@ import { createObservation } from './observability.ts';
 import { createClusterPage } from './operator-page.ts';
 import type { Reload } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
+import { createServerTls } from './server-tls.ts';
 import { createServers } from './servers.ts';
 import { createShutDown } from './shutdown.ts';
 import { VERSION } from './version.ts';
@@ -72,11 +73,13 @@ export function createApp(deps: AppDeps): App {
   const tools = { config, clock, ids, meter, log, slow: observation.slow };
   const audit = createAuditLog({ file: config.audit.file, instanceId, clock, meter, log });
   const sockets = createNodeSockets({ clock });
+  const tls = createServerTls({ config, clock, log });
   const inputAudio = createInputAudio({
     config,
     log,
     instanceId,
     isSingleInstance: shared === undefined,
+    ca: tls.ca,
     now: () => core.multiInstance?.storeNow() ?? clock.now(),
   });
   const core: Core = createCore({
@@ -128,6 +131,7 @@ export function createApp(deps: AppDeps): App {
     sockets,
     fleet,
     audio: inputAudio,
+    certificate: tls.certificate(),
     multiInstance,
     cluster: page,
     backgroundServices,
@@ -169,6 +173,7 @@ export function createApp(deps: AppDeps): App {
     log,
     withdraw: multiInstance?.withdraw,
     leave: async () => {
+      tls.stop();
       page.reporter?.stop();
       backgroundServices.stop();
       watching.stop();
@@ -207,6 +212,7 @@ export function createApp(deps: AppDeps): App {
       const address = await http.listen({ host: config.server.host, port: config.server.port });
       const base = inputAudio.serve(address);
       await multiInstance?.start(base);
+      tls.watch(http.useCertificate);
       page.reporter?.start();
       backgroundServices.start();
       observation.start();

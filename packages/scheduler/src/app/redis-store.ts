@@ -10,7 +10,6 @@ import { inspectStore, lookAtStore } from '../adapters/redis/connection/inspect-
 import { closeRedis, connectRedis, whenReady } from '../adapters/redis/connection/redis-connection.ts';
 import { checkSchemaVersion } from '../adapters/redis/connection/schema-version.ts';
 import { watchStore } from '../adapters/redis/connection/store-inspection.ts';
-import { readTlsFiles } from '../adapters/redis/connection/tls-files.ts';
 import { withReplica } from '../adapters/redis/connection/wait-for-replica.ts';
 import { createDeadLetters } from '../adapters/redis/dead-letters.ts';
 import { createHintBus } from '../adapters/redis/hint-bus.ts';
@@ -27,6 +26,7 @@ import { createNodeRecords } from '../adapters/redis/node-records.ts';
 import { createSessionStore } from '../adapters/redis/session-store.ts';
 import { createStatsStore } from '../adapters/redis/stats-store.ts';
 import { jobTag } from '../adapters/shared-jobs/job-scripts.ts';
+import { readTlsFiles } from '../adapters/system/tls-files.ts';
 import type { Config } from '../config/settings.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -48,8 +48,9 @@ export async function openSharedStore(deps: {
   log: Log;
 }): Promise<SharedStore> {
   const { config, clock, log } = deps;
-  const settings = { ...redisSettings(config), tls: readTlsFiles(config.scheduler.cluster.redis) };
-  const { key_prefix: prefix } = config.scheduler.cluster.redis;
+  const { key_prefix: prefix, ...redis } = config.scheduler.cluster.redis;
+  const tls = { ca: redis.tls_ca_file, cert: redis.tls_cert_file, key: redis.tls_key_file };
+  const settings = { ...redisSettings(config), tls: readTlsFiles('scheduler.cluster.redis.tls_', tls) };
   const keys = createKeys(prefix);
   const counts = createCommandCounts();
   const connection = connectRedis(settings, { name: 'lingua' }, counts);

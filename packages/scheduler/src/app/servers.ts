@@ -68,6 +68,8 @@ export function createServers(parts: {
   readonly cluster: NonNullable<HttpServices['cluster']>;
   readonly live: NonNullable<HttpServices['live']>;
   readonly watch: NonNullable<HttpServices['watch']>;
+  /** Undefined: without TLS. */
+  readonly certificate: HttpServices['certificate'];
   readonly backgroundServices: Pick<BackgroundServices, 'stats' | 'dispatch'>;
   readonly pools: Pick<ConfiguredPools, 'reload' | 'effective'>;
 }) {
@@ -134,6 +136,7 @@ export function createServers(parts: {
     },
     metrics: parts.metrics,
     readiness: () => (phase.isDraining ? NOT_READY : (multiInstance?.readiness() ?? READY)),
+    certificate: parts.certificate,
     usedSlots: (nodeId) => parts.fleet.load(nodeId)?.used,
     nodeCounts: parts.fleet.counts,
     settings: httpSettings(config, VERSION, multiInstance?.instanceId),

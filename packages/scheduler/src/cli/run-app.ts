@@ -55,14 +55,15 @@ export async function runApp(
     stopListening?.();
     return 1;
   }
-  app = createApp({ config, log, clock, shared, reread, origins, instanceId });
-  if (isReloadDue) void app.reload();
   let address: AddressInfo;
   try {
+    app = createApp({ config, log, clock, shared, reread, origins, instanceId });
+    if (isReloadDue) void app.reload();
     address = await app.start();
   } catch (error) {
     io.err(`lingua: ${whyNotListening(error, config)}`);
-    await app.stop();
+    if (app === undefined) shared?.close();
+    else await app.stop();
     stopListening?.();
     return 1;
   }

@@ -1,6 +1,7 @@
 /** Reads the configuration file and the token files; everything else is `loadConfig`. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { findExposedFiles } from './exposed-files.ts';
 import { type ConfigSources, type LoadResult, loadConfig, locate } from './load-config.ts';
 import type { CheckFinding } from './origin.ts';
 import { checkTokens, withTokens } from './tokens.ts';
@@ -20,17 +21,30 @@ export async function readConfig(
   const toml = file.kind === 'text' ? { text: file.text, path } : undefined;
   const loaded = loadConfig({ ...options, toml });
   if (loaded.kind !== 'ok') return loaded;
-  const keyed = await readKeyFile(withAuditPath(loaded, dirname(path)), dirname(path));
-  return keyed.kind === 'ok' ? readTokenFiles(keyed, dirname(path)) : keyed;
+  const folder = dirname(path);
+  const located = withPaths(loaded, folder);
+  // Before the names of token files are replaced by their contents.
+  const exposed = await findExposedFiles(located.config, folder);
+  const warnings = [...located.warnings, ...exposed.map((finding) => locate(finding, loaded.origins))];
+  const keyed = await readKeyFile({ ...located, warnings }, folder);
+  return keyed.kind === 'ok' ? readTokenFiles(keyed, folder) : keyed;
 }
 
 type Loaded = Extract<LoadResult, { kind: 'ok' }>;
 
 /** Like the paths of other files: relative to the configuration file. */
-function withAuditPath(loaded: Loaded, folder: string): Loaded {
-  const { audit } = loaded.config;
-  if (audit.file === 'off' || audit.file === 'stdout') return loaded;
-  return { ...loaded, config: { ...loaded.config, audit: { file: resolve(folder, audit.file) } } };
+function withPaths(loaded: Loaded, folder: string): Loaded {
+  const { audit, server } = loaded.config;
+  const file = audit.file === 'off' || audit.file === 'stdout' ? audit.file : resolve(folder, audit.file);
+  const at = (path: string | undefined) => path && resolve(folder, path);
+  const { cert_file, key_file, client_ca_file, ca_file } = server.tls;
+  const tls = {
+    cert_file: at(cert_file),
+    key_file: at(key_file),
+    client_ca_file: at(client_ca_file),
+    ca_file: at(ca_file),
+  };
+  return { ...loaded, config: { ...loaded.config, audit: { file }, server: { ...server, tls } } };
 }
 
 async function readKeyFile(loaded: Loaded, folder: string): Promise<LoadResult> {

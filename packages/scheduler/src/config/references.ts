@@ -1,4 +1,4 @@
-/** Checks settings that refer to each other: pools and tenants, the mode of Redis and its addresses. Pure. */
+/** Checks settings that refer to each other: pools and tenants, the mode of Redis and its addresses, files of TLS. Pure. */
 import type { CheckFinding } from './origin.ts';
 import type { Config } from './settings.ts';
 
@@ -7,8 +7,13 @@ export function checkReferences(config: Config): {
   readonly warnings: readonly CheckFinding[];
 } {
   return {
-    problems: [...checkPools(config), ...checkRedis(config), ...checkTenants(config)],
-    warnings: [...warnPools(config), ...warnUnreachablePools(config), ...warnRedis(config)],
+    problems: [...checkPools(config), ...checkRedis(config), ...checkTenants(config), ...checkTls(config)],
+    warnings: [
+      ...warnPools(config),
+      ...warnUnreachablePools(config),
+      ...warnRedis(config),
+      ...warnTls(config),
+    ],
   };
 }
 
@@ -123,6 +128,25 @@ function* warnUnreachablePools({ scheduler, server }: Config): Generator<CheckFi
       message: `is ${pool_id}, which takes only nodes whose token is bound to it, and no token is; add pool_ids = [${pool_id}] to the [[server.tokens]] row of its nodes`,
     };
   }
+}
+
+function* checkTls({ server }: Config): Generator<CheckFinding> {
+  for (const [file, other] of [
+    ['cert_file', 'key_file'],
+    ['key_file', 'cert_file'],
+    ['client_ca_file', 'cert_file'],
+  ] as const) {
+    if (server.tls[file] === undefined || server.tls[other] !== undefined) continue;
+    yield { keys: [`server.tls.${file}`], message: `needs server.tls.${other} beside it` };
+  }
+}
+
+function* warnTls({ server }: Config): Generator<CheckFinding> {
+  if (server.tls.cert_file === undefined || server.advertise_url?.startsWith('http:') !== true) return;
+  yield {
+    keys: ['server.advertise_url', 'server.tls.cert_file'],
+    message: 'starts with http://, but this server speaks only TLS; write https://',
+  };
 }
 
 function warnPools(config: Config): readonly CheckFinding[] {

@@ -147,6 +147,8 @@ it('has the defaults of the bounds', () => {
     max_connections: 20_000,
     max_connections_per_tenant: 10_000,
     max_connections_per_address: 20_000,
+    max_idle_connections: 5_000,
+    max_idle_connections_per_address: 2_000,
     max_message_bytes: 2 * 1024 * 1024,
     max_node_message_bytes: 8 * 1024 * 1024,
     messages_per_second: 200,

@@ -1,5 +1,5 @@
 /** Reading from disk: the file, a missing file, token files. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -75,4 +75,56 @@ it('refuses token files that are absent, too short or repeated', async () => {
       'server.tokens[3] has the same token as server.tokens[2]',
     ],
   );
+});
+
+it('warns about files with secrets that every user can read', async () => {
+  const names = ['open.token', 'closed.token', 'open.key'];
+  for (const name of names) await write(name, `${name}-0123456789-0123456789-0123456789`);
+  await chmod(join(folder, 'open.token'), 0o644);
+  await chmod(join(folder, 'closed.token'), 0o640);
+  await chmod(join(folder, 'open.key'), 0o604);
+  const rows = ['open', 'closed'].map(
+    (name) => `[[server.tokens]]\ntoken_file = "${name}.token"\nrole = "node"`,
+  );
+  const server = '[server]\ncallback_key_file = "open.key"\n';
+  const result = await readConfig({ path: await write('w.toml', server + rows.join('\n')) });
+  if (result.kind !== 'ok') throw new Error('invalid');
+  expect(result.warnings.map(printFinding)).toEqual([
+    expect.stringMatching(
+      /^server\.tokens\[0\]\.token_file may be read by every user .*mode 0644\): chmod 600/,
+    ),
+    expect.stringMatching(/^server\.callback_key_file may be read by every user .*mode 0604\)/),
+  ]);
+});
+
+it('files of TLS are relative to the configuration file', async () => {
+  const path = await write('t.toml', '[server.tls]\ncert_file = "a.pem"\nkey_file = "/etc/b.pem"');
+  expect(await readConfig({ path })).toMatchObject({
+    config: {
+      server: { tls: { cert_file: join(folder, 'a.pem'), key_file: '/etc/b.pem', ca_file: undefined } },
+    },
+  });
+});
+
+it.each([
+  ['[server.tls]\ncert_file = "a.pem"', 'server.tls.cert_file needs server.tls.key_file beside it'],
+  [
+    '[server.tls]\nclient_ca_file = "a.pem"',
+    'server.tls.client_ca_file needs server.tls.cert_file beside it',
+  ],
+  [
+    '[[server.tokens]]\ncertificate = "gpu-1"\nrole = "node"',
+    'server.tokens[0].certificate needs server.tls.client_ca_file',
+  ],
+  [
+    '[[server.tokens]]\ncertificate = "gpu-1"\nrole = "operator"',
+    'server.tokens[0].certificate is only for the role node, not operator: use a token',
+  ],
+  [
+    '[[server.tokens]]\ncertificate = "gpu-1"\ntoken = "token-0123456789"\nrole = "node"',
+    'server.tokens[0] needs exactly one of token, token_sha256, token_file, certificate',
+  ],
+])('%s is refused', async (text, message) => {
+  const result = await readConfig({ path: await write('x.toml', text) });
+  expect(result.kind === 'invalid' && result.problems.map(printFinding).join('\n')).toContain(message);
 });

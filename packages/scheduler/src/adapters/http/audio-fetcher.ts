@@ -1,10 +1,15 @@
 /** Fetches audio from the instance that stores it, over HTTP, bounded in time and size. */
+import { once } from 'node:events';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { type RequestOptions, request as requestHttps } from 'node:https';
 import type { AudioFetcher } from '../../ports/audio-fetcher.ts';
 
 export function createAudioFetcher(
   deps: {
     /** The authorization header for audio without a token. Absent: such audio cannot be fetched. */
     readonly sign?: ((url: string) => string) | undefined;
+    /** Authorities to trust, for https; absent or undefined: those of the system. */
+    readonly ca?: (() => string | undefined) | undefined;
   } = {},
 ): AudioFetcher {
   return {
@@ -12,21 +17,30 @@ export function createAudioFetcher(
       const authorization = token === undefined ? deps.sign?.(url) : `Bearer ${token}`;
       if (limitMs <= 0 || authorization === undefined) return undefined;
       try {
-        const answer = await fetch(url, {
-          headers: { authorization },
-          redirect: 'error',
-          signal: AbortSignal.timeout(limitMs),
-        });
-        if (!answer.ok || answer.body === null) {
-          await answer.body?.cancel();
-          return undefined;
-        }
-        return await collect(answer.body, bytes);
+        const options = { headers: { authorization }, signal: AbortSignal.timeout(limitMs) };
+        const answer = await get(url, { ...options, ca: deps.ca?.() });
+        if (answer.statusCode === 200) return await collect(answer, bytes);
+        answer.destroy();
+        return undefined;
       } catch {
         return undefined;
       }
     },
   };
+}
+
+async function get(url: string, options: RequestOptions): Promise<IncomingMessage> {
+  const request = url.startsWith('https:') ? requestHttps(url, options) : requestHttp(url, options);
+  // Also after the response, when the time is over.
+  request.on('error', () => {});
+  try {
+    const [answer] = (await once(request.end(), 'response')) as [IncomingMessage];
+    return answer;
+  } catch (fault) {
+    // The server may close an idle connection at the moment it is used again.
+    if (request.reusedSocket && options.signal?.aborted !== true) return get(url, options);
+    throw fault;
+  }
 }
 
 /** A server that sends more than was announced is not the expected one. */

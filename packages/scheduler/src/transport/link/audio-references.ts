@@ -74,8 +74,10 @@ export const openWhenTaken = <M extends Mailbox>(mailbox: M, { open }: Pick<Audi
 export function audioBaseUrl(
   advertised: string | undefined,
   { address, family, port }: AddressInfo,
+  hasTls = false,
 ): string | undefined {
   if (advertised !== undefined) return advertised;
-  if (!isLoopbackAddress(address)) return undefined;
+  // A certificate names a host, not this address.
+  if (!isLoopbackAddress(address) || hasTls) return undefined;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

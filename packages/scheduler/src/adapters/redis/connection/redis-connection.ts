@@ -3,7 +3,6 @@ import { Cluster, Redis } from 'ioredis';
 import { batchWrites } from './batch-writes.ts';
 import { breakWhenUnresponsive } from './breaker.ts';
 import { type CommandCounts, countCommands } from './command-counts.ts';
-import type { TlsParts } from './tls-files.ts';
 
 export interface RedisSettings {
   readonly mode: 'single' | 'sentinel' | 'cluster';
@@ -18,7 +17,7 @@ export interface RedisSettings {
   readonly db: number;
   readonly isTls: boolean;
   /** Certificates and key, if not those of the system. */
-  readonly tls?: TlsParts | undefined;
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string } | undefined;
   readonly connectTimeoutMs: number;
   readonly commandTimeoutMs: number;
   readonly socketTimeoutMs: number;
@@ -232,4 +231,4 @@ function credentialsOf(settings: RedisSettings): {
 const isTls = ({ isTls, url, clusterUrls, sentinelUrls }: RedisSettings): boolean =>
   isTls || [url, ...clusterUrls, ...sentinelUrls].some((address) => address.startsWith('rediss:'));
 
-const tlsOf = ({ tls }: RedisSettings): TlsParts => tls ?? {};
+const tlsOf = ({ tls = {} }: RedisSettings) => tls;
