@@ -62,8 +62,7 @@ it('new connections use a replaced certificate, a broken one changes nothing', a
   const [server, next] = [await certify('old.test'), await certify('new.test')];
   const old = { ...server, certificate: `${server.certificate}.kept` };
   await copyFile(server.certificate, old.certificate);
-  const patient = { 'server.headers_timeout_ms': 600_000, 'server.request_timeout_ms': 600_000 };
-  const app = await startApp({ ...serving(server), ...patient });
+  const app = await startApp(serving(server));
   const nameSeen = async () => {
     const socket = await dial(app.url, { rejectUnauthorized: false });
     const { subject } = socket.getPeerCertificate();

@@ -60,8 +60,10 @@ export const SHORT_TIMES: Settings = {
   'scheduler.job_deadline_ms': 40_000,
 };
 
-/** Tests start their own nodes, and do not wait for others. */
+/** Tests start their own nodes, and do not wait for others. On a busy machine a client may take long to send its headers. */
 const QUICK: Settings = {
+  'server.headers_timeout_ms': 120_000,
+  'server.request_timeout_ms': 120_000,
   'server.port': 0,
   'server.drain_timeout_ms': 0,
   'scheduler.fleet_warmup_ms': 0,

@@ -41,6 +41,9 @@ export const OPEN: AccessSettings = {
   },
 };
 
+/** On a busy machine the client in this process may take long to send its headers. */
+const PATIENT = { headersTimeoutMs: 120_000, requestTimeoutMs: 120_000 };
+
 export interface Answered {
   readonly status: number;
   readonly headers: Headers;
@@ -132,7 +135,7 @@ export async function startServer(options: StartOptions = {}) {
     },
     metrics: { contentType: 'text/plain', print: async () => 'scheduler_nodes 1\n' },
     ...options.services,
-    settings: { ...HTTP_DEFAULTS, logsRequests: true, ...options.settings },
+    settings: { ...HTTP_DEFAULTS, ...PATIENT, logsRequests: true, ...options.settings },
   });
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${port}`;
