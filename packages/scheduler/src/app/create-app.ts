@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { createPrometheusMeter } from '../adapters/prometheus/meter.ts';
 import { createAuditLog } from '../adapters/system/audit-log.ts';
+import { createCertificateFiles } from '../adapters/system/certificate-files.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import { createEventLoopProbe } from '../adapters/system/event-loop.ts';
 import { createIdSource } from '../adapters/system/id-source.ts';
@@ -27,7 +28,6 @@ import { createObservation } from './observability.ts';
 import { createClusterPage } from './operator-page.ts';
 import type { Reload } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
-import { createServerTls } from './server-tls.ts';
 import { createServers } from './servers.ts';
 import { createShutDown } from './shutdown.ts';
 import { VERSION } from './version.ts';
@@ -73,7 +73,13 @@ export function createApp(deps: AppDeps): App {
   const tools = { config, clock, ids, meter, log, slow: observation.slow };
   const audit = createAuditLog({ file: config.audit.file, instanceId, clock, meter, log });
   const sockets = createNodeSockets({ clock });
-  const tls = createServerTls({ config, clock, log });
+  const { cert_file: cert, key_file: key, client_ca_file: client_ca, ca_file: ca } = config.server.tls;
+  const tls = createCertificateFiles({
+    group: 'server.tls.',
+    files: { cert, key, client_ca, ca },
+    clock,
+    log,
+  });
   const inputAudio = createInputAudio({
     config,
     log,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { closeStalledConnections } from '../../../src/transport/http/server/stalled-connections.ts';
+import { closeStalledConnections } from '../../../src/transport/http/connections/stalled-connections.ts';
 import { createSteppedClock } from '../ws/stepped-clock.ts';
 
 const SILENT_MS = 60_000;

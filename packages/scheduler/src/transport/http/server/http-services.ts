@@ -25,12 +25,12 @@ import type { SessionService } from '../../../session/session-service.ts';
 import type { AudioTokens } from '../../access/audio-tokens.ts';
 import type { Gate } from '../../access/gate.ts';
 import type { InstanceSignature } from '../../access/instance-signature.ts';
+import type { ServerCertificate } from '../connections/listening-server.ts';
 import type { NodeCounts } from '../views/cluster-page-view.ts';
 import type { MeasuredFacts } from '../views/metrics-view.ts';
 import type { RemoteNodes } from '../views/remote-nodes.ts';
 import type { LiveServices } from '../watch/live-routes.ts';
 import type { WatchServices } from '../watch/watch-routes.ts';
-import type { ServerCertificate } from './listening-server.ts';
 
 /** As a reason: the instance finishes its work and accepts no more. */
 export const DRAINING = 'draining';

@@ -1,20 +1,24 @@
-/** Composition root: the certificate of the server, read again when its files change. */
+/** Cold path: the certificate of the server, and the authorities that it trusts, from files that are read again when they change. */
 import { X509Certificate } from 'node:crypto';
-import { readTlsFiles, stampOf, type TlsFiles } from '../adapters/system/tls-files.ts';
-import type { Config } from '../config/settings.ts';
-import type { Cancel, Clock } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
-import type { ServerCertificate } from '../transport/http/server/listening-server.ts';
+import type { Cancel, Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import { readTlsFiles, stampOf, type TlsFiles } from './tls-files.ts';
 
 /** How often the files are looked at. */
 const LOOK_MS = 2_000;
 
-/** Throws if a file cannot be used. */
-export function createServerTls({ config, clock, log }: { config: Config; clock: Clock; log: Log }) {
-  const { cert_file: cert, key_file: key, client_ca_file: client_ca, ca_file: ca } = config.server.tls;
-  const files: TlsFiles = { cert, key, client_ca, ca };
+/** Contents of PEM files. */
+interface ServerCertificate {
+  readonly cert: string;
+  readonly key: string;
+  readonly clientCa?: string | undefined;
+}
+
+/** Throws if a file cannot be used. `group`: of the settings that name the files. */
+export function createCertificateFiles(deps: { group: string; files: TlsFiles; clock: Clock; log: Log }) {
+  const { group, files, clock, log } = deps;
   let stamp = stampOf(files);
-  let parts = readTlsFiles(GROUP, files);
+  let parts = readTlsFiles(group, files);
   let cancel: Cancel = () => {};
 
   const certificate = (): ServerCertificate | undefined => {
@@ -24,7 +28,7 @@ export function createServerTls({ config, clock, log }: { config: Config; clock:
 
   function readAgain(use: (certificate: ServerCertificate) => void): void {
     try {
-      parts = readTlsFiles(GROUP, files);
+      parts = readTlsFiles(group, files);
     } catch (fault) {
       log.error({ err: fault }, 'changed TLS files cannot be used: the old ones stay in use');
       return;
@@ -53,5 +57,3 @@ export function createServerTls({ config, clock, log }: { config: Config; clock:
     stop: (): void => cancel(),
   };
 }
-
-const GROUP = 'server.tls.';

@@ -8,10 +8,10 @@ import type { SecureContextOptions, TlsOptions } from 'node:tls';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Meter } from '../../../ports/meter.ts';
 import { createNetworks } from '../../access/networks.ts';
-import { stripBasePath } from './base-path.ts';
+import { stripBasePath } from '../server/base-path.ts';
+import type { HttpSettings } from '../server/http-services.ts';
 import { createConnectionLimits } from './connection-limits.ts';
 import { createHandleClientError } from './handle-client-error.ts';
-import type { HttpSettings } from './http-services.ts';
 import { closeStalledConnections } from './stalled-connections.ts';
 
 /** How often Node.js looks for requests that take too long: they end at most this much after their limit. */
