@@ -140,7 +140,7 @@ describe('a polling node behind a load balancer', () => {
         await each.get<{ error: string }>(`/v1/node/${own.node_id}/jobs`, TOKENS.node),
       ];
       expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
-        [409, 'NODE_ID_CONFLICT'],
+        [403, 'FORBIDDEN'],
         [403, 'FORBIDDEN'],
         [403, 'FORBIDDEN'],
       ]);
