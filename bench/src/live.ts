@@ -118,7 +118,7 @@ async function keptBytes(): Promise<number> {
 }
 
 const busySecond = (second: number) => ({
-  counts: { admitted: 1_000, finished: 990, failed: 5, cancelled: 1, retries: 3, reports: 1 },
+  counts: { admitted: 1_000, finished: 990, failed: 5, cancelled: 1, retries: 3, takeovers: 0, reports: 1 },
   refused: { NO_CAPABLE_NODE: second, RATE_LIMITED: 2, ALL_CANDIDATES_FULL_OR_FAILED: 3 },
   stages: Object.fromEntries(
     STAGES.map((stage, at) => [

@@ -22,6 +22,13 @@ export const ClusterStore = Type.Object(
     mode: oneOf(['embedded', 'single', 'sentinel', 'cluster'], 'embedded: one process without Redis'),
     ok: flag('Whether it responds'),
     detail: optional(text('What is wrong with it', 4096)),
+    masters: optional(
+      list(
+        Type.Object({ address: text('Host and port', 512), ok: flag('The connection to it is open') }),
+        1_000,
+        'The masters that this instance writes to; absent: embedded',
+      ),
+    ),
   },
   { title: 'ClusterStore', description: 'The store that the instances share' },
 );

@@ -38,6 +38,7 @@ export const FiguresPoint = Type.Object(
     failed: count('Jobs that failed'),
     cancelled: count('Jobs that were cancelled'),
     retries: count('Attempts after the first'),
+    takeovers: count('Dead instances whose jobs another one took over'),
     reports: count('Bad translations that clients reported'),
     refused: map<number>(count('Requests'), 201, 'Requests refused in the span, by error code'),
     in_flight: count('Jobs without outcome, at the end of the span'),

@@ -82,7 +82,11 @@ function multiInstancePage(deps: {
       clock,
       self,
       figures: deps.figures,
-      store: () => ({ mode: store.mode, isOk: store.isReachable() && !isFenced() }),
+      store: () => ({
+        mode: store.mode,
+        isOk: store.isReachable() && !isFenced(),
+        masters: store.masters?.(),
+      }),
       warnings: () => [...store.warnings, ...refusedNodes(deps.replica.stats().refused)],
       shared: { instances, inbox, figures, deadLetters },
     }),

@@ -9,6 +9,7 @@ import { inspectRights } from '../adapters/redis/connection/inspect-rights.ts';
 import { inspectStore, lookAtStore } from '../adapters/redis/connection/inspect-store.ts';
 import { closeRedis, connectRedis, whenReady } from '../adapters/redis/connection/redis-connection.ts';
 import { checkSchemaVersion } from '../adapters/redis/connection/schema-version.ts';
+import { addressOfServer, mastersOf } from '../adapters/redis/connection/servers.ts';
 import { watchStore } from '../adapters/redis/connection/store-inspection.ts';
 import { withReplica } from '../adapters/redis/connection/wait-for-replica.ts';
 import { createDeadLetters } from '../adapters/redis/dead-letters.ts';
@@ -94,6 +95,11 @@ export async function openSharedStore(deps: {
       return inspection.warnings();
     },
     unfitServers: inspection.unfitServers,
+    masters: () =>
+      mastersOf(connection).map((server) => ({
+        address: addressOfServer(server),
+        isOk: server.status === 'ready',
+      })),
     commands: counts.drain,
     hintBus: createHintBus(shared),
     nodeRecords: createNodeRecords({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),

@@ -76,6 +76,8 @@ export interface SharedStore {
   readonly warnings: readonly string[];
   /** The number of servers with settings on which no instance would start. */
   unfitServers(): number;
+  /** The servers that are written to, for operators; absent: it has none. */
+  masters?(): readonly { readonly address: string; readonly isOk: boolean }[];
   /** Commands since the last call. */
   commands(): readonly { readonly op: string; readonly result: 'ok' | 'err'; readonly count: number }[];
   readonly hintBus: HintBus;

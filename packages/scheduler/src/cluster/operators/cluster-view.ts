@@ -17,6 +17,8 @@ export interface StoreView {
   readonly isOk: boolean;
   /** A fault, or other information. */
   readonly detail?: string | undefined;
+  /** The masters that this instance writes to. */
+  readonly masters?: readonly { readonly address: string; readonly isOk: boolean }[] | undefined;
 }
 
 /** A removed instance whose dead letters are left. */

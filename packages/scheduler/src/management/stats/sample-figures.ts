@@ -28,6 +28,7 @@ export function createSampleFigures({
         failed: settled((outcome, code) => isFailure(outcome) && !isCancellation(code)),
         cancelled: settled((outcome, code) => isFailure(outcome) && isCancellation(code)),
         retries: sumOf(reader, 'scheduler_retries_total'),
+        takeovers: sumOf(reader, 'scheduler_takeovers_total'),
         reports: sumOf(reader, 'scheduler_client_reports_total'),
       },
       refused: Object.fromEntries(

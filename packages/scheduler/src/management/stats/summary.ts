@@ -3,7 +3,15 @@ import { STAGE_BUCKETS } from '../../domain/metrics/metric-entry.ts';
 import { quantile } from '../../domain/quantile.ts';
 
 /** Events are counted. */
-export const COUNTED = ['admitted', 'finished', 'failed', 'cancelled', 'retries', 'reports'] as const;
+export const COUNTED = [
+  'admitted',
+  'finished',
+  'failed',
+  'cancelled',
+  'retries',
+  'takeovers',
+  'reports',
+] as const;
 /** Levels are as they are at the end of the span. */
 export const LEVELS = ['inFlight', 'waiting', 'oldestWaitMs', 'sessions', 'connected'] as const;
 

@@ -1,4 +1,5 @@
 /** The live feed of two instances on one Redis: each shows both. */
+import type { ClusterReply } from '@lingua/protocol';
 import { expect, it } from 'vitest';
 import { watchLive } from '../support/live-stream.ts';
 import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
@@ -21,6 +22,8 @@ it(
     await a.settled(job_id);
     const { data: later } = await live.next(({ data: { figures } }) => (figures?.finished ?? 0) > 0);
     expect(later.figures?.instances).toBe(2);
+    const { body } = await b.get<ClusterReply>('/api/v1/cluster');
+    expect(body.store.masters).toEqual([{ address: expect.stringMatching(/:\d+$/), ok: true }]);
     expect(later.instances.map(({ instance_id }) => instance_id).sort()).toEqual(
       [a.instanceId, b.instanceId].sort(),
     );

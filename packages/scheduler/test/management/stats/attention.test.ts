@@ -18,6 +18,7 @@ const pointOf = (given: {
     admitted: 0,
     cancelled: 0,
     retries: 0,
+    takeovers: 0,
     reports: given.reports ?? 0,
     failed: given.failed ?? 0,
     finished: given.finished ?? 0,

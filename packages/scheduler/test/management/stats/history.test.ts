@@ -11,7 +11,7 @@ import { createManualClock } from '../../support/manual-clock.ts';
 const LEVELS: Levels = { inFlight: 1, waiting: 2, oldestWaitMs: 30, sessions: 4, connected: 3 };
 
 const summaryOf = (given: Partial<Summary> = {}): Summary => ({
-  counts: { admitted: 1, finished: 1, failed: 0, cancelled: 0, retries: 0, reports: 0 },
+  counts: { admitted: 1, finished: 1, failed: 0, cancelled: 0, retries: 0, takeovers: 0, reports: 0 },
   refused: {},
   stages: {},
   levels: LEVELS,
@@ -34,10 +34,11 @@ describe('a sample of the figures', () => {
     meter.count('scheduler_jobs_settled_total', { outcome: 'failed', code: 'JOB_CANCELLED' });
     meter.count('scheduler_jobs_refused_total', { code: 'NO_CAPABLE_NODE' }, 2);
     meter.count('scheduler_retries_total', { reason: 'JOB_TIMEOUT' });
+    meter.count('scheduler_takeovers_total');
     meter.count('scheduler_client_reports_total', { kind: 'bad_translation' });
     meter.observe('scheduler_stage_seconds', 0.15, { stage: 'run' });
     expect(sample()).toEqual({
-      counts: { admitted: 3, finished: 1, failed: 1, cancelled: 1, retries: 1, reports: 1 },
+      counts: { admitted: 3, finished: 1, failed: 1, cancelled: 1, retries: 1, takeovers: 1, reports: 1 },
       refused: { NO_CAPABLE_NODE: 2 },
       stages: { run: bucketsOf(0.2, 1) },
       levels: LEVELS,

@@ -9,7 +9,12 @@ export const viewCluster = (
   page: Omit<ClusterReply, 'instance_id' | 'store' | 'instances' | 'orphaned' | 'warnings'>,
 ): ClusterReply => ({
   instance_id: instanceId,
-  store: omitUndefined({ mode: store.mode, ok: store.isOk, detail: store.detail }),
+  store: omitUndefined({
+    mode: store.mode,
+    ok: store.isOk,
+    detail: store.detail,
+    masters: store.masters?.map(({ address, isOk }) => ({ address, ok: isOk })),
+  }),
   instances: instances.map((line) => viewInstance(line, at)),
   orphaned: orphans.map((orphan) => ({
     instance_id: orphan.instanceId,
