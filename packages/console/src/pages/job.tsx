@@ -1,5 +1,5 @@
 /** One job: its stages and attempts on one time axis, why this node, its result and its sound. */
-import type { JobView } from '@lingua/protocol';
+import type { JobDetail, JobSpan, JobView } from '@lingua/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { mayAct } from '../data/credentials.ts';
 import { clockAheadMs, tick } from '../data/live-feed.ts';
@@ -11,27 +11,6 @@ import { OrderButton } from '../show/order-button.tsx';
 import { Ago, Facts, Failure, Loaded, NodeLink, SessionLink, State, Table } from '../show/parts.tsx';
 import { type AxisRow, TimeAxis } from '../show/time-axis.tsx';
 import { t, tOr } from '../texts/text.ts';
-
-interface Span {
-  readonly stage: string;
-  readonly from_ms: number;
-  readonly to_ms?: number;
-  readonly attempt_id?: number;
-  readonly node_id?: string;
-  readonly ended?: string;
-}
-
-export interface JobDetail {
-  readonly job: JobView;
-  readonly spans: readonly Span[];
-  readonly choice?: {
-    readonly candidates: number;
-    readonly total: number;
-    readonly policy: string;
-    readonly reasons: readonly { readonly reason: string; readonly count: number }[];
-  };
-  readonly reports?: readonly { readonly at_ms: number; readonly kind: string; readonly note?: string }[];
-}
 
 const REFRESH_MS = 1_000;
 const isEnded = ({ outcome }: JobView): boolean => !['waiting', 'running'].includes(outcome);
@@ -91,9 +70,9 @@ function Detail({ detail, onOrder }: { detail: JobDetail; onOrder: () => void })
 
 /** One row per attempt with its stages, and one for what happens outside of attempts. */
 function rowsOf({ spans }: JobDetail): AxisRow[] {
-  const rows = new Map<number, Span[]>();
+  const rows = new Map<number, JobSpan[]>();
   for (const span of spans) rows.set(span.attempt_id ?? 0, [...(rows.get(span.attempt_id ?? 0) ?? []), span]);
-  const toBar = (span: Span) => ({
+  const toBar = (span: JobSpan) => ({
     from: span.from_ms,
     to: span.to_ms,
     kind: span.ended === undefined ? span.stage : 'failed',
@@ -101,7 +80,7 @@ function rowsOf({ spans }: JobDetail): AxisRow[] {
   });
   return [...rows].map(([attempt, all]): AxisRow => {
     if (attempt === 0) return { key: 'job', label: t('job.scheduler'), bars: all.map(toBar) };
-    const [{ node_id }] = all as [Span];
+    const [{ node_id }] = all as [JobSpan];
     const stages = all.filter(({ stage }) => stage !== 'attempt');
     const failed = all.find(({ stage, ended }) => stage === 'attempt' && ended !== undefined);
     const label = (
@@ -178,7 +157,7 @@ function Sound({ jobId }: { jobId: string }) {
   return <audio controls autoplay src={source} />;
 }
 
-function About({ detail: { job, choice, reports = [] } }: { detail: JobDetail }) {
+function About({ detail: { job, choice } }: { detail: JobDetail }) {
   return (
     <section class="card">
       <h2>{t('job.about')}</h2>
@@ -199,27 +178,12 @@ function About({ detail: { job, choice, reports = [] } }: { detail: JobDetail })
         <>
           <h2 class="side">{t('job.why')}</h2>
           <p>
-            {t('job.why_text', {
-              candidates: count(choice.candidates),
-              total: count(choice.total),
-              policy: tOr(`policy.${choice.policy}`, choice.policy),
-            })}
+            {t('job.why_text', { eligible: count(choice.eligible_nodes), total: count(choice.total_nodes) })}
           </p>
           <Facts
             rows={choice.reasons.map(({ reason, count: nodes }) => [
               tOr(`reject.${reason}`, reason),
               t('languages.cell_nodes', { count: nodes }),
-            ])}
-          />
-        </>
-      )}
-      {reports.length > 0 && (
-        <>
-          <h2 class="side">{t('job.reports')}</h2>
-          <Facts
-            rows={reports.map(({ at_ms, kind, note }) => [
-              clockTime(at_ms),
-              `${tOr(`report.${kind}`, kind)} ${note ?? ''}`,
             ])}
           />
         </>

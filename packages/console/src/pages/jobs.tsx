@@ -1,5 +1,5 @@
 /** Jobs of all instances: search by any id, filter by outcome, node, session, tenant and reason. */
-import type { JobSummary } from '@lingua/protocol';
+import type { JobSummary, SearchReply } from '@lingua/protocol';
 import { useResource } from '../data/use-resource.ts';
 import { route, setQuery } from '../shell/router.ts';
 import { duration } from '../show/format.ts';
@@ -18,13 +18,6 @@ import {
 import { Search } from '../show/search.tsx';
 import { t, tOr } from '../texts/text.ts';
 
-interface JobsFound {
-  readonly jobs?: readonly JobSummary[];
-  readonly answered: readonly string[];
-  readonly unreachable: readonly string[];
-  readonly truncated: boolean;
-}
-
 const OUTCOMES = ['waiting', 'running', 'finished', 'failed', 'cancelled'] as const;
 const FILTERS = ['node_id', 'session_id', 'tenant_id', 'reason'] as const;
 const REFRESH_MS = 2_000;
@@ -37,7 +30,7 @@ export function Jobs() {
     const value = query.get(name) ?? '';
     if (value !== '') asked.set(name, value);
   }
-  const resource = useResource<JobsFound>(`api/v1/search?${asked}`, REFRESH_MS);
+  const resource = useResource<SearchReply>(`api/v1/search?${asked}`, REFRESH_MS);
   return (
     <>
       <h1>{t('nav.jobs')}</h1>
@@ -64,7 +57,7 @@ export function Jobs() {
         ))}
       </div>
       <Loaded of={resource}>
-        {({ jobs = [], answered, unreachable, truncated }) => (
+        {({ jobs, answered, unreachable, truncated }) => (
           <>
             <Answered answered={answered} unreachable={unreachable} />
             {jobs.length === 0 ? <Empty>{t('jobs.empty')}</Empty> : <JobTable jobs={jobs} />}

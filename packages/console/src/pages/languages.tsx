@@ -1,32 +1,10 @@
 /** Which languages are translated into which: capacity, waiting and refusals per pair, why, and what one more node would change. */
-import type { SimulateReply } from '@lingua/protocol';
+import type { LanguageCell, LanguagesReply, SimulateReply } from '@lingua/protocol';
 import { useResource } from '../data/use-resource.ts';
 import { route, setQuery } from '../shell/router.ts';
 import { count, duration, UNKNOWN } from '../show/format.ts';
 import { Answered, Empty, Facts, Loaded, NodeLink } from '../show/parts.tsx';
 import { t, tOr } from '../texts/text.ts';
-
-interface Cell {
-  readonly src: string;
-  readonly tgt: string;
-  readonly nodes: number;
-  readonly ready: number;
-  readonly slots: number;
-  readonly free: number;
-  readonly waiting: number;
-  readonly admitted: number;
-  readonly refused: number;
-  readonly expected_wait_ms?: number;
-  readonly one_more_node?: { readonly slots: number; readonly expected_wait_ms: number };
-}
-
-interface LanguagesReply {
-  readonly languages: readonly string[];
-  readonly cells: readonly Cell[];
-  readonly truncated: boolean;
-  readonly answered: readonly string[];
-  readonly unreachable: readonly string[];
-}
 
 const REFRESH_MS = 5_000;
 
@@ -87,7 +65,7 @@ function Matrix({ reply }: { reply: LanguagesReply }) {
   );
 }
 
-function CellButton({ cell, isChosen }: { cell: Cell | undefined; isChosen: boolean }) {
+function CellButton({ cell, isChosen }: { cell: LanguageCell | undefined; isChosen: boolean }) {
   if (cell === undefined) return <span class="quiet">{UNKNOWN}</span>;
   const isShort = cell.ready === 0 || cell.refused > 0;
   const tone = isShort ? 'short' : cell.free === 0 || cell.waiting > 0 ? 'busy' : '';
@@ -115,7 +93,7 @@ function CellButton({ cell, isChosen }: { cell: Cell | undefined; isChosen: bool
   );
 }
 
-function Why({ cell }: { cell: Cell }) {
+function Why({ cell }: { cell: LanguageCell }) {
   const { src, tgt, one_more_node: more, expected_wait_ms: wait } = cell;
   const path = `api/v1/phase3/simulate?src_lang=${encodeURIComponent(src)}&tgt_lang=${encodeURIComponent(tgt)}`;
   const why = useResource<SimulateReply>(path, REFRESH_MS);
@@ -130,7 +108,7 @@ function Why({ cell }: { cell: Cell }) {
             [t('languages.nodes'), `${count(cell.ready)} / ${count(cell.nodes)}`],
             [t('languages.free'), `${count(cell.free)} / ${count(cell.slots)}`],
             [t('languages.waiting'), count(cell.waiting)],
-            [t('languages.admitted'), count(cell.admitted)],
+            [t('figure.in_flight'), count(cell.in_flight)],
             [t('languages.refused'), count(cell.refused)],
             [t('languages.wait'), wait === undefined ? t('languages.no_estimate') : duration(wait)],
             [

@@ -1,20 +1,11 @@
 /** The sessions of all instances, newest first. */
-import type { SessionView } from '@lingua/protocol';
+import type { FoundSession, SearchReply } from '@lingua/protocol';
 import { useResource } from '../data/use-resource.ts';
 import { route, setQuery } from '../shell/router.ts';
 import { count } from '../show/format.ts';
 import { Ago, Answered, Empty, Loaded, Numeric, SessionLink, State, Table } from '../show/parts.tsx';
 import { Search } from '../show/search.tsx';
 import { t } from '../texts/text.ts';
-
-type FoundSession = SessionView & { readonly instance_id?: string };
-
-interface SessionsFound {
-  readonly sessions?: readonly FoundSession[];
-  readonly answered: readonly string[];
-  readonly unreachable: readonly string[];
-  readonly truncated: boolean;
-}
 
 const REFRESH_MS = 2_000;
 const MOST = 100;
@@ -26,7 +17,7 @@ export function Sessions() {
     const value = query.get(name) ?? '';
     if (value !== '') asked.set(name, value);
   }
-  const resource = useResource<SessionsFound>(`api/v1/search?${asked}`, REFRESH_MS);
+  const resource = useResource<SearchReply>(`api/v1/search?${asked}`, REFRESH_MS);
   const connected = query.get('connected') ?? '';
   return (
     <>
@@ -43,7 +34,7 @@ export function Sessions() {
         </label>
       </div>
       <Loaded of={resource}>
-        {({ sessions = [], answered, unreachable, truncated }) => (
+        {({ sessions, answered, unreachable, truncated }) => (
           <>
             <Answered answered={answered} unreachable={unreachable} />
             {sessions.length === 0 ? (
@@ -94,7 +85,7 @@ function SessionTable({ sessions }: { sessions: readonly FoundSession[] }) {
           <Numeric>{count(session.running_utterances)}</Numeric>
           <td>{session.tenant_id}</td>
           <td>{session.platform}</td>
-          <td>{session.instance_id ?? ''}</td>
+          <td>{session.instance_id}</td>
           <td>
             <Ago at={session.opened_at_ms} />
           </td>

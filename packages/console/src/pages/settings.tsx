@@ -1,18 +1,14 @@
 /** The configuration in effect, and where each value came from. */
+import type { ConfigReply } from '@lingua/protocol';
 import { useState } from 'preact/hooks';
 import { useResource } from '../data/use-resource.ts';
 import { Loaded, Table } from '../show/parts.tsx';
 import { t, tOr } from '../texts/text.ts';
 
-interface Setting {
-  readonly key: string;
-  readonly value: unknown;
-  readonly origin: string;
-  readonly doc: string;
-}
+type Setting = ConfigReply['settings'][number];
 
 export function Settings() {
-  const resource = useResource<{ settings: readonly Setting[] }>('api/v1/config');
+  const resource = useResource<ConfigReply>('api/v1/config');
   const [words, setWords] = useState('');
   const [isAll, setAll] = useState(false);
   const keep = ({ key, origin, doc }: Setting): boolean =>

@@ -1,4 +1,5 @@
 /** Talk through the platform with the own microphone, as an application of the client SDK. */
+import type { LanguagesReply } from '@lingua/protocol';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { mayWatch } from '../data/credentials.ts';
 import { useResource } from '../data/use-resource.ts';
@@ -17,8 +18,9 @@ type Mode = 'press' | 'hands_free' | 'facing';
 const MODES: readonly Mode[] = ['press', 'hands_free', 'facing'];
 
 export function Talk() {
-  const { data } = useResource<{ languages: readonly string[] }>(mayWatch.value ? 'api/v1/languages' : '');
-  const known = data?.languages.filter((language) => language !== 'auto' && language !== 'any') ?? [];
+  const { data } = useResource<LanguagesReply>(mayWatch.value ? 'api/v1/languages' : '');
+  const spoken = new Set(data?.cells.flatMap(({ src, tgt }) => [src, tgt]));
+  const known = [...spoken].filter((language) => language !== 'auto' && language !== 'any').sort();
   const languages = known.length > 1 ? known : USUAL;
   const [source, setSource] = useState('en');
   const [target, setTarget] = useState('zh');

@@ -68,8 +68,6 @@ export const enWords = {
   'origin.file': 'file',
   'origin.environment': 'environment',
   'origin.flag': 'command line',
-  'policy.weighted_random': 'weighted by free slots, by chance',
-  'report.bad_translation': 'Bad translation',
   'language.en': 'English',
   'language.zh': 'Chinese',
   'language.ja': 'Japanese',

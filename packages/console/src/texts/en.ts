@@ -171,7 +171,7 @@ export const en = {
   'order.purge': 'Purge all',
   'order.purge_doc': 'All dead letters are removed permanently.',
   'languages.intro':
-    'Free and all slots of the nodes that translate a pair. Counts of jobs are those of the last ten minutes.',
+    'Free and all slots of the nodes that translate a pair. Waits are estimated from slots, load and the mean time in a slot.',
   'languages.empty': 'No node translates anything yet, and no job asked for a pair.',
   'languages.from_to': 'from \\ to',
   'languages.choose':
@@ -182,7 +182,6 @@ export const en = {
   'languages.nodes': 'Nodes ready',
   'languages.free': 'Slots free',
   'languages.waiting': 'Jobs waiting',
-  'languages.admitted': 'Accepted in 10 min',
   'languages.refused': 'Refused in 10 min',
   'languages.wait': 'Expected wait',
   'languages.one_more': 'With one more node',
@@ -211,8 +210,7 @@ export const en = {
   'job.trace': 'Trace',
   'job.why': 'Why this node',
   'job.why_text':
-    '{candidates} of {total} nodes could take the same job now; the order among them: {policy}.',
-  'job.reports': 'Reports of the client',
+    '{eligible} of {total} nodes could take an equal job now. One of them is chosen by chance, weighted by its free slots.',
   'job.steps': 'States',
   'sessions.search': 'Search session or tenant',
   'sessions.connected': 'connected',
@@ -227,10 +225,12 @@ export const en = {
   'session.held': 'Results held back',
   'session.kept': 'Results not acknowledged',
   'session.audio': 'Audio held',
-  'tenants.intro': 'Use and caps of each tenant. Counts of jobs are those of the last ten minutes.',
+  'tenants.intro':
+    'What each tenant uses, of its cap where it has one. Refusals are those of the last ten minutes.',
   'tenants.empty': 'No tenant has sessions or jobs.',
-  'tenants.admitted': 'Accepted',
   'tenants.refused': 'Refused',
+  'tenants.rate': 'Request limit',
+  'tenants.share': 'Share',
   'tenants.priority': 'Priority',
   'cluster.instances': 'Instances',
   'cluster.inbox': 'Inbox',

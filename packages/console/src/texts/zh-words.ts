@@ -70,8 +70,6 @@ export const zhWords: Readonly<Record<keyof typeof enWords, string>> = {
   'origin.file': '文件',
   'origin.environment': '环境变量',
   'origin.flag': '命令行',
-  'policy.weighted_random': '按空闲槽位加权随机',
-  'report.bad_translation': '译文有误',
   'language.en': '英语',
   'language.zh': '中文',
   'language.ja': '日语',
