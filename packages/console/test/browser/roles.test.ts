@@ -1,0 +1,105 @@
+/** What a viewer and an operator see of the same scheduler, and what the server refuses a viewer. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { shows, startWorld, type World } from '../support/console-world.ts';
+
+const TOKENS = {
+  viewer: 'viewer-token-0123456789',
+  operator: 'operator-token-0123456789',
+  node: 'node-token-0123456789ab',
+};
+const TOML = Object.entries(TOKENS)
+  .map(([role, token]) => `[[server.tokens]]\ntoken = "${token}"\nrole = "${role}"\n`)
+  .join('\n');
+
+let world: World;
+let jobId: string;
+let words: string;
+
+beforeAll(async () => {
+  world = await startWorld({ toml: TOML, token: TOKENS.node });
+  const speech = { session_id: 'room-1', src_lang: 'en', tgt_lang: 'de', audio: 'AAAAAAAAAAA=' };
+  const { body } = await world.api.post<{ job_id: string }>('/v1/dispatch/f2f', speech, TOKENS.operator);
+  jobId = body.job_id;
+  const path = `/v1/job/${jobId}?wait_ms=20000`;
+  const job = await world.api.get<{ result: { text_translated: string } }>(path, TOKENS.operator);
+  words = job.body.result.text_translated;
+});
+afterAll(() => world?.stop());
+
+/** Everything that the server sends to the page from now on, except the live feed, which does not end. */
+function record(page: Page): string[] {
+  const bodies: string[] = [];
+  page.on('response', async (response) => {
+    if (!response.url().includes('/live')) bodies.push(await response.text().catch(() => ''));
+  });
+  return bodies;
+}
+
+it('a link with a token logs in, and the token leaves the address', async () => {
+  const page = await world.open(`/#token=${TOKENS.viewer}`);
+  await shows(page, 'Nodes ready');
+  expect(page.url()).not.toContain(TOKENS.viewer);
+  await page.reload();
+  await shows(page, 'Nodes ready');
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await shows(page, 'This scheduler requires a token');
+  await page.context().close();
+});
+
+it('a wrong token is refused with what to do, a right one is accepted', async () => {
+  const page = await world.open();
+  await page.getByLabel('Token').fill('wrong-token-0123456789');
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await shows(page, 'The scheduler refused this token');
+  await page.getByLabel('Token').fill(TOKENS.operator);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await shows(page, 'Nodes ready');
+  await page.context().close();
+});
+
+it('an operator sees the words of a job, and the orders', async () => {
+  const page = await world.open(`/#token=${TOKENS.operator}`);
+  await shows(page, 'Nodes ready');
+  await page.goto(`${world.url}/#/job/${jobId}`);
+  await shows(page, words);
+  await page.goto(`${world.url}/#/node/node-1`);
+  await page.getByRole('button', { name: 'Cordon' }).waitFor();
+  await page.context().close();
+});
+
+it('a viewer gets no words and no orders', async () => {
+  const page = await world.open(`/#token=${TOKENS.viewer}`);
+  const bodies = record(page);
+  await shows(page, 'Nodes ready');
+  await page.goto(`${world.url}/#/job/${jobId}`);
+  await shows(page, 'Your role does not show transcripts');
+  await page.goto(`${world.url}/#/session/room-1`);
+  await page.goto(`${world.url}/#/node/node-1`);
+  await shows(page, 'What it can do');
+  expect(await page.getByRole('button', { name: /Cordon|Drain/ }).count()).toBe(0);
+  expect(bodies.join('\n')).toContain(jobId);
+  expect(bodies.join('\n')).not.toContain(words);
+  await page.context().close();
+});
+
+it('the server refuses the orders of a viewer', async () => {
+  const page = await world.open(`/#token=${TOKENS.viewer}`);
+  await shows(page, 'Nodes ready');
+  const orders = [
+    'api/v1/nodes/node-1/cordon',
+    'api/v1/nodes/node-1/drain',
+    'api/v1/sessions/room-1/close',
+    `v1/job/${jobId}/cancel`,
+  ];
+  for (const path of orders) {
+    const status = await page.evaluate(
+      `fetch('${path}', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json', authorization: 'Bearer ${TOKENS.viewer}' } }).then(({ status }) => status)`,
+    );
+    expect(status, path).toBe(403);
+  }
+  expect(
+    (await world.api.get<{ cordoned: boolean }>('/api/v1/nodes/node-1', TOKENS.viewer)).body.cordoned,
+  ).toBe(false);
+  await page.context().close();
+});

@@ -1,0 +1,103 @@
+/** The talk page with a microphone that plays a file: two seconds of sound, then two of silence, again and again. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { faultsOf, shows, startWorld, type World } from '../support/console-world.ts';
+import { findBarriers } from '../support/find-barriers.ts';
+
+const RATE = 16_000;
+const folder = mkdtempSync(join(tmpdir(), 'talk-'));
+let world: World;
+
+/** A wav file of 16-bit samples. */
+function soundFile(): string {
+  const samples = new Int16Array(4 * RATE);
+  for (let at = 0; at < 2 * RATE; at += 1) samples[at] = 9_000 * Math.sin((2 * Math.PI * 300 * at) / RATE);
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + samples.byteLength, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(RATE, 24);
+  header.writeUInt32LE(2 * RATE, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(samples.byteLength, 40);
+  const path = join(folder, 'speech.wav');
+  writeFileSync(path, Buffer.concat([header, Buffer.from(samples.buffer)]));
+  return path;
+}
+
+beforeAll(async () => {
+  world = await startWorld({
+    settings: { 'server.allowed_hosts': 'scheduler.test' },
+    browserArgs: [
+      '--use-fake-ui-for-media-stream',
+      '--use-fake-device-for-media-stream',
+      `--use-file-for-fake-audio-capture=${soundFile()}`,
+      '--autoplay-policy=no-user-gesture-required',
+      '--host-resolver-rules=MAP scheduler.test 127.0.0.1',
+    ],
+  });
+});
+afterAll(async () => {
+  await world?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** Holds the button until the microphone is open and the server has had some of its sound. */
+async function speak(page: Page, button: string): Promise<void> {
+  const box = await page.getByRole('button', { name: button }).boundingBox();
+  if (box === null) throw new Error(`there is no button ${button}`);
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  const sent = page.waitForEvent('websocket').then((socket) => socket.waitForEvent('framesent'));
+  await page.mouse.down();
+  await sent;
+  await page.mouse.up();
+}
+
+it('a held button sends speech, and the page shows and plays its translation', async () => {
+  const page = await world.open('/talk.html');
+  await speak(page, 'Hold to speak');
+  await shows(page, /Result .* after the end of speech/);
+  await shows(page, 'Simulated');
+  await shows(page, 'recognition');
+  expect(await page.locator('.conversation .translated').innerText()).not.toBe('');
+  expect(await findBarriers(page)).toEqual([]);
+  expect(faultsOf.get(page)).toEqual([]);
+  await page.getByRole('link', { name: 'where it went' }).click();
+  await shows(page, 'Timeline');
+  await page.context().close();
+});
+
+it('hands-free, a pause ends the sentence', async () => {
+  const page = await world.open('/talk.html');
+  await page.getByRole('button', { name: 'Hands-free' }).click();
+  await page.getByRole('button', { name: 'Start listening' }).click();
+  await shows(page, /Result .* after the end of speech/);
+  await page.context().close();
+});
+
+it('two people face to face see each other’s words', async () => {
+  const page = await world.open('/talk.html');
+  await page.getByRole('button', { name: 'Face to face' }).click();
+  await speak(page, 'Hold to speak English');
+  const [across, near] = await page.locator('.face .said').all();
+  await expect.poll(() => near?.innerText()).not.toBe('');
+  await expect.poll(() => across?.innerText()).not.toBe('');
+  expect(await across?.innerText()).not.toBe(await near?.innerText());
+  expect(await findBarriers(page)).toEqual([]);
+  await page.context().close();
+});
+
+it('without https the page says why there is no microphone', async () => {
+  const page = await world.open(`http://scheduler.test:${world.port}/talk.html`);
+  await shows(page, 'Browsers give the microphone only to pages from https');
+  expect(await page.getByRole('button', { name: 'Hold to speak' }).isDisabled()).toBe(true);
+  await page.context().close();
+});
