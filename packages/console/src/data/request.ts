@@ -1,4 +1,5 @@
 /** Calls the HTTP API of the scheduler that served this page, below whatever path it was served at. */
+import type { ErrorReply } from '@lingua/protocol';
 import { needsLogin, token } from './credentials.ts';
 
 export class RequestError extends Error {
@@ -49,9 +50,7 @@ export const request = async <Reply>(path: string, options?: RequestOptions): Pr
 
 async function refusalOf(response: Response): Promise<RequestError> {
   if (response.status === 401) needsLogin.value = token.peek() === '' ? 'missing' : 'refused';
-  const reply = (await response.json().catch(() => ({}))) as {
-    error?: { code?: string; message?: string; hint?: string };
-  };
-  const { code = `HTTP_${response.status}`, message = response.statusText, hint = '' } = reply.error ?? {};
-  return new RequestError(response.status, code, message, hint);
+  const reply = (await response.json().catch(() => ({}))) as Partial<ErrorReply>;
+  const { error = `HTTP_${response.status}`, detail = response.statusText, hint = '' } = reply;
+  return new RequestError(response.status, error, detail, hint);
 }

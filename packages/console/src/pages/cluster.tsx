@@ -11,7 +11,6 @@ import { Settings } from './settings.tsx';
 type StoreWithServers = ClusterReply['store'] & {
   readonly servers?: readonly { readonly address: string; readonly role: string; readonly ok: boolean }[];
 };
-type Instance = ClusterInstance & { readonly takeovers_total?: number };
 
 const REFRESH_MS = 3_000;
 
@@ -39,7 +38,7 @@ export function Cluster() {
   );
 }
 
-function Instances({ instances }: { instances: readonly Instance[] }) {
+function Instances({ instances }: { instances: readonly ClusterInstance[] }) {
   return (
     <section>
       <h2>{t('cluster.instances')}</h2>
@@ -54,7 +53,6 @@ function Instances({ instances }: { instances: readonly Instance[] }) {
           `#${t('cluster.inbox')}`,
           `#${t('cluster.pending')}`,
           `#${t('cluster.letters')}`,
-          `#${t('cluster.takeovers')}`,
           t('column.version'),
           `#${t('cluster.uptime')}`,
           t('cluster.machine'),
@@ -72,7 +70,6 @@ function Instances({ instances }: { instances: readonly Instance[] }) {
             <Numeric>{count(instance.inbox_messages)}</Numeric>
             <Numeric>{count(instance.inbox_pending)}</Numeric>
             <Numeric>{count(instance.dead_letters)}</Numeric>
-            <Numeric>{count(instance.takeovers_total)}</Numeric>
             <td>{instance.version}</td>
             <Numeric>{duration(instance.uptime_ms)}</Numeric>
             <td>{[instance.hostname, instance.pid].filter(Boolean).join(' · ')}</td>

@@ -213,7 +213,7 @@ function Steps({ job }: { job: JobView }) {
             </td>
             <td>{step.state}</td>
             <td>{step.node_id === undefined ? '' : <NodeLink id={step.node_id} />}</td>
-            <td>{step.attempt_id ?? ''}</td>
+            <td>{step.attempt_id === 0 ? '' : step.attempt_id}</td>
             <td class="wrap">{step.reason ?? ''}</td>
           </tr>
         ))}

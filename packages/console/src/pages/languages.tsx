@@ -74,15 +74,11 @@ function CellButton({ cell, isChosen }: { cell: LanguageCell | undefined; isChos
       type="button"
       class={tone}
       aria-pressed={isChosen}
-      aria-label={t('languages.cell', {
-        src: cell.src,
-        tgt: cell.tgt,
-        free: cell.free,
-        slots: cell.slots,
-        nodes: cell.ready,
-      })}
       onClick={() => setQuery({ pair: isChosen ? '' : `${cell.src}-${cell.tgt}` })}
     >
+      <span class="unseen">
+        {cell.src} → {cell.tgt}{' '}
+      </span>
       {count(cell.free)} / {count(cell.slots)}
       <small>
         {cell.waiting > 0

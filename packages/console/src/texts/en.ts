@@ -176,7 +176,6 @@ export const en = {
   'languages.from_to': 'from \\ to',
   'languages.choose':
     'Choose a pair to see why it is served or refused, and what one more node would change.',
-  'languages.cell': '{src} to {tgt}: {free} of {slots} slots free on {nodes} ready nodes',
   'languages.cell_nodes': '{count} nodes',
   'languages.cell_waiting': '{count} waiting',
   'languages.nodes': 'Nodes ready',
@@ -236,7 +235,6 @@ export const en = {
   'cluster.inbox': 'Inbox',
   'cluster.pending': 'Pending',
   'cluster.letters': 'Dead letters',
-  'cluster.takeovers': 'Takeovers',
   'cluster.uptime': 'Uptime',
   'cluster.machine': 'Machine',
   'cluster.store': 'Store',
