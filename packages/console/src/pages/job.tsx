@@ -157,7 +157,7 @@ function Sound({ jobId }: { jobId: string }) {
   return <audio controls autoplay src={source} />;
 }
 
-function About({ detail: { job, choice } }: { detail: JobDetail }) {
+function About({ detail: { job, choice, reports } }: { detail: JobDetail }) {
   return (
     <section class="card">
       <h2>{t('job.about')}</h2>
@@ -184,6 +184,17 @@ function About({ detail: { job, choice } }: { detail: JobDetail }) {
             rows={choice.reasons.map(({ reason, count: nodes }) => [
               tOr(`reject.${reason}`, reason),
               t('languages.cell_nodes', { count: nodes }),
+            ])}
+          />
+        </>
+      )}
+      {reports.length > 0 && (
+        <>
+          <h2 class="side">{t('job.reports')}</h2>
+          <Facts
+            rows={reports.map(({ at_ms, kind, note }) => [
+              clockTime(at_ms),
+              [tOr(`report.${kind}`, kind), note].filter(Boolean).join(': '),
             ])}
           />
         </>

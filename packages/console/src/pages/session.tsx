@@ -1,5 +1,5 @@
 /** One session as a conversation: its utterances, results and interruptions on one time axis. */
-import type { JobView, SessionView } from '@lingua/protocol';
+import type { SessionDetail, SessionLogEntry, SessionUtterance, SessionView } from '@lingua/protocol';
 import { mayAct } from '../data/credentials.ts';
 import { clockAheadMs, tick } from '../data/live-feed.ts';
 import { useResource } from '../data/use-resource.ts';
@@ -9,24 +9,6 @@ import { OrderButton } from '../show/order-button.tsx';
 import { Ago, Answered, Empty, Facts, JobLink, Loaded, State } from '../show/parts.tsx';
 import { type AxisRow, type Mark, TimeAxis } from '../show/time-axis.tsx';
 import { t, tOr } from '../texts/text.ts';
-
-interface SessionEvent {
-  readonly at_ms: number;
-  readonly kind: string;
-  readonly utterance_index?: number;
-  readonly job_id?: string;
-  readonly detail?: string;
-}
-
-interface SessionDetail {
-  readonly session_id: string;
-  readonly instance_id?: string;
-  readonly session?: SessionView;
-  readonly events: readonly SessionEvent[];
-  readonly jobs: readonly JobView[];
-  readonly answered: readonly string[];
-  readonly unreachable: readonly string[];
-}
 
 const REFRESH_MS = 2_000;
 /** Of a long session the last ones are shown; all its jobs are one link away. */
@@ -46,7 +28,7 @@ export function SessionPage() {
 }
 
 function Detail({ detail, onOrder }: { detail: SessionDetail; onOrder: () => void }) {
-  const { session, jobs } = detail;
+  const { session, utterances } = detail;
   return (
     <>
       <div class="title">
@@ -68,7 +50,7 @@ function Detail({ detail, onOrder }: { detail: SessionDetail; onOrder: () => voi
       <Answered answered={detail.answered} unreachable={detail.unreachable} />
       <section>
         <h2>{t('session.axis')}</h2>
-        {jobs.length + detail.events.length === 0 ? (
+        {utterances.length + detail.events.length === 0 ? (
           <Empty>{t('session.silent')}</Empty>
         ) : (
           <TimeAxis label={t('session.axis')} rows={rowsOf(detail)} now={tick.value + clockAheadMs.value} />
@@ -78,7 +60,7 @@ function Detail({ detail, onOrder }: { detail: SessionDetail; onOrder: () => voi
         <h2>{t('session.conversation')}</h2>
         {!mayAct.value && <p class="quiet">{t('job.hidden')}</p>}
         <ul class="conversation">
-          {jobs.slice(-MOST_ROWS).map((job) => (
+          {utterances.slice(-MOST_ROWS).map((job) => (
             <Utterance key={job.job_id} job={job} />
           ))}
         </ul>
@@ -92,14 +74,14 @@ function Detail({ detail, onOrder }: { detail: SessionDetail; onOrder: () => voi
 }
 
 /** First the connection, then one row per utterance: from its acceptance to its outcome. */
-function rowsOf({ events, jobs }: SessionDetail): AxisRow[] {
-  const mark = ({ at_ms, kind, detail }: SessionEvent): Mark => ({
+function rowsOf({ events, utterances }: SessionDetail): AxisRow[] {
+  const mark = ({ at_ms, kind, detail }: SessionLogEntry): Mark => ({
     at: at_ms,
     kind,
     label: `${tOr(`event.${kind}`, kind)}${detail === undefined ? '' : `: ${detail}`}`,
   });
   const own = events.filter(({ utterance_index }) => utterance_index === undefined);
-  const shown = jobs.slice(-MOST_ROWS);
+  const shown = utterances.slice(-MOST_ROWS);
   const first = shown[0]?.created_at_ms ?? 0;
   return [
     {
@@ -113,7 +95,7 @@ function rowsOf({ events, jobs }: SessionDetail): AxisRow[] {
         key: job.job_id,
         label: (
           <>
-            {job.utterance_index}. <JobLink id={job.job_id} />
+            {job.utterance_index}. <a href={linkTo('job', job.job_id)}>{job.node_id ?? job.job_id}</a>
           </>
         ),
         bars: [
@@ -130,8 +112,7 @@ function rowsOf({ events, jobs }: SessionDetail): AxisRow[] {
   ];
 }
 
-function Utterance({ job }: { job: JobView }) {
-  const { result } = job;
+function Utterance({ job }: { job: SessionUtterance }) {
   return (
     <li>
       <p class="quiet">
@@ -139,8 +120,8 @@ function Utterance({ job }: { job: JobView }) {
         {duration(job.updated_at_ms - job.created_at_ms)} · <JobLink id={job.job_id} />{' '}
         <State of={job.outcome} />
       </p>
-      {result?.text_asr !== undefined && <p>{result.text_asr}</p>}
-      {result?.text_translated !== undefined && <p class="translated">{result.text_translated}</p>}
+      {job.text_asr !== undefined && <p>{job.text_asr}</p>}
+      {job.text_translated !== undefined && <p class="translated">{job.text_translated}</p>}
       {job.reason !== undefined && job.outcome !== 'finished' && (
         <p>{tOr(`error.${job.reason}`, job.reason)}</p>
       )}

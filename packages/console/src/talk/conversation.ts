@@ -1,8 +1,9 @@
 /** A conversation through the platform: one microphone, a session per direction, the turns so far, and their sound. */
+import type { TranslateReply } from '@lingua/protocol';
 import { openSession, type Session, type SessionEvent } from '@lingua/sdk/client';
 import { signal } from '@preact/signals';
 import { token } from '../data/credentials.ts';
-import { addressOf } from '../data/request.ts';
+import { addressOf, request } from '../data/request.ts';
 import { CLOSED_GATE, hear } from './energy-gate.ts';
 import {
   type Frame,
@@ -13,7 +14,7 @@ import {
   play,
   SAMPLE_RATE,
 } from './microphone.ts';
-import { applyEvent, newTurn, type Turn } from './turns.ts';
+import { applyEvent, isSimulated, newTurn, type Turn } from './turns.ts';
 
 export type Side = 'a' | 'b';
 
@@ -176,6 +177,30 @@ export function createConversation(directions: Readonly<Record<Side, Direction>>
     release(): void {
       isHeld = false;
       end();
+    },
+    /** A typed sentence is a job without sound. */
+    async type(text: string): Promise<void> {
+      const { source, target } = directions.a;
+      const turn = { ...newTurn(nextKey, 'a', source, target), heard: text, endedAt: performance.now() };
+      nextKey += 1;
+      turns.value = [...turns.peek().slice(1 - MOST_TURNS), turn];
+      const set = (fields: Partial<Turn>): void =>
+        change(
+          ({ key }) => key === turn.key,
+          (known) => ({ ...known, ...fields }),
+        );
+      try {
+        const body = { src_lang: source, tgt_lang: target, text };
+        const reply = await request<TranslateReply>('v1/translate', { method: 'POST', body });
+        set({
+          jobId: reply.job_id,
+          translated: reply.text_translated ?? '',
+          isSimulated: isSimulated(reply.extra),
+          totalMs: performance.now() - turn.endedAt,
+        });
+      } catch (error) {
+        set({ problem: error instanceof Error ? error.message : String(error) });
+      }
     },
     async listen(isOn: boolean): Promise<void> {
       isHandsFree = isOn;

@@ -71,6 +71,7 @@ export function Talk() {
           ) : (
             <HandsFree conversation={conversation} isPossible={obstacle === undefined} />
           )}
+          <Typed conversation={conversation} />
           <Turns conversation={conversation} />
         </>
       )}
@@ -176,6 +177,29 @@ function HandsFree({ conversation, isPossible }: { conversation: Conversation; i
         <i style={{ width: `${Math.min(100, conversation.loudness.value * 400)}%` }} />
       </div>
     </>
+  );
+}
+
+function Typed({ conversation }: { conversation: Conversation }) {
+  const [text, setText] = useState('');
+  return (
+    <form
+      class="typed"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== '') void conversation.type(text.trim());
+        setText('');
+      }}
+    >
+      <input
+        aria-label={t('talk.type')}
+        placeholder={t('talk.type')}
+        value={text}
+        maxLength={2_000}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit">{t('talk.send')}</button>
+    </form>
   );
 }
 

@@ -38,6 +38,10 @@ export const newTurn = (key: number, side: 'a' | 'b', source: string, target: st
   parts: [],
 });
 
+/** Simulated nodes say so. */
+export const isSimulated = (extra: unknown): boolean =>
+  (extra as { simulated?: unknown } | undefined)?.simulated === true;
+
 type Known = SessionEvent<'accepted' | 'partial' | 'result' | 'missing'>;
 
 /** The turn after an event about it. */
@@ -72,7 +76,7 @@ function withResult(turn: Turn, event: SessionEvent<'result'>, now: number): Tur
     partial: '',
     heard: join(turn.heard, event.textAsr),
     translated: join(turn.translated, event.textTranslated),
-    isSimulated: turn.isSimulated || extra?.simulated === true,
+    isSimulated: turn.isSimulated || isSimulated(extra),
     ...(totalMs !== undefined && { totalMs, parts: partsOf(turn, totalMs, timings) }),
   };
 }

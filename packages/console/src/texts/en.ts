@@ -210,6 +210,7 @@ export const en = {
   'job.why': 'Why this node',
   'job.why_text':
     '{eligible} of {total} nodes could take an equal job now. One of them is chosen by chance, weighted by its free slots.',
+  'job.reports': 'Reports of the client',
   'job.steps': 'States',
   'sessions.search': 'Search session or tenant',
   'sessions.connected': 'connected',
@@ -269,6 +270,8 @@ export const en = {
   'talk.start': 'Start listening',
   'talk.listening': 'Listening: speak at any time',
   'talk.heard': 'Hearing you …',
+  'talk.type': 'Type a sentence instead',
+  'talk.send': 'Translate',
   'talk.empty':
     'Hold the button and say a sentence. The recognised text, its translation and its sound appear here.',
   'talk.waiting': '…',

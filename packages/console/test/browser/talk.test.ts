@@ -75,6 +75,16 @@ it('a held button sends speech, and the page shows and plays its translation', a
   await page.context().close();
 });
 
+it('a typed sentence is translated', async () => {
+  const page = await world.open('/talk.html');
+  await page.getByRole('textbox').fill('Where is the station?');
+  await page.getByRole('button', { name: 'Translate' }).click();
+  await shows(page, /Result .* after the end of speech/);
+  await shows(page, 'Where is the station?');
+  expect(await page.locator('.conversation .translated').innerText()).not.toBe('');
+  await page.context().close();
+});
+
 it('hands-free, a pause ends the sentence', async () => {
   const page = await world.open('/talk.html');
   await page.getByRole('button', { name: 'Hands-free' }).click();
