@@ -41,8 +41,16 @@ export function createLog(level: LogLevel, options: LogOptions = {}): Log {
 /** 12:00:00.000 info  a job failed  job_id=job-1 reason=JOB_TIMEOUT */
 function prettyLine(line: string): string {
   const { level, time, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
-  const details = Object.entries(fields).map(
-    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
-  return `${[String(time).slice(11, 23), String(level).padEnd(5), msg, ' ', ...details].join(' ').trimEnd()}\n`;
+  const details = Object.entries(fields).map(([key, value]) => `${key}=${prettyValue(value)}`);
+  const parts = [String(time).slice(11, 23), String(level).padEnd(5), msg, ' ', ...details];
+  return `${parts.join(' ').trimEnd().replace(UNPRINTABLE, escaped)}\n`;
 }
+
+/** Quoted where it could look like a further field. */
+const prettyValue = (value: unknown): string =>
+  typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+
+/** Ids and texts come from clients and nodes. These characters end a line, control a terminal, or change what a reader sees: control, format (direction, zero width), line and paragraph separators, halves of pairs. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+const escaped = (sign: string): string => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`;

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { INSTANCE_SCHEME } from '../../access/instance-signature.ts';
 import { readBearerToken } from '../../access/tokens.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
-import { refusalOfSpending } from '../server/authorize.ts';
+import { PRIVATE, refusalOfSpending } from '../server/authorize.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
@@ -35,7 +35,7 @@ export function addAudioRoute(
   }
 
   routes.add<{ Params: AudioPath }>('GET', '/v1/audio/:ref', {}, async (request, reply) => {
-    reply.header('cache-control', 'no-store');
+    reply.headers(PRIVATE);
     const refusal = findRefusal(request);
     if (refusal !== undefined) return replyError(reply, refusal);
     const audio = store.get(request.params.ref);

@@ -1,6 +1,5 @@
 /** Hot path: POST /v1/dispatch/f2f accepts an utterance. */
 import { DispatchRequest } from '@lingua/protocol';
-import type { FastifyReply } from 'fastify';
 import type { DispatchOutcome } from '../../../domain/dispatch.ts';
 import type { JobRecord } from '../../../domain/job.ts';
 import type { ReadDispatch } from '../requests/read-dispatch.ts';
@@ -9,6 +8,7 @@ import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { type Dispatched, printDispatched } from '../views/print-dispatched.ts';
+import { refusedDispatch } from '../views/refused-dispatch.ts';
 
 const OPTIONS = {
   isIntake: true,
@@ -28,9 +28,12 @@ export function addDispatchRoute(
     const read = readDispatch(request, body, body.session_id);
     if (read.kind === 'refused') return replyError(reply, { ...read.refusal, warnings });
     const dispatching = jobs.dispatch(read.request);
-    return dispatching instanceof Promise
-      ? answerLater(reply, dispatching, warnings)
-      : answer(reply, dispatching, warnings);
+    const { principal } = request;
+    const answer = (outcome: DispatchOutcome): unknown =>
+      outcome.kind === 'dispatched'
+        ? dispatched(outcome.job, warnings)
+        : replyError(reply, { ...refusedDispatch(outcome, principal, preferred(body)), warnings });
+    return dispatching instanceof Promise ? dispatching.then(answer) : answer(dispatching);
   });
 }
 
@@ -38,17 +41,7 @@ const findUnknownFields = createFindUnknownFields(DispatchRequest);
 
 type Warnings = ReturnType<typeof findUnknownFields>;
 
-const answerLater = (
-  reply: FastifyReply,
-  dispatching: Promise<DispatchOutcome>,
-  warnings: Warnings,
-): Promise<unknown> => dispatching.then((outcome) => answer(reply, outcome, warnings));
-
-function answer(reply: FastifyReply, outcome: DispatchOutcome, warnings: Warnings): unknown {
-  if (outcome.kind === 'dispatched') return dispatched(outcome.job, warnings);
-  const { code, message: detail, hint, reasons, retryAfterMs } = outcome;
-  return replyError(reply, { code, detail, hint, reasons, retryAfterMs, warnings });
-}
+const preferred = ({ options }: DispatchRequest) => options?.preferred_node_id;
 
 function dispatched(job: JobRecord, warnings: Warnings): Dispatched {
   const where = job.fence ?? job.intent;

@@ -19,11 +19,7 @@ export function addJobAudioRoute(routes: Routes, services: HttpServices): void {
       const { ttsAudio = '', ttsFormat = '' } = job.result ?? {};
       if (ttsAudio === '') return replyError(reply, absent(job));
       const { type, bytes } = toFile(ttsFormat.toLowerCase(), Buffer.from(ttsAudio, 'base64'));
-      return reply
-        .header('content-type', type)
-        .header('cache-control', 'no-store')
-        .header('x-content-type-options', 'nosniff')
-        .send(bytes);
+      return reply.header('content-type', type).send(bytes);
     },
   );
 }

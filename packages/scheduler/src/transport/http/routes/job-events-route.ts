@@ -30,7 +30,6 @@ export function addJobEventsRoute(routes: Routes, services: HttpServices, waits:
       if (reply.raw.destroyed) events.destroy();
       return reply
         .header('content-type', 'text/event-stream; charset=utf-8')
-        .header('cache-control', 'no-store')
         .header('x-accel-buffering', 'no')
         .send(events);
     },

@@ -13,6 +13,7 @@ import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { callerOf, type Waits } from '../server/waits.ts';
 import { viewResult } from '../views/job-view.ts';
+import { refusedDispatch } from '../views/refused-dispatch.ts';
 
 export function addTranslateRoute(
   routes: Routes,
@@ -36,8 +37,11 @@ export function addTranslateRoute(
       const waitsUntil = clock.now() + waitMs;
       const outcome = await jobs.dispatch(read.request);
       if (outcome.kind === 'refused') {
-        const { code, message: detail, hint, reasons, retryAfterMs } = outcome;
-        return replyError(reply, { code, detail, hint, reasons, retryAfterMs, warnings });
+        const { principal } = request;
+        return replyError(reply, {
+          ...refusedDispatch(outcome, principal, body.options?.preferred_node_id),
+          warnings,
+        });
       }
       const { job } = outcome;
       const leftMs = Math.max(0, waitsUntil - clock.now());

@@ -26,11 +26,16 @@ export interface Entry {
   readonly hasQueryToken?: boolean;
 }
 
+/** Replies to a credential contain what people said: no cache keeps them, and no browser takes their text for a page. */
+export const PRIVATE = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
+
 type Services = Pick<HttpServices, 'gate' | 'readiness' | 'settings'>;
 
 /** `direct` handles the requests that it can. */
 export function authorize(services: Services, entry: Entry, direct?: Direct): onRequestHookHandler {
   return (request, reply, done) => {
+    // Not on the direct path: its short reply is written at once, and contains nothing that people said.
+    if (direct === undefined) reply.headers(PRIVATE);
     const refusal = findRefusal(services, entry, request);
     if (refusal !== undefined) replyError(reply, refusal);
     else if (direct === undefined || !direct(request, reply)) done();
