@@ -7,7 +7,8 @@ import { readAttacks, runAttacks, type Verdict } from './run-attacks.ts';
 
 const [BROKEN, UNUSABLE, INTERRUPTED] = [1, 2, 130];
 
-// Every process that was started ends with this process.
+// Every process that was started ends with this process, which listens once for each.
+process.setMaxListeners(0);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(INTERRUPTED));
 
 async function main(argv: readonly string[]): Promise<number> {

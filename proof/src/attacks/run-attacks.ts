@@ -59,8 +59,13 @@ export async function runAttacks(
     }
   }
 
-  try {
-    for (const mode of options.modes)
+  async function stopShared(): Promise<void> {
+    await Promise.all([...shared.values()].map((target) => target.stop()));
+    shared.clear();
+  }
+
+  for (const mode of options.modes)
+    try {
       for (const attack of attacks.filter(({ modes }) => modes.includes(mode))) {
         const begunAt = performance.now();
         const { name, point } = attack;
@@ -68,9 +73,9 @@ export async function runAttacks(
         verdicts.push({ ...verdict, ms: Math.round(performance.now() - begunAt) });
         options.onVerdict(verdicts.at(-1) as Verdict);
       }
-  } finally {
-    await Promise.all([...shared.values()].map((target) => target.stop()));
-  }
+    } finally {
+      await stopShared();
+    }
   return verdicts;
 }
 
