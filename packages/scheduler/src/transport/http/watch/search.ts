@@ -16,6 +16,8 @@ const LIMIT = 20;
 /** Jobs are read in pages until enough are found or this time is over. */
 const JOB_SEARCH_MS = 1_000;
 const NODES_PER_SLICE = 500;
+/** Sorting more would take longer than a slice may (I6): then these are some of the nodes, and the person names more of the id. */
+const MAX_SORTED_NODES = 1_000;
 /** Of each instance. */
 const MAX_SESSION_PAGES = 20;
 
@@ -108,6 +110,7 @@ export function createSearch(deps: {
     const found: FoundNode[] = [];
     for (const [at, nodeId] of fleet.table.columns.ids.entries()) {
       if (at > 0 && at % NODES_PER_SLICE === 0) yield;
+      if (found.length >= MAX_SORTED_NODES) break;
       const view = nodeId === undefined ? undefined : fleet.view(nodeId);
       if (nodeId === undefined || view === undefined) continue;
       if (!nodeId.includes(q) || (status !== undefined && view.health !== status)) continue;
