@@ -10,6 +10,7 @@ import { createAudioTokens } from '../transport/access/audio-tokens.ts';
 import { createInstanceSignature } from '../transport/access/instance-signature.ts';
 import { audioBaseUrl, createAudioReferences } from '../transport/link/audio-references.ts';
 import { linkSettings } from './settings/settings-from-config.ts';
+import { tenantShare } from './settings/tenancy.ts';
 
 /** `isSingleInstance`: no other instance has to reach this one. */
 export function createInputAudio(deps: {
@@ -27,6 +28,7 @@ export function createInputAudio(deps: {
   const store = createAudioStore({
     maxBytes: audio.max_bytes_total,
     maxBytesPerJob: audio.max_bytes_per_job,
+    tenantShare: tenantShare(config),
   });
   const keys = readClusterKeys(config, log);
   const tokens = createAudioTokens({

@@ -30,10 +30,15 @@ export interface TenantTerms {
 
 export interface Tenancy {
   of(tenantId: TenantId): TenantTerms;
-  /** The share of a limit that this instance grants; changes as instances come and go. */
-  share(limit: number): number;
   /** Tenants with terms of their own. */
   readonly named: readonly TenantId[];
+  /**
+   * The share of a tenant's limit that this instance grants; changes as instances come and go. At most `maxShare` of `within`, the limit of
+   * this instance for all tenants.
+   */
+  share(limit: number, within?: number): number;
+  /** The most that one tenant may use of a limit of this instance: from 0 to 1, where 1 is all of it. */
+  readonly maxShare: number;
   /** Instances that share the limits. */
   instances(): number;
   /** Jobs and sessions are counted by tenant only if some tenant has a limit for them. */
@@ -48,20 +53,27 @@ export interface Tenancy {
 export const shareOf = (limit: number, instances: number): number =>
   Math.ceil(limit / Math.max(1, instances));
 
+/** What one tenant may use of a limit for all. Rounded down, so that two halves fit. */
+export const partOf = (limit: number, share: number): number =>
+  share >= 1 ? limit : Math.max(1, Math.floor(limit * share));
+
 /** `others`: the terms of tenants without terms of their own. `instances`: how many live, this one included. */
 export function createTenancy(
   named: ReadonlyMap<TenantId, TenantTerms>,
   others: TenantTerms,
   instances: () => number,
+  maxShare = 1,
 ): Tenancy {
   const all = [others, ...named.values()];
   return {
     of: (tenantId) => named.get(tenantId) ?? others,
     named: [...named.keys()],
-    share: (limit) => shareOf(limit, instances()),
+    share: (limit, within = Number.POSITIVE_INFINITY) =>
+      Math.min(shareOf(limit, instances()), partOf(within, maxShare)),
+    maxShare,
     instances,
     capsJobs: all.some(({ maxInflightJobs }) => Number.isFinite(maxInflightJobs)),
-    capsSessions: all.some(({ maxSessions }) => Number.isFinite(maxSessions)),
+    capsSessions: maxShare < 1 || all.some(({ maxSessions }) => Number.isFinite(maxSessions)),
   };
 }
 
@@ -80,6 +92,7 @@ export function equalTenancy(terms: Partial<TenantTerms> = {}): Tenancy {
     of: () => all,
     named: [],
     share: (limit) => limit,
+    maxShare: 1,
     instances: () => 1,
     capsJobs: all.maxInflightJobs !== Number.POSITIVE_INFINITY,
     capsSessions: all.maxSessions !== Number.POSITIVE_INFINITY,

@@ -23,7 +23,8 @@ export type AdmitResult =
   /** Bound, but with another fingerprint. */
   | { readonly kind: 'conflict'; readonly job: JobRecord }
   /** At the limit, and no settled record can be dropped. */
-  | { readonly kind: 'full' };
+  /** `limit`: the tenant has its part; absent: the instance has no room. */
+  | { readonly kind: 'full'; readonly limit?: 'tenant' };
 
 /** The change happens only if the record is still in this state. */
 export interface Expected {

@@ -89,7 +89,7 @@ export function createJobService(
     backstopMs: QUEUE_BACKSTOP_MS,
     tenants: {
       quantumOf: (tenantId) => tenancy.of(tenantId).quantum,
-      maxWaitingOf: (tenantId) => tenancy.share(tenancy.of(tenantId).maxWaiting),
+      maxWaitingOf: (tenantId) => tenancy.share(tenancy.of(tenantId).maxWaiting, settings.maxWaiting),
       isHeld: (tenantId) => caps?.hasRoom(tenantId) === false,
     },
   });

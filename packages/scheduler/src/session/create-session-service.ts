@@ -61,9 +61,18 @@ const SAVE_LIMIT_MS = 1_000;
 export function createSessionService(deps: SessionServiceDeps): SessionService {
   const { clock, chance, ids, audio, meter, log, settings, elsewhere } = deps;
   const tenantCaps = deps.tenancy?.capsSessions
-    ? createTenantSessionCaps({ tenancy: deps.tenancy })
+    ? createTenantSessionCaps({
+        tenancy: deps.tenancy,
+        maxSessions: settings.maxSessions,
+        maxResultBytes: settings.maxResultBytesTotal,
+      })
     : undefined;
-  const sessionTable = createSessionTable({ maxSessions: settings.maxSessions, evict, tenantCaps });
+  const sessionTable = createSessionTable({
+    maxSessions: settings.maxSessions,
+    maxResultBytes: settings.maxResultBytesTotal,
+    evict,
+    tenantCaps,
+  });
   const { sessions } = sessionTable;
   const tools: StepTools = {
     settings,
@@ -109,7 +118,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
 
   function onEmptied(session: Session): void {
     wakeInTime(session);
-    if (sessionTable.resultBytes() > settings.maxResultBytesTotal) sessionTable.evictOne();
+    sessionTable.trimResults();
   }
 
   /** A failed effect must not stop the others: an utterance would be accepted and never dispatched. */

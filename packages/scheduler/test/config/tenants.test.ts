@@ -59,3 +59,31 @@ describe('rows of scheduler.tenants', () => {
     expect(configuredTenancy(config, () => 1)).toMatchObject({ capsJobs: false, capsSessions: false });
   });
 });
+
+describe('the part of one tenant', () => {
+  const shareOf = (toml: string): number => configuredTenancy(configOf(toml), () => 1).maxShare;
+  const token = (tenantId: string): string =>
+    `[[server.tokens]]\ntoken = "a-long-token-of-${tenantId}"\nrole = "client"\ntenant_id = "${tenantId}"\n`;
+
+  it('is all of a limit if at most one tenant is named', () => {
+    expect(shareOf('')).toBe(1);
+    expect(shareOf(token('acme') + row('tenant_id = "acme"'))).toBe(1);
+  });
+
+  it('is half of a limit if several tenants are named', () => {
+    expect(shareOf(token('acme') + token('globex'))).toBe(0.5);
+    expect(shareOf(token('acme') + row('tenant_id = "globex"'))).toBe(0.5);
+  });
+
+  it('is what the configuration says', () => {
+    expect(shareOf(`[scheduler.tenant_limits]\nmax_share_percent = 20\n${token('acme')}`)).toBe(0.2);
+  });
+
+  it('limits a tenant on each instance, whatever its own limits allow', () => {
+    const toml = '[scheduler.tenant_limits]\nmax_share_percent = 20\nmax_sessions = 100\n';
+    const tenancy = configuredTenancy(configOf(toml), () => 2);
+    const { maxSessions } = tenancy.of('acme');
+    expect([tenancy.share(maxSessions), tenancy.share(maxSessions, 200)]).toEqual([50, 40]);
+    expect(tenancy.capsSessions).toBe(true);
+  });
+});

@@ -8,6 +8,7 @@ import { jobStoreHistories } from './job-store-histories.ts';
 import { jobStoreLimits } from './job-store-limits.ts';
 import { jobStoreLists } from './job-store-lists.ts';
 import { jobStoreMoves } from './job-store-moves.ts';
+import { jobStoreTenants } from './job-store-tenants.ts';
 
 export interface JobStoreLimits {
   readonly bindingLeaseMs: number;
@@ -16,6 +17,7 @@ export interface JobStoreLimits {
   readonly maxRetainedBytes: number;
   readonly maxInflight: number;
   readonly maxBindings: number;
+  readonly tenantShare?: number;
 }
 
 export interface JobStoreHarness extends Timed, Closable {
@@ -277,6 +279,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
     describe('histories', () => jobStoreHistories(start));
     describe('moves', () => jobStoreMoves(start));
     describe('limits', () => jobStoreLimits(start));
+    describe('tenants', () => jobStoreTenants(start));
     describe('lists', () => jobStoreLists(start));
   });
 }

@@ -9,6 +9,7 @@ export interface Bindings<T> {
   /** Only if the request is still bound to this job. */
   remove(tenantId: TenantId, requestId: string, bound: T): boolean;
   size(): number;
+  sizeOf(tenantId: TenantId): number;
 }
 
 export function createBindings<T>(): Bindings<T> {
@@ -34,6 +35,7 @@ export function createBindings<T>(): Bindings<T> {
       return true;
     },
     size: () => size,
+    sizeOf: (tenantId) => tenants.get(tenantId)?.size ?? 0,
   };
 }
 

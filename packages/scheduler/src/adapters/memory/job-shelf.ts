@@ -1,8 +1,10 @@
 /** The records of the memory job store: live ones, and settled ones within the limits of time, count and bytes. */
-import type { JobId } from '../../domain/ids.ts';
+import type { JobId, TenantId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import { numberIn } from '../../domain/numbered/job-name.ts';
 import { NumberedMap } from '../../domain/numbered/numbered-map.ts';
+import { partOf } from '../../domain/tenancy.ts';
+import { createTenantFifo, type TenantFifo } from '../../domain/tenant-fifo.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { PackedJob } from './packed-job.ts';
 
@@ -45,13 +47,22 @@ export function createJobShelf(deps: {
   retentionMs: number;
   maxRetained: number;
   maxRetainedBytes: number;
+  /** Of the count and the bytes, for one tenant; absent: all. */
+  tenantShare?: number;
 }): JobShelf {
+  const { tenantShare = 1 } = deps;
   const places = new NumberedMap<Place>(numberIn);
   /** A linked list in the order of settling, which is the order of dropping. A Set that is emptied from the front gets slow. */
   const settled: { first: Place | undefined; last: Place | undefined; count: number } = {
     first: undefined,
     last: undefined,
     count: 0,
+  };
+  /** The settled jobs of each tenant, with their bytes. */
+  const ofTenants = tenantShare < 1 ? createTenantFifo<Place>() : undefined;
+  const most = {
+    count: partOf(deps.maxRetained, tenantShare),
+    bytes: partOf(deps.maxRetainedBytes, tenantShare),
   };
   let listen: (place: Place) => void = () => {};
   let newest: Place | undefined;
@@ -79,6 +90,7 @@ export function createJobShelf(deps: {
     else settled.last.settledAfter = place;
     settled.last = place;
     settled.count += 1;
+    ofTenants?.add(place.record.tenantId, place.record.jobId, place, place.retainedBytes);
     retainedBytes += place.retainedBytes;
   }
 
@@ -90,7 +102,17 @@ export function createJobShelf(deps: {
     place.settledBefore = undefined;
     place.settledAfter = undefined;
     settled.count -= 1;
+    ofTenants?.delete(place.record.tenantId, place.record.jobId);
     retainedBytes -= place.retainedBytes;
+  }
+
+  /** A tenant with more than its part loses its own oldest jobs, so that the jobs of others stay. */
+  function trimTenant(of: TenantFifo<Place>, tenantId: TenantId): void {
+    while (of.countOf(tenantId) > most.count || of.sizeOf(tenantId) > most.bytes) {
+      const oldest = of.firstOf(tenantId);
+      if (oldest === undefined) return;
+      remove(oldest[1]);
+    }
   }
 
   function sweep(): void {
@@ -131,6 +153,7 @@ export function createJobShelf(deps: {
       place.settledAt = deps.clock.now();
       place.retainedBytes = RECORD_BYTES + sentBytes(recordAt(place));
       chain(place);
+      if (ofTenants !== undefined) trimTenant(ofTenants, place.record.tenantId);
       sweep();
     },
 

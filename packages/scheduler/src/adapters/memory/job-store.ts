@@ -2,6 +2,9 @@
 import type { JobId, TenantId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import { changeJob, type JobChange } from '../../domain/job-change.ts';
+import { partOf } from '../../domain/tenancy.ts';
+import { createTenantFifo } from '../../domain/tenant-fifo.ts';
+import { createTenantUse } from '../../domain/tenant-use.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AdmitResult, Expected, JobStore, MoveResult } from '../../ports/job-store.ts';
 import { createBindings } from './bindings.ts';
@@ -17,6 +20,8 @@ export interface JobStoreLimits {
   readonly maxRetainedBytes: number;
   readonly maxInflight: number;
   readonly maxBindings: number;
+  /** Of each of these limits, for one tenant; absent: all of it. */
+  readonly tenantShare?: number;
 }
 
 /** The store of one process also reports how full it is. */
@@ -28,6 +33,11 @@ export interface MemoryJobStore extends JobStore {
 export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJobStore {
   const shelf = createJobShelf(deps);
   const bindings = createBindings<Place>();
+  const { tenantShare = 1 } = deps;
+  const live = createTenantUse(deps.maxInflight, tenantShare);
+  const maxBindingsOfTenant = partOf(deps.maxBindings, tenantShare);
+  /** Settled and still bound. */
+  const leases = tenantShare < 1 ? createTenantFifo<Place>() : undefined;
 
   const isBindingOver = ({ settledAt }: Place): boolean =>
     settledAt !== undefined && deps.clock.now() >= settledAt + deps.bindingLeaseMs;
@@ -42,7 +52,8 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJ
   }
 
   function unbind(place: Place): boolean {
-    const { tenantId, requestId } = place.record;
+    const { tenantId, requestId, jobId } = place.record;
+    leases?.delete(tenantId, jobId);
     return requestId !== undefined && bindings.remove(tenantId, requestId, place);
   }
 
@@ -55,7 +66,17 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJ
     return false;
   }
 
-  shelf.onRemoved(unbind);
+  /** The same for the part of one tenant. */
+  function hasRoomOfTenant(tenantId: TenantId): boolean {
+    if (bindings.sizeOf(tenantId) < maxBindingsOfTenant) return true;
+    const oldest = leases?.firstOf(tenantId);
+    return oldest !== undefined && unbind(oldest[1]);
+  }
+
+  shelf.onRemoved((place) => {
+    if (place.settledAt === undefined) live.add(place.record.tenantId, -1);
+    unbind(place);
+  });
 
   return {
     admit(draft: JobRecord): AdmitResult {
@@ -66,7 +87,10 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJ
         return { kind: isSame ? 'existing' : 'conflict', job: recordAt(known) };
       }
       if (shelf.liveCount() >= deps.maxInflight) return { kind: 'full' };
+      if (!live.hasRoom(tenantId)) return { kind: 'full', limit: 'tenant' };
+      if (requestId !== undefined && !hasRoomOfTenant(tenantId)) return { kind: 'full', limit: 'tenant' };
       if (requestId !== undefined && !hasRoomToBind()) return { kind: 'full' };
+      live.add(tenantId, 1);
       const place = shelf.add(draft);
       if (requestId !== undefined) bindings.set(tenantId, requestId, place);
       return { kind: 'admitted', job: draft };
@@ -82,7 +106,10 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJ
       const job = changeJob(before, change);
       place.record = job;
       if (isSettled(change.state) && place.settledAt === undefined) {
+        const { tenantId, requestId } = job;
+        live.add(tenantId, -1);
         if (change.state === 'FAILED') unbind(place);
+        else if (requestId !== undefined) leases?.add(tenantId, jobId, place);
         shelf.settle(place);
       }
       if (change.state === 'RELEASED') place.record = new PackedJob(job);

@@ -43,7 +43,7 @@ export function createJobMoves(deps: {
   function settled(record: JobRecord, bytes: number): void {
     const hasFailed = record.state === 'FAILED' || record.failure !== undefined;
     const isBound = record.requestId !== undefined && !hasFailed;
-    const dropped = tally.settle(record.jobId, { bytes, isBound });
+    const dropped = tally.settle(record.jobId, { tenantId: record.tenantId, bytes, isBound });
     if (dropped === undefined) return;
     index.end(record.jobId, record.deadlineAt);
     for (const jobId of dropped) {

@@ -121,10 +121,10 @@ export function createJobStore(
   }
 
   /** At a limit nothing is written, but a repeated request still finds its job. */
-  async function found(draft: JobRecord): Promise<AdmitResult> {
+  async function found(draft: JobRecord, full: AdmitResult): Promise<AdmitResult> {
     const { tenantId, requestId } = draft;
     const job = requestId === undefined ? await get(draft.jobId) : await bound(tenantId, requestId);
-    return job === undefined ? { kind: 'full' } : existing(draft, job);
+    return job === undefined ? full : existing(draft, job);
   }
 
   async function write(draft: JobRecord): Promise<Exclude<Admitted, { kind: 'over' }>> {
@@ -140,7 +140,7 @@ export function createJobStore(
     async admit(draft: JobRecord): Promise<AdmitResult> {
       checkName(draft);
       const claim = tally.claim(draft);
-      if (claim.kind === 'full') return found(draft);
+      if (claim.kind === 'full') return found(draft, claim);
       const isNew = claim.kind === 'claimed';
       let isUnwritten = false;
       const writing = write(draft).catch((fault: unknown) => {

@@ -4,16 +4,19 @@
  * It counts the jobs that this instance admitted (in flight) and those it settled (retained). A job that ends on another instance is
  * counted until its time is over. No decision about a job depends on these counts; at worst a limit applies a little early.
  */
-import type { JobId } from '../../domain/ids.ts';
+import { createFifo } from '../../domain/fifo.ts';
+import type { JobId, TenantId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
+import { partOf } from '../../domain/tenancy.ts';
+import { createTenantFifo } from '../../domain/tenant-fifo.ts';
+import { createTenantUse } from '../../domain/tenant-use.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { createFifo } from './fifo.ts';
 
 export type Claim =
   | { readonly kind: 'claimed'; readonly unbind?: JobId }
   /** The same draft was counted before. */
   | { readonly kind: 'held' }
-  | { readonly kind: 'full' };
+  | { readonly kind: 'full'; readonly limit?: 'tenant' };
 
 export interface JobTally {
   /** Counts one more job, before it is written. `unbind`: the job whose binding must be removed for it. */
@@ -27,7 +30,7 @@ export interface JobTally {
   /** Returns the jobs whose records must be dropped for it. Undefined if the job was settled before. */
   settle(
     jobId: JobId,
-    how: { readonly bytes: number; readonly isBound: boolean },
+    how: { readonly tenantId: TenantId; readonly bytes: number; readonly isBound: boolean },
   ): readonly JobId[] | undefined;
   isInFlight(jobId: JobId): boolean;
   levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
@@ -43,6 +46,8 @@ export interface TallyLimits {
   /** Applies to jobs admitted by this instance, like the bindings. */
   readonly maxInflight: number;
   readonly maxBindings: number;
+  /** Of each of these limits, for one tenant; absent: all of it. */
+  readonly tenantShare?: number;
   /** How long the record of an unsettled job is kept after its deadline: for differing clocks, and for a takeover. */
   readonly liveMarginMs: number;
 }
@@ -50,32 +55,84 @@ export interface TallyLimits {
 /** Upper estimate of the bytes of a settled record without the node's data. */
 const RECORD_BYTES = 2_048;
 
+interface Place {
+  readonly overAt: number;
+  readonly isBound: boolean;
+  readonly tenantId: TenantId;
+}
+
 export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
   const { clock } = deps;
-  const inFlight = new Map<JobId, { readonly overAt: number; readonly isBound: boolean }>();
+  const { tenantShare = 1 } = deps;
+  const inFlight = new Map<JobId, Place>();
   let boundInFlight = 0;
+  const live = createTenantUse(deps.maxInflight, tenantShare);
+  /** Bindings of jobs in flight. */
+  const bound = createTenantUse(deps.maxBindings, tenantShare);
   /** In the order of settling, which is the order of dropping. */
-  const retained = createFifo<{ readonly overAt: number; readonly bytes: number }>();
+  const retained = createFifo<{
+    readonly overAt: number;
+    readonly bytes: number;
+    readonly tenantId: TenantId;
+  }>();
   let retainedBytes = 0;
   /** Settled and still bound, oldest first → end of the lease. */
-  const leases = createFifo<number>();
+  const leases = createFifo<{ readonly overAt: number; readonly tenantId: TenantId }>();
+  /** The same by tenant. */
+  const ofTenants =
+    tenantShare < 1 ? { retained: createTenantFifo<true>(), leases: createTenantFifo<true>() } : undefined;
+  const most = {
+    retained: partOf(deps.maxRetained, tenantShare),
+    bytes: partOf(deps.maxRetainedBytes, tenantShare),
+  };
 
-  function enter({ jobId, requestId, deadlineAt }: JobRecord): void {
+  function enter({ jobId, tenantId, requestId, deadlineAt }: JobRecord): void {
     const isBound = requestId !== undefined;
-    inFlight.set(jobId, { overAt: Math.max(deadlineAt, clock.now()) + deps.liveMarginMs, isBound });
-    if (isBound) boundInFlight += 1;
+    const overAt = Math.max(deadlineAt, clock.now()) + deps.liveMarginMs;
+    inFlight.set(jobId, { overAt, isBound, tenantId });
+    live.add(tenantId, 1);
+    if (!isBound) return;
+    boundInFlight += 1;
+    bound.add(tenantId, 1);
   }
 
   function leave(jobId: JobId): void {
     const place = inFlight.get(jobId);
     if (place === undefined) return;
     inFlight.delete(jobId);
-    if (place.isBound) boundInFlight -= 1;
+    live.add(place.tenantId, -1);
+    if (!place.isBound) return;
+    boundInFlight -= 1;
+    bound.add(place.tenantId, -1);
   }
 
   function drop(jobId: JobId): void {
-    retainedBytes -= retained.delete(jobId)?.bytes ?? 0;
-    leases.delete(jobId);
+    const dropped = retained.delete(jobId);
+    if (dropped !== undefined) ofTenants?.retained.delete(dropped.tenantId, jobId);
+    retainedBytes -= dropped?.bytes ?? 0;
+    endLease(jobId);
+  }
+
+  function endLease(jobId: JobId): void {
+    const lease = leases.delete(jobId);
+    if (lease === undefined) return;
+    ofTenants?.leases.delete(lease.tenantId, jobId);
+    bound.add(lease.tenantId, -1);
+  }
+
+  /** The job whose binding makes room for one more of the tenant: the one that was settled longest ago. */
+  function oldestBinding(tenantId: TenantId): JobId | undefined {
+    return bound.hasRoom(tenantId) ? leases.first()?.[0] : ofTenants?.leases.firstOf(tenantId)?.[0];
+  }
+
+  /** The next job to drop: of the tenant if it has more than its part, otherwise of all. */
+  function nextToDrop(tenantId: TenantId): JobId | undefined {
+    const own = ofTenants?.retained;
+    if (own !== undefined && (own.countOf(tenantId) > most.retained || own.sizeOf(tenantId) > most.bytes)) {
+      return own.firstOf(tenantId)?.[0];
+    }
+    const isTooMuch = retained.size() > deps.maxRetained || retainedBytes > deps.maxRetainedBytes;
+    return isTooMuch ? retained.first()?.[0] : undefined;
   }
 
   /** Entries are in order of time, or nearly so: the first one that has not expired ends the loop. */
@@ -90,8 +147,8 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
       drop(first[0]);
     }
     for (let first = leases.first(); first !== undefined; first = leases.first()) {
-      if (first[1] > now) break;
-      leases.delete(first[0]);
+      if (first[1].overAt > now) break;
+      endLease(first[0]);
     }
   }
 
@@ -99,15 +156,18 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
     claim(draft) {
       if (inFlight.has(draft.jobId)) return { kind: 'held' };
       sweep();
+      const { tenantId } = draft;
       if (inFlight.size >= deps.maxInflight) return { kind: 'full' };
+      if (!live.hasRoom(tenantId)) return { kind: 'full', limit: 'tenant' };
       const isBound = draft.requestId !== undefined;
-      const isTight = isBound && boundInFlight + leases.size() >= deps.maxBindings;
-      // The binding of the job that was settled longest ago makes room for a new one.
-      const unbind = isTight ? leases.first()?.[0] : undefined;
-      if (isTight && unbind === undefined) return { kind: 'full' };
+      const isOver = !bound.hasRoom(tenantId);
+      const isTight = isBound && (isOver || boundInFlight + leases.size() >= deps.maxBindings);
+      const unbind = isTight ? oldestBinding(tenantId) : undefined;
+      if (isTight && unbind === undefined)
+        return isOver ? { kind: 'full', limit: 'tenant' } : { kind: 'full' };
       enter(draft);
       if (unbind === undefined) return { kind: 'claimed' };
-      leases.delete(unbind);
+      endLease(unbind);
       return { kind: 'claimed', unbind };
     },
 
@@ -118,24 +178,27 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
     leave,
 
     leaveAll() {
-      inFlight.clear();
-      boundInFlight = 0;
+      for (const jobId of inFlight.keys()) leave(jobId);
     },
 
-    settle(jobId, { bytes, isBound }) {
+    settle(jobId, { tenantId, bytes, isBound }) {
       leave(jobId);
       if (retained.has(jobId)) return undefined;
       sweep();
       const now = clock.now();
       const size = RECORD_BYTES + bytes;
-      retained.add(jobId, { overAt: now + deps.retentionMs, bytes: size });
+      retained.add(jobId, { overAt: now + deps.retentionMs, bytes: size, tenantId });
+      ofTenants?.retained.add(tenantId, jobId, true, size);
       retainedBytes += size;
-      if (isBound) leases.add(jobId, now + Math.min(deps.bindingLeaseMs, deps.retentionMs));
+      if (isBound) {
+        leases.add(jobId, { overAt: now + Math.min(deps.bindingLeaseMs, deps.retentionMs), tenantId });
+        ofTenants?.leases.add(tenantId, jobId, true);
+        bound.add(tenantId, 1);
+      }
       const gone: JobId[] = [];
-      for (let oldest = retained.first(); oldest !== undefined; oldest = retained.first()) {
-        if (retained.size() <= deps.maxRetained && retainedBytes <= deps.maxRetainedBytes) break;
-        drop(oldest[0]);
-        gone.push(oldest[0]);
+      for (let next = nextToDrop(tenantId); next !== undefined; next = nextToDrop(tenantId)) {
+        drop(next);
+        gone.push(next);
       }
       return gone;
     },

@@ -15,6 +15,7 @@ import type { AccessSettings } from '../../transport/access/create-gate.ts';
 import { HTTP_DEFAULTS, type HttpSettings } from '../../transport/http/server/http-services.ts';
 import type { NodeLinkSettings } from '../../transport/link/node-link.ts';
 import type { SocketSettings } from '../../transport/ws/socket-server.ts';
+import { tenantShare } from './tenancy.ts';
 
 const SECOND = 1_000;
 /** Of the heap, for what nodes declare; the rest is for jobs, sessions and audio. */
@@ -205,7 +206,8 @@ export function catalogueSettings({
   };
 }
 
-export function jobStoreLimits({ scheduler }: Config): JobStoreLimits {
+export function jobStoreLimits(config: Config): JobStoreLimits {
+  const { scheduler } = config;
   return {
     bindingLeaseMs: scheduler.task_binding.lease_seconds * SECOND,
     retentionMs: scheduler.job_retention_ms,
@@ -213,6 +215,7 @@ export function jobStoreLimits({ scheduler }: Config): JobStoreLimits {
     maxRetainedBytes: scheduler.job_retention_max_bytes,
     maxInflight: scheduler.max_inflight_jobs,
     maxBindings: scheduler.task_binding.max_bindings,
+    tenantShare: tenantShare(config),
   };
 }
 

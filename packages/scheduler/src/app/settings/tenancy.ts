@@ -2,6 +2,17 @@
 import type { Config } from '../../config/settings.ts';
 import { createTenancy, type Tenancy, type TenantTerms } from '../../domain/tenancy.ts';
 
+/** So that one tenant leaves as much to the others as it takes. */
+const DEFAULT_SHARE = 0.5;
+
+/** What one tenant may use of each limit of an instance, from 0 to 1. */
+export function tenantShare({ scheduler, server }: Config): number {
+  const { max_share_percent: percent } = scheduler.tenant_limits;
+  if (percent !== undefined) return percent / 100;
+  const rows = [...server.tokens, ...scheduler.tenants];
+  return new Set(rows.flatMap(({ tenant_id }) => tenant_id ?? [])).size > 1 ? DEFAULT_SHARE : 1;
+}
+
 /** `instances`: how many live, this one included. */
 export function configuredTenancy(config: Config, instances: () => number): Tenancy {
   const { tenants, tenant_limits: limits, queue } = config.scheduler;
@@ -25,5 +36,5 @@ export function configuredTenancy(config: Config, instances: () => number): Tena
       requestsPerSecond: row.requests_per_second ?? others.requestsPerSecond,
     });
   }
-  return createTenancy(named, others, instances);
+  return createTenancy(named, others, instances, tenantShare(config));
 }

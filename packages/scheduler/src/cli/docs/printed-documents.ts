@@ -8,6 +8,7 @@ import { buildOpenApi } from '../../transport/docs/openapi.ts';
 import { printAudit } from './print-audit.ts';
 import { printCli } from './print-cli.ts';
 import { printErrors } from './print-errors.ts';
+import { printLimits } from './print-limits.ts';
 import { printMetrics } from './print-metrics.ts';
 import { printRedisKeys } from './print-redis-keys.ts';
 import { printRoles } from './print-roles.ts';
@@ -25,6 +26,7 @@ export const PRINTED_DOCUMENTS: readonly PrintedDocument[] = [
   { path: 'docs/cli.md', print: printCli },
   { path: 'docs/config.md', print: printConfigDoc },
   { path: 'docs/errors.md', print: printErrors },
+  { path: 'docs/limits.md', print: printLimits },
   { path: 'docs/metrics.md', print: printMetrics },
   { path: 'docs/openapi.json', print: () => printJson(buildOpenApi(VERSION)) },
   { path: 'docs/protocol.md', print: printProtocol },

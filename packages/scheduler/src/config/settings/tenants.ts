@@ -8,13 +8,22 @@ const maxSessions = (doc: string) => optional(integer({ default: 0, min: 0, max:
 const maxInflightJobs = (doc: string) => optional(integer({ default: 0, min: 0, max: MOST, doc }));
 
 export const tenantLimits = group(
-  'Caps of one tenant, over all instances: each instance grants limit ÷ living instances, rounded up, so that load that is spread unevenly meets the cap early. How many jobs may wait is queue.max_waiting_per_tenant, how many requests server.limits.requests_per_second_per_tenant.',
+  'Caps of one tenant, by default over all instances: each instance grants limit ÷ living instances, rounded up, so that load that is spread unevenly meets the cap early. How many jobs may wait is queue.max_waiting_per_tenant, how many requests server.limits.requests_per_second_per_tenant.',
   {
     max_sessions: maxSessions(
       'Sessions, those that may still be resumed included. At it the one of the tenant that has been away longest makes room; if all are connected, a new one is refused with RATE_LIMITED. Unset: no cap but session.max_sessions.',
     ),
     max_inflight_jobs: maxInflightJobs(
       'Jobs that have a node or are on their way to one. At it a job waits like for a slot, as long as it may (wait_ms, pending_timeout_ms), or is refused with RATE_LIMITED. Unset: no cap but max_inflight_jobs.',
+    ),
+    max_share_percent: optional(
+      number({
+        default: 50,
+        min: 1,
+        max: 100,
+        unit: 'percent',
+        doc: 'The most that one tenant may use of what tenants share on one instance: see [limits](limits.md). Unset: 50 if tokens or tenants name more than one tenant, otherwise 100.',
+      }),
     ),
   },
 );

@@ -4,12 +4,13 @@ import type { MetricEntry } from './metric-entry.ts';
 export const TENANTS_METRICS = {
   scheduler_tenant_refused_total: {
     kind: 'counter',
-    help: 'Sessions, jobs and requests refused by a limit of their tenant, by limit: sessions, inflight, waiting, rate.',
+    help: 'Sessions, jobs and requests refused by a limit of their tenant, by limit: sessions, inflight, waiting, jobs, audio, rate.',
     labels: ['limit'],
     limits: [
       'scheduler.tenant_limits.max_sessions',
       'scheduler.tenant_limits.max_inflight_jobs',
       'scheduler.queue.max_waiting_per_tenant',
+      'scheduler.tenant_limits.max_share_percent',
     ],
   },
   scheduler_tenants_known: {

@@ -145,7 +145,11 @@ export function createAdmission(
       return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
     }
     await releaseUnused(engine, jobId, reserved, 'job' in admitted ? admitted.job : undefined);
-    if (admitted.kind === 'full') return refuse('RATE_LIMITED', 'too many jobs in flight');
+    if (admitted.kind === 'full') {
+      return admitted.limit === 'tenant'
+        ? atShare(request, 'jobs')
+        : refuse('RATE_LIMITED', 'too many jobs in flight');
+    }
     return repeat(request, admitted);
   }
 
@@ -155,6 +159,16 @@ export function createAdmission(
     return bound === undefined || bound === 'down' ? why() : repeat(request, bound);
   }
 
+  /** The tenant has its part of what all tenants share. */
+  function atShare({ tenantId }: DispatchRequest, limit: 'jobs' | 'audio'): DispatchOutcome {
+    engine.meter.count('scheduler_tenant_refused_total', { limit });
+    const what = limit === 'jobs' ? 'jobs and request ids' : 'audio';
+    return refuse(
+      'RATE_LIMITED',
+      `tenant ${tenantId} has its part of the ${what} of this instance (scheduler.tenant_limits.max_share_percent): wait until some of its jobs end, or have the limit raised`,
+    );
+  }
+
   const noRoomForAudio = (): DispatchOutcome =>
     refuse('RATE_LIMITED', 'no room for more audio on this instance');
 
@@ -162,8 +176,10 @@ export function createAdmission(
     const { request } = context;
     const jobId = request.jobId ?? engine.ids.jobId(request.tenantId, request.requestId);
     context.jobId = jobId;
-    if (request.audio !== undefined && engine.audio.put(jobId, request.audio) === 'full') {
-      return withoutRoom(request, noRoomForAudio);
+    if (request.audio !== undefined) {
+      const stored = engine.audio.put(jobId, request.tenantId, request.audio);
+      if (stored === 'full') return withoutRoom(request, noRoomForAudio);
+      if (stored === 'tenant_full') return withoutRoom(request, () => atShare(request, 'audio'));
     }
     const clearing = discardQueue.hold(jobId);
     return clearing === undefined ? reserveAndAdmit(context) : enterLater(context, clearing);

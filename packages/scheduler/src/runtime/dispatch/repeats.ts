@@ -45,8 +45,8 @@ export function createRepeats(
   }
 
   /** Stored under the id of the bound job. False: the request has no audio, or there is no room. */
-  function keepAudio({ audio }: DispatchRequest, { jobId }: JobRecord): boolean {
-    return audio !== undefined && (isHeld(jobId) || engine.audio.put(jobId, audio) === 'held');
+  function keepAudio({ audio }: DispatchRequest, { jobId, tenantId }: JobRecord): boolean {
+    return audio !== undefined && (isHeld(jobId) || engine.audio.put(jobId, tenantId, audio) === 'held');
   }
 
   const isHeld = (jobId: JobId): boolean => engine.audio.get(jobId) !== undefined;

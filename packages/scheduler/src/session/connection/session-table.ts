@@ -31,7 +31,8 @@ export interface SessionTable extends Pick<SessionPages, 'page'> {
   capRefusal(tenantId: TenantId): SessionsFull | undefined;
   /** Number of tenants whose sessions are counted. */
   tenants(): number;
-  evictOne(): void;
+  /** Evicts a disconnected session if there are too many bytes of results, first of a tenant above its part. */
+  trimResults(): void;
   connected(): number;
   /** Of connected sessions. */
   languageUses(): LanguageUses;
@@ -41,6 +42,7 @@ export interface SessionTable extends Pick<SessionPages, 'page'> {
 
 export function createSessionTable(deps: {
   readonly maxSessions: number;
+  readonly maxResultBytes: number;
   readonly evict: (session: Session) => void;
   /** Absent: no tenant has a cap. */
   readonly tenantCaps?: TenantSessionCaps | undefined;
@@ -98,6 +100,7 @@ export function createSessionTable(deps: {
       tenantCaps?.add(session);
       // A session from another instance has results already.
       resultBytes += resultBytesOf(session);
+      tenantCaps?.setResultBytes(session, resultBytesOf(session));
     },
     remove(session) {
       absent.delete(session);
@@ -119,6 +122,7 @@ export function createSessionTable(deps: {
         if (isConnected) languages.count(session.opening.speech, 1);
       }
       resultBytes += resultBytesOf(session) - before.resultBytes;
+      tenantCaps?.setResultBytes(session, resultBytesOf(session));
     },
     makeSpace,
     reservePlace() {
@@ -133,7 +137,12 @@ export function createSessionTable(deps: {
     },
     capRefusal,
     tenants: () => tenantCaps?.tenants() ?? 0,
-    evictOne,
+    trimResults() {
+      const overfull = tenantCaps?.overfull();
+      if (overfull?.longest !== undefined) deps.evict(overfull.longest);
+      // The sessions of the other tenants stay: they are within their part.
+      else if (overfull === undefined && resultBytes > deps.maxResultBytes) evictOne();
+    },
     connected: () => connected,
     languageUses: languages.uses,
     resultBytes: () => resultBytes,

@@ -50,10 +50,11 @@ export function createDispatchWithRetry(deps: {
   }
 
   /** Its audio stays counted during the wait. False: the audio store has no space for it. */
-  async function waitHoldingAudio(bytes: number, ms: number): Promise<boolean> {
-    if (bytes > 0 && audio.claim(bytes) === 'full') return false;
+  async function waitHoldingAudio({ tenantId, audio: held }: DispatchRequest, ms: number): Promise<boolean> {
+    const bytes = held?.length ?? 0;
+    if (bytes > 0 && audio.claim(tenantId, bytes) !== 'claimed') return false;
     await pause(ms);
-    if (bytes > 0) audio.unclaim(bytes);
+    if (bytes > 0) audio.unclaim(tenantId, bytes);
     return true;
   }
 
@@ -68,7 +69,7 @@ export function createDispatchWithRetry(deps: {
         const leftMs = until - clock.now();
         if (!isDown || leftMs <= 0 || isOver(utterance)) return outcome;
         const delayMs = Math.min(leftMs, RETRY_DELAY_MS * (0.5 + deps.chance()));
-        const hasSpace = await waitHoldingAudio(request.audio?.length ?? 0, delayMs);
+        const hasSpace = await waitHoldingAudio(request, delayMs);
         if (!hasSpace || isOver(utterance)) return outcome;
         // A new job id for each try: if an earlier try was recorded after all, it is withdrawn, and the withdrawal must not hit the next one.
         const { jobId: _jobId, ...unnamed } = request;

@@ -147,7 +147,7 @@ function acceptSealed(step: Step, session: Session, { segment: sealed, reason }:
   // The segment began and ended in one step.
   if (session.draft === undefined) begin(step, session, sealed);
   count(step, 'scheduler_web_task_finalized_total', { reason: reason === 'final' ? 'send' : reason });
-  step.audio.unclaim(sealed.bytes);
+  step.audio.unclaim(session.tenantId, sealed.bytes);
   const audio = audioOf(sealed);
   const source = { kind: 'held', bytes: sealed.bytes } as const;
   const { requestId, firstSeq, lastSeq } = sealed;

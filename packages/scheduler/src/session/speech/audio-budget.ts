@@ -6,14 +6,16 @@ import { count, type Step } from '../step-context.ts';
 export function claimAudioBudget(step: Step, session: Session, bytes: number): boolean {
   if (bytes === 0) return true;
   if (session.audioBytes + bytes > step.settings.maxAudioBytes) return false;
-  if (step.audio.claim(bytes) === 'full') return false;
+  const claimed = step.audio.claim(session.tenantId, bytes);
+  if (claimed === 'tenant_full') count(step, 'scheduler_tenant_refused_total', { limit: 'audio' });
+  if (claimed !== 'claimed') return false;
   session.audioBytes += bytes;
   return true;
 }
 
 export function releaseBudget(step: Step, session: Session, bytes: number): void {
   session.audioBytes -= bytes;
-  step.audio.unclaim(bytes);
+  step.audio.unclaim(session.tenantId, bytes);
 }
 
 /** The session ended: its open audio becomes no job. */

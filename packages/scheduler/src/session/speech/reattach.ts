@@ -68,7 +68,7 @@ function finish(step: Step, session: Session, utterance: Utterance, binding: str
   const { resentAudio } = session;
   if (resentAudio === undefined) return;
   session.resentAudio = undefined;
-  step.audio.unclaim(resentAudio.bytes);
+  step.audio.unclaim(session.tenantId, resentAudio.bytes);
   const audio = Buffer.concat(resentAudio.chunks);
   const source = { kind: 'held', bytes: audio.length } as const;
   const { speech } = session.opening;

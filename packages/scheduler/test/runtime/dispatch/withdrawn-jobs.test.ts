@@ -144,7 +144,7 @@ describe('a job that is being withdrawn', () => {
     await rig.clock.advance(10);
     const job = await boundTo(rig);
     rig.service.dropAll();
-    rig.audio.put(job.jobId, Buffer.from([1]));
+    rig.audio.put(job.jobId, 'acme', Buffer.from([1]));
     rig.service.resume(job);
     await rig.clock.advance(100);
     expect(rig.refusal(await outcome).message).toContain('another instance took the job over');

@@ -116,7 +116,7 @@ describe('a repeat of a request whose job another instance drives', () => {
     await first.dispatch(SAME);
     const { audio: _, ...bare } = second.request(SAME);
     expect((await second.service.dispatch(bare)).kind).toBe('dispatched');
-    while (second.audio.put(`filler-${second.audio.size()}`, Buffer.alloc(100_000)) === 'held') {}
+    while (second.audio.put(`filler-${second.audio.size()}`, 'acme', Buffer.alloc(100_000)) === 'held') {}
     expect((await second.service.dispatch(second.request(SAME))).kind).toBe('dispatched');
     expect(offered).toEqual([]);
   });

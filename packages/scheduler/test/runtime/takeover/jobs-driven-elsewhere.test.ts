@@ -229,7 +229,7 @@ describe('abandoning all jobs', () => {
     rig.service.dropAll();
     const job = await rig.store.bound('default', 'r');
     if (job === undefined) throw new Error('not recorded');
-    rig.audio.put(job.jobId, Buffer.from([1]));
+    rig.audio.put(job.jobId, 'acme', Buffer.from([1]));
     rig.service.resume(job);
     endDelivery();
     await rig.clock.advance(10);

@@ -241,7 +241,7 @@ describe('a job taken over again by the instance that had abandoned it', () => {
     void rig.service.acknowledge(rig.last(jobId));
     await rig.clock.advance(10);
     rig.service.dropAll();
-    rig.audio.put(jobId, Buffer.from([1]));
+    rig.audio.put(jobId, 'acme', Buffer.from([1]));
     rig.service.resume(await boundTo(rig));
     await rig.clock.advance(100);
     expect(rig.service.drives(jobId)).toBe(true);

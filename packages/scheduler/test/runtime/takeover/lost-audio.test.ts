@@ -48,7 +48,7 @@ describe('a job whose audio was lost', () => {
 
   it('is sent at once when this instance holds its audio again', async () => {
     const { first, second, jobId } = await takeOverFailed();
-    second.audio.put(jobId, Buffer.from([1, 2, 3, 4]));
+    second.audio.put(jobId, 'acme', Buffer.from([1, 2, 3, 4]));
     second.service.audioReturned(jobId);
     await first.clock.advance(10);
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
@@ -76,7 +76,7 @@ describe('a job whose audio was lost', () => {
   it('is sent once when its audio is offered twice', async () => {
     const { first, second, jobId } = await takeOverFailed();
     await second.addNode('node-c');
-    second.audio.put(jobId, Buffer.from([1, 2, 3, 4]));
+    second.audio.put(jobId, 'acme', Buffer.from([1, 2, 3, 4]));
     second.service.audioReturned(jobId, AT);
     second.service.audioReturned(jobId, AT);
     await first.clock.advance(10);
@@ -92,7 +92,7 @@ describe('a job whose audio was lost', () => {
     await addNode('node-a');
     const { jobId } = await first.dispatch();
     first.service.dropAll();
-    second.audio.put(jobId, Buffer.from([1, 2, 3, 4]));
+    second.audio.put(jobId, 'acme', Buffer.from([1, 2, 3, 4]));
     await instances.takeOver(jobId);
     await addNode('node-b');
     await second.service.fail(first.last(jobId), FAILURE);

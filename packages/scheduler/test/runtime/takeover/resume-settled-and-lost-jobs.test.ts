@@ -44,7 +44,7 @@ describe('resuming a job that has its outcome', () => {
     const found = await takeOver(jobId);
     expect(found.state).toBe('FINISHED');
     await first.clock.advance(1);
-    second.audio.put(jobId, Buffer.from([1]));
+    second.audio.put(jobId, 'acme', Buffer.from([1]));
     second.service.resume(found);
     expect(second.audio.size()).toBe(0);
     await first.clock.advance(1);

@@ -85,7 +85,12 @@ describe('the count of sessions', () => {
   });
 
   it('I11 bounded: tenants beyond the limit share one count', () => {
-    const caps = createTenantSessionCaps({ ...capped(2), maxTenants: 1 });
+    const caps = createTenantSessionCaps({
+      ...capped(2),
+      maxSessions: 100,
+      maxResultBytes: 1_000,
+      maxTenants: 1,
+    });
     const session = (tenantId: string) => ({ tenantId }) as Session;
     const [a, b, c] = [session('a'), session('b'), session('c')];
     for (const each of [a, b, c]) caps.add(each);

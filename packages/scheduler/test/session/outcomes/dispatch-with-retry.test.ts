@@ -62,7 +62,7 @@ describe('an utterance while the store is down', () => {
     const client = open();
     client.speak('two');
     const refusing = dispatcher.job('two').refuse(down);
-    audio.claim(1);
+    audio.claim('acme', 1);
     await refusing;
     expect(client.link.outcomes()).toEqual(['0!job_failed']);
   });

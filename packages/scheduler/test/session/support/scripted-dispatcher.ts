@@ -105,7 +105,7 @@ function createScriptedJob(
     deadlineAt: clock.now() + 90_000,
     timeline: [],
   };
-  const isHeld = request.audio === undefined || audio.put(jobId, request.audio) === 'held';
+  const isHeld = request.audio === undefined || audio.put(jobId, 'acme', request.audio) === 'held';
 
   function move(state: JobState, more: Partial<JobRecord> = {}): void {
     const entry = { state, at: clock.now(), attempt };

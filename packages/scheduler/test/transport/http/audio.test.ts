@@ -13,7 +13,7 @@ const AUDIO = Buffer.from(Array.from({ length: 1_000 }, (_, index) => index % 25
 async function startHolder(...options: Parameters<typeof startServer>) {
   const server = await startServer(...options);
   const { store, tokens } = server.audio;
-  store.put('job-1', AUDIO);
+  store.put('job-1', 'acme', AUDIO);
   const token = tokens.issue('job-1');
   return { ...server, store, tokens, token, fetch: (path = PATH) => server.get(path, bearer(token)) };
 }
@@ -31,7 +31,7 @@ describe('GET /v1/audio/:ref', () => {
 
   it('audio requires the token of its job; role tokens are refused', async () => {
     const { get, tokens, store } = await startHolder({ access: { tokens: TOKENS } });
-    store.put('job-2', AUDIO);
+    store.put('job-2', 'acme', AUDIO);
     expect(await get(PATH)).toMatchObject({
       status: 401,
       body: { error: 'UNAUTHORIZED', hint: expect.stringContaining('audio_ref') },
@@ -114,7 +114,7 @@ describe('slow reader of audio', () => {
     const { port, server, store, token } = await startHolder({
       settings: { requestTimeoutMs: 300, headersTimeoutMs: 300 },
     });
-    store.put('job-1', LONG);
+    store.put('job-1', 'acme', LONG);
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
     const [peer] = (await once(server.app.server, 'connection')) as [Socket];
@@ -134,7 +134,7 @@ describe('slow reader of audio', () => {
     const { url, store, token } = await startHolder({
       settings: { requestTimeoutMs: 10_000, headersTimeoutMs: 10_000 },
     });
-    store.put('job-1', LONG);
+    store.put('job-1', 'acme', LONG);
     const response = await fetch(url + PATH, { headers: bearer(token) });
     expect((await response.arrayBuffer()).byteLength).toBe(LONG.length);
   });

@@ -95,7 +95,7 @@ export async function openNodeLink(by: 'socket' | 'endpoint'): Promise<NodeLinkH
     advance: clock.advance,
     edgeMs: 1,
     mailboxRoom: MAILBOX_ROOM,
-    hold: (jobId) => void audio.put(jobId, Buffer.from('abcd')),
+    hold: (jobId) => void audio.put(jobId, 'acme', Buffer.from('abcd')),
     async add(reach) {
       const nodeId = fresh('node');
       await OPEN[reach](nodeId);

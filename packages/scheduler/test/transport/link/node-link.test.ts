@@ -42,7 +42,7 @@ function link(
   ledger.reserve('node-a', 'job-1:1', 8_000);
   const mailbox = createNodeMailbox<JobAssign | JobCancel>({ clock, ledger, maxPerNode: 1 });
   const audio = createAudioStore({ maxBytes: 100, maxBytesPerJob: 100 });
-  audio.put('job-1', Buffer.from('abc'));
+  audio.put('job-1', 'acme', Buffer.from('abc'));
   const sent: SchedulerToNode[] = [];
   const posted: { url: string; body: SchedulerToNode; timeoutMs: number }[] = [];
   const status = node && {

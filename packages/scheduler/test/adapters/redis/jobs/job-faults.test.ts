@@ -119,7 +119,8 @@ describe('the tally of an instance', () => {
     expect(tally.claim(draft)).toEqual({ kind: 'claimed' });
     expect(tally.claim(draft)).toEqual({ kind: 'held' });
     expect(tally.levels()).toEqual({ bindings: 1, retained: 0, retainedBytes: 0 });
-    for (let round = 0; round < 3; round += 1) tally.settle(draft.jobId, { bytes: 10, isBound: true });
+    for (let round = 0; round < 3; round += 1)
+      tally.settle(draft.jobId, { tenantId: 'acme', bytes: 10, isBound: true });
     tally.leave(draft.jobId);
     tally.leave(draft.jobId);
     expect(tally.levels()).toEqual({ bindings: 1, retained: 1, retainedBytes: 2_058 });
@@ -130,7 +131,7 @@ describe('the tally of an instance', () => {
     const { clock, tally } = start({ retentionMs: 300, bindingLeaseMs: 100, maxBindings: 1 });
     const draft = draftRequest(clock.now());
     tally.claim(draft);
-    tally.settle(draft.jobId, { bytes: 0, isBound: true });
+    tally.settle(draft.jobId, { tenantId: 'acme', bytes: 0, isBound: true });
     await clock.advance(100);
     // No binding has to be removed: the lease is over.
     expect(tally.claim(draftRequest(clock.now()))).toEqual({ kind: 'claimed' });
@@ -155,7 +156,7 @@ describe('the tally of an instance', () => {
     const { clock, tally } = start({ maxInflight: 2, maxBindings: 3 });
     const settled = draftRequest(clock.now());
     tally.claim(settled);
-    tally.settle(settled.jobId, { bytes: 0, isBound: true });
+    tally.settle(settled.jobId, { tenantId: 'acme', bytes: 0, isBound: true });
     const [one, two] = times(2, () => draftRequest(clock.now())) as [JobRecord, JobRecord];
     for (const draft of [one, two]) expect(tally.claim(draft)).toEqual({ kind: 'claimed' });
     tally.leaveAll();
