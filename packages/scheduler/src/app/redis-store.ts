@@ -7,6 +7,7 @@ import { createCommandCounts } from '../adapters/redis/connection/command-counts
 import { watchMasters } from '../adapters/redis/connection/failover-watch.ts';
 import { inspectRights } from '../adapters/redis/connection/inspect-rights.ts';
 import { inspectStore, lookAtStore } from '../adapters/redis/connection/inspect-store.ts';
+import { checkPayloadKey } from '../adapters/redis/connection/payload-key.ts';
 import { closeRedis, connectRedis, whenReady } from '../adapters/redis/connection/redis-connection.ts';
 import { checkSchemaVersion } from '../adapters/redis/connection/schema-version.ts';
 import { addressOfServer, mastersOf } from '../adapters/redis/connection/servers.ts';
@@ -24,9 +25,11 @@ import { createLocks } from '../adapters/redis/locks.ts';
 import { createNodeIdClaims } from '../adapters/redis/node-id-claims.ts';
 import { createNodeMailbox } from '../adapters/redis/node-mailbox.ts';
 import { createNodeRecords } from '../adapters/redis/node-records.ts';
+import { createSealedPayload } from '../adapters/redis/sealed-payload.ts';
 import { createSessionStore } from '../adapters/redis/session-store.ts';
 import { createStatsStore } from '../adapters/redis/stats-store.ts';
 import { jobTag } from '../adapters/shared-jobs/job-scripts.ts';
+import { readKeyFile } from '../adapters/system/key-file.ts';
 import { readTlsFiles } from '../adapters/system/tls-files.ts';
 import type { Config } from '../config/settings.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -53,6 +56,8 @@ export async function openSharedStore(deps: {
   const tls = { ca: redis.tls_ca_file, cert: redis.tls_cert_file, key: redis.tls_key_file };
   const settings = { ...redisSettings(config), tls: readTlsFiles('scheduler.cluster.redis.tls_', tls) };
   const keys = createKeys(prefix);
+  const { payload_key_file: payloadKeyFile } = config.scheduler.cluster;
+  const payloadKeys = readKeyFile('scheduler.cluster.payload_key_file', payloadKeyFile, log);
   const counts = createCommandCounts();
   const connection = connectRedis(settings, { name: 'lingua' }, counts);
   const subscriber = connectRedis(settings, { name: 'lingua-subscriber', isListening: true }, counts);
@@ -63,6 +68,10 @@ export async function openSharedStore(deps: {
     for (const each of [connection, subscriber]) closeRedis(each);
   };
   const { durability } = config.scheduler.cluster;
+  async function mark(): Promise<void> {
+    await checkSchemaVersion(connection, keys);
+    await checkPayloadKey(connection, keys, payloadKeys);
+  }
   let warnings: readonly string[];
   try {
     const limitMs = settings.connectTimeoutMs + settings.socketTimeoutMs;
@@ -70,14 +79,15 @@ export async function openSharedStore(deps: {
     // Before the first write: the error of this check explains more than the error of a failed write.
     warnings = await inspectStore(connection, { durability });
     await inspectRights({ connection, subscriber, keys, prefix });
-    await checkSchemaVersion(connection, keys);
+    await mark();
   } catch (fault) {
     close();
     throw fault;
   }
   const inspection = watchStore({ inspect: () => lookAtStore(connection, { durability }), warnings, log });
   const onFault = (fault: unknown): void => log.error({ err: fault }, 'a subscriber failed');
-  const shared = { connection, subscriber, keys, clock, onFault };
+  const payload = createSealedPayload(payloadKeys);
+  const shared = { connection, subscriber, keys, clock, payload, onFault };
   // Leases, jobs, messages and sessions must not be lost. Notices and presence are written again soon.
   const durable =
     durability === 'replica'
@@ -90,7 +100,7 @@ export async function openSharedStore(deps: {
     instances: createInstances(shared),
     inbox,
     replaceReader: reader.reconnect,
-    mark: () => checkSchemaVersion(connection, keys),
+    mark,
     get warnings() {
       return inspection.warnings();
     },

@@ -11,6 +11,7 @@ import {
 import { createJobEvents } from '../../src/adapters/redis/job-events.ts';
 import { createJobStore, type JobStoreLimits } from '../../src/adapters/redis/job-store.ts';
 import { createKeys, type Keys } from '../../src/adapters/redis/keys.ts';
+import type { SealedPayload } from '../../src/adapters/redis/sealed-payload.ts';
 import { systemClock as clock } from '../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
 import type { Clock } from '../../src/ports/clock.ts';
@@ -83,6 +84,7 @@ const { digest } = createIdSource({ clock, digestsRequests: true });
 interface InstanceOptions extends Partial<JobStoreLimits> {
   readonly driver?: () => string;
   readonly clock?: Clock;
+  readonly payload?: SealedPayload;
   /** A stepped clock here means that waiters depend on notices: they do not read the record again later. */
   readonly eventsClock?: Clock;
 }

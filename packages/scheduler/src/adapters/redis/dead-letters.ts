@@ -14,6 +14,7 @@ import { createNoteOrphan } from './dead-letters/note-orphan.ts';
 import { createPageDeadLetters, timeOf } from './dead-letters/page-dead-letters.ts';
 import { createRemoveDeadLetters } from './dead-letters/remove-dead-letters.ts';
 import type { Keys } from './keys.ts';
+import { openOrKeep, PLAIN, type SealedPayload } from './sealed-payload.ts';
 
 /** A server answers no other client while it removes these. */
 const MOST_PER_SCRIPT = 256;
@@ -22,17 +23,18 @@ export function createDeadLetters(deps: {
   connection: RedisConnection;
   keys: Keys;
   inbox: Pick<Inbox, 'send'>;
+  payload?: SealedPayload;
   orphanedForMs?: number;
 }): DeadLetters {
-  const { connection, keys, inbox, orphanedForMs = ORPHANED_FOR_MS } = deps;
-  const page = createPageDeadLetters(connection, keys);
+  const { connection, keys, inbox, payload = PLAIN, orphanedForMs = ORPHANED_FOR_MS } = deps;
+  const page = createPageDeadLetters(connection, keys, payload);
   const remove = createRemoveDeadLetters(connection, keys);
   const noteOrphan = createNoteOrphan(connection, keys);
 
   async function find(instanceId: string, messageId: string): Promise<WholeDeadLetter | undefined> {
     if (!MESSAGE_ID.test(messageId)) return undefined;
     const [entry] = await connection.xrange(keys.deadLetters(instanceId), messageId, messageId);
-    return entry === undefined ? undefined : wholeDeadLetter(entry);
+    return entry === undefined ? undefined : wholeDeadLetter(entry, payload);
   }
 
   return {
@@ -80,10 +82,13 @@ export function createDeadLetters(deps: {
   };
 }
 
-function wholeDeadLetter([messageId, flat]: [id: string, fields: string[]]): WholeDeadLetter {
+function wholeDeadLetter(
+  [messageId, flat]: [id: string, fields: string[]],
+  payload: SealedPayload,
+): WholeDeadLetter {
   const fields = new Map<string, string>();
   for (let at = 0; at + 1 < flat.length; at += 2) fields.set(flat[at] as string, flat[at + 1] as string);
-  const body = fields.get('body') ?? '';
+  const body = openOrKeep(payload, fields.get('body') ?? '');
   const text = Buffer.from(body);
   return {
     messageId,

@@ -4,20 +4,22 @@ import { createChannels } from './connection/channels.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
 import type { Keys } from './keys.ts';
+import { PLAIN, type SealedPayload } from './sealed-payload.ts';
 
 export function createHintBus(deps: {
   connection: RedisConnection;
   /** For subscriptions only. */
   subscriber: RedisConnection;
   keys: Keys;
+  payload?: SealedPayload;
   onFault?: (fault: unknown) => void;
 }): HintBus {
-  const { keys } = deps;
+  const { keys, payload = PLAIN } = deps;
   const channels = createChannels(deps);
 
   function publish(channel: string, text: string): void {
     // A lost hint is not sent again.
-    channels.publish(channel, text).catch(() => undefined);
+    channels.publish(channel, payload.seal(text)).catch(() => undefined);
   }
 
   return {
@@ -28,7 +30,7 @@ export function createHintBus(deps: {
         const own = [keys.instanceHints(instanceId), keys.commonHints];
         const subscription = await channels.subscribe(own, (_, text) => {
           try {
-            receive(text);
+            receive(payload.open(text));
           } catch (fault) {
             deps.onFault?.(fault);
           }

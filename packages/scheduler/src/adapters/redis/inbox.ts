@@ -10,6 +10,7 @@ import { createOutgoingMessages } from './inbox/outgoing-messages.ts';
 import { createSendMessages } from './inbox/send-messages.ts';
 import { findStuckMessages, type StuckMessage } from './inbox/stuck-messages.ts';
 import type { Keys } from './keys.ts';
+import { openOrKeep, PLAIN, type SealedPayload } from './sealed-payload.ts';
 
 export interface InboxSettings {
   readonly group: string;
@@ -34,14 +35,24 @@ export function createInbox(
     /** For blocking reads: no other command may wait behind them. Called for each read, because a stuck connection is replaced. */
     blocking: () => RedisConnection;
     keys: Keys;
+    payload?: SealedPayload;
   } & InboxSettings,
 ): Inbox {
-  const { connection, keys, group, minIdleToDieMs = 0, idleMs = INBOX_IDLE_MS } = deps;
+  const { connection, keys, group, payload = PLAIN, minIdleToDieMs = 0, idleMs = INBOX_IDLE_MS } = deps;
   const openInbox = createOpenInbox(connection, keys, { group, idleMs });
   const send = createOutgoingMessages(createSendMessages(connection, keys, deps.maxMessages));
   const close = createCloseInbox(connection, keys);
   const ack = createAckMessages(connection, keys, group);
   const bury = createBuryMessage(connection, keys, deps);
+
+  function messagesOf(entries: readonly Entry[], deliveries: (id: string) => number): InboxMessage[] {
+    return entries.flatMap((entry) => {
+      // A message that was deleted in between comes without fields, or as null, depending on the server.
+      const [messageId, fields] = entry ?? ['', null];
+      if (fields === null) return [];
+      return [{ messageId, body: openOrKeep(payload, fields[1] ?? ''), deliveries: deliveries(messageId) }];
+    });
+  }
 
   async function read(instanceId: string, max: number, waitMs: number): Promise<readonly InboxMessage[]> {
     const inbox = keys.inbox(instanceId);
@@ -85,7 +96,7 @@ export function createInbox(
 
   return {
     open: (instanceId) => asDependency('opening an inbox', () => openInbox(instanceId)),
-    send: (to, body) => asDependency('sending a message', () => send(to, body)),
+    send: (to, body) => asDependency('sending a message', () => send(to, payload.seal(body))),
     take: (instanceId, { max, waitMs }) =>
       asDependency('reading an inbox', () =>
         read(instanceId, max, waitMs).catch(ifGone<readonly InboxMessage[]>([])),
@@ -108,14 +119,6 @@ export function createInbox(
         return { messages, dead, delivered: Number(pending[0] ?? 0) };
       }),
   };
-}
-
-function messagesOf(entries: readonly Entry[], deliveries: (id: string) => number): InboxMessage[] {
-  return entries.flatMap((entry) => {
-    // A message that was deleted in between comes without fields, or as null, depending on the server.
-    const [messageId, fields] = entry ?? ['', null];
-    return fields === null ? [] : [{ messageId, body: fields[1] ?? '', deliveries: deliveries(messageId) }];
-  });
 }
 
 /** An inbox that was never opened, or is closed, holds no messages. */

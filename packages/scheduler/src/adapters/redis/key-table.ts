@@ -22,6 +22,13 @@ export const KEY_TABLE: Readonly<Record<keyof Keys, KeyEntry>> = {
     expires: 'never',
     content: 'The schema version of the keys.',
   },
+  payloadKey: {
+    type: 'STRING',
+    slot: 'own',
+    expires: 'never',
+    content:
+      '"id fingerprint" of the key with which texts are sealed (scheduler.cluster.payload_key_file); absent: nothing is sealed.',
+  },
   nodeMeta: {
     type: 'HASH',
     slot: '{node}',

@@ -18,6 +18,7 @@ export const NOTICE_PARTS = 4;
 
 export interface Keys {
   readonly schema: string;
+  readonly payloadKey: string;
 
   nodeMeta(nodeId: NodeId): string;
   nodeLeases(nodeId: NodeId): string;
@@ -60,6 +61,7 @@ export function createKeys(prefix: string): Keys {
   const node = (nodeId: NodeId, what: string): string => `${v}:nodes:{node:${nodeId}}:${what}`;
   return {
     schema: `${prefix}:schema`,
+    payloadKey: `${v}:payload_key`,
     nodeMeta: (nodeId) => node(nodeId, 'meta'),
     nodeLeases: (nodeId) => node(nodeId, 'reserved'),
     nodeLeaseMarks: (nodeId) => node(nodeId, 'reserved_marks'),

@@ -10,6 +10,7 @@ import { createDropEntry } from './node-mailbox/drop-entry.ts';
 import { createPutEntry } from './node-mailbox/put-entry.ts';
 import { createTakeEntries } from './node-mailbox/take-entries.ts';
 import { createWaitingTakes } from './node-mailbox/waiting-takes.ts';
+import { PLAIN, type SealedPayload } from './sealed-payload.ts';
 
 export function createNodeMailbox<T>(deps: {
   connection: RedisConnection;
@@ -18,10 +19,11 @@ export function createNodeMailbox<T>(deps: {
   keys: Keys;
   clock: Clock;
   maxPerNode: number;
+  payload?: SealedPayload;
   /** The same as the ledger's, whose leases are extended here. */
   idleMs?: number;
 }): NodeMailbox<T> {
-  const { connection, subscriber, keys, clock, idleMs = NODE_IDLE_MS } = deps;
+  const { connection, subscriber, keys, clock, payload = PLAIN, idleMs = NODE_IDLE_MS } = deps;
   const putEntry = createPutEntry(connection, keys, deps.maxPerNode);
   const takeEntries = createTakeEntries(connection, keys, idleMs);
   const dropEntry = createDropEntry(connection, keys);
@@ -36,7 +38,9 @@ export function createNodeMailbox<T>(deps: {
     signal: AbortSignal | undefined,
   ): Promise<readonly MailboxEntry<T>[]> {
     const entries = await takeEntries(nodeId, max);
-    const taken = entries.map(({ jobId, body }) => ({ jobId, ...JSON.parse(body) }) as MailboxEntry<T>);
+    const taken = entries.map(
+      ({ jobId, body }) => ({ jobId, ...JSON.parse(payload.open(body)) }) as MailboxEntry<T>,
+    );
     if (!isAborted(signal)) return taken;
     // The caller has aborted in between: the entries are put back at their positions.
     await Promise.all(
@@ -52,7 +56,7 @@ export function createNodeMailbox<T>(deps: {
     put: (nodeId, { jobId, ...rest }) =>
       putEntry(nodeId, {
         jobId,
-        body: JSON.stringify(rest),
+        body: payload.seal(JSON.stringify(rest)),
         ttlMs: ttlUntil(rest.expiresAt),
         slot: rest.slot,
       }),

@@ -163,6 +163,12 @@ export const cluster = group('Several instances on one Redis.', {
       doc: 'File with keys that all instances share, one per line: an id and 32 bytes in base64; the first signs, all are accepted. Instances sign their requests for audio with it, so that read access to Redis opens no audio. Without it, messages in Redis contain tokens for the audio of running jobs.',
     }),
   ),
+  payload_key_file: optional(
+    text({
+      default: '',
+      doc: 'File with keys like `cluster_key_file`: what people said is sealed with the first one (AES-256-GCM) before it is written to Redis, and opened with any of them. All instances need the same keys; one that lacks the key in use does not start.',
+    }),
+  ),
   redis,
   node_snapshot: group('What instances know of each other’s nodes.', {
     enabled: ignored(alwaysThere),

@@ -2,7 +2,7 @@
   KEYS[1] dead    STREAM  fields "body", "message", "deliveries"
   ARGV[1] from    where to begin: "+" is the newest, "(id" the one after it, a number the last that died by then (ms)
   ARGV[2] max     dead letters of the page
-  ARGV[3] head    bytes to show of each body
+  ARGV[3] head    bytes to show of each body; a sealed one is shown whole, because a part of it cannot be opened
   ARGV[4] budget  bytes of all bodies after which the page ends
   Returns {"last"|"more", and for each dead letter: id, deliveries, bytes, head}
   Idempotent: only reads. One at a time, so that the script never holds more than the budget and one body. ]]
@@ -18,7 +18,8 @@ while found and max > 0 and budget > 0 do
   page[#page + 1] = found[1]
   page[#page + 1] = fields.deliveries or '0'
   page[#page + 1] = #body
-  page[#page + 1] = string.sub(body, 1, head)
+  local is_sealed = head > 0 and string.sub(body, 1, 7) == 'sealed:'
+  page[#page + 1] = is_sealed and body or string.sub(body, 1, head)
   max = max - 1
   budget = budget - #body
   found = redis.call('XREVRANGE', dead, '(' .. found[1], '-', 'COUNT', 1)[1]

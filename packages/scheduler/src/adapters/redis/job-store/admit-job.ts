@@ -4,9 +4,13 @@ import { jobTag } from '../../shared-jobs/job-scripts.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { fieldsOf, jobFromFields } from './record-fields.ts';
+import type { RecordFields } from './record-fields.ts';
 
-export function createAdmitJob(connection: RedisConnection, keys: Keys): RecordScripts['admit'] {
+export function createAdmitJob(
+  connection: RedisConnection,
+  keys: Keys,
+  { fieldsOf, jobFromFields }: RecordFields,
+): RecordScripts['admit'] {
   const run = loadScript(connection, import.meta.url, 'admit-job');
   return async (draft, by) => {
     const args = [draft.jobId, by.ttlMs, ...fieldsOf(draft, by.driver)];

@@ -3,9 +3,9 @@ import type { StoredJob } from '../../shared-jobs/job-scripts.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { jobFromFields } from './record-fields.ts';
+import type { RecordFields } from './record-fields.ts';
 
-export function createFindBoundJob(connection: RedisConnection, keys: Keys) {
+export function createFindBoundJob(connection: RedisConnection, keys: Keys, { jobFromFields }: RecordFields) {
   const run = loadScript(connection, import.meta.url, 'find-bound-job');
   return async (tag: string): Promise<StoredJob | undefined> => {
     const [word, ...rest] = await run([keys.job(tag)], []);

@@ -6,11 +6,12 @@ import { jobTag } from '../../shared-jobs/job-scripts.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { changedEntries, changedFields, FIRST_ENTRIES, jobFromFields, watchersOf } from './record-fields.ts';
+import { changedEntries, FIRST_ENTRIES, type RecordFields, watchersOf } from './record-fields.ts';
 
 export function createMoveJob(
   connection: RedisConnection,
   keys: Keys,
+  { changedFields, jobFromFields }: RecordFields,
   limits: { retentionMs: number; bindingLeaseMs: number },
 ): MoveJob {
   const run = loadScript(connection, import.meta.url, 'move-job');

@@ -4,11 +4,12 @@ import { jobTag } from '../../shared-jobs/job-scripts.ts';
 import { asDependency } from '../connection/dependency.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import type { Keys } from '../keys.ts';
-import { jobFromFields } from './record-fields.ts';
+import type { RecordFields } from './record-fields.ts';
 
 export function createRecordReads(
   connection: RedisConnection,
   keys: Keys,
+  { jobFromFields }: RecordFields,
 ): Pick<RecordScripts, 'read' | 'driverOf'> {
   function placesOf(jobId: string): readonly string[] {
     const tag = jobTag(jobId);

@@ -2,86 +2,106 @@
  * Hot path: a job's record as fields of a HASH, so that a script compares and sets single ones and never reads JSON.
  *
  * id, state, attempt (of the fence) and n (number of entries ever written, which is the revision) are plain; about holds the constant
- * part; t0 … t31 hold the timeline; settled, bound_until, driver and watchers belong to the store and not to the record.
+ * part; t0 … t31 hold the timeline; settled, bound_until, driver and watchers belong to the store and not to the record. What people
+ * said is in about, failure and result, which may be sealed.
  */
 import type { JobRecord, JobState, TimelineEntry } from '../../../domain/job.ts';
 import { type JobChange, MAX_TIMELINE } from '../../../domain/job-change.ts';
 import type { StoredJob } from '../../shared-jobs/job-scripts.ts';
+import { PLAIN, type SealedPayload } from '../sealed-payload.ts';
 
 /** Entries of a timeline that are never overwritten; as many of the newest share the other fields in turn. */
 export const FIRST_ENTRIES = MAX_TIMELINE / 2;
 
-/** Fields and values in turn. `revision`: entries ever written, of which the record may have lost the middle. */
-export function fieldsOf(record: JobRecord, driver: string, revision = record.timeline.length): string[] {
-  const { tenantId, sessionId, requestId, fingerprint, spec, need, createdAt, deadlineAt, timeline } = record;
-  const about = { tenantId, sessionId, requestId, fingerprint, spec, need, createdAt, deadlineAt };
-  const fields = ['id', record.jobId, 'about', JSON.stringify(about), 'driver', driver];
-  fields.push('state', record.state, 'attempt', String(record.fence?.attempt ?? 0));
-  for (const name of CHANGING)
-    if (record[name] !== undefined) fields.push(name, JSON.stringify(record[name]));
-  fields.push('n', String(revision));
-  const lost = revision - timeline.length;
-  for (const [index, entry] of timeline.entries()) {
-    fields.push(`t${fieldNumber(index < FIRST_ENTRIES ? index : index + lost)}`, entryText(entry));
-  }
-  return fields;
-}
-
 const CHANGING = ['fence', 'intent', 'failure', 'result'] as const;
+const SEALED: ReadonlySet<string> = new Set(['about', 'failure', 'result']);
 
-/** Like `fieldsOf`, to overwrite an existing record: fields that the new one lacks are emptied. */
-export function wholeFieldsOf(record: JobRecord, driver: string, revision: number): string[] {
-  const fields = fieldsOf(record, driver, revision);
-  for (const name of CHANGING) if (record[name] === undefined) fields.push(name, '');
-  return fields;
+export interface RecordFields {
+  /** Fields and values in turn. `revision`: entries ever written, of which the record may have lost the middle. */
+  fieldsOf(record: JobRecord, driver: string, revision?: number): string[];
+  /** Like `fieldsOf`, to overwrite an existing record: fields that the new one lacks are emptied. */
+  wholeFieldsOf(record: JobRecord, driver: string, revision: number): string[];
+  /** Fields that a move sets besides the timeline. A cleared intent is empty, not absent, so that a script only has to set. */
+  changedFields(change: JobChange): string[];
+  /** From fields and values in turn, the form of scripts and HGETALL. */
+  jobFromFields(flat: readonly (string | number | null)[]): StoredJob;
 }
 
-/** Fields that a move sets besides the timeline. A cleared intent is empty, not absent, so that a script only has to set. */
-export function changedFields({ state, fence, intent, failure, result }: JobChange): string[] {
-  const fields = ['state', state];
-  if (fence !== undefined) fields.push('fence', JSON.stringify(fence), 'attempt', String(fence.attempt));
-  if (intent !== undefined) fields.push('intent', intent === null ? '' : JSON.stringify(intent));
-  if (failure !== undefined) fields.push('failure', JSON.stringify(failure));
-  if (result !== undefined) fields.push('result', JSON.stringify(result));
-  return fields;
+export function createRecordFields({ seal, open }: SealedPayload = PLAIN): RecordFields {
+  const textOf = (name: string, value: unknown): string =>
+    SEALED.has(name) ? seal(JSON.stringify(value)) : JSON.stringify(value);
+
+  function fieldsOf(record: JobRecord, driver: string, revision = record.timeline.length): string[] {
+    const { tenantId, sessionId, requestId, fingerprint, spec, need, createdAt, deadlineAt, timeline } =
+      record;
+    const about = { tenantId, sessionId, requestId, fingerprint, spec, need, createdAt, deadlineAt };
+    const fields = ['id', record.jobId, 'about', textOf('about', about), 'driver', driver];
+    fields.push('state', record.state, 'attempt', String(record.fence?.attempt ?? 0));
+    for (const name of CHANGING)
+      if (record[name] !== undefined) fields.push(name, textOf(name, record[name]));
+    fields.push('n', String(revision));
+    const lost = revision - timeline.length;
+    for (const [index, entry] of timeline.entries()) {
+      fields.push(`t${fieldNumber(index < FIRST_ENTRIES ? index : index + lost)}`, entryText(entry));
+    }
+    return fields;
+  }
+
+  return {
+    fieldsOf,
+
+    wholeFieldsOf(record, driver, revision) {
+      const fields = fieldsOf(record, driver, revision);
+      for (const name of CHANGING) if (record[name] === undefined) fields.push(name, '');
+      return fields;
+    },
+
+    changedFields({ state, fence, intent, failure, result }) {
+      const fields = ['state', state];
+      if (fence !== undefined) fields.push('fence', JSON.stringify(fence), 'attempt', String(fence.attempt));
+      if (intent !== undefined) fields.push('intent', intent === null ? '' : JSON.stringify(intent));
+      if (failure !== undefined) fields.push('failure', textOf('failure', failure));
+      if (result !== undefined) fields.push('result', textOf('result', result));
+      return fields;
+    },
+
+    jobFromFields(flat) {
+      const fields = new Map<string, string>();
+      for (let at = 0; at + 1 < flat.length; at += 2) fields.set(String(flat[at]), String(flat[at + 1]));
+      const json = (name: string) => {
+        const text = fields.get(name);
+        return text === undefined || text === '' ? undefined : JSON.parse(open(text));
+      };
+      const about = json('about');
+      const revision = Number(fields.get('n'));
+      return {
+        record: {
+          jobId: fields.get('id') ?? '',
+          tenantId: about.tenantId,
+          sessionId: about.sessionId,
+          requestId: about.requestId,
+          fingerprint: about.fingerprint,
+          spec: about.spec,
+          need: about.need,
+          state: fields.get('state') as JobState,
+          fence: json('fence'),
+          intent: json('intent'),
+          createdAt: about.createdAt,
+          deadlineAt: about.deadlineAt,
+          timeline: timelineOf(fields, revision),
+          failure: json('failure'),
+          result: json('result'),
+        },
+        revision,
+        driver: fields.get('driver') ?? '',
+        watchers: watchersOf(fields.get('watchers')),
+      };
+    },
+  };
 }
 
 export const changedEntries = ({ passing, entry }: JobChange): string[] =>
   passing === undefined ? [entryText(entry)] : [...passing.map(entryText), entryText(entry)];
-
-/** From fields and values in turn, the form of scripts and HGETALL. */
-export function jobFromFields(flat: readonly (string | number | null)[]): StoredJob {
-  const fields = new Map<string, string>();
-  for (let at = 0; at + 1 < flat.length; at += 2) fields.set(String(flat[at]), String(flat[at + 1]));
-  const json = (name: string) => {
-    const text = fields.get(name);
-    return text === undefined || text === '' ? undefined : JSON.parse(text);
-  };
-  const about = json('about');
-  const revision = Number(fields.get('n'));
-  return {
-    record: {
-      jobId: fields.get('id') ?? '',
-      tenantId: about.tenantId,
-      sessionId: about.sessionId,
-      requestId: about.requestId,
-      fingerprint: about.fingerprint,
-      spec: about.spec,
-      need: about.need,
-      state: fields.get('state') as JobState,
-      fence: json('fence'),
-      intent: json('intent'),
-      createdAt: about.createdAt,
-      deadlineAt: about.deadlineAt,
-      timeline: timelineOf(fields, revision),
-      failure: json('failure'),
-      result: json('result'),
-    },
-    revision,
-    driver: fields.get('driver') ?? '',
-    watchers: watchersOf(fields.get('watchers')),
-  };
-}
 
 /** Names of instances, each followed by a line break. */
 export const watchersOf = (text: string | number | null | undefined): readonly string[] =>

@@ -4,9 +4,13 @@ import { jobTag } from '../../shared-jobs/job-scripts.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { wholeFieldsOf } from './record-fields.ts';
+import type { RecordFields } from './record-fields.ts';
 
-export function createRestoreJob(connection: RedisConnection, keys: Keys): RecordScripts['restore'] {
+export function createRestoreJob(
+  connection: RedisConnection,
+  keys: Keys,
+  { wholeFieldsOf }: RecordFields,
+): RecordScripts['restore'] {
   const run = loadScript(connection, import.meta.url, 'restore-job');
   return async (job, by) => {
     const { jobId } = job;

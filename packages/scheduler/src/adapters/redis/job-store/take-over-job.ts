@@ -5,9 +5,9 @@ import { jobTag } from '../../shared-jobs/job-scripts.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { jobFromFields } from './record-fields.ts';
+import type { RecordFields } from './record-fields.ts';
 
-export function createTakeOverJob(connection: RedisConnection, keys: Keys) {
+export function createTakeOverJob(connection: RedisConnection, keys: Keys, { jobFromFields }: RecordFields) {
   const run = loadScript(connection, import.meta.url, 'take-over-job');
   return async (jobId: JobId, from: FormerDriver, to: string): Promise<TakenOver> => {
     const tag = jobTag(jobId);

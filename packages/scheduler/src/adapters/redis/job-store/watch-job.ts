@@ -4,12 +4,13 @@ import { jobTag } from '../../shared-jobs/job-scripts.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { jobFromFields } from './record-fields.ts';
+import type { RecordFields } from './record-fields.ts';
 
 export function createWatchJob(
   connection: RedisConnection,
   keys: Keys,
   instanceId: string,
+  { jobFromFields }: RecordFields,
 ): RecordScripts['watch'] {
   const run = loadScript(connection, import.meta.url, 'watch-job');
   return async (jobId, revision) => {

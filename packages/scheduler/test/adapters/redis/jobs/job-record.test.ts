@@ -1,7 +1,9 @@
 /** A job's record is read from Redis unchanged, whatever it contains. */
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fieldsOf, jobFromFields } from '../../../../src/adapters/redis/job-store/record-fields.ts';
+import { createRecordFields } from '../../../../src/adapters/redis/job-store/record-fields.ts';
+import { createSealedPayload } from '../../../../src/adapters/redis/sealed-payload.ts';
 import { JOB_STATES, type JobRecord } from '../../../../src/domain/job.ts';
 import { changeJob, type JobChange, MAX_TIMELINE } from '../../../../src/domain/job-change.ts';
 import { fitResult } from '../../../../src/domain/job-spec.ts';
@@ -77,7 +79,11 @@ describe('a record in Redis', () => {
   });
   afterAll(() => redis.close());
 
-  it('is stored completely in its fields', () => {
+  it.each([
+    ['plain', undefined],
+    ['sealed', createSealedPayload([{ id: 'k1', secret: randomBytes(32) }])],
+  ])('is stored completely in its fields: %s', (_, payload) => {
+    const { fieldsOf, jobFromFields } = createRecordFields(payload);
     fc.assert(
       fc.property(parts, fc.constantFrom(...JOB_STATES), (some, state) => {
         const record = { ...draftRequest(1), ...some, state } as JobRecord;
