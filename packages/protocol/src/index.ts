@@ -35,6 +35,7 @@ export {
 } from './http/explain.ts';
 export { HealthCheck, HealthReply } from './http/health.ts';
 export {
+  EraseReply,
   JOB_OUTCOMES,
   JOB_STATES,
   JobAckReport,

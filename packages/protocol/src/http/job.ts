@@ -114,6 +114,19 @@ export const JobCancelReply = Type.Object(
 );
 export type JobCancelReply = Static<typeof JobCancelReply>;
 
+export const EraseReply = Type.Object(
+  {
+    ok: Type.Literal(true),
+    jobs: count('Jobs whose texts and speech were erased'),
+    sessions: count('Sessions that were ended and erased'),
+    dead_letters: count('Messages between instances about these jobs that were removed'),
+    done: flag('False: repeat the request, something is left'),
+    unreachable: list(id('Instance'), 1_000, 'Instances that did not answer: they may still hold texts'),
+  },
+  { title: 'EraseReply', description: 'What was erased; it is gone on all instances that answered' },
+);
+export type EraseReply = Static<typeof EraseReply>;
+
 export const JobStep = Type.Object(
   {
     at_ms: quantity('When (epoch ms)'),

@@ -12,6 +12,7 @@ import { systemClock } from '../adapters/system/clock.ts';
 import { createEventLoopProbe } from '../adapters/system/event-loop.ts';
 import { createIdSource } from '../adapters/system/id-source.ts';
 import { nameInstance } from '../cluster/membership/process-name.ts';
+import { createErasure } from '../cluster/operators/erasure.ts';
 import type { LoadResult, Origins } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
@@ -101,6 +102,7 @@ export function createApp(deps: AppDeps): App {
 
   const page = createClusterPage({
     instanceId,
+    deadLetterRetentionMs: config.scheduler.cluster.dlq_retention_seconds * 1_000,
     clock,
     log,
     registry,
@@ -130,6 +132,15 @@ export function createApp(deps: AppDeps): App {
     jobs,
     reports: core.reports,
     reader,
+    erasure: createErasure({
+      store: core.store,
+      cancel: (core.reports?.byRequest ?? jobs).cancel,
+      settled: reader.settled,
+      eraseHere: sessions.erase,
+      deadLetters: page.deadLetters,
+      others: multiInstance?.erasing,
+    }),
+    eraseDelivered: core.eraseDelivered,
     onPartial: core.onPartial,
     recentAttempts: core.recentAttempts,
     mailbox: core.mailbox,
@@ -181,6 +192,7 @@ export function createApp(deps: AppDeps): App {
     leave: async () => {
       tls.stop();
       page.reporter?.stop();
+      page.expiry?.stop();
       backgroundServices.stop();
       watching.stop();
       observation.stop();
@@ -220,6 +232,7 @@ export function createApp(deps: AppDeps): App {
       await multiInstance?.start(base);
       tls.watch(http.useCertificate);
       page.reporter?.start();
+      page.expiry?.start();
       backgroundServices.start();
       observation.start();
       watching.start();

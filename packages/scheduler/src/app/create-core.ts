@@ -17,6 +17,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
+import type { SessionStore } from '../ports/session-store.ts';
 import type { SlowWatch } from '../ports/slow-watch.ts';
 import { createRecentAttempts } from '../runtime/attempts/recent-attempts.ts';
 import { createJobService } from '../runtime/create-job-service.ts';
@@ -174,6 +175,14 @@ export function createCore(deps: CoreDeps) {
     multiInstance,
   });
 
+  const { store_texts: storesTexts } = config.privacy;
+  const eraseDelivered = (jobId: JobId): void =>
+    void store
+      .erase(jobId)
+      .catch((fault: unknown) =>
+        log.warn({ job_id: jobId, err: fault }, 'a delivered result was not erased'),
+      );
+
   // Sessions: speech becomes jobs, and outcomes leave in order.
   const sessions = createSessionService({
     ...tools,
@@ -188,8 +197,9 @@ export function createCore(deps: CoreDeps) {
     tenancy,
     settings: sessionSettings(config),
     tracer: traces,
+    delivered: storesTexts ? undefined : eraseDelivered,
     elsewhere: multiInstance && {
-      store: multiInstance.sessionStore,
+      store: storesTexts ? multiInstance.sessionStore : withoutContext(multiInstance.sessionStore),
       owner: multiInstance.driver,
       records: store,
       events,
@@ -218,10 +228,21 @@ export function createCore(deps: CoreDeps) {
     /** A node has sent partial text. */
     onPartial: multiInstance?.partialText.partial ?? onPartialHere,
     recentAttempts,
+    /** Absent: results are kept for their retention. */
+    eraseDelivered: storesTexts ? undefined : eraseDelivered,
     backgroundServices,
     sessions,
   };
 }
+
+/** A saved session without what was said in it: where it is resumed, its next utterance has no context. */
+const withoutContext = (store: SessionStore): SessionStore => ({
+  ...store,
+  save(state, owner, ttlMs) {
+    const groups = state.groups.map((group) => ({ ...group, context: '' }));
+    return store.save({ ...state, groups }, owner, ttlMs);
+  },
+});
 
 /** Without shuffling, the same fleet leads to the same choice. This helps to reproduce a problem. */
 const NO_CHANCE = () => 0;

@@ -245,6 +245,9 @@ export function createMultiInstance(deps: {
     holders,
     ...clusterJobs,
 
+    /** What the erasure on all instances needs. */
+    erasing: { bus, ask, sessionStore: guarded.sessions },
+
     /** Requests the release of a session from its holder. */
     releaseSession: createSessionRelease({
       bus,

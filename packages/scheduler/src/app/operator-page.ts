@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { type ClusterReader, createClusterReader } from '../cluster/operators/cluster-reader.ts';
 import { createFiguresReporter, type FiguresReporter } from '../cluster/operators/figures-reporter.ts';
+import { createDeadLetterExpiry, type DeadLetterExpiry } from '../cluster/recovery/dead-letter-expiry.ts';
 import {
   createDeadLetterService,
   type DeadLetterService,
@@ -23,9 +24,12 @@ export interface ClusterPage {
   readonly reader: ClusterReader;
   readonly deadLetters: DeadLetterService;
   readonly reporter?: FiguresReporter;
+  readonly expiry?: DeadLetterExpiry | undefined;
 }
 
 export function createClusterPage(deps: {
+  /** 0: dead letters are removed only at their limit. */
+  deadLetterRetentionMs: number;
   instanceId: string;
   clock: Clock;
   log: Log;
@@ -46,7 +50,14 @@ export function createClusterPage(deps: {
   if (shared === undefined || multiInstance === undefined) {
     return singleInstancePage({ instanceId: deps.instanceId, clock, figures });
   }
-  return multiInstancePage({ ...multiInstance, clock, log, figures, store: shared });
+  return multiInstancePage({
+    ...multiInstance,
+    clock,
+    log,
+    figures,
+    store: shared,
+    retentionMs: deps.deadLetterRetentionMs,
+  });
 }
 
 /** The view of a single instance. */
@@ -71,13 +82,19 @@ function multiInstancePage(deps: {
   log: Log;
   figures: () => Figures;
   store: SharedStore;
+  retentionMs: number;
   self: () => Instance;
   isFenced: () => boolean;
   replica: Pick<MultiInstance['replica'], 'stats'>;
 }): ClusterPage {
-  const { clock, log, store, self, isFenced } = deps;
+  const { clock, log, store, self, isFenced, retentionMs } = deps;
   const { instances, inbox, figures, deadLetters } = store;
+  const instanceId = () => self().instanceId;
   return {
+    expiry:
+      retentionMs > 0
+        ? createDeadLetterExpiry({ deadLetters, instanceId, retentionMs, isFenced, clock, log })
+        : undefined,
     reader: createClusterReader({
       clock,
       self,
@@ -95,7 +112,7 @@ function multiInstancePage(deps: {
       figures,
       clock,
       log,
-      instanceId: () => self().instanceId,
+      instanceId,
       read: deps.figures,
       isFenced,
     }),

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { JobAssign, JobCancel } from '@lingua/protocol';
 import type { ForwardReports } from '../cluster/holder/forward-reports.ts';
+import type { Erasure } from '../cluster/operators/erasure.ts';
 import type { Config } from '../config/settings.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
@@ -56,6 +57,8 @@ export function createServers(parts: {
   readonly reports: ForwardReports | undefined;
   readonly reader: JobReader;
   readonly onPartial: Core['onPartial'];
+  readonly erasure: Erasure;
+  readonly eraseDelivered: Core['eraseDelivered'];
   readonly recentAttempts: RecentAttempts;
   readonly sessions: SessionService;
   readonly mailbox: NodeMailbox<JobAssign | JobCancel>;
@@ -110,6 +113,8 @@ export function createServers(parts: {
     recentAttempts: parts.recentAttempts,
     jobs: { ...(reports?.byRequest ?? jobs), dispatch: parts.backgroundServices.dispatch },
     reader: parts.reader,
+    erasure: parts.erasure,
+    eraseDelivered: parts.eraseDelivered,
     sessions,
     onPartial: parts.onPartial,
     mailbox: parts.mailbox,

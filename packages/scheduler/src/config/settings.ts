@@ -18,6 +18,7 @@ import {
   audio,
   backpressure,
   delivery,
+  privacy,
   segmentation,
   session,
   taskBinding,
@@ -29,6 +30,7 @@ export const settings = group('', {
   server,
   log,
   audit,
+  privacy,
   session,
   model_hub: modelHub,
   scheduler: group('How work is scheduled.', {

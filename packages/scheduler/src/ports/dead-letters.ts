@@ -44,6 +44,8 @@ export interface DeadLetters {
     instanceId: string,
     which: { readonly diedBefore?: number | undefined; readonly max: number },
   ): Promise<{ readonly purged: number; readonly isDone: boolean }>;
+  /** Returns how many of them were there. */
+  remove(instanceId: string, messageIds: readonly string[]): Promise<number>;
   /** Records that the instance was removed, so that its dead letters are still found. */
   orphan(instanceId: string): Promise<void>;
   /** Removed instances that left dead letters. Some of them may have none any more. */

@@ -6,7 +6,8 @@
  * a FINISHED one stays bound for the lease, so that a late repeat gets the same job. The store compares and sets; the state table
  * (domain/job.ts) defines which moves are allowed. Returned records must not be changed by the caller. A thrown
  * error means *unknown*: the call may have taken effect, and every call may be repeated.
- * Settled records are kept for a time and bounded by count and bytes: the oldest are dropped first.
+ * Settled records are kept for a time and bounded by count and bytes: the oldest are dropped first. An erased record contains nothing that
+ * people said, and is kept only while its request is bound to it.
  */
 import type { JobId, TenantId } from '../domain/ids.ts';
 import type { JobRecord, JobState } from '../domain/job.ts';
@@ -65,6 +66,8 @@ export interface JobStore {
    * `kept`: the job was dispatched, or is settled. `driven_elsewhere`: another instance drives it.
    */
   discard(jobId: JobId): Promise<'discarded' | 'kept' | 'driven_elsewhere'>;
+  /** Removes what people said from a settled record (domain/erased-job.ts), and the record itself if no request is bound to it. */
+  erase(jobId: JobId): Promise<'erased' | 'not_settled' | 'unknown_job'>;
   get(jobId: JobId): Promise<JobRecord | undefined>;
   /** The job a request id is bound to. */
   bound(tenantId: TenantId, requestId: string): Promise<JobRecord | undefined>;

@@ -1,4 +1,5 @@
 /** Hot path: all sessions of this instance, each with its own event queue. The effects of a step run after it. */
+import type { JobId } from '../domain/ids.ts';
 import { createRequirements } from '../domain/requirements.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
 import { withTimeout } from '../domain/with-timeout.ts';
@@ -46,6 +47,8 @@ export interface SessionServiceDeps {
   readonly elsewhere?: Elsewhere | undefined;
   /** Absent: nothing is traced. */
   readonly tracer?: Tracer | undefined;
+  /** A client has the result of this job for good. Absent: that changes nothing. */
+  readonly delivered?: ((jobId: JobId) => void) | undefined;
   /** Absent: slow events are not measured. */
   readonly slow?: SlowWatch | undefined;
 }
@@ -158,6 +161,8 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
         return meter.observe(effect.name, effect.value, effect.labels);
       case 'trace':
         return traces?.outcomeDelivered(session, effect.delivered, effect.at);
+      case 'delivered':
+        return deps.delivered?.(effect.utterance.jobId);
       case 'remove_saved':
         return void saver?.remove(session);
       case 'departed':
@@ -319,6 +324,12 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     describe(sessionId) {
       const session = sessions.get(sessionId);
       return { session: session && summarize(session), events: sessionLog.of(sessionId) };
+    },
+    erase({ sessionId, tenantId, jobId }) {
+      const session = sessions.get(sessionId);
+      if (session === undefined || (tenantId !== undefined && session.tenantId !== tenantId)) return false;
+      post(session, { kind: 'erased', jobId });
+      return true;
     },
     languageUses: sessionTable.languageUses,
     capRefusal: sessionTable.capRefusal,

@@ -71,6 +71,8 @@ export type SessionEvent =
       readonly resumeToken?: string | undefined;
     }
   | { readonly kind: 'detached'; readonly link: SessionLink }
+  /** What was said is erased: of one job, or of the whole session, which ends. */
+  | { readonly kind: 'erased'; readonly jobId?: JobId | undefined }
   | { readonly kind: 'drain'; readonly reconnectAfterMs: number; readonly limitMs: number }
   /** The draining session is saved completely: the client may connect elsewhere. */
   | { readonly kind: 'ready_to_move'; readonly reconnectAfterMs: number }
@@ -120,6 +122,8 @@ export type SessionEffect =
     }
   /** An outcome was delivered; only when traces are on. */
   | { readonly kind: 'trace'; readonly delivered: Delivered<Utterance>; readonly at: number }
+  /** The client has its outcome for good. */
+  | { readonly kind: 'delivered'; readonly utterance: Utterance }
   /** No other instance may resume it any more. */
   | { readonly kind: 'remove_saved' }
   /** `unsettled`: its utterances without an outcome. They are cancelled once it is certain that no other instance owns the session. */

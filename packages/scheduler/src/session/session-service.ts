@@ -117,6 +117,15 @@ export interface SessionService {
   list(query: { tenantId?: TenantId; limit: number; cursor?: string }): SessionPage;
   /** An operator ends it: the audio so far is still translated, then its connection is closed. False: it is not on this instance. */
   close(sessionId: SessionId): boolean;
+  /**
+   * Erases what was said: with a job, what the session keeps of it; otherwise the session ends and its jobs are cancelled. False: it is not
+   * on this instance, or belongs to another tenant. Without a tenant: of any.
+   */
+  erase(order: {
+    readonly sessionId: SessionId;
+    readonly tenantId?: TenantId | undefined;
+    readonly jobId?: JobId | undefined;
+  }): boolean;
   isFull(): boolean;
   /** Why this tenant may open no further session now, if its own cap is the reason. */
   capRefusal(tenantId: TenantId): SessionsFull | undefined;

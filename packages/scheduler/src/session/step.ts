@@ -7,13 +7,13 @@ import {
   detach,
   drain,
   end,
+  erase,
   notePlayback,
   sendDraining,
 } from './connection/connection.ts';
 import type { SessionEffect, SessionEvent } from './event.ts';
 import { noteChange } from './handover/saved-state.ts';
-import { finishStep } from './outcomes/after-step.ts';
-import { acknowledge } from './outcomes/delivery.ts';
+import { acknowledgeUpTo, finishStep } from './outcomes/after-step.ts';
 import {
   noteDispatched,
   noteGone,
@@ -73,11 +73,13 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
       // A client that resumes reports the last number it received, so this save is not urgent.
       noteChange(session, 'later');
       unbindFailed(session, event.deliverySeq);
-      return acknowledge(session.delivery, event.deliverySeq);
+      return acknowledgeUpTo(step, session, event.deliverySeq);
     case 'attached':
       return attach(step, session, event);
     case 'evicted':
       return end(step, session, 'evicted');
+    case 'erased':
+      return erase(step, session, event);
     case 'detached':
       return detach(step, session, event);
     case 'drain':

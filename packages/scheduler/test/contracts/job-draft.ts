@@ -126,6 +126,7 @@ export function plainly(store: JobStore): JobStore {
     admit: async (draft) => copied(await store.admit(draft)),
     move: async (...args) => copied(await store.move(...args)),
     discard: (jobId) => store.discard(jobId),
+    erase: (jobId) => store.erase(jobId),
     get: async (jobId) => found(await store.get(jobId)),
     bound: async (...args) => found(await store.bound(...args)),
     async list(query) {

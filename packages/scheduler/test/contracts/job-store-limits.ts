@@ -45,6 +45,40 @@ export function jobStoreLimits(start: StartJobStore): void {
     expect(results.filter((result) => result.kind === 'full')).toHaveLength(55);
   });
 
+  it('an erased job contains nothing that was said, and stays bound to its request', async () => {
+    const { store, now } = await start({ bindingLeaseMs: 60_000 });
+    const base = draftRequest(now());
+    const draft = { ...base, spec: { ...base.spec, inputText: 'typed', contextText: 'said before' } };
+    await store.admit(draft);
+    expect(await store.erase(draft.jobId)).toBe('not_settled');
+    await finish(store, draft.jobId);
+    expect(JSON.stringify(await store.get(draft.jobId))).toContain(RESULT.textAsr);
+    expect(await store.erase(draft.jobId)).toBe('erased');
+    expect(await store.erase(draft.jobId)).toBe('erased');
+    const repeated = await store.admit(repeatOf(draft));
+    expect(repeated).toMatchObject({
+      kind: 'existing',
+      job: { jobId: draft.jobId, result: { textAsr: '', textTranslated: '', extra: { erased: true } } },
+    });
+    for (const said of ['said before', 'typed', RESULT.textAsr, RESULT.textTranslated])
+      expect(JSON.stringify([repeated, await store.get(draft.jobId)])).not.toContain(said);
+  });
+
+  it('an erased job ends with its binding, and one without a binding at once', async () => {
+    const { store, now, advance } = await start({ bindingLeaseMs: KEEP_MS });
+    const [finished, failed] = [draftRequest(now()), draftRequest(now())];
+    await store.admit(finished);
+    await store.admit(failed);
+    await finish(store, finished.jobId);
+    await fail(store, failed.jobId);
+    for (const { jobId } of [finished, failed]) expect(await store.erase(jobId)).toBe('erased');
+    expect(await keptOf(store, [failed])).toEqual([false]);
+    await advance(KEEP_MS);
+    expect(await keptOf(store, [finished])).toEqual([false]);
+    expect(await store.erase(finished.jobId)).toBe('unknown_job');
+    expect(await store.admit(repeatOf(finished))).toMatchObject({ kind: 'admitted' });
+  });
+
   it('the end of a job makes room once, however often it is repeated', async () => {
     const { store, now } = await start({ maxInflight: 2 });
     const [a, b] = [draftJob(now()), draftJob(now())];

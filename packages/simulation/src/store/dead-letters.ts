@@ -65,6 +65,8 @@ export function createDeadLetters(deps: {
         remove(shard, instanceId, some);
         return { purged: some.length, isDone: some.length === all.length };
       }),
+    remove: (instanceId, messageIds) =>
+      on(instanceId, 'remove-dead-letters', (shard) => remove(shard, instanceId, messageIds)),
     async orphan(instanceId) {
       const isEmpty = await on(
         instanceId,
@@ -92,10 +94,11 @@ export function createDeadLetters(deps: {
 const newestFirst = ({ state, now }: Shard, instanceId: string): [string, BuriedMessage][] =>
   [...(state.deadLetters.get(instanceId, now())?.entries ?? [])].reverse();
 
-function remove({ state, now }: Shard, instanceId: string, messageIds: readonly string[]): void {
+function remove({ state, now }: Shard, instanceId: string, messageIds: readonly string[]): number {
   const dead = state.deadLetters.get(instanceId, now());
-  for (const messageId of messageIds) dead?.entries.delete(messageId);
+  const removed = messageIds.filter((messageId) => dead?.entries.delete(messageId)).length;
   if (dead?.entries.size === 0) state.deadLetters.delete(instanceId);
+  return removed;
 }
 
 function noteOrphan({ state, now }: Shard, instanceId: string, forMs: number): void {

@@ -41,6 +41,7 @@ export function createJobStore(deps: { lines: Lines } & JobStoreOwner & JobStore
       findBound: (tag) => lines.ask(tags.job(tag), 'find-bound-job', (shard) => on.findBoundJob(shard, tag)),
       shelve: (jobId) => ask(jobId, 'shelve-job', (shard, tag) => on.shelveJob(shard, tag, jobId)),
       unbind: (jobId) => ask(jobId, 'unbind-job', (shard, tag) => on.unbindJob(shard, tag, jobId)),
+      erase: (erased) => ask(erased.jobId, 'erase-job', (shard, tag) => on.eraseJob(shard, tag, erased)),
       drop: (jobId) => ask(jobId, 'drop-job', (shard, tag) => on.dropJob(shard, tag, jobId)),
       watch: (jobId, revision) =>
         ask(jobId, 'watch-job', (shard, tag) => on.watchJob(shard, tag, jobId, { instanceId, revision })),

@@ -1,7 +1,8 @@
 /** Endpoints of clients: submitting, explaining, following and cancelling jobs; and the audio of a job for its node. */
 import { DispatchReply, DispatchRequest } from '../dispatch.ts';
 import { ExplainReply, ExplainRequest } from '../explain.ts';
-import { JobCancelReply, JobCancelRequest, JobView } from '../job.ts';
+import { EraseReply, JobCancelReply, JobCancelRequest, JobView } from '../job.ts';
+import { SessionPath } from '../operators.ts';
 import { AudioPath, JobPath, TokenQuery, WaitQuery } from '../path.ts';
 import { TranslatePending, TranslateQuery, TranslateReply, TranslateRequest } from '../translate.ts';
 import type { HttpEndpoint } from './endpoint.ts';
@@ -106,6 +107,32 @@ export const JOB_ENDPOINTS: readonly HttpEndpoint[] = [
     reply: JobView,
     errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
     example: { query: { wait_ms: 1000 } },
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/job/:id',
+    operationId: 'eraseJob',
+    tag: 'jobs',
+    roles: ['client'],
+    summary:
+      'Erase what was said: texts and speech of a job, on all instances; a running job is cancelled. Its id stays bound to its request for lease_seconds',
+    extension: true,
+    params: JobPath,
+    reply: EraseReply,
+    errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/sessions/:id',
+    operationId: 'eraseSession',
+    tag: 'jobs',
+    roles: ['client'],
+    summary: 'End a session and erase what was said in it, with all its jobs, on all instances',
+    extension: true,
+    params: SessionPath,
+    reply: EraseReply,
+    errors: ['NOT_FOUND', 'SCHEDULER_DEPENDENCY_DOWN'],
+    example: { params: { id: 'room-888' } },
   },
   {
     method: 'GET',

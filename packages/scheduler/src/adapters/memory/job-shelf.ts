@@ -13,6 +13,8 @@ export interface Place {
   record: JobRecord | PackedJob;
   readonly seq: number;
   settledAt: number | undefined;
+  /** Dropped at this time, if that is before the end of its retention. */
+  endsAt: number | undefined;
   retainedBytes: number;
   older: Place | undefined;
   newer: Place | undefined;
@@ -27,6 +29,8 @@ export interface JobShelf {
   add(draft: JobRecord): Place;
   get(jobId: JobId): Place | undefined;
   settle(place: Place): void;
+  /** Replaces the record of a settled job, which is then kept until `endsAt` at the latest. */
+  replace(place: Place, record: PackedJob, endsAt: number): void;
   remove(place: Place): void;
   /** The settled job that is dropped first; the others follow by `settledAfter`. */
   firstSettled(): Place | undefined;
@@ -69,8 +73,11 @@ export function createJobShelf(deps: {
   let nextSeq = 1;
   let retainedBytes = 0;
 
-  const isOver = (place: Place): boolean =>
-    place.settledAt !== undefined && place.settledAt <= deps.clock.now() - deps.retentionMs;
+  function isOver({ settledAt, endsAt }: Place): boolean {
+    if (settledAt === undefined) return false;
+    const now = deps.clock.now();
+    return settledAt <= now - deps.retentionMs || (endsAt !== undefined && endsAt <= now);
+  }
 
   function remove(place: Place): void {
     if (!places.delete(place.record.jobId)) return;
@@ -130,6 +137,7 @@ export function createJobShelf(deps: {
         record: draft,
         seq: nextSeq++,
         settledAt: undefined,
+        endsAt: undefined,
         retainedBytes: 0,
         older: newest,
         newer: undefined,
@@ -155,6 +163,13 @@ export function createJobShelf(deps: {
       chain(place);
       if (ofTenants !== undefined) trimTenant(ofTenants, place.record.tenantId);
       sweep();
+    },
+
+    replace(place, record, endsAt) {
+      place.record = record;
+      place.endsAt = endsAt;
+      retainedBytes -= place.retainedBytes - RECORD_BYTES;
+      place.retainedBytes = RECORD_BYTES;
     },
 
     remove,

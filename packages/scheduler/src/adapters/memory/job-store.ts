@@ -1,4 +1,5 @@
 /** Job records and request bindings of one process. They end with the process; clients send their requests again. */
+import { eraseTexts } from '../../domain/erased-job.ts';
 import type { JobId, TenantId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import { changeJob, type JobChange } from '../../domain/job-change.ts';
@@ -122,6 +123,17 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJ
       if (place.settledAt !== undefined || place.record.fence !== undefined) return 'kept';
       shelf.remove(place);
       return 'discarded';
+    },
+
+    async erase(jobId: JobId) {
+      const place = shelf.get(jobId);
+      if (place === undefined) return 'unknown_job';
+      if (place.settledAt === undefined) return 'not_settled';
+      const job = recordAt(place);
+      const hasFailed = job.state === 'FAILED' || job.failure !== undefined;
+      if (hasFailed || isBindingOver(place)) shelf.remove(place);
+      else shelf.replace(place, new PackedJob(eraseTexts(job)), place.settledAt + deps.bindingLeaseMs);
+      return 'erased';
     },
 
     get: (jobId: JobId): Promise<JobRecord | undefined> => Promise.resolve(recordOf(shelf.get(jobId))),

@@ -68,6 +68,13 @@ export function createDeadLetters(deps: {
           if (found.isLast || purged >= max) return { purged, isDone: found.isLast };
         }
       }),
+    remove: (instanceId, messageIds) =>
+      asDependency('removing dead letters', async () => {
+        let removed = 0;
+        for (let at = 0; at < messageIds.length; at += MOST_PER_SCRIPT)
+          removed += await remove(instanceId, messageIds.slice(at, at + MOST_PER_SCRIPT));
+        return removed;
+      }),
     orphan: (instanceId) =>
       asDependency('keeping dead letters of a removed instance', async () => {
         const dead = keys.deadLetters(instanceId);

@@ -9,6 +9,7 @@ import type { RedisConnection } from './connection/redis-connection.ts';
 import { createAdmitJob } from './job-store/admit-job.ts';
 import { createDiscardJob } from './job-store/discard-job.ts';
 import { createDropJob } from './job-store/drop-job.ts';
+import { createEraseJob } from './job-store/erase-job.ts';
 import { createFindBoundJob } from './job-store/find-bound-job.ts';
 import { createForgetIndexes } from './job-store/forget-indexes.ts';
 import { createIndexJobs } from './job-store/index-jobs.ts';
@@ -46,6 +47,7 @@ export function createJobStore(
       shelve: createShelveJob(connection, keys),
       unbind: createUnbindJob(connection, keys),
       drop: createDropJob(connection, keys),
+      erase: createEraseJob(connection, keys, fields),
       watch: createWatchJob(connection, keys, instanceId, fields),
       takeOver: createTakeOverJob(connection, keys, fields),
       restore: createRestoreJob(connection, keys, fields),

@@ -82,6 +82,8 @@ export interface RecordScripts {
   unbind(jobId: JobId): Promise<unknown>;
   /** Removes a settled record before its retention ends. */
   drop(jobId: JobId): Promise<unknown>;
+  /** `erased`: the record of a settled job without its texts. It is removed as soon as its request is not bound to it. */
+  erase(erased: JobRecord): Promise<'erased' | 'not_settled' | 'unknown_job'>;
   /** Undefined if the job is unknown, or still has that revision. */
   watch(jobId: JobId, revision: number): Promise<StoredJob | undefined>;
   driverOf(jobId: JobId): Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;

@@ -5,6 +5,7 @@
  * it. This instance counts its own jobs for the limits; in the store every record has an expiry. A thrown error means *unknown*.
  */
 import { createBoundedMap } from '../../domain/bounded-map.ts';
+import { eraseTexts } from '../../domain/erased-job.ts';
 import { isUnsent, SchedulerError } from '../../domain/errors.ts';
 import type { JobId, TenantId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
@@ -182,6 +183,11 @@ export function createJobStore(
       if (discarded === 'driven_elsewhere') return discarded;
       index.drop(jobId);
       return 'discarded';
+    },
+
+    async erase(jobId: JobId) {
+      const job = await get(jobId);
+      return job === undefined ? 'unknown_job' : scripts.erase(eraseTexts(job));
     },
 
     get,

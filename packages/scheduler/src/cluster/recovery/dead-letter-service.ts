@@ -1,11 +1,13 @@
 /** Cold path: lists, replays and purges the dead letters of all instances. */
 import { SchedulerError } from '../../domain/errors.ts';
+import type { JobId } from '../../domain/ids.ts';
 import { withTimeout } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { DeadLetter, DeadLetters, WholeDeadLetter } from '../../ports/dead-letters.ts';
 import type { Inbox } from '../../ports/inbox.ts';
 import type { Instances } from '../../ports/instances.ts';
 import type { Log } from '../../ports/log.ts';
+import { headingOf } from '../messaging/message-heading.ts';
 import type { MessageName } from '../messaging/message-name.ts';
 
 export interface DeadLetterListing {
@@ -44,12 +46,17 @@ export interface DeadLetterService {
     readonly instanceId?: string | undefined;
     readonly olderThanMs?: number | undefined;
   }): Promise<DeadLetterPurge>;
+  /** Removes the dead letters about these jobs. */
+  removeAbout(
+    jobIds: ReadonlySet<JobId>,
+  ): Promise<{ readonly removed: number; readonly unreachable: readonly string[] }>;
 }
 
 const ANSWER_MS = 1_000;
 /** I11: one call removes no more than this, and reports that more are left. */
 const MAX_PURGED = 5_000;
 const PURGE_STEP = 500;
+const PAGE = 100;
 
 export function createDeadLetterService(deps: {
   deadLetters: Omit<DeadLetters, 'orphan'>;
@@ -90,24 +97,27 @@ export function createDeadLetterService(deps: {
       throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'this instance is fenced and writes nothing');
   }
 
-  return {
-    async list({ instanceId: only, limit, cursor }) {
-      const { holding, unreachable } = await holders(only);
-      const letters: (DeadLetter & MessageName)[] = [];
-      for (const instanceId of holding.filter((name) => cursor === undefined || name >= cursor.instanceId)) {
-        if (letters.length >= limit) return { letters, cursor: letters.at(-1), unreachable };
-        const after = cursor?.instanceId === instanceId ? cursor.messageId : undefined;
-        const max = limit - letters.length;
-        try {
-          const page = await withLimit(instanceId, () => deadLetters.list(instanceId, { max, after }));
-          letters.push(...page.letters.map((letter) => ({ ...letter, instanceId })));
-          if (!page.isLast) return { letters, cursor: letters.at(-1), unreachable };
-        } catch {
-          unreachable.push(instanceId);
-        }
+  async function list(query: Parameters<DeadLetterService['list']>[0]): Promise<DeadLetterListing> {
+    const { instanceId: only, limit, cursor } = query;
+    const { holding, unreachable } = await holders(only);
+    const letters: (DeadLetter & MessageName)[] = [];
+    for (const instanceId of holding.filter((name) => cursor === undefined || name >= cursor.instanceId)) {
+      if (letters.length >= limit) return { letters, cursor: letters.at(-1), unreachable };
+      const after = cursor?.instanceId === instanceId ? cursor.messageId : undefined;
+      const max = limit - letters.length;
+      try {
+        const page = await withLimit(instanceId, () => deadLetters.list(instanceId, { max, after }));
+        letters.push(...page.letters.map((letter) => ({ ...letter, instanceId })));
+        if (!page.isLast) return { letters, cursor: letters.at(-1), unreachable };
+      } catch {
+        unreachable.push(instanceId);
       }
-      return { letters, unreachable };
-    },
+    }
+    return { letters, unreachable };
+  }
+
+  return {
+    list,
 
     get: ({ instanceId, messageId }) => withLimit(instanceId, () => deadLetters.get(instanceId, messageId)),
 
@@ -149,6 +159,23 @@ export function createDeadLetterService(deps: {
       log.info({ of_instance: only, older_than_ms: olderThanMs, purged }, 'purged dead letters');
       return { purged, isDone, unreachable };
     },
+
+    async removeAbout(jobIds) {
+      refuseIfFenced();
+      const unreachable = new Set<string>();
+      let removed = 0;
+      let cursor: MessageName | undefined;
+      if (jobIds.size === 0) return { removed, unreachable: [] };
+      do {
+        const page = await list({ limit: PAGE, cursor });
+        for (const instanceId of page.unreachable) unreachable.add(instanceId);
+        const about = page.letters.filter(({ head }) => jobIds.has(headingOf(head).jobId ?? ''));
+        for (const { instanceId, messageId } of about)
+          removed += await deadLetters.remove(instanceId, [messageId]);
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      return { removed, unreachable: [...unreachable] };
+    },
   };
 }
 
@@ -158,4 +185,5 @@ export const NO_DEAD_LETTERS: DeadLetterService = {
   get: async () => undefined,
   replay: async () => ({ kind: 'absent' }),
   purge: async () => ({ purged: 0, isDone: true, unreachable: [] }),
+  removeAbout: async () => ({ removed: 0, unreachable: [] }),
 };

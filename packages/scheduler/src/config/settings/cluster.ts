@@ -136,6 +136,13 @@ export const cluster = group('Several instances on one Redis.', {
     doc: 'Entries that cannot be handled go to the dead letters; otherwise they are dropped and counted.',
   }),
   dlq_maxlen: integer({ default: 10_000, min: 1, max: 10_000_000, doc: 'Dead letters that are kept.' }),
+  dlq_retention_seconds: number({
+    default: 604_800,
+    min: 0,
+    max: 31_536_000,
+    unit: 'seconds',
+    doc: 'Age at which a dead letter is removed; 0: it stays until dlq_maxlen.',
+  }),
   dlq_max_deliveries: integer({
     default: 10,
     min: 1,

@@ -222,3 +222,10 @@ export const audio = group('Input audio on this instance.', {
     doc: 'Largest audio that every node gets in the message itself. Larger audio is fetched by nodes that support it (`audio_ref`), if there is an address: see `server.advertise_url`. 0: all audio is fetched.',
   }),
 });
+
+export const privacy = group('What is kept of what people said; see docs/privacy.md.', {
+  store_texts: boolean({
+    default: true,
+    doc: 'With false, texts and speech are erased from a job as soon as its client has them: when a session has acknowledged its result (or was sent it, if it does not acknowledge), and when an HTTP client has read the job once. A repeat of its request_id then finds the job with empty texts and `extra.erased`.',
+  }),
+});

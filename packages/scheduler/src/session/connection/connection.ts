@@ -2,9 +2,9 @@
 
 import type { SessionEvent } from '../event.ts';
 import { noteChange } from '../handover/saved-state.ts';
-import { sendOutcome } from '../outcomes/after-step.ts';
+import { acknowledgeUpTo, sendOutcome } from '../outcomes/after-step.ts';
 import { MIN_INTERVAL_MS } from '../outcomes/backpressure.ts';
-import { acknowledge } from '../outcomes/delivery.ts';
+import { eraseOutcomes } from '../outcomes/delivery.ts';
 import { resendAccepted, sendAccepted, stopCounting } from '../outcomes/progress.ts';
 import { type Session, type Utterance, understands } from '../session.ts';
 import { cutStream } from '../speech/accept-audio.ts';
@@ -47,7 +47,7 @@ export function attach(step: Step, session: Session, event: Of<'attached'>): voi
   if (understands(session, 'result_ack')) return;
   for (const delivered of kept) sendOutcome(step, session, delivered);
   // Without acknowledgements, sent counts as received.
-  acknowledge(session.delivery, session.delivery.deliverySeq);
+  acknowledgeUpTo(step, session, session.delivery.deliverySeq);
 }
 
 /** Another instance has or had audio that this one may need. */
@@ -71,6 +71,18 @@ export function end(step: Step, session: Session, reason: string): void {
   session.unsaved = 'nothing';
   dropAudio(step, session);
   step.effects.push({ kind: 'end', reason, unsettled: stopCountingAll(step, session) });
+}
+
+/** A client that was waiting gets no outcome of an erased job. */
+export function erase(step: Step, session: Session, { jobId }: Of<'erased'>): void {
+  if (jobId === undefined) {
+    send(step, session, { kind: 'closed', isOrdered: true });
+    end(step, session, 'erased');
+    return;
+  }
+  eraseOutcomes(session.delivery, (utterance) => utterance.jobId === jobId);
+  session.groups = session.groups.map((group) => ({ ...group, context: '' }));
+  noteChange(session, 'now');
 }
 
 /** Returns the utterances without an outcome, which no longer count on this instance. */

@@ -6,7 +6,7 @@ import { cutStream } from '../speech/accept-audio.ts';
 import { nextChangeAt } from '../speech/segmentation.ts';
 import { count, type Step, send } from '../step-context.ts';
 import { judgePressure, type Shares } from './backpressure.ts';
-import { gapEndsAt, keep, release, unsent } from './delivery.ts';
+import { acknowledge, gapEndsAt, keep, release, unsent } from './delivery.ts';
 import { noteFailure, sendAccepted, stopCounting } from './progress.ts';
 
 /** Time from an outcome to its delivery: an earlier gap, or a save that must come first, delays it. */
@@ -50,8 +50,16 @@ function deliver(step: Step, session: Session): void {
     if (delivered.outcome.kind === 'result')
       session.playable.set(delivered.utterance.groupId, delivered.utterance);
     if (!isNumbered) sendOutcome(step, session, delivered);
+    // Without acknowledgements, sent counts as received.
+    if (!isNumbered && !isLate) step.effects.push({ kind: 'delivered', utterance: delivered.utterance });
     if (step.isTraced) step.effects.push({ kind: 'trace', delivered, at: step.at });
   }
+}
+
+/** The client has received all outcomes up to this number. */
+export function acknowledgeUpTo(step: Step, session: Session, deliverySeq: number): void {
+  for (const { utterance } of acknowledge(session.delivery, deliverySeq))
+    step.effects.push({ kind: 'delivered', utterance });
 }
 
 /** A client that acknowledges gets no more at once than its connection takes; the rest follows its acknowledgements. */

@@ -200,12 +200,45 @@ export function unsent<P extends Deliverable>(
   return next;
 }
 
-/** The client has received all outcomes up to this one. */
-export function acknowledge<P extends Deliverable>(delivery: Delivery<P>, deliverySeq: number): void {
-  while ((delivery.kept[0]?.deliverySeq ?? Number.POSITIVE_INFINITY) <= deliverySeq) forgetFirst(delivery);
+/** The client has received all outcomes up to this one. Returns those that were kept for it. */
+export function acknowledge<P extends Deliverable>(
+  delivery: Delivery<P>,
+  deliverySeq: number,
+): readonly Delivered<P>[] {
+  const received: Delivered<P>[] = [];
+  for (
+    let [first] = delivery.kept;
+    first !== undefined && first.deliverySeq <= deliverySeq;
+    [first] = delivery.kept
+  ) {
+    received.push(first);
+    forgetFirst(delivery);
+  }
+  return received;
 }
 
 function forgetFirst<P extends Deliverable>(delivery: Delivery<P>): void {
   const first = delivery.kept.shift();
   if (first !== undefined) delivery.keptBytes -= weightOf(first.outcome);
+}
+
+const ERASED: Outcome = { kind: 'missing', reason: 'job_failed' };
+
+/** Replaces the results of these utterances, delivered or not: their texts are not kept any more. */
+export function eraseOutcomes<P extends Deliverable>(
+  delivery: Delivery<P>,
+  isErased: (utterance: P) => boolean,
+): void {
+  const { pending } = delivery;
+  for (const utterance of delivery.waiting) {
+    if (utterance.outcome?.kind !== 'result' || !isErased(utterance)) continue;
+    pending.results -= 1;
+    pending.bytes += weightOf(ERASED) - weightOf(utterance.outcome);
+    utterance.outcome = ERASED;
+  }
+  for (const [at, delivered] of delivery.kept.entries()) {
+    if (delivered.outcome.kind !== 'result' || !isErased(delivered.utterance)) continue;
+    delivery.keptBytes += weightOf(ERASED) - weightOf(delivered.outcome);
+    delivery.kept[at] = { ...delivered, outcome: ERASED };
+  }
 }

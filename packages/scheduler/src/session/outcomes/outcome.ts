@@ -1,4 +1,5 @@
 /** Vocabulary of sessions: the outcome of an utterance. Each has exactly one (I5). */
+import { isErased } from '../../domain/erased-job.ts';
 import type { JobResult } from '../../domain/job-spec.ts';
 
 export const MISSING_REASONS = [
@@ -19,6 +20,7 @@ const EMPTY_REASONS: ReadonlySet<unknown> = new Set(['NO_TEXT_ASSIGNED', 'ASR_EM
 
 export function outcomeOf(result: JobResult, toNodeMs: number | undefined): Outcome {
   const { textAsr, textTranslated, ttsAudio, extra } = result;
+  if (isErased(result)) return { kind: 'missing', reason: 'job_failed' };
   const isEmpty = textAsr === '' && textTranslated === '' && ttsAudio === '';
   const isSilence = textTranslated === '' && ttsAudio === '' && EMPTY_REASONS.has(extra?.reason);
   return isEmpty || isSilence

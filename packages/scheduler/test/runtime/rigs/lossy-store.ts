@@ -76,6 +76,7 @@ export function createLossyStore(clock: Clock): LossyStore {
       if (keepsNothing) rewrite([]);
       return 'restored';
     },
+    erase: (jobId) => store.erase(jobId),
     async discard(jobId) {
       const discarded = await store.discard(jobId);
       if (discarded === 'discarded') writes = writes.filter((write) => write.jobId !== jobId);

@@ -168,6 +168,25 @@ export function dropJob(shard: Shard, tag: string, jobId: JobId): void {
   if (found?.stored.isSettled) found.shelf.delete(found.key);
 }
 
+/** Replaces a settled record by one without texts, which is kept only while its request is bound to it. */
+export function eraseJob(
+  shard: Shard,
+  tag: string,
+  erased: JobRecord,
+): Awaited<ReturnType<RecordScripts['erase']>> {
+  const now = shard.now();
+  const found = find(shard, tag, erased.jobId, now);
+  if (found === undefined) return 'unknown_job';
+  const { shelf, key, stored } = found;
+  if (!stored.isSettled) return 'not_settled';
+  if (isUnbound(stored, now)) shelf.delete(key);
+  else {
+    const until = Math.min(shelf.until(key, now), stored.boundUntil ?? now);
+    shelf.put(key, { ...stored, record: erased }, until);
+  }
+  return 'erased';
+}
+
 /** Nothing if the job is unknown, or still as it was at `revision`. */
 export function watchJob(
   shard: Shard,

@@ -23,6 +23,8 @@ export interface RecordFields {
   wholeFieldsOf(record: JobRecord, driver: string, revision: number): string[];
   /** Fields that a move sets besides the timeline. A cleared intent is empty, not absent, so that a script only has to set. */
   changedFields(change: JobChange): string[];
+  /** The fields with what people said. */
+  textFieldsOf(record: JobRecord): string[];
   /** From fields and values in turn, the form of scripts and HGETALL. */
   jobFromFields(flat: readonly (string | number | null)[]): StoredJob;
 }
@@ -31,11 +33,15 @@ export function createRecordFields({ seal, open }: SealedPayload = PLAIN): Recor
   const textOf = (name: string, value: unknown): string =>
     SEALED.has(name) ? seal(JSON.stringify(value)) : JSON.stringify(value);
 
-  function fieldsOf(record: JobRecord, driver: string, revision = record.timeline.length): string[] {
-    const { tenantId, sessionId, requestId, fingerprint, spec, need, createdAt, deadlineAt, timeline } =
-      record;
+  function aboutOf(record: JobRecord): string {
+    const { tenantId, sessionId, requestId, fingerprint, spec, need, createdAt, deadlineAt } = record;
     const about = { tenantId, sessionId, requestId, fingerprint, spec, need, createdAt, deadlineAt };
-    const fields = ['id', record.jobId, 'about', textOf('about', about), 'driver', driver];
+    return textOf('about', about);
+  }
+
+  function fieldsOf(record: JobRecord, driver: string, revision = record.timeline.length): string[] {
+    const { timeline } = record;
+    const fields = ['id', record.jobId, 'about', aboutOf(record), 'driver', driver];
     fields.push('state', record.state, 'attempt', String(record.fence?.attempt ?? 0));
     for (const name of CHANGING)
       if (record[name] !== undefined) fields.push(name, textOf(name, record[name]));
@@ -62,6 +68,13 @@ export function createRecordFields({ seal, open }: SealedPayload = PLAIN): Recor
       if (intent !== undefined) fields.push('intent', intent === null ? '' : JSON.stringify(intent));
       if (failure !== undefined) fields.push('failure', textOf('failure', failure));
       if (result !== undefined) fields.push('result', textOf('result', result));
+      return fields;
+    },
+
+    textFieldsOf(record) {
+      const fields = ['about', aboutOf(record)];
+      for (const name of ['failure', 'result'] as const)
+        if (record[name] !== undefined) fields.push(name, textOf(name, record[name]));
       return fields;
     },
 

@@ -5,7 +5,7 @@ import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { callerOf, NO_LISTENER, type Waits } from '../server/waits.ts';
 import { LAST_EVENT_ID, openJobEvents } from '../views/job-events.ts';
-import { NO_SUCH_JOB, readJob } from '../views/read-job.ts';
+import { isClient, NO_SUCH_JOB, readJob } from '../views/read-job.ts';
 
 export function addJobEventsRoute(routes: Routes, services: HttpServices, waits: Waits): void {
   routes.add<{ Params: JobPath }>(
@@ -26,6 +26,8 @@ export function addJobEventsRoute(routes: Routes, services: HttpServices, waits:
         return replyError(reply, NO_LISTENER);
       }
       events.once('close', wait.end);
+      // A stream that is sent to its end has the outcome; a job without one is not erased.
+      if (isClient(principal)) reply.raw.once('finish', () => services.eraseDelivered?.(params.id));
       // The client has left, so no reader would end the stream.
       if (reply.raw.destroyed) events.destroy();
       return reply

@@ -6,7 +6,7 @@ import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { callerOf, type Waits } from '../server/waits.ts';
 import { viewJob } from '../views/job-view.ts';
-import { NO_SUCH_JOB, readJob } from '../views/read-job.ts';
+import { eraseWhenSent, NO_SUCH_JOB, readJob } from '../views/read-job.ts';
 
 export function addJobRoutes(routes: Routes, services: HttpServices, waits: Waits): void {
   const { jobs, reader } = services;
@@ -19,12 +19,17 @@ export function addJobRoutes(routes: Routes, services: HttpServices, waits: Wait
       const job = await readJob(services, principal, params.id);
       if (job === undefined) return replyError(reply, NO_SUCH_JOB);
       const waitMs = query.wait_ms ?? 0;
-      if (waitMs === 0 || isSettled(job.state)) return viewJob(job);
+      if (waitMs === 0 || isSettled(job.state)) {
+        eraseWhenSent(services, principal, reply, job);
+        return viewJob(job);
+      }
       const begun = waits.begin('caller', callerOf(principal), reply);
       if (begun.kind === 'refused') return replyError(reply, begun.refusal);
       const { wait } = begun;
       try {
-        return viewJob((await reader.settled(params.id, waitMs, wait.signal)) ?? job);
+        const settled = (await reader.settled(params.id, waitMs, wait.signal)) ?? job;
+        eraseWhenSent(services, principal, reply, settled);
+        return viewJob(settled);
       } finally {
         wait.end();
       }

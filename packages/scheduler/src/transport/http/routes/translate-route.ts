@@ -13,11 +13,12 @@ import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { callerOf, type Waits } from '../server/waits.ts';
 import { viewResult } from '../views/job-view.ts';
+import { eraseWhenSent } from '../views/read-job.ts';
 import { refusedDispatch } from '../views/refused-dispatch.ts';
 
 export function addTranslateRoute(
   routes: Routes,
-  services: Pick<HttpServices, 'jobs' | 'reader' | 'ids' | 'clock'>,
+  services: Pick<HttpServices, 'jobs' | 'reader' | 'ids' | 'clock' | 'eraseDelivered'>,
   readDispatch: ReadDispatch,
   waits: Waits,
 ): void {
@@ -46,7 +47,9 @@ export function addTranslateRoute(
       const { job } = outcome;
       const leftMs = Math.max(0, waitsUntil - clock.now());
       // A caller that disconnects ends only its wait: the job goes on for a repeat of the request.
-      return answer(reply, (await reader.settled(job.jobId, leftMs, wait.signal)) ?? job, warnings);
+      const settled = (await reader.settled(job.jobId, leftMs, wait.signal)) ?? job;
+      eraseWhenSent(services, request.principal, reply, settled);
+      return answer(reply, settled, warnings);
     } finally {
       wait.end();
     }

@@ -10,6 +10,7 @@ import { addAudioRoute } from '../routes/audio-route.ts';
 import { addCheckRoute } from '../routes/check-route.ts';
 import { addClusterRoutes } from '../routes/cluster-routes.ts';
 import { addDispatchRoute } from '../routes/dispatch-route.ts';
+import { addEraseRoutes } from '../routes/erase-routes.ts';
 import { addExplainRoutes } from '../routes/explain-routes.ts';
 import { addHealthRoutes } from '../routes/health-routes.ts';
 import { addJobAudioRoute } from '../routes/job-audio-route.ts';
@@ -110,6 +111,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     addNodeRoutes(routes, services, waits);
     addJobReportRoutes(routes, services);
     addJobRoutes(routes, services, waits);
+    if (services.erasure !== undefined) addEraseRoutes(routes, services, services.erasure);
     addJobEventsRoute(routes, services, waits);
     addJobAudioRoute(routes, services);
     if (services.audio !== undefined) addAudioRoute(routes, services, services.audio);

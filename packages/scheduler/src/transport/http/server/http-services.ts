@@ -3,6 +3,7 @@ import type { JobAssign, JobCancel } from '@lingua/protocol';
 import type { CancelService, NodeReportService } from '../../../cluster/driver/receive-reports.ts';
 import type { CloseSession } from '../../../cluster/operators/close-session.ts';
 import type { ClusterReader } from '../../../cluster/operators/cluster-reader.ts';
+import type { Erasure } from '../../../cluster/operators/erasure.ts';
 import type { DeadLetterService } from '../../../cluster/recovery/dead-letter-service.ts';
 import type { JobId, NodeId } from '../../../domain/ids.ts';
 import type { CoreServices } from '../../../domain/requirements.ts';
@@ -123,6 +124,10 @@ export interface HttpServices {
   readonly sessions: Pick<SessionService, 'list' | 'close'>;
   /** Closes a session on the instance that has it. Absent: there is only one instance. */
   readonly closeSession?: CloseSession;
+  /** Absent: nothing can be erased over HTTP. */
+  readonly erasure?: Erasure;
+  /** Erases a result after a client has read it. Absent: results are kept for their retention. */
+  readonly eraseDelivered?: ((jobId: JobId) => void) | undefined;
   /** Of the jobs that this instance drives. */
   readonly recentAttempts: Pick<RecentAttempts, 'of'>;
   readonly mailbox: Pick<NodeMailbox<JobAssign | JobCancel>, 'take'>;

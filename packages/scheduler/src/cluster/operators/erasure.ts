@@ -1,0 +1,139 @@
+/**
+ * Cold path: erases what people said of a job or a session: from the records, from sessions on all instances, and from dead letters.
+ *
+ * A job that still runs is cancelled first. The record of a finished job stays without its texts as long as its request is bound to it, so
+ * that a repeated request does not run again (I3). Every part may be repeated.
+ */
+import type { JobId, SessionId, TenantId } from '../../domain/ids.ts';
+import { isSettled, type JobRecord } from '../../domain/job.ts';
+import type { CancelOutcome } from '../../domain/node-report.ts';
+import type { JobStore } from '../../ports/job-store.ts';
+import type { SessionStore } from '../../ports/session-store.ts';
+import type { MessageBus } from '../messaging/message-bus.ts';
+import { readMessage } from '../messaging/read-message.ts';
+import type { DeadLetterService } from '../recovery/dead-letter-service.ts';
+import type { AskInstances } from './ask-instances.ts';
+
+/** With `jobId`: only what a session keeps of that job. Without a tenant: of any tenant. */
+export interface EraseOrder {
+  readonly sessionId: SessionId;
+  readonly tenantId?: TenantId | undefined;
+  readonly jobId?: JobId | undefined;
+}
+
+export interface Erased {
+  readonly jobs: number;
+  readonly sessions: number;
+  readonly deadLetters: number;
+  /** Another call erases the rest: jobs that had not ended, or more jobs than one call erases. */
+  readonly isDone: boolean;
+  /** Instances that did not answer: they may still hold texts. */
+  readonly unreachable: readonly string[];
+}
+
+export interface Erasure {
+  job(job: JobRecord): Promise<Erased>;
+  session(sessionId: SessionId, tenantId: TenantId | undefined): Promise<Erased>;
+}
+
+/** How long a cancelled job may take to end. */
+const END_MS = 3_000;
+/** I11: one call erases no more jobs than this, and reports that more are left. */
+const MAX_JOBS = 2_000;
+const PAGE = 100;
+
+export function createErasure(deps: {
+  readonly store: Pick<JobStore, 'erase' | 'list'>;
+  readonly cancel: (jobId: JobId, reason: string) => Promise<CancelOutcome>;
+  readonly settled: (jobId: JobId, waitMs: number) => Promise<JobRecord | undefined>;
+  /** True: the session was on this instance. */
+  readonly eraseHere: (order: EraseOrder) => boolean;
+  readonly deadLetters: Pick<DeadLetterService, 'removeAbout'>;
+  /** Absent: there is only one instance. */
+  readonly others?:
+    | {
+        readonly bus: Pick<MessageBus, 'on'>;
+        readonly ask: AskInstances;
+        readonly sessionStore: Pick<SessionStore, 'load' | 'remove'>;
+      }
+    | undefined;
+}): Erasure {
+  const { store, others } = deps;
+  others?.bus.on('erase', async (body) => deps.eraseHere(readMessage<EraseOrder>('erase', body, SHAPE)));
+
+  async function eraseJob({ jobId, state }: Pick<JobRecord, 'jobId' | 'state'>): Promise<boolean> {
+    if (!isSettled(state)) {
+      await deps.cancel(jobId, 'erased');
+      await deps.settled(jobId, END_MS);
+    }
+    return (await store.erase(jobId)) !== 'not_settled';
+  }
+
+  async function eraseInSessions(order: EraseOrder): Promise<Pick<Erased, 'sessions' | 'unreachable'>> {
+    const isHere = deps.eraseHere(order);
+    const asked = await others?.ask('erase', order.sessionId, order);
+    const elsewhere = [...(asked?.answers.values() ?? [])].filter((isThere) => isThere === true).length;
+    return { sessions: (isHere ? 1 : 0) + elsewhere, unreachable: asked?.unreachable ?? [] };
+  }
+
+  /** The state of a session that no instance has: its instance died, and its client has not resumed it. */
+  async function eraseSaved({ sessionId, tenantId }: EraseOrder): Promise<boolean> {
+    const saved = await others?.sessionStore.load(sessionId);
+    if (saved === undefined || (tenantId !== undefined && saved.state.tenantId !== tenantId)) return false;
+    return (await others?.sessionStore.remove(sessionId, saved.owner)) === 'removed';
+  }
+
+  async function jobsOf(order: EraseOrder): Promise<{ jobs: JobRecord[]; isAll: boolean }> {
+    const { sessionId, tenantId } = order;
+    const jobs: JobRecord[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await store.list({
+        sessionId,
+        limit: PAGE,
+        ...(tenantId !== undefined && { tenantId }),
+        ...(cursor !== undefined && { cursor }),
+      });
+      jobs.push(...page.jobs);
+      cursor = page.cursor;
+    } while (cursor !== undefined && jobs.length < MAX_JOBS);
+    return { jobs, isAll: cursor === undefined };
+  }
+
+  return {
+    async job(job) {
+      const { jobId, sessionId, tenantId } = job;
+      const isErased = await eraseJob(job);
+      const { unreachable } = await eraseInSessions({ sessionId, tenantId, jobId });
+      const letters = await deps.deadLetters.removeAbout(new Set([jobId]));
+      const missing = [...new Set([...unreachable, ...letters.unreachable])];
+      return {
+        jobs: isErased ? 1 : 0,
+        sessions: 0,
+        deadLetters: letters.removed,
+        isDone: isErased && missing.length === 0,
+        unreachable: missing,
+      };
+    },
+
+    async session(sessionId, tenantId) {
+      const order = { sessionId, tenantId };
+      // The sessions first: they would begin further jobs.
+      const { sessions, unreachable } = await eraseInSessions(order);
+      const isSaved = await eraseSaved(order);
+      const { jobs, isAll } = await jobsOf(order);
+      const erased = await Promise.all(jobs.map(eraseJob));
+      const letters = await deps.deadLetters.removeAbout(new Set(jobs.map(({ jobId }) => jobId)));
+      const missing = [...new Set([...unreachable, ...letters.unreachable])];
+      return {
+        jobs: erased.filter((isErased) => isErased).length,
+        sessions: Math.max(sessions, isSaved ? 1 : 0),
+        deadLetters: letters.removed,
+        isDone: isAll && erased.every((isErased) => isErased) && missing.length === 0,
+        unreachable: missing,
+      };
+    },
+  };
+}
+
+const SHAPE = { sessionId: 'string' } as const;
