@@ -67,8 +67,9 @@ function Matrix({ reply }: { reply: LanguagesReply }) {
 
 function CellButton({ cell, isChosen }: { cell: LanguageCell | undefined; isChosen: boolean }) {
   if (cell === undefined) return <span class="quiet">{UNKNOWN}</span>;
-  const isShort = cell.ready === 0 || cell.refused > 0;
-  const tone = isShort ? 'short' : cell.free === 0 || cell.waiting > 0 ? 'busy' : '';
+  // Which nodes serve speech of an unknown language depends on the languages that it may be.
+  const isShort = (cell.ready === 0 && cell.src !== 'auto') || cell.refused > 0;
+  const tone = isShort ? 'short' : (cell.free === 0 && cell.src !== 'auto') || cell.waiting > 0 ? 'busy' : '';
   return (
     <button
       type="button"
