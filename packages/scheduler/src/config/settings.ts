@@ -92,10 +92,10 @@ export function formerName(key: string): string | undefined {
   return undefined;
 }
 
-/** The present name of a key that may be an earlier one. */
+/** The present name of a setting whose key may be an earlier one. */
 export function presentName(key: string): string {
   for (const [present, former] of FORMER_GROUPS)
-    if (key === former || key.startsWith(`${former}.`)) return present + key.slice(former.length);
+    if (key.startsWith(`${former}.`)) return present + key.slice(former.length);
   return key;
 }
 

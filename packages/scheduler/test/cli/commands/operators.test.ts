@@ -107,6 +107,19 @@ describe('the common options', () => {
     expect(io.errors).toHaveLength(1);
   });
 
+  it('--watch clears the screen of a terminal, but never with --json', async () => {
+    const { app } = await start();
+    const printed = async (argv: readonly string[], isTerminal: boolean) => {
+      const io = createTerminal();
+      const wait = async () => io.interrupt();
+      await runCommand(['nodes', '--watch', '--url', app.url, ...argv], { ...io, isTerminal, wait });
+      return io.lines.join('').includes('\u001b[2J');
+    };
+    expect(await printed([], true)).toBe(true);
+    expect(await printed([], false)).toBe(false);
+    expect(await printed(['--json'], true)).toBe(false);
+  });
+
   it('takes the token from --token, --token-file or LINGUA_TOKEN, in this order', async () => {
     const { url } = await startServer({ access: { tokens: TOKENS } });
     const file = join(tmpdir(), `lingua-token-${process.pid}`);

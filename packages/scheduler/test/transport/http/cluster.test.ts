@@ -1,7 +1,7 @@
 /** Operators' view of several instances, and their commands, over HTTP. */
 import { ClusterReply, DeadLettersReply, DeadLetterView, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
-import { viewClusterNode } from '../../../src/transport/http/views/cluster-page-view.ts';
+import { viewClusterNode, viewOnlineInstance } from '../../../src/transport/http/views/cluster-page-view.ts';
 import { summarizeDeadLetter } from '../../../src/transport/http/views/dead-letter-view.ts';
 import { STARTED_AT } from '../../support/test-cluster.ts';
 import { AUDIO, LETTER, SAID, startClusterServer as start } from './start-cluster-server.ts';
@@ -75,6 +75,16 @@ describe('GET /api/v1/cluster', () => {
       expect(body[name]).toBeTypeOf('number');
   });
 
+  it.each([
+    ['self', true],
+    ['living', true],
+    ['dead', false],
+    ['unknown', false],
+  ] as const)('an instance that is %s is online: %s', (state, isOnline) => {
+    const line = { instanceId: 'b', state, instance: undefined, figures: undefined, inbox: undefined };
+    expect(viewOnlineInstance(line, undefined)).toMatchObject({ is_online: isOnline, uptime_seconds: 0 });
+  });
+
   it('nodes are listed as the cluster page of the platform reads them', () => {
     const node = {
       node_id: 'n',
@@ -110,6 +120,7 @@ describe('GET /api/v1/cluster', () => {
       'NotReady',
       'NotReady',
     ]);
+    expect(viewClusterNode({ ...node, status: 'offline' } as never, undefined).online).toBe(false);
   });
 
   it('a single process is shown as embedded, with zeros', async () => {
