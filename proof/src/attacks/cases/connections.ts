@@ -1,5 +1,6 @@
 /** Connections that only take room, and texts that want to be log lines. */
 import { connect, type Socket } from 'node:net';
+import { eventually } from '../../eventually.ts';
 import { type Attack, broke, held, type Target, TOKEN_SETTINGS, TOKENS } from '../attack.ts';
 import { exchange } from '../raw-exchange.ts';
 
@@ -69,11 +70,12 @@ export const ATTACKS: readonly Attack[] = [
         token: TOKENS.operator,
         body: { reason: `x\n${FORGED}\r\u001b[2K\u202e` },
       });
+      await eventually(() => target.log().includes('forged'), { withinMs: PATIENCE_MS });
       const log = target.log();
       if (log.split(/[\r\n]/).some((line) => line.startsWith(FORGED))) return broke('a line of its own');
       if (['\u001b', '\u202e'].some((sign) => log.includes(sign)))
         return broke('a control character in the log');
-      return log.includes('forged') ? held('one line, escaped') : broke('the reason is not in the log');
+      return held('one line, escaped');
     },
   },
 ];
