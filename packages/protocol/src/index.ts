@@ -114,6 +114,13 @@ export {
   StatsReply,
 } from './http/stats.ts';
 export {
+  DEFAULT_TOKEN_SECONDS,
+  LONGEST_TOKEN_SECONDS,
+  TokenClaims,
+  TokenMint,
+  TokenMintReply,
+} from './http/tokens.ts';
+export {
   DEFAULT_WAIT_MS,
   TranslatePending,
   TranslateQuery,

@@ -1,6 +1,6 @@
 /** Whose token this is: for programs and pages that show only what their caller may do. */
 import { type Static, Type } from 'typebox';
-import { flag, id, label, list, oneOf, optional } from '../shared/bounded.ts';
+import { count, flag, id, label, list, oneOf, optional } from '../shared/bounded.ts';
 import { ROLE_NAMES } from './roles.ts';
 
 const role = (description: string) => oneOf([...ROLE_NAMES], description);
@@ -12,6 +12,7 @@ export const WhoamiReply = Type.Object(
     is_anonymous: flag('The caller sent no token; the network or open mode admits it'),
     name: optional(label('Name of the token in the configuration')),
     tenant_id: optional(id('Tenant of the token')),
+    expires_at_ms: optional(count('When the token ends (epoch ms); absent: never')),
   },
   { title: 'WhoamiReply', description: 'Who the caller is' },
 );

@@ -136,12 +136,16 @@ export type ConfiguredPools = ReturnType<typeof createConfiguredPools>;
 export type ChangeCredentials = (config: Config) => void;
 
 const POOLS = 'scheduler.pools.';
-const CREDENTIALS: ReadonlySet<string> = new Set(['server.tokens']);
+const CREDENTIALS: ReadonlySet<string> = new Set([
+  'server.tokens',
+  'server.token_keys',
+  'server.token_keys_file',
+]);
 
-const withCredentials = (server: Config['server'], { tokens }: Config['server']): Config['server'] => ({
-  ...server,
-  tokens,
-});
+const withCredentials = (
+  server: Config['server'],
+  { tokens, token_keys, token_keys_file }: Config['server'],
+): Config['server'] => ({ ...server, tokens, token_keys, token_keys_file });
 
 /** Keys of the settings whose values differ. */
 function differences(one: unknown, other: unknown, key = ''): string[] {

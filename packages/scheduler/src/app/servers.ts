@@ -34,9 +34,9 @@ import type { ConfiguredPools } from './pools.ts';
 import { coreIdsOf } from './settings/pool-plan.ts';
 import {
   accessSettings,
+  gateCredentials,
   httpSettings,
   socketSettings,
-  tokenEntries,
 } from './settings/settings-from-config.ts';
 import { VERSION } from './version.ts';
 
@@ -91,7 +91,7 @@ export function createServers(parts: {
 
   /** Revoked tokens lose their sockets and their HTTP nodes at once; other requests are refused from now on. */
   function changeCredentials(to: Config): void {
-    gate.changeTokens(tokenEntries(to));
+    gate.changeCredentials(gateCredentials(to));
     const cut = socketServer.recheck();
     let removed = 0;
     for (const { nodeId, credential, channel } of allNodes(registry)) {

@@ -14,6 +14,7 @@ import { runPlan } from './commands/plan.ts';
 import { runPools } from './commands/pools.ts';
 import { runServe } from './commands/serve.ts';
 import { runSessions } from './commands/sessions.ts';
+import { runToken } from './commands/token.ts';
 import { runTalk } from './simulated-client/run-talk.ts';
 import { runSimulatedNode } from './simulated-node/run-simulated-node.ts';
 
@@ -44,6 +45,7 @@ const COMMANDS: ReadonlyMap<string, { run: Command; summary: string }> = new Map
   ['explain', { run: runExplain, summary: 'show which node a job would get now, and why not another' }],
   ['pools', { run: runPools, summary: 'show the pools of nodes and the state of each' }],
   ['plan', { run: runPlan, summary: 'compute how many nodes and instances a load needs' }],
+  ['token', { run: runToken, summary: 'make keys and short-lived tokens, or show what a token says' }],
   ['config', { run: runConfig, summary: 'print the effective configuration and where each value came from' }],
 ]);
 

@@ -13,7 +13,8 @@ export function checkExposure(config: Config): {
   const trusted = networks.map(parseNetwork).filter((network) => network !== undefined);
   const isOpen = anonymous.length > 0;
   const trustsOthers = trusted.some((network) => !isLoopbackNetwork(network));
-  if (tokens.length === 0 && !isLoopbackHost(host) && !(isOpen && trustsOthers)) {
+  const hasCredentials = tokens.length > 0 || config.server.token_keys !== undefined;
+  if (!hasCredentials && !isLoopbackHost(host) && !(isOpen && trustsOthers)) {
     problems.push({
       keys: ['server.host', 'server.tokens', 'server.anonymous', 'server.trusted_networks'],
       message: `is ${host}, which other machines can reach, but no setting restricts the clients. Either add [[server.tokens]] (best), or set server.anonymous = ["session", "node"] and list their networks in server.trusted_networks, or listen on 127.0.0.1`,

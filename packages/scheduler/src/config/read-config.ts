@@ -26,7 +26,7 @@ export async function readConfig(
   // Before the names of token files are replaced by their contents.
   const exposed = await findExposedFiles(located.config, folder);
   const warnings = [...located.warnings, ...exposed.map((finding) => locate(finding, loaded.origins))];
-  const keyed = await readKeyFile({ ...located, warnings }, folder);
+  const keyed = await readKeyFiles({ ...located, warnings }, folder);
   return keyed.kind === 'ok' ? readTokenFiles(keyed, folder) : keyed;
 }
 
@@ -47,20 +47,36 @@ function withPaths(loaded: Loaded, folder: string): Loaded {
   return { ...loaded, config: { ...loaded.config, audit: { file }, server: { ...server, tls } } };
 }
 
-async function readKeyFile(loaded: Loaded, folder: string): Promise<LoadResult> {
-  const { server } = loaded.config;
-  const path = server.callback_key_file;
-  if (path === undefined) return loaded;
-  const refuse = (message: string): LoadResult => {
-    const finding = { keys: ['server.callback_key_file'] as const, message };
-    return { kind: 'invalid', problems: [locate(finding, loaded.origins)] };
-  };
-  if (server.callback_key !== undefined) return refuse('cannot be given together with server.callback_key');
-  const file = await readText(resolve(folder, path));
-  if (file.kind === 'failed') return refuse(`cannot be read: ${path}: ${file.code}`);
-  const key = file.text.trim();
-  if (!/^\S{32,256}$/.test(key)) return refuse(`${path} must contain 32 to 256 characters without spaces`);
-  return { ...loaded, config: { ...loaded.config, server: { ...server, callback_key: key } } };
+/** Settings with a secret that a file may contain instead, and what the secret must look like. */
+const KEY_FILES = [
+  {
+    key: 'callback_key',
+    isValid: (text: string) => /^\S{32,256}$/.test(text),
+    expected: '32 to 256 characters without spaces',
+  },
+  { key: 'token_keys', isValid: (text: string) => text !== '', expected: 'keys' },
+] as const;
+
+async function readKeyFiles(loaded: Loaded, folder: string): Promise<LoadResult> {
+  let { config } = loaded;
+  for (const { key, isValid, expected } of KEY_FILES) {
+    const name = `${key}_file` as const;
+    const path = config.server[name];
+    if (path === undefined) continue;
+    const refuse = (message: string): LoadResult => ({
+      kind: 'invalid',
+      problems: [locate({ keys: [`server.${name}`], message }, loaded.origins)],
+    });
+    if (config.server[key] !== undefined) return refuse(`cannot be given together with server.${key}`);
+    const file = await readText(resolve(folder, path));
+    if (file.kind === 'failed') return refuse(`cannot be read: ${path}: ${file.code}`);
+    const text = file.text.trim();
+    if (!isValid(text)) return refuse(`${path} must contain ${expected}`);
+    config = { ...config, server: { ...config.server, [key]: text } };
+    const [problem] = key === 'token_keys' ? checkTokens(config).problems : [];
+    if (problem !== undefined) return refuse(`${path} ${problem.message}`);
+  }
+  return { ...loaded, config };
 }
 
 async function readTokenFiles(loaded: Loaded, folder: string): Promise<LoadResult> {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { CheckFinding } from './origin.ts';
 import type { Config } from './settings.ts';
+import { readTokenKeys, type TokenKey } from './token-keys.ts';
 
 export type TokenRow = Config['server']['tokens'][number];
 
@@ -12,6 +13,7 @@ export interface Credential {
   readonly tenant_id: string | undefined;
   readonly node_ids: readonly string[] | undefined;
   readonly pool_ids: readonly number[] | undefined;
+  readonly may_mint: boolean | undefined;
   readonly name: string;
   /** A name in a client certificate: there is no token. */
   readonly certificate: string | undefined;
@@ -28,15 +30,24 @@ export const credentialsOf = (config: Config): readonly Credential[] =>
   config.server.tokens.flatMap((row, index) => {
     const sha256 = digestOf(row);
     if (sha256 === undefined) return [];
-    const { role, tenant_id, node_ids, pool_ids, certificate, name = `token ${index}` } = row;
-    return [{ sha256, role, tenant_id, node_ids, pool_ids, name, certificate }];
+    const { role, tenant_id, node_ids, pool_ids, may_mint, certificate, name = `token ${index}` } = row;
+    return [{ sha256, role, tenant_id, node_ids, pool_ids, may_mint, name, certificate }];
   });
+
+/** Empty if they are invalid, which `checkTokens` reports. */
+export function tokenKeysOf({ server }: Config): readonly TokenKey[] {
+  const read = server.token_keys === undefined ? undefined : readTokenKeys(server.token_keys);
+  return read?.kind === 'keys' ? read.keys : [];
+}
 
 export function checkTokens(config: Config): {
   readonly problems: readonly CheckFinding[];
   readonly warnings: readonly CheckFinding[];
 } {
   const problems: CheckFinding[] = [];
+  const { token_keys: keys } = config.server;
+  const read = keys === undefined ? undefined : readTokenKeys(keys);
+  if (read?.kind === 'invalid') problems.push({ keys: ['server.token_keys'], message: read.message });
   const firstWith = new Map<string, number>();
   for (const [index, row] of config.server.tokens.entries()) {
     const at = `server.tokens[${index}]`;
@@ -64,6 +75,8 @@ export function checkTokens(config: Config): {
       if (row[name] === undefined) continue;
       if (role !== 'node') refuse(`${at}.${name}`, `is only for the role node, not ${role}`);
     }
+    if (row.may_mint === true && role !== 'client')
+      refuse(`${at}.may_mint`, `is only for the role client, not ${role}`);
     if (row.pool_ids?.length === 0)
       refuse(`${at}.pool_ids`, 'is empty; name at least one pool, or remove it');
     const digest = digestOf(row);

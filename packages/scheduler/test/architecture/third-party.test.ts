@@ -14,6 +14,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   fastify: [`${SCHEDULER}/transport/`],
   '@fastify/swagger': [`${SCHEDULER}/transport/`],
   '@fastify/swagger-ui': [`${SCHEDULER}/transport/`],
+  // Minted tokens, see ADR 0092.
+  jose: [`${SCHEDULER}/transport/access/`],
   pino: [`${SCHEDULER}/adapters/system/`],
   ioredis: [`${SCHEDULER}/adapters/redis/connection/`],
   // Loaded only when traces are on, see ADR 0043.

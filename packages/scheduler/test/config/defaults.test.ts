@@ -156,6 +156,7 @@ it('has the defaults of the bounds', () => {
     requests_per_second_per_tenant: 5000,
     requests_per_second: 50_000,
     max_invalid_messages: 20,
+    max_unknown_tokens_per_minute: 60,
     max_buffered_bytes: 8 * 1024 * 1024,
   });
 });

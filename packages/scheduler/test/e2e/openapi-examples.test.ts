@@ -10,6 +10,7 @@ import { startApp } from './support/start-app.ts';
 /** They need an id that no other example returns. */
 const NEEDS_MORE: ReadonlySet<string> = new Set([
   'fetchAudio',
+  'mintToken',
   'readDeadLetter',
   'replayDeadLetter',
   'closeSession',

@@ -28,8 +28,11 @@ export interface Speech {
 export interface SessionOptions extends Speech {
   /** ws://host/ws/session, or the http address of the scheduler. In a page it may be relative to that page. */
   readonly url: string;
-  /** Sent in the URL, because browsers cannot set headers. */
-  readonly token?: string | undefined;
+  /**
+   * Sent in the URL, because browsers cannot set headers. A function is called before every connect: for short-lived tokens, which
+   * must be fresh when the connection breaks.
+   */
+  readonly token?: string | (() => string | Promise<string>) | undefined;
   readonly tenantId?: string | undefined;
   /** `web`, `android`, `ios` or `api-gateway`; default `web`. */
   readonly platform?: string | undefined;
@@ -120,9 +123,11 @@ export function readOptions(options: SessionOptions) {
     if (typeof options[name] !== 'string' || options[name] === '')
       throw new TypeError(`${name} must be a language, such as "en"`);
   }
+  const { token } = options;
   return {
     ...options,
-    url: sessionUrl(options.url, options.token),
+    url: sessionUrl(options.url, typeof token === 'string' ? token : undefined),
+    freshUrl: typeof token === 'function' ? async () => sessionUrl(options.url, await token()) : undefined,
     WebSocket,
     fetch: options.fetch ?? globalFetch(),
     audioFormat: options.audioFormat ?? 'pcm16',

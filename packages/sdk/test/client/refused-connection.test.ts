@@ -34,6 +34,30 @@ describe('a refused connection', () => {
     expect(clock.waiting()).toEqual([]);
   });
 
+  it('a token function is called before every connect, and a failure is retried', async () => {
+    let calls = 0;
+    const token = async (): Promise<string> => {
+      calls += 1;
+      if (calls === 1) throw new Error('the shop is closed');
+      return `fresh-${calls}`;
+    };
+    const { session, of, clock, scheduler } = await beginSession(
+      { token },
+      { answer: () => ackOf('s-1'), refuseUpgrade: () => undefined },
+    );
+    await until(() => of('reconnecting').length === 1);
+    expect(of('disconnected')).toMatchObject([
+      { reason: expect.stringContaining('there is no token: Error: the shop is closed') },
+    ]);
+    clock.advance(of('reconnecting')[0]?.delayMs ?? 0);
+    await until(() => session.state === 'open');
+    scheduler.cut();
+    await until(() => of('reconnecting').length === 2);
+    clock.advance(of('reconnecting')[1]?.delayMs ?? 0);
+    await until(() => of('open').length === 2);
+    expect(calls).toBe(3);
+  });
+
   it('a wrong path is a fatal error: not a Lingua scheduler', async () => {
     const { scheduler, session, of } = await beginSession(
       {},

@@ -1,6 +1,7 @@
 /** Endpoints of load balancers and Prometheus, and the check of a token. */
 import { CheckQuery, CheckReply } from '../check.ts';
 import { HealthReply } from '../health.ts';
+import { TokenMint, TokenMintReply } from '../tokens.ts';
 import { WhoamiReply } from '../whoami.ts';
 import type { HttpEndpoint } from './endpoint.ts';
 
@@ -48,6 +49,20 @@ export const HEALTH_ENDPOINTS: readonly HttpEndpoint[] = [
     extension: true,
     reply: WhoamiReply,
     errors: [],
+  },
+  {
+    method: 'POST',
+    path: '/v1/tokens',
+    operationId: 'mintToken',
+    tag: 'health',
+    roles: ['admin', 'client'],
+    summary:
+      'Mint a short-lived token for a user: clients with may_mint for their tenant, admins for every tenant and for viewers and operators',
+    extension: true,
+    body: TokenMint,
+    reply: TokenMintReply,
+    errors: ['UNSUPPORTED_FEATURE'],
+    example: { body: { user_id: 'ann', tenant_id: 'acme', languages: ['en', 'zh'] } },
   },
   {
     method: 'GET',

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import type { JobStoreLimits } from '../../adapters/memory/job-store.ts';
 import type { Config } from '../../config/settings.ts';
-import { credentialsOf } from '../../config/tokens.ts';
+import { credentialsOf, tokenKeysOf } from '../../config/tokens.ts';
 import type { CoreServices } from '../../domain/requirements.ts';
 import type { CatalogueSettings } from '../../management/catalogue/catalogue-state.ts';
 import type { ModelReportSettings } from '../../management/marks/model-reports.ts';
@@ -12,6 +12,7 @@ import type { ManagementSettings } from '../../management/settings.ts';
 import type { JobServiceSettings } from '../../runtime/create-job-service.ts';
 import type { SessionServiceDeps } from '../../session/create-session-service.ts';
 import type { AccessSettings } from '../../transport/access/create-gate.ts';
+import type { GateCredentials } from '../../transport/access/gate.ts';
 import { HTTP_DEFAULTS, type HttpSettings } from '../../transport/http/server/http-services.ts';
 import type { NodeLinkSettings } from '../../transport/link/node-link.ts';
 import type { SocketSettings } from '../../transport/ws/socket-server.ts';
@@ -219,22 +220,27 @@ export function jobStoreLimits(config: Config): JobStoreLimits {
   };
 }
 
-export const tokenEntries = (config: Config): AccessSettings['tokens'] =>
-  credentialsOf(config).map(({ sha256, role, tenant_id, node_ids, pool_ids, name, certificate }) => ({
-    sha256,
-    role,
-    tenantId: tenant_id,
-    nodeIds: node_ids,
-    poolIds: pool_ids,
-    certificate,
-    name,
-  }));
+export const gateCredentials = (config: Config): GateCredentials => ({
+  tokens: credentialsOf(config).map(
+    ({ sha256, role, tenant_id, node_ids, pool_ids, may_mint, name, certificate }) => ({
+      sha256,
+      role,
+      tenantId: tenant_id,
+      nodeIds: node_ids,
+      poolIds: pool_ids,
+      certificate,
+      mayMint: may_mint,
+      name,
+    }),
+  ),
+  keys: tokenKeysOf(config),
+});
 
 /** `machine`: the name of the machine. */
 export function accessSettings(config: Config, machine: string): AccessSettings {
   const { server } = config;
   return {
-    tokens: tokenEntries(config),
+    ...gateCredentials(config),
     anonymous: server.anonymous,
     trustedNetworks: server.trusted_networks,
     trustedProxies: server.trusted_proxies,

@@ -215,6 +215,16 @@ export const server = group('Where the server listens, and who may connect.', {
   callback_key_file: optional(
     text({ default: '', doc: 'File that contains `callback_key`; read at the start.' }),
   ),
+  token_keys: optional(
+    text({
+      default: '',
+      isSecret: true,
+      doc: 'Keys that sign and verify minted tokens (`POST /v1/tokens`), as a JSON Web Key Set: the first signs, all verify; the same on every instance. `lingua token key` prints one. Unset: no tokens are minted.',
+    }),
+  ),
+  token_keys_file: optional(
+    text({ default: '', doc: 'File that contains `token_keys`; read at the start and at a reload.' }),
+  ),
   tokens: tables({
     doc: 'Who may connect with which token. Each has exactly one of `token`, `token_sha256`, `token_file`, `certificate`.',
     example: ['token_file = "secrets/client.token"', 'role = "client"', 'tenant_id = "acme"'],
@@ -231,7 +241,9 @@ export const server = group('Where the server listens, and who may connect.', {
           doc: 'SHA-256 of the token, so that the file contains no secret.',
         }),
       ),
-      token_file: optional(text({ default: '', doc: 'File that contains the token; read at the start.' })),
+      token_file: optional(
+        text({ default: '', doc: 'File that contains the token; read at the start and at a reload.' }),
+      ),
       certificate: optional(
         text({
           default: '',
@@ -267,6 +279,12 @@ export const server = group('Where the server listens, and who may connect.', {
           of: integer({ default: 0, min: 0, max: MAX_POOL_ID, doc: '' }),
           default: [],
           doc: 'The only pools that a node with this token joins. A pool that is dedicated, or that a tenant is bound to, takes no other nodes than those with its pool_id here or with the tenant_id of its tenant.',
+        }),
+      ),
+      may_mint: optional(
+        boolean({
+          default: false,
+          doc: 'For the role client: may mint short-lived tokens for users of its tenant (`POST /v1/tokens`). For servers of the tenant, never for browsers.',
         }),
       ),
       name: optional(text({ default: '', doc: 'Name for logs.' })),

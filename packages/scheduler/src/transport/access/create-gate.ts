@@ -2,14 +2,23 @@
 
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { ROLE_NAMES, rolesIn } from '@lingua/protocol';
+import { ROLE_NAMES, rolesIn, type TokenClaims } from '@lingua/protocol';
 import { createBoundedMap } from '../../domain/bounded-map.ts';
 import { DEFAULT_TENANT } from '../../domain/ids.ts';
+import { foldLanguage } from '../../domain/language.ts';
 import type { NodeBinding } from '../../domain/profile.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { type ConnectionLimits, createConnectionCounts } from './connection-counts.ts';
-import type { Admission, Gate, Peer, Principal, Role } from './gate.ts';
+import type { Admission, Gate, GateCredentials, Peer, Principal, Role } from './gate.ts';
+import {
+  CLOCK_SKEW_SECONDS,
+  credentialOfUser,
+  EXPIRED,
+  looksMinted,
+  mintToken,
+  verifyToken,
+} from './minted-tokens.ts';
 import { createNetworks, isLoopbackAddress, plainAddress } from './networks.ts';
 import { createAddressOf } from './peer-address.ts';
 import {
@@ -20,10 +29,9 @@ import {
 } from './request-budgets.ts';
 import { isOwnHost, isOwnPage } from './request-origin.ts';
 import { createTokenBucket } from './token-bucket.ts';
-import { createTokenTable, type TokenEntry } from './tokens.ts';
+import { createTokenTable, digestToken, type TokenEntry } from './tokens.ts';
 
-export interface AccessSettings {
-  readonly tokens: readonly TokenEntry[];
+export interface AccessSettings extends GateCredentials {
   /** Roles that peers of the trusted networks have without a token, named as in server.anonymous. */
   readonly anonymous: readonly ('session' | 'node' | 'metrics' | 'viewer' | 'operator')[];
   /** CIDR. */
@@ -39,9 +47,14 @@ export interface AccessSettings {
 }
 
 const MAX_KNOWN_ADDRESSES = 10_000;
+/** A minted token that is used again is not verified again. */
+const MAX_VERIFIED = 10_000;
+const SKEW_MS = CLOCK_SKEW_SECONDS * 1_000;
 
 /** The owner of a token, in each of its roles. */
 interface TokenHolder {
+  /** Of a minted token: epoch ms. */
+  readonly expiresAt?: number;
   readonly roles: ReadonlySet<Role>;
   readonly principals: Readonly<Record<Role, Principal>>;
 }
@@ -72,12 +85,16 @@ export function createGate(deps: {
    * At the start neither tokens nor anonymous roles were configured. The configuration allows that on loopback only,
    * and there every peer may act in every role. A reload may end this, but never begin it.
    */
-  const isOpen = settings.tokens.length === 0 && settings.anonymous.length === 0;
-  let rights = rightsOf(settings.tokens);
+  const isOpen = settings.anonymous.length === 0 && !hasSome(settings);
+  let rights = rightsOf(settings);
+  /** By the digest of the token. */
+  const verified = createBoundedMap<string, TokenHolder>({ max: MAX_VERIFIED });
 
-  function rightsOf(entries: readonly TokenEntry[]) {
+  function rightsOf(credentials: GateCredentials) {
+    const { tokens: entries, keys = [] } = credentials;
+    const hasCredentials = hasSome(credentials);
     const tokens = createTokenTable(entries, holderOf);
-    const roles = isOpen && tokens.isEmpty ? ROLE_NAMES : settings.anonymous.flatMap(anonymousRolesOf);
+    const roles = isOpen && !hasCredentials ? ROLE_NAMES : settings.anonymous.flatMap(anonymousRolesOf);
     return {
       tokens,
       certificates: new Map(
@@ -85,6 +102,8 @@ export function createGate(deps: {
           entry.certificate === undefined ? [] : [[entry.certificate.toLowerCase(), holderOf(entry)]],
         ),
       ),
+      keys,
+      hasCredentials,
       anonymousRoles: new Set(roles),
       holders: new Map(entries.map((entry) => [credentialOfToken(entry), holderOf(entry)])),
       pinnedIds: new Set(entries.flatMap(({ nodeIds }) => nodeIds ?? [])),
@@ -103,7 +122,7 @@ export function createGate(deps: {
         roles: rights.anonymousRoles,
         credential: credentialOf(address),
         isAnonymous: true,
-        ...(!rights.tokens.isEmpty && { binding: UNBOUND }),
+        ...(rights.hasCredentials && { binding: UNBOUND }),
       })),
     };
     anonymousPeers.set(address, peer);
@@ -131,9 +150,16 @@ export function createGate(deps: {
     return { kind: 'admitted', principal: principals[role] };
   }
 
-  function admitHolder(holder: TokenHolder | undefined, roles: readonly Role[], what: string): Admission {
+  function admitHolder(
+    holder: TokenHolder | string | undefined,
+    roles: readonly Role[],
+    what: string,
+  ): Admission {
     // A wrong credential never falls back to anonymous: its sender expects its own rights.
     if (holder === undefined) return refused('UNAUTHORIZED', `unknown ${what}`);
+    // A token that has ended is no guess of a stranger.
+    if (typeof holder === 'string')
+      return refused('UNAUTHORIZED', holder, holder === EXPIRED ? FORMER_USER : undefined);
     const role = firstOf(roles, holder.roles);
     if (role === undefined) {
       const message = `this ${what} may not act as ${roles.join(' or ')}`;
@@ -149,6 +175,25 @@ export function createGate(deps: {
     return admitHolder(rights.certificates.get(known?.toLowerCase() ?? ''), roles, 'client certificate');
   }
 
+  /** A text: why it is refused. */
+  function findMinted(token: string): TokenHolder | string | Promise<TokenHolder | string> {
+    const { keys } = rights;
+    if (keys.length === 0 || !looksMinted(token)) return 'unknown token';
+    const digest = digestToken(token);
+    const known = verified.get(digest);
+    if (known !== undefined) return isOver(known) ? EXPIRED : known;
+    return verifyToken(keys, token, clock.now()).then((result) => {
+      if (result.kind !== 'valid') return result.message;
+      const holder = holderOfClaims(result.claims, result.keyId);
+      // A reload may have removed the key meanwhile.
+      if (keys === rights.keys) verified.set(digest, holder);
+      return holder;
+    });
+  }
+
+  const isOver = ({ expiresAt = Number.POSITIVE_INFINITY }: { readonly expiresAt?: number }): boolean =>
+    clock.now() > expiresAt + SKEW_MS;
+
   function countRefused(spending: Spending): Spending {
     if (spending.kind === 'ok') return spending;
     meter.count('scheduler_rate_limited_total', { limit: spending.limit });
@@ -160,21 +205,31 @@ export function createGate(deps: {
     addressOf: createAddressOf(settings.trustedProxies ?? []),
     admit(peer, roles) {
       const { token, certificateNames } = peer;
-      if (token !== undefined) return admitHolder(rights.tokens.find(token), roles, 'token');
-      if (certificateNames !== undefined) return admitCertificate(peer, certificateNames, roles);
-      return admitAnonymous(peer, roles);
+      if (token === undefined) {
+        return certificateNames === undefined
+          ? admitAnonymous(peer, roles)
+          : admitCertificate(peer, certificateNames, roles);
+      }
+      const holder = rights.tokens.find(token) ?? findMinted(token);
+      return holder instanceof Promise
+        ? holder.then((found) => admitHolder(found, roles, 'token'))
+        : admitHolder(holder, roles, 'token');
     },
 
-    changeTokens(entries) {
-      rights = rightsOf(entries);
+    changeCredentials(credentials) {
+      rights = rightsOf(credentials);
       anonymousPeers.clear();
+      verified.clear();
     },
+
+    mint: (claims) => (rights.keys.length === 0 ? undefined : mintToken(rights.keys, claims)),
 
     isCurrent(principal) {
-      const { anonymousRoles, tokens, holders } = rights;
-      const { isAnonymous, credential, role, roles, binding } = principal;
+      const { anonymousRoles, hasCredentials, holders, keys } = rights;
+      const { isAnonymous, credential, role, roles, binding, keyId } = principal;
+      if (keyId !== undefined) return keys.some(({ id }) => id === keyId) && !isOver(principal);
       if (!isAnonymous) return isDeepStrictEqual(holders.get(credential)?.principals[role], principal);
-      return isDeepStrictEqual(roles, anonymousRoles) && (binding === undefined) === tokens.isEmpty;
+      return isDeepStrictEqual(roles, anonymousRoles) && (binding === undefined) === !hasCredentials;
     },
 
     isCurrentCredential: (credential) => !credential.startsWith(TOKEN) || rights.holders.has(credential),
@@ -264,9 +319,42 @@ function holderOf(entry: TokenEntry): TokenHolder {
     credential: credentialOfToken(entry),
     isAnonymous: false,
     ...(entry.name === undefined ? {} : { tokenName: entry.name }),
+    ...(entry.mayMint === true ? { mayMint: true } : {}),
   }));
   return { roles, principals };
 }
+
+function holderOfClaims(claims: TokenClaims, keyId: string): TokenHolder {
+  const { sub, by, tenant_id: tenantId, session_id: sessionId, languages, exp } = claims;
+  const roles = rolesIn(claims.role);
+  const expiresAt = exp * 1_000;
+  const principals = forEachRole((role) => ({
+    role,
+    roles,
+    ...(tenantId !== undefined && { tenantId }),
+    credential: credentialOfUser(claims),
+    isAnonymous: false,
+    tokenName: by === undefined ? sub : `${by}/${sub}`,
+    scope: {
+      ...(sessionId !== undefined && { sessionId }),
+      ...(languages !== undefined && { languages: new Set(languages.map(foldLanguage)) }),
+    },
+    expiresAt,
+    keyId,
+  }));
+  return { roles, principals, expiresAt };
+}
+
+const hasSome = ({ tokens, keys = [] }: GateCredentials): boolean => tokens.length + keys.length > 0;
+
+/** Of a minted token that has ended: nothing is admitted with it. */
+const FORMER_USER: Principal = {
+  role: 'client',
+  roles: new Set(),
+  credential: 'minted:expired',
+  isAnonymous: false,
+  tokenName: 'an expired token',
+};
 
 const TOKEN = 'token:';
 const credentialOfToken = ({ sha256 }: TokenEntry): string => `${TOKEN}${sha256.toLowerCase().slice(0, 32)}`;

@@ -1,11 +1,20 @@
 /** Contract of the gate: who may connect, in which role, and at which rate. create-gate.ts implements it. */
-import type { Role } from '@lingua/protocol';
+import type { Role, TokenClaims } from '@lingua/protocol';
 import type { NodeId, TenantId } from '../../domain/ids.ts';
 import type { NodeBinding } from '../../domain/profile.ts';
+import type { SigningKey } from './minted-tokens.ts';
 import type { AddressOf } from './peer-address.ts';
+import type { TokenScope } from './token-scope.ts';
 import type { TokenEntry } from './tokens.ts';
 
 export type { Role } from '@lingua/protocol';
+
+/** What a reload replaces. */
+export interface GateCredentials {
+  readonly tokens: readonly TokenEntry[];
+  /** The first signs, all verify. Absent: none are minted. */
+  readonly keys?: readonly SigningKey[];
+}
 
 /** An admitted peer. */
 export interface Principal {
@@ -17,6 +26,14 @@ export interface Principal {
   readonly tenantId?: TenantId;
   /** The only node ids that a pinned node token may use. */
   readonly nodeIds?: readonly NodeId[];
+  /** What a minted token allows; absent: everything that its roles and its tenant allow. */
+  readonly scope?: TokenScope;
+  /** Of a minted token: epoch ms. */
+  readonly expiresAt?: number;
+  /** The key that signed a minted token. */
+  readonly keyId?: string;
+  /** May mint tokens for users of its tenant. */
+  readonly mayMint?: boolean;
   /** What dedicated pools need of a node; absent: it may join every pool. */
   readonly binding?: NodeBinding;
   /**
@@ -71,10 +88,12 @@ export type TenantChoice =
 export interface Gate {
   /** The address of the client, also behind a trusted proxy. */
   readonly addressOf: AddressOf;
-  /** `roles`: the peer must have one of them. */
-  admit(peer: Peer, roles: readonly Role[]): Admission;
-  /** Replaces the configured tokens. */
-  changeTokens(tokens: readonly TokenEntry[]): void;
+  /** `roles`: the peer must have one of them. A promise only for a minted token that was not verified before. */
+  admit(peer: Peer, roles: readonly Role[]): Admission | Promise<Admission>;
+  /** Replaces the configured tokens and keys. */
+  changeCredentials(credentials: GateCredentials): void;
+  /** Undefined: there is no key to sign with. */
+  mint(claims: TokenClaims): Promise<string> | undefined;
   /** False: the token of the peer was removed, or has other rights now. */
   isCurrent(principal: Principal): boolean;
   /** False: it belongs to a token that was removed. */

@@ -13,6 +13,8 @@ export interface TokenEntry {
   readonly nodeIds?: readonly NodeId[] | undefined;
   /** The only pools that nodes of this token may join. */
   readonly poolIds?: readonly number[] | undefined;
+  /** Clients only. */
+  readonly mayMint?: boolean | undefined;
   readonly name?: string | undefined;
   /** A name in a client certificate, in place of a token: then the digest only identifies the credential. */
   readonly certificate?: string | undefined;

@@ -88,19 +88,25 @@ export function watchCredentials(
     return waitMs > 0 ? throttled(waitMs) : refusal;
   }
 
+  function note(peer: Peer, admission: Admission): Admission {
+    if (peer.token === undefined) {
+      if (admission.kind === 'refused')
+        meter.count('scheduler_credentials_refused_total', { reason: 'missing' });
+      return admission;
+    }
+    if (admission.kind === 'refused') return refuse(admission, peer);
+    const { principal } = admission;
+    if (known.get(peer.address)?.has(principal.credential) === true) return admission;
+    return firstUse(principal, peer.address) ?? admission;
+  }
+
   return {
     ...gate,
     admit(peer, roles) {
       const admission = gate.admit(peer, roles);
-      if (peer.token === undefined) {
-        if (admission.kind === 'refused')
-          meter.count('scheduler_credentials_refused_total', { reason: 'missing' });
-        return admission;
-      }
-      if (admission.kind === 'refused') return refuse(admission, peer);
-      const { principal } = admission;
-      if (known.get(peer.address)?.has(principal.credential) === true) return admission;
-      return firstUse(principal, peer.address) ?? admission;
+      return admission instanceof Promise
+        ? admission.then((given) => note(peer, given))
+        : note(peer, admission);
     },
     stop: events.stop,
   };

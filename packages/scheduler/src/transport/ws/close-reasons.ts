@@ -6,6 +6,8 @@ export const CLOSE_CODES = {
   refused: 1008,
   /** The token is no longer valid, or has other rights now. */
   revoked: 1008,
+  /** The minted token has ended; the client may come back with a fresh one. */
+  expired: 1008,
   invalid_messages: 1008,
   rate_limited: 1008,
   /** The peer reads more slowly than the scheduler writes. */

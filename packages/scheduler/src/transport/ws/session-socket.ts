@@ -10,6 +10,7 @@ import type { SessionLink } from '../../session/output.ts';
 import { isRoomMessage, ROOMS_UNSUPPORTED } from '../../session/rooms/unsupported.ts';
 import type { Opened, SessionService } from '../../session/session-service.ts';
 import type { Gate, Principal } from '../access/gate.ts';
+import { languageRefusal, sessionRefusal } from '../access/token-scope.ts';
 import { countClientStats } from './count-client-stats.ts';
 import type { GuardedSocket, SocketHandler } from './guarded-socket.ts';
 import { nameAudio, placeOf } from './name-audio.ts';
@@ -82,6 +83,10 @@ export function openSessionSocket(
     isLegacy = message.supports === undefined;
     const tenant = deps.gate.tenantOf(principal, message.tenant_id);
     if (tenant.kind === 'forbidden') return refuse('FORBIDDEN', tenant.message, '/tenant_id');
+    const beyond =
+      sessionRefusal(principal.scope, message.resume_session_id, '/resume_session_id') ??
+      languageRefusal(principal.scope, message);
+    if (beyond !== undefined) return refuse('FORBIDDEN', beyond.message, beyond.field);
     const { credential } = principal;
     const read = readOpening(message, { tenantId: tenant.tenantId, credential, traceId: deps.ids.traceId() });
     if (read.kind === 'invalid') return refuse('INVALID_MESSAGE', read.problem.message, read.problem.path);
@@ -106,6 +111,9 @@ export function openSessionSocket(
   }
 
   function forward(message: SessionMessage) {
+    const beyond = message.type === 'utterance' ? languageRefusal(principal.scope, message) : undefined;
+    if (beyond !== undefined)
+      return socket.reject({ path: beyond.field, message: beyond.message }, nameAudio(message.type, message));
     const read = readMessage(message);
     if (read.kind === 'invalid') return reject(read.problem, message.type, message);
     const taken = sessions.receive(message.session_id, principal.credential, read.value);

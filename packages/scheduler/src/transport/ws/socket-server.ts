@@ -6,7 +6,7 @@ import type { IdSource } from '../../ports/id-source.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { SlowWatch } from '../../ports/slow-watch.ts';
-import type { Gate, Principal, Role } from '../access/gate.ts';
+import type { Admission, Gate, Peer, Principal, Role } from '../access/gate.ts';
 import { DRAINING_REFUSAL, type Refusal } from '../wire/error-reply.ts';
 import { errorReportingSocket } from './error-message.ts';
 import { type GuardedSocket, type GuardSettings, guardSocket, type SocketHandler } from './guarded-socket.ts';
@@ -94,7 +94,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
   const open = new Map<ReturnType<typeof guardSocket>, Principal>();
   let isClosing = false;
 
-  function decide(request: IncomingMessage): UpgradeDecision {
+  function decide(request: IncomingMessage): UpgradeDecision | Promise<UpgradeDecision> {
     const { path, peer } = readPeer(request, gate.addressOf);
     const route = routes.get(path);
     if (route === undefined) return refused('unknown_path', UNKNOWN_PATH);
@@ -102,6 +102,12 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
     const closed = route.route.refusal?.();
     if (closed !== undefined) return refused(closed.reason, closed.refusal);
     const admission = gate.admit(peer, [route.route.role]);
+    return admission instanceof Promise
+      ? admission.then((given) => enter(route, peer, given))
+      : enter(route, peer, admission);
+  }
+
+  function enter(route: OpenRoute, peer: Peer, admission: Admission): UpgradeDecision {
     if (admission.kind === 'refused') {
       const { code, message, retryAfterMs } = admission;
       return refused(code.toLowerCase(), { code, detail: message, retryAfterMs });
@@ -121,6 +127,15 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
     // The peer may reset the connection before the answer.
     socket.on('error', () => socket.destroy());
     const decision = decide(request);
+    if (decision instanceof Promise)
+      decision.then(
+        (decided) => answer(decided, request, socket, head),
+        () => socket.destroy(),
+      );
+    else answer(decision, request, socket, head);
+  }
+
+  function answer(decision: UpgradeDecision, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     if (decision.kind === 'refused') {
       const { reason, refusal } = decision;
       meter.count('scheduler_connections_refused_total', { reason });
@@ -161,7 +176,13 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
     );
     open.set(guarded, principal);
     meterCount(route, 1);
+    const { expiresAt } = principal;
+    const cancelExpiry =
+      expiresAt === undefined
+        ? undefined
+        : deps.clock.after(Math.max(0, expiresAt - deps.clock.now()), () => guarded.cut('expired'));
     ws.on('close', () => {
+      cancelExpiry?.();
       leave();
       meterCount(route, -1);
     });

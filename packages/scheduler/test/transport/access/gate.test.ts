@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { Meter } from '../../../src/ports/meter.ts';
 import { type AccessSettings, createGate } from '../../../src/transport/access/create-gate.ts';
-import type { Gate, Peer, Role } from '../../../src/transport/access/gate.ts';
+import type { Admission, Gate, Peer, Role } from '../../../src/transport/access/gate.ts';
 import { createTokenTable, digestToken } from '../../../src/transport/access/tokens.ts';
 import { GUARDED } from './settings.ts';
 
 const meter: Meter = { count: () => {}, gauge: () => {}, observe: () => {} };
+
+/** Configured tokens and anonymous peers are admitted at once. */
+function admitNow(gate: Gate, peer: Peer, roles: readonly Role[]): Admission {
+  const admission = gate.admit(peer, roles);
+  if (admission instanceof Promise) throw new Error('a promise was returned');
+  return admission;
+}
 
 function gateWith(
   change: Partial<AccessSettings> = {},
@@ -21,12 +28,12 @@ const ROLES: readonly Role[] = ['node', 'client', 'operator'];
 /** `admitted`, or the error code, for each role. */
 const verdicts = (gate: Gate, peer: Peer) =>
   ROLES.map((role) => {
-    const admission = gate.admit(peer, [role]);
+    const admission = admitNow(gate, peer, [role]);
     return admission.kind === 'admitted' ? 'admitted' : admission.code;
   });
 
 function admitted(gate: Gate, peer: Peer, role: Role) {
-  const admission = gate.admit(peer, [role]);
+  const admission = admitNow(gate, peer, [role]);
   if (admission.kind !== 'admitted') throw new Error(admission.message);
   return admission.principal;
 }
@@ -86,8 +93,8 @@ describe('anonymous viewers', () => {
   it('an anonymous operator views and reads metrics, but is no admin', () => {
     const gate = gateWith({ anonymous: ['operator'] });
     for (const role of ['viewer', 'metrics'] as const)
-      expect(gate.admit(LOCAL, [role]).kind).toBe('admitted');
-    expect(gate.admit(LOCAL, ['admin']).kind).toBe('refused');
+      expect(admitNow(gate, LOCAL, [role]).kind).toBe('admitted');
+    expect(admitNow(gate, LOCAL, ['admin']).kind).toBe('refused');
   });
 });
 
@@ -130,7 +137,7 @@ describe('DNS rebinding with server.anonymous', () => {
     allowedOrigins: ['https://app.example'],
   });
   const verdict = (peer: Peer) => {
-    const admission = gate.admit(peer, ['client']);
+    const admission = admitNow(gate, peer, ['client']);
     return admission.kind === 'admitted' ? YES : admission.code;
   };
 

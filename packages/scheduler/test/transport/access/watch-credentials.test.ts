@@ -35,6 +35,7 @@ function rig() {
   });
   const send = (token: string | undefined, address: string, role: Role = 'client') => {
     const admission = gate.admit({ address, token }, [role]);
+    if (admission instanceof Promise) throw new Error('a promise was returned');
     return admission.kind === 'admitted' ? 'admitted' : admission.code;
   };
   const guess = (address: string, count: number) =>

@@ -135,7 +135,8 @@ export function createFakeGate(limits: {
         },
       };
     },
-    changeTokens: () => {},
+    changeCredentials: () => {},
+    mint: () => undefined,
     isCurrent: () => true,
     isCurrentCredential: () => true,
     tenantOf: () => ({ kind: 'tenant', tenantId: 'default' }),

@@ -26,6 +26,8 @@ export interface Link {
 
 export interface LinkDeps {
   readonly url: string;
+  /** Called before every connect: the url with a fresh token. Absent: `url` as it is. */
+  readonly freshUrl?: (() => Promise<string>) | undefined;
   readonly WebSocket: WebSocketConstructor;
   /** Absent: the reason of a refused connection stays unknown. */
   readonly fetch: Fetch | undefined;
@@ -66,6 +68,7 @@ export function createLink(deps: LinkDeps): Link {
   let isEnded = false;
   let hasBeenOpen = false;
   let maxMessageBytes = Number.POSITIVE_INFINITY;
+  let connects = 0;
   /** The only pending timer apart from the keep-alive's: opening timeout, next try, or move to another instance. */
   let cancelOpening: Cancel | undefined;
   let cancelRetry: Cancel | undefined;
@@ -80,9 +83,26 @@ export function createLink(deps: LinkDeps): Link {
   });
 
   function connect(): void {
+    connects += 1;
     cancelOpening = clock.after(timings.openTimeoutMs, () => cut('the scheduler does not answer'));
+    if (deps.freshUrl === undefined) dial(deps.url);
+    else void dialWithToken(deps.freshUrl, connects);
+  }
+
+  /** A connect that was given up meanwhile does nothing. */
+  async function dialWithToken(freshUrl: () => Promise<string>, connectNumber: number): Promise<void> {
+    const isOver = (): boolean => isEnded || connectNumber !== connects || cancelRetry !== undefined;
+    try {
+      const url = await freshUrl();
+      if (!isOver()) dial(url);
+    } catch (error) {
+      if (!isOver()) lost({ code: 1006, reason: `there is no token: ${String(error)}` });
+    }
+  }
+
+  function dial(url: string): void {
     let isConnected = false;
-    socket = openSocket(deps.WebSocket, deps.url, {
+    socket = openSocket(deps.WebSocket, url, {
       opened: () => {
         isConnected = true;
         socket?.send(JSON.stringify(deps.buildFirstMessage(resume)));
@@ -90,14 +110,14 @@ export function createLink(deps: LinkDeps): Link {
       text: receive,
       lost: (loss) => {
         if (isConnected || deps.fetch === undefined) lost(loss);
-        else void failedToConnect(loss, deps.fetch);
+        else void failedToConnect(loss, deps.fetch, url);
       },
     });
   }
 
-  async function failedToConnect(loss: Loss, fetch: Fetch): Promise<void> {
+  async function failedToConnect(loss: Loss, fetch: Fetch, url: string): Promise<void> {
     stopAll();
-    const cause = await findCause(fetch, deps.url, clock);
+    const cause = await findCause(fetch, url, clock);
     if (isEnded) return;
     if (cause.kind === 'lost') lost({ code: loss.code, reason: cause.reason });
     // A path that was right once may be wrong while a proxy is reconfigured.
@@ -202,6 +222,7 @@ export function createLink(deps: LinkDeps): Link {
   }
 
   function retry(): void {
+    cancelRetry = undefined;
     try {
       connect();
     } catch (error) {

@@ -3,6 +3,7 @@ import type { TranslateRequest as Body } from '@lingua/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { DispatchRequest } from '../../../domain/dispatch.ts';
 import { createRequirements } from '../../../domain/requirements.ts';
+import { languageRefusal, sessionRefusal, type TokenScope } from '../../access/token-scope.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
 import { createLanguageReader } from '../../wire/language-reader.ts';
 import { refusalOfSpending } from '../server/authorize.ts';
@@ -31,6 +32,9 @@ export function createReadDispatch({
     if (tenant.kind === 'forbidden') {
       return refused({ code: 'FORBIDDEN', detail: tenant.message, field: '/tenant_id' });
     }
+    const { scope } = principal;
+    const beyond = refusalOfScope(scope, body);
+    if (beyond !== undefined) return refused(beyond);
     const limited =
       principal.tenantId === undefined
         ? refusalOfSpending(gate.spendTenantBudget(tenant.tenantId))
@@ -40,7 +44,7 @@ export function createReadDispatch({
       tenantId: tenant.tenantId,
       idempotencyKey: raw.headers['idempotency-key'] as string | undefined,
       utteranceIndex: ids.utteranceIndex(),
-      sessionId,
+      sessionId: scope?.sessionId ?? sessionId,
       traceId: ids.traceId(),
       digest: ids.digest,
       require,
@@ -49,6 +53,13 @@ export function createReadDispatch({
     if (built.kind === 'built') return { kind: 'request', request: built.request };
     return refused({ code: 'INVALID_MESSAGE', detail: built.message, field: built.field });
   };
+}
+
+/** What a minted token does not allow. */
+export function refusalOfScope(scope: TokenScope | undefined, body: Body): Refusal | undefined {
+  const beyond =
+    sessionRefusal(scope, body.session_id ?? scope?.sessionId, '/session_id') ?? languageRefusal(scope, body);
+  return beyond && { code: 'FORBIDDEN', detail: beyond.message, field: beyond.field };
 }
 
 const refused = (refusal: Refusal) => ({ kind: 'refused', refusal }) as const;

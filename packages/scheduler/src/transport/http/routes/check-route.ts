@@ -12,7 +12,7 @@ import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
 
 export function addCheckRoute(routes: Routes, { gate }: Pick<HttpServices, 'gate'>): void {
-  routes.add<{ Querystring: CheckQuery }>('GET', '/v1/check', {}, (request, reply) => {
+  routes.add<{ Querystring: CheckQuery }>('GET', '/v1/check', {}, async (request, reply) => {
     reply.header('access-control-allow-origin', '*').header('cache-control', 'no-store');
     const limited = refusalOfSpending(gate.spend(undefined));
     if (limited !== undefined) return replyError(reply, limited);
@@ -22,7 +22,7 @@ export function addCheckRoute(routes: Routes, { gate }: Pick<HttpServices, 'gate
       authorization === undefined ? request.query.token || undefined : readBearerToken(authorization);
     const address = gate.addressOf(request.raw);
     const certificateNames = token === undefined ? certificateNamesOf(request.raw.socket) : undefined;
-    const admission = gate.admit(
+    const admission = await gate.admit(
       { address, token, certificateNames, host, origin, fetchSite: fetchSite as string | undefined },
       [role === 'session' ? 'client' : 'node'],
     );

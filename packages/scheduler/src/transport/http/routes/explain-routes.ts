@@ -2,6 +2,7 @@
 import type { ExplainRequest, SimulateQuery } from '@lingua/protocol';
 import { createRequirements } from '../../../domain/requirements.ts';
 import { buildDispatch } from '../requests/dispatch-request.ts';
+import { refusalOfScope } from '../requests/read-dispatch.ts';
 import { refusalOfSpending } from '../server/authorize.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
@@ -26,6 +27,8 @@ export function addExplainRoutes(
       return replyError(reply, { code: 'FORBIDDEN', detail: tenant.message, field: '/tenant_id' });
     }
     if (nodeId !== undefined && !isOperator) return replyError(reply, NOT_FOR_CLIENTS);
+    const beyond = refusalOfScope(principal.scope, body);
+    if (beyond !== undefined) return replyError(reply, beyond);
     const limited =
       principal.tenantId === undefined
         ? refusalOfSpending(gate.spendTenantBudget(tenant.tenantId))

@@ -5,7 +5,7 @@ import type { Routes } from '../server/declare-route.ts';
 
 export function addWhoamiRoute(routes: Routes): void {
   routes.add('GET', '/v1/whoami', {}, ({ principal }, reply) => {
-    const { role, roles, isAnonymous, tokenName, tenantId } = principal;
+    const { role, roles, isAnonymous, tokenName, tenantId, expiresAt } = principal;
     return reply.send(
       omitUndefined({
         role,
@@ -13,6 +13,7 @@ export function addWhoamiRoute(routes: Routes): void {
         is_anonymous: isAnonymous,
         name: tokenName,
         tenant_id: tenantId,
+        expires_at_ms: expiresAt,
       }) satisfies WhoamiReply,
     );
   });

@@ -1,5 +1,5 @@
-/** Hot path: the hook before a route checks draining, credential and request budget. Synchronous. */
-import type { FastifyRequest, onRequestHookHandler } from 'fastify';
+/** Hot path: the hook before a route checks draining, credential and request budget. Asynchronous only for new minted tokens. */
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { DEFAULT_TENANT, type NodeId } from '../../../domain/ids.ts';
 import { certificateNamesOf } from '../../access/client-certificate.ts';
 import type { Admission, Gate, Principal, Role } from '../../access/gate.ts';
@@ -33,26 +33,43 @@ type Services = Pick<HttpServices, 'gate' | 'readiness' | 'settings'>;
 
 /** `direct` handles the requests that it can. */
 export function authorize(services: Services, entry: Entry, direct?: Direct): onRequestHookHandler {
+  const { gate } = services;
+
+  function proceed(
+    admission: Admission,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: (fault?: Error) => void,
+  ): void {
+    const refusal = enter(gate, entry, request, admission);
+    if (refusal !== undefined) replyError(reply, refusal);
+    else if (direct === undefined || !direct(request, reply)) done();
+  }
+
   return (request, reply, done) => {
     // Not on the direct path: its short reply is written at once, and contains nothing that people said.
     if (direct === undefined) reply.headers(PRIVATE);
-    const refusal = findRefusal(services, entry, request);
-    if (refusal !== undefined) replyError(reply, refusal);
-    else if (direct === undefined || !direct(request, reply)) done();
+    if (entry.isIntake === true && services.readiness().reasons.includes(DRAINING)) {
+      replyError(reply, DRAINING_REFUSAL);
+      return;
+    }
+    const admission = admit(gate, entry, request);
+    if (!(admission instanceof Promise)) proceed(admission, request, reply, done);
+    else admission.then((given) => proceed(given, request, reply, done), done);
   };
 }
 
-function findRefusal(services: Services, entry: Entry, request: FastifyRequest): Refusal | undefined {
-  const { gate } = services;
-  if (entry.isIntake === true && services.readiness().reasons.includes(DRAINING)) return DRAINING_REFUSAL;
+function admit(gate: Gate, entry: Entry, request: FastifyRequest): ReturnType<Gate['admit']> {
   // `raw` directly: Fastify's getters add two property reads.
   const { headers, socket } = request.raw;
   const { authorization, host, origin, 'sec-fetch-site': fetchSite } = headers;
   const token = authorization === undefined ? queryToken(entry, request) : readBearerToken(authorization);
   const address = gate.addressOf(request.raw);
   const certificateNames = token === undefined ? certificateNamesOf(socket) : undefined;
-  const peer = { address, token, certificateNames, host, origin, fetchSite };
-  const admission = gate.admit(peer, entry.roles);
+  return gate.admit({ address, token, certificateNames, host, origin, fetchSite }, entry.roles);
+}
+
+function enter(gate: Gate, entry: Entry, request: FastifyRequest, admission: Admission): Refusal | undefined {
   if (admission.kind === 'refused') return refusalOf(admission);
   const { principal } = admission;
   request.principal = principal;

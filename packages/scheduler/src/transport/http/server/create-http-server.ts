@@ -22,6 +22,7 @@ import { addNodeRoutes } from '../routes/node-routes.ts';
 import { addOperatorRoutes } from '../routes/operator-routes.ts';
 import { addReloadRoutes } from '../routes/reload-routes.ts';
 import { addStatsRoute } from '../routes/stats-route.ts';
+import { addTokenRoutes } from '../routes/token-routes.ts';
 import { addTranslateRoute } from '../routes/translate-route.ts';
 import { addWhoamiRoute } from '../routes/whoami-route.ts';
 import { addLiveRoutes } from '../watch/live-routes.ts';
@@ -125,6 +126,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     addHealthRoutes(routes, services);
     addCheckRoute(routes, services);
     addWhoamiRoute(routes);
+    addTokenRoutes(routes, services);
     if (services.metrics !== undefined) addMetricsRoute(routes, services.metrics);
   });
 

@@ -1,9 +1,10 @@
-/** Reads a job if this peer may see it: another tenant's job counts as absent (I10). If texts are not stored, a client reads a result once. */
+/** Reads a job if this peer may see it: another tenant's or session's job counts as absent (I10). If texts are not stored, a client reads a result once. */
 import type { FastifyReply } from 'fastify';
 import { isErased } from '../../../domain/erased-job.ts';
 import type { JobId } from '../../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../../domain/job.ts';
 import type { Principal } from '../../access/gate.ts';
+import { sessionRefusal } from '../../access/token-scope.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
 import type { HttpServices } from '../server/http-services.ts';
 
@@ -13,9 +14,9 @@ export async function readJob(
   jobId: JobId,
 ): Promise<JobRecord | undefined> {
   const job = await services.reader.get(jobId);
-  return job !== undefined && services.gate.tenantOf(principal, job.tenantId).kind === 'tenant'
-    ? job
-    : undefined;
+  if (job === undefined || services.gate.tenantOf(principal, job.tenantId).kind !== 'tenant')
+    return undefined;
+  return sessionRefusal(principal.scope, job.sessionId, '/id') === undefined ? job : undefined;
 }
 
 export const NO_SUCH_JOB: Refusal = { code: 'NOT_FOUND', detail: 'there is no such job', field: '/id' };

@@ -1,0 +1,66 @@
+/** Minting of short-lived tokens, and what such a token says. */
+import { type Static, Type } from 'typebox';
+import { count, id, language, list, oneOf, optional, text } from '../shared/bounded.ts';
+
+/** A day; the claims of a longer one are refused. */
+export const LONGEST_TOKEN_SECONDS = 86_400;
+export const DEFAULT_TOKEN_SECONDS = 3_600;
+
+/** Nodes and admins have configured tokens only. */
+const role = oneOf(['client', 'viewer', 'operator'], 'Role of the token; client if absent');
+
+const scope = {
+  tenant_id: optional(id('Tenant of a client; absent: the tenant of the minting token')),
+  session_id: optional(id('The only session that a client may use; absent: any of its tenant')),
+  languages: optional(
+    list(
+      language('Language, or `auto`'),
+      256,
+      'The only languages that a client may speak and hear; absent: all',
+    ),
+  ),
+};
+
+export const TokenMint = Type.Object(
+  {
+    user_id: id(
+      'Whose token it is: names the user in the audit log. Tokens of one user share their sessions',
+    ),
+    role: optional(role),
+    ...scope,
+    expires_in_seconds: optional(
+      count(`How long it is valid; ${DEFAULT_TOKEN_SECONDS} if absent`, {
+        minimum: 1,
+        maximum: LONGEST_TOKEN_SECONDS,
+      }),
+    ),
+  },
+  { title: 'TokenMint', description: 'Asks for a short-lived token for one user' },
+);
+export type TokenMint = Static<typeof TokenMint>;
+
+export const TokenMintReply = Type.Object(
+  {
+    token: text('The token: sent like any other, and never stored here', 4096),
+    expires_at_ms: count('When it ends (epoch ms)'),
+    role,
+    tenant_id: optional(id('Tenant')),
+  },
+  { title: 'TokenMintReply', description: 'A token that every instance accepts until it expires' },
+);
+export type TokenMintReply = Static<typeof TokenMintReply>;
+
+/** The payload of a minted token; times in seconds, as in every JWT. */
+export const TokenClaims = Type.Object(
+  {
+    sub: id('The user'),
+    role,
+    ...scope,
+    by: optional(text('Name of the minting token', 256)),
+    jti: id('Number of the token'),
+    iat: count('When it was minted'),
+    exp: count('When it ends'),
+  },
+  { title: 'TokenClaims', description: 'What a minted token says' },
+);
+export type TokenClaims = Static<typeof TokenClaims>;

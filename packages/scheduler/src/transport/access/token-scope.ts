@@ -1,0 +1,44 @@
+/** What a minted token allows a client: one session, some languages. Pure. */
+import type { SessionId } from '../../domain/ids.ts';
+import { foldLanguage, type Language } from '../../domain/language.ts';
+
+export interface TokenScope {
+  readonly sessionId?: SessionId;
+  /** Folded; `auto` among them allows a source that is not named. */
+  readonly languages?: ReadonlySet<Language>;
+}
+
+const FIELDS = ['src_lang', 'tgt_lang', 'lang_a', 'lang_b'] as const;
+
+type Named = { readonly [Field in (typeof FIELDS)[number]]?: string | undefined } & {
+  readonly auto_langs?: readonly string[] | undefined;
+};
+
+export interface ScopeRefusal {
+  /** As a JSON pointer. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** Undefined: the scope allows it. */
+export function languageRefusal(scope: TokenScope | undefined, named: Named): ScopeRefusal | undefined {
+  const languages = scope?.languages;
+  if (languages === undefined) return undefined;
+  const isAllowed = (tag: string | undefined): boolean =>
+    tag === undefined || languages.has(foldLanguage(tag));
+  const field =
+    FIELDS.find((name) => !isAllowed(named[name])) ??
+    ((named.auto_langs ?? []).every(isAllowed) ? undefined : 'auto_langs');
+  if (field === undefined) return undefined;
+  const message = `this token allows only the languages ${[...languages].join(', ')}`;
+  return { field: `/${field}`, message };
+}
+
+export function sessionRefusal(
+  scope: TokenScope | undefined,
+  sessionId: SessionId | undefined,
+  field: string,
+): ScopeRefusal | undefined {
+  if (scope?.sessionId === undefined || scope.sessionId === sessionId) return undefined;
+  return { field, message: `this token allows only the session ${scope.sessionId}` };
+}

@@ -1,0 +1,78 @@
+/** Mints a short-lived token for a user: clients for their tenant, admins for every tenant and for viewers and operators. */
+import { randomUUID } from 'node:crypto';
+import { DEFAULT_TOKEN_SECONDS, type TokenMint, type TokenMintReply } from '@lingua/protocol';
+import type { Principal } from '../../access/gate.ts';
+import type { Refusal } from '../../wire/error-reply.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
+import type { Routes } from '../server/declare-route.ts';
+import { replyError } from '../server/handle-error.ts';
+import type { HttpServices } from '../server/http-services.ts';
+
+export function addTokenRoutes(routes: Routes, { gate, clock }: Pick<HttpServices, 'gate' | 'clock'>): void {
+  routes.add<{ Body: TokenMint }>(
+    'POST',
+    '/v1/tokens',
+    { isAudited: true },
+    async ({ body, principal }, reply) => {
+      reply.header('cache-control', 'no-store');
+      const refusal = refusalOf(principal, body);
+      if (refusal !== undefined) return replyError(reply, refusal);
+      const { role = 'client', user_id: sub, session_id, languages, expires_in_seconds } = body;
+      const tenant_id = body.tenant_id ?? principal.tenantId;
+      const iat = Math.floor(clock.now() / 1_000);
+      const exp = iat + (expires_in_seconds ?? DEFAULT_TOKEN_SECONDS);
+      const by = principal.tokenName;
+      const claims = omitUndefined({
+        sub,
+        role,
+        tenant_id,
+        session_id,
+        languages,
+        by,
+        jti: randomUUID(),
+        iat,
+        exp,
+      });
+      const token = await gate.mint(claims);
+      if (token === undefined) return replyError(reply, NO_KEYS);
+      return omitUndefined({ token, expires_at_ms: exp * 1_000, role, tenant_id }) satisfies TokenMintReply;
+    },
+  );
+}
+
+/** Nobody can give away more than they have. */
+function refusalOf(
+  principal: Principal,
+  { role = 'client', tenant_id, session_id, languages }: TokenMint,
+): Refusal | undefined {
+  if (role !== 'client' && (tenant_id ?? session_id ?? languages) !== undefined)
+    return forbidden('/role', `only a client has a tenant_id, session_id or languages, not a ${role}`);
+  if (principal.role === 'admin')
+    return role === 'client' && tenant_id === undefined
+      ? {
+          code: 'INVALID_MESSAGE',
+          detail: 'tenant_id is missing: a client needs its tenant',
+          field: '/tenant_id',
+        }
+      : undefined;
+  if (principal.mayMint !== true)
+    return forbidden(
+      '',
+      'this token may not mint others: set may_mint = true in its row of [[server.tokens]]',
+    );
+  if (role !== 'client') return forbidden('/role', 'only an admin may mint tokens of this role');
+  if (tenant_id !== undefined && tenant_id !== principal.tenantId)
+    return forbidden('/tenant_id', 'tenant_id is not the tenant of this token');
+  return undefined;
+}
+
+const forbidden = (field: string, detail: string): Refusal => ({
+  code: 'FORBIDDEN',
+  detail,
+  ...(field !== '' && { field }),
+});
+
+const NO_KEYS: Refusal = {
+  code: 'UNSUPPORTED_FEATURE',
+  detail: 'this scheduler has no keys to sign tokens: set server.token_keys_file',
+};
