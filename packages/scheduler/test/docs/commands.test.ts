@@ -23,6 +23,7 @@ const NOT_EXECUTED: ReadonlyMap<string, string> = new Map([
   ['npm ci && npm start', 'the demo that this test starts'],
   ['npm ci && npm test', 'runs this test'],
   ['npm run sbom', 'supply-chain.test.ts runs its script'],
+  ['npx vitest run packages/console', 'these tests run beside this one'],
   ['npm start', 'the demo that this test starts'],
   ['npm start -- --port 5011', 'the demo that this test starts, on another port'],
   ['npm test', 'runs this test'],

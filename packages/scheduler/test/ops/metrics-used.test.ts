@@ -116,6 +116,7 @@ const WITHOUT_PANEL: ReadonlySet<string> = new Set([
   'scheduler_http_waits_refused_total',
   'scheduler_invalid_messages_total',
   'scheduler_job_listeners',
+  'scheduler_live_events_skipped_total',
   'scheduler_jobs_retained',
   'scheduler_model_na_last_reaction_seconds',
   'scheduler_model_na_marked_total',

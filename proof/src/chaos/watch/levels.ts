@@ -47,6 +47,17 @@ const OF_EVERYBODY: readonly Rule[] = [
   { gauge: 'scheduler_sessions', limit: ({ session }) => session.max_sessions },
   { gauge: 'scheduler_session_result_bytes', limit: ({ session }) => session.max_result_bytes_total },
   { gauge: 'scheduler_connections', limit: ({ server }) => server.limits.max_connections, isLate: true },
+  {
+    gauge: 'scheduler_http_connections{state="idle"}',
+    limit: ({ server }) => server.limits.max_idle_connections,
+    isLate: true,
+  },
+  // By default the limit depends on the heap of the instance, which reports it as a level of its own.
+  {
+    gauge: 'scheduler_declared_bytes{of="fleet"}',
+    limit: ({ scheduler }) => scheduler.declarations.max_bytes ?? Number.MAX_SAFE_INTEGER,
+    isLate: true,
+  },
   { gauge: 'scheduler_job_listeners', limit: () => 20_000, ...none },
   { gauge: 'scheduler_http_waits', limit: () => 10_000 },
   { gauge: 'scheduler_tenants_known', limit: () => 40_000 },

@@ -126,8 +126,8 @@ export const SINGLE_INSTANCE_MUTANTS: readonly Mutant[] = [
     name: 'shows a job to every tenant that knows its id',
     breaks: ['I10 isolation'],
     file: 'transport/http/views/read-job.ts',
-    find: "services.gate.tenantOf(principal, job.tenantId).kind === 'tenant'",
-    replace: 'services.gate !== undefined',
+    find: "services.gate.tenantOf(principal, job.tenantId).kind !== 'tenant'",
+    replace: 'services.gate === undefined',
     world: CALM,
   },
   {

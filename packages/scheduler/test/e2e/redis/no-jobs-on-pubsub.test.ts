@@ -27,7 +27,8 @@ const DURABLE = [
   'topic',
   'attempt',
   'acknowledged',
-  'finished',
+  // The figures of an instance have a field of this name.
+  ':"finished"',
 ];
 
 /** Messages that subscribers receive: of every plain channel, and of every sharded one that has a subscriber. */

@@ -79,7 +79,7 @@ it('health answers while every other request is refused as too busy', async () =
   const { body } = await post('/v1/dispatch/f2f', DISPATCH);
   for (const socket of await openMany(2, port)) socket.write(LONG_POLL(body.job_id));
   await eventually(() => server.connections().busy === 2);
-  expect(await get('/v1/job/x')).toMatchObject({ status: 503, body: { error: 'RATE_LIMITED' } });
+  expect(await get('/v1/job/x')).toMatchObject({ status: 429, body: { error: 'RATE_LIMITED' } });
   for (const path of ['/health', '/health/live', '/health/ready']) expect((await get(path)).status).toBe(200);
   expect(counts.get('scheduler_connections_refused_total busy')).toBe(1);
 });

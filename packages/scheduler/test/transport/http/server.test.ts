@@ -25,7 +25,7 @@ describe('HTTP server', () => {
     const wrong = await get('/v1/dispatch/f2f');
     expect(wrong).toMatchObject({ status: 405, body: { error: 'NOT_FOUND' } });
     expect(wrong.headers.get('allow')).toBe('POST');
-    expect((await call('DELETE', '/v1/job/job-1')).headers.get('allow')).toBe('GET');
+    expect((await call('DELETE', '/v1/job/job-1/cancel')).headers.get('allow')).toBe('POST');
     expect((await call('HEAD', '/v1/node/node-1/jobs')).status).toBe(405);
   });
 

@@ -164,7 +164,6 @@ const endsOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket):
 
 const TOO_BUSY: Refusal = {
   code: 'RATE_LIMITED',
-  status: 503,
   detail: 'too many requests are in progress on this instance',
 };
 

@@ -1,7 +1,7 @@
-/** The order in which an instance drops what it has counted, on the simulated store. */
+/** The order in which an instance drops what it has counted. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createFifo } from '../../../scheduler/dist/adapters/shared-jobs/fifo.js';
+import { createFifo } from '../../src/domain/fifo.ts';
 
 it('returns the first remaining entry, as an ordered map does', () => {
   const step = fc.tuple(fc.constantFrom('add', 'delete', 'drop first'), fc.integer({ min: 0, max: 30 }));
