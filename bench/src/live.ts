@@ -12,9 +12,9 @@ export interface LiveOptions {
   readonly roundMs: number;
   readonly idleNodes: number;
   readonly viewers: number;
+  /** Jobs per second. */
+  readonly rate: number;
 }
-
-const DISPATCH_RATE = 1_000;
 
 /** Reads the feed and drops it, until the returned function is called. */
 function startViewer(port: number): Promise<() => void> {
@@ -28,7 +28,7 @@ function startViewer(port: number): Promise<() => void> {
   });
 }
 
-export async function live({ rounds, roundMs, idleNodes, viewers }: LiveOptions): Promise<Figure[]> {
+export async function live({ rounds, roundMs, idleNodes, viewers, rate }: LiveOptions): Promise<Figure[]> {
   const server = await startBesideServer(idleNodes);
   const stopNodes = await startNodes(server.port);
   const ratios: number[] = [];
@@ -41,7 +41,7 @@ export async function live({ rounds, roundMs, idleNodes, viewers }: LiveOptions)
     while (leave.length < watching) leave.push(await startViewer(server.port));
     const begunAt = performance.now();
     const begun = await server.cpuMicros();
-    const paced = await paceDispatch(server.port, DISPATCH_RATE, roundMs);
+    const paced = await paceDispatch(server.port, rate, roundMs);
     const micros = (await server.cpuMicros()) - begun;
     const percent = micros / 10 / (performance.now() - begunAt);
     for (const each of leave) each();
@@ -61,7 +61,7 @@ export async function live({ rounds, roundMs, idleNodes, viewers }: LiveOptions)
   }
   await stopNodes();
   await server.stop();
-  const load = `1,000 jobs/s, ${idleNodes.toLocaleString('en-US')} nodes`;
+  const load = `${rate.toLocaleString('en-US')} jobs/s, ${idleNodes.toLocaleString('en-US')} nodes`;
   const rows: Omit<Figure, 'scenario'>[] = [
     {
       name: `CPU for one viewer of the live feed, ${load}`,

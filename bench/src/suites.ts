@@ -78,8 +78,8 @@ export const SUITES: Readonly<Record<SuiteName, RunSuite>> = {
   live: (rounds, isQuick) =>
     live(
       isQuick
-        ? { rounds, roundMs: 1_500, idleNodes: 200, viewers: 5 }
-        : { rounds, roundMs: 5_000, idleNodes: 1_000, viewers: 50 },
+        ? { rounds, roundMs: 1_500, idleNodes: 200, viewers: 5, rate: 200 }
+        : { rounds, roundMs: 5_000, idleNodes: 1_000, viewers: 50, rate: 1_000 },
     ),
   hub: (rounds, isQuick) => hub({ rounds, roundMs: isQuick ? 500 : 5_000 }),
   fairness: (rounds, isQuick) => fairness({ rounds, forMs: isQuick ? 400 : 8_000 }),

@@ -42,7 +42,7 @@ strict_pool_eligibility = true
 fallback_scan_all_pools = false
 ${TENANTS.map(poolOf).join('')}`;
 
-const tokensOf = ({ name, clientToken, nodeToken }: Tenant): string => `
+const tokensOf = ({ name, clientToken, nodeToken }: Tenant, at: number): string => `
 [[server.tokens]]
 token = "${clientToken}"
 role = "client"
@@ -51,16 +51,19 @@ tenant_id = "${name}"
 token = "${nodeToken}"
 role = "node"
 name = "nodes of ${name}"
+pool_ids = [${poolIdAt(at)}]
 `;
+
+const poolIdAt = (at: number): number => at + 1;
 
 const poolOf = ({ name, language }: Tenant, at: number): string => `
 [[scheduler.pools.pools]]
-pool_id = ${at + 1}
+pool_id = ${poolIdAt(at)}
 name = "${name}"
 dedicated = true
 [scheduler.pools.pools.language_requirements]
 semantic_languages = ["${language}"]
 [[scheduler.pools.tenant_overrides]]
 tenant_id = "${name}"
-pool_id = ${at + 1}
+pool_id = ${poolIdAt(at)}
 `;
