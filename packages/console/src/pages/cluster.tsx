@@ -8,10 +8,6 @@ import { t, tOr } from '../texts/text.ts';
 import { DeadLetters } from './dead-letters.tsx';
 import { Settings } from './settings.tsx';
 
-type StoreWithServers = ClusterReply['store'] & {
-  readonly servers?: readonly { readonly address: string; readonly role: string; readonly ok: boolean }[];
-};
-
 const REFRESH_MS = 3_000;
 
 export function Cluster() {
@@ -80,7 +76,7 @@ function Instances({ instances }: { instances: readonly ClusterInstance[] }) {
   );
 }
 
-function Store({ store }: { store: StoreWithServers }) {
+function Store({ store }: { store: ClusterReply['store'] }) {
   return (
     <section class="card">
       <h2>{t('cluster.store')}</h2>
@@ -88,9 +84,9 @@ function Store({ store }: { store: StoreWithServers }) {
         rows={[
           [t('cluster.mode'), tOr(`store.${store.mode}`, store.mode)],
           [t('column.state'), store.ok ? t('cluster.store_ok') : (store.detail ?? t('cluster.store_down'))],
-          ...(store.servers ?? []).map(({ address, role, ok }): [string, string] => [
-            address,
-            `${tOr(`redis.${role}`, role)} · ${t(ok ? 'cluster.store_ok' : 'cluster.store_down')}`,
+          ...(store.masters ?? []).map(({ address, ok }): [string, string] => [
+            `${t('cluster.master')} ${address}`,
+            t(ok ? 'cluster.store_ok' : 'cluster.store_down'),
           ]),
         ]}
       />

@@ -61,8 +61,6 @@ export const enWords = {
   'store.single': 'one Redis',
   'store.sentinel': 'Redis with Sentinel',
   'store.cluster': 'Redis Cluster',
-  'redis.master': 'master',
-  'redis.replica': 'replica',
   'priority.high': 'high',
   'priority.normal': 'normal',
   'priority.low': 'low',

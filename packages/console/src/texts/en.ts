@@ -240,6 +240,7 @@ export const en = {
   'cluster.machine': 'Machine',
   'cluster.store': 'Store',
   'cluster.mode': 'Kind',
+  'cluster.master': 'Master',
   'cluster.store_ok': 'responds',
   'cluster.store_down': 'does not respond',
   'letters.title': 'Dead letters',

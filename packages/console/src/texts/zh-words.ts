@@ -63,8 +63,6 @@ export const zhWords: Readonly<Record<keyof typeof enWords, string>> = {
   'store.single': '单个 Redis',
   'store.sentinel': 'Redis 哨兵',
   'store.cluster': 'Redis 集群',
-  'redis.master': '主节点',
-  'redis.replica': '副本',
   'priority.high': '高',
   'priority.normal': '普通',
   'priority.low': '低',

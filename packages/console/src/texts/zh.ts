@@ -236,6 +236,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'cluster.machine': '机器',
   'cluster.store': '存储',
   'cluster.mode': '类型',
+  'cluster.master': '主节点',
   'cluster.store_ok': '正常',
   'cluster.store_down': '无响应',
   'letters.title': '死信',
