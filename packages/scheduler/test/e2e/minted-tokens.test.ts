@@ -33,6 +33,15 @@ async function minted(app: RunningApp, body: object, by?: string): Promise<strin
   return reply.token;
 }
 
+const INIT = {
+  type: 'session_init',
+  client_version: '1',
+  platform: 'web',
+  src_lang: 'en',
+  tgt_lang: 'zh',
+  supports: ['result_ack'],
+  resume_token: 'junk',
+};
 const UTTERANCE = { src_lang: 'en', tgt_lang: 'zh', audio: AUDIO };
 
 /** Signs any claims with a key of the server, as an attacker with another key or another tool would. */
@@ -168,6 +177,32 @@ describe('minted tokens', () => {
     session.on('error', (event) => errors.push(event));
     await eventually(() => session.state === 'failed');
     expect(errors).toMatchObject([{ code: 'FORBIDDEN', details: { path: '/tgt_lang' } }]);
+  });
+
+  it('a token of one session erases and opens no other one', async () => {
+    const app = await startApp(
+      {},
+      `${toml(KEYS)}\n[[server.tokens]]\ntoken = "node-token-0123456789"\nrole = "node"`,
+    );
+    await joinSdkNode({ url: app.nodeUrl, token: 'node-token-0123456789', onJob: () => OUTPUT });
+    const scoped = await minted(app, { user_id: 'ann', session_id: 'room-1' });
+    const others = await app.post<{ job_id: string }>(
+      '/v1/translate',
+      { ...UTTERANCE, session_id: 'room-2' },
+      TOKENS.plain,
+    );
+    expect((await app.remove('/v1/sessions/room-2', scoped)).status).toBe(404);
+    const { body } = await app.get(`/v1/job/${others.body.job_id}`, TOKENS.plain);
+    expect(body).toMatchObject({ result: { text_asr: OUTPUT.text_asr } });
+    const socket = new WebSocket(`${app.url.replace('http', 'ws')}/ws/session?token=${scoped}`);
+    onTestFinished(() => socket.terminate());
+    const frames: unknown[] = [];
+    socket.on('message', (frame) => frames.push(JSON.parse(String(frame))));
+    socket.on('open', () => socket.send(JSON.stringify({ ...INIT, resume_session_id: 'room-1' })));
+    await eventually(() => socket.readyState === WebSocket.CLOSED);
+    expect(frames.at(-1)).toMatchObject({ type: 'error', code: 'FORBIDDEN' });
+    const open = await app.get<{ sessions: unknown[] }>('/api/v1/sessions', TOKENS.admin);
+    expect(open.body.sessions).toEqual([]);
   });
 
   it('a client with fresh tokens continues its session when a token expires', async () => {

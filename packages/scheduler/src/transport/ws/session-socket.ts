@@ -18,7 +18,7 @@ import { readMessage, readOpening, type SessionMessage } from './read-session-me
 import { toSessionMessage } from './write-session-messages.ts';
 
 export interface SessionSocketDeps {
-  readonly sessions: Pick<SessionService, 'open' | 'receive' | 'left'>;
+  readonly sessions: Pick<SessionService, 'open' | 'receive' | 'left' | 'close'>;
   readonly gate: Pick<Gate, 'tenantOf'>;
   readonly ids: Pick<IdSource, 'traceId'>;
   readonly clock: Clock;
@@ -105,6 +105,13 @@ export function openSessionSocket(
     }
     if (opened.kind === 'unavailable') {
       return refuse('SCHEDULER_DEPENDENCY_DOWN', 'sessions of other instances cannot be looked up now');
+    }
+    // The session of the token was not resumed: a new one is beyond its scope.
+    const beyond = sessionRefusal(principal.scope, opened.sessionId, '/resume_session_id');
+    if (beyond !== undefined) {
+      refuse('FORBIDDEN', beyond.message, beyond.field);
+      sessions.close(opened.sessionId);
+      return;
     }
     sessionId = opened.sessionId;
     if (hasLeft) sessions.left(sessionId, link);

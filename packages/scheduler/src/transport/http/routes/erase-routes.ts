@@ -3,6 +3,7 @@ import type { EraseReply, JobPath, SessionPath } from '@lingua/protocol';
 import type { Erased } from '../../../cluster/operators/erasure.ts';
 import type { TenantId } from '../../../domain/ids.ts';
 import type { Principal } from '../../access/gate.ts';
+import { sessionRefusal } from '../../access/token-scope.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
@@ -29,6 +30,8 @@ export function addEraseRoutes(
     '/v1/sessions/:id',
     { isAudited: true },
     async ({ params, principal }, reply) => {
+      if (sessionRefusal(principal.scope, params.id, '/id') !== undefined)
+        return replyError(reply, NO_SUCH_SESSION);
       const erased = await erasure.session(params.id, tenantFor(services, principal));
       const isKnown = erased.jobs + erased.sessions > 0 || !erased.isDone;
       return isKnown ? viewErased(erased) : replyError(reply, NO_SUCH_SESSION);
