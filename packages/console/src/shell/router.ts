@@ -15,14 +15,25 @@ export function readRoute(hash: string): Route {
   const [page = '', ...rest] = path.split('/');
   return {
     page: page === '' ? 'overview' : page,
-    id: decodeURIComponent(rest.join('/')),
+    id: decode(rest.join('/')),
     query: new URLSearchParams(query),
   };
+}
+
+/** An address that was cut or mistyped shows that there is no such page or id. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 export const route = signal<Route>(readRoute(location.hash));
 
 addEventListener('hashchange', () => {
+  // The skip link leads to an element of the page, not to another page.
+  if (location.hash === '#main') return;
   route.value = readRoute(location.hash);
   scrollTo(0, 0);
 });

@@ -55,7 +55,8 @@ async function speak(page: Page, button: string): Promise<void> {
   const box = await page.getByRole('button', { name: button }).boundingBox();
   if (box === null) throw new Error(`there is no button ${button}`);
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-  const sent = page.waitForEvent('websocket').then((socket) => socket.waitForEvent('framesent'));
+  const isAudio = ({ payload }: { payload: string | Buffer }) => String(payload).includes('"audio_chunk"');
+  const sent = page.waitForEvent('websocket').then((socket) => socket.waitForEvent('framesent', isAudio));
   await page.mouse.down();
   await sent;
   await page.mouse.up();
