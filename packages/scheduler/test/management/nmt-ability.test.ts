@@ -39,7 +39,7 @@ function modelTranslates(model: ReportedTranslation, source: string, target: str
 const nmtOf = (translations: readonly ReportedTranslation[], listed?: readonly Direction[]) =>
   understandLanguages(
     { models: [], languages: { translations, ...(listed !== undefined && { pairs: listed }) } },
-    true,
+    { isInstalled: true, isReady: true },
     true,
   ).nmt;
 

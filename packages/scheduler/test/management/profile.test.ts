@@ -169,10 +169,14 @@ describe('declared languages', () => {
     expect(translates(nmt, 'en', 'ja')).toBe(false);
   });
 
-  it('give no undeclared NMT while its type is not ready', () => {
-    const types = [{ type: 'nmt', isReady: false }];
-    const { nmt } = profileOf({ types, languages: { semantic: ['zh', 'en'] } });
-    expect(translates(nmt, 'zh', 'en')).toBe(false);
+  it('give no undeclared NMT to a node without its type', () => {
+    const languages = { semantic: ['zh', 'en'] };
+    const types = (isReady: boolean) => [{ type: 'nmt', isReady }];
+    const without = profileOf({ types: [{ type: 'asr', isReady: true }], languages });
+    expect(translates(without.nmt, 'zh', 'en')).toBe(false);
+    // A type that is only not ready yet keeps its languages: the refusal then says that the model is not ready.
+    const cold = profileOf({ types: types(false), languages });
+    expect([translates(cold.nmt, 'zh', 'en'), cold.readyTypes.includes('nmt')]).toEqual([true, false]);
   });
 
   it('mean none when the list is empty', () => {

@@ -19,10 +19,13 @@ export type Understand = (report: CapabilityReport, traits: NodeTraits) => NodeP
 /** Lists are sorted and without repeats, so that equal profiles have equal text and can be shared. */
 export function understand(report: CapabilityReport, traits: NodeTraits, rules: ProfileRules): NodeProfile {
   const types = understandTypes(report, rules.coreServices);
-  const isNmtReady = types.readyTypes === ANY || types.readyTypes.includes('nmt');
+  const nmt = {
+    isInstalled: types.installedTypes === ANY || types.installedTypes.includes('nmt'),
+    isReady: types.readyTypes === ANY || types.readyTypes.includes('nmt'),
+  };
   return {
     ...types,
-    ...understandLanguages(report, isNmtReady, rules.assumeAnyLanguage),
+    ...understandLanguages(report, nmt, rules.assumeAnyLanguage),
     features: offeredFeatures(report, traits, types),
     hasGpu: traits.gpuCount > 0,
     ...(traits.privateTo !== undefined && { privateTo: traits.privateTo }),

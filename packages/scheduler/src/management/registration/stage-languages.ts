@@ -28,21 +28,21 @@ const ENGLISH = ['en'] as const;
 
 export function understandLanguages(
   report: CapabilityReport,
-  isNmtReady: boolean,
+  nmt: { readonly isInstalled: boolean; readonly isReady: boolean },
   assumeAnyLanguage: boolean,
 ): StageLanguages {
   const unknown: LanguageSet = assumeAnyLanguage ? ANY : NONE;
   const models = report.models.filter(({ isEnabled }) => isEnabled);
   return report.languages === undefined
-    ? undeclared(models, isNmtReady, unknown)
-    : declared(report.languages, models, isNmtReady, unknown);
+    ? undeclared(models, nmt.isReady, unknown)
+    : declared(report.languages, models, nmt.isInstalled, unknown);
 }
 
 /** An empty list is a statement: legacy nodes send it while nothing runs. */
 function declared(
   languages: ReportedLanguages,
   models: readonly ReportedModel[],
-  isNmtReady: boolean,
+  hasNmt: boolean,
   unknown: LanguageSet,
 ): StageLanguages {
   const semantic = languages.semantic === undefined ? unknown : foldLanguages(languages.semantic);
@@ -52,7 +52,8 @@ function declared(
     asr: languages.asr === undefined ? ANY : foldLanguages(languages.asr),
     semantic,
     tts: languages.tts === undefined ? modelLanguages(models, 'tts', unknown) : foldLanguages(languages.tts),
-    nmt: saysNmt ? declaredNmt(languages) : amongThemselves(semantic, isNmtReady),
+    // Whether it is ready is judged apart: a node that is only not ready yet is capable.
+    nmt: saysNmt ? declaredNmt(languages) : amongThemselves(semantic, hasNmt),
   };
 }
 
@@ -77,8 +78,8 @@ function undeclared(
   };
 }
 
-const amongThemselves = (languages: LanguageSet, isNmtReady: boolean): NmtAbility =>
-  uniteAbilities(isNmtReady ? [{ sources: languages, targets: languages, blocked: [] }] : [], []);
+const amongThemselves = (languages: LanguageSet, hasNmt: boolean): NmtAbility =>
+  uniteAbilities(hasNmt ? [{ sources: languages, targets: languages, blocked: [] }] : [], []);
 
 function declaredNmt({ translations = [], pairs = [] }: ReportedLanguages): NmtAbility {
   const products: Product[] = [];

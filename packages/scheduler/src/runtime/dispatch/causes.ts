@@ -10,8 +10,7 @@ export interface Cause {
   readonly hint?: string;
 }
 
-const STATE_HINT =
-  'Try again after retry_after_ms, or set wait_ms; GET /api/v1/nodes shows the state of each node.';
+const STATE_HINT = 'Try again shortly; GET /api/v1/nodes shows the state of each node.';
 
 export const CAUSES: Readonly<Record<Rejection, Cause>> = {
   asr_lang_unsupported: { is: (need) => `without speech recognition (asr) of ${sources(need)}` },
@@ -55,7 +54,7 @@ export const CAUSES: Readonly<Record<Rejection, Cause>> = {
   ejected: { is: () => 'ejected for failing too often', hint: STATE_HINT },
   model_not_available: {
     is: () => 'without a required model: it is not ready, or was reported as missing',
-    hint: 'Try again after retry_after_ms, or load the model on the node.',
+    hint: 'Try again shortly, or load the model on the node.',
   },
   excluded: { is: () => 'excluded from this job, because it had the job or a later utterance' },
   resource_threshold_exceeded: {
