@@ -35,7 +35,8 @@ export function expectedWaitMs({ slots, used, waiting, holdMs }: SlotUse): numbe
   if (slots <= 0) return undefined;
   const demand = used + waiting;
   if (demand >= slots) return ((demand - slots + 1) * holdMs) / slots;
-  return (waitProbability(slots, demand) * holdMs) / (slots - demand);
+  // At most as long as with all slots used and no job in front: so one more slot never makes the wait longer.
+  return Math.min((waitProbability(slots, demand) * holdMs) / (slots - demand), holdMs / slots);
 }
 
 /** The fewest slots with which a job waits at most `targetMs`, on average. */

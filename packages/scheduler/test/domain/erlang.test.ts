@@ -48,6 +48,12 @@ describe('the expected wait', () => {
         expect(later).toBeLessThanOrEqual(now + 1e-9);
       }),
     );
+    // Where the rule changes from one formula to the other.
+    for (let slots = 1; slots <= 500; slots += 1) {
+      const given = { slots, used: slots, waiting: 0, holdMs: 1_000 };
+      const more = expectedWaitMs({ ...given, slots: slots + 1 }) ?? Number.NaN;
+      expect(more).toBeLessThanOrEqual(expectedWaitMs(given) ?? Number.NaN);
+    }
   });
 
   it('is that of the queue in front while no slot is free', () => {
