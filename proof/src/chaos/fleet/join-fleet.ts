@@ -12,6 +12,7 @@ import type { FleetNode } from './fleet-node.ts';
 import { joinHttpFleetNode } from './http-fleet-node.ts';
 import { joinLegacyFleetNode } from './legacy-fleet-node.ts';
 import { createTemper } from './node-process.ts';
+import { joinPythonFleetNode, whyNoPython } from './python-fleet-node.ts';
 import { joinSdkFleetNode } from './sdk-fleet-node.ts';
 
 /**
@@ -25,6 +26,7 @@ export function joinFleet(options: {
   readonly brake: Brake;
 }): Promise<FleetNode[]> {
   const { seed, recorder, backends, brake } = options;
+  const hasPython = whyNoPython() === undefined;
   const member = (number: number, kind: string, slots: number) => ({
     name: `node-${kind}-${number}`,
     slots,
@@ -34,12 +36,15 @@ export function joinFleet(options: {
     temper: createTemper(createSeededChance(seedOf(seed, kind.length * 100 + number))),
   });
   return Promise.all([
-    ...[1, 2, 3, 4].map((number) =>
-      joinSdkFleetNode({
-        ...member(number, 'sdk', 2),
+    ...[1, 2, 3, 4].map((number) => {
+      // One of each tenant.
+      const isPython = hasPython && number > 2;
+      const join = isPython ? joinPythonFleetNode : joinSdkFleetNode;
+      return join({
+        ...member(number, isPython ? 'python' : 'sdk', 2),
         backends: liveNear(number - 1, backends),
-      }),
-    ),
+      });
+    }),
     ...[1, 2].map((number) =>
       joinLegacyFleetNode({ ...member(number, 'legacy', LEGACY_SLOTS), backends: takeTurns(backends) }),
     ),
