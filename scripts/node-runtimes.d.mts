@@ -1,0 +1,1 @@
+export declare function nodeRuntime(major: number): string;
