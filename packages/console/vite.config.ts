@@ -9,6 +9,9 @@ export default defineConfig({
   root: at('.'),
   resolve: { conditions: ['source'] },
   build: {
+    // The scheduler's package contains the console.
+    outDir: at('../scheduler/dist/console'),
+    emptyOutDir: true,
     target: 'es2022',
     // The content policy allows no data: fonts or scripts, and a file is cached on its own.
     assetsInlineLimit: 0,

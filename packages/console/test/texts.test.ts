@@ -3,6 +3,7 @@ import { ERROR_CODES } from '@lingua/protocol';
 import { expect, it } from 'vitest';
 import { filesUnder } from '../../scheduler/test/architecture/source-files.ts';
 import { en } from '../src/texts/en.ts';
+import { fill } from '../src/texts/tables.ts';
 import { zh } from '../src/texts/zh.ts';
 
 const english: Readonly<Record<string, string>> = en;
@@ -16,6 +17,18 @@ it('every English text has a Chinese one with the same values', () => {
     (key) => chinese[key] === undefined || valuesIn(chinese[key]).join() !== valuesIn(english[key]).join(),
   );
   expect(odd).toEqual([]);
+});
+
+it('a word follows the number before it', () => {
+  const text = '{used} of {slots} {slots|slot|slots} used';
+  expect(fill(text, { used: 2, slots: 1 })).toBe('2 of 1 slot used');
+  expect(fill(text, { used: 1, slots: '1,000' })).toBe('1 of 1,000 slots used');
+  expect(fill(text, { used: 1, slots: 0 })).toBe('1 of 0 slots used');
+});
+
+it('no English text has a plural after a number that may be 1', () => {
+  const counted = /\{\w+\} (?:bad )?(?:nodes|slots|jobs|requests|translations|sessions|attempts)\b/;
+  expect(Object.entries(english).filter(([, text]) => counted.test(text))).toEqual([]);
 });
 
 it('every error code has a Chinese hint', () => {

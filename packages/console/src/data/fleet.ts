@@ -12,6 +12,7 @@ export const NODE_COLUMNS = [
   'version',
   'pools',
   'platform',
+  'order_reason',
 ] as const;
 
 export interface FleetNode {
@@ -27,6 +28,8 @@ export interface FleetNode {
   version: string;
   pools: readonly string[];
   platform: string;
+  /** Why an operator cordoned or drained it. */
+  orderReason: string;
 }
 
 export type NodeRow = readonly unknown[];
@@ -74,6 +77,7 @@ function toNode(columns: readonly string[], row: NodeRow): FleetNode {
     version: text('version'),
     pools: (at('pools') as readonly string[] | undefined) ?? [],
     platform: text('platform'),
+    orderReason: text('order_reason'),
   };
 }
 

@@ -1,14 +1,16 @@
 /** The instances, their store, their dead letters, and the configuration in effect. */
-import type { ClusterInstance, ClusterReply } from '@lingua/protocol';
+import type { ClusterInstance, ClusterReply, TakeoversReply } from '@lingua/protocol';
 import { mayAct } from '../data/credentials.ts';
 import { useResource } from '../data/use-resource.ts';
 import { count, duration } from '../show/format.ts';
-import { Facts, Loaded, Numeric, State, Table } from '../show/parts.tsx';
+import { Ago, Answered, Empty, Facts, Loaded, Numeric, State, Table } from '../show/parts.tsx';
 import { t, tOr } from '../texts/text.ts';
 import { DeadLetters } from './dead-letters.tsx';
 import { Settings } from './settings.tsx';
 
 const REFRESH_MS = 3_000;
+/** Takeovers are rare, and each reading asks all instances. */
+const SLOW_REFRESH_MS = 10_000;
 
 export function Cluster() {
   const resource = useResource<ClusterReply>('api/v1/cluster', REFRESH_MS);
@@ -28,6 +30,7 @@ export function Cluster() {
           </>
         )}
       </Loaded>
+      <Takeovers />
       <DeadLetters />
       {mayAct.value && <Settings />}
     </>
@@ -72,6 +75,49 @@ function Instances({ instances }: { instances: readonly ClusterInstance[] }) {
           </tr>
         ))}
       </Table>
+    </section>
+  );
+}
+
+/** When an instance dies, others drive its jobs: here a person sees that, and how many. */
+function Takeovers() {
+  const resource = useResource<TakeoversReply>('api/v1/takeovers', SLOW_REFRESH_MS);
+  return (
+    <section>
+      <h2>{t('cluster.takeovers')}</h2>
+      <Loaded of={resource}>
+        {({ takeovers, unreachable }) => (
+          <>
+            <Answered unreachable={unreachable} />
+            {takeovers.length === 0 ? (
+              <Empty>{t('cluster.no_takeovers')}</Empty>
+            ) : (
+              <Table
+                label={t('cluster.takeovers')}
+                head={[
+                  t('cluster.taken_from'),
+                  t('cluster.cause'),
+                  t('cluster.taken_by'),
+                  `#${t('nav.jobs')}`,
+                  t('column.ended'),
+                ]}
+              >
+                {takeovers.map((line) => (
+                  <tr key={`${line.instance_id}${line.at_ms}`}>
+                    <th scope="row">{line.instance_id}</th>
+                    <td>{tOr(`takeover.${line.cause}`, line.cause)}</td>
+                    <td>{line.taken_over_by}</td>
+                    <Numeric>{count(line.jobs)}</Numeric>
+                    <td>
+                      <Ago at={line.at_ms} full />
+                    </td>
+                  </tr>
+                ))}
+              </Table>
+            )}
+          </>
+        )}
+      </Loaded>
     </section>
   );
 }

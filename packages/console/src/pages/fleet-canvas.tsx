@@ -166,6 +166,7 @@ function Tip({ block: { node, x, y }, size, width }: { block: Block; size: numbe
         {tOr(`state.${healthOf(node)}`, node.status)} ·{' '}
         {t('fleet.slots', { used: node.used, slots: node.slots })}
       </span>
+      {node.orderReason !== '' && <span>{node.orderReason}</span>}
       <span class="quiet">
         {[node.region, node.zone, node.version, node.pools.join(', ')]
           .filter((part) => part !== '')

@@ -55,6 +55,7 @@ export function matches(node: FleetNode, words: string, health: string): boolean
     node.version,
     node.platform,
     node.instance,
+    node.orderReason,
     ...node.pools,
   ].join(' ');
   return words

@@ -125,6 +125,7 @@ function NodeTable({ nodes, page }: { nodes: readonly FleetNode[]; page: number 
             </th>
             <td>
               <State of={healthOf(node)} />
+              {node.orderReason !== '' && <span class="quiet"> {node.orderReason}</span>}
             </td>
             <Numeric>
               {node.used} / {node.slots}

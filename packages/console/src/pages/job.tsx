@@ -6,9 +6,11 @@ import { clockAheadMs, tick } from '../data/live-feed.ts';
 import { type RequestError, send } from '../data/request.ts';
 import { useResource } from '../data/use-resource.ts';
 import { linkTo, route } from '../shell/router.ts';
+import { directionOf, sidesOf } from '../show/direction.ts';
 import { clockTime, count, duration } from '../show/format.ts';
 import { OrderButton } from '../show/order-button.tsx';
 import { Ago, Facts, Failure, Loaded, NodeLink, SessionLink, State, Table } from '../show/parts.tsx';
+import { ReportButton } from '../show/report-button.tsx';
 import { type AxisRow, TimeAxis } from '../show/time-axis.tsx';
 import { t, tOr } from '../texts/text.ts';
 
@@ -41,6 +43,7 @@ function Detail({ detail, onOrder }: { detail: JobDetail; onOrder: () => void })
         <State of={job.outcome} />
         <span class="quiet">{duration(Math.max(0, total))}</span>
         <span class="buttons">
+          {isEnded(job) && <ReportButton jobId={job.job_id} onDone={onOrder} />}
           {!isEnded(job) && (
             <OrderButton
               label={t('order.cancel_job')}
@@ -104,6 +107,7 @@ const stagesInWords = ({ spans }: JobDetail): string =>
 
 function Result({ job }: { job: JobView }) {
   const { result } = job;
+  const sides = sidesOf(job);
   return (
     <section class="card">
       <h2>{t('job.result')}</h2>
@@ -115,11 +119,11 @@ function Result({ job }: { job: JobView }) {
         <>
           <dl class="spoken">
             <dt>
-              {t('job.recognised')} ({job.src_lang})
+              {t('job.recognised')} {sides && `(${sides.from})`}
             </dt>
             <dd>{result.text_asr ?? ''}</dd>
             <dt>
-              {t('job.translated')} ({job.tgt_lang})
+              {t('job.translated')} {sides && `(${sides.to})`}
             </dt>
             <dd>{result.text_translated ?? ''}</dd>
           </dl>
@@ -163,7 +167,7 @@ function About({ detail: { job, choice, reports } }: { detail: JobDetail }) {
       <h2>{t('job.about')}</h2>
       <Facts
         rows={[
-          [t('column.languages'), `${job.src_lang ?? '?'} → ${job.tgt_lang ?? '?'}`],
+          [t('column.languages'), directionOf(job)],
           [t('column.node'), <NodeLink key="node" id={job.node_id} />],
           [t('column.session'), <SessionLink key="session" id={job.session_id} />],
           [t('job.utterance'), count(job.utterance_index)],

@@ -2,6 +2,7 @@
 import type { JobSummary, SearchReply } from '@lingua/protocol';
 import { useResource } from '../data/use-resource.ts';
 import { route, setQuery } from '../shell/router.ts';
+import { directionOf } from '../show/direction.ts';
 import { duration } from '../show/format.ts';
 import {
   Ago,
@@ -93,9 +94,7 @@ export function JobTable({ jobs }: { jobs: readonly JobSummary[] }) {
           <td>
             <State of={job.outcome} />
           </td>
-          <td>
-            {job.src_lang} → {job.tgt_lang}
-          </td>
+          <td>{directionOf(job)}</td>
           <td>
             <NodeLink id={job.node_id} />
           </td>

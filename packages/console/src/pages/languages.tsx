@@ -80,11 +80,13 @@ function CellButton({ cell, isChosen }: { cell: LanguageCell | undefined; isChos
       <span class="unseen">
         {cell.src} → {cell.tgt}{' '}
       </span>
-      {count(cell.free)} / {count(cell.slots)}
+      {cell.src === 'auto' ? count(cell.in_flight) : `${count(cell.free)} / ${count(cell.slots)}`}
       <small>
-        {cell.waiting > 0
-          ? t('languages.cell_waiting', { count: cell.waiting })
-          : t('languages.cell_nodes', { count: cell.ready })}
+        {cell.src === 'auto'
+          ? t('figure.in_flight')
+          : cell.waiting > 0
+            ? t('languages.cell_waiting', { count: cell.waiting })
+            : t('languages.cell_nodes', { count: cell.ready })}
       </small>
     </button>
   );

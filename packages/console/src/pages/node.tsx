@@ -71,6 +71,9 @@ function Detail({
           />
         </span>
       </div>
+      {node.order_reason !== undefined && (
+        <p class="notice">{t('node.order_reason', { reason: node.order_reason })}</p>
+      )}
       {node.reason !== undefined && node.status !== 'ready' && <p class="notice">{node.reason}</p>}
       {failed > node.recent_attempts.length / 2 && (
         <p class="notice warning">{t('node.failing', { failed, of: node.recent_attempts.length })}</p>

@@ -48,7 +48,9 @@ function AttentionList() {
 
 function AttentionItem({ item }: { item: Attention }) {
   const { id, severity, text, params, page, target, runbook } = item;
-  const words = params === undefined ? text : tOr(`attention.${id}`, text, params);
+  const code = params?.code;
+  const values = code === undefined ? params : { ...params, code: tOr(`error.${code}`, String(code)) };
+  const words = values === undefined ? text : tOr(`attention.${id}`, text, values);
   return (
     <li class={severity}>
       <span class={`badge ${severity}`}>{tOr(`severity.${severity}`, severity)}</span>
@@ -202,6 +204,7 @@ function Graphs() {
           title={t('overview.work')}
           times={times}
           format={count}
+          isWhole
           lines={[
             {
               label: t('figure.in_flight'),
@@ -218,8 +221,18 @@ function Graphs() {
           times={times}
           format={duration}
           lines={[
-            { label: 'p50', colour: '--series-1', values: each((p) => p.stages.total?.p50_ms) },
-            { label: 'p99', colour: '--series-2', values: each((p) => p.stages.total?.p99_ms) },
+            {
+              label: 'p50',
+              colour: '--series-1',
+              values: each((p) => p.stages.total?.p50_ms),
+              isSparse: true,
+            },
+            {
+              label: 'p99',
+              colour: '--series-2',
+              values: each((p) => p.stages.total?.p99_ms),
+              isSparse: true,
+            },
           ]}
         />
         <Chart
@@ -232,6 +245,7 @@ function Graphs() {
               label: t('overview.wait_p99'),
               colour: '--series-2',
               values: each((p) => p.stages.wait?.p99_ms),
+              isSparse: true,
             },
           ]}
         />

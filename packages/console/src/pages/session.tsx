@@ -4,6 +4,7 @@ import { mayAct } from '../data/credentials.ts';
 import { clockAheadMs, tick } from '../data/live-feed.ts';
 import { useResource } from '../data/use-resource.ts';
 import { linkTo, route } from '../shell/router.ts';
+import { directionOf } from '../show/direction.ts';
 import { bytes, clockTime, count, duration } from '../show/format.ts';
 import { OrderButton } from '../show/order-button.tsx';
 import { Ago, Answered, Empty, Facts, JobLink, Loaded, State } from '../show/parts.tsx';
@@ -116,7 +117,7 @@ function Utterance({ job }: { job: SessionUtterance }) {
   return (
     <li>
       <p class="quiet">
-        {clockTime(job.created_at_ms)} · {job.src_lang} → {job.tgt_lang} ·{' '}
+        {clockTime(job.created_at_ms)} · {directionOf(job)} ·{' '}
         {duration(job.updated_at_ms - job.created_at_ms)} · <JobLink id={job.job_id} />{' '}
         <State of={job.outcome} />
       </p>

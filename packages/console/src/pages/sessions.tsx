@@ -2,6 +2,7 @@
 import type { FoundSession, SearchReply } from '@lingua/protocol';
 import { useResource } from '../data/use-resource.ts';
 import { route, setQuery } from '../shell/router.ts';
+import { directionOf } from '../show/direction.ts';
 import { count } from '../show/format.ts';
 import { Ago, Answered, Empty, Loaded, Numeric, SessionLink, State, Table } from '../show/parts.tsx';
 import { Search } from '../show/search.tsx';
@@ -76,11 +77,7 @@ function SessionTable({ sessions }: { sessions: readonly FoundSession[] }) {
             <State of={session.state} />
           </td>
           <td>{t(session.connected ? 'sessions.connected' : 'sessions.disconnected')}</td>
-          <td>
-            {session.lang_a === undefined
-              ? `${session.src_lang} → ${session.tgt_lang}`
-              : `${session.lang_a} ↔ ${session.lang_b ?? ''}`}
-          </td>
+          <td>{directionOf(session)}</td>
           <Numeric>{count(session.next_utterance_index)}</Numeric>
           <Numeric>{count(session.running_utterances)}</Numeric>
           <td>{session.tenant_id}</td>

@@ -2,7 +2,8 @@
 import { identity, logOut, mayTalk, mayWatch } from '../data/credentials.ts';
 import { attention, isConnected, receivedAt, tick } from '../data/live-feed.ts';
 import { duration } from '../show/format.ts';
-import { type TextKey, t } from '../texts/text.ts';
+import type { TextKey } from '../texts/tables.ts';
+import { t } from '../texts/text.ts';
 import { language, type Theme, theme } from './preferences.ts';
 import { IS_TALK, linkTo, route } from './router.ts';
 

@@ -18,13 +18,16 @@ export const language = remembered<Language>(
 
 /** Counts changes of the visible colours, for canvases, which do not follow style sheets. */
 export const paletteVersion = signal(0);
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-  paletteVersion.value += 1;
+const systemDark = matchMedia('(prefers-color-scheme: dark)');
+const isSystemDark = signal(systemDark.matches);
+systemDark.addEventListener('change', ({ matches }) => {
+  isSystemDark.value = matches;
 });
 
 effect(() => {
   localStorage.setItem('lingua.theme', theme.value);
-  document.documentElement.dataset.theme = theme.value;
+  const visible = theme.value === 'system' ? (isSystemDark.value ? 'dark' : 'light') : theme.value;
+  document.documentElement.dataset.theme = visible;
   paletteVersion.value = paletteVersion.peek() + 1;
 });
 

@@ -10,6 +10,8 @@ export interface Line {
   readonly colour: string;
   readonly values: readonly (number | null)[];
   readonly isFilled?: boolean;
+  /** Most spans have no value: the others are connected, and each has a dot. */
+  readonly isSparse?: boolean;
 }
 
 export interface ChartProps {
@@ -18,9 +20,12 @@ export interface ChartProps {
   readonly times: readonly number[];
   readonly lines: readonly Line[];
   readonly format: (value: number) => string;
+  /** Halves make no sense on its axis. */
+  readonly isWhole?: boolean;
 }
 
 const HEIGHT = 160;
+const WHOLE = Array.from({ length: 8 }, (_, power) => [1, 2, 5].map((first) => first * 10 ** power)).flat();
 
 const colourOf = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -29,7 +34,7 @@ function dataOf({ times, lines }: ChartProps): uPlot.AlignedData {
   return [times.map((at) => at / 1_000), ...lines.map(({ values }) => [...values])] as uPlot.AlignedData;
 }
 
-function optionsOf({ lines, format }: ChartProps, width: number): uPlot.Options {
+function optionsOf({ lines, format, isWhole }: ChartProps, width: number): uPlot.Options {
   const axis = {
     stroke: colourOf('--quiet'),
     grid: { stroke: colourOf('--line'), width: 1 },
@@ -44,15 +49,21 @@ function optionsOf({ lines, format }: ChartProps, width: number): uPlot.Options 
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, (high ?? 0) * 1.1)] } },
     axes: [
       { ...axis, space: 80, size: 28, values: (_plot, at) => at.map((second) => clockTime(second * 1_000)) },
-      { ...axis, size: 62, values: (_plot, all) => all.map(format) },
+      {
+        ...axis,
+        size: 62,
+        values: (_plot, all) => all.map(format),
+        ...(isWhole && { incrs: WHOLE }),
+      },
     ],
     series: [
       {},
-      ...lines.map(({ label, colour, isFilled }) => ({
+      ...lines.map(({ label, colour, isFilled, isSparse = false }) => ({
         label,
         stroke: colourOf(colour),
         width: 1.75,
-        points: { show: false },
+        spanGaps: isSparse,
+        points: { show: isSparse, size: 5, fill: colourOf(colour) },
         ...(isFilled && { fill: `${colourOf(colour)}22` }),
       })),
     ],

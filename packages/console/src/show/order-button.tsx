@@ -13,9 +13,20 @@ export interface Order {
   readonly method?: RequestOptions['method'];
   /** The server records a reason with this order. */
   readonly takesReason?: boolean;
+  /** What that field is called, and where it goes in the body; otherwise it is the reason of an operator. */
+  readonly note?: { readonly label: string; readonly toBody: (text: string) => object };
+  /** Otherwise: operators. */
+  readonly isAllowed?: boolean;
   readonly isDangerous?: boolean;
+  /** Beside something that matters more. */
+  readonly isPlain?: boolean;
   readonly onDone?: () => void;
 }
+
+const OPERATORS_REASON: NonNullable<Order['note']> = {
+  label: '',
+  toBody: (reason) => (reason === '' ? {} : { reason }),
+};
 
 export function OrderButton({
   label,
@@ -23,21 +34,24 @@ export function OrderButton({
   path,
   method = 'POST',
   takesReason,
+  note = OPERATORS_REASON,
+  isAllowed = mayAct.value,
   isDangerous,
+  isPlain,
   onDone,
 }: Order) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [reason, setReason] = useState('');
   const [error, setError] = useState<RequestError>();
   const [isSending, setSending] = useState(false);
-  if (!mayAct.value) return null;
+  if (!isAllowed) return null;
 
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setSending(true);
     setError(undefined);
     try {
-      const body = takesReason && reason !== '' ? { reason } : {};
+      const body = takesReason ? note.toBody(reason.trim()) : {};
       await request(path, method === 'DELETE' ? { method } : { method, body });
       dialog.current?.close();
       setReason('');
@@ -51,7 +65,11 @@ export function OrderButton({
 
   return (
     <>
-      <button type="button" class={isDangerous ? 'danger' : ''} onClick={() => dialog.current?.showModal()}>
+      <button
+        type="button"
+        class={isDangerous ? 'danger' : isPlain ? 'plain quiet' : ''}
+        onClick={() => dialog.current?.showModal()}
+      >
         {label}
       </button>
       <dialog ref={dialog} aria-label={label}>
@@ -60,7 +78,7 @@ export function OrderButton({
           <p>{explanation}</p>
           {takesReason && (
             <label>
-              {t('order.reason')}
+              {note.label === '' ? t('order.reason') : note.label}
               <input
                 value={reason}
                 maxLength={500}

@@ -55,14 +55,15 @@ export function TimeAxis({ rows, now, label }: { rows: readonly AxisRow[]; now: 
             {bars.map((bar) => {
               const length = (bar.to ?? now) - bar.from;
               const text = `${bar.label}: ${duration(length)}`;
+              const width = Math.max(0.4, share(start + length));
               return (
                 <span
                   key={`${bar.kind}${bar.from}`}
-                  class={`bar bar-${bar.kind} ${bar.to === undefined ? 'open' : ''}`}
-                  style={{ left: `${share(bar.from)}%`, width: `${Math.max(0.4, share(start + length))}%` }}
+                  class={`bar bar-${bar.kind} ${bar.to === undefined ? 'open' : ''} ${width > 14 ? '' : 'narrow'}`}
+                  style={{ left: `${Math.min(share(bar.from), 100 - width)}%`, width: `${width}%` }}
                   title={text}
                 >
-                  {share(start + length) > 14 ? text : <span class="unseen">{text}</span>}
+                  {width > 14 ? text : <span class="unseen">{text}</span>}
                 </span>
               );
             })}

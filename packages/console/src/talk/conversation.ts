@@ -181,7 +181,8 @@ export function createConversation(directions: Readonly<Record<Side, Direction>>
     /** A typed sentence is a job without sound. */
     async type(text: string): Promise<void> {
       const { source, target } = directions.a;
-      const turn = { ...newTurn(nextKey, 'a', source, target), heard: text, endedAt: performance.now() };
+      const started = { heard: text, endedAt: performance.now(), isTyped: true };
+      const turn = { ...newTurn(nextKey, 'a', source, target), ...started };
       nextKey += 1;
       turns.value = [...turns.peek().slice(1 - MOST_TURNS), turn];
       const set = (fields: Partial<Turn>): void =>

@@ -6,6 +6,7 @@ import { useResource } from '../data/use-resource.ts';
 import { linkTo } from '../shell/router.ts';
 import { duration } from '../show/format.ts';
 import { Empty } from '../show/parts.tsx';
+import { ReportButton } from '../show/report-button.tsx';
 import { t, tOr } from '../texts/text.ts';
 import { type Conversation, createConversation, type Side } from './conversation.ts';
 import { findObstacle } from './microphone.ts';
@@ -57,15 +58,16 @@ export function Talk() {
           ))}
         </fieldset>
       </div>
-      <Troubles conversation={conversation} />
       {mode === 'facing' ? (
         <Facing
           conversation={conversation}
           languages={{ a: source, b: target }}
           isPossible={obstacle === undefined}
+          onLeave={() => setMode('press')}
         />
       ) : (
         <>
+          <Troubles conversation={conversation} />
           {mode === 'press' ? (
             <Press conversation={conversation} side="a" isPossible={obstacle === undefined} />
           ) : (
@@ -246,6 +248,7 @@ function TurnItem({ turn }: { turn: Turn }) {
         <p>{t('talk.missing', { reason: tOr(`missing.${turn.problem}`, turn.problem) })}</p>
       )}
       {turn.totalMs !== undefined && <Latency turn={turn} totalMs={turn.totalMs} />}
+      {!isOpen && turn.jobId !== undefined && <ReportButton jobId={turn.jobId} isPlain />}
     </li>
   );
 }
@@ -253,40 +256,48 @@ function TurnItem({ turn }: { turn: Turn }) {
 function Latency({ turn, totalMs }: { turn: Turn; totalMs: number }) {
   return (
     <p class="quiet latency">
-      {t('talk.latency', { total: duration(totalMs) })}{' '}
+      {t(turn.isTyped ? 'talk.latency_typed' : 'talk.latency', { total: duration(totalMs) })}
+      {turn.parts.length > 0 && ': '}
       {turn.parts.map(({ name, ms }) => `${t(`latency.${name}`)} ${duration(ms)}`).join(' · ')}
     </p>
   );
 }
 
+interface FacingProps extends Omit<PressProps, 'side'> {
+  readonly languages: Readonly<Record<Side, string>>;
+  readonly onLeave: () => void;
+}
+
 /** Two people at one device: the half across the table is turned to the other person. */
-function Facing({
-  conversation,
-  languages,
-  isPossible,
-}: Omit<PressProps, 'side'> & { languages: Readonly<Record<Side, string>> }) {
-  const last = conversation.turns.value.at(-1);
+function Facing({ conversation, languages, isPossible, onLeave }: FacingProps) {
   return (
     <div class="faces">
-      {(['b', 'a'] as const).map((side) => (
-        <section key={side} class={`face ${side === 'b' ? 'across' : ''}`} lang={languages[side]}>
-          <p class="said" aria-live="polite">
-            {last === undefined
-              ? ''
-              : last.side === side
-                ? last.heard !== ''
-                  ? last.heard
-                  : last.partial
-                : last.translated}
-          </p>
-          <Press
-            conversation={conversation}
-            side={side}
-            isPossible={isPossible}
-            label={t('talk.hold_in', { language: tOr(`language.${languages[side]}`, languages[side]) })}
-          />
-        </section>
-      ))}
+      <Face conversation={conversation} side="b" language={languages.b} isPossible={isPossible} />
+      <div class="between">
+        <Troubles conversation={conversation} />
+        <button type="button" onClick={onLeave}>
+          {t('talk.leave')}
+        </button>
+      </div>
+      <Face conversation={conversation} side="a" language={languages.a} isPossible={isPossible} />
     </div>
+  );
+}
+
+function Face({ conversation, side, language, isPossible }: PressProps & { language: string }) {
+  const last = conversation.turns.value.at(-1);
+  const own = last?.heard === '' ? last.partial : last?.heard;
+  return (
+    <section class={`face ${side === 'b' ? 'across' : ''}`} lang={language}>
+      <p class="said" aria-live="polite">
+        {last?.side === side ? own : last?.translated}
+      </p>
+      <Press
+        conversation={conversation}
+        side={side}
+        isPossible={isPossible}
+        label={t('talk.hold_in', { language: tOr(`language.${language}`, language) })}
+      />
+    </section>
   );
 }

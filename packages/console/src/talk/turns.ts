@@ -21,6 +21,8 @@ export interface Turn {
   readonly translated: string;
   readonly problem?: string;
   readonly isSimulated: boolean;
+  /** Not spoken. */
+  readonly isTyped?: boolean;
   /** From the end of speech to the result. */
   readonly totalMs?: number;
   readonly parts: readonly LatencyPart[];

@@ -73,10 +73,14 @@ it('an operator cordons a node with a reason, and the fleet shows it', async () 
   await page.getByRole('textbox').fill('noisy fan');
   await page.getByRole('dialog').getByRole('button', { name: 'Cordon' }).click();
   await shows(page, 'Uncordon');
+  await shows(page, 'Reason of the operator: noisy fan');
   await expect
     .poll(async () => (await world.api.nodes()).find(({ node_id }) => node_id === 'node-1')?.cordoned)
     .toBe(true);
   await page.goto(`${world.url}/#/fleet?health=cordoned`);
+  await shows(page, '1 of 6 nodes');
+  await shows(page, 'cordoned noisy fan');
+  await page.getByRole('searchbox').fill('noisy');
   await shows(page, '1 of 6 nodes');
   await world.api.post('/api/v1/nodes/node-1/uncordon');
   await page.context().close();

@@ -44,7 +44,7 @@ const PAGES: readonly (readonly [path: () => string, en: () => string, zh: strin
   [() => `job/${jobId}`, () => words, '时间线'],
   [() => 'sessions', () => session.sessionId ?? '', '连接'],
   [() => `session/${session.sessionId ?? ''}`, () => words, '时间轴'],
-  [() => 'cluster', () => 'memory of this process', '本进程内存'],
+  [() => 'cluster', () => 'No instance took over jobs', '没有实例接管过其他实例的任务'],
   [() => 'tenants', () => 'default', '优先级'],
   [() => 'runbook/LinguaNoInstance', () => 'No instance of the scheduler is scraped', '处理手册'],
 ];
@@ -74,6 +74,18 @@ it('an unknown node, job and page say what is wrong', async () => {
   await shows(page, 'Not found');
   await page.goto(`${world.url}/#/absent`);
   await shows(page, 'There is no such page');
+  await page.context().close();
+});
+
+it('the cluster page shows takeovers, and instances that did not answer', async () => {
+  const page = await world.open();
+  const takeover = { instance_id: 'b', taken_over_by: 'a', cause: 'died', jobs: 12, at_ms: Date.now() };
+  await page.route('**/api/v1/takeovers', (route) =>
+    route.fulfill({ json: { takeovers: [takeover], answered: ['a'], unreachable: ['c'] } }),
+  );
+  await page.goto(`${world.url}/#/cluster`);
+  await shows(page, /b\s+died\s+a\s+12/);
+  await shows(page, 'No answer from c');
   await page.context().close();
 });
 

@@ -80,7 +80,7 @@ it('a typed sentence is translated', async () => {
   const page = await world.open('/talk.html');
   await page.getByRole('textbox').fill('Where is the station?');
   await page.getByRole('button', { name: 'Translate' }).click();
-  await shows(page, /Result .* after the end of speech/);
+  await shows(page, /Result after \d/);
   await shows(page, 'Where is the station?');
   expect(await page.locator('.conversation .translated').innerText()).not.toBe('');
   await page.context().close();
@@ -103,6 +103,35 @@ it('two people face to face see each other’s words', async () => {
   await expect.poll(() => across?.innerText()).not.toBe('');
   expect(await across?.innerText()).not.toBe(await near?.innerText());
   expect(await findBarriers(page)).toEqual([]);
+  await page.context().close();
+});
+
+it('face to face on a phone, both buttons are on the screen', async () => {
+  const page = await world.open('/talk.html', { viewport: { width: 360, height: 640 } });
+  await page.getByRole('button', { name: 'Face to face' }).click();
+  await speak(page, 'Hold to speak English');
+  await shows(page, 'Simulated');
+  for (const name of ['Hold to speak English', 'Hold to speak Chinese']) {
+    const box = await page.getByRole('button', { name }).boundingBox();
+    expect(box?.y, name).toBeGreaterThanOrEqual(0);
+    expect((box?.y ?? 0) + (box?.height ?? 0), name).toBeLessThanOrEqual(640);
+  }
+  expect(await findBarriers(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Leave face to face' }).click();
+  await shows(page, 'Hold to speak');
+  await page.context().close();
+});
+
+it('a bad translation is reported from the conversation, and shown with its job', async () => {
+  const page = await world.open('/talk.html');
+  await page.getByRole('textbox').fill('Where is the station?');
+  await page.getByRole('button', { name: 'Translate' }).click();
+  await page.getByRole('button', { name: 'Bad translation' }).click();
+  await page.getByRole('dialog').getByRole('textbox').fill('the wrong station');
+  await page.getByRole('dialog').getByRole('button', { name: 'Bad translation' }).click();
+  await shows(page, 'Operators see it with the job');
+  await page.getByRole('link', { name: 'where it went' }).click();
+  await shows(page, 'Bad translation: the wrong station');
   await page.context().close();
 });
 
