@@ -1,15 +1,17 @@
 // Builds the packages in the order they depend on one another. What is there is written over, not removed first, so that
-// a running scheduler or test never finds its files gone; --clean starts from nothing.
+// a running scheduler or test never finds its files gone; --clean starts from nothing. Folders as arguments: only these.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, rmSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isClean = process.argv.includes('--clean');
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const projects = [
   'packages/protocol',
   'packages/sdk',
   'packages/scheduler',
+  'packages/speech-node',
   'packages/simulation',
   'bench',
   'proof',
@@ -17,6 +19,7 @@ const projects = [
 ];
 
 for (const project of projects) {
+  if (wanted.length > 0 && !wanted.includes(project)) continue;
   if (!existsSync(`${root}/${project}/tsconfig.json`)) continue;
   if (isClean) rmSync(`${root}/${project}/dist`, { recursive: true, force: true });
   run(project, 'typescript/bin/tsc', '-p', project);

@@ -1,27 +1,63 @@
 // Installs the system programs that the tests use and that are missing, from Debian's packages, and says so.
+// With --slow also those of the slow tests.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** Program → Debian package. */
+/** Debian's own, not another one that is first on the path: the packages below belong to it. */
+const PYTHON = '/usr/bin/python3';
+
+/** Program, or a file by its path → Debian package. */
 const TOOLS = new Map([
+  ['/usr/share/apertium/modes/eng-spa.mode', 'apertium-eng-spa'],
+  ['/usr/share/apertium/modes/es-pt.mode', 'apertium-es-pt'],
   ['chromium', 'chromium'],
   ['curl', 'curl'],
+  ['espeak-ng', 'espeak-ng'],
   ['openssl', 'openssl'],
   ['promtool', 'prometheus'],
   ['redis-server', 'redis-server'],
+  ...(process.argv.includes('--slow')
+    ? [
+        ['bwrap', 'bubblewrap'],
+        ['setpriv', 'util-linux'],
+        ['strace', 'strace'],
+        ['systemd-analyze', 'systemd'],
+      ]
+    : []),
+  [PYTHON, 'python3'],
 ]);
 
-/** Only promtool is wanted of it, and none of the server's company. */
-const OPTIONS = new Map([['prometheus', ['--no-install-recommends']]]);
+/** Module of Python → Debian package. mypy from another place would not find Debian's modules. */
+const MODULES = new Map([
+  ['build', 'python3-build'],
+  ['mypy', 'mypy'],
+  ['setuptools', 'python3-setuptools'],
+  ['websockets', 'python3-websockets'],
+  ['wheel', 'python3-wheel'],
+]);
+
+/** The programs themselves are wanted, without what usually runs beside them. */
+const OPTIONS = new Map([
+  ['apertium-eng-spa', ['--no-install-recommends']],
+  ['apertium-es-pt', ['--no-install-recommends']],
+  ['espeak-ng', ['--no-install-recommends']],
+  ['prometheus', ['--no-install-recommends']],
+]);
 
 /** What Debian asks whether a service may be started; 101 means no. */
 const POLICY = '/usr/sbin/policy-rc.d';
 
-const isInstalled = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
-const missing = [...TOOLS].filter(([program]) => !isInstalled(program));
+const isInstalled = (program) =>
+  program.startsWith('/')
+    ? existsSync(program)
+    : spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+const hasModule = (name) => spawnSync(PYTHON, ['-c', `import ${name}`]).status === 0;
+const packages = [
+  ...[...TOOLS].filter(([program]) => !isInstalled(program)),
+  ...[...MODULES].filter(([name]) => !hasModule(name)),
+].map(([, name]) => name);
 
-if (missing.length > 0) {
-  const packages = missing.map(([, name]) => name);
+if (packages.length > 0) {
   console.log(`installing what the tests need: ${packages.join(', ')}`);
   const isInstalledNow = withoutStartingDaemons(
     () =>

@@ -1,4 +1,4 @@
-/** Issue of the console: people who watch the live feed cost little and do not slow dispatch down. Taking turns on one scheduler. */
+/** People who watch the live feed cost little and do not slow dispatch down. Taking turns on one scheduler. */
 import { get } from 'node:http';
 import { createHistory } from '../../packages/scheduler/dist/management/stats/history.js';
 import { createNodeRows } from '../../packages/scheduler/dist/transport/http/watch/node-rows.js';

@@ -1,4 +1,5 @@
 /** The programs of the suites, and how large each is. */
+import { consolePage } from './console.ts';
 import { cycle } from './cycle.ts';
 import { decision } from './decision.ts';
 import { fairness } from './fairness.ts';
@@ -80,6 +81,12 @@ export const SUITES: Readonly<Record<SuiteName, RunSuite>> = {
       isQuick
         ? { rounds, roundMs: 1_500, idleNodes: 200, viewers: 5, rate: 200 }
         : { rounds, roundMs: 5_000, idleNodes: 1_000, viewers: 50, rate: 1_000 },
+    ),
+  console: (rounds, isQuick) =>
+    consolePage(
+      isQuick
+        ? { rounds: 1, watchMs: 500, idleNodes: 200, jobs: 200, rate: 200 }
+        : { rounds, watchMs: 10_000, idleNodes: 10_000, jobs: 100_000, rate: 500 },
     ),
   hub: (rounds, isQuick) => hub({ rounds, roundMs: isQuick ? 500 : 5_000 }),
   fairness: (rounds, isQuick) => fairness({ rounds, forMs: isQuick ? 400 : 8_000 }),

@@ -4,9 +4,12 @@ import { expect, it } from 'vitest';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-it('the bench starts Node.js as the command does, and its processes inherit that', () => {
-  const asLingua = /exec node (.+) "\$0"/.exec(read('packages/scheduler/bin/lingua.js'))?.[1];
+it('the bench starts Node.js as the systemd unit and the command do, and its processes inherit that', () => {
+  const ofUnit = /^ExecStart=\S+ node (.+) \S+\/bin\/lingua\.js /m.exec(
+    read('ops/systemd/lingua-scheduler.service'),
+  )?.[1];
+  const ofCommand = /setFlagsFromString\('(.+)'\)/.exec(read('packages/scheduler/bin/lingua.js'))?.[1];
   const { scripts } = JSON.parse(read('package.json')) as { scripts: { bench: string } };
-  expect(asLingua).toContain('--');
-  expect(scripts.bench).toBe(`node --expose-gc ${asLingua} bench/dist/main.js`);
+  expect(ofUnit).toContain('--');
+  expect(scripts.bench).toBe(`node --expose-gc ${ofCommand} ${ofUnit} bench/dist/main.js`);
 });

@@ -58,6 +58,8 @@ describe('a command that cannot run', () => {
     ['mutants', ['--seeds'], '--seeds'],
     ['mutants', ['--only', 'meteor'], '--only'],
     ['attack', ['--only', 'meteor'], '--only'],
+    ['conformance', [], '--sdk'],
+    ['conformance', ['--sdk', 'true', '--only', 'meteor'], '--only'],
     ['attack', ['--mode', 'paper'], '--mode'],
     ['soak', ['--instances', '1', '--html', NOWHERE], '--html'],
     ['chaos', ['--alone', '--keep-history', NOWHERE], '--keep-history'],

@@ -110,8 +110,13 @@ export {
   CatalogueArtifact,
   CatalogueService,
   LanguageUsage,
+  MOST_USAGE_ROWS,
   NodePowerDetail,
   StatsReply,
+  USAGE_GROUPS,
+  UsageQuery,
+  UsageReply,
+  UsageRow,
 } from './http/stats.ts';
 export {
   DEFAULT_TOKEN_SECONDS,
@@ -146,6 +151,8 @@ export {
   SessionDetail,
   SessionLogEntry,
   SessionUtterance,
+  TakeoverLine,
+  TakeoversReply,
   TenantLine,
   TenantsReply,
 } from './http/watch.ts';
@@ -180,6 +187,7 @@ export {
 export { MAX_FIELDS, MAX_NESTING, MAX_VALUES, type ParsedJson, parseJson } from './parse-json.ts';
 export { printJsonSchema } from './print-json-schema.ts';
 export { printProtocol } from './print-protocol.ts';
+export { printPythonMessages, printPythonSchemas } from './print-python.ts';
 export type { Problem } from './problem.ts';
 export { type JsonSchema, publishSchema } from './publish-schema.ts';
 export { queryValidator } from './query.ts';
@@ -193,6 +201,7 @@ export {
 export {
   ClientHeartbeat,
   ClientStats,
+  MAX_TARGETS,
   ServerDraining,
   ServerHeartbeat,
   SessionClose,
@@ -206,6 +215,7 @@ export {
   TranslationResult,
   UI_EVENTS,
   UiEvent,
+  VoiceResult,
 } from './session/outcomes.ts';
 export { ResultAck, TtsPlayEnded, TtsStarted } from './session/playback.ts';
 export {

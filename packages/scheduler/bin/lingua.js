@@ -1,4 +1,6 @@
-#!/bin/sh
-// 2>/dev/null; exec node --no-allocation-site-pretenuring --min-semi-space-size=64 --max-semi-space-size=64 "$0" "$@"
-// To a shell the line above starts Node.js, to Node.js it is a comment. Jobs outlive the usual young generation and are taken for old ones (ADR 0061).
-import '../dist/main.js';
+#!/usr/bin/env node
+import { setFlagsFromString } from 'node:v8';
+
+// Before the program is loaded: jobs outlive the usual young generation, and V8 would create them as old objects (ADR 0061).
+setFlagsFromString('--no-allocation-site-pretenuring');
+await import('../dist/main.js');

@@ -6,6 +6,7 @@ import { codeOf, whyNoRedis, whyUnwritable } from '../../../bench/dist/precondit
 import { createRecorder } from '../../../packages/simulation/dist/history.js';
 import { checkHistory, type Evidence } from '../checker/check-history.ts';
 import { type ChaosCommand, HELP, readCommand, replayOf } from './command.ts';
+import { whyNoPython } from './fleet/python-fleet-node.ts';
 import { keepHistory, readHistory, whyUnjudgeable } from './history-file.ts';
 import { watchLateness } from './report/lateness.ts';
 import { printProgress } from './report/progress.ts';
@@ -69,6 +70,8 @@ async function run(given: ChaosCommand): Promise<boolean> {
   print(
     `seed ${given.seed}, ${given.seconds} s; configurations and logs are in ${folder} for as long as it runs`,
   );
+  const noPython = whyNoPython();
+  if (noPython !== undefined) print(`no nodes with the Python SDK: ${noPython}`);
   const store = given.isSingleInstance ? undefined : await startRedisStore();
   const endProgress = printProgress(recorder, print);
   const lateness = watchLateness();

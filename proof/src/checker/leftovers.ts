@@ -50,6 +50,8 @@ const KINDS: readonly Kind[] = [
   // Written all the time, by idle instances too; each expires.
   { what: 'statistics', pattern: /^v1:stats:(snapshot|\{instance:[^}]+\}:part)$/ },
   { what: 'locks', pattern: /^v1:(locks|debounce):/ },
+  // What tenants used is kept for days, longer than a run; the contract of the store judges its expiry.
+  { what: 'usage', pattern: /^v1:usage:(tenants$|\{tenant:[^}]+\}:)/, isForEver: true },
   { what: 'instances', pattern: /^(v1:schedulers:\{instance:[^}]+\}:|schedulers:|schema$)/, isForEver: true },
 ];
 

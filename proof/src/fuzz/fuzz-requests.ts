@@ -1,6 +1,7 @@
 /** HTTP requests to every endpoint of the table, made from its schemas, then distorted. */
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { HTTP_ENDPOINTS, type HttpEndpoint, isErrorCode } from '@lingua/protocol';
+import { HTTP_ENDPOINTS, type HttpEndpoint } from '@lingua/protocol';
+import { codesByStatus } from '../../../packages/scheduler/dist/transport/docs/openapi.js';
 import { type Chance, distort, generate, oneOf, type Schema, writeMessage } from './generate.ts';
 
 const AT_ONCE = 16;
@@ -40,10 +41,11 @@ export async function fuzzRequests(port: number, count: number, chance: Chance):
   const callers = Array.from({ length: AT_ONCE }, async () => {
     while (sent < count) {
       sent += 1;
-      const asked = makeRequest(oneOf(chance, HTTP_ENDPOINTS), chance);
+      const endpoint = oneOf(chance, HTTP_ENDPOINTS);
+      const asked = makeRequest(endpoint, chance);
       const { status, body } = await send(port, agent, asked);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      if (isFault(status, body) && faults.length < MOST_FAULTS)
+      if (isFault(endpoint, status, body) && faults.length < MOST_FAULTS)
         faults.push({ request: JSON.stringify(asked).slice(0, 2_000), status, body: body.slice(0, 1_000) });
     }
   });
@@ -142,14 +144,19 @@ function send(
 /** Node.js sends no path with these. */
 const escaped = (path: string): string => path.replace(/[^\x21-\xff]/g, '%20');
 
-/** 500, and any other 5xx that is no documented refusal. */
-function isFault(status: number, body: string): boolean {
+/** A 5xx is right only where the table of endpoints lists its code: an overload, a timeout, a node that failed, a feature that is not configured. */
+export function isFault(endpoint: HttpEndpoint, status: number, body: string): boolean {
   if (status < 500) return false;
   if (status === 500) return true;
+  if (endpoint.otherReplies?.[status] !== undefined) return false;
+  const codes = codesByStatus(endpoint).get(status) ?? [];
+  return !codes.some((code) => code === codeIn(body));
+}
+
+function codeIn(body: string): unknown {
   try {
-    const { error, status: state } = JSON.parse(body) as { error?: unknown; status?: unknown };
-    return !(isErrorCode(String(error)) || typeof state === 'string');
+    return (JSON.parse(body) as { error?: unknown }).error;
   } catch {
-    return true;
+    return undefined;
   }
 }

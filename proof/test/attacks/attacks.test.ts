@@ -5,7 +5,7 @@ import { ensureBuilt } from '../../../packages/scheduler/test/e2e/support/ensure
 import { readAttacks } from '../../src/attacks/run-attacks.ts';
 import { unheld } from './unheld.ts';
 
-const RUN_MS = 300_000;
+const RUN_MS = 1_200_000;
 
 describe('attacks', () => {
   beforeAll(ensureBuilt, 150_000);

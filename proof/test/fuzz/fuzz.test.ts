@@ -3,6 +3,7 @@ import { HTTP_ENDPOINTS, NODE_TO_SCHEDULER, SESSION_TO_SCHEDULER, validator } fr
 import { describe, expect, it } from 'vitest';
 import { createSeededChance } from '../../../packages/scheduler/src/cli/simulated-node/seeded-chance.ts';
 import { readCommand } from '../../src/fuzz/command.ts';
+import { isFault } from '../../src/fuzz/fuzz-requests.ts';
 import { distort, generate, type Schema } from '../../src/fuzz/generate.ts';
 import { runFuzz } from '../../src/fuzz/run-fuzz.ts';
 
@@ -41,6 +42,21 @@ it('distorted frames and requests neither end the scheduler nor cause errors', a
   expect({ problems, faults }).toEqual({ problems: [], faults: [] });
   expect(statuses[200]).toBeGreaterThan(100);
   expect(statuses[400]).toBeGreaterThan(100);
+});
+
+describe('an answer that no request may get', () => {
+  const named = (id: string) =>
+    HTTP_ENDPOINTS.find(({ operationId }) => operationId === id) as (typeof HTTP_ENDPOINTS)[number];
+  it.each([
+    ['translate', 503, 'ALL_CANDIDATES_FULL_OR_FAILED', false],
+    ['translate', 504, 'JOB_TIMEOUT', false],
+    ['translate', 500, 'INTERNAL_ERROR', true],
+    ['translate', 503, 'INVALID_MESSAGE', true],
+    ['listNodes', 502, 'PROCESSING_ERROR', true],
+    ['listNodes', 400, 'INVALID_MESSAGE', false],
+  ])('%s with %s %s: %s', (id, status, error, expected) => {
+    expect(isFault(named(id), status, JSON.stringify({ error }))).toBe(expected);
+  });
 });
 
 describe('the command line of the fuzz', () => {

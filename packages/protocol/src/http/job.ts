@@ -165,6 +165,9 @@ export const jobSummary = {
   trace_id: optional(traceId()),
   src_lang: optional(label('Source language')),
   tgt_lang: optional(label('Target language')),
+  lang_a: optional(label('First language of a two-way conversation')),
+  lang_b: optional(label('Second one')),
+  detected_language: optional(label('Language that the node recognised')),
   created_at_ms: quantity('When it was accepted (epoch ms)'),
   updated_at_ms: quantity('When its state last changed (epoch ms)'),
 };

@@ -104,6 +104,7 @@ export const LIVE_NODE_COLUMNS = [
   'version',
   'platform',
   'pools',
+  'order_reason',
 ] as const;
 
 const rows = (description: string) =>

@@ -28,6 +28,7 @@ export const NodeView = Type.Object(
     node_id: id('Node'),
     status: nodeStatus(),
     cordoned: flag("Gets no new jobs because of an operator's command"),
+    order_reason: optional(text('Reason that the operator gave for cordoning or draining it', 4096)),
     reason: optional(text('Why it is in this state', 4096)),
     version: optional(label('Version of the node program')),
     platform: optional(label('Operating system')),

@@ -1,6 +1,18 @@
-/** Statistics of all instances, in the format that legacy dashboards read. */
+/** Statistics of all instances, in the format that legacy dashboards read; and what tenants have used. */
 import { type Static, Type } from 'typebox';
-import { count, flag, label, list, map, measure, optional, quantity, text } from '../shared/bounded.ts';
+import {
+  count,
+  flag,
+  id,
+  label,
+  list,
+  map,
+  measure,
+  oneOf,
+  optional,
+  quantity,
+  text,
+} from '../shared/bounded.ts';
 
 const nodeCounts = (description: string) =>
   map<number>(count('Nodes'), 501, `${description}; beyond 500 the rest is summed under "other"`);
@@ -127,3 +139,54 @@ export const StatsNotReady = Type.Object(
   { status: Type.Literal('stats_not_ready') },
   { title: 'StatsNotReady', description: 'There is no snapshot yet' },
 );
+
+export const USAGE_GROUPS = ['tenant', 'stage', 'language', 'hour', 'day'] as const;
+
+/** The most rows in one reply; a request for more is refused. */
+export const MOST_USAGE_ROWS = 50_000;
+
+export const UsageQuery = Type.Object(
+  {
+    from: optional(text('Begin, as ISO 8601 (2026-11-01 or 2026-11-01T08:00Z); 24 hours ago if absent', 40)),
+    to: optional(text('End, exclusive, as ISO 8601; now if absent', 40)),
+    group_by: optional(
+      text(
+        `What each row is about, separated by commas: ${USAGE_GROUPS.join(', ')}. "stage,language" if absent`,
+        64,
+      ),
+    ),
+    tenant_id: optional(id('Only this tenant; for operators, who see all tenants if it is absent')),
+    format: optional(
+      oneOf(['json', 'csv'], 'Format of the reply; absent: as the Accept header says, else JSON'),
+    ),
+  },
+  { title: 'UsageQuery', description: 'Which usage to sum up' },
+);
+export type UsageQuery = Static<typeof UsageQuery>;
+
+export const UsageRow = Type.Object(
+  {
+    tenant_id: optional(id('Tenant')),
+    stage: optional(label('asr, semantic, nmt or tts')),
+    language: optional(label('Language of the stage; of nmt the pair, zh>en')),
+    hour: optional(label('Begin of the hour (UTC)')),
+    day: optional(label('Day (UTC)')),
+    results: count('Accepted results of stages'),
+    unmeasured: count('Of these, results whose amount of audio or voice is unknown'),
+    audio_seconds: quantity('Audio that was recognised'),
+    characters: count('Characters that were repaired, translated or spoken'),
+    voice_seconds: quantity('Voice that was synthesised'),
+  },
+  { title: 'UsageRow', description: 'Sums of one group; only the fields of group_by are present' },
+);
+export type UsageRow = Static<typeof UsageRow>;
+
+export const UsageReply = Type.Object(
+  {
+    from: label('Begin of the first hour (ISO 8601)'),
+    to: label('End of the last hour (ISO 8601)'),
+    rows: list(UsageRow, MOST_USAGE_ROWS, 'In the order of their groups'),
+  },
+  { title: 'UsageReply', description: 'What was used, in whole hours' },
+);
+export type UsageReply = Static<typeof UsageReply>;

@@ -1,7 +1,18 @@
 /** Translates one utterance in one call over HTTP. */
 import { type Static, Type } from 'typebox';
-import { count, flag, id, label, optional, text } from '../shared/bounded.ts';
-import { resultFields } from '../shared/result-fields.ts';
+import {
+  count,
+  extension,
+  flag,
+  id,
+  label,
+  language,
+  list,
+  oneOf,
+  optional,
+  text,
+} from '../shared/bounded.ts';
+import { JobError, resultFields } from '../shared/result-fields.ts';
 import { DispatchRequest, ignoredFields } from './dispatch.ts';
 import { JobState } from './job.ts';
 import { LONGEST_WAIT_MS } from './path.ts';
@@ -20,6 +31,13 @@ const fields = {
 export const TranslateRequest = Type.Object(
   {
     ...fields,
+    tgt_langs: extension(
+      list(
+        language('Target language'),
+        16,
+        'All target languages, `tgt_lang` among them: recognised once, translated into each, on any nodes that can. Each has an answer of its own in `targets`; `pipeline` and languages per speaker do not go with it',
+      ),
+    ),
     text: optional(text('Text to translate, instead of audio; `src_lang` must name its language')),
   },
   {
@@ -58,12 +76,46 @@ const job = {
   warnings: ignoredFields,
 };
 
+const partOf = (what: string) => ({
+  state: oneOf(['done', 'failed', 'open'], `State of the ${what}`),
+  job_id: optional(id(`Job of the ${what}; absent: no job was accepted`)),
+  error: optional(JobError),
+  retry_after_ms: optional(count('When a new request may succeed')),
+});
+
+const targets = extension(
+  list(
+    Type.Object(
+      {
+        tgt_lang: label('Target language'),
+        ...partOf('text'),
+        text_asr: resultFields.text_asr,
+        text_translated: resultFields.text_translated,
+        voice: optional(
+          Type.Object(
+            {
+              ...partOf('voice'),
+              tts_audio: resultFields.tts_audio,
+              tts_format: resultFields.tts_format,
+            },
+            { description: 'The spoken translation, if require_tts' },
+          ),
+        ),
+      },
+      { title: 'TranslatedTarget', description: 'The answer for one language' },
+    ),
+    16,
+    'One answer per language of tgt_langs',
+  ),
+);
+
 export const TranslateReply = Type.Object(
   {
     ...job,
     src_lang: label('Source language, as requested'),
     tgt_lang: label('Target language'),
     ...resultFields,
+    targets,
   },
   { title: 'TranslateReply', description: 'The translation' },
 );
@@ -74,6 +126,7 @@ export const TranslatePending = Type.Object(
     ...job,
     state: JobState,
     url: text('Path of the job: GET it with ?wait_ms= to wait for the result', 1024),
+    targets,
   },
   { title: 'TranslatePending', description: 'The wait has ended before the job, which goes on' },
 );

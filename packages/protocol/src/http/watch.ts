@@ -196,7 +196,7 @@ export const LanguageCell = Type.Object(
     src: language('Source language, or `auto`'),
     tgt: language('Target language'),
     nodes: count('Nodes that can do it'),
-    ready: count('Of these, nodes that are ready'),
+    ready: count('Of these, nodes that take new jobs: ready, connected, neither cordoned nor ejected'),
     slots: count('Slots of nodes that take jobs'),
     free: count('Free ones of them'),
     in_flight: count('Jobs without outcome, the waiting ones included'),
@@ -258,6 +258,34 @@ export const TenantsReply = Type.Object(
   { title: 'TenantsReply', description: 'The tenants of all instances' },
 );
 export type TenantsReply = Static<typeof TenantsReply>;
+
+export const TakeoverLine = Type.Object(
+  {
+    instance_id: id('Instance that drove the jobs before'),
+    taken_over_by: id('Instance that took them over'),
+    cause: oneOf(
+      ['died', 'left', 'restarted'],
+      'died: its presence ended; left: it was stopped; restarted: it took over its own jobs after a crash',
+    ),
+    jobs: count('Jobs that it drove and that had no outcome yet'),
+    at_ms: quantity('When the takeover ended (epoch ms)'),
+  },
+  { title: 'TakeoverLine', description: 'A takeover of the jobs of an instance' },
+);
+export type TakeoverLine = Static<typeof TakeoverLine>;
+
+export const TakeoversReply = Type.Object(
+  {
+    takeovers: list(
+      TakeoverLine,
+      1_000,
+      'Newest first; each instance remembers its last 50 until it restarts',
+    ),
+    ...answerers,
+  },
+  { title: 'TakeoversReply', description: 'What instances took over from others' },
+);
+export type TakeoversReply = Static<typeof TakeoversReply>;
 
 export const ConfigReply = Type.Object(
   {

@@ -10,6 +10,7 @@ import {
   label,
   language,
   list,
+  oneOf,
   optional,
   quantity,
   text,
@@ -30,6 +31,13 @@ export const JobAssign = message('job_assign', 'A job for the node', {
   dialect: optional(label('Dialect of the speaker')),
   features: optional(FeatureFlags),
   pipeline: Pipeline,
+  stages: extension(
+    list(
+      oneOf(['asr', 'semantic', 'nmt', 'tts'], 'Stage'),
+      4,
+      'What this job does of the work for an utterance, in order; absent: all that pipeline says',
+    ),
+  ),
   input_text: extension(text('Text to work on instead of audio; only for nodes that support text_input')),
   audio: base64('Audio of the utterance; empty if audio_ref or input_text is given'),
   audio_ref: extension(AudioRef),

@@ -11,7 +11,7 @@ import {
   SessionInit,
   SessionInitAck,
 } from './opening.ts';
-import { MissingResult, SessionAsrPartial, TranslationResult, UiEvent } from './outcomes.ts';
+import { MissingResult, SessionAsrPartial, TranslationResult, UiEvent, VoiceResult } from './outcomes.ts';
 import { ResultAck, TtsPlayEnded, TtsStarted } from './playback.ts';
 import {
   RoomCreate,
@@ -50,6 +50,7 @@ export const SCHEDULER_TO_SESSION = [
   SessionInitAck,
   SessionAsrPartial,
   TranslationResult,
+  VoiceResult,
   MissingResult,
   UiEvent,
   Backpressure,

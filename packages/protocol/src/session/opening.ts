@@ -19,6 +19,9 @@ import { FeatureFlags } from '../shared/feature-flags.ts';
 import { languageMode, streamingAsr } from '../shared/language-mode.ts';
 import { extensionMessage, message } from '../shared/message.ts';
 
+/** Target languages of one session. */
+export const MAX_TARGETS = 16;
+
 export const SessionInit = message(
   'session_init',
   'First message of a session; answered by session_init_ack',
@@ -54,6 +57,20 @@ export const SessionInit = message(
     ),
     audio_format: extension(AudioFormat),
     sample_rate: extension(SampleRate),
+    tgt_langs: extension(
+      list(
+        language('Target language'),
+        MAX_TARGETS,
+        'Wanted target languages, each with outcomes of its own, in order per language; then tgt_lang has no effect. Only for clients that support result_ack',
+      ),
+    ),
+    voice_langs: extension(
+      list(
+        language('Target language'),
+        MAX_TARGETS,
+        'Those of tgt_langs that are spoken, too; each voice is an outcome of its own. Absent: all',
+      ),
+    ),
   },
 );
 export type SessionInit = Static<typeof SessionInit>;
@@ -80,6 +97,20 @@ export const SessionInitAck = message('session_init_ack', 'The session is open',
   resumed: extension(
     flag(
       'The session continues: numbering and running utterances continue, and unacknowledged outcomes are sent again',
+    ),
+  ),
+  tgt_langs: extension(
+    list(
+      language('Language'),
+      MAX_TARGETS,
+      'The wanted languages, as the scheduler names them; each utterance has an outcome for each',
+    ),
+  ),
+  voice_langs: extension(
+    list(
+      language('Language'),
+      MAX_TARGETS,
+      'Those that are spoken; each utterance has one more outcome for each',
     ),
   ),
   moved: extension(

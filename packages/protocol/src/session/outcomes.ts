@@ -8,6 +8,7 @@ import {
   flag,
   id,
   label,
+  language,
   measure,
   oneOf,
   optional,
@@ -16,9 +17,13 @@ import {
   traceId,
 } from '../shared/bounded.ts';
 import { Extra } from '../shared/extra.ts';
-import { message } from '../shared/message.ts';
+import { extensionMessage, message } from '../shared/message.ts';
 import { recognitionQuality } from '../shared/result-fields.ts';
 import { NetworkTimings, ServiceTimings } from '../shared/timings.ts';
+
+const rendition = {
+  tgt_lang: extension(language('Language of this outcome, in sessions with tgt_langs')),
+};
 
 const utterance = {
   session_id: id('Session'),
@@ -49,6 +54,7 @@ export const TranslationResult = message('translation_result', 'The outcome of a
   network_timings: optional(NetworkTimings),
   scheduler_sent_at_ms: optional(quantity('When it was sent (epoch ms)')),
   ...recognitionQuality,
+  ...rendition,
   delivery_seq: extension(
     count(
       'Number of the outcome in the session, without gaps; for clients that support result_ack, which acknowledge it',
@@ -56,6 +62,25 @@ export const TranslationResult = message('translation_result', 'The outcome of a
   ),
 });
 export type TranslationResult = Static<typeof TranslationResult>;
+
+export const VoiceResult = extensionMessage(
+  'voice_result',
+  'The spoken translation into one of several languages; its text is a translation_result of its own, which it usually follows',
+  {
+    ...utterance,
+    job_id: id('Job'),
+    tgt_lang: language('Language'),
+    tts_audio: base64('Spoken translation'),
+    tts_format: label('As in translation_result'),
+    trace_id: traceId(),
+    group_id: optional(id('Group of the utterance; send it when reporting playback')),
+    part_index: optional(count('Position in the group')),
+    service_timings: optional(ServiceTimings),
+    scheduler_sent_at_ms: optional(quantity('When it was sent (epoch ms)')),
+    delivery_seq: count('Number of the outcome in the session, without gaps'),
+  },
+);
+export type VoiceResult = Static<typeof VoiceResult>;
 
 export const MissingResult = message(
   'missing_result',
@@ -68,6 +93,10 @@ export const MissingResult = message(
     ),
     created_at_ms: quantity('When (epoch ms)'),
     trace_id: optional(traceId()),
+    ...rendition,
+    part: extension(
+      oneOf(['voice'], 'The text has arrived or is an outcome of its own; only the voice is missing'),
+    ),
     delivery_seq: extension(
       count(
         'Number of the outcome in the session, without gaps; for clients that support result_ack, which acknowledge it',

@@ -13,6 +13,9 @@ const KnownExtra = Type.Object(
     language_probabilities: optional(
       map<number>(measure('Confidence'), 1024, 'Confidence per language, 0 to 1'),
     ),
+    audio_duration_ms: optional(
+      measure('Length of the audio, for usage; only if the node fetched it from an `audio_ref`'),
+    ),
     reason: optional(anyOf(['NO_TEXT_ASSIGNED', 'ASR_EMPTY'], 'Why the result is empty')),
   },
   { title: 'Extra', description: 'Details of the result; other keys are passed through', maxProperties: 256 },

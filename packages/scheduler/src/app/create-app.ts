@@ -5,12 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
+import { MOST_USAGE_ROWS } from '@lingua/protocol';
 import { createPrometheusMeter } from '../adapters/prometheus/meter.ts';
 import { createAuditLog } from '../adapters/system/audit-log.ts';
 import { createCertificateFiles } from '../adapters/system/certificate-files.ts';
 import { systemClock } from '../adapters/system/clock.ts';
 import { createEventLoopProbe } from '../adapters/system/event-loop.ts';
 import { createIdSource } from '../adapters/system/id-source.ts';
+import { VERSION } from '../cli/version.ts';
 import { nameInstance } from '../cluster/membership/process-name.ts';
 import { createErasure } from '../cluster/operators/erasure.ts';
 import type { LoadResult, Origins } from '../config/load-config.ts';
@@ -20,6 +22,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { JobReader } from '../runtime/job-reader.ts';
+import { createReadUsage } from '../runtime/usage/read-usage.ts';
 import type { SessionService } from '../session/session-service.ts';
 import { createNodeSockets } from '../transport/ws/node-sockets.ts';
 import { createInputAudio } from './audio.ts';
@@ -31,7 +34,6 @@ import type { Reload } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
 import { createServers } from './servers.ts';
 import { createShutDown } from './shutdown.ts';
-import { VERSION } from './version.ts';
 import { createWatching } from './watching.ts';
 
 export interface App {
@@ -111,6 +113,7 @@ export function createApp(deps: AppDeps): App {
     pools,
     shared,
     multiInstance,
+    store: core.store,
   });
   const watching = createWatching({
     config,
@@ -123,6 +126,11 @@ export function createApp(deps: AppDeps): App {
     cluster: page.reader,
   });
   const { http, socketServer, phase, gate, changeCredentials } = createServers({
+    readUsage: createReadUsage({
+      store: core.usageStore,
+      flush: core.usage.flush,
+      mostRows: MOST_USAGE_ROWS,
+    }),
     live: watching,
     watch: watching,
     tenancy: core.tenancy,
@@ -132,11 +140,16 @@ export function createApp(deps: AppDeps): App {
     jobs,
     reports: core.reports,
     reader,
+    plans: core.plans,
+    planOf: core.planOf,
     erasure: createErasure({
       store: core.store,
       cancel: (core.reports?.byRequest ?? jobs).cancel,
       settled: reader.settled,
-      eraseHere: sessions.erase,
+      eraseHere(order) {
+        const notes = watching.reports.erase(order);
+        return sessions.erase(order) || (order.isForgotten === true && notes > 0);
+      },
       deadLetters: page.deadLetters,
       others: multiInstance?.erasing,
     }),
@@ -167,6 +180,7 @@ export function createApp(deps: AppDeps): App {
       events: core.localEvents,
       mailbox: 'levels' in core.mailbox ? core.mailbox : undefined,
       audio: inputAudio.store,
+      usage: core.usage,
       http,
       gate,
       declarations: core.declarations,

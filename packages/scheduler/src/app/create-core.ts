@@ -9,6 +9,7 @@ import type { LoadResult } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { PartialText } from '../domain/node-report.ts';
+import type { UsageSink } from '../domain/usage.ts';
 import { createDeclarationBudget } from '../management/registration/declaration-budget.ts';
 import type { AudioFetcher } from '../ports/audio-fetcher.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
@@ -25,6 +26,7 @@ import { createFleetView } from '../runtime/fleet/fleet-view.ts';
 import { createJobReader } from '../runtime/job-reader.ts';
 import { createPartialTexts } from '../runtime/partial-texts.ts';
 import { publishMoves } from '../runtime/publish-moves.ts';
+import { createUsageRecorder } from '../runtime/usage/record-usage.ts';
 import { createSessionService } from '../session/create-session-service.ts';
 import {
   type AudioReferences,
@@ -35,6 +37,7 @@ import type { NodeSockets } from '../transport/ws/node-sockets.ts';
 import { createBackgroundServices } from './background-services.ts';
 import { createMultiInstance } from './multi-instance.ts';
 import { createNodes } from './nodes.ts';
+import { createPlans } from './plans.ts';
 import { createConfiguredPools } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
 import { declarationLimits, jobServiceSettings, sessionSettings } from './settings/settings-from-config.ts';
@@ -90,6 +93,12 @@ export function createCore(deps: CoreDeps) {
   const onPartialHere = (jobId: JobId, text: string, isFinal: boolean, nodeId: NodeId): void =>
     void receivePartial({ jobId, text, isFinal, nodeId });
 
+  // Created later, because it writes to the store.
+  const usageSink: UsageSink = {
+    count: (...job) => usage.count(...job),
+    write: (...job) => usage.write(...job),
+  };
+
   // A single instance keeps its state in memory; several share a store behind the same ports.
   const multiInstance =
     shared &&
@@ -111,10 +120,13 @@ export function createCore(deps: CoreDeps) {
         audioAt: createAudioLocator(audio, references),
         cutAllNodes: sockets.cutAll,
         cutNode: sockets.cut,
+        usage: usageSink,
+        flushUsage: () => usage.flush(),
       },
     });
-  const here = multiInstance ?? createSingleInstance(config, clock, localEvents, fleet.numbers);
-  const { ledger, jobStore: store, nodeIdClaims, mailbox, modelDebounce, events } = here;
+  const here = multiInstance ?? createSingleInstance(config, clock, localEvents, fleet.numbers, usageSink);
+  const { ledger, jobStore: store, nodeIdClaims, mailbox, modelDebounce, events, usageStore } = here;
+  const usage = createUsageRecorder({ store: usageStore, clock, log, meter });
 
   const traces = createTraces({ config, clock, meter, log, instanceId: multiInstance?.instanceId });
 
@@ -183,6 +195,18 @@ export function createCore(deps: CoreDeps) {
         log.warn({ job_id: jobId, err: fault }, 'a delivered result was not erased'),
       );
 
+  // Plans: one utterance in several languages as several jobs.
+  const cancel = (reports?.byRequest ?? jobs).cancel;
+  const { plans, planOf } = createPlans({
+    ...tools,
+    chance,
+    fleet,
+    store,
+    reader,
+    dispatch: backgroundServices.dispatch,
+    cancel,
+  });
+
   // Sessions: speech becomes jobs, and outcomes leave in order.
   const sessions = createSessionService({
     ...tools,
@@ -191,8 +215,9 @@ export function createCore(deps: CoreDeps) {
     jobs: {
       dispatch: backgroundServices.dispatch,
       waiting: jobs.waiting,
-      cancel: (reports?.byRequest ?? jobs).cancel,
+      cancel,
     },
+    plans,
     pools: pools.sessionPools,
     tenancy,
     settings: sessionSettings(config),
@@ -215,6 +240,8 @@ export function createCore(deps: CoreDeps) {
     multiInstance,
     declarations: { bytes: budget.bytes, limit: declarations.fleetBytes },
     store,
+    usage,
+    usageStore,
     /** For nodes that fetch their jobs. */
     mailbox: openWhenTaken(mailbox, references),
     traces,
@@ -231,6 +258,8 @@ export function createCore(deps: CoreDeps) {
     /** Absent: results are kept for their retention. */
     eraseDelivered: storesTexts ? undefined : eraseDelivered,
     backgroundServices,
+    plans,
+    planOf,
     sessions,
   };
 }

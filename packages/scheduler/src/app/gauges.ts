@@ -7,6 +7,7 @@ import type { ModelReports } from '../management/marks/model-reports.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
+import type { UsageRecorder } from '../runtime/usage/record-usage.ts';
 import type { SessionService } from '../session/session-service.ts';
 import type { HttpServer } from '../transport/http/server/create-http-server.ts';
 import { WAIT_KINDS, type WaitKind } from '../transport/http/server/waits.ts';
@@ -22,6 +23,7 @@ export interface GaugedParts {
   /** Absent: the mailbox is in the shared store, which limits each node's mailbox only. */
   readonly mailbox: Pick<MemoryNodeMailbox<unknown>, 'levels'> | undefined;
   readonly audio: Pick<AudioStore, 'size'>;
+  readonly usage: Pick<UsageRecorder, 'waiting'>;
   readonly http: { waits(kind: WaitKind): number } & Pick<HttpServer, 'connections'>;
   readonly gate: { tenants(): number };
   readonly declarations: { bytes(): number; readonly limit: number };
@@ -42,6 +44,7 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     events,
     mailbox,
     audio,
+    usage,
     http,
     gate,
     declarations,
@@ -53,6 +56,7 @@ export function createPrintGauges(parts: GaugedParts): () => void {
   return () => {
     meter.gauge('scheduler_jobs_inflight', jobs.inFlight());
     meter.gauge('scheduler_jobs_waiting', jobs.waiting());
+    meter.gauge('scheduler_usage_waiting', usage.waiting());
     meter.gauge('scheduler_audio_store_bytes', audio.size());
     const { sessions: open, connected, watched, resultBytes } = sessions.counts();
     meter.gauge('scheduler_sessions', connected, { state: 'connected' });

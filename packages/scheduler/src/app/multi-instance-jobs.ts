@@ -24,6 +24,7 @@ import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt } from '../domain/job-spec.ts';
 import type { PartialText } from '../domain/node-report.ts';
+import type { UsageSink } from '../domain/usage.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -47,6 +48,8 @@ export interface LocalParts {
   readonly receivePartial: (partial: PartialText) => boolean;
   readonly partialTexts: Pick<PartialTexts, 'publish'>;
   readonly fleet: FleetView;
+  readonly usage: UsageSink;
+  readonly flushUsage: () => Promise<void>;
   /** Where other instances fetch audio that is held here. */
   readonly audioAt: (jobId: JobId) => AudioAt | undefined;
   /** This instance was declared dead: other instances have its nodes. */
@@ -141,6 +144,7 @@ export function createMultiInstanceJobs(deps: {
   const failoverReplay = createFailoverReplay({
     snapshot: (jobIds) => local.jobs().snapshotForReplay(jobIds),
     restore: jobStore.restore,
+    countUsage: local.usage.count,
     reassert: deps.ledger.reassert,
     abandon: deps.ledger.abandon,
     release: async (nodeId, lease) => local.jobs().releaseAgain(nodeId, lease),

@@ -1,4 +1,6 @@
 /** Composition root: one of several instances: membership, messages, nodes, jobs and sessions that are shared through the store. */
+
+import { VERSION } from '../cli/version.ts';
 import { guardJobStore } from '../cluster/guards/job-store.ts';
 import { guardLedger } from '../cluster/guards/ledger.ts';
 import { guardNodeIdClaims } from '../cluster/guards/node-id-claims.ts';
@@ -31,7 +33,6 @@ import { createMultiInstanceJobs, type LocalParts } from './multi-instance-jobs.
 import { createMessaging } from './multi-instance-messages.ts';
 import type { SharedStore } from './redis-store.ts';
 import { ledgerSettings, presenceSettings, replicaSettings } from './settings/shared-settings.ts';
-import { VERSION } from './version.ts';
 
 export type MultiInstance = ReturnType<typeof createMultiInstance>;
 
@@ -121,7 +122,13 @@ export function createMultiInstance(deps: {
     isFenced,
     credentialOf: (nodeId) => (replica.find(nodeId) ?? local.registry().get(nodeId))?.credential,
   });
-  const jobStore = guarded.jobs({ instanceId, driver, digest: ids.digest, onAudioDropped });
+  const jobStore = guarded.jobs({
+    instanceId,
+    driver,
+    digest: ids.digest,
+    onAudioDropped,
+    usage: local.usage,
+  });
   const events = store.events({ instanceId, local: deps.localEvents, store: jobStore });
   const hints = createHints({
     hintBus: store.hintBus,
@@ -240,6 +247,7 @@ export function createMultiInstance(deps: {
     sessionStore: guarded.sessions,
     locks: guarded.locks,
     modelDebounce: guarded.modelDebounce,
+    usageStore: guarded.usage,
     nodeEvents,
     replica,
     holders,
@@ -295,6 +303,7 @@ export function createMultiInstance(deps: {
       await hints.stop();
       await reader.stop();
       clusterJobs.pending.stop();
+      await local.flushUsage();
       await jobStore
         .close()
         .catch((fault: unknown) =>
@@ -323,6 +332,7 @@ export function guardStore(deps: {
     sessions: unlessFenced(store.sessions, isFenced),
     locks: unlessFenced(store.locks, isFenced),
     modelDebounce: unlessFenced(store.modelDebounce, isFenced),
+    usage: unlessFenced(store.usage, isFenced),
     nodeIdClaims: guardNodeIdClaims({
       nodeIdClaims: unlessFenced(store.nodeIdClaims, isFenced),
       credentialOf,

@@ -1,5 +1,6 @@
 /** Composition root: the operators' view of all instances, and the figures that this instance publishes for it. */
 import { hostname } from 'node:os';
+import { VERSION } from '../cli/version.ts';
 import { type ClusterReader, createClusterReader } from '../cluster/operators/cluster-reader.ts';
 import { createFiguresReporter, type FiguresReporter } from '../cluster/operators/figures-reporter.ts';
 import { createDeadLetterExpiry, type DeadLetterExpiry } from '../cluster/recovery/dead-letter-expiry.ts';
@@ -8,17 +9,18 @@ import {
   type DeadLetterService,
   NO_DEAD_LETTERS,
 } from '../cluster/recovery/dead-letter-service.ts';
+import type { JobId } from '../domain/ids.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Figures } from '../ports/instance-figures.ts';
 import type { Instance } from '../ports/instances.ts';
+import type { JobStore } from '../ports/job-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { SessionService } from '../session/session-service.ts';
 import type { MultiInstance } from './multi-instance.ts';
 import type { ConfiguredPools } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
-import { VERSION } from './version.ts';
 
 export interface ClusterPage {
   readonly reader: ClusterReader;
@@ -39,6 +41,7 @@ export function createClusterPage(deps: {
   pools: Pick<ConfiguredPools, 'digest'>;
   shared: SharedStore | undefined;
   multiInstance: Pick<MultiInstance, 'self' | 'isFenced' | 'replica'> | undefined;
+  store: Pick<JobStore, 'get'>;
 }): ClusterPage {
   const { clock, log, shared, multiInstance } = deps;
   const figures = (): Figures => ({
@@ -57,6 +60,7 @@ export function createClusterPage(deps: {
     figures,
     store: shared,
     retentionMs: deps.deadLetterRetentionMs,
+    isKnown: async (jobId) => (await deps.store.get(jobId)) !== undefined,
   });
 }
 
@@ -85,6 +89,7 @@ function multiInstancePage(deps: {
   retentionMs: number;
   self: () => Instance;
   isFenced: () => boolean;
+  isKnown: (jobId: JobId) => Promise<boolean>;
   replica: Pick<MultiInstance['replica'], 'stats'>;
 }): ClusterPage {
   const { clock, log, store, self, isFenced, retentionMs } = deps;
@@ -107,7 +112,16 @@ function multiInstancePage(deps: {
       warnings: () => [...store.warnings, ...refusedNodes(deps.replica.stats().refused)],
       shared: { instances, inbox, figures, deadLetters },
     }),
-    deadLetters: createDeadLetterService({ deadLetters, inbox, instances, clock, log, self, isFenced }),
+    deadLetters: createDeadLetterService({
+      deadLetters,
+      inbox,
+      instances,
+      clock,
+      log,
+      self,
+      isFenced,
+      isKnown: deps.isKnown,
+    }),
     reporter: createFiguresReporter({
       figures,
       clock,

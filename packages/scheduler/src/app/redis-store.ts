@@ -28,12 +28,14 @@ import { createNodeRecords } from '../adapters/redis/node-records.ts';
 import { createSealedPayload } from '../adapters/redis/sealed-payload.ts';
 import { createSessionStore } from '../adapters/redis/session-store.ts';
 import { createStatsStore } from '../adapters/redis/stats-store.ts';
+import { createUsageStore } from '../adapters/redis/usage-store.ts';
 import { jobTag } from '../adapters/shared-jobs/job-scripts.ts';
 import { readKeyFile } from '../adapters/system/key-file.ts';
 import { readTlsFiles } from '../adapters/system/tls-files.ts';
 import type { Config } from '../config/settings.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
+import { usageLimits } from './settings/settings-from-config.ts';
 import {
   forgetNodesAfterMs,
   inboxSettings,
@@ -128,6 +130,7 @@ export async function openSharedStore(deps: {
     deadLetters: createDeadLetters({ ...shared, inbox }),
     figures: createInstanceFigures(shared),
     statsStore: createStatsStore(shared),
+    usage: createUsageStore({ ...durable, ...usageLimits(config) }),
     locks: createLocks({ connection, keyOf: keys.lock }),
     modelDebounce: createLocks({ connection, keyOf: keys.modelUnavailable }),
     jobs: (by) => createJobStore({ ...durable, ...by, ...sharedJobLimits(config) }),
@@ -142,6 +145,7 @@ export async function openSharedStore(deps: {
             job: (jobId) => isIndexAffected || isAffected(keys.job(jobTag(jobId))),
             record: (jobId) => isAffected(keys.job(jobTag(jobId))),
             node: (nodeId) => isAffected(keys.nodeMeta(nodeId)),
+            usage: (tenantId) => isAffected(keys.usageCounted(tenantId)),
           });
         },
         returned() {

@@ -1,6 +1,7 @@
 /** Composition root: the servers of an instance: HTTP and sockets. */
 import { hostname } from 'node:os';
 import type { JobAssign, JobCancel } from '@lingua/protocol';
+import { VERSION } from '../cli/version.ts';
 import type { ForwardReports } from '../cluster/holder/forward-reports.ts';
 import type { Erasure } from '../cluster/operators/erasure.ts';
 import type { Config } from '../config/settings.ts';
@@ -36,9 +37,9 @@ import {
   accessSettings,
   gateCredentials,
   httpSettings,
+  jobServiceSettings,
   socketSettings,
 } from './settings/settings-from-config.ts';
-import { VERSION } from './version.ts';
 
 const SESSION_INIT_DEADLINE_MS = 60_000;
 
@@ -56,6 +57,8 @@ export function createServers(parts: {
   /** Forwards reports of jobs that other instances drive; absent in a single instance. */
   readonly reports: ForwardReports | undefined;
   readonly reader: JobReader;
+  readonly plans: Core['plans'];
+  readonly planOf: Core['planOf'];
   readonly onPartial: Core['onPartial'];
   readonly erasure: Erasure;
   readonly eraseDelivered: Core['eraseDelivered'];
@@ -73,6 +76,7 @@ export function createServers(parts: {
   readonly watch: NonNullable<HttpServices['watch']>;
   /** Undefined: without TLS. */
   readonly certificate: HttpServices['certificate'];
+  readonly readUsage: NonNullable<HttpServices['readUsage']>;
   readonly backgroundServices: Pick<BackgroundServices, 'stats' | 'dispatch'>;
   readonly pools: Pick<ConfiguredPools, 'reload' | 'effective'>;
 }) {
@@ -89,19 +93,18 @@ export function createServers(parts: {
     },
   );
 
-  /** Revoked tokens lose their sockets and their HTTP nodes at once; other requests are refused from now on. */
+  /**
+   * Tokens that were revoked, or have other rights now, lose their sockets, waits, event streams and nodes at once. A node is removed
+   * also if it has a socket, because a peer may take its time to close that.
+   */
   function changeCredentials(to: Config): void {
-    gate.changeCredentials(gateCredentials(to));
-    const cut = socketServer.recheck();
-    let removed = 0;
-    for (const { nodeId, credential, channel } of allNodes(registry)) {
-      if (channel === 'socket' || gate.isCurrentCredential(credential)) continue;
-      removed += 1;
+    const ended = gate.changeCredentials(gateCredentials(to));
+    const foreign = [...allNodes(registry)].filter((node) => !gate.mayKeepNode(node));
+    for (const { nodeId } of foreign)
       void registry.control(nodeId, 'remove').catch((err: unknown) => {
         log.error({ node_id: nodeId, err }, 'could not remove a node whose token was revoked');
       });
-    }
-    log.info({ sockets_closed: cut, nodes_removed: removed }, 'changed the tokens');
+    log.info({ sockets_and_waits_ended: ended, nodes_removed: foreign.length }, 'changed the tokens');
   }
 
   const http = createHttpServer({
@@ -113,6 +116,11 @@ export function createServers(parts: {
     recentAttempts: parts.recentAttempts,
     jobs: { ...(reports?.byRequest ?? jobs), dispatch: parts.backgroundServices.dispatch },
     reader: parts.reader,
+    plans: {
+      runner: parts.plans,
+      planOf: parts.planOf,
+      deadlineMs: jobServiceSettings(config).jobDeadlineMs,
+    },
     erasure: parts.erasure,
     eraseDelivered: parts.eraseDelivered,
     sessions,
@@ -130,6 +138,7 @@ export function createServers(parts: {
     live: parts.live,
     watch: parts.watch,
     stats: parts.backgroundServices.stats,
+    readUsage: parts.readUsage,
     reload: {
       pools: parts.pools.reload,
       all: () => parts.pools.reload(changeCredentials),
@@ -182,8 +191,8 @@ function* allNodes(registry: Pick<NodeRegistry, 'list'>) {
   let cursor: string | undefined;
   do {
     const page = registry.list({ limit: 1_000, ...(cursor !== undefined && { cursor }) });
-    for (const { view, credential, channel } of page.nodes)
-      yield { nodeId: view.nodeId, credential, channel };
+    for (const { view, credential } of page.nodes)
+      yield { nodeId: view.nodeId, credential, binding: view.profile.binding };
     ({ cursor } = page);
   } while (cursor !== undefined);
 }

@@ -8,6 +8,7 @@ import type { TakeoverStore } from '../cluster/recovery/takeover.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { LeaseId, Load } from '../domain/lease.ts';
+import type { UsageSink } from '../domain/usage.ts';
 import type { CapacityLedger } from '../ports/capacity-ledger.ts';
 import type { DeadLetters } from '../ports/dead-letters.ts';
 import type { HintBus } from '../ports/hint-bus.ts';
@@ -22,6 +23,7 @@ import type { NodeMailbox } from '../ports/node-mailbox.ts';
 import type { NodeRecords } from '../ports/node-records.ts';
 import type { SessionStore } from '../ports/session-store.ts';
 import type { StatsStore } from '../ports/stats-store.ts';
+import type { UsageStore } from '../ports/usage-store.ts';
 
 export interface SharedLedger extends CapacityLedger {
   /**
@@ -56,6 +58,8 @@ export interface JobStoreUser {
   readonly digest: (text: string) => string;
   /** The speech of a result was too large and was dropped. */
   readonly onAudioDropped: () => void;
+  /** Absent: nothing is counted. */
+  readonly usage?: UsageSink;
 }
 
 export interface StoreWatch {
@@ -89,6 +93,7 @@ export interface SharedStore {
   readonly deadLetters: DeadLetters;
   readonly figures: InstanceFigures;
   readonly statsStore: StatsStore;
+  readonly usage: UsageStore;
   readonly locks: Locks;
   readonly modelDebounce: Locks;
   jobs(by: JobStoreUser): SharedJobStore;

@@ -21,6 +21,7 @@ import { createLiveFeed } from '../transport/http/watch/live-feed.ts';
 import { createNodeRows, type NodeOrigin } from '../transport/http/watch/node-rows.ts';
 import { createSearch } from '../transport/http/watch/search.ts';
 import { createSessionPage } from '../transport/http/watch/session-page.ts';
+import { createReadTakeovers } from '../transport/http/watch/takeovers.ts';
 import type { Core } from './create-core.ts';
 import { coreServices } from './settings/settings-from-config.ts';
 
@@ -69,13 +70,13 @@ export function createWatching(parts: {
 
   function originOf(nodeId: NodeId): NodeOrigin {
     const record = multiInstance?.replica.find(nodeId);
-    const status = record === undefined ? registry.get(nodeId) : undefined;
+    const { region = '', zone = '', platform = '' } = record ?? registry.get(nodeId) ?? {};
     return {
       instanceId: record?.holder.instanceId ?? instanceId,
-      region: record?.region ?? status?.region ?? '',
-      zone: status?.zone ?? '',
-      version: status?.version ?? '',
-      platform: status?.platform ?? '',
+      region,
+      zone,
+      version: (record === undefined ? registry.get(nodeId)?.version : record.programVersion) ?? '',
+      platform,
     };
   }
 
@@ -144,7 +145,8 @@ export function createWatching(parts: {
       sessionsByTenant: sessions.byTenant,
     }),
     sessionPage: createSessionPage({ gather, sessions, reader: core.reader }),
-    reports: createClientReports({ clock, meter }),
+    takeovers: createReadTakeovers({ gather, recent: () => multiInstance?.takeover.recent() ?? [] }),
+    reports: createClientReports({ clock, meter, storesTexts: parts.config.privacy.store_texts }),
     gather,
     settings: () => listSettings(parts.config, parts.origins),
     start: figures.start,

@@ -47,6 +47,9 @@ const OWN = {
   node: { type: 'string' },
   exclude: { type: 'string' },
   body: { type: 'string' },
+  from: { type: 'string' },
+  to: { type: 'string' },
+  by: { type: 'string' },
 } as const;
 
 export interface OwnFlags {
@@ -69,6 +72,9 @@ export interface OwnFlags {
   readonly node?: string | undefined;
   readonly exclude?: string | undefined;
   readonly body?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly by?: string | undefined;
 }
 
 export interface OperatorRequest {

@@ -1,6 +1,5 @@
 /** Finds the command by its name, or lists the commands. */
 
-import { VERSION } from '../app/version.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { type CommandIo, createProcessIo } from './command-io.ts';
 import { runCluster } from './commands/cluster.ts';
@@ -14,9 +13,12 @@ import { runPlan } from './commands/plan.ts';
 import { runPools } from './commands/pools.ts';
 import { runServe } from './commands/serve.ts';
 import { runSessions } from './commands/sessions.ts';
+import { runSpeechNode } from './commands/speech-node.ts';
 import { runToken } from './commands/token.ts';
+import { runUsage } from './commands/usage.ts';
 import { runTalk } from './simulated-client/run-talk.ts';
 import { runSimulatedNode } from './simulated-node/run-simulated-node.ts';
+import { VERSION } from './version.ts';
 
 type Command = (argv: readonly string[], io: CommandIo) => Promise<number>;
 
@@ -25,6 +27,13 @@ const COMMANDS: ReadonlyMap<string, { run: Command; summary: string }> = new Map
   ['demo', { run: runDemo, summary: 'run the scheduler with a small simulated fleet (npm start)' }],
   ['simulate', { run: runSimulatedNode, summary: 'connect simulated GPU nodes to a scheduler' }],
   ['talk', { run: runTalk, summary: 'let simulated people talk through a scheduler' }],
+  [
+    'speech-node',
+    {
+      run: runSpeechNode,
+      summary: 'connect a real node: recognition, translation and speech on this machine',
+    },
+  ],
   ['cluster', { run: runCluster, summary: 'show all instances of a scheduler and their work' }],
   ['nodes', { run: runNodes, summary: 'list the nodes of all instances' }],
   ['node', { run: runNode, summary: 'show one node: capabilities, missing services, last attempts' }],
@@ -44,6 +53,7 @@ const COMMANDS: ReadonlyMap<string, { run: Command; summary: string }> = new Map
   ],
   ['explain', { run: runExplain, summary: 'show which node a job would get now, and why not another' }],
   ['pools', { run: runPools, summary: 'show the pools of nodes and the state of each' }],
+  ['usage', { run: runUsage, summary: 'show what tenants have used' }],
   ['plan', { run: runPlan, summary: 'compute how many nodes and instances a load needs' }],
   ['token', { run: runToken, summary: 'make keys and short-lived tokens, or show what a token says' }],
   ['config', { run: runConfig, summary: 'print the effective configuration and where each value came from' }],
@@ -51,7 +61,7 @@ const COMMANDS: ReadonlyMap<string, { run: Command; summary: string }> = new Map
 
 const USAGE = `Usage: lingua COMMAND [options]
 
-${[...COMMANDS].map(([name, { summary }]) => `  ${name.padEnd(8)} ${summary}`).join('\n')}
+${[...COMMANDS].map(([name, { summary }]) => `  ${name.padEnd(11)} ${summary}`).join('\n')}
 
 lingua COMMAND --help explains a command. lingua --version prints the version.`;
 

@@ -16,6 +16,7 @@ export async function findExposedFiles(config: Config, folder: string): Promise<
       ({ token_file }, index) => [`server.tokens[${index}].token_file`, token_file] as const,
     ),
     ['server.callback_key_file', server.callback_key_file],
+    ['server.token_keys_file', server.token_keys_file],
     ['server.tls.key_file', server.tls.key_file],
     // Relative to the working directory.
     ['scheduler.cluster.redis.tls_key_file', absolute(scheduler.cluster.redis.tls_key_file)],

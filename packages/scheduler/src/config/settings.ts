@@ -24,7 +24,7 @@ import {
   taskBinding,
   utteranceGroup,
 } from './settings/sessions.ts';
-import { tenantLimits, tenants } from './settings/tenants.ts';
+import { tenantLimits, tenants, usage } from './settings/tenants.ts';
 
 export const settings = group('', {
   server,
@@ -43,6 +43,7 @@ export const settings = group('', {
     queue: dispatch.queue,
     tenant_limits: tenantLimits,
     tenants,
+    usage,
     declarations: dispatch.declarations,
     mailbox: dispatch.mailbox,
     job_timeout: dispatch.jobTimeout,

@@ -23,6 +23,10 @@ export interface DispatchRequest {
   readonly waitMs: number;
   /** Priority while the job waits, limited by its tenant; absent: the priority of the tenant. */
   readonly priority?: Priority | undefined;
+  /** When the job must be over, if that is earlier than its own deadline: all jobs of a plan share one. */
+  readonly deadlineAt?: number | undefined;
+  /** It continues an accepted request: while it waits, it goes before the new work of its tenant. */
+  readonly isDependant?: boolean | undefined;
   /** The job is recorded, with or without a node. Called at most once, before the outcome. */
   readonly admitted?: ((job: JobRecord) => void) | undefined;
 }

@@ -11,7 +11,7 @@ export function eraseTexts(record: JobRecord): JobRecord {
   const audio = spec.audio.kind === 'reference' ? { ...spec.audio, url: '' } : spec.audio;
   return {
     ...record,
-    spec: { ...spec, audio, inputText: undefined, contextText: undefined },
+    spec: { ...spec, audio, inputText: undefined, sourceText: undefined, contextText: undefined },
     failure: failure && { code: failure.code, message: 'erased' },
     result: result && { ...NOTHING_SAID, extra: { erased: true } },
   };

@@ -23,10 +23,10 @@ const MARKED_APART: FailureMeaning = { isRetryable: true, isCounted: true, blame
 const HOPELESS: FailureMeaning = { isRetryable: false, isCounted: false, blamesNode: false };
 
 /** For an attempt that a holder reports as ended: two heartbeats of its node did not count it, and no result came. */
-export const noResult = (nodeId: string): ReportedFailure => ({
+export const NO_RESULT: ReportedFailure = {
   code: 'NO_RESULT',
-  message: `${nodeId} does not count the job among its running ones any more and sent no result`,
-});
+  message: 'the node does not count the job among its running ones any more and sent no result',
+};
 
 /** Messages that begin like this are about the input: every node would report the same. */
 const INPUT_FAULTS = ['ASR_STEP_INVALID_LANG_CONTRACT', 'Unsupported audio format', 'Opus decoding failed'];

@@ -1,6 +1,7 @@
 /** Hot path: what a move changes in a job record, and the record after it. Pure; every store applies it in the same way. */
 import type { Attempt, JobRecord, JobState, TimelineEntry } from './job.ts';
 import type { JobResult } from './job-spec.ts';
+import type { JobUsage } from './usage.ts';
 
 /** Absent fields stay as they are; `intent: null` clears it. */
 export interface JobChange {
@@ -12,6 +13,7 @@ export interface JobChange {
   readonly passing?: readonly TimelineEntry[] | undefined;
   readonly failure?: { readonly code: string; readonly message: string } | undefined;
   readonly result?: JobResult | undefined;
+  readonly usage?: JobUsage | undefined;
 }
 
 export const MAX_TIMELINE = 32;
@@ -32,11 +34,13 @@ export function changeJob(record: JobRecord, change: JobChange): JobRecord {
     state: change.state,
     fence: change.fence ?? record.fence,
     intent: change.intent === undefined ? record.intent : (change.intent ?? undefined),
+    audioMs: record.audioMs,
     createdAt: record.createdAt,
     deadlineAt: record.deadlineAt,
     timeline: withEntries(record.timeline, change),
     failure: change.failure ?? record.failure,
     result: change.result ?? record.result,
+    usage: change.usage ?? record.usage,
   };
 }
 

@@ -1,5 +1,6 @@
 /** Vocabulary: what a job sends to its node, and its result. */
 import type { Language } from './language.ts';
+import type { Stage } from './stage.ts';
 
 export interface Pipeline {
   readonly use_asr: boolean;
@@ -38,6 +39,10 @@ export interface JobSpec {
   readonly pipeline: Pipeline;
   /** Text instead of audio; then `audio` is `none`. */
   readonly inputText?: string | undefined;
+  /** What was recognised, if `inputText` is the text of a pivot language. */
+  readonly sourceText?: string | undefined;
+  /** The chain of a job of a plan; absent: the pipeline says all. */
+  readonly stages?: readonly Stage[] | undefined;
   readonly audio: AudioSource;
   readonly audioFormat: string;
   readonly sampleRate: number;

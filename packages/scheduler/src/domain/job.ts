@@ -2,6 +2,7 @@
 import type { JobId, NodeId, SessionId, TenantId } from './ids.ts';
 import type { JobResult, JobSpec } from './job-spec.ts';
 import type { Need } from './need.ts';
+import type { JobUsage } from './usage.ts';
 
 export const JOB_STATES = [
   'CREATED',
@@ -95,6 +96,8 @@ export interface JobRecord {
   readonly fence?: Attempt | undefined;
   /** The attempt that is reserved. In a stored record it may have been sent already: DISPATCHED is written with the first report. */
   readonly intent?: Attempt | undefined;
+  /** Length of the audio that was sent with the request; absent: unknown. */
+  readonly audioMs?: number | undefined;
   readonly createdAt: number;
   readonly deadlineAt: number;
   /** Oldest first; bounded, the middle is dropped first. */
@@ -102,6 +105,8 @@ export interface JobRecord {
   /** Error code of a FAILED job. */
   readonly failure?: { readonly code: string; readonly message: string } | undefined;
   readonly result?: JobResult | undefined;
+  /** What the result has used; absent: no result was accepted. */
+  readonly usage?: JobUsage | undefined;
 }
 
 export const holdsFence = (job: Pick<JobRecord, 'fence'>, nodeId: NodeId, attempt: number): boolean =>

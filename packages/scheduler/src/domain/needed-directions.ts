@@ -2,7 +2,7 @@
 import { ANY, AUTO, foldLanguage, foldLanguages, type Language } from './language.ts';
 import type { NeededDirection } from './need.ts';
 
-const TWO_WAY = 'two_way_auto';
+export const TWO_WAY = 'two_way_auto';
 
 export interface NamedLanguages {
   readonly src_lang: string;

@@ -54,6 +54,8 @@ export interface NodeView {
   readonly isQueueing: boolean;
   /** An operator keeps new jobs away. */
   readonly isCordoned: boolean;
+  /** Why an operator cordoned or drained the node; absent: no reason was given, or the node was uncordoned. */
+  readonly orderReason?: string;
   /** Ejected because it failed too often; see management/health/ejection. */
   readonly isEjected: boolean;
   readonly slots: number;

@@ -5,6 +5,9 @@ import { isConnected, type RegisteredNode } from './registered-node.ts';
 
 export type Command = 'cordon' | 'uncordon' | 'drain' | 'remove';
 
+/** The whole reason is in the audit log; every instance keeps this much of it. */
+const MAX_REASON = 500;
+
 export function createControl({ clock, events, log, settings }: RegistryDeps, fleet: Fleet) {
   /** Other instances see the lost connection first, and retry the jobs that they drive; then the scan removes the node. */
   async function retire(node: RegisteredNode): Promise<void> {
@@ -17,7 +20,7 @@ export function createControl({ clock, events, log, settings }: RegistryDeps, fl
 
   return {
     /** Resolves when the ledger has the change: it rejects or accepts new jobs accordingly. */
-    async control(nodeId: NodeId, command: Command): Promise<boolean> {
+    async control(nodeId: NodeId, command: Command, reason?: string): Promise<boolean> {
       const node = fleet.nodes.get(nodeId);
       if (node === undefined) return false;
       log.info({ node_id: nodeId, command }, 'carried out a command on a node');
@@ -25,6 +28,7 @@ export function createControl({ clock, events, log, settings }: RegistryDeps, fl
         await retire(node);
         return true;
       }
+      node.orderReason = command === 'uncordon' ? undefined : reason?.slice(0, MAX_REASON);
       if (command === 'drain') {
         await fleet.publish(node, fleet.move(node, { kind: 'drain' }));
         events.ordered(nodeId, 'drain');

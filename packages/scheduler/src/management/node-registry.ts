@@ -143,7 +143,11 @@ export interface NodeRegistry {
   /** Only the close of the current generation counts. */
   disconnected(nodeId: NodeId, generation: number): void;
   /** A command of an operator, or of the node itself: `remove`. Returns false for an unknown node. */
-  control(nodeId: NodeId, command: 'cordon' | 'uncordon' | 'drain' | 'remove'): Promise<boolean>;
+  control(
+    nodeId: NodeId,
+    command: 'cordon' | 'uncordon' | 'drain' | 'remove',
+    reason?: string,
+  ): Promise<boolean>;
   /** A job was placed on the node: a node on probation gets no second one before the outcome. */
   recordPlacement(nodeId: NodeId, use: ServiceUse): void;
   recordOutcome(nodeId: NodeId, outcome: NodeOutcome, use: ServiceUse): void;

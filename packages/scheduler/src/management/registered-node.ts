@@ -51,6 +51,8 @@ export interface RegisteredNode {
   health: HealthState;
   isFresh: boolean;
   isCordoned: boolean;
+  /** Of the last order, until an operator uncordons the node. */
+  orderReason: string | undefined;
   ejection: EjectionState;
   /** Services that the node reported as missing; nearly always undefined. */
   marks: MaybeMarks;
@@ -84,6 +86,7 @@ export const viewOf = (node: RegisteredNode, thresholds: Thresholds): NodeView =
   markedServices: node.hidden.services,
   markedTypes: node.hidden.types,
   ...(node.hidden.endsAt !== undefined && { marksEndAt: node.hidden.endsAt }),
+  ...(node.orderReason !== undefined && { orderReason: node.orderReason }),
 });
 
 /** Ignores the time of the last heartbeat: it always differs, and selection uses `isFresh`. */
@@ -95,6 +98,7 @@ export const isSameView = (a: NodeView, b: NodeView): boolean =>
   a.isCalm === b.isCalm &&
   a.isQueueing === b.isQueueing &&
   a.isCordoned === b.isCordoned &&
+  a.orderReason === b.orderReason &&
   a.isEjected === b.isEjected &&
   a.slots === b.slots &&
   isSameList(a.marksEndAt ?? [], b.marksEndAt ?? []) &&

@@ -33,6 +33,10 @@ export interface NodeRecord extends RecordVersion {
   /** The heartbeat interval that the node was sent. */
   readonly intervalMs: number;
   readonly region?: string;
+  readonly zone?: string;
+  readonly platform?: string;
+  /** Of the node program. */
+  readonly programVersion?: string;
 }
 
 /** `stale`: the store has a later record, with this generation and version. */

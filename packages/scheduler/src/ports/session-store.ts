@@ -11,6 +11,8 @@
  * client repeats with its session_init. Its size is bounded by the limits of one session.
  */
 import type { JobId, SessionId, TenantId } from '../domain/ids.ts';
+import type { Language } from '../domain/language.ts';
+import type { PartKind } from '../domain/plan.ts';
 
 /** One accepted utterance whose outcome was not acknowledged. */
 export interface SavedUtterance {
@@ -25,6 +27,15 @@ export interface SavedUtterance {
   readonly acceptedAt: number;
   /** The outcome, sent or not: the result of its job, or the reason why there is none. */
   readonly settled?: { readonly missing?: string | undefined } | undefined;
+  /** One of several outcomes of the utterance. */
+  readonly rendition?:
+    | {
+        readonly plan: string;
+        readonly source: Language;
+        readonly language: Language;
+        readonly kind: PartKind;
+      }
+    | undefined;
 }
 
 export interface SavedGroup {
@@ -47,7 +58,7 @@ export interface SavedSession {
   readonly lastSeq: number;
   /** Sequence number of the outcome before that of the first utterance. */
   readonly deliverySeq: number;
-  /** In the order of acceptance, which is the order of outcomes. */
+  /** First those whose outcomes were delivered, by their numbers, then the others in the order of acceptance. */
   readonly utterances: readonly SavedUtterance[];
   readonly groups: readonly SavedGroup[];
 }

@@ -13,6 +13,7 @@ import type { JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
+import type { JobUsage } from '../domain/usage.ts';
 import type { MaybePromise } from '../domain/with-timeout.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { CapacityLedger, ReleaseResult } from '../ports/capacity-ledger.ts';
@@ -132,6 +133,8 @@ export interface Step {
   readonly reason?: string;
   readonly failure?: { readonly code: string; readonly message: string };
   readonly result?: JobResult;
+  /** What the result has used. */
+  readonly usage?: JobUsage;
   /** Events that happened before this one and are written with it: a result that was never acknowledged, for example. */
   readonly via?: readonly JobEvent[];
   /** When the event happened. Absent: now. */
@@ -170,6 +173,7 @@ export function advance(
     intent: written === undefined ? step.intent : (step.intent ?? null),
     failure: step.failure,
     result: step.result,
+    usage: step.usage,
   };
   const moving = engine.store.move(job.jobId, expected, change);
   return moving instanceof Promise

@@ -1,5 +1,6 @@
 /** Hot path: all sessions of this instance, each with its own event queue. The effects of a step run after it. */
 import type { JobId } from '../domain/ids.ts';
+import type { PlanRunner } from '../domain/plan.ts';
 import { createRequirements } from '../domain/requirements.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
 import { withTimeout } from '../domain/with-timeout.ts';
@@ -22,6 +23,7 @@ import { createSessionSaver } from './handover/session-saver.ts';
 import { nextWakeAt } from './outcomes/after-step.ts';
 import { createDispatchWithRetry } from './outcomes/dispatch-with-retry.ts';
 import { createJobWatch } from './outcomes/job-watch.ts';
+import { createPlanWatch } from './outcomes/plan-watch.ts';
 import type { SessionLink } from './output.ts';
 import { createSession, type Opening, type Session, type Utterance, understands } from './session.ts';
 import { createSessionLog } from './session-log.ts';
@@ -39,6 +41,8 @@ export interface SessionServiceDeps {
   readonly meter: Meter;
   readonly log: Log;
   readonly jobs: JobDispatcher;
+  /** Runs utterances in several languages. */
+  readonly plans: PlanRunner;
   readonly pools: Pools;
   readonly settings: SessionSettings & { readonly maxWaiting: number };
   /** Absent: no tenant has a cap. */
@@ -100,11 +104,12 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       isDispatching: (utterance) => dispatching.has(utterance),
     });
   const watch = createJobWatch({ jobs: deps.jobs, dispatcher, dispatching, elsewhere: follow, log, post });
+  const planWatch = createPlanWatch({ runner: deps.plans, post });
   const saver = elsewhere && createSessionSaver({ ...elsewhere, clock, chance, log, post });
   const handover =
     elsewhere &&
     saver &&
-    createHandover({ elsewhere, saver, watch, ids, clock, log, sessionTable, settings, post });
+    createHandover({ elsewhere, saver, watch, planWatch, ids, clock, log, sessionTable, tools, post });
 
   function evict(session: Session): void {
     post(session, { kind: 'evicted' });
@@ -139,6 +144,13 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     }
   }
 
+  const watchOf = ({ rendition }: Utterance) => (rendition === undefined ? watch : planWatch);
+
+  function noteDelivered(utterance: Utterance): void {
+    const jobIds = utterance.rendition === undefined ? [utterance.jobId] : planWatch.delivered(utterance);
+    for (const jobId of jobIds) deps.delivered?.(jobId);
+  }
+
   function run(session: Session, effect: SessionEffect) {
     switch (effect.kind) {
       case 'send':
@@ -149,12 +161,14 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
         return effect.link.abandoned();
       case 'dispatch':
         return watch.dispatch(session, effect.utterance, effect.request);
+      case 'plan':
+        return planWatch.run(session, effect.utterance, effect.request);
       case 'forget':
-        return watch.forget(effect.utterance);
+        return watchOf(effect.utterance).forget(effect.utterance);
       case 'hand_over':
-        return watch.handOver(effect.utterance);
+        return watchOf(effect.utterance).handOver(effect.utterance);
       case 'cancel':
-        return watch.cancel(effect.utterance, effect.message, effect.code);
+        return watchOf(effect.utterance).cancel(effect.utterance, effect.message, effect.code);
       case 'count':
         return meter.count(effect.name, effect.labels, effect.by);
       case 'observe':
@@ -162,7 +176,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       case 'trace':
         return traces?.outcomeDelivered(session, effect.delivered, effect.at);
       case 'delivered':
-        return deps.delivered?.(effect.utterance.jobId);
+        return noteDelivered(effect.utterance);
       case 'remove_saved':
         return void saver?.remove(session);
       case 'departed':
@@ -186,14 +200,15 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   /** Cancels the jobs of an ended session, unless another instance owns the session by now. */
   function cancelUnsettled(session: Session, unsettled: readonly Utterance[]): void {
     const cancel = (utterance: Utterance) =>
-      watch.cancel(utterance, 'the session that waited for it ended', 'SESSION_CLOSED');
+      watchOf(utterance).cancel(utterance, 'the session that waited for it ended', 'SESSION_CLOSED');
     if (!session.isShared || saver === undefined) {
       for (const utterance of unsettled) cancel(utterance);
       return;
     }
     void saver.remove(session).then((result) => {
       // If another instance may own the session, its jobs are not cancelled; they end at their deadline at the latest.
-      for (const utterance of unsettled) result === 'removed' ? cancel(utterance) : watch.handOver(utterance);
+      for (const utterance of unsettled)
+        result === 'removed' ? cancel(utterance) : watchOf(utterance).handOver(utterance);
     });
   }
 
@@ -220,7 +235,9 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     saver && atMost(SAVE_LIMIT_MS, 'save of a draining session', () => saver.flush(session));
 
   async function drained(limitMs: number): Promise<void> {
-    await atMost(limitMs, 'outcomes of all utterances', () => new Promise<void>(watch.onEmpty));
+    await atMost(limitMs, 'outcomes of all utterances', () =>
+      Promise.all([new Promise<void>(watch.onEmpty), new Promise<void>(planWatch.onEmpty)]),
+    );
     await Promise.all([...sessions.values()].filter(({ isShared }) => isShared).map(flushed));
   }
 
@@ -338,7 +355,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     counts: () => ({
       sessions: sessions.size,
       connected: sessionTable.connected(),
-      watched: watch.size(),
+      watched: watch.size() + planWatch.size(),
       resultBytes: sessionTable.resultBytes(),
     }),
     stop() {

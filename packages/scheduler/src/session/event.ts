@@ -4,7 +4,9 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioSource, Pipeline } from '../domain/job-spec.ts';
+import type { Language } from '../domain/language.ts';
 import type { MetricName } from '../domain/metrics.ts';
+import type { PartOutcome, PlanRequest } from '../domain/plan.ts';
 import type { Labels } from '../ports/meter.ts';
 import type { Delivered } from './outcomes/delivery.ts';
 import type { SessionLink, SessionOutput } from './output.ts';
@@ -76,8 +78,8 @@ export type SessionEvent =
   | { readonly kind: 'drain'; readonly reconnectAfterMs: number; readonly limitMs: number }
   /** The draining session is saved completely: the client may connect elsewhere. */
   | { readonly kind: 'ready_to_move'; readonly reconnectAfterMs: number }
-  /** The saved state now contains these utterances with these job ids. */
-  | { readonly kind: 'saved'; readonly names: readonly SavedName[] }
+  /** The saved state now contains these utterances with these job ids, and the outcomes up to this number. */
+  | { readonly kind: 'saved'; readonly names: readonly SavedName[]; readonly deliverySeq: number }
   /** The session leaves this instance; another one may resume it. */
   | { readonly kind: 'depart'; readonly why: Departure }
   /** The record of a job that another instance accepted or drives was read. */
@@ -92,7 +94,20 @@ export type SessionEvent =
       readonly utterance: Utterance;
       readonly text: string;
       readonly isFinal: boolean;
-    };
+    }
+  | PlanEvent;
+
+/** What a plan reports of an utterance in several languages. */
+export type PlanEvent =
+  | {
+      readonly kind: 'recognised';
+      readonly utterance: Utterance;
+      readonly text: string;
+      readonly language: Language;
+    }
+  /** A job that these outcomes need has moved. */
+  | { readonly kind: 'parts_moved'; readonly utterances: readonly Utterance[]; readonly job: JobRecord }
+  | { readonly kind: 'part_settled'; readonly utterance: Utterance; readonly outcome: PartOutcome };
 
 /** Run after the step, in order. */
 export type SessionEffect =
@@ -102,6 +117,8 @@ export type SessionEffect =
   /** The client must connect to another instance. */
   | { readonly kind: 'abandon'; readonly link: SessionLink }
   | { readonly kind: 'dispatch'; readonly utterance: Utterance; readonly request: DispatchRequest }
+  /** `utterance`: the first outcome of one in several languages. */
+  | { readonly kind: 'plan'; readonly utterance: Utterance; readonly request: PlanRequest }
   /** The utterance is settled; its job is no longer watched. */
   | { readonly kind: 'forget'; readonly utterance: Utterance }
   /** Another instance waits for the job. */

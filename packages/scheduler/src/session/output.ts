@@ -1,6 +1,7 @@
 /** Vocabulary of sessions: the messages to a client. The transport encodes them. */
 import type { ErrorCode } from '../domain/errors.ts';
 import type { SessionId } from '../domain/ids.ts';
+import type { WantedTarget } from '../domain/plan.ts';
 import type { PressureAction } from './outcomes/backpressure.ts';
 import type { Delivered } from './outcomes/delivery.ts';
 import type { Utterance } from './session.ts';
@@ -20,7 +21,7 @@ export const UI_EVENTS = [
 export type UiEventName = (typeof UI_EVENTS)[number];
 
 /** The utterance that a message is about. */
-export type About = Pick<Utterance, 'index' | 'jobId' | 'traceId'>;
+export type About = Pick<Utterance, 'index' | 'jobId' | 'traceId' | 'rendition'>;
 
 export type SessionOutput =
   | {
@@ -34,6 +35,7 @@ export type SessionOutput =
       /** The client should send audio without an outcome again. */
       readonly hasMoved: boolean;
       readonly warning: string | undefined;
+      readonly targets: readonly WantedTarget[] | undefined;
     }
   | { readonly kind: 'accepted'; readonly utterance: Utterance }
   | { readonly kind: 'partial'; readonly about: About; readonly text: string; readonly isFinal: boolean }

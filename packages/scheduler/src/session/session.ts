@@ -1,7 +1,9 @@
 /** Hot path: the state of one session. Only the steps of its own event queue change it. */
 import { type BoundedMap, createBoundedMap } from '../domain/bounded-map.ts';
 import type { JobId, SessionId, TenantId } from '../domain/ids.ts';
+import type { Language } from '../domain/language.ts';
 import type { Languages } from '../domain/needed-directions.ts';
+import type { PartKind, WantedTarget } from '../domain/plan.ts';
 import type { Cancel } from '../ports/clock.ts';
 import type { SessionEvent } from './event.ts';
 import type { SentPressure } from './outcomes/backpressure.ts';
@@ -24,6 +26,8 @@ export type SessionAbility = (typeof SESSION_ABILITIES)[number];
 /** Description of speech: session_init describes all chunks, a whole utterance describes itself. */
 export interface Speech {
   readonly languages: Languages;
+  /** The client wants several languages, each with its own outcome. Absent: the target of `languages`. */
+  readonly targets?: readonly WantedTarget[] | undefined;
   readonly mode?: string | undefined;
   readonly dialect?: string | undefined;
   readonly features?: Readonly<Record<string, boolean>> | undefined;
@@ -55,8 +59,34 @@ export interface Opening {
   readonly warning?: string | undefined;
 }
 
-/** One accepted utterance. */
+/** What the outcomes of one utterance in several languages share. */
+export interface SharedPlan {
+  /** Its jobs are bound to request ids with this name, so that a repeated plan finds them. */
+  readonly name: string;
+  readonly source: Language;
+  /** One for each outcome. The first reports the acceptance and the progress of the utterance, and counts for it. */
+  readonly utterances: Utterance[];
+  /** Jobs that work or worked on it, as far as this instance knows. */
+  readonly jobIds: Set<JobId>;
+  /** Outcomes that the client does not have for good yet. */
+  undelivered: number;
+}
+
+/** One wanted outcome of an utterance in several languages: the text or the voice of one of them. */
+export interface Rendition {
+  readonly language: Language;
+  readonly kind: PartKind;
+  readonly plan: SharedPlan;
+  /** The job of the outcome. */
+  jobId: JobId | undefined;
+  /** The client got an error for it. */
+  hasFailed: boolean;
+}
+
+/** One accepted utterance; of an utterance in several languages, one of its outcomes. */
 export interface Utterance extends Deliverable, UtteranceState {
+  /** Absent: the utterance has one job and one outcome. */
+  readonly rendition?: Rendition | undefined;
   readonly index: number;
   /** Its job. A repeated request may find that another job translates it already; then this id changes. */
   jobId: JobId;
@@ -133,6 +163,8 @@ export interface Session {
   readonly delivery: Delivery<Utterance>;
   /** Number of the last outcome sent on this connection, for clients that acknowledge outcomes. */
   sentSeq: number;
+  /** Number of the last outcome in the saved state. */
+  savedSeq: number;
   /** Number of utterances without an outcome. */
   running: number;
   /** Number of those that no node has received yet. */
@@ -193,6 +225,7 @@ export function createSession(
     refusals: createBoundedMap({ max: MAX_REFUSALS }),
     delivery: createDelivery(),
     sentSeq: 0,
+    savedSeq: 0,
     running: 0,
     unplaced: 0,
     audioBytes: 0,
@@ -209,6 +242,17 @@ export function createSession(
     wake: undefined,
   };
 }
+
+/** The utterance has one outcome, or this is the first of several. */
+export const isFirst = (utterance: Utterance): boolean =>
+  utterance.rendition === undefined || utterance.rendition.plan.utterances[0] === utterance;
+
+/** All outcomes of the same utterance. */
+export const allOf = (utterance: Utterance): readonly Utterance[] =>
+  utterance.rendition?.plan.utterances ?? [utterance];
+
+/** The job that a client sees. */
+export const jobIdOf = ({ jobId, rendition }: Utterance): JobId => rendition?.jobId ?? jobId;
 
 export const nextCutIndex = ({ nextIndex, leastCutIndex }: Session): number =>
   Math.max(nextIndex, leastCutIndex);

@@ -23,6 +23,7 @@ export interface SessionSettings {
   readonly pressure: PressureSettings;
   readonly resumeTtlMs: number;
   readonly pendingTimeoutMs: number;
+  readonly jobDeadlineMs: number;
   readonly maxSessions: number;
   /** Of all sessions together; above it the session that has been disconnected longest is evicted. */
   readonly maxResultBytesTotal: number;

@@ -24,6 +24,7 @@ import {
   sendAccepted,
   unbindFailed,
 } from './outcomes/progress.ts';
+import { noteParts, noteRecognised, settlePart } from './outcomes/renditions.ts';
 import type { Session } from './session.ts';
 import { cutStream, takeChunk, takeUtterance } from './speech/accept-audio.ts';
 import { excludeStall } from './speech/segmentation.ts';
@@ -89,7 +90,7 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
     case 'depart':
       return depart(step, session, event);
     case 'saved':
-      return noteSaved(step, session, event.names);
+      return noteSaved(step, session, event);
     case 'job_read':
       return noteRecord(step, session, event.utterance, event.job);
     case 'job_gone':
@@ -102,5 +103,11 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
       return noteMove(step, session, event.utterance, event.job);
     case 'partial':
       return notePartial(step, session, event.utterance, event);
+    case 'recognised':
+      return noteRecognised(step, session, event);
+    case 'parts_moved':
+      return noteParts(step, session, event);
+    case 'part_settled':
+      return settlePart(step, session, event);
   }
 }

@@ -15,6 +15,7 @@ const ALONE = [
   'packages/protocol/src/print-json-schema.ts',
   'packages/scheduler/src/index.ts',
   'packages/scheduler/src/main.ts',
+  'packages/speech-node/src/main.ts',
   'packages/scheduler/src/session/rooms/unsupported.ts',
 ];
 /** Names without a meaning, whose folders or files would collect unrelated code. */

@@ -23,7 +23,10 @@ export function filesUnder(folder: string, ending: string): SourceFile[] {
   });
 }
 
-export const PACKAGES = readdirSync(join(ROOT, 'packages'));
+/** The packages of npm: the Python SDK is none. */
+export const PACKAGES = readdirSync(join(ROOT, 'packages')).filter((name) =>
+  existsSync(join(ROOT, 'packages', name, 'package.json')),
+);
 
 /** What is shipped, of all packages. */
 export const sources = PACKAGES.flatMap((name) =>

@@ -1,5 +1,5 @@
 /** What a production installation downloads: counted, verified by the lockfile, licensed, and without scripts. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -38,6 +38,21 @@ const shipped = downloaded.filter(({ dev, devOptional }) => dev !== true && devO
 const named = (entries: readonly { readonly name: string; readonly version: string }[]): string[] =>
   [...new Set(entries.map(({ name, version }) => `${name}@${version}`))].sort();
 
+/** The repository's own packages; the lock file has them without a node_modules. */
+const own = Object.keys(packages).filter((path) => !path.includes('node_modules'));
+
+it.each(own)('the package in ./%s is under Apache-2.0', (folder) => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as Entry;
+  expect([manifest.license, packages[folder]?.license]).toEqual(['Apache-2.0', 'Apache-2.0']);
+});
+
+it('THIRD-PARTY-NOTICES.txt has the licence texts of the installed production packages', () => {
+  const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts/notices.mjs'), '--check'], {
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([0, '']);
+});
+
 describe('dependencies', () => {
   it('have an integrity in the lockfile, development ones included', () => {
     expect(downloaded.length).toBeGreaterThan(shipped.length);
@@ -70,7 +85,7 @@ it('the software bill of materials has every production dependency, with hash an
   };
   expect(bom.bomFormat).toBe('CycloneDX');
   const foreign = bom.components.filter(
-    ({ name }) => !['protocol', 'sdk', 'scheduler', 'console'].includes(name),
+    ({ name }) => !['protocol', 'sdk', 'scheduler', 'console', 'speech-node'].includes(name),
   );
   expect(named(foreign)).toEqual(named(shipped));
   expect(named(foreign.filter(({ hashes, licenses }) => !hashes?.length || !licenses?.length))).toEqual([]);

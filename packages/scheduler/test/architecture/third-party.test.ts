@@ -33,11 +33,19 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'packages/console/src/',
   ],
   // Simulated nodes and people use the SDK like real ones.
-  '@lingua/sdk': [`${SCHEDULER}/cli/`, 'packages/simulation/src/', 'packages/console/src/talk/'],
+  '@lingua/sdk': [
+    `${SCHEDULER}/cli/`,
+    'packages/simulation/src/',
+    'packages/console/src/talk/',
+    'packages/speech-node/src/',
+  ],
   preact: ['packages/console/src/'],
   '@preact/signals': ['packages/console/src/'],
   uplot: ['packages/console/src/show/', 'packages/console/src/main.tsx'],
 };
+
+/** Declared so that users get this version of what another package needs; ADR 0022 has the reason. */
+const PINNED: Readonly<Record<string, readonly string[]>> = { scheduler: ['light-my-request'] };
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -64,9 +72,10 @@ describe('third-party packages', () => {
   });
 
   it.each(PACKAGES)('%s declares what it uses, and no more', (name) => {
-    const used = new Set(
-      uses.filter(({ path }) => path.startsWith(`packages/${name}/`)).map((use) => use.name),
-    );
+    const used = new Set([
+      ...uses.filter(({ path }) => path.startsWith(`packages/${name}/`)).map((use) => use.name),
+      ...(PINNED[name] ?? []),
+    ]);
     expect(dependenciesOf(name)).toEqual([...used].sort());
   });
 

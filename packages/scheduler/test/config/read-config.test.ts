@@ -79,6 +79,8 @@ it('refuses token files that are absent, too short or repeated', async () => {
 
 it('warns about files with secrets that every user can read', async () => {
   const names = ['open.token', 'closed.token', 'open.key'];
+  const jwks = { keys: [{ kid: 'k', alg: 'HS256', kty: 'oct', k: Buffer.alloc(32).toString('base64url') }] };
+  await chmod(await write('open.jwks', JSON.stringify(jwks)), 0o644);
   for (const name of names) await write(name, `${name}-0123456789-0123456789-0123456789`);
   await chmod(join(folder, 'open.token'), 0o644);
   await chmod(join(folder, 'closed.token'), 0o640);
@@ -86,7 +88,7 @@ it('warns about files with secrets that every user can read', async () => {
   const rows = ['open', 'closed'].map(
     (name) => `[[server.tokens]]\ntoken_file = "${name}.token"\nrole = "node"`,
   );
-  const server = '[server]\ncallback_key_file = "open.key"\n';
+  const server = '[server]\ncallback_key_file = "open.key"\ntoken_keys_file = "open.jwks"\n';
   const result = await readConfig({ path: await write('w.toml', server + rows.join('\n')) });
   if (result.kind !== 'ok') throw new Error('invalid');
   expect(result.warnings.map(printFinding)).toEqual([
@@ -94,6 +96,7 @@ it('warns about files with secrets that every user can read', async () => {
       /^server\.tokens\[0\]\.token_file may be read by every user .*mode 0644\): chmod 600/,
     ),
     expect.stringMatching(/^server\.callback_key_file may be read by every user .*mode 0604\)/),
+    expect.stringMatching(/^server\.token_keys_file may be read by every user .*mode 0644\)/),
   ]);
 });
 

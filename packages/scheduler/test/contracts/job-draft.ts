@@ -104,11 +104,13 @@ const FIELDS: Readonly<Record<keyof JobRecord, true>> = {
   state: true,
   fence: true,
   intent: true,
+  audioMs: true,
   createdAt: true,
   deadlineAt: true,
   timeline: true,
   failure: true,
   result: true,
+  usage: true,
 };
 
 /** A copy of the current record, without fields that a store adds. */

@@ -48,7 +48,10 @@ export function jobStoreLimits(start: StartJobStore): void {
   it('an erased job contains nothing that was said, and stays bound to its request', async () => {
     const { store, now } = await start({ bindingLeaseMs: 60_000 });
     const base = draftRequest(now());
-    const draft = { ...base, spec: { ...base.spec, inputText: 'typed', contextText: 'said before' } };
+    const draft = {
+      ...base,
+      spec: { ...base.spec, inputText: 'typed', sourceText: 'spoken', contextText: 'said before' },
+    };
     await store.admit(draft);
     expect(await store.erase(draft.jobId)).toBe('not_settled');
     await finish(store, draft.jobId);
@@ -60,7 +63,7 @@ export function jobStoreLimits(start: StartJobStore): void {
       kind: 'existing',
       job: { jobId: draft.jobId, result: { textAsr: '', textTranslated: '', extra: { erased: true } } },
     });
-    for (const said of ['said before', 'typed', RESULT.textAsr, RESULT.textTranslated])
+    for (const said of ['said before', 'typed', 'spoken', RESULT.textAsr, RESULT.textTranslated])
       expect(JSON.stringify([repeated, await store.get(draft.jobId)])).not.toContain(said);
   });
 

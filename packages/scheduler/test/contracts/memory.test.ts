@@ -7,6 +7,7 @@ import { createJobStore } from '../../src/adapters/memory/job-store.ts';
 import { createLocks } from '../../src/adapters/memory/locks.ts';
 import { createNodeIdClaims } from '../../src/adapters/memory/node-id-claims.ts';
 import { createNodeMailbox } from '../../src/adapters/memory/node-mailbox.ts';
+import { createUsageStore } from '../../src/adapters/memory/usage-store.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
 import { createSleepCountingClock } from '../../src/adapters/system/sleep-counting-clock.ts';
@@ -21,6 +22,7 @@ import { jobStoreContract } from './job-store.ts';
 import { locksContract } from './locks.ts';
 import { nodeIdClaimsContract } from './node-id-claims.ts';
 import { type InboxMessage, nodeMailboxContract } from './node-mailbox.ts';
+import { RETENTION_DAYS, usageStoreContract } from './usage-store.ts';
 
 const ROOMY = {
   bindingLeaseMs: 60_000,
@@ -106,4 +108,10 @@ locksContract('memory', async () => {
   const clock = createManualClock();
   const timed = { advance: clock.advance, edgeMs: 1, close: async () => undefined };
   return { ...timed, locks: createLocks({ clock }), others: createLocks({ clock }) };
+});
+
+usageStoreContract('memory', async () => {
+  const { clock, harness } = stepped();
+  const store = createUsageStore({ clock, retentionDays: RETENTION_DAYS, maxTenants: 100 });
+  return { ...harness, store, other: store };
 });

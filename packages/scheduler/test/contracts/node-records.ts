@@ -46,6 +46,9 @@ export function nodeRecordsContract(
             channel: 'endpoint',
             endpoint: 'http://10.0.0.9:1/ü?a="b"',
             region: 'eu-west\n"1"',
+            zone: 'a',
+            platform: 'linux ü',
+            programVersion: '2.1.0-"rc"',
             intervalMs: 4_321,
           },
           {
@@ -63,6 +66,7 @@ export function nodeRecordsContract(
             isCalm: false,
             isQueueing: true,
             isCordoned: true,
+            orderReason: 'noisy fan\n"4"',
             isEjected: true,
             slots: 0,
             markedServices: ['a b', 'ç\n'],

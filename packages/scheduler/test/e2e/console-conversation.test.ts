@@ -49,6 +49,20 @@ describe('GET /api/v1/sessions/:id', () => {
     expect((await app.get('/api/v1/sessions/absent')).status).toBe(404);
   });
 
+  it('names both languages of a two-way session, and the one that was spoken', async () => {
+    const app = await startApp();
+    const onJob = () => ({ ...OUTPUT, detected_language: 'zh' });
+    await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-1', onJob });
+    await app.readyNodes(1);
+    const both = { src_lang: 'auto', mode: 'two_way_auto', lang_a: 'en', lang_b: 'zh' };
+    const { job_id: jobId } = await app.dispatch(both);
+    await app.settled(jobId);
+    const { body } = await app.get<JobDetail>(`/api/v1/jobs/${jobId}`);
+    expect(body.job).toMatchObject({ lang_a: 'en', lang_b: 'zh', detected_language: 'zh' });
+    const { job_id: plainId } = await app.dispatch({ src_lang: 'en', tgt_lang: 'zh' });
+    expect((await app.get<JobDetail>(`/api/v1/jobs/${plainId}`)).body.job).not.toHaveProperty('lang_a');
+  });
+
   it('the delivery is the last span of the job', async () => {
     const { app, jobId } = await startTalk();
     const { body } = await app.get<JobDetail>(`/api/v1/jobs/${jobId}`);

@@ -110,6 +110,23 @@ describe('GET /api/v1/languages', () => {
     });
   });
 
+  it('counts no cordoned node as ready or free', async () => {
+    const app = await startWithNode();
+    const enToZh = async () =>
+      (await app.get<LanguagesReply>('/api/v1/languages')).body.cells.find(
+        ({ src, tgt }) => src === 'en' && tgt === 'zh',
+      );
+    await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-2', onJob: () => OUTPUT, maxConcurrentJobs: 2 });
+    await app.readyNodes(2);
+    await app.settled((await app.dispatch()).job_id);
+    expect(await enToZh()).toMatchObject({ nodes: 2, ready: 2, slots: 4, free: 4 });
+    await app.post('/api/v1/nodes/node-1/cordon');
+    const half = { nodes: 2, ready: 1, slots: 2, free: 2, one_more_node: { slots: 2 } };
+    expect(await enToZh()).toMatchObject(half);
+    await app.post('/api/v1/nodes/node-1/uncordon');
+    expect(await enToZh()).toMatchObject({ nodes: 2, ready: 2, slots: 4, free: 4 });
+  });
+
   it('counts the jobs that wait for a slot, and estimates the wait', async () => {
     const app = await startApp();
     const held = holdJobs();

@@ -1,4 +1,7 @@
 /** Short-lived tokens: minted by a tenant's server, accepted by every instance with the key, and not beyond their scope. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { openSession } from '@lingua/sdk/client';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -150,6 +153,60 @@ describe('minted tokens', () => {
     expect(await closed).toBe('revoked');
     expect((await app.get('/v1/whoami', old)).status).toBe(401);
     expect((await app.get('/v1/whoami', fresh)).status).toBe(200);
+  });
+
+  it('the audit log names the user, role and tenant of each minted token', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'lingua-audit-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'audit.jsonl');
+    const app = await startApp({ 'audit.file': file }, toml(KEYS));
+    const token = await minted(app, { user_id: 'ann', session_id: 'room-1', expires_in_seconds: 60 });
+    await minted(app, { user_id: 'eve', role: 'operator' }, TOKENS.admin);
+    expect((await mint(app, { user_id: 'bob', tenant_id: 'globex' })).status).toBe(403);
+    expect((await mint(app, { user_id: { of: 'junk' } })).status).toBe(400);
+    const lines = await eventually(async () => {
+      const events = (await readFile(file, 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      const found = events.filter(({ audit }) => audit === 'mintToken');
+      return found.length === 4 && found;
+    });
+    const ann = { target: 'ann', minted_role: 'client', minted_session_id: 'room-1', expires_in_seconds: 60 };
+    expect(lines).toMatchObject([
+      { result: 'done', who: 'acme-server', tenant_id: 'acme', ...ann },
+      { result: 'done', who: 'root', target: 'eve', minted_role: 'operator' },
+      { result: 'refused', who: 'acme-server', target: 'bob', minted_tenant_id: 'globex', status: 403 },
+      { result: 'refused', who: 'acme-server', status: 400 },
+    ]);
+    expect(await readFile(file, 'utf8')).not.toContain(token);
+  });
+
+  it('a live feed ends when its token expires', async () => {
+    const app = await startApp({}, toml(KEYS));
+    const viewer = await minted(app, { user_id: 'ann', role: 'viewer', expires_in_seconds: 1 }, TOKENS.admin);
+    const feed = await fetch(`${app.url}/api/v1/live?token=${viewer}`);
+    expect(feed.status).toBe(200);
+    expect(await feed.text()).toContain('event: snapshot');
+  });
+
+  it('another key under the same id ends the tokens of the first', async () => {
+    let file = toml(KEYS);
+    const app = await startApp({}, file, () => file);
+    const viewer = await minted(app, { user_id: 'ann', role: 'viewer' }, TOKENS.admin);
+    const feed = await fetch(`${app.url}/api/v1/live?token=${viewer}`);
+    file = toml(JSON.stringify({ keys: [HS_KEY('one', 'b')] }));
+    await app.post('/api/v1/reload', {}, TOKENS.admin);
+    await feed.text();
+    expect((await app.get('/v1/whoami', viewer)).status).toBe(401);
+  });
+
+  it('a minted operator registers no nodes, which would stay after its expiry', async () => {
+    const app = await startApp({}, toml(KEYS));
+    const operator = await minted(app, { user_id: 'ann', role: 'operator' }, TOKENS.admin);
+    expect((await app.get('/api/v1/nodes', operator)).status).toBe(200);
+    const node = { node_id: 'node-1', health: 'ready', semantic_langs: ['en', 'zh'] };
+    expect((await app.post('/v1/node/register', node, operator)).status).toBe(403);
   });
 
   it('a token uses only its session and languages, over HTTP and sockets', async () => {

@@ -170,9 +170,12 @@ describe('table of roles', () => {
     );
   });
 
-  it('nodes and clients reach nothing below /api', () => {
-    for (const role of ['node', 'client'] as const)
-      expect(endpointsOf(role).filter(({ path }) => path.startsWith('/api'))).toEqual([]);
+  it('nodes reach nothing below /api, and clients only what their own tenant used', () => {
+    const below = (role: Role) =>
+      endpointsOf(role)
+        .map(({ path }) => path)
+        .filter((path) => path.startsWith('/api'));
+    expect([below('node'), below('client')]).toEqual([[], ['/api/v1/usage']]);
   });
 
   it('texts and audio of a job are marked as speech', () => {

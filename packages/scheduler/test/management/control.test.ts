@@ -95,6 +95,29 @@ describe('drain', () => {
   });
 });
 
+describe('an order', () => {
+  it('has a reason until the node gets jobs again', async () => {
+    const { readyNode, registry, view } = createFixture();
+    await readyNode();
+    await registry.control('node-1', 'cordon', 'noisy fan');
+    expect(view('node-1')?.orderReason).toBe('noisy fan');
+    await registry.control('node-1', 'uncordon');
+    expect(view('node-1')).not.toHaveProperty('orderReason');
+    await registry.control('node-1', 'drain', `new disk ${'.'.repeat(1_000)}`);
+    expect(view('node-1')?.orderReason).toMatch(/^new disk \.{491}$/);
+    await readyNode();
+    expect(view('node-1')?.orderReason).toMatch(/^new disk/);
+  });
+
+  it('is published again with another reason', async () => {
+    const { readyNode, registry, of } = createFixture();
+    await readyNode();
+    await registry.control('node-1', 'cordon', 'noisy fan');
+    await registry.control('node-1', 'cordon', 'broken fan');
+    expect(of('changed').at(-1)?.view.orderReason).toBe('broken fan');
+  });
+});
+
 describe('remove', () => {
   it('a removed node is offline at once, loses its jobs, and is forgotten', async () => {
     const { readyNode, registry, beat, clock, health, of, news } = createFixture();

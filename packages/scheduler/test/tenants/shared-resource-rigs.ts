@@ -13,7 +13,7 @@ import { createTenantSessionCaps } from '../../src/session/connection/tenant-ses
 import type { Session } from '../../src/session/session.ts';
 import { createConnectionCounts } from '../../src/transport/access/connection-counts.ts';
 import { createRequestBudgets } from '../../src/transport/access/request-budgets.ts';
-import { createWaits, type WaitKind } from '../../src/transport/http/server/waits.ts';
+import { callerOf, createWaits, type WaitKind } from '../../src/transport/http/server/waits.ts';
 import { fresh } from '../contracts/harness.ts';
 import { draftJob, draftRequest, finish } from '../contracts/job-draft.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -134,15 +134,21 @@ function endedJobsOnRedis(limits: Partial<JobStoreLimits>): Rig {
   };
 }
 
+const NO_ROLES: ReadonlySet<never> = new Set();
+
 const waits =
   (kind: WaitKind): CreateRig =>
   (limit) => {
-    const all = createWaits({ max: limit, meter: IGNORE });
+    const all = createWaits({ max: limit, meter: IGNORE, gate: { hold: () => () => {} } });
     return counting((tenantId) => {
       const raw = Object.assign(new EventEmitter(), { req: { socket: new EventEmitter() } });
-      return (
-        all.begin(kind, { id: fresh('token'), tenantId }, { raw } as unknown as FastifyReply).kind === 'begun'
-      );
+      const client = {
+        role: 'client',
+        roles: NO_ROLES,
+        credential: fresh('token'),
+        isAnonymous: false,
+      } as const;
+      return all.begin(kind, callerOf(client, tenantId), { raw } as unknown as FastifyReply).kind === 'begun';
     });
   };
 

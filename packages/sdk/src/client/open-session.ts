@@ -4,6 +4,7 @@ import { createLink } from './connection/link.ts';
 import { createListeners } from './listeners.ts';
 import { createOutbox, type NamedAudio } from './outbox.ts';
 import type { Frame } from './outbox-entry.ts';
+import { createOutcomeCounter, expectedOutcomes } from './outcome-counter.ts';
 import { asCount, asText, type ServerFrame } from './read-frame.ts';
 import { createReceipts } from './receipts.ts';
 import { createSender } from './sender.ts';
@@ -33,6 +34,7 @@ export function openSession(options: SessionOptions): Session {
   let closeReason = '';
   let hasSentClose = false;
   let cancelClosing: Cancel | undefined;
+  const outcomes = createOutcomeCounter();
   const whenEnded: ((end: SessionEnd) => void)[] = [];
   const whenSettled: (() => void)[] = [];
 
@@ -40,7 +42,8 @@ export function openSession(options: SessionOptions): Session {
     ...settings,
     buildFirstMessage: (resume) =>
       sessionInit(settings, resume && { ...resume, deliverySeq: receipts.highest() }),
-    onOpened(sessionId, isResumed, hasMoved) {
+    onOpened(sessionId, isResumed, hasMoved, frame) {
+      outcomes.opened(isResumed, expectedOutcomes(frame));
       if (state !== 'closing') state = 'open';
       receipts.opened(isResumed);
       // Before the listeners are called: audio that they send must follow the kept audio.
@@ -93,7 +96,7 @@ export function openSession(options: SessionOptions): Session {
       if (state !== 'closing') closeReason = 'closed by the scheduler';
       finish('closed', true);
     } else if (type === 'utterance_accepted') accepted(frame);
-    else if (type === 'translation_result' || type === 'missing_result') outcome(frame);
+    else if (OUTCOMES.has(type)) outcome(frame);
     else {
       const event = toSessionEvent(frame, outbox.requestIdOf);
       if (event === undefined) return;
@@ -123,6 +126,8 @@ export function openSession(options: SessionOptions): Session {
       utteranceIndex: undefined,
       requestId,
       reason: 'refused',
+      language: undefined,
+      part: 'text',
       error,
       message: undefined,
     });
@@ -155,9 +160,10 @@ export function openSession(options: SessionOptions): Session {
 
   function outcome(frame: ServerFrame): void {
     const event = toSessionEvent(frame, outbox.requestIdOf);
-    if (event?.type !== 'result' && event?.type !== 'missing') return;
+    if (event?.type !== 'result' && event?.type !== 'voice' && event?.type !== 'missing') return;
     if (receipts.isNew(asCount(frame.delivery_seq))) {
-      if (event.utteranceIndex !== undefined) outbox.settled(event.utteranceIndex);
+      if (event.utteranceIndex !== undefined && outcomes.isLast(event.utteranceIndex))
+        outbox.settled(event.utteranceIndex);
       emit(event);
       moved();
     }
@@ -290,6 +296,8 @@ export function openSession(options: SessionOptions): Session {
     on: listeners.on,
   };
 }
+
+const OUTCOMES: ReadonlySet<unknown> = new Set(['translation_result', 'voice_result', 'missing_result']);
 
 const readNamedAudio = (fields: Readonly<Record<string, unknown>>): NamedAudio => ({
   utteranceIndex: asCount(fields.utterance_index),

@@ -1,5 +1,11 @@
 /** The events of a session. Every event carries its name as `type`. */
-import type { MissingResult, SessionAsrPartial, TranslationResult, UiEvent } from '@lingua/protocol';
+import type {
+  MissingResult,
+  SessionAsrPartial,
+  TranslationResult,
+  UiEvent,
+  VoiceResult,
+} from '@lingua/protocol';
 import type { BackpressureAction } from './pacing.ts';
 
 /** The utterance that an event is about. */
@@ -16,6 +22,10 @@ export interface OfUtterance {
 /** An accepted utterance without a translation; an `error` before it names its position in the details and has the cause. */
 export interface MissingUtterance extends OfUtterance {
   readonly reason: MissingResult['reason'];
+  /** In sessions with `tgtLangs`: the language of this outcome. */
+  readonly language: string | undefined;
+  /** `voice`: only the speech is missing, or its text has an outcome of its own. */
+  readonly part: 'text' | 'voice';
   readonly error: undefined;
   readonly message: MissingResult;
 }
@@ -26,6 +36,8 @@ export interface RefusedAudio {
   /** Of the utterance; one invalid chunk refuses all of it. */
   readonly requestId: string;
   readonly reason: 'refused';
+  readonly language: undefined;
+  readonly part: 'text';
   /** What to correct. The same was emitted as an `error` event. */
   readonly error: SessionEvents['error'];
   readonly message: undefined;
@@ -45,8 +57,13 @@ export interface SessionEvents {
     readonly isFinal: boolean;
     readonly message: SessionAsrPartial;
   };
-  /** An outcome: the translation. Each utterance has exactly one outcome, delivered once and in order. */
+  /**
+   * An outcome: the translation. Each utterance has exactly one outcome, delivered once and in order; with `tgtLangs` one for each language,
+   * in order per language.
+   */
   result: OfUtterance & {
+    /** In sessions with `tgtLangs`: the language of this outcome. */
+    readonly language: string | undefined;
     readonly textAsr: string;
     readonly textTranslated: string;
     /** Empty if there is no speech. */
@@ -60,6 +77,15 @@ export interface SessionEvents {
     readonly traceId: string;
     /** The message as received, with timings and quality; mostly unchecked. */
     readonly message: TranslationResult;
+  };
+  /** An outcome, in sessions with `tgtLangs`: the spoken translation into one of the languages, in order per language. */
+  voice: OfUtterance & {
+    readonly language: string;
+    readonly ttsAudio: Uint8Array;
+    readonly ttsFormat: string;
+    readonly groupId: string | undefined;
+    readonly traceId: string;
+    readonly message: VoiceResult;
   };
   /** An outcome: there is no translation, with the reason. */
   missing: MissingUtterance | RefusedAudio;

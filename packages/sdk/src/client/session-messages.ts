@@ -22,13 +22,16 @@ export interface Resume {
 }
 
 export const sessionInit = (
-  settings: AudioSettings & Pick<SessionOptions, 'tenantId' | 'platform' | 'clientVersion'>,
+  settings: AudioSettings &
+    Pick<SessionOptions, 'tenantId' | 'platform' | 'clientVersion' | 'tgtLangs' | 'voiceLangs'>,
   resume: (Resume & { readonly deliverySeq: number | undefined }) | undefined,
 ): Loose<SessionInit> => ({
   type: 'session_init',
   client_version: settings.clientVersion ?? CLIENT_VERSION,
   platform: settings.platform ?? 'web',
   ...speechFields(settings),
+  tgt_langs: settings.tgtLangs && [...settings.tgtLangs],
+  voice_langs: settings.voiceLangs && [...settings.voiceLangs],
   tenant_id: settings.tenantId,
   resume_session_id: resume?.sessionId,
   resume_token: resume?.token,

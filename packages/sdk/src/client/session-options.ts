@@ -25,7 +25,13 @@ export interface Speech {
   readonly traceId?: string | undefined;
 }
 
-export interface SessionOptions extends Speech {
+export interface SessionOptions extends Omit<Speech, 'tgtLang'> {
+  /** Such as `es`; default: the first of `tgtLangs`. */
+  readonly tgtLang?: string | undefined;
+  /** Several target languages, each with outcomes of its own: a `result` for its text and a `voice` for its speech. */
+  readonly tgtLangs?: readonly string[] | undefined;
+  /** Those of `tgtLangs` that are spoken; default: all. */
+  readonly voiceLangs?: readonly string[] | undefined;
   /** ws://host/ws/session, or the http address of the scheduler. In a page it may be relative to that page. */
   readonly url: string;
   /**
@@ -119,13 +125,18 @@ export function readOptions(options: SessionOptions) {
     options.WebSocket ?? (globalThis as { WebSocket?: WebSocketConstructor | undefined }).WebSocket;
   if (WebSocket === undefined)
     throw new TypeError('no global WebSocket: pass one, such as that of the ws package');
-  for (const name of ['srcLang', 'tgtLang'] as const) {
-    if (typeof options[name] !== 'string' || options[name] === '')
+  const tgtLang = options.tgtLang ?? options.tgtLangs?.[0];
+  for (const [name, language] of [
+    ['srcLang', options.srcLang],
+    ['tgtLang', tgtLang],
+  ]) {
+    if (typeof language !== 'string' || language === '')
       throw new TypeError(`${name} must be a language, such as "en"`);
   }
   const { token } = options;
   return {
     ...options,
+    tgtLang: tgtLang as string,
     url: sessionUrl(options.url, typeof token === 'string' ? token : undefined),
     freshUrl: typeof token === 'function' ? async () => sessionUrl(options.url, await token()) : undefined,
     WebSocket,

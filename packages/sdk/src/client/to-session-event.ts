@@ -1,5 +1,11 @@
 /** Translates a frame of the scheduler to an event for the application. Pure. */
-import type { MissingResult, SessionAsrPartial, TranslationResult, UiEvent } from '@lingua/protocol';
+import type {
+  MissingResult,
+  SessionAsrPartial,
+  TranslationResult,
+  UiEvent,
+  VoiceResult,
+} from '@lingua/protocol';
 import { decodeBase64 } from './base64.ts';
 import { asCount, asText, type ServerFrame } from './read-frame.ts';
 import type { OfUtterance, SessionEvent } from './session-events.ts';
@@ -42,20 +48,28 @@ function eventOfUtterance(frame: ServerFrame, of: OfUtterance): SessionEvent | u
       return {
         type: 'result',
         ...of,
+        language: asText(frame.tgt_lang),
         textAsr: asText(frame.text_asr) ?? '',
         textTranslated: asText(frame.text_translated) ?? '',
-        ttsAudio: decodeBase64(asText(frame.tts_audio) ?? '') ?? new Uint8Array(0),
-        ttsFormat: asText(frame.tts_format) ?? '',
+        ...speechOf(frame),
         detectedLanguage: asText(frame.detected_language),
-        groupId: asText(frame.group_id),
-        traceId: asText(frame.trace_id) ?? '',
         message: message as TranslationResult,
+      };
+    case 'voice_result':
+      return {
+        type: 'voice',
+        ...of,
+        language: asText(frame.tgt_lang) ?? '',
+        ...speechOf(frame),
+        message: message as VoiceResult,
       };
     case 'missing_result':
       return {
         type: 'missing',
         ...of,
         reason: asText(frame.reason) ?? 'job_failed',
+        language: asText(frame.tgt_lang),
+        part: frame.part === 'voice' ? 'voice' : 'text',
         error: undefined,
         message: message as MissingResult,
       };
@@ -73,3 +87,10 @@ function eventOfUtterance(frame: ServerFrame, of: OfUtterance): SessionEvent | u
       return undefined;
   }
 }
+
+const speechOf = (frame: ServerFrame) => ({
+  ttsAudio: decodeBase64(asText(frame.tts_audio) ?? '') ?? new Uint8Array(0),
+  ttsFormat: asText(frame.tts_format) ?? '',
+  groupId: asText(frame.group_id),
+  traceId: asText(frame.trace_id) ?? '',
+});

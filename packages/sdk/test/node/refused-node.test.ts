@@ -22,6 +22,8 @@ async function refusing(status: number, body: unknown): Promise<{ url: string; a
   const server = createServer();
   server.on('upgrade', (_, socket) => {
     asked += 1;
+    // The node may end the connection first.
+    socket.on('error', () => {});
     socket.end(
       `HTTP/1.1 ${status} No\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
     );

@@ -27,6 +27,7 @@ const SETTINGS: StoreSettings = {
     resultInlineMaxBytes: 512 * 1024,
     liveMarginMs: 60_000,
   },
+  usage: { retentionDays: 90 },
 };
 
 export interface MemoryStore {

@@ -20,6 +20,7 @@ import { type MastersWatch, watchMasters } from './servers/watch-masters.ts';
 import { createSessionStore } from './session-store.ts';
 import { createInstanceFigures, createLocks, createStatsStore } from './short-lived.ts';
 import type { StoreSettings } from './store-settings.ts';
+import { createUsageStore } from './usage-store.ts';
 
 export function openStore(deps: {
   clock: Clock;
@@ -65,6 +66,7 @@ export function openStore(deps: {
     deadLetters: createDeadLetters({ lines, inbox }),
     figures: createInstanceFigures({ lines }),
     statsStore: createStatsStore({ lines }),
+    usage: createUsageStore({ lines: kept, ...settings.usage }),
     locks: createLocks({ lines, space: 'task' }),
     modelDebounce: createLocks({ lines, space: 'model_unavailable' }),
     jobs: (by) => createJobStore({ lines: kept, clock, ...by, ...settings.jobs }),
@@ -81,6 +83,7 @@ export function openStore(deps: {
               job: (jobId) => isIndexAffected || shardOf(tags.job(jobTag(jobId))) === shard,
               record: (jobId) => shardOf(tags.job(jobTag(jobId))) === shard,
               node: (nodeId) => shardOf(tags.node(nodeId)) === shard,
+              usage: (tenantId) => shardOf(tags.tenant(tenantId)) === shard,
             });
           },
           returned: on.returned,

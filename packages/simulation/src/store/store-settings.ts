@@ -10,6 +10,7 @@ import {
 import type { Config } from '../../../scheduler/dist/config/settings.js';
 import type { InboxSettings } from './inbox.ts';
 import type { JobStoreLimits } from './job-store.ts';
+import type { UsageLimits } from './usage-store.ts';
 
 export interface StoreSettings {
   readonly commandTimeoutMs: number;
@@ -20,6 +21,7 @@ export interface StoreSettings {
   readonly mailboxJobs: number;
   readonly inbox: InboxSettings;
   readonly jobs: JobStoreLimits;
+  readonly usage: UsageLimits;
 }
 
 export function storeSettings(config: Config): StoreSettings {
@@ -33,5 +35,6 @@ export function storeSettings(config: Config): StoreSettings {
     mailboxJobs: scheduler.mailbox.max_jobs,
     inbox: inboxSettings(config),
     jobs: sharedJobLimits(config),
+    usage: { retentionDays: scheduler.usage.usage_retention_days },
   };
 }

@@ -2,6 +2,7 @@
 import { createJobEvents as createLocalEvents } from '../../../scheduler/dist/adapters/memory/job-events.js';
 import { systemClock } from '../../../scheduler/dist/adapters/system/clock.js';
 import { createIdSource } from '../../../scheduler/dist/adapters/system/id-source.js';
+import type { UsageStore } from '../../../scheduler/dist/ports/usage-store.js';
 import { capacityLedgerContract } from '../../../scheduler/test/contracts/capacity-ledger.ts';
 import { deadLettersContract } from '../../../scheduler/test/contracts/dead-letters.ts';
 import { hintBusContract } from '../../../scheduler/test/contracts/hint-bus.ts';
@@ -17,6 +18,7 @@ import { type InboxMessage, nodeMailboxContract } from '../../../scheduler/test/
 import { nodeRecordsContract } from '../../../scheduler/test/contracts/node-records.ts';
 import { sessionStoreContract } from '../../../scheduler/test/contracts/session-store.ts';
 import { statsStoreContract } from '../../../scheduler/test/contracts/stats-store.ts';
+import { RETENTION_DAYS, usageStoreContract } from '../../../scheduler/test/contracts/usage-store.ts';
 import { createCapacityLedger } from '../../src/store/capacity-ledger.ts';
 import { createDeadLetters } from '../../src/store/dead-letters.ts';
 import { createHintBus } from '../../src/store/hint-bus.ts';
@@ -29,6 +31,7 @@ import { createNodeMailbox } from '../../src/store/node-mailbox.ts';
 import { createNodeRecords } from '../../src/store/node-records.ts';
 import { createSessionStore } from '../../src/store/session-store.ts';
 import { createInstanceFigures, createLocks, createStatsStore } from '../../src/store/short-lived.ts';
+import { createUsageStore } from '../../src/store/usage-store.ts';
 import { createVirtualRig } from './virtual-rig.ts';
 
 const NAME = 'simulated';
@@ -151,6 +154,14 @@ locksContract(NAME, async () => {
 statsStoreContract(NAME, async () => {
   const rig = createVirtualRig();
   return { ...rig.timed, statsStore: rig.driven(createStatsStore({ lines: rig.lines() })) };
+});
+
+usageStoreContract(NAME, async () => {
+  const rig = createVirtualRig();
+  const [store, other] = ['here', 'there'].map((name) =>
+    rig.driven(createUsageStore({ lines: rig.lines(rig.machineOf(name)), retentionDays: RETENTION_DAYS })),
+  ) as [UsageStore, UsageStore];
+  return { ...rig.timed, store, other, now: rig.machine.clock.now };
 });
 
 hintBusContract(NAME, async () => {

@@ -30,6 +30,7 @@ const SETTINGS: StoreSettings = {
     resultInlineMaxBytes: 100_000,
     liveMarginMs: 16_000,
   },
+  usage: { retentionDays: 1 },
 };
 
 export interface Process {

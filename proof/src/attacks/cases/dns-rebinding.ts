@@ -41,6 +41,8 @@ const HOSTS = [
   'localhost@evil.example',
 ];
 
+const FOREIGN = ['https://evil.example', 'file://', 'chrome-extension://evil', 'null'];
+
 export const ATTACKS: readonly Attack[] = [
   {
     name: 'dns-rebinding',
@@ -56,9 +58,10 @@ export const ATTACKS: readonly Attack[] = [
             const status = await statusOf(target, path, { ...upgrade, host, ...page });
             if (status < 400) return broke(`${path} with Host ${host} was answered with ${status}`);
           }
-        const foreign = { ...upgrade, host: 'speech.example', origin: 'https://evil.example' };
-        const status = await statusOf(target, path, foreign);
-        if (status !== 403) return broke(`${path} from a foreign page was answered with ${status}`);
+        for (const origin of FOREIGN) {
+          const status = await statusOf(target, path, { ...upgrade, host: 'speech.example', origin });
+          if (status !== 403) return broke(`${path} from ${origin} was answered with ${status}`);
+        }
         const own = await statusOf(target, path, {
           ...upgrade,
           host: 'speech.example',

@@ -1,7 +1,10 @@
 /** A stranger guesses tokens, and fills the audit log with refusals. */
+import { eventually } from '../../eventually.ts';
 import { type Attack, broke, held, TOKEN_SETTINGS, TOKENS } from '../attack.ts';
 
 const GUESSES = 300;
+const PATIENCE_MS = 10_000;
+const USE = /^{"audit":"useNewAddress".*"who":"ops"/m;
 /** Of one address: the first refusal, and the number of the others. */
 const MAX_LINES = 4;
 
@@ -27,8 +30,10 @@ export const ATTACKS: readonly Attack[] = [
       const lines = log.split('\n').filter((line) => line.startsWith('{"audit":"refuseCredential"'));
       if (lines.length === 0 || lines.length > MAX_LINES)
         return broke(`${lines.length} lines in the audit log`);
-      const honest = await target.call('GET', path, { token: TOKENS.operator });
-      if (honest.status !== 200) return broke(`the operator of the same address got ${honest.status}`);
+      const stolen = await target.call('GET', path, { token: TOKENS.operator });
+      if (stolen.status !== 200) return broke(`a valid token from the same address got ${stolen.status}`);
+      // Rejects if the first use of the token is hidden in the audit log, and the attack counts as not held off.
+      await eventually(() => USE.test(target.log()), { withinMs: PATIENCE_MS });
       return throttled > 0 ? held(`${throttled} guesses got 429`) : broke('no guess was throttled');
     },
   },

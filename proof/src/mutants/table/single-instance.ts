@@ -93,9 +93,9 @@ export const SINGLE_INSTANCE_MUTANTS: readonly Mutant[] = [
     name: 'delivers results in the order of completion',
     breaks: ['I5 order'],
     file: 'session/outcomes/delivery.ts',
-    find: 'const [head] = delivery.waiting;',
-    replace: `delivery.waiting.sort((a, b) => Number(a.outcome === undefined) - Number(b.outcome === undefined));
-    const [head] = delivery.waiting;`,
+    find: 'const [head] = left;',
+    replace: `left = [...left].sort((a, b) => Number(a.outcome === undefined) - Number(b.outcome === undefined));
+    const [head] = left;`,
     world: CALM,
   },
   {

@@ -53,7 +53,19 @@ export const REDIS_SERIES = {
 } as const satisfies Record<string, SeriesKind>;
 
 /** Written from time to time by one of the instances, for a few seconds: they exist by chance. */
-const PASSING_KINDS = ['lock', 'modelUnavailable', 'statsPart', 'statsSnapshot', 'instanceFigures'];
+const PASSING_KINDS = [
+  'lock',
+  'modelUnavailable',
+  'statsPart',
+  'statsSnapshot',
+  'instanceFigures',
+  // Kept for days.
+  'usageHour',
+  'usageDay',
+  'usageMonth',
+  'usageCounted',
+  'usageTenants',
+];
 export const keysOf = (kind: string): SeriesKind =>
   judged('count', SOME, PASSING_KINDS.includes(kind) ? undefined : 0);
 

@@ -64,6 +64,7 @@ export const JOB_ENDPOINTS: readonly HttpEndpoint[] = [
       'MODEL_CORRUPTED',
       'NODE_OVERLOADED',
       'WS_DISCONNECTED',
+      'UNSUPPORTED_FEATURE',
     ],
     example: { body: UTTERANCE },
   },

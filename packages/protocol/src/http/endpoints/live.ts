@@ -13,6 +13,7 @@ import {
   SearchQuery,
   SearchReply,
   SessionDetail,
+  TakeoversReply,
   TenantsReply,
 } from '../watch.ts';
 import type { HttpEndpoint } from './endpoint.ts';
@@ -120,6 +121,17 @@ export const LIVE_ENDPOINTS: readonly HttpEndpoint[] = [
     summary: 'List tenants: their limits, use, waiting and refused jobs on all instances',
     extension: true,
     reply: TenantsReply,
+    errors: [],
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/takeovers',
+    operationId: 'listTakeovers',
+    tag: 'operators',
+    roles: ['viewer'],
+    summary: 'List what living instances took over from instances that died, left or restarted',
+    extension: true,
+    reply: TakeoversReply,
     errors: [],
   },
   {

@@ -29,7 +29,7 @@ import {
 } from '../operators.ts';
 import { NodePath } from '../path.ts';
 import { PoolReloadReply, ReloadReply } from '../pool-reload.ts';
-import { StatsNotReady, StatsReply } from '../stats.ts';
+import { StatsNotReady, StatsReply, UsageQuery, UsageReply } from '../stats.ts';
 import type { HttpEndpoint } from './endpoint.ts';
 
 const nodeOrder = (order: string, summary: string): HttpEndpoint => ({
@@ -129,6 +129,20 @@ export const OPERATOR_ENDPOINTS: readonly HttpEndpoint[] = [
     reply: StatsReply,
     otherReplies: { 503: { description: 'There is no snapshot yet', reply: StatsNotReady } },
     errors: [],
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/usage',
+    operationId: 'readUsage',
+    tag: 'operators',
+    roles: ['client'],
+    summary:
+      "Sum up what was used, per tenant, stage, language, hour or day; as text/csv if the query or the Accept header asks for it. A tenant's own token sees its tenant only, a minted token nothing",
+    extension: true,
+    query: UsageQuery,
+    reply: UsageReply,
+    errors: ['SCHEDULER_DEPENDENCY_DOWN'],
+    example: { query: { group_by: 'stage,day' } },
   },
   {
     method: 'GET',

@@ -6,6 +6,7 @@ import { changeJob, type JobChange } from '../../domain/job-change.ts';
 import { partOf } from '../../domain/tenancy.ts';
 import { createTenantFifo } from '../../domain/tenant-fifo.ts';
 import { createTenantUse } from '../../domain/tenant-use.ts';
+import type { UsageSink } from '../../domain/usage.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AdmitResult, Expected, JobStore, MoveResult } from '../../ports/job-store.ts';
 import { createBindings } from './bindings.ts';
@@ -30,8 +31,10 @@ export interface MemoryJobStore extends JobStore {
   levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
 }
 
-/** The hot methods return values, because a promise would cost more than their work. */
-export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJobStore {
+/** The hot methods return values, because a promise would cost more than their work. Without `usage` nothing is counted. */
+export function createJobStore(
+  deps: { clock: Clock; usage?: Pick<UsageSink, 'count'> } & JobStoreLimits,
+): MemoryJobStore {
   const shelf = createJobShelf(deps);
   const bindings = createBindings<Place>();
   const { tenantShare = 1 } = deps;
@@ -112,6 +115,7 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJ
         if (change.state === 'FAILED') unbind(place);
         else if (requestId !== undefined) leases?.add(tenantId, jobId, place);
         shelf.settle(place);
+        if (job.usage !== undefined) deps.usage?.count(tenantId, { jobId, usage: job.usage });
       }
       if (change.state === 'RELEASED') place.record = new PackedJob(job);
       return { kind: 'moved', job };

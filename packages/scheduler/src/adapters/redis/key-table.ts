@@ -4,7 +4,7 @@ import type { Keys } from './keys.ts';
 export interface KeyEntry {
   readonly type: 'STRING' | 'HASH' | 'ZSET' | 'SET' | 'STREAM' | 'CHANNEL';
   /** The hash tag that keys of one script share; "own": a key by itself. */
-  readonly slot: '{node}' | '{job}' | '{session}' | '{instance}' | '{presence}' | 'own';
+  readonly slot: '{node}' | '{job}' | '{session}' | '{tenant}' | '{instance}' | '{presence}' | 'own';
   /** A channel has none. */
   readonly expires?: string;
   readonly content: string;
@@ -124,6 +124,36 @@ export const KEY_TABLE: Readonly<Record<keyof Keys, KeyEntry>> = {
       name: 'v1:sessions:bind:<session_id>',
       why: 'a session is not bound to a node: every job of it chooses one, and the lease of an attempt is with the node',
     },
+  },
+  usageHour: {
+    type: 'HASH',
+    slot: '{tenant}',
+    expires: 'usage_retention_days',
+    content: 'What a tenant used in one hour: "stage language unit" → amount.',
+  },
+  usageDay: {
+    type: 'HASH',
+    slot: '{tenant}',
+    expires: '62 days',
+    content: 'What a tenant used on one day: "stage unit" → amount, and jobs.',
+  },
+  usageMonth: {
+    type: 'HASH',
+    slot: '{tenant}',
+    expires: '62 days',
+    content: 'The same for one month.',
+  },
+  usageCounted: {
+    type: 'ZSET',
+    slot: '{tenant}',
+    expires: '15 min',
+    content: 'Jobs that were counted → when (ms), so that none counts twice.',
+  },
+  usageTenants: {
+    type: 'ZSET',
+    slot: 'own',
+    expires: 'never; bounded by usage_retention_days',
+    content: 'Tenants that used something → the last hour in which they did.',
   },
   presence: {
     type: 'HASH',

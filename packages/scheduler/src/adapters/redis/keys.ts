@@ -1,5 +1,5 @@
 /** The name of every key in Redis. No other file spells one; `key-table.ts` says what is behind each. */
-import type { JobId, NodeId, SessionId } from '../../domain/ids.ts';
+import type { JobId, NodeId, SessionId, TenantId } from '../../domain/ids.ts';
 
 /** Part of every versioned key: instances of two versions can share a Redis as long as this is the same. */
 export const SCHEMA_VERSION = 1;
@@ -36,6 +36,12 @@ export interface Keys {
   sessionOwner(sessionId: SessionId): string;
   sessionState(sessionId: SessionId): string;
 
+  usageHour(tenantId: TenantId, hour: number): string;
+  usageDay(tenantId: TenantId, day: string): string;
+  usageMonth(tenantId: TenantId, month: string): string;
+  usageCounted(tenantId: TenantId): string;
+  readonly usageTenants: string;
+
   presence(instanceId: string): string;
   death(instanceId: string): string;
   inbox(instanceId: string): string;
@@ -59,6 +65,7 @@ export interface Keys {
 export function createKeys(prefix: string): Keys {
   const v = `${prefix}:v${SCHEMA_VERSION}`;
   const node = (nodeId: NodeId, what: string): string => `${v}:nodes:{node:${nodeId}}:${what}`;
+  const usage = (tenantId: TenantId, what: string): string => `${v}:usage:{tenant:${tenantId}}:${what}`;
   return {
     schema: `${prefix}:schema`,
     payloadKey: `${v}:payload_key`,
@@ -75,6 +82,11 @@ export function createKeys(prefix: string): Keys {
     earlierJob: (tag, jobId) => `${v}:jobs:{job:${tag}}:earlier:${jobId}`,
     sessionOwner: (sessionId) => `${prefix}:sessions:owner:{session:${sessionId}}`,
     sessionState: (sessionId) => `${v}:sessions:{session:${sessionId}}:state`,
+    usageHour: (tenantId, hour) => usage(tenantId, `hour:${hour}`),
+    usageDay: (tenantId, day) => usage(tenantId, `day:${day}`),
+    usageMonth: (tenantId, month) => usage(tenantId, `month:${month}`),
+    usageCounted: (tenantId) => usage(tenantId, 'counted'),
+    usageTenants: `${v}:usage:tenants`,
     presence: (instanceId) => `${prefix}:schedulers:presence:${instanceId}`,
     death: (instanceId) => `{${prefix}:schedulers:presence:${instanceId}}:dead`,
     inbox: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:inbox`,

@@ -4,6 +4,7 @@ import type { JobId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { JobChange } from '../../domain/job-change.ts';
 import { fitResult } from '../../domain/job-spec.ts';
+import type { UsageSink } from '../../domain/usage.ts';
 import type { Expected, MoveResult } from '../../ports/job-store.ts';
 import type { JobIndex } from './job-index.ts';
 import type { KnownJob, Moved, MoveJob } from './job-scripts.ts';
@@ -24,6 +25,7 @@ export function createJobMoves(deps: {
   /** This incarnation took the job over from a dead driver. */
   isTakenOver: (jobId: JobId) => boolean;
   restore: (job: JobRecord) => Promise<'restored' | 'kept' | 'driven_elsewhere'>;
+  usage?: UsageSink | undefined;
   resultInlineMaxBytes: number;
   onAudioDropped?: (() => void) | undefined;
 }): JobMoves {
@@ -39,13 +41,20 @@ export function createJobMoves(deps: {
     return (await deps.restore(newest)) === 'driven_elsewhere' ? moved : deps.write(...move);
   }
 
+  /** The job stays in the index until its usage is written: if this instance dies before, the one that takes over counts it. */
+  function endCounted({ jobId, tenantId, deadlineAt, usage }: JobRecord): void {
+    const end = (): void => index.end(jobId, deadlineAt);
+    if (usage === undefined || deps.usage === undefined) end();
+    else deps.usage.count(tenantId, { jobId, usage }, end);
+  }
+
   /** Counts a settled record, and drops those that exceed the limits. */
   function settled(record: JobRecord, bytes: number): void {
     const hasFailed = record.state === 'FAILED' || record.failure !== undefined;
     const isBound = record.requestId !== undefined && !hasFailed;
     const dropped = tally.settle(record.jobId, { tenantId: record.tenantId, bytes, isBound });
     if (dropped === undefined) return;
-    index.end(record.jobId, record.deadlineAt);
+    endCounted(record);
     for (const jobId of dropped) {
       index.drop(jobId);
       // If the store does not answer, the record stays until its retention ends.
@@ -75,7 +84,11 @@ export function createJobMoves(deps: {
       known.set(jobId, { record, revision });
     if (isSettled(record.state)) {
       if (kind === 'moved') settled(record, moved.bytes);
-      else tally.leave(jobId);
+      else {
+        tally.leave(jobId);
+        // The store had made this move before, and its answer was lost.
+        if (record.usage !== undefined) endCounted(record);
+      }
     }
     return { kind, job: record };
   }

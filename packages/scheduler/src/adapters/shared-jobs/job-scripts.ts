@@ -57,7 +57,8 @@ export type TakenOver =
   /** `ttlMs`: the remaining time of its record, by the store's clock. `former`: its driver until now. */
   | { readonly kind: 'taken'; readonly stored: StoredJob; readonly ttlMs: number; readonly former: string }
   | { readonly kind: 'driven'; readonly driver: string }
-  | { readonly kind: 'settled' | 'unknown_job' };
+  | { readonly kind: 'settled'; readonly record: JobRecord }
+  | { readonly kind: 'unknown_job' };
 
 export type Restored =
   | { readonly kind: 'restored' | 'kept' | 'bound_anew' }

@@ -10,6 +10,7 @@ import { isUnsent, SchedulerError } from '../../domain/errors.ts';
 import type { JobId, TenantId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { JobChange } from '../../domain/job-change.ts';
+import type { UsageSink } from '../../domain/usage.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AdmitResult, Expected, JobQuery, JobStore } from '../../ports/job-store.ts';
 import { createJobIndex } from './job-index.ts';
@@ -58,6 +59,8 @@ export interface JobStoreOwner {
   readonly instanceId: string;
   /** "instance/incarnation". Read at every call: an instance that was declared dead continues as a new incarnation. */
   readonly driver: () => string;
+  /** Absent: nothing is counted. */
+  readonly usage?: UsageSink;
   /** The speech of a result was too long to be stored with it. */
   readonly onAudioDropped?: () => void;
 }

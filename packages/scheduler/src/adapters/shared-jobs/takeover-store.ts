@@ -2,6 +2,7 @@
 import type { BoundedMap } from '../../domain/bounded-map.ts';
 import { instanceOf, type JobId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord, type TimelineEntry } from '../../domain/job.ts';
+import type { UsageSink } from '../../domain/usage.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { JobIndex } from './job-index.ts';
 import type {
@@ -63,6 +64,7 @@ export function createJobTakeovers(
     known: BoundedMap<JobId, KnownJob>;
     /** Former drivers of the jobs that this incarnation took over. */
     formers: BoundedMap<JobId, string>;
+    usage?: UsageSink | undefined;
     maxRetained: number;
   } & RestoreLimits,
 ): JobTakeovers {
@@ -104,6 +106,10 @@ export function createJobTakeovers(
     throw new Error(`request of ${job.jobId} was never free`);
   }
 
+  async function countNow({ tenantId, jobId, usage }: JobRecord): Promise<void> {
+    if (usage !== undefined) await deps.usage?.write(tenantId, { jobId, usage });
+  }
+
   return {
     driverOf: scripts.driverOf,
     drivenBy: indexes.driven,
@@ -130,8 +136,11 @@ export function createJobTakeovers(
         if (from.instanceId !== deps.instanceId) await indexes.leave(from.instanceId, jobId);
         return hasEnded() ? { kind: 'driven' } : { kind: 'taken', job: record };
       }
-      if (taken.kind === 'settled') index.end(jobId, deadlineAt);
-      else dropUnlessOurs(jobId, taken.kind === 'driven' ? taken.driver : undefined);
+      if (taken.kind === 'settled') {
+        // Its driver may have died before it counted the job. If this fails, the job stays in that index and is tried again.
+        await countNow(taken.record);
+        index.end(jobId, deadlineAt);
+      } else dropUnlessOurs(jobId, taken.kind === 'driven' ? taken.driver : undefined);
       const isStillTheirs = taken.kind === 'driven' && instanceOf(taken.driver) === from.instanceId;
       if (from.instanceId !== deps.instanceId && !isStillTheirs) await indexes.leave(from.instanceId, jobId);
       return { kind: taken.kind };

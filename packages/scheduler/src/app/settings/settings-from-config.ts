@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from 'node:url';
 import type { JobStoreLimits } from '../../adapters/memory/job-store.ts';
+import type { UsageStoreLimits } from '../../adapters/memory/usage-store.ts';
 import type { Config } from '../../config/settings.ts';
 import { credentialsOf, tokenKeysOf } from '../../config/tokens.ts';
 import type { CoreServices } from '../../domain/requirements.ts';
@@ -26,6 +27,14 @@ const SCAN_BATCH = 500;
 const MAX_SESSIONS_REMEMBERED = 100_000;
 /** Long enough for a node that inspects its hardware first. A legacy node tries to connect only twice. */
 const REGISTRATION_DEADLINE_MS = 60_000;
+
+/** Far more than a deployment names; what an operator's token names beyond them pushes out the one that was idle longest. */
+const MAX_TENANTS_WITH_USAGE = 10_000;
+
+export const usageLimits = ({ scheduler }: Config): UsageStoreLimits => ({
+  retentionDays: scheduler.usage.usage_retention_days,
+  maxTenants: MAX_TENANTS_WITH_USAGE,
+});
 
 export const coreServices = ({ core_services: core }: Config['scheduler']): CoreServices => ({
   asr: core.asr_service_id,
@@ -184,6 +193,7 @@ export function sessionSettings({ scheduler, session, server }: Config): Session
     },
     resumeTtlMs: scheduler.session_resume_ttl_ms,
     pendingTimeoutMs: scheduler.pending_timeout_ms,
+    jobDeadlineMs: scheduler.job_deadline_ms,
     maxSessions: session.max_sessions,
     maxResultBytesTotal: session.max_result_bytes_total,
     maxUtterances: session.max_utterances,
@@ -263,8 +273,8 @@ function ownNames({ host, advertise_url, allowed_hosts }: Config['server'], mach
   return [...allowed_hosts, host, machine, ...advertised].map((name) => name.toLowerCase());
 }
 
-/** Beside this package, in this repository as well as where packages are installed. */
-const CONSOLE_FOLDER = fileURLToPath(new URL('../../../../console/dist', import.meta.url));
+/** The same folder from the sources and from dist. */
+const CONSOLE_FOLDER = fileURLToPath(new URL('../../../dist/console', import.meta.url));
 
 export function httpSettings(
   { server, scheduler, log }: Config,

@@ -103,7 +103,7 @@ async function inspect(token: string, values: Values, io: CommandIo): Promise<nu
     io.err(`lingua token: it is refused: ${verified.message}`);
     return 1;
   }
-  const { claims, keyId } = verified;
+  const { claims, key } = verified;
   io.out(
     printFields([
       ['user', claims.sub],
@@ -114,7 +114,7 @@ async function inspect(token: string, values: Values, io: CommandIo): Promise<nu
       ['minted by', claims.by],
       ['minted at', new Date(claims.iat * 1_000).toISOString()],
       ['expires at', new Date(claims.exp * 1_000).toISOString()],
-      ['key', keyId],
+      ['key', key.id],
       ['number', claims.jti],
     ]),
   );

@@ -16,6 +16,9 @@ Printed from \`packages/scheduler/src/adapters/redis/key-table.ts\` and \`keys.t
 const PLACEHOLDERS: Readonly<Partial<Record<keyof Keys, readonly string[]>>> = {
   job: ['<tag>'],
   earlierJob: ['<tag>', '<job_id>'],
+  usageHour: ['<tenant_id>', '<epoch_hour>'],
+  usageDay: ['<tenant_id>', '<date>'],
+  usageMonth: ['<tenant_id>', '<month>'],
   nodesSeen: ['<part>'],
   nodeNotices: ['<part>'],
   lock: ['<task>'],
@@ -24,6 +27,7 @@ const PLACEHOLDERS: Readonly<Partial<Record<keyof Keys, readonly string[]>>> = {
 const OF_SLOT: Readonly<Partial<Record<KeyEntry['slot'], string>>> = {
   '{node}': '<node_id>',
   '{session}': '<session_id>',
+  '{tenant}': '<tenant_id>',
 };
 
 /** The name of a key with placeholders for its ids. */

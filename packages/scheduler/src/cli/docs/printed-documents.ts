@@ -1,10 +1,10 @@
 /** Every document that is printed from the code: its path in the repository, and its printer. */
-import { printJsonSchema, printProtocol } from '@lingua/protocol';
-import { VERSION } from '../../app/version.ts';
+import { printJsonSchema, printProtocol, printPythonMessages, printPythonSchemas } from '@lingua/protocol';
 import { printConfigDoc } from '../../config/print-config-doc.ts';
 import { printConfigExample } from '../../config/print-config-example.ts';
 import { buildAsyncApi } from '../../transport/docs/asyncapi.ts';
 import { buildOpenApi } from '../../transport/docs/openapi.ts';
+import { VERSION } from '../version.ts';
 import { printAudit } from './print-audit.ts';
 import { printCli } from './print-cli.ts';
 import { printErrors } from './print-errors.ts';
@@ -34,6 +34,8 @@ export const PRINTED_DOCUMENTS: readonly PrintedDocument[] = [
   { path: 'docs/redis-keys.md', print: printRedisKeys },
   { path: 'docs/roles.md', print: printRoles },
   { path: 'docs/state-machines.md', print: printStateMachines },
+  { path: 'packages/python/src/lingua_node/messages.py', print: printPythonMessages },
+  { path: 'packages/python/src/lingua_node/schemas.json', print: printPythonSchemas },
 ];
 
 const printJson = (document: object): string => `${JSON.stringify(document, undefined, 2)}\n`;

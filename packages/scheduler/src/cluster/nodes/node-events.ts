@@ -31,7 +31,10 @@ interface EngineEvents {
 }
 
 /** A node as the registry of this instance has it. */
-type RegisteredNode = Omit<OwnNode, 'nodeId' | 'runningJobIds'>;
+type RegisteredNode = Omit<OwnNode, 'nodeId' | 'runningJobIds' | 'programVersion'> & {
+  /** Of the node program. */
+  readonly version?: string;
+};
 
 interface Registry {
   get(nodeId: NodeId): RegisteredNode | undefined;
@@ -213,7 +216,8 @@ export const recordAttemptOutcome =
   };
 
 function recordOf(node: RegisteredNode, runningJobIds: readonly string[] | undefined): OwnNode {
-  const { view, generation, channel, credential, intervalMs, endpoint, region } = node;
+  const { view, generation, channel, credential, intervalMs, endpoint, region, zone, platform, version } =
+    node;
   return {
     nodeId: view.nodeId,
     generation,
@@ -223,6 +227,9 @@ function recordOf(node: RegisteredNode, runningJobIds: readonly string[] | undef
     view,
     ...(endpoint !== undefined && { endpoint }),
     ...(region !== undefined && { region }),
+    ...(zone !== undefined && { zone }),
+    ...(platform !== undefined && { platform }),
+    ...(version !== undefined && { programVersion: version }),
     ...(runningJobIds !== undefined && { runningJobIds }),
   };
 }

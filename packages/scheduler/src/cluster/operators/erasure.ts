@@ -19,6 +19,8 @@ export interface EraseOrder {
   readonly sessionId: SessionId;
   readonly tenantId?: TenantId | undefined;
   readonly jobId?: JobId | undefined;
+  /** The record of the job is gone: no session waits for it. */
+  readonly isForgotten?: boolean | undefined;
 }
 
 export interface Erased {
@@ -33,6 +35,8 @@ export interface Erased {
 
 export interface Erasure {
   job(job: JobRecord): Promise<Erased>;
+  /** What is left of a job whose record is gone: notes of client reports, and dead letters. Undefined: nothing. */
+  forgottenJob(jobId: JobId, tenantId: TenantId | undefined): Promise<Erased | undefined>;
   session(sessionId: SessionId, tenantId: TenantId | undefined): Promise<Erased>;
 }
 
@@ -114,6 +118,16 @@ export function createErasure(deps: {
         isDone: isErased && missing.length === 0,
         unreachable: missing,
       };
+    },
+
+    async forgottenJob(jobId, tenantId) {
+      const order = { sessionId: '', tenantId, jobId, isForgotten: true };
+      const { sessions: withNotes, unreachable } = await eraseInSessions(order);
+      const letters = await deps.deadLetters.removeAbout(new Set([jobId]));
+      const missing = [...new Set([...unreachable, ...letters.unreachable])];
+      if (withNotes + letters.removed === 0 && missing.length === 0) return undefined;
+      const isDone = missing.length === 0;
+      return { jobs: 0, sessions: 0, deadLetters: letters.removed, isDone, unreachable: missing };
     },
 
     async session(sessionId, tenantId) {

@@ -46,7 +46,7 @@ export interface DeadLetterService {
     readonly instanceId?: string | undefined;
     readonly olderThanMs?: number | undefined;
   }): Promise<DeadLetterPurge>;
-  /** Removes the dead letters about these jobs. */
+  /** Removes the dead letters about these jobs, and those about jobs without a record: nothing else tells whose they are. */
   removeAbout(
     jobIds: ReadonlySet<JobId>,
   ): Promise<{ readonly removed: number; readonly unreachable: readonly string[] }>;
@@ -55,6 +55,8 @@ export interface DeadLetterService {
 const ANSWER_MS = 1_000;
 /** I11: one call removes no more than this, and reports that more are left. */
 const MAX_PURGED = 5_000;
+/** I11: one call reads the records of no more jobs than this. */
+const MAX_CHECKED = 1_000;
 const PURGE_STEP = 500;
 const PAGE = 100;
 
@@ -67,6 +69,8 @@ export function createDeadLetterService(deps: {
   self: () => { readonly instanceId: string };
   /** A fenced instance may have been declared dead: it neither sends nor writes. */
   isFenced: () => boolean;
+  /** Whether the job has a record. */
+  isKnown: (jobId: JobId) => Promise<boolean>;
   answerMs?: number;
 }): DeadLetterService {
   const { deadLetters, inbox, instances, clock, log, answerMs = ANSWER_MS } = deps;
@@ -165,13 +169,23 @@ export function createDeadLetterService(deps: {
       const unreachable = new Set<string>();
       let removed = 0;
       let cursor: MessageName | undefined;
-      if (jobIds.size === 0) return { removed, unreachable: [] };
+      const forgotten = new Map<JobId, boolean>();
+      async function isForgotten(jobId: JobId): Promise<boolean> {
+        const found = forgotten.get(jobId);
+        if (found !== undefined || forgotten.size >= MAX_CHECKED) return found === true;
+        const answer = !(await deps.isKnown(jobId));
+        forgotten.set(jobId, answer);
+        return answer;
+      }
       do {
         const page = await list({ limit: PAGE, cursor });
         for (const instanceId of page.unreachable) unreachable.add(instanceId);
-        const about = page.letters.filter(({ head }) => jobIds.has(headingOf(head).jobId ?? ''));
-        for (const { instanceId, messageId } of about)
-          removed += await deadLetters.remove(instanceId, [messageId]);
+        for (const { instanceId, messageId, head } of page.letters) {
+          const { jobId } = headingOf(head);
+          if (jobId === undefined) continue;
+          if (jobIds.has(jobId)) removed += await deadLetters.remove(instanceId, [messageId]);
+          else if (await isForgotten(jobId)) await deadLetters.remove(instanceId, [messageId]);
+        }
         cursor = page.cursor;
       } while (cursor !== undefined);
       return { removed, unreachable: [...unreachable] };

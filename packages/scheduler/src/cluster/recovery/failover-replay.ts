@@ -2,10 +2,11 @@
  * Background actor: after a failover of Redis, or when it was emptied, writes again what Redis may have lost and what only this
  * instance knows: the jobs it drives, their leases, its recent writes and its nodes.
  */
-import type { JobId, NodeId } from '../../domain/ids.ts';
+import type { JobId, NodeId, TenantId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { LeaseId } from '../../domain/lease.ts';
 import type { HeldLease, RecentLease, ReplaySnapshot } from '../../domain/replay-snapshot.ts';
+import type { CountUsage } from '../../domain/usage.ts';
 import { sleep } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -18,9 +19,16 @@ export interface Affected {
   /** The record of the job, and so the binding of its request. */
   readonly record: (jobId: JobId) => boolean;
   readonly node: (nodeId: NodeId) => boolean;
+  /** What the tenant has used. */
+  readonly usage: (tenantId: TenantId) => boolean;
 }
 
-export const EVERYTHING: Affected = { job: () => true, record: () => true, node: () => true };
+export const EVERYTHING: Affected = {
+  job: () => true,
+  record: () => true,
+  node: () => true,
+  usage: () => true,
+};
 
 export interface FailoverReplay {
   run(affected: Affected): Promise<void>;
@@ -48,6 +56,8 @@ export function createFailoverReplay(deps: {
   abandon: (nodeId: NodeId, lease: LeaseId, endsInMs?: number) => Promise<unknown>;
   release: (nodeId: NodeId, lease: LeaseId) => Promise<unknown>;
   restore: (job: JobRecord) => Promise<unknown>;
+  /** Counts what settled jobs have used; the store counts each job once. */
+  countUsage: CountUsage;
   /** Nodes, claims and sessions of this instance: each writes itself again. */
   others: () => void;
   clock: Clock;
@@ -113,6 +123,8 @@ export function createFailoverReplay(deps: {
       'jobs',
       writeRecord,
     );
+    for (const { tenantId, jobId, usage } of settled)
+      if (usage !== undefined && affected.usage(tenantId)) deps.countUsage(tenantId, { jobId, usage });
     log.info({ jobs: jobs.length + settled.length }, 'wrote state again after a failover');
   }
 

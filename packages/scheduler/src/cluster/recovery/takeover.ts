@@ -35,7 +35,21 @@ export interface Takeover {
   died(instanceIds: readonly string[]): void;
   /** Takes over the jobs of the previous incarnation of this instance, after a crash and a restart under the same name. */
   takeOverPrevious(): Promise<void>;
+  /** What this instance took over since it started, newest first. */
+  recent(): readonly EndedTakeover[];
 }
+
+export interface EndedTakeover {
+  /** The former driver. */
+  readonly instanceId: string;
+  /** `left`: it was stopped in order; `restarted`: it is this instance, before its restart. */
+  readonly cause: 'died' | 'left' | 'restarted';
+  readonly jobs: number;
+  readonly endedAt: number;
+}
+
+/** I11: older ones are in the log. */
+const MAX_RECENT = 50;
 
 /** More than one instance drives. */
 const MAX_JOBS = 200_000;
@@ -51,6 +65,8 @@ interface Dead {
   isUnderWay: boolean;
   /** One of its messages could not be handled here. */
   hasFailedMessages: boolean;
+  /** Taken over from it so far, perhaps in several passes. */
+  jobs: number;
 }
 
 export function createTakeover(deps: {
@@ -78,6 +94,12 @@ export function createTakeover(deps: {
 }): Takeover {
   const { inbox, takeoverStore, clock, log, meter } = deps;
   const known = new Map<string, Dead>();
+  const recent: EndedTakeover[] = [];
+
+  function remember(instanceId: string, cause: EndedTakeover['cause'], jobs: number): void {
+    recent.unshift({ instanceId, cause, jobs, endedAt: clock.now() });
+    recent.length = Math.min(recent.length, MAX_RECENT);
+  }
 
   async function isMyTurn(instanceId: string, since: number): Promise<boolean> {
     const living = [...(await deps.living()).keys()];
@@ -96,16 +118,15 @@ export function createTakeover(deps: {
     return livingIncarnation === undefined ? { instanceId } : { instanceId, livingIncarnation };
   }
 
-  async function takeOverJobs(instanceId: string): Promise<number> {
+  async function takeOverJobs(instanceId: string, counted: { jobs: number }): Promise<void> {
     const positions = await takeoverStore.drivenBy(instanceId, MAX_JOBS);
-    let takenOver = 0;
     let fault: unknown;
     async function takeOverOne(position: IndexedJob, from: Former): Promise<void> {
       const taken = await takeoverStore.takeOver(position, from);
       if (taken.kind !== 'taken') return;
       // At once, so that reports of its node find it.
       deps.resume(taken.job);
-      takenOver += 1;
+      counted.jobs += 1;
     }
     for (let at = 0; at < positions.length; at += JOBS_AT_ONCE) {
       const some = positions.slice(at, at + JOBS_AT_ONCE);
@@ -118,7 +139,6 @@ export function createTakeover(deps: {
       if (failed.length === some.length) break;
     }
     if (fault !== undefined) throw fault;
-    return takenOver;
   }
 
   async function handle(
@@ -180,17 +200,19 @@ export function createTakeover(deps: {
   }
 
   async function resume(instanceId: string, state: Dead): Promise<void> {
-    const jobs = await takeOverJobs(instanceId);
+    await takeOverJobs(instanceId, state);
     if (!(await emptyInbox(instanceId, state))) return;
     // Once more: the dead instance may have written until its end, and the index is written before the job.
-    const late = await takeOverJobs(instanceId);
+    await takeOverJobs(instanceId, state);
     if ((await livingOf(instanceId)) !== undefined) return;
     await takeoverStore.inheritSettled(instanceId);
     if (!(await takeoverStore.forgetIndexes(instanceId))) return;
     await deps.orphan(instanceId);
     const end = await deps.instances.remove(instanceId);
-    const fields = { of_instance: instanceId, jobs: jobs + late };
+    const { jobs } = state;
+    const fields = { of_instance: instanceId, jobs };
     if (end === 'left') log.info(fields, 'took over from an instance that left');
+    if (end === 'died' || (end === 'left' && jobs > 0)) remember(instanceId, end, jobs);
     if (end !== 'died') return;
     meter.count('scheduler_takeovers_total');
     log.warn(fields, 'took over from a dead instance');
@@ -217,20 +239,25 @@ export function createTakeover(deps: {
       for (const instanceId of known.keys()) if (!instanceIds.includes(instanceId)) known.delete(instanceId);
       for (const instanceId of instanceIds) {
         if (!known.has(instanceId))
-          known.set(instanceId, { since: clock.now(), isUnderWay: false, hasFailedMessages: false });
+          known.set(instanceId, { since: clock.now(), isUnderWay: false, hasFailedMessages: false, jobs: 0 });
         void takeOverInTurn(instanceId);
       }
     },
 
     async takeOverPrevious() {
+      const previous = { jobs: 0 };
       try {
-        const jobs = await takeOverJobs(deps.self().instanceId);
-        if (jobs > 0) log.warn({ jobs }, 'took over jobs of the previous incarnation of this instance');
+        await takeOverJobs(deps.self().instanceId, previous);
+        if (previous.jobs === 0) return;
+        remember(deps.self().instanceId, 'restarted', previous.jobs);
+        log.warn(previous, 'took over jobs of the previous incarnation of this instance');
       } catch (fault) {
         log.warn({ err: fault }, 'jobs of the previous incarnation could not be taken over yet');
         clock.after(RETRY_MS, () => void this.takeOverPrevious());
       }
     },
+
+    recent: () => recent,
   };
 }
 

@@ -1,9 +1,16 @@
 /** Settings of dispatch: how a node is chosen, the times that nest, retries, limits on work in flight. */
-import { optional } from '../compound-setting.ts';
-import { boolean, bytes, choice, group, ignored, integer, number } from '../setting.ts';
+import { list, optional } from '../compound-setting.ts';
+import { boolean, bytes, choice, group, ignored, integer, number, text } from '../setting.ts';
 
 const KB = 1024;
 const MB = 1024 * KB;
+
+const languageTag = text({
+  default: '',
+  pattern: /^[a-z]{2,8}(-[a-z0-9]{2,8})*$/,
+  allowed: 'a language such as "en", in lower case',
+  doc: '',
+});
 
 export const dispatch = {
   sample_k: integer({
@@ -73,6 +80,11 @@ export const dispatch = {
     unit: 'ms',
     aliases: [{ key: 'scheduler.job_timeout.pending_timeout_seconds', scale: 1_000 }],
     doc: 'How long a job of a session waits for a free slot.',
+  }),
+  pivot_languages: list({
+    default: ['en', 'es', 'fr', 'de', 'zh', 'ru', 'ar'],
+    of: languageTag,
+    doc: 'Languages through which a text may be translated if no node translates it directly, preferred first. Only for requests and sessions with several target languages, and for those that no single node can serve.',
   }),
   fleet_warmup_ms: integer({
     default: 10_000,

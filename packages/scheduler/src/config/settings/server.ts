@@ -17,8 +17,8 @@ const network = text({
 
 const origin = text({
   default: '',
-  pattern: /^(\*|https?:\/\/[^/\s?#@]+)$/,
-  allowed: 'an origin like "https://example.org", or "*"',
+  pattern: /^(\*|null|[a-z][a-z0-9.+-]*:\/\/[^/\s?#@]*)$/i,
+  allowed: 'an origin like "https://example.org" or "chrome-extension://abc", or "*"',
   doc: '',
 });
 
@@ -110,7 +110,7 @@ const limits = group('Limits of one server.', {
     default: 60,
     min: 1,
     max: 1_000_000,
-    doc: 'Unknown tokens that one address (IPv6: one /64 network) may send in a minute. Above it, further ones get 429, and so does a valid token that was not used from that address before; on loopback, where a proxy may stand, valid tokens are always accepted.',
+    doc: 'Unknown tokens that one address (IPv6: one /64 network) may send in a minute. Above it, further ones get 429; valid tokens are accepted from every address.',
   }),
   max_buffered_bytes: bytes({
     default: 8 * MB,
@@ -191,7 +191,7 @@ export const server = group('Where the server listens, and who may connect.', {
   allowed_origins: list({
     of: origin,
     default: [],
-    doc: 'Origins of web pages on other hosts that may act without a token, over HTTP and sockets. Pages of the same host name, on any port, always may. With a token the origin is not checked.',
+    doc: 'Origins of web pages on other hosts that may act without a token, over HTTP and sockets. Pages of the same host name, on any port, always may; local files (`file://`, `null`) and browser extensions only if listed. With a token the origin is not checked.',
   }),
   cors_origins: list({
     of: origin,

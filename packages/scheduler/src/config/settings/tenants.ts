@@ -67,3 +67,12 @@ export const tenants = tables({
     ),
   },
 });
+
+export const usage = group('What tenants use, per stage and language: see [usage](usage.md).', {
+  usage_retention_days: integer({
+    default: 90,
+    min: 1,
+    max: 400,
+    doc: 'Days for which the counts of each hour are kept in Redis. In memory they end with the process.',
+  }),
+});

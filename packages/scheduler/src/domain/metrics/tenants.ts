@@ -18,6 +18,14 @@ export const TENANTS_METRICS = {
     help: 'Tenants that are currently counted, by kind: sessions, inflight, waiting, requests.',
     labels: ['of'],
   },
+  scheduler_usage_waiting: {
+    kind: 'gauge',
+    help: 'Jobs whose usage is not written yet; at 20,000 further ones are dropped.',
+  },
+  scheduler_usage_dropped_total: {
+    kind: 'counter',
+    help: 'Jobs whose usage this instance did not write because too many were waiting for the store. They count if another instance takes them over.',
+  },
   scheduler_waiting_served_total: {
     kind: 'counter',
     help: 'Jobs that waited for a slot and got one, by class: retry, high, normal, low.',

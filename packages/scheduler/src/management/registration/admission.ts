@@ -104,6 +104,7 @@ export const newRecord = (
   health: newHealth(now),
   isFresh: true,
   isCordoned: false,
+  orderReason: undefined,
   isRetired: false,
   ejection: TRUSTED,
   marks: undefined,

@@ -61,7 +61,8 @@ function nodeItems({ nodes: { all, online, ready, ejected } }: AttentionFacts): 
     items.push({
       id: 'no_ready_node',
       severity: 'critical',
-      text: all === 0 ? 'no node is registered: every job is refused' : `none of ${all} nodes is ready`,
+      text:
+        all === 0 ? 'no node is registered: every job is refused' : `none of ${some(all, 'node')} is ready`,
       params: { all },
       runbook: 'LinguaNoReadyNode',
       page: 'fleet',
@@ -70,7 +71,7 @@ function nodeItems({ nodes: { all, online, ready, ejected } }: AttentionFacts): 
     items.push({
       id: 'nodes_ejected',
       severity: 'warning',
-      text: `${ejected} nodes get no jobs because too many failed on them`,
+      text: `${some(ejected, 'node')} ${ejected === 1 ? 'gets' : 'get'} no jobs because too many failed there`,
       params: { count: ejected },
       runbook: 'LinguaNodeEjections',
       page: 'fleet',
@@ -79,7 +80,7 @@ function nodeItems({ nodes: { all, online, ready, ejected } }: AttentionFacts): 
     items.push({
       id: 'nodes_offline',
       severity: 'info',
-      text: `${all - online} of ${all} nodes are offline`,
+      text: `${all - online} of ${some(all, 'node')} ${all - online === 1 ? 'is' : 'are'} offline`,
       params: { count: all - online, all },
       page: 'fleet',
     });
@@ -101,7 +102,7 @@ function jobItems(points: readonly FiguresPoint[]): AttentionItem[] {
     items.push({
       id: 'bad_translations',
       severity: 'info',
-      text: `clients reported ${reports} bad translations in the last minute`,
+      text: `clients reported ${some(reports, 'bad translation')} in the last minute`,
       params: { count: reports },
       page: 'jobs',
     });
@@ -111,7 +112,7 @@ function jobItems(points: readonly FiguresPoint[]): AttentionItem[] {
     items.push({
       id: 'jobs_refused',
       severity: 'warning',
-      text: `${count} requests were refused in the last minute, most with ${most[0]}`,
+      text: `${some(count, 'request')} ${count === 1 ? 'was' : 'were'} refused in the last minute, most with ${most[0]}`,
       params: { count, code: most[0] },
       runbook: most[0] === 'RATE_LIMITED' ? 'LinguaTenantCapped' : 'LinguaNoAvailableNode',
       page: 'languages',
@@ -121,7 +122,7 @@ function jobItems(points: readonly FiguresPoint[]): AttentionItem[] {
     items.push({
       id: 'jobs_failing',
       severity: 'warning',
-      text: `${failed} of ${ended} jobs failed in the last minute`,
+      text: `${failed} of ${some(ended, 'job')} failed in the last minute`,
       params: { failed, ended },
       runbook: 'LinguaJobsFail',
       page: 'jobs',
@@ -131,13 +132,15 @@ function jobItems(points: readonly FiguresPoint[]): AttentionItem[] {
     items.push({
       id: 'jobs_waiting_long',
       severity: 'warning',
-      text: `${waiting} jobs wait for a slot, the oldest for ${Math.round(oldestWaitMs / 1_000)} s`,
+      text: `${some(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'} for a slot, the oldest for ${Math.round(oldestWaitMs / 1_000)} s`,
       params: { count: waiting, seconds: Math.round(oldestWaitMs / 1_000) },
       runbook: 'LinguaQueueNearlyFull',
       page: 'languages',
     });
   return items;
 }
+
+const some = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Several instances may report the same node: their attempts are added up. */
 function failingItems(failing: readonly FailingNode[]): AttentionItem[] {
@@ -156,7 +159,7 @@ function failingItems(failing: readonly FailingNode[]): AttentionItem[] {
     .map(({ nodeId, failed, of }) => ({
       id: 'node_failing',
       severity: 'warning',
-      text: `${failed} of the last ${of} attempts on ${nodeId} failed`,
+      text: `${failed} of the last ${some(of, 'attempt')} on ${nodeId} failed`,
       params: { node: nodeId, failed, of },
       runbook: 'LinguaJobsFail',
       page: 'node',

@@ -71,7 +71,7 @@ export function createLateCommits(engine: Engine, retryOrFail: RetryOrFail): Lat
   async function loseSlot(flight: InFlightJob, { nodeId, attempt }: Attempt): Promise<void> {
     engine.meter.count('scheduler_leases_lost_total');
     engine.link.cancel(nodeId, flight.job.jobId, 'lease_lost');
-    const message = `${nodeId} acknowledged after another job had taken its slot`;
+    const message = 'the node acknowledged after another job had taken its slot';
     if (isOut(flight.job) && holdsFence(flight.job, nodeId, attempt))
       await retryOrFail.abandonAttempt(flight, {
         code: 'NODE_OVERLOADED',

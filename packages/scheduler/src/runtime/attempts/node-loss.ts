@@ -47,7 +47,7 @@ export function createNodeLoss(
   function lose(nodeId: NodeId): void {
     graces.delete(nodeId);
     for (const flight of engine.inFlightJobs.on(nodeId))
-      abandon(flight, nodeId, `${nodeId} disconnected`, false);
+      abandon(flight, nodeId, 'the node disconnected', false);
   }
 
   return {
@@ -76,7 +76,7 @@ export function createNodeLoss(
             void acknowledge({ nodeId, jobId, attempt: attempt.attempt, generation });
         } else if (!isUnfetched(flight) && !isLaterThan(flight, nodeId, generation)) {
           // A job that did not use the node's connection may have arrived after the list was written: its slot is not released (I1).
-          abandon(flight, nodeId, `${nodeId} reconnected without the job`, !flight.path.isOutOfBand);
+          abandon(flight, nodeId, 'the node reconnected without the job', !flight.path.isOutOfBand);
         }
       }
     },

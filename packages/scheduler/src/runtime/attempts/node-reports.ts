@@ -152,7 +152,7 @@ export function createNodeReports(
         return ignore('failure', report, 'unfit' in flight ? flight : unfit(flight.job, 'fenced'));
       }
       markNotHandedOver(flight, nodeId);
-      const message = `the job could not be handed to ${nodeId}: ${reason}`;
+      const message = `the job could not be handed to the node: ${reason}`;
       await retryOrFail.abandonAttempt(flight, {
         code: 'NODE_UNAVAILABLE',
         message,

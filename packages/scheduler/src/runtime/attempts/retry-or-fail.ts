@@ -186,12 +186,7 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
       const decision = judgeRetry(flight, isCounted, engine.settings.maxRetry, engine.budget.take);
       if (decision !== 'retry') {
         if (decision === 'over_budget') engine.meter.count('scheduler_retry_budget_exhausted_total');
-        await conclude(
-          flight,
-          decision === 'poison' ? poison(fence.nodeId) : flight.lastFailure,
-          side,
-          fence,
-        );
+        await conclude(flight, decision === 'poison' ? POISON : flight.lastFailure, side, fence);
         return true;
       }
       while (!(await advance(engine, flight, 'gave_up', { reason: timelineReason, intent: null }))) {
@@ -215,7 +210,7 @@ const isTemporary = (reason: Rejection): boolean => ['ready', 'room'].includes(s
 
 const NO_NODE_LEFT = { code: 'NO_AVAILABLE_NODE', message: 'no other node could take the job' };
 
-const poison = (nodeId: NodeId) => ({
+const POISON = {
   code: 'NODE_UNAVAILABLE',
-  message: `${POISON_LOSSES} nodes were lost while they had this job, the last one was ${nodeId}; it is not retried`,
-});
+  message: `${POISON_LOSSES} nodes were lost while they had this job; it is not retried`,
+};

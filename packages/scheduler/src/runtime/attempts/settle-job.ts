@@ -15,6 +15,7 @@ import {
   noteReleased,
   type Settlement,
 } from '../in-flight-job.ts';
+import { measureJob } from '../usage/measure-job.ts';
 import { watchLeaseEnd } from './lease-expiry.ts';
 import { abandonLeaseOf, cancelUnconfirmed } from './superseded-leases.ts';
 
@@ -141,8 +142,10 @@ export function createSettleJob(engine: Engine): SettleJob {
   ): MaybePromise<boolean> {
     const { jobId } = flight.job;
     const releaseLease = (): MaybePromise<void> => releaseForGood(engine, nodeId, leaseId(jobId, attempt));
+    const usage = measureJob(flight.job, result, engine.clock.now());
     const step = () => ({
       result,
+      usage,
       intent: null,
       via: flight.job.state === 'RUNNING' ? RAN : RAN_UNACKNOWLEDGED,
     });
@@ -162,8 +165,10 @@ export function createSettleJob(engine: Engine): SettleJob {
   }
 
   async function finishOpen(flight: InFlightJob, result: JobResult, of?: Attempt): Promise<boolean> {
+    const usage = measureJob(flight.job, result, engine.clock.now());
     const step = () => ({
       result,
+      usage,
       intent: null,
       via: flight.job.state === 'RUNNING' ? NONE : UNACKNOWLEDGED,
     });

@@ -33,8 +33,8 @@ export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): 
     // A legacy node acknowledges nothing: its holder did not report.
     engine.nodes.outcome(nodeId, flight.doesAcknowledge ? 'failed' : 'unproven', flight.compiled.need);
     const message = flight.doesAcknowledge
-      ? `${nodeId} did not acknowledge within ${settings.ackTimeoutMs} ms`
-      : `the instance that holds ${nodeId} did not report the hand-over within ${settings.ackTimeoutMs} ms`;
+      ? `the node did not acknowledge within ${settings.ackTimeoutMs} ms`
+      : `the instance that holds the node did not report the hand-over within ${settings.ackTimeoutMs} ms`;
     void retryOrFail().abandonAttempt(flight, {
       code: 'ACK_TIMEOUT',
       message,
@@ -46,7 +46,7 @@ export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): 
   function jobTimedOut(flight: InFlightJob): void {
     const nodeId = nodeOf(flight);
     if (nodeId === undefined) return;
-    const message = `${nodeId} returned no result within ${settings.jobTimeoutMs} ms`;
+    const message = `the node returned no result within ${settings.jobTimeoutMs} ms`;
     const failure = { code: 'JOB_TIMEOUT', message };
     if (flight.doesAcknowledge) {
       engine.nodes.outcome(nodeId, 'failed', flight.compiled.need);

@@ -26,7 +26,7 @@ export function createUnconfirmedSends(engine: Engine, retryOrFail: RetryOrFail)
     engine.meter.count('scheduler_ack_timeout_total');
     flight.lastFailure = {
       code: 'ACK_TIMEOUT',
-      message: `${nodeId} may have the job but did not report within ${settings.ackTimeoutMs} ms`,
+      message: `the node may have the job but did not report within ${settings.ackTimeoutMs} ms`,
     };
     // From now on the holder cannot hand the job over: it cannot commit an abandoned lease.
     void abandonLeaseOf(engine, flight, intent);

@@ -68,13 +68,18 @@ export function createAdmission(
   /** After the first candidates: waits for a slot if the request allows that. */
   async function waitOrRefuse(
     flight: InFlightJob,
-    { waitMs, priority }: DispatchRequest,
+    { waitMs, priority, isDependant }: DispatchRequest,
     isTried: boolean,
   ): Promise<DispatchOutcome | undefined> {
     if (flight.attempts > 0) return acceptUnconfirmed(flight);
     const canWait = waitMs > 0 && (await backToWaiting(engine, flight, false));
     const waited = canWait
-      ? await waitForSlot(engine, placement, flight, { isRetry: false, limitMs: waitMs, priority })
+      ? await waitForSlot(engine, placement, flight, {
+          isRetry: false,
+          limitMs: waitMs,
+          priority,
+          isDependant,
+        })
       : 'limit';
     if (flight.driving !== 'ours') return undefined;
     // The wait may have ended during a send: then the job is dispatched all the same.

@@ -91,6 +91,7 @@ const oddLanguage = ({ directions }: Need): string | undefined =>
 /** For messages: semantic(en) + nmt(en->zh). */
 export function describeNeed(need: Need): string {
   const parts = need.directions.flatMap(({ source, target }) => [
+    ...(need.isPartial && need.usesAsr ? [`asr(${source})`] : []),
     ...(need.skipsSemantic || source === ANY ? [] : [`semantic(${source})`]),
     ...(need.usesNmt ? [`nmt(${source}->${target})`] : []),
     ...(need.usesTts ? [`tts(${target})`] : []),

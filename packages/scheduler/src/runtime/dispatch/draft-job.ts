@@ -3,6 +3,7 @@ import type { DispatchRequest } from '../../domain/dispatch.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { Engine } from '../engine.ts';
+import { measureAudio } from '../usage/measure-job.ts';
 
 export function draftJob(
   engine: Pick<Engine, 'settings'>,
@@ -23,13 +24,18 @@ export function draftJob(
     state: firstNodeId === undefined ? 'CREATED' : 'RESERVED',
     fence: undefined,
     intent: firstNodeId === undefined ? undefined : { nodeId: firstNodeId, attempt: 1 },
+    audioMs: request.audio === undefined ? undefined : measureAudio(request.spec, request.audio),
     createdAt: at,
-    deadlineAt: at + engine.settings.jobDeadlineMs,
+    deadlineAt: deadlineOf(request, at + engine.settings.jobDeadlineMs),
     timeline:
       firstNodeId === undefined
         ? [created]
         : [created, { state: 'RESERVED', at, attempt: 1, nodeId: firstNodeId }],
     failure: undefined,
     result: undefined,
+    usage: undefined,
   };
 }
+
+const deadlineOf = ({ deadlineAt }: DispatchRequest, latest: number): number =>
+  deadlineAt === undefined || deadlineAt > latest ? latest : deadlineAt;

@@ -11,8 +11,8 @@ export interface LanguageCell {
   readonly target: Language;
   /** Nodes with these languages and the services of a usual job. */
   readonly nodes: number;
+  /** Of these, nodes that take new jobs: a cordoned or ejected one does not. */
   readonly ready: number;
-  /** Of nodes that take jobs. */
   readonly slots: number;
   readonly free: number;
 }
@@ -52,18 +52,18 @@ function readCell(fleet: FleetView, need: Need, source: Language, target: Langua
   const able = new Uint32Array(columns.usable.length);
   facts.or('alive', able);
   for (const { formula } of clausesOf(need)) narrow(formula, able);
-  const ready = able.slice();
-  narrow('ready', ready);
+  let ready = 0;
   let slots = 0;
   let free = 0;
   for (const [at, word] of able.entries()) {
     for (let bits = word, index = at * 32; bits !== 0; bits >>>= 1, index += 1) {
       if ((bits & 1) === 0 || !hasBit(columns.willing, index)) continue;
+      ready += 1;
       slots += columns.max[index] as number;
       free += columns.free[index] as number;
     }
   }
-  return { source, target, nodes: countBits(able), ready: countBits(ready), slots, free };
+  return { source, target, nodes: countBits(able), ready, slots, free };
 }
 
 /** The languages that nodes name. Nodes that translate any language count for those. */

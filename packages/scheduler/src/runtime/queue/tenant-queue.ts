@@ -9,7 +9,7 @@ import type { Waiter } from './waiting-queue.ts';
 export type WaiterTest = (waiter: Waiter) => boolean;
 
 export interface TenantQueue {
-  /** At the end of the queue. */
+  /** At the end of the queue; a dependant behind the dependants of its tenant. */
   enter(waiter: Waiter): void;
   /** At its previous position, after a wake-up without a slot: its tenant gets the price back. */
   enterAgain(waiter: Waiter): void;
@@ -62,6 +62,7 @@ export function createTenantQueue(deps: {
   /** The order of arrival; also for woken waiters, which may rejoin. */
   const tickets = new WeakMap<Waiter, number>();
   let nextTicket = 0;
+  let nextOfDependant = Number.MIN_SAFE_INTEGER;
   const ticketOf = (waiter: Waiter): number => tickets.get(waiter) ?? 0;
 
   function turnOf(tenantId: TenantId): Turn {
@@ -174,9 +175,12 @@ export function createTenantQueue(deps: {
 
   return {
     enter(waiter) {
-      tickets.set(waiter, nextTicket++);
       const turn = turnOf(waiter.tenantId);
-      lineOf(turn, waiter).push(waiter);
+      const line = lineOf(turn, waiter);
+      const ticket = waiter.isDependant === true ? nextOfDependant++ : nextTicket++;
+      tickets.set(waiter, ticket);
+      if (waiter.isDependant === true) line.splice(placeIn(line, ticket), 0, waiter);
+      else line.push(waiter);
       turn.size += 1;
     },
     enterAgain(waiter) {

@@ -13,6 +13,8 @@ export interface Waiter {
   readonly shape: unknown;
   /** `retry`: accepted and tried once, so it is never refused. */
   readonly class: WaitingClass;
+  /** It continues an accepted request, so it goes before the new work of its tenant. */
+  readonly isDependant?: boolean | undefined;
   /** When it began to wait. */
   readonly since: number;
   readonly source: string;

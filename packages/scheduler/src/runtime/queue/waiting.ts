@@ -30,7 +30,12 @@ export function waitForSlot(
   engine: Engine,
   placement: Placement,
   flight: InFlightJob,
-  wait: { isRetry: boolean; limitMs: number; priority?: Priority | undefined },
+  wait: {
+    isRetry: boolean;
+    limitMs: number;
+    priority?: Priority | undefined;
+    isDependant?: boolean | undefined;
+  },
 ): Promise<Waited> {
   const { tenantId } = flight.job;
   const waitingClass = wait.isRetry
@@ -91,6 +96,7 @@ export function waitForSlot(
       tenantId,
       shape: shapeOf(flight.compiled),
       class: waitingClass,
+      isDependant: wait.isDependant,
       since: engine.clock.now(),
       source: flight.job.spec.sourceLanguage,
       target: flight.job.spec.targetLanguage,

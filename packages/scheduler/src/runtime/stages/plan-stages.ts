@@ -3,16 +3,12 @@
  * one job where one node has all stages. Pure.
  */
 import { AUTO, type Language } from '../../domain/language.ts';
-import { type Chain, chainId, type Stage } from '../../domain/stage.ts';
+import type { WantedTarget } from '../../domain/plan.ts';
+import { type Chain, chainId } from '../../domain/stage.ts';
 import { choosePivots } from './choose-pivots.ts';
 import { type PathStep, splitPath } from './split-path.ts';
 
-export interface WantedTarget {
-  readonly language: Language;
-  readonly isVoiceWanted: boolean;
-}
-
-export interface PlanInput {
+export interface StageQuestion {
   readonly input: Chain['input'];
   readonly source: Language;
   /** One entry per language. */
@@ -50,7 +46,7 @@ export interface StagePlan {
   readonly isContinued: boolean;
 }
 
-export function planStages(given: PlanInput): StagePlan {
+export function planStages(given: StageQuestion): StagePlan {
   const { wanted, source, input } = given;
   const plan = createDraft(given);
   const [only] = wanted;
@@ -72,7 +68,7 @@ export function planStages(given: PlanInput): StagePlan {
 }
 
 /** One target: the fewest jobs, also across the border between recognition and translation. */
-function wholePath(given: PlanInput, target: WantedTarget): readonly Chain[] | undefined {
+function wholePath(given: StageQuestion, target: WantedTarget): readonly Chain[] | undefined {
   const { source, input, canRun } = given;
   const { language } = target;
   const steps = (via: readonly Language[]) => [
@@ -93,28 +89,26 @@ function wholePath(given: PlanInput, target: WantedTarget): readonly Chain[] | u
 }
 
 /** Several targets, or one without a voice that any node has: every language is translated once from the recognised text or a pivot. */
-function serveFromText(given: PlanInput, plan: Draft, trunk: readonly Chain[]): void {
+function serveFromText(given: StageQuestion, plan: Draft, trunk: readonly Chain[]): void {
   const { source, wanted, canRun, pivots } = given;
   const translates = (from: Language, to: Language): boolean =>
     canRun({ stages: ['nmt'], input: 'text', source: from, target: to });
   const languages = wanted.map(({ language }) => language).filter((language) => language !== source);
   const parents = choosePivots(source, languages, pivots, translates);
-  const pivotLanguages = new Set([...parents.values()].filter((parent) => parent !== source));
   const textOf = new Map<Language, string | undefined>();
 
-  /** Yields the text of a language that was reached; a pivot is translated apart from its voice, so that its dependants do not wait for it. */
-  function translate(language: Language, withVoice: boolean): string | undefined {
+  /** Yields the text of a language that was reached. */
+  function translate(language: Language): string | undefined {
     if (textOf.has(language)) return textOf.get(language);
-    const id = language === source ? plan.add(trunk, undefined) : translateFromParent(language, withVoice);
+    const id = language === source ? plan.add(trunk, undefined) : translateFromParent(language);
     textOf.set(language, id);
     return id;
   }
 
-  function translateFromParent(language: Language, withVoice: boolean): string | undefined {
+  function translateFromParent(language: Language): string | undefined {
     const parent = parents.get(language) as Language;
-    const stages: Stage[] = withVoice ? ['nmt', 'tts'] : ['nmt'];
-    const chain: Chain = { stages, input: 'text', source: parent, target: language };
-    return plan.add([chain], translate(parent, false));
+    const chain: Chain = { stages: ['nmt'], input: 'text', source: parent, target: language };
+    return plan.add([chain], translate(parent));
   }
 
   for (const target of wanted) {
@@ -126,18 +120,9 @@ function serveFromText(given: PlanInput, plan: Draft, trunk: readonly Chain[]): 
       const isServed = plan.serveWhole(target, parent === undefined ? 'translation' : undefined);
       if (isServed || parent === undefined) continue;
     }
-    const isFused =
-      isVoiceWanted &&
-      isSpoken &&
-      !pivotLanguages.has(language) &&
-      language !== source &&
-      canRun({ stages: ['nmt', 'tts'], input: 'text', source: parent, target: language });
-    const textFrom = translate(language, isFused);
-    const voiceFrom = isFused
-      ? textFrom
-      : isVoiceWanted && isSpoken
-        ? plan.add([speech], textFrom)
-        : undefined;
+    // Captions never wait for sound: a voice is a chain of its own.
+    const textFrom = translate(language);
+    const voiceFrom = isVoiceWanted && isSpoken ? plan.add([speech], textFrom) : undefined;
     plan.target({
       ...target,
       path: pathTo(language, source, parents),
@@ -165,7 +150,7 @@ const speechOf = (language: Language): Chain => ({
   target: language,
 });
 
-const recognition = ({ input, source }: PlanInput): PathStep[] =>
+const recognition = ({ input, source }: StageQuestion): PathStep[] =>
   input === 'text'
     ? []
     : [
@@ -192,7 +177,7 @@ interface Draft {
   finish(isContinued: boolean): StagePlan;
 }
 
-function createDraft(given: PlanInput): Draft {
+function createDraft(given: StageQuestion): Draft {
   const chains = new Map<string, PlannedChain>();
   const targets: TargetPlan[] = [];
 

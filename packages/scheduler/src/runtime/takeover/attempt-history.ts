@@ -37,7 +37,7 @@ const isAbandonedEntry = ({ state, reason }: TimelineEntry): boolean =>
 function failureOf(entry: TimelineEntry | undefined): AttemptHistory['lastFailure'] {
   if (entry?.reason === undefined) return undefined;
   const code = entry.reason === UNDELIVERABLE ? 'NODE_UNAVAILABLE' : entry.reason;
-  return { code, message: `the attempt on ${entry.nodeId} ended with ${entry.reason}` };
+  return { code, message: `an attempt ended with ${entry.reason}` };
 }
 
 /** Every node that has, had or may have the job. */

@@ -104,7 +104,7 @@ export function createResumeJobs(
       watchAttempt(flight, nodeId);
       return;
     }
-    const message = `${nodeId} did not reconnect after the driver of its job died`;
+    const message = 'the node did not reconnect after the driver of its job died';
     void retryOrFail.abandonAttempt(flight, {
       code: 'WS_DISCONNECTED',
       message,

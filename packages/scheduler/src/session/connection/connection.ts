@@ -5,8 +5,8 @@ import { noteChange } from '../handover/saved-state.ts';
 import { acknowledgeUpTo, sendOutcome } from '../outcomes/after-step.ts';
 import { MIN_INTERVAL_MS } from '../outcomes/backpressure.ts';
 import { eraseOutcomes } from '../outcomes/delivery.ts';
-import { resendAccepted, sendAccepted, stopCounting } from '../outcomes/progress.ts';
-import { type Session, type Utterance, understands } from '../session.ts';
+import { resendAccepted, sendAccepted, stopCountingAll } from '../outcomes/progress.ts';
+import { allOf, type Session, type Utterance, understands } from '../session.ts';
 import { cutStream } from '../speech/accept-audio.ts';
 import { discardOpenSegment, dropAudio } from '../speech/audio-budget.ts';
 import { notePlayed } from '../speech/groups.ts';
@@ -38,6 +38,7 @@ export function attach(step: Step, session: Session, event: Of<'attached'>): voi
     isResumed,
     hasMoved,
     warning,
+    targets: speech.targets,
   });
   const { kept } = session.delivery;
   if (kept.length > 0) count(step, 'scheduler_session_results_redelivered_total', undefined, kept.length);
@@ -70,7 +71,7 @@ export function end(step: Step, session: Session, reason: string): void {
   session.phase = 'ended';
   session.unsaved = 'nothing';
   dropAudio(step, session);
-  step.effects.push({ kind: 'end', reason, unsettled: stopCountingAll(step, session) });
+  step.effects.push({ kind: 'end', reason, unsettled: stopCountingUnsettled(step, session) });
 }
 
 /** A client that was waiting gets no outcome of an erased job. */
@@ -80,15 +81,21 @@ export function erase(step: Step, session: Session, { jobId }: Of<'erased'>): vo
     end(step, session, 'erased');
     return;
   }
-  eraseOutcomes(session.delivery, (utterance) => utterance.jobId === jobId);
+  eraseOutcomes(
+    session.delivery,
+    ({ jobId: own, rendition }) => own === jobId || rendition?.plan.jobIds.has(jobId) === true,
+  );
   session.groups = session.groups.map((group) => ({ ...group, context: '' }));
   noteChange(session, 'now');
 }
 
 /** Returns the utterances without an outcome, which no longer count on this instance. */
-function stopCountingAll(step: Step, session: Session): readonly Utterance[] {
+function stopCountingUnsettled(step: Step, session: Session): readonly Utterance[] {
   const unsettled = session.delivery.waiting.filter(({ isSettled }) => !isSettled);
-  for (const utterance of unsettled) stopCounting(step, session, utterance);
+  for (const utterance of unsettled) {
+    const isCounted = allOf(utterance).find(({ isSettled }) => !isSettled) !== utterance;
+    if (!isCounted) stopCountingAll(step, session, utterance);
+  }
   return unsettled;
 }
 
@@ -102,7 +109,8 @@ export function depart(step: Step, session: Session, { why }: Of<'depart'>): voi
   // Only the owner may change the saved state.
   if (why !== 'released') unshare(session);
   dropAudio(step, session);
-  for (const utterance of stopCountingAll(step, session)) step.effects.push({ kind: 'hand_over', utterance });
+  for (const utterance of stopCountingUnsettled(step, session))
+    step.effects.push({ kind: 'hand_over', utterance });
   if (session.link !== undefined) {
     step.effects.push({ kind: why === 'fenced' ? 'abandon' : 'replace', link: session.link });
   }

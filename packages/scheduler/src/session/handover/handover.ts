@@ -6,9 +6,11 @@ import type { Log } from '../../ports/log.ts';
 import { INSTANCE_FULL, type SessionTable } from '../connection/session-table.ts';
 import type { SessionEvent } from '../event.ts';
 import type { JobWatch } from '../outcomes/job-watch.ts';
-import type { Opening, Session } from '../session.ts';
+import type { PlanWatch } from '../outcomes/plan-watch.ts';
+import { allOf, type Opening, type Session, type Utterance } from '../session.ts';
 import type { Elsewhere, SessionsFull } from '../session-service.ts';
-import type { SessionSettings } from '../step-context.ts';
+import { resumePlan } from '../speech/build-job.ts';
+import type { SessionSettings, StepTools } from '../step-context.ts';
 import { createSessionFetcher } from './resume-from-elsewhere.ts';
 import { noteChange, rebuild } from './saved-state.ts';
 import type { SessionSaver } from './session-saver.ts';
@@ -34,14 +36,15 @@ export function createHandover(deps: {
   readonly elsewhere: Elsewhere;
   readonly saver: SessionSaver;
   readonly watch: JobWatch;
+  readonly planWatch: Pick<PlanWatch, 'run'>;
   readonly ids: Pick<IdSource, 'digest'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly sessionTable: SessionTable;
-  readonly settings: SessionSettings;
+  readonly tools: StepTools;
   readonly post: (session: Session, event: SessionEvent) => void;
 }): Handover {
-  const { saver, watch, clock, sessionTable, settings, post } = deps;
+  const { saver, watch, planWatch, clock, sessionTable, tools, post } = deps;
   const fetcher = createSessionFetcher(deps);
   /** Handovers by session; a second one waits for the first. */
   const inProgress = new Map<SessionId, Promise<unknown>>();
@@ -67,13 +70,17 @@ export function createHandover(deps: {
     if (fetched.kind !== 'fetched') return fetched.kind === 'none' ? NONE : UNAVAILABLE;
     const session = rebuild(fetched.saved, opening, {
       at: clock.now(),
-      skipped: fetched.isComplete ? 0 : unsavedIndexes(settings),
+      skipped: fetched.isComplete ? 0 : unsavedIndexes(tools.settings),
     });
     sessionTable.add(session);
     await fetcher.readJobs(session, (utterance, job) => post(session, { kind: 'job_read', utterance, job }));
     // Abandoned with all sessions, or taken by another instance during the reads.
     if (session.phase === 'ended') return UNAVAILABLE;
-    for (const utterance of [...session.delivery.waiting]) watch.follow(session, utterance);
+    for (const utterance of [...session.delivery.waiting]) {
+      if (utterance.rendition === undefined) watch.follow(session, utterance);
+      else if (isFirstLeft(session, utterance))
+        planWatch.run(session, utterance, resumePlan(tools, session, utterance));
+    }
     return { kind: 'resumed', session };
   }
 
@@ -116,6 +123,10 @@ export function createHandover(deps: {
     },
   };
 }
+
+/** One plan serves all outcomes of an utterance; some may have been delivered. */
+const isFirstLeft = ({ delivery }: Session, utterance: Utterance): boolean =>
+  allOf(utterance).find((one) => delivery.waiting.includes(one)) === utterance;
 
 const NONE = { kind: 'none' } as const;
 const UNAVAILABLE = { kind: 'unavailable' } as const;

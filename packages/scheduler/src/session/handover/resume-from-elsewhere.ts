@@ -86,7 +86,9 @@ export function createSessionFetcher(deps: {
 
     async readJobs(session, found) {
       const until = clock.now() + RECALL_LIMIT_MS;
-      const unsettled = session.delivery.waiting.filter(({ isSettled }) => !isSettled);
+      const unsettled = session.delivery.waiting.filter(
+        ({ isSettled, rendition }) => !isSettled && rendition === undefined,
+      );
       const reading: Promise<JobRecord | undefined>[] = [];
       for (const [at, utterance] of unsettled.entries()) {
         while (reading.length < Math.min(at + READ_AHEAD, unsettled.length))

@@ -1,8 +1,19 @@
 /** Hot path: the saved state of a session, which other instances resume from, and the session rebuilt from it. Pure. */
+
+import { AUTO } from '../../domain/language.ts';
+import type { PlanPart } from '../../domain/plan.ts';
 import type { SavedSession, SavedUtterance } from '../../ports/session-store.ts';
 import { NEVER, NO_WORK, settle } from '../outcomes/delivery.ts';
 import { MISSING_REASONS, type MissingReason, type Outcome } from '../outcomes/outcome.ts';
-import { createSession, type Opening, type Session, type Unsaved, type Utterance } from '../session.ts';
+import {
+  allOf,
+  createSession,
+  type Opening,
+  type Session,
+  type Unsaved,
+  type Utterance,
+} from '../session.ts';
+import { joinPlan } from '../speech/new-utterance.ts';
 
 /** The saved state contains the utterance and its job id, so another instance would give it the same number. */
 const isJobNameSaved = (session: Session, { jobId, savedJobId }: Utterance): boolean =>
@@ -56,6 +67,12 @@ const savedUtterance = (utterance: Utterance, outcome: Outcome | undefined): Sav
   lastSeq: utterance.lastSeq,
   acceptedAt: utterance.acceptedAt,
   settled: outcome && (outcome.kind === 'missing' ? { missing: outcome.reason } : {}),
+  rendition: utterance.rendition && {
+    plan: utterance.rendition.plan.name,
+    source: utterance.rendition.plan.source,
+    language: utterance.rendition.language,
+    kind: utterance.rendition.kind,
+  },
 });
 
 /** Distance between the revisions of two owners: late saves of the previous owner must not look newer. */
@@ -90,16 +107,40 @@ export function rebuild(
     receivedSeq,
     saved.deliverySeq + saved.utterances.length - unreceived.length,
   );
-  for (const one of unreceived) {
-    const utterance = rebuiltUtterance(one);
+  session.savedSeq = session.delivery.deliverySeq;
+  for (const utterance of rebuiltUtterances(unreceived)) {
     session.delivery.waiting.push(utterance);
     if (utterance.requestId !== undefined && utterance.firstSeq === undefined)
       session.requests.set(utterance.requestId, utterance);
-    const missing = one.settled?.missing;
-    if (missing === undefined) session.running += 1;
-    else settle(session.delivery, utterance, { kind: 'missing', reason: reasonOf(missing) }, given.at);
   }
+  for (const [at, utterance] of [...session.delivery.waiting].entries()) {
+    const missing = unreceived[at]?.settled?.missing;
+    if (missing !== undefined)
+      settle(session.delivery, utterance, { kind: 'missing', reason: reasonOf(missing) }, given.at);
+  }
+  session.running = session.delivery.waiting.filter(isFirstUnsettled).length;
   return session;
+}
+
+/** Of an utterance in several languages, the first outcome that is still open. */
+const isFirstUnsettled = (utterance: Utterance): boolean =>
+  allOf(utterance).find(({ isSettled }) => !isSettled) === utterance;
+
+/** The outcomes of one utterance share their plan again. */
+function rebuiltUtterances(saved: readonly SavedUtterance[]): readonly Utterance[] {
+  const plans = new Map<string, { part: PlanPart; utterance: Utterance; at: number }[]>();
+  const rebuilt = saved.map((one, at) => {
+    const utterance = rebuiltUtterance(one);
+    const { rendition: part } = one;
+    if (part !== undefined) plans.set(part.plan, [...(plans.get(part.plan) ?? []), { part, utterance, at }]);
+    return utterance;
+  });
+  for (const [name, parts] of plans) {
+    const source = saved[parts[0]?.at ?? 0]?.rendition?.source ?? AUTO;
+    for (const [nth, utterance] of joinPlan({ name, source }, parts).entries())
+      rebuilt[parts[nth]?.at ?? 0] = utterance;
+  }
+  return rebuilt;
 }
 
 const rebuiltUtterance = (saved: SavedUtterance): Utterance => ({

@@ -134,6 +134,7 @@ export function createSessionSaver(deps: {
     session.unsaved = 'nothing';
     session.revision += 1;
     const { revision } = session;
+    const { deliverySeq } = session.delivery;
     const names = session.delivery.waiting
       .filter((utterance) => !isRecoverable(session, utterance))
       .map((utterance) => ({
@@ -142,7 +143,8 @@ export function createSessionSaver(deps: {
         includesMissing: hasMissingOutcome(utterance),
       }));
     entry.written = store.save(savedOf(session), owner(), ttlOf(session)).then(
-      (result) => (result === 'saved' ? saved(session, entry, revision, names) : lost(session, entry)),
+      (result) =>
+        result === 'saved' ? saved(session, entry, revision, { names, deliverySeq }) : lost(session, entry),
       (fault: unknown) => failed(session, entry, fault),
     );
   }
@@ -151,14 +153,15 @@ export function createSessionSaver(deps: {
     session: Session,
     entry: Entry,
     revision: number,
-    names: Extract<SessionEvent, { kind: 'saved' }>['names'],
+    contents: Omit<Extract<SessionEvent, { kind: 'saved' }>, 'kind'>,
   ): void {
     if (entries.get(session) !== entry) return;
     entry.isWriting = false;
     entry.savedRevision = revision;
     renewed(session, entry);
     for (const notify of entry.waiting.splice(0)) notify(true);
-    if (names.length > 0) post(session, { kind: 'saved', names });
+    const hasWaiting = contents.names.length > 0 || contents.deliverySeq > session.sentSeq;
+    if (hasWaiting) post(session, { kind: 'saved', ...contents });
     if (entries.get(session) === entry) proceed(session, entry);
   }
 

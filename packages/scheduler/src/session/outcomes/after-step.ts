@@ -6,7 +6,7 @@ import { cutStream } from '../speech/accept-audio.ts';
 import { nextChangeAt } from '../speech/segmentation.ts';
 import { count, type Step, send } from '../step-context.ts';
 import { judgePressure, type Shares } from './backpressure.ts';
-import { acknowledge, gapEndsAt, keep, release, unsent } from './delivery.ts';
+import { acknowledge, type Delivered, gapEndsAt, keep, type Released, release, unsent } from './delivery.ts';
 import { noteFailure, sendAccepted, stopCounting } from './progress.ts';
 
 /** Time from an outcome to its delivery: an earlier gap, or a save that must come first, delays it. */
@@ -35,8 +35,7 @@ function deliver(step: Step, session: Session): void {
   const { settings } = step;
   const mayLeave = (utterance: Utterance) => isRecoverable(session, utterance);
   for (const released of release(session.delivery, step.at, settings.delivery, mayLeave)) {
-    // A client that acknowledges reports on its return what it received. To the others an unsaved delivery would be sent twice.
-    noteChange(session, understands(session, 'result_ack') ? 'later' : 'soon');
+    noteChange(session, urgencyOf(session, released));
     if (released.kind === 'abandoned') {
       abandonGap(step, session, released.utterance, released.reason);
       continue;
@@ -56,6 +55,20 @@ function deliver(step: Step, session: Session): void {
   }
 }
 
+/** A client that acknowledges reports on its return what it received. To the others an unsaved delivery would be sent twice. */
+function urgencyOf(session: Session, released: Released<Utterance>): 'later' | 'soon' | 'now' {
+  const { rendition } = released.kind === 'delivered' ? released.delivered.utterance : released.utterance;
+  if (rendition !== undefined) return 'now';
+  return understands(session, 'result_ack') ? 'later' : 'soon';
+}
+
+/**
+ * Outcomes of several languages do not leave in the order of acceptance: another instance learns only from the saved state which one has which
+ * number, and so which ones the client has received.
+ */
+const isNumberSaved = (session: Session, { utterance, deliverySeq }: Delivered<Utterance>): boolean =>
+  !session.isShared || utterance.rendition === undefined || deliverySeq <= session.savedSeq;
+
 /** The client has received all outcomes up to this number. */
 export function acknowledgeUpTo(step: Step, session: Session, deliverySeq: number): void {
   for (const { utterance } of acknowledge(session.delivery, deliverySeq))
@@ -66,6 +79,7 @@ export function acknowledgeUpTo(step: Step, session: Session, deliverySeq: numbe
 function sendKept(step: Step, session: Session): void {
   if (session.link === undefined) return;
   for (const delivered of unsent(session.delivery, session.sentSeq, step.settings.delivery)) {
+    if (!isNumberSaved(session, delivered)) return;
     session.sentSeq = delivered.deliverySeq;
     sendOutcome(step, session, delivered);
   }

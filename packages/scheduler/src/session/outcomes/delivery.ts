@@ -17,6 +17,8 @@ export interface DeliverySettings {
 
 /** The part of an accepted utterance that delivery uses. */
 export interface Deliverable {
+  /** Outcomes of one lane are in order and do not wait for those of other lanes. Absent: the only lane of the session. */
+  readonly lane?: string | undefined;
   /** It has its outcome, which is final. */
   isSettled: boolean;
   /** Only until it is delivered: references to the utterance must not keep its speech in memory. */
@@ -92,7 +94,7 @@ export type Released<P extends Deliverable> =
   | { readonly kind: 'delivered'; readonly delivered: Delivered<P> }
   | { readonly kind: 'abandoned'; readonly utterance: P; readonly reason: MissingReason };
 
-/** Delivers everything up to the first gap, and closes gaps that lasted too long or hold back too much. */
+/** Delivers everything up to the first gap of each lane, and closes gaps that lasted too long or hold back too much. */
 export function release<P extends Deliverable>(
   delivery: Delivery<P>,
   at: number,
@@ -100,19 +102,44 @@ export function release<P extends Deliverable>(
   mayLeave: (utterance: P) => boolean = () => true,
 ): readonly Released<P>[] {
   const released: Released<P>[] = [];
-  for (;;) {
-    const [head] = delivery.waiting;
-    if (head === undefined) return released;
-    if (head.outcome !== undefined) {
-      if (!mayLeave(head)) return released;
-      released.push({ kind: 'delivered', delivered: deliver(delivery, head, head.outcome) });
-      continue;
+  for (const lane of lanesOf(delivery)) releaseLane(delivery, lane, at, settings, mayLeave, released);
+  return released;
+}
+
+function releaseLane<P extends Deliverable>(
+  delivery: Delivery<P>,
+  lane: readonly P[],
+  at: number,
+  settings: DeliverySettings,
+  mayLeave: (utterance: P) => boolean,
+  released: Released<P>[],
+): void {
+  for (let left = lane; ; ) {
+    const [head] = left;
+    if (head === undefined) return;
+    if (head.outcome === undefined) {
+      const reason = gapIsOver(delivery, left, at, settings);
+      if (reason === undefined) return;
+      settle(delivery, head, { kind: 'missing', reason }, at);
+      released.push({ kind: 'abandoned', utterance: head, reason });
     }
-    const reason = gapIsOver(delivery, at, settings);
-    if (reason === undefined) return released;
-    settle(delivery, head, { kind: 'missing', reason }, at);
-    released.push({ kind: 'abandoned', utterance: head, reason });
+    if (head.outcome === undefined || !mayLeave(head)) return;
+    released.push({ kind: 'delivered', delivered: deliver(delivery, head, head.outcome) });
+    // The only lane is the list itself, which `deliver` has shortened.
+    left = lane === delivery.waiting ? lane : left.slice(1);
   }
+}
+
+/** In the order of their first utterances. */
+function lanesOf<P extends Deliverable>({ waiting }: Delivery<P>): readonly (readonly P[])[] {
+  if (waiting.every(({ lane }) => lane === undefined)) return [waiting];
+  const lanes = new Map<string | undefined, P[]>();
+  for (const utterance of waiting) {
+    const lane = lanes.get(utterance.lane);
+    if (lane === undefined) lanes.set(utterance.lane, [utterance]);
+    else lane.push(utterance);
+  }
+  return [...lanes.values()];
 }
 
 /** When the first gap is closed by time. Undefined: there is no gap, or the record of its job must be read first. */
@@ -120,11 +147,20 @@ export function gapEndsAt<P extends Deliverable>(
   delivery: Delivery<P>,
   settings: DeliverySettings,
 ): number | undefined {
-  // An utterance with an outcome is no gap, even if its delivery waits for a save.
-  const head = delivery.waiting[0];
   // Only a translation is urgent: a client that sends silence after a sentence must not lose the sentence.
-  if (delivery.pending.results === 0 || head === undefined || head.outcome !== undefined) return undefined;
-  const results = delivery.waiting.filter(({ outcome }) => outcome?.kind === 'result');
+  if (delivery.pending.results === 0) return undefined;
+  const times = lanesOf(delivery)
+    .map((lane) => gapOfLaneEndsAt(lane, settings))
+    .filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+function gapOfLaneEndsAt(lane: readonly Deliverable[], settings: DeliverySettings): number | undefined {
+  // An utterance with an outcome is no gap, even if its delivery waits for a save.
+  const [head] = lane;
+  if (head === undefined || head.outcome !== undefined) return undefined;
+  const results = lane.filter(({ outcome }) => outcome?.kind === 'result');
+  if (results.length === 0) return undefined;
   const startedAt = Math.min(...results.map(({ readyAt }) => readyAt));
   const closesAt = Math.max(startedAt, idleSince(head, results)) + settings.gapTimeoutMs;
   const endsAt = Math.min(closesAt, startedAt + settings.gapMaxMs);
@@ -142,20 +178,25 @@ function idleSince({ work, nodeId }: Deliverable, results: readonly Deliverable[
 }
 
 function gapIsOver<P extends Deliverable>(
-  delivery: Delivery<P>,
+  { pending }: Delivery<P>,
+  lane: readonly P[],
   at: number,
   settings: DeliverySettings,
 ): MissingReason | undefined {
-  const { count, results, bytes } = delivery.pending;
-  if (results > settings.maxPendingResults || (count > 0 && bytes > settings.maxPendingBytes)) {
-    return 'pending_overflow_evict';
-  }
-  const endsAt = gapEndsAt(delivery, settings);
+  if (pending.count > 0 && isOverfull(pending.bytes, lane, settings)) return 'pending_overflow_evict';
+  if (pending.results === 0) return undefined;
+  const endsAt = gapOfLaneEndsAt(lane, settings);
   return endsAt !== undefined && endsAt <= at ? 'gap_timeout' : undefined;
 }
 
+/** Closing the gap of a lane helps only if outcomes wait behind it. */
+function isOverfull(bytes: number, lane: readonly Deliverable[], settings: DeliverySettings): boolean {
+  if (bytes > settings.maxPendingBytes) return lane.some(({ outcome }) => outcome !== undefined);
+  return lane.filter(({ outcome }) => outcome?.kind === 'result').length > settings.maxPendingResults;
+}
+
 function deliver<P extends Deliverable>(delivery: Delivery<P>, utterance: P, outcome: Outcome): Delivered<P> {
-  delivery.waiting.shift();
+  delivery.waiting.splice(delivery.waiting.indexOf(utterance), 1);
   utterance.outcome = undefined;
   delivery.pending.count -= 1;
   if (outcome.kind === 'result') delivery.pending.results -= 1;

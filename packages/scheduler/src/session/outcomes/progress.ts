@@ -2,10 +2,10 @@
 import type { DispatchOutcome } from '../../domain/dispatch.ts';
 import { type ErrorCode, isErrorCode } from '../../domain/errors.ts';
 import type { JobRecord, JobState } from '../../domain/job.ts';
-import type { SavedName } from '../event.ts';
+import type { SessionEvent } from '../event.ts';
 import { hasMissingOutcome, isRecoverable, noteChange } from '../handover/saved-state.ts';
 import { UI_EVENTS, type UiEventName } from '../output.ts';
-import { isLegacy, type Session, type Utterance, understands } from '../session.ts';
+import { allOf, isFirst, isLegacy, jobIdOf, type Session, type Utterance, understands } from '../session.ts';
 import { dropResentAudio } from '../speech/audio-budget.ts';
 import { noteText } from '../speech/groups.ts';
 import { count, type Step, send, sendUiEvent } from '../step-context.ts';
@@ -17,12 +17,17 @@ import { type Outcome, outcomeOf } from './outcome.ts';
 export function sendAccepted(step: Step, session: Session, utterance: Utterance): void {
   moveAcceptance(utterance, 'admitted');
   if (!isRecoverable(session, utterance) || !moveAcceptance(utterance, 'announced')) return;
-  if (understands(session, 'utterance_accepted')) send(step, session, { kind: 'accepted', utterance });
+  if (isFirst(utterance) && understands(session, 'utterance_accepted'))
+    send(step, session, { kind: 'accepted', utterance });
 }
 
 /** A client that resumes or sends audio again may have missed the acceptance and would keep the audio. */
 export function resendAccepted(step: Step, session: Session, utterance: Utterance): void {
-  if (utterance.acceptance === 'announced' && understands(session, 'utterance_accepted')) {
+  if (
+    isFirst(utterance) &&
+    utterance.acceptance === 'announced' &&
+    understands(session, 'utterance_accepted')
+  ) {
     send(step, session, { kind: 'accepted', utterance });
   }
 }
@@ -47,14 +52,7 @@ export function noteDispatched(step: Step, session: Session, utterance: Utteranc
 /** Notes the current state of the job. Stages that this instance missed are sent first, so that a client sees them in order. */
 export function noteMove(step: Step, session: Session, utterance: Utterance, job: JobRecord): void {
   if (utterance.isSettled) return;
-  noteWork(step, utterance, job);
-  if (job.fence !== undefined) {
-    utterance.nodeId = job.fence.nodeId;
-    notePlaced(session, utterance);
-    sendUiEventOnce(step, session, utterance, 'DISPATCHED');
-  }
-  if (HAS_RUN.has(job.state) || job.result !== undefined)
-    sendUiEventOnce(step, session, utterance, 'NODE_ACCEPTED');
+  noteProgress(step, session, utterance, job);
   if (job.failure !== undefined) {
     const { code, hint } = describeFailure(session, job.failure.code);
     fail(step, session, utterance, code, job.failure.message, { hint });
@@ -65,6 +63,18 @@ export function noteMove(step: Step, session: Session, utterance: Utterance, job
       session.groups = noteText(session.groups, utterance.groupId, job.result.textAsr, step.settings.group);
     settleUtterance(step, session, utterance, outcomeOf(job.result, toNodeMs(job)));
   }
+}
+
+/** The job has a node, and perhaps its acknowledgement. */
+export function noteProgress(step: Step, session: Session, utterance: Utterance, job: JobRecord): void {
+  noteWork(step, utterance, job);
+  if (job.fence !== undefined) {
+    utterance.nodeId = job.fence.nodeId;
+    notePlaced(session, utterance);
+    sendUiEventOnce(step, session, utterance, 'DISPATCHED');
+  }
+  if (HAS_RUN.has(job.state) || job.result !== undefined)
+    sendUiEventOnce(step, session, utterance, 'NODE_ACCEPTED');
 }
 
 function noteWork({ at }: Step, utterance: Utterance, { state, fence }: JobRecord): void {
@@ -80,7 +90,7 @@ interface FailureForClient {
   readonly hint?: string;
 }
 
-function describeFailure(session: Session, code: string): FailureForClient {
+export function describeFailure(session: Session, code: string): FailureForClient {
   if (!isErrorCode(code)) return { code: 'PROCESSING_ERROR' };
   return (isLegacy(session) ? FOR_LEGACY[code] : undefined) ?? { code };
 }
@@ -112,7 +122,12 @@ export function noteGone(step: Step, session: Session, utterance: Utterance): vo
 }
 
 /** The saved state contains these utterances; what waited for that continues. */
-export function noteSaved(step: Step, session: Session, names: readonly SavedName[]): void {
+export function noteSaved(
+  step: Step,
+  session: Session,
+  { names, deliverySeq }: Extract<SessionEvent, { kind: 'saved' }>,
+): void {
+  session.savedSeq = Math.max(session.savedSeq, deliverySeq);
   for (const { utterance, jobId, includesMissing } of names) {
     utterance.savedJobId = jobId;
     utterance.isMissingSaved ||= includesMissing;
@@ -169,7 +184,11 @@ export function noteFailure(
   if (!understands(session, 'result_ack')) unbind(session, utterance);
   sendUiEvent(step, session, utterance, 'ERROR', utterance.acceptedAt, code, hint);
   if (isLegacy(session)) return;
-  const about = { utterance_index: utterance.index, job_id: utterance.jobId };
+  const about = {
+    utterance_index: utterance.index,
+    job_id: jobIdOf(utterance),
+    ...(utterance.rendition && { tgt_lang: utterance.rendition.language }),
+  };
   send(step, session, { kind: 'error', code, message, hint, details: { ...details, ...about } });
 }
 
@@ -185,7 +204,7 @@ function unbind({ requests }: Session, utterance: Utterance): void {
   if (requestId !== undefined && requests.get(requestId) === utterance) requests.delete(requestId);
 }
 
-function settleUtterance(step: Step, session: Session, utterance: Utterance, outcome: Outcome): void {
+export function settleUtterance(step: Step, session: Session, utterance: Utterance, outcome: Outcome): void {
   if (!settle(session.delivery, utterance, outcome, step.at)) return;
   if (hasMissingOutcome(utterance)) noteChange(session, 'now');
   stopCounting(step, session, utterance);
@@ -198,32 +217,52 @@ function settleUtterance(step: Step, session: Session, utterance: Utterance, out
   step.effects.push({ kind: 'observe', name: 'scheduler_utterance_seconds', value: seconds });
 }
 
-/** The utterance no longer counts as running, nor its audio against the limit. */
+/** The utterance no longer counts as running, nor its audio against the limit. One in several languages counts until its last outcome. */
 export function stopCounting(step: Step, session: Session, utterance: Utterance): void {
   notePlaced(session, utterance);
+  if (allOf(utterance).every((other) => other === utterance || other.isSettled))
+    stopCountingAll(step, session, utterance);
+}
+
+export function stopCountingAll(step: Step, session: Session, utterance: Utterance): void {
+  notePlaced(session, utterance);
   // Audio that is being sent again is not needed any more; nothing else would release its budget.
-  if (session.resentAudio?.utterance === utterance) dropResentAudio(step, session);
+  if (isOf(session.resentAudio?.utterance, utterance)) dropResentAudio(step, session);
   session.running -= 1;
-  session.audioBytes -= utterance.audioBytes;
-  utterance.audioBytes = 0;
+  for (const one of allOf(utterance)) {
+    session.audioBytes -= one.audioBytes;
+    one.audioBytes = 0;
+  }
 }
 
+const isOf = (one: Utterance | undefined, other: Utterance): boolean =>
+  one !== undefined && allOf(other).includes(one);
+
+/** A node has received a job of it. */
 function notePlaced(session: Session, utterance: Utterance): void {
-  if (utterance.isPlaced) return;
-  utterance.isPlaced = true;
-  session.unplaced -= 1;
+  for (const one of allOf(utterance)) {
+    if (one.isPlaced) continue;
+    one.isPlaced = true;
+    session.unplaced -= 1;
+  }
 }
 
-/** A retried job passes the same stages again; the client gets each once. */
-function sendUiEventOnce(step: Step, session: Session, utterance: Utterance, event: UiEventName): void {
+/** A retried job passes the same stages again, and an utterance in several languages has several jobs; the client gets each event once. */
+export function sendUiEventOnce(
+  step: Step,
+  session: Session,
+  utterance: Utterance,
+  event: UiEventName,
+): void {
   const bit = 1 << UI_EVENTS.indexOf(event);
-  if ((utterance.sentUiEvents & bit) !== 0) return;
-  utterance.sentUiEvents |= bit;
+  const first = allOf(utterance)[0] ?? utterance;
+  if ((first.sentUiEvents & bit) !== 0) return;
+  first.sentUiEvents |= bit;
   sendUiEvent(step, session, utterance, event, utterance.acceptedAt);
 }
 
 /** From sending the current attempt to its acknowledgement. */
-function toNodeMs({ timeline, fence }: JobRecord): number | undefined {
+export function toNodeMs({ timeline, fence }: JobRecord): number | undefined {
   const ofAttempt = timeline.filter(({ attempt }) => attempt === fence?.attempt);
   const sent = ofAttempt.find(({ state }) => state === 'DISPATCHED');
   const acknowledged = ofAttempt.find(({ state }) => state === 'RUNNING');

@@ -2,15 +2,15 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Chunk, GivenUtterance } from '../event.ts';
 import { noteChange } from '../handover/saved-state.ts';
-import { NO_WORK } from '../outcomes/delivery.ts';
 import { fail, resendAccepted } from '../outcomes/progress.ts';
 import type { SessionOutput } from '../output.ts';
 import { isLegacy, nextCutIndex, type Session, type Utterance, understands } from '../session.ts';
 import { count, type Step, send, sendUiEvent } from '../step-context.ts';
 import { claimAudioBudget, releaseBudget } from './audio-budget.ts';
 import { bindingName, fingerprintOf } from './binding.ts';
-import { buildRequest, cutOf, type JobInput, WHOLE_PIPELINE } from './build-job.ts';
+import { cutOf, effectOf, type JobInput, WHOLE_PIPELINE } from './build-job.ts';
 import { joinGroup } from './groups.ts';
+import { newRenditions, newUtterance, partsOf, planName, type Received } from './new-utterance.ts';
 import { choosePool } from './preferred-pool.ts';
 import { takeResentChunk, takeResentUtterance } from './reattach.ts';
 import { type AudioRefusal, audioOf, type Segment } from './segment.ts';
@@ -82,7 +82,7 @@ function isBehindRefused(step: Step, { refused }: Session, { seq }: Chunk): bool
 
 /** Bounds the outcomes whose delivery waits for a save while the store is down. */
 const isBacklogged = ({ settings }: Step, { isShared, delivery }: Session): boolean =>
-  isShared && delivery.waiting.length >= 2 * settings.maxUtterances;
+  isShared && new Set(delivery.waiting.map(({ index }) => index)).size >= 2 * settings.maxUtterances;
 
 /** The audio so far is still translated: half a sentence is better than none. */
 function refuseAudio(step: Step, session: Session, chunk: Chunk): void {
@@ -251,7 +251,7 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     () => `${session.sessionId}.g${index}`,
   );
   session.groups = joined.groups;
-  const utterance: Utterance = {
+  const received: Received = {
     index,
     jobId: session.draft?.jobId ?? step.ids.jobId(session.tenantId, order.binding?.requestId),
     traceId: acceptance.traceId ?? session.draft?.traceId ?? step.ids.traceId(),
@@ -262,45 +262,39 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     lastSeq: acceptance.lastSeq,
     startedAt: acceptance.startedAt,
     acceptedAt: step.at,
-    audioBytes: acceptance.audioBytes,
-    acceptance: 'received',
-    watch: 'watched',
-    savedJobId: undefined,
-    isMissingSaved: false,
-    isAudioElsewhere: false,
-    wasSettledBefore: false,
-    isPlaced: false,
-    nodeId: undefined,
-    sentUiEvents: 0,
-    isSettled: false,
-    outcome: undefined,
-    readyAt: 0,
-    work: NO_WORK,
   };
+  const { targets } = session.opening.speech;
+  const { source } = order.speech.languages;
+  const utterances =
+    targets === undefined
+      ? [newUtterance(received)]
+      : newRenditions(received, {
+          name: planName(session, index, order.binding),
+          source,
+          parts: partsOf(targets),
+        });
+  const utterance = utterances[0] as Utterance;
+  utterance.audioBytes = acceptance.audioBytes;
+  utterance.isPlaced = false;
   session.draft = undefined;
   session.nextIndex = index + 1;
   session.sealedSeq = Math.max(session.sealedSeq, acceptance.lastSeq ?? -1);
   noteChange(session, 'now');
-  session.delivery.waiting.push(utterance);
+  session.delivery.waiting.push(...utterances);
   session.running += 1;
   session.unplaced += 1;
   remember(session, utterance);
   sendUiEvent(step, session, utterance, 'INPUT_ENDED', acceptance.startedAt);
   if (session.running > step.settings.maxUtterances) {
-    return fail(
-      step,
-      session,
-      utterance,
-      'RATE_LIMITED',
-      'too many utterances of this session have no result yet',
-    );
+    const message = 'too many utterances of this session have no result yet';
+    for (const one of utterances) fail(step, session, one, 'RATE_LIMITED', message);
+    return;
   }
   session.pool = choosePool(session.pool, session, order.speech.languages, step.pools);
   const { poolId } = session.pool;
   const waitMs = step.settings.pendingTimeoutMs;
   const whole = { ...order, contextText: joined.context, poolId, waitMs };
-  const request = buildRequest(session, utterance, whole, step.require);
-  step.effects.push({ kind: 'dispatch', utterance, request });
+  step.effects.push(effectOf(step, session, utterance, whole));
 }
 
 /** Only whole utterances are repeated by request id; chunks are repeated by number. A rebuilt session may have more than the limit. */

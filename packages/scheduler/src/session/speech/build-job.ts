@@ -2,8 +2,19 @@
 import type { DispatchRequest } from '../../domain/dispatch.ts';
 import type { AudioSource, CutReason, JobSpec, Pipeline } from '../../domain/job-spec.ts';
 import type { Need } from '../../domain/need.ts';
+import type { PlanInput, PlanRequest, WantedTarget } from '../../domain/plan.ts';
 import type { Require } from '../../domain/requirements.ts';
-import type { Session, Speech, Utterance } from '../session.ts';
+import type { SessionEffect } from '../event.ts';
+import {
+  allOf,
+  type Rendition,
+  type Session,
+  type SharedPlan,
+  type Speech,
+  type Utterance,
+} from '../session.ts';
+import type { Step, StepTools } from '../step-context.ts';
+import { choosePool } from './preferred-pool.ts';
 import type { SealReason } from './segmentation.ts';
 
 export interface JobInput {
@@ -41,6 +52,93 @@ const CUTS: Readonly<Record<SealReason, CutReason>> = {
 };
 
 export const cutOf = (reason: SealReason): CutReason => CUTS[reason];
+
+/** Starts the work on an utterance: one job, or a plan of several. */
+export function effectOf(
+  step: Pick<Step, 'require' | 'settings'>,
+  session: Session,
+  utterance: Utterance,
+  order: JobInput,
+): SessionEffect {
+  const plan = utterance.rendition?.plan;
+  if (plan === undefined)
+    return {
+      kind: 'dispatch',
+      utterance,
+      request: buildRequest(session, utterance, order, step.require),
+    };
+  const request = buildPlan(step, session, utterance, plan, order);
+  return { kind: 'plan', utterance: plan.utterances[0] ?? utterance, request };
+}
+
+/** Covers the outcomes that are still missing. */
+export function buildPlan(
+  { require, settings }: Pick<Step, 'require' | 'settings'>,
+  session: Session,
+  utterance: Utterance,
+  plan: SharedPlan,
+  order: JobInput,
+): PlanRequest {
+  const required = require({ pipeline: order.pipeline, features: order.speech.features });
+  const input: PlanInput = { kind: 'audio', source: order.source, audio: order.audio };
+  const {
+    sourceLanguage: _source,
+    targetLanguage: _target,
+    pipeline: _pipeline,
+    audio: _audio,
+    ...spec
+  } = specOf(utterance, order);
+  return {
+    tenantId: session.tenantId,
+    sessionId: session.sessionId,
+    name: plan.name,
+    fingerprint: plan.name,
+    input,
+    source: plan.source,
+    wanted: wantedOf(utterance),
+    spec,
+    need: {
+      needsPublicNode: true,
+      types: required.types,
+      services: required.services,
+      ...(required.features === undefined ? undefined : { features: required.features }),
+      ...(order.poolId === undefined ? undefined : { preferredPoolId: order.poolId }),
+    },
+    deadlineAt: utterance.acceptedAt + settings.jobDeadlineMs,
+    waitMs: order.waitMs,
+  };
+}
+
+/** Continues the plan of another instance: its jobs are found by their request ids, and its audio comes only from the client. */
+export function resumePlan(tools: StepTools, session: Session, utterance: Utterance): PlanRequest {
+  const { speech } = session.opening;
+  const { plan } = utterance.rendition as Rendition;
+  const { poolId } = choosePool(session.pool, session, speech.languages, tools.pools);
+  return buildPlan(tools, session, utterance, plan, {
+    speech,
+    pipeline: WHOLE_PIPELINE,
+    source: { kind: 'held', bytes: 0 },
+    audio: undefined,
+    cut: 'manual',
+    paddingMs: undefined,
+    turnId: undefined,
+    contextText: undefined,
+    binding: undefined,
+    poolId,
+    waitMs: tools.settings.pendingTimeoutMs,
+  });
+}
+
+function wantedOf(utterance: Utterance): readonly WantedTarget[] {
+  const wanted = new Map<string, WantedTarget>();
+  for (const { rendition, isSettled } of allOf(utterance)) {
+    if (rendition === undefined || isSettled) continue;
+    const { language, kind } = rendition;
+    const isVoiceWanted = kind === 'voice' || wanted.get(language)?.isVoiceWanted === true;
+    wanted.set(language, { language, isVoiceWanted });
+  }
+  return [...wanted.values()];
+}
 
 export function buildRequest(
   session: Session,

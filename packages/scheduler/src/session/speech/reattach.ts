@@ -6,11 +6,11 @@
 
 import type { Chunk, GivenUtterance } from '../event.ts';
 import { resendAccepted } from '../outcomes/progress.ts';
-import type { Session, Utterance } from '../session.ts';
+import { allOf, type Session, type Utterance } from '../session.ts';
 import type { Step } from '../step-context.ts';
 import { claimAudioBudget, dropResentAudio } from './audio-budget.ts';
 import { bindingName, fingerprintOf } from './binding.ts';
-import { buildRequest, WHOLE_PIPELINE } from './build-job.ts';
+import { effectOf, WHOLE_PIPELINE } from './build-job.ts';
 import { choosePool } from './preferred-pool.ts';
 
 type Speech = Pick<GivenUtterance, 'speech' | 'audio' | 'source' | 'pipeline' | 'isManualCut'>;
@@ -40,7 +40,8 @@ const needsAudio = ({ isAudioElsewhere, isSettled }: Utterance): boolean => isAu
  */
 export function takeResentChunk(step: Step, session: Session, { seq, audio }: Chunk): boolean {
   const utterance = session.delivery.waiting.find(
-    ({ firstSeq = Number.POSITIVE_INFINITY, lastSeq = -1 }) => firstSeq <= seq && seq <= lastSeq,
+    ({ isSettled, firstSeq = Number.POSITIVE_INFINITY, lastSeq = -1 }) =>
+      !isSettled && firstSeq <= seq && seq <= lastSeq,
   );
   const { requestId, firstSeq } = utterance ?? {};
   const isOurs = utterance !== undefined && needsAudio(utterance) && audio !== undefined;
@@ -84,7 +85,7 @@ function dispatchAgain(
   requestId: string,
 ): void {
   const { settings } = step;
-  utterance.isAudioElsewhere = false;
+  for (const one of allOf(utterance)) one.isAudioElsewhere = false;
   utterance.audioBytes = resent.audio?.length ?? 0;
   session.pool = choosePool(session.pool, session, resent.speech.languages, step.pools);
   const whole = {
@@ -101,6 +102,10 @@ function dispatchAgain(
     waitMs: settings.pendingTimeoutMs,
   };
   // Without the job id: the request id finds the job, and a job that a failover lost must not get a successor with the same id.
-  const { jobId: _, ...request } = buildRequest(session, utterance, whole, step.require);
-  step.effects.push({ kind: 'dispatch', utterance, request });
+  const effect = effectOf(step, session, utterance, whole);
+  if (effect.kind !== 'dispatch') step.effects.push(effect);
+  else {
+    const { jobId: _, ...request } = effect.request;
+    step.effects.push({ ...effect, request });
+  }
 }

@@ -1,25 +1,17 @@
 /** The gate: admits peers by token or by network, resolves their tenant and nodes, and limits their rate. */
 
-import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { ROLE_NAMES, rolesIn, type TokenClaims } from '@lingua/protocol';
+import { ROLE_NAMES, rolesIn } from '@lingua/protocol';
 import { createBoundedMap } from '../../domain/bounded-map.ts';
-import { DEFAULT_TENANT } from '../../domain/ids.ts';
-import { foldLanguage } from '../../domain/language.ts';
+import { DEFAULT_TENANT, type NodeId, type TenantId } from '../../domain/ids.ts';
 import type { NodeBinding } from '../../domain/profile.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { type ConnectionLimits, createConnectionCounts } from './connection-counts.ts';
 import type { Admission, Gate, GateCredentials, Peer, Principal, Role } from './gate.ts';
-import {
-  CLOCK_SKEW_SECONDS,
-  credentialOfUser,
-  EXPIRED,
-  looksMinted,
-  mintToken,
-  verifyToken,
-} from './minted-tokens.ts';
-import { createNetworks, isLoopbackAddress, plainAddress } from './networks.ts';
+import { createHeldPeers } from './held-peers.ts';
+import { CLOCK_SKEW_SECONDS, EXPIRED, looksMinted, mintToken, verifyToken } from './minted-tokens.ts';
+import { createNetworks, plainAddress } from './networks.ts';
 import { createAddressOf } from './peer-address.ts';
 import {
   createRequestBudgets,
@@ -29,7 +21,16 @@ import {
 } from './request-budgets.ts';
 import { isOwnHost, isOwnPage } from './request-origin.ts';
 import { createTokenBucket } from './token-bucket.ts';
-import { createTokenTable, digestToken, type TokenEntry } from './tokens.ts';
+import {
+  anonymousPrincipals,
+  credentialOfToken,
+  FORMER_USER,
+  holderOf,
+  holderOfClaims,
+  isOfAnonymous,
+  type TokenHolder,
+} from './token-holders.ts';
+import { createTokenTable, digestToken } from './tokens.ts';
 
 export interface AccessSettings extends GateCredentials {
   /** Roles that peers of the trusted networks have without a token, named as in server.anonymous. */
@@ -51,12 +52,9 @@ const MAX_KNOWN_ADDRESSES = 10_000;
 const MAX_VERIFIED = 10_000;
 const SKEW_MS = CLOCK_SKEW_SECONDS * 1_000;
 
-/** The owner of a token, in each of its roles. */
-interface TokenHolder {
-  /** Of a minted token: epoch ms. */
-  readonly expiresAt?: number;
-  readonly roles: ReadonlySet<Role>;
-  readonly principals: Readonly<Record<Role, Principal>>;
+/** The part of a principal that decides about its nodes. */
+interface NodeOwner extends Pick<Principal, 'roles' | 'nodeIds'> {
+  readonly binding?: NodeBinding | undefined;
 }
 
 /** The rights of a peer without a token, derived from its address. */
@@ -79,6 +77,7 @@ export function createGate(deps: {
   const budgets = createRequestBudgets(limits, clock.now(), deps.tenancy);
   const connections = createConnectionCounts(limits);
   const anonymousPeers = createBoundedMap<string, AnonymousPeer>({ max: MAX_KNOWN_ADDRESSES });
+  const held = createHeldPeers({ clock, isCurrent, graceMs: SKEW_MS });
   /** The last Host header that named this server: a client sends the same one each time. */
   let lastOwnHost: string | undefined;
   /**
@@ -93,6 +92,7 @@ export function createGate(deps: {
   function rightsOf(credentials: GateCredentials) {
     const { tokens: entries, keys = [] } = credentials;
     const hasCredentials = hasSome(credentials);
+    const guardedTenants = new Set(entries.flatMap(({ tenantId }) => tenantId ?? []));
     const tokens = createTokenTable(entries, holderOf);
     const roles = isOpen && !hasCredentials ? ROLE_NAMES : settings.anonymous.flatMap(anonymousRolesOf);
     return {
@@ -103,27 +103,23 @@ export function createGate(deps: {
         ),
       ),
       keys,
-      hasCredentials,
+      /** With tokens, nodes without one join no dedicated pool. */
+      anonymousBinding: hasCredentials ? UNBOUND : undefined,
       anonymousRoles: new Set(roles),
       holders: new Map(entries.map((entry) => [credentialOfToken(entry), holderOf(entry)])),
       pinnedIds: new Set(entries.flatMap(({ nodeIds }) => nodeIds ?? [])),
-      /** Tenants whose clients have tokens: anonymous peers may not act for them. */
-      guardedTenants: new Set(entries.flatMap(({ tenantId }) => tenantId ?? [])),
+      /** Anonymous peers may not act for tenants whose clients have tokens. With keys, every tenant may have minted ones. */
+      isGuarded: (tenantId: TenantId) => keys.length > 0 || guardedTenants.has(tenantId),
     };
   }
 
   function anonymousPeerAt(address: string): AnonymousPeer {
     const known = anonymousPeers.get(address);
     if (known !== undefined) return known;
+    const { anonymousRoles, anonymousBinding } = rights;
     const peer: AnonymousPeer = {
       isTrusted: trusted.includes(address),
-      principals: forEachRole((role) => ({
-        role,
-        roles: rights.anonymousRoles,
-        credential: credentialOf(address),
-        isAnonymous: true,
-        ...(rights.hasCredentials && { binding: UNBOUND }),
-      })),
+      principals: anonymousPrincipals(anonymousRoles, address, anonymousBinding),
     };
     anonymousPeers.set(address, peer);
     return peer;
@@ -184,7 +180,7 @@ export function createGate(deps: {
     if (known !== undefined) return isOver(known) ? EXPIRED : known;
     return verifyToken(keys, token, clock.now()).then((result) => {
       if (result.kind !== 'valid') return result.message;
-      const holder = holderOfClaims(result.claims, result.keyId);
+      const holder = holderOfClaims(result.claims, result.key.verifies);
       // A reload may have removed the key meanwhile.
       if (keys === rights.keys) verified.set(digest, holder);
       return holder;
@@ -193,6 +189,25 @@ export function createGate(deps: {
 
   const isOver = ({ expiresAt = Number.POSITIVE_INFINITY }: { readonly expiresAt?: number }): boolean =>
     clock.now() > expiresAt + SKEW_MS;
+
+  function isCurrent(principal: Principal): boolean {
+    const { anonymousRoles, anonymousBinding, holders, keys } = rights;
+    const { isAnonymous, credential, role, roles, binding, key } = principal;
+    if (key !== undefined) return keys.some(({ verifies }) => verifies.equals(key)) && !isOver(principal);
+    if (!isAnonymous) return haveSameRights(holders.get(credential)?.principals[role], principal);
+    return isDeepStrictEqual(roles, anonymousRoles) && isDeepStrictEqual(binding, anonymousBinding);
+  }
+
+  function mayUseNode({ roles, nodeIds }: NodeOwner, nodeId: NodeId): boolean {
+    if (roles.has('operator')) return true;
+    return roles.has('node') && (nodeIds?.includes(nodeId) ?? !rights.pinnedIds.has(nodeId));
+  }
+
+  /** With the rights that it has now. Undefined: its token was removed. */
+  function ownerOf(credential: string): NodeOwner | undefined {
+    const { anonymousRoles: roles, anonymousBinding: binding, holders } = rights;
+    return isOfAnonymous(credential) ? { roles, binding } : holders.get(credential)?.principals.node;
+  }
 
   function countRefused(spending: Spending): Spending {
     if (spending.kind === 'ok') return spending;
@@ -220,19 +235,11 @@ export function createGate(deps: {
       rights = rightsOf(credentials);
       anonymousPeers.clear();
       verified.clear();
+      return held.recheck();
     },
 
     mint: (claims) => (rights.keys.length === 0 ? undefined : mintToken(rights.keys, claims)),
-
-    isCurrent(principal) {
-      const { anonymousRoles, hasCredentials, holders, keys } = rights;
-      const { isAnonymous, credential, role, roles, binding, keyId } = principal;
-      if (keyId !== undefined) return keys.some(({ id }) => id === keyId) && !isOver(principal);
-      if (!isAnonymous) return isDeepStrictEqual(holders.get(credential)?.principals[role], principal);
-      return isDeepStrictEqual(roles, anonymousRoles) && (binding === undefined) === !hasCredentials;
-    },
-
-    isCurrentCredential: (credential) => !credential.startsWith(TOKEN) || rights.holders.has(credential),
+    hold: held.hold,
 
     tenantOf(principal, named) {
       const own = principal.tenantId ?? DEFAULT_TENANT;
@@ -242,16 +249,15 @@ export function createGate(deps: {
       if (principal.tenantId !== undefined) {
         return { kind: 'forbidden', message: 'tenant_id is not the tenant of this token' };
       }
-      if (rights.guardedTenants.has(named))
-        return { kind: 'forbidden', message: 'this tenant requires its token' };
+      if (rights.isGuarded(named)) return { kind: 'forbidden', message: 'this tenant requires its token' };
       return { kind: 'tenant', tenantId: named };
     },
 
-    mayUseNode(principal, nodeId) {
-      if (principal.roles.has('operator')) return true;
-      return (
-        principal.roles.has('node') && (principal.nodeIds?.includes(nodeId) ?? !rights.pinnedIds.has(nodeId))
-      );
+    mayUseNode,
+
+    mayKeepNode({ nodeId, credential, binding }) {
+      const owner = ownerOf(credential);
+      return owner !== undefined && mayUseNode(owner, nodeId) && isDeepStrictEqual(owner.binding, binding);
     },
 
     tenants: budgets.size,
@@ -303,71 +309,10 @@ const FOREIGN_PAGE = refused(
   'without a token a web page must come from this host, or its origin must be in server.allowed_origins',
 );
 
-/** Made once: admitting a request creates no object. */
-const forEachRole = (make: (role: Role) => Principal): Readonly<Record<Role, Principal>> =>
-  Object.fromEntries(ROLE_NAMES.map((role) => [role, make(role)])) as Record<Role, Principal>;
-
-function holderOf(entry: TokenEntry): TokenHolder {
-  const tenantId = entry.tenantId ?? (entry.role === 'client' ? DEFAULT_TENANT : undefined);
-  const roles = rolesIn(entry.role);
-  const principals = forEachRole((role) => ({
-    role,
-    roles,
-    ...(tenantId === undefined ? {} : { tenantId }),
-    ...(entry.nodeIds === undefined ? {} : { nodeIds: entry.nodeIds }),
-    ...(roles.has('operator') ? {} : { binding: bindingOf(entry) }),
-    credential: credentialOfToken(entry),
-    isAnonymous: false,
-    ...(entry.name === undefined ? {} : { tokenName: entry.name }),
-    ...(entry.mayMint === true ? { mayMint: true } : {}),
-  }));
-  return { roles, principals };
-}
-
-function holderOfClaims(claims: TokenClaims, keyId: string): TokenHolder {
-  const { sub, by, tenant_id: tenantId, session_id: sessionId, languages, exp } = claims;
-  const roles = rolesIn(claims.role);
-  const expiresAt = exp * 1_000;
-  const principals = forEachRole((role) => ({
-    role,
-    roles,
-    ...(tenantId !== undefined && { tenantId }),
-    credential: credentialOfUser(claims),
-    isAnonymous: false,
-    tokenName: by === undefined ? sub : `${by}/${sub}`,
-    scope: {
-      ...(sessionId !== undefined && { sessionId }),
-      ...(languages !== undefined && { languages: new Set(languages.map(foldLanguage)) }),
-    },
-    expiresAt,
-    keyId,
-  }));
-  return { roles, principals, expiresAt };
-}
+/** A token without a name is named after its place in the configuration, which changes when another one is removed. */
+const haveSameRights = (one: Principal | undefined, other: Principal): boolean =>
+  one !== undefined && isDeepStrictEqual({ ...one, tokenName: '' }, { ...other, tokenName: '' });
 
 const hasSome = ({ tokens, keys = [] }: GateCredentials): boolean => tokens.length + keys.length > 0;
 
-/** Of a minted token that has ended: nothing is admitted with it. */
-const FORMER_USER: Principal = {
-  role: 'client',
-  roles: new Set(),
-  credential: 'minted:expired',
-  isAnonymous: false,
-  tokenName: 'an expired token',
-};
-
-const TOKEN = 'token:';
-const credentialOfToken = ({ sha256 }: TokenEntry): string => `${TOKEN}${sha256.toLowerCase().slice(0, 32)}`;
-
 const UNBOUND: NodeBinding = {};
-
-const bindingOf = ({ tenantId, poolIds }: TokenEntry): NodeBinding => ({
-  ...(tenantId !== undefined && { tenantId }),
-  ...(poolIds !== undefined && { poolIds }),
-});
-
-/** 127.0.0.1 and ::1 are one peer: a client may resolve "localhost" to either. */
-function credentialOf(address: string): string {
-  const who = isLoopbackAddress(address) ? 'loopback' : plainAddress(address);
-  return `peer:${createHash('sha256').update(who).digest('hex').slice(0, 32)}`;
-}

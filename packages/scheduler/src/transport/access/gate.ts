@@ -1,4 +1,5 @@
 /** Contract of the gate: who may connect, in which role, and at which rate. create-gate.ts implements it. */
+import type { KeyObject } from 'node:crypto';
 import type { Role, TokenClaims } from '@lingua/protocol';
 import type { NodeId, TenantId } from '../../domain/ids.ts';
 import type { NodeBinding } from '../../domain/profile.ts';
@@ -30,8 +31,10 @@ export interface Principal {
   readonly scope?: TokenScope;
   /** Of a minted token: epoch ms. */
   readonly expiresAt?: number;
-  /** The key that signed a minted token. */
-  readonly keyId?: string;
+  /** The name of the token that minted this one; absent also if the command minted it. */
+  readonly mintedBy?: string;
+  /** The key that verified a minted token. */
+  readonly key?: KeyObject;
   /** May mint tokens for users of its tenant. */
   readonly mayMint?: boolean;
   /** What dedicated pools need of a node; absent: it may join every pool. */
@@ -85,22 +88,32 @@ export type TenantChoice =
   /** The peer named a tenant other than its token's. */
   | { readonly kind: 'forbidden'; readonly message: string };
 
+/** `revoked`: also if the token has other rights now. */
+export type LostRights = 'expired' | 'revoked';
+
 export interface Gate {
   /** The address of the client, also behind a trusted proxy. */
   readonly addressOf: AddressOf;
   /** `roles`: the peer must have one of them. A promise only for a minted token that was not verified before. */
   admit(peer: Peer, roles: readonly Role[]): Admission | Promise<Admission>;
-  /** Replaces the configured tokens and keys. */
-  changeCredentials(credentials: GateCredentials): void;
+  /** Replaces the configured tokens and keys, and ends what is held with those that lost rights. Returns how many ended. */
+  changeCredentials(credentials: GateCredentials): number;
   /** Undefined: there is no key to sign with. */
   mint(claims: TokenClaims): Promise<string> | undefined;
-  /** False: the token of the peer was removed, or has other rights now. */
-  isCurrent(principal: Principal): boolean;
-  /** False: it belongs to a token that was removed. */
-  isCurrentCredential(credential: string): boolean;
+  /**
+   * For what outlasts a request: calls `end` once if the token of the peer expires, is removed, or has other rights than
+   * before; at once if that has happened already. The returned function stops it.
+   */
+  hold(principal: Principal, end: (why: LostRights) => void): () => void;
   tenantOf(principal: Principal, named: TenantId | undefined): TenantChoice;
   /** A node id of a pinned token belongs to the tokens that are pinned to it. */
   mayUseNode(principal: Principal, nodeId: NodeId): boolean;
+  /** False: since its registration, its token was removed, or lost the id or the pools of the node. */
+  mayKeepNode(node: {
+    readonly nodeId: NodeId;
+    readonly credential: string;
+    readonly binding?: NodeBinding | undefined;
+  }): boolean;
   /**
    * Takes one request from the budget of the tenant and from the global budget. Without a tenant (nodes have none),
    * from the global budget only.

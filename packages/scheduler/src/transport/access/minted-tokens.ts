@@ -14,7 +14,7 @@ export interface SigningKey {
 }
 
 export type Verified =
-  | { readonly kind: 'valid'; readonly claims: TokenClaims; readonly keyId: string }
+  | { readonly kind: 'valid'; readonly claims: TokenClaims; readonly key: SigningKey }
   /** `expired`: it is genuine, but its time is over. */
   | { readonly kind: 'refused' | 'expired'; readonly message: string };
 
@@ -67,7 +67,7 @@ export async function verifyToken(
     if (!read.ok) return refused('the token lacks a claim, or has one of another kind');
     const claims = read.value as TokenClaims;
     if (claims.exp - claims.iat > LONGEST_TOKEN_SECONDS) return refused('the token lasts longer than a day');
-    return { kind: 'valid', claims, keyId: key.id };
+    return { kind: 'valid', claims, key };
   } catch (cause) {
     // The signature is verified before the times.
     if (cause instanceof JWTExpired) return { kind: 'expired', message: EXPIRED };

@@ -2,8 +2,7 @@
 import { isIP, isIPv4 } from 'node:net';
 
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]@/\s]+))(?::\d{1,5})?$/i;
-/** Origins that browsers send for web pages; `null` is a sandboxed page. Other programs send none, or their own kind. */
-const PAGE = /^(https?:|null$)/i;
+const WEB_PAGE = /^https?:\/\//i;
 
 /** The name or address in a Host header, without port, brackets and final dot. Undefined: it is malformed. */
 export function nameInHost(host: string | undefined): string | undefined {
@@ -25,14 +24,14 @@ export function isOwnHost(host: string | undefined, allowedHosts: ReadonlySet<st
 
 /**
  * A peer without a token is trusted for its network, and every page that its user visits is in that network, too. So
- * the page must have the name of this server, on any port, or a listed origin.
+ * the page must have the name of this server, on any port, or a listed origin. Files, sandboxed pages and extensions of browsers have no name.
  */
 export function isOwnPage(
   origin: string,
   host: string | undefined,
   allowedOrigins: ReadonlySet<string>,
 ): boolean {
-  if (!PAGE.test(origin) || allowedOrigins.has('*') || allowedOrigins.has(origin)) return true;
-  const name = nameInHost(origin.replace(/^https?:\/\//i, ''));
-  return name !== undefined && name !== 'null' && name === nameInHost(host);
+  if (allowedOrigins.has('*') || allowedOrigins.has(origin)) return true;
+  const name = WEB_PAGE.test(origin) ? nameInHost(origin.replace(WEB_PAGE, '')) : undefined;
+  return name !== undefined && name === nameInHost(host);
 }

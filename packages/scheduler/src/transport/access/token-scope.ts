@@ -9,9 +9,11 @@ export interface TokenScope {
 }
 
 const FIELDS = ['src_lang', 'tgt_lang', 'lang_a', 'lang_b'] as const;
+const LISTS = ['auto_langs', 'tgt_langs'] as const;
 
 type Named = { readonly [Field in (typeof FIELDS)[number]]?: string | undefined } & {
   readonly auto_langs?: readonly string[] | undefined;
+  readonly tgt_langs?: readonly string[] | undefined;
 };
 
 export interface ScopeRefusal {
@@ -28,7 +30,7 @@ export function languageRefusal(scope: TokenScope | undefined, named: Named): Sc
     tag === undefined || languages.has(foldLanguage(tag));
   const field =
     FIELDS.find((name) => !isAllowed(named[name])) ??
-    ((named.auto_langs ?? []).every(isAllowed) ? undefined : 'auto_langs');
+    LISTS.find((name) => !(named[name] ?? []).every(isAllowed));
   if (field === undefined) return undefined;
   const message = `this token allows only the languages ${[...languages].join(', ')}`;
   return { field: `/${field}`, message };

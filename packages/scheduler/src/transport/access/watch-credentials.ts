@@ -1,6 +1,7 @@
 /**
- * Hot path: a gate that also watches credentials: it counts and audits refused ones, audits the first use of a token from an address, and
- * throttles addresses that send unknown tokens. Synchronous.
+ * Hot path: a gate that also watches credentials: it counts and audits refused ones, audits the first use of a token from a network, and
+ * throttles networks that send unknown tokens. A valid token always gets through: behind a gateway or proxy its owner shares an address
+ * with others, and tokens are too long to be guessed at any rate. Synchronous.
  */
 import { createBoundedMap } from '../../domain/bounded-map.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
@@ -8,7 +9,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { type CountedEvents, createCountedEvents } from './counted-events.ts';
 import { type Admission, describePrincipal, type Gate, type Peer, type Principal } from './gate.ts';
-import { isLoopbackAddress, networkOf } from './networks.ts';
+import { networkOf } from './networks.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 
 export interface WatchedGate extends Gate {
@@ -18,8 +19,8 @@ export interface WatchedGate extends Gate {
 
 type Refused = Extract<Admission, { kind: 'refused' }>;
 
-const MAX_ADDRESSES = 10_000;
-/** Of one address: a gateway has many. */
+const MAX_NETWORKS = 10_000;
+/** Of one network: a gateway has many. */
 const MAX_CREDENTIALS = 10_000;
 
 export function watchCredentials(
@@ -34,13 +35,12 @@ export function watchCredentials(
 ): WatchedGate {
   const { clock, meter, audit, maxUnknownPerMinute } = deps;
   const events: CountedEvents = createCountedEvents({ clock, audit });
-  /** Address → credentials that were admitted from it. */
-  const known = createBoundedMap<string, Set<string>>({ max: MAX_ADDRESSES });
+  /** Network → credentials that were admitted from it. Strangers are not among them, so they flush none. */
+  const known = createBoundedMap<string, Set<string>>({ max: MAX_NETWORKS });
   /** Network → what it may still send of unknown tokens. */
-  const budgets = createBoundedMap<string, TokenBucket>({ max: MAX_ADDRESSES });
+  const budgets = createBoundedMap<string, TokenBucket>({ max: MAX_NETWORKS });
 
-  function budgetOf(address: string): TokenBucket {
-    const network = networkOf(address);
+  function budgetOf(network: string): TokenBucket {
     const found = budgets.get(network);
     if (found !== undefined) return found;
     const shape = { perSecond: maxUnknownPerMinute / 60, burst: maxUnknownPerMinute };
@@ -49,55 +49,43 @@ export function watchCredentials(
     return budget;
   }
 
-  /** Milliseconds until the address may send an unknown token again. */
-  function throttledFor(address: string): number {
-    const budget = budgets.get(networkOf(address));
-    if (budget === undefined) return 0;
-    const waitMs = budget.take(clock.now());
-    if (waitMs === 0) budget.refund();
-    return waitMs;
-  }
-
-  function firstUse(principal: Principal, address: string): Refused | undefined {
-    // A proxy on this machine is the address of all its clients. Of other proxies see server.trusted_proxies.
-    const waitMs = isLoopbackAddress(address) ? 0 : throttledFor(address);
-    // Otherwise a right guess would be told from wrong ones.
-    if (waitMs > 0) return throttled(waitMs);
-    const credentials = known.get(address) ?? new Set();
+  function noteFirstUse(principal: Principal, address: string): void {
+    const network = networkOf(address);
+    const credentials = known.get(network) ?? new Set();
+    if (credentials.has(principal.credential)) return;
     if (credentials.size >= MAX_CREDENTIALS) credentials.clear();
     credentials.add(principal.credential);
-    known.set(address, credentials);
+    known.set(network, credentials);
+    const { role, tenantId } = principal;
     const event = { action: 'useNewAddress', result: 'done', who: describePrincipal(principal) } as const;
-    events.record({
-      ...event,
-      from: address,
-      details: { role: principal.role, tenant_id: principal.tenantId },
-    });
-    return undefined;
+    const details = { role, tenant_id: tenantId };
+    events.record({ ...event, from: address, details }, { group: groupOf(principal), source: network });
   }
 
   function refuse(refusal: Refused, { address }: Peer): Refused {
     const { code, principal } = refusal;
+    const network = networkOf(address);
     // A genuine token that may not do this, or has ended, is no guess.
-    const waitMs = principal === undefined ? budgetOf(address).take(clock.now()) : 0;
-    const why = principal === undefined ? 'unknown' : code === 'FORBIDDEN' ? 'role' : 'expired';
+    const isGuess = principal === undefined && code === 'UNAUTHORIZED';
+    const waitMs = isGuess ? budgetOf(network).take(clock.now()) : 0;
+    const why = isGuess ? 'unknown' : code === 'FORBIDDEN' ? 'role' : 'expired';
     meter.count('scheduler_credentials_refused_total', { reason: waitMs > 0 ? 'throttled' : why });
     const who = principal === undefined ? 'unknown' : describePrincipal(principal);
     const event = { action: 'refuseCredential', result: 'refused', who, from: address } as const;
-    events.record({ ...event, details: { reason: why } });
+    const group = principal === undefined ? 'unknown' : groupOf(principal);
+    events.record({ ...event, details: { reason: why } }, { group, source: network });
     return waitMs > 0 ? throttled(waitMs) : refusal;
   }
 
   function note(peer: Peer, admission: Admission): Admission {
-    if (peer.token === undefined) {
+    if (peer.token === undefined && peer.certificateNames === undefined) {
       if (admission.kind === 'refused')
         meter.count('scheduler_credentials_refused_total', { reason: 'missing' });
       return admission;
     }
     if (admission.kind === 'refused') return refuse(admission, peer);
-    const { principal } = admission;
-    if (known.get(peer.address)?.has(principal.credential) === true) return admission;
-    return firstUse(principal, peer.address) ?? admission;
+    noteFirstUse(admission.principal, peer.address);
+    return admission;
   }
 
   return {
@@ -111,6 +99,10 @@ export function watchCredentials(
     stop: events.stop,
   };
 }
+
+/** The users of one tenant's server are one group, because that server can invent them. */
+const groupOf = (principal: Principal): string =>
+  principal.key === undefined ? describePrincipal(principal) : `minted by ${principal.mintedBy ?? 'a key'}`;
 
 const throttled = (retryAfterMs: number): Refused => ({
   kind: 'refused',

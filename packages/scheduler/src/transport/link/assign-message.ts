@@ -47,7 +47,7 @@ export function assignMessage(input: AssignInput): AssignMessage {
     type: 'job_assign',
     job_id: job.jobId,
     attempt_id: attempt,
-    session_id: job.sessionId,
+    session_id: sessionOf(job, profile),
     utterance_index: spec.utteranceIndex,
     src_lang: spec.sourceLanguage,
     tgt_lang: spec.targetLanguage,
@@ -89,7 +89,20 @@ const currentFields = (job: JobRecord): Partial<JobAssign> => ({
   ...CUT_FLAGS[job.spec.cut],
   ...omitUndefined({ turn_id: job.spec.turnId }),
   deadline_ms: job.deadlineAt,
+  ...omitUndefined({ stages: job.spec.stages && [...job.spec.stages] }),
 });
+
+/**
+ * Legacy nodes refuse a second job with the same session and index. A plan has one whole job per language for them, so each language is a
+ * session of its own.
+ */
+const sessionOf = ({ sessionId, spec }: JobRecord, { isLegacy }: Pick<NodeProfile, 'isLegacy'>): string =>
+  isLegacy && spec.stages !== undefined
+    ? `${sessionId.slice(0, LONGEST_SESSION_PART)}:${spec.targetLanguage}`
+    : sessionId;
+
+/** Ids have at most 128 characters, language tags 35. */
+const LONGEST_SESSION_PART = 92;
 
 type AudioFields = { audio: string; audio_ref?: AudioRef; audio_format: string; sample_rate: number };
 

@@ -21,6 +21,7 @@ import {
 interface OrderMessage {
   readonly nodeId: NodeId;
   readonly command: NodeCommand;
+  readonly reason?: string;
 }
 
 /** Nodes in one message, so that neither it nor its answer blocks an event loop. */
@@ -49,8 +50,8 @@ export function createHolderForwarding(
   // A redelivered order is outdated: its sender has timed out, and the node or an operator may have acted since.
   bus.on('node_order', async (body, _, wasOpened) => {
     if (wasOpened) throw new SchedulerError('NODE_UNAVAILABLE', 'this order is outdated');
-    const { nodeId, command } = body as OrderMessage;
-    return (await orderNode({ registry, usedSlots }, nodeId, command)) ?? null;
+    const { nodeId, command, reason } = body as OrderMessage;
+    return (await orderNode({ registry, usedSlots }, nodeId, command, reason)) ?? null;
   });
   bus.on('node_beat', async (body, _, wasOpened) => {
     if (wasOpened) throw new SchedulerError('NODE_UNAVAILABLE', 'this report is outdated');
@@ -92,8 +93,8 @@ export function createHolderForwarding(
         throw fault;
       }
     },
-    order: async (nodeId, command) =>
-      (await request<OrderedNode | null>(nodeId, 'node_order', { nodeId, command })) ?? undefined,
+    order: async (nodeId, command, reason) =>
+      (await request<OrderedNode | null>(nodeId, 'node_order', { nodeId, command, reason })) ?? undefined,
     async views(nodeIds) {
       const byHolder = new Map<string, NodeId[]>();
       for (const nodeId of nodeIds) {

@@ -7,7 +7,7 @@ import {
   parseNodeMessage,
 } from '@lingua/protocol';
 import { type ErrorCode, errorEntry, SchedulerError } from '../../domain/errors.ts';
-import { noResult } from '../../domain/failure.ts';
+import { NO_RESULT } from '../../domain/failure.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { NodeRegistry, Registration } from '../../management/node-registry.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -132,7 +132,7 @@ export function openNodeSocket(
 
   async function reportEnded(message: NodeHeartbeat, { nodeId, isLegacy }: Identity): Promise<void> {
     for (const ended of unanswered.heartbeat(message, isLegacy))
-      await deps.jobs.fail({ nodeId, ...ended }, noResult(nodeId));
+      await deps.jobs.fail({ nodeId, ...ended }, NO_RESULT);
   }
 
   /** An unreadable registration is refused like any other; a registered node stays registered. */

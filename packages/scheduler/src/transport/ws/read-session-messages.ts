@@ -8,7 +8,9 @@ import type {
 } from '@lingua/protocol';
 import type { TenantId } from '../../domain/ids.ts';
 import type { JobSpec, Pipeline } from '../../domain/job-spec.ts';
+import { AUTO, foldLanguage } from '../../domain/language.ts';
 import { type NamedLanguages, readLanguages } from '../../domain/needed-directions.ts';
+import type { WantedTarget } from '../../domain/plan.ts';
 import type { ClientEvent } from '../../session/event.ts';
 import type { Opening, Speech } from '../../session/session.ts';
 import { decodeBase64, readAudio } from '../wire/read-audio.ts';
@@ -38,6 +40,8 @@ export interface OpeningContext {
 export function readOpening(init: SessionInit, context: OpeningContext): Read<Opening> {
   const speech = readSpeech(init, chunkFormat(init.audio_format), init.sample_rate ?? DEFAULT_SAMPLE_RATE);
   if (speech.kind === 'invalid') return speech;
+  const targets = readTargets(init);
+  if (targets?.kind === 'invalid') return targets;
   const { resume_session_id: sessionId, resume_token: token, resume_delivery_seq: receivedSeq } = init;
   return {
     kind: 'read',
@@ -45,12 +49,39 @@ export function readOpening(init: SessionInit, context: OpeningContext): Read<Op
       ...context,
       traceId: init.trace_id === undefined || init.trace_id === '' ? context.traceId : init.trace_id,
       abilities: init.supports === undefined ? undefined : new Set(init.supports),
-      speech: speech.value,
+      speech: { ...speech.value, targets: targets?.value },
       platform: init.platform,
       resume: sessionId === undefined || token === undefined ? undefined : { sessionId, token, receivedSeq },
       warning: init.pairing_code === undefined ? undefined : NO_PAIRING,
     },
   };
+}
+
+/** Undefined: the client wants one language. */
+function readTargets(init: SessionInit): Read<readonly WantedTarget[]> | undefined {
+  const { tgt_langs: wanted, voice_langs: voices, supports = [] } = init;
+  if (wanted === undefined && voices === undefined) return undefined;
+  if (wanted === undefined)
+    return invalid('/voice_langs', '"voice_langs" needs "tgt_langs", the languages to translate to');
+  if (!supports.includes('result_ack'))
+    return invalid(
+      '/tgt_langs',
+      '"tgt_langs" needs "result_ack" in "supports": each language has outcomes of its own',
+    );
+  if (init.mode === 'two_way_auto')
+    return invalid('/mode', '"mode" must be one_way in a session with "tgt_langs"');
+  const languages = [...new Set(wanted.map(foldLanguage))];
+  if (languages.length === 0 || languages.includes(AUTO))
+    return invalid('/tgt_langs', '"tgt_langs" must name at least one language, and not "auto"');
+  const spoken = voices?.map(foldLanguage);
+  const other = spoken?.find((language) => !languages.includes(language));
+  if (other !== undefined)
+    return invalid('/voice_langs', `"voice_langs" names "${other}", which is not among "tgt_langs"`);
+  const value = languages.map((language) => ({
+    language,
+    isVoiceWanted: spoken === undefined || spoken.includes(language),
+  }));
+  return { kind: 'read', value };
 }
 
 /** A stream has no header to unwrap, so chunks are never wav. */

@@ -52,8 +52,6 @@ export interface SocketServerDeps extends Omit<NodeSocketDeps, 'registrationDead
 
 export interface SocketServer {
   count(): number;
-  /** Closes the sockets of tokens that are no longer valid; returns how many. */
-  recheck(): number;
   /** Refuses new sockets, closes the open ones with 1012, and resolves when their last messages were handled. */
   close(): Promise<void>;
 }
@@ -91,7 +89,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
   for (const route of [node, deps.session]) {
     routes.set(route.path, { route, sockets: createAcceptor(route), count: 0 });
   }
-  const open = new Map<ReturnType<typeof guardSocket>, Principal>();
+  const open = new Set<ReturnType<typeof guardSocket>>();
   let isClosing = false;
 
   function decide(request: IncomingMessage): UpgradeDecision | Promise<UpgradeDecision> {
@@ -174,15 +172,11 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
       },
       (socket) => route.route.open(socket, principal),
     );
-    open.set(guarded, principal);
+    open.add(guarded);
     meterCount(route, 1);
-    const { expiresAt } = principal;
-    const cancelExpiry =
-      expiresAt === undefined
-        ? undefined
-        : deps.clock.after(Math.max(0, expiresAt - deps.clock.now()), () => guarded.cut('expired'));
+    const release = gate.hold(principal, guarded.cut);
     ws.on('close', () => {
-      cancelExpiry?.();
+      release();
       leave();
       meterCount(route, -1);
     });
@@ -198,15 +192,10 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
 
   return {
     count: () => open.size,
-    recheck() {
-      const revoked = [...open].filter(([, principal]) => !gate.isCurrent(principal));
-      for (const [socket] of revoked) socket.cut('revoked');
-      return revoked.length;
-    },
     async close() {
       isClosing = true;
-      for (const socket of open.keys()) socket.cut('shutdown');
-      await Promise.all([...open.keys()].map(({ ended }) => ended));
+      for (const socket of open) socket.cut('shutdown');
+      await Promise.all([...open].map(({ ended }) => ended));
     },
   };
 }

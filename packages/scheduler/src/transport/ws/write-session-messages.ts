@@ -2,6 +2,8 @@
 import type { SchedulerToSession, TranslationResult } from '@lingua/protocol';
 import { errorEntry } from '../../domain/errors.ts';
 import type { SessionId } from '../../domain/ids.ts';
+import type { JobResult } from '../../domain/job-spec.ts';
+import type { Language } from '../../domain/language.ts';
 import type { About, SessionOutput } from '../../session/output.ts';
 import { omitUndefined } from '../wire/omit-undefined.ts';
 
@@ -66,10 +68,10 @@ const PRESSURE = {
   PAUSE: 'hold audio back until resume_after_ms have passed',
 } as const;
 
-const named = (sessionId: SessionId, { index, jobId, traceId }: About) => ({
+const named = (sessionId: SessionId, { index, jobId, traceId, rendition }: About) => ({
   session_id: sessionId,
   utterance_index: index,
-  job_id: jobId,
+  job_id: rendition?.jobId ?? jobId,
   trace_id: traceId,
 });
 
@@ -93,11 +95,14 @@ const opened = (
     resume_token: output.resumeToken,
     resumed: output.isResumed ? true : undefined,
     moved: output.hasMoved ? true : undefined,
+    tgt_langs: output.targets?.map(({ language }) => language),
+    voice_langs: output.targets?.filter(({ isVoiceWanted }) => isVoiceWanted).map(({ language }) => language),
   }),
 });
 
 function outcome(sessionId: SessionId, output: Output<'outcome'>): SchedulerToSession {
   const { utterance, outcome: what, deliverySeq } = output.delivered;
+  const { rendition } = utterance;
   const numbered = output.isNumbered ? { delivery_seq: deliverySeq } : undefined;
   if (what.kind === 'missing') {
     return {
@@ -107,10 +112,13 @@ function outcome(sessionId: SessionId, output: Output<'outcome'>): SchedulerToSe
       reason: what.reason,
       created_at_ms: output.sentAt,
       trace_id: utterance.traceId,
+      ...(rendition && { tgt_lang: rendition.language }),
+      ...(rendition?.kind === 'voice' && { part: 'voice' as const }),
       ...numbered,
     };
   }
   const { result, toNodeMs } = what;
+  if (rendition?.kind === 'voice') return voice(sessionId, output, rendition.language, result);
   const network = omitUndefined({
     web_to_scheduler_ms: output.webToSchedulerMs,
     scheduler_to_node_ms: toNodeMs,
@@ -131,11 +139,30 @@ function outcome(sessionId: SessionId, output: Output<'outcome'>): SchedulerToSe
       extra: result.extra,
       service_timings: serviceTimings(result),
       network_timings: Object.keys(network).length === 0 ? undefined : network,
+      tgt_lang: rendition?.language,
     }),
     ...quality,
     ...numbered,
   };
 }
+
+const voice = (
+  sessionId: SessionId,
+  { delivered, sentAt }: Output<'outcome'>,
+  language: Language,
+  result: JobResult,
+): SchedulerToSession => ({
+  type: 'voice_result',
+  ...named(sessionId, delivered.utterance),
+  tgt_lang: language,
+  tts_audio: result.ttsAudio,
+  tts_format: result.ttsFormat,
+  group_id: delivered.utterance.groupId,
+  part_index: delivered.utterance.partIndex,
+  scheduler_sent_at_ms: sentAt,
+  ...omitUndefined({ service_timings: serviceTimings(result) }),
+  delivery_seq: delivered.deliverySeq,
+});
 
 /** Legacy nodes report only the total time. */
 function serviceTimings({

@@ -44,7 +44,13 @@ it('keys keep their documented names', () => {
 });
 
 it('docs/redis-keys.md states the hash tag that each key has', () => {
-  const tags = { '{node}': '{node:', '{job}': '{job:', '{session}': '{session:', '{instance}': '{instance:' };
+  const tags = {
+    '{node}': '{node:',
+    '{job}': '{job:',
+    '{session}': '{session:',
+    '{tenant}': '{tenant:',
+    '{instance}': '{instance:',
+  };
   for (const name of Object.keys(KEY_TABLE) as (keyof Keys)[]) {
     const { slot } = KEY_TABLE[name];
     const pattern = keyPattern(name, 'lingua');

@@ -10,7 +10,7 @@ import { callsOf, luaScripts } from './lua-scripts.ts';
 const IN_SCRIPTS = new Set([
   ...['DEL', 'UNLINK', 'EXISTS', 'PERSIST', 'PEXPIRE', 'PTTL', 'RENAME', 'TIME', 'PUBLISH'],
   ...['GET', 'GETRANGE', 'SET'],
-  ...['HDEL', 'HEXISTS', 'HGET', 'HGETALL', 'HINCRBY', 'HKEYS', 'HMGET', 'HSET', 'HSETNX'],
+  ...['HDEL', 'HEXISTS', 'HGET', 'HGETALL', 'HINCRBY', 'HKEYS', 'HLEN', 'HMGET', 'HSET', 'HSETNX'],
   ...['ZADD', 'ZCARD', 'ZCOUNT', 'ZPOPMIN', 'ZRANGE', 'ZRANGEBYSCORE', 'ZRANK', 'ZREM'],
   ...['ZREMRANGEBYRANK', 'ZREMRANGEBYSCORE', 'ZSCORE'],
   ...['XACK', 'XADD', 'XDEL', 'XGROUP', 'XLEN', 'XRANGE', 'XREVRANGE'],
@@ -23,7 +23,8 @@ const BY_WRAPPERS = new Set([
   ...['config', 'eval', 'evalsha', 'info', 'ping', 'publish', 'subscribe', 'unsubscribe', 'wait'],
   ...['get', 'set', 'pexpire', 'pttl', 'unlink', 'hget', 'hgetall', 'hmget', 'sadd', 'smembers', 'srem'],
   ...['xlen', 'xpending', 'xrange', 'xreadgroup'],
-  ...['zadd', 'zcard', 'zrange', 'zrangebyscore', 'zrem', 'zrevrange', 'zrevrangebyscore'],
+  ...['zadd', 'zcard', 'zrange', 'zrangebyscore', 'zrem', 'zremrangebyscore'],
+  ...['zrevrange', 'zrevrangebyscore'],
 ]);
 const LATER_BY_WRAPPERS = new Set(['spublish', 'ssubscribe', 'sunsubscribe']);
 /** Callers fall back to plain channels. */

@@ -19,7 +19,12 @@ export const recent = (lease: string, nodeId: string): RecentLease => ({ lease, 
 export const runningOn = (nodeId: string, jobId: string): JobRecord =>
   jobNamed(jobId, { state: 'RUNNING', fence: { nodeId, attempt: 1 } });
 
-export const NOTHING: Affected = { job: () => false, record: () => false, node: () => false };
+export const NOTHING: Affected = {
+  job: () => false,
+  record: () => false,
+  node: () => false,
+  usage: () => false,
+};
 export const onNode = (nodeId: string): Affected => ({ ...NOTHING, node: (id) => id === nodeId });
 
 export function start(jobs: readonly JobRecord[]) {
@@ -90,6 +95,7 @@ export function start(jobs: readonly JobRecord[]) {
     snapshot,
     abandon: store.port.abandon,
     restore: store.port.restore,
+    countUsage: (tenantId, { jobId }) => void written.push(`${tenantId} used ${jobId}`),
     reassert: store.port.reassert,
     release: store.port.release,
     others: () => {

@@ -19,7 +19,7 @@ function start() {
       ]),
     );
   const store = {
-    ...{ mailbox: {}, sessions: {}, locks: {}, modelDebounce: {}, nodeIdClaims: {} },
+    ...{ mailbox: {}, sessions: {}, locks: {}, modelDebounce: {}, nodeIdClaims: {}, usage: {} },
     ledger: port([...LEDGER, 'commitDelayMs']),
     jobs: () => port(JOBS),
   } as unknown as SharedStore;

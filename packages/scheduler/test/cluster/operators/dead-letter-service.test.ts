@@ -23,6 +23,7 @@ async function start({ maxMessages }: { maxMessages?: number } = {}) {
     clock,
     self: () => ({ instanceId: 'self' }),
     isFenced: () => state.isFenced,
+    isKnown: async (jobId) => jobId.startsWith('kept'),
     answerMs: 500,
   });
   const heads = async () =>
@@ -34,6 +35,18 @@ async function start({ maxMessages }: { maxMessages?: number } = {}) {
   };
   return { ...world, clock, state, service, heads, nameOf, faultyLetters: deadLetters, faultyInbox: inbox };
 }
+
+describe('the dead letters about erased jobs', () => {
+  it('are removed, with those about jobs without a record, and only the first are counted', async () => {
+    const { join, die, service, heads } = await start();
+    await join('a');
+    const about = (jobId: string) => JSON.stringify({ topic: 'report', body: { jobId } });
+    await die('a', about('kept-1'), about('erased'), about('gone'), '{"topic":"hello"}', about('gone'));
+    await die('self', about('kept-2'), about('gone'));
+    expect(await service.removeAbout(new Set(['erased']))).toEqual({ removed: 1, unreachable: [] });
+    expect(await heads()).toEqual(['a {"topic":"hello"}', `a ${about('kept-1')}`, `self ${about('kept-2')}`]);
+  });
+});
 
 describe('the list of dead letters', () => {
   it('has those of all instances by name, newest first', async () => {

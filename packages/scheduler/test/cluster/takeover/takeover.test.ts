@@ -23,6 +23,47 @@ describe('a survivor that takes over', () => {
     expect(jobs.drivenIn('me')).toEqual([jobId]);
     expect(await isForgotten('dead')).toBe(true);
     expect(me.counted('scheduler_takeovers_total')).toBe(1);
+    expect(me.takeover.recent()).toMatchObject([{ instanceId: 'dead', cause: 'died', jobs: 1 }]);
+  });
+
+  it('remembers what it took over from instances that left, and from itself', async () => {
+    const { survivor, deadWith, jobs } = startTakeover();
+    const me = await survivor('me');
+    await me.takeover.takeOverPrevious();
+    await jobs.add('me/me-0');
+    await me.takeover.takeOverPrevious();
+    await deadWith('idle', { isGraceful: true });
+    await deadWith('busy', { jobCount: 2, isGraceful: true });
+    await me.sees('idle', 'busy');
+    expect(me.takeover.recent()).toMatchObject([
+      { instanceId: 'busy', cause: 'left', jobs: 2 },
+      { instanceId: 'me', cause: 'restarted', jobs: 1 },
+    ]);
+  });
+
+  it('counts the jobs of a takeover that needs several passes', async () => {
+    const { clock, survivor, deadWith } = startTakeover();
+    const me = await survivor('me');
+    await deadWith('dead', { jobCount: 2, fresh: ['x'] });
+    me.state.receive = () => Promise.reject(new Error('not now'));
+    await me.sees('dead');
+    expect(me.takeover.recent()).toEqual([]);
+    me.state.receive = async () => undefined;
+    await clock.advance(AGAIN_MS);
+    await me.sees('dead');
+    expect(me.takeover.recent()).toMatchObject([{ instanceId: 'dead', jobs: 2, endedAt: clock.now() }]);
+  });
+
+  it('I11: remembers the last 50 takeovers', async () => {
+    const { survivor, deadWith } = startTakeover();
+    const me = await survivor('me');
+    for (let at = 0; at < 60; at += 1) {
+      await deadWith(`dead-${at}`, {});
+      await me.sees(`dead-${at}`);
+    }
+    const recent = me.takeover.recent().map(({ instanceId }) => instanceId);
+    expect(recent).toHaveLength(50);
+    expect([recent[0], recent[49]]).toEqual(['dead-59', 'dead-10']);
   });
 
   it('does not count an instance that left as a death', async () => {

@@ -43,13 +43,19 @@ it('a session is erased on another instance, in Redis and in the dead letters', 
   }
   const jobId = String(session.outcomes()[0]?.job_id);
   const letter = JSON.stringify({ topic: 'report', body: { jobId, result: OUTPUT } });
-  const other = JSON.stringify({ topic: 'report', body: { jobId: 'job-other' } });
+  const { job_id: otherJob } = await a.dispatch({ session_id: 'room-other' });
+  const other = JSON.stringify({ topic: 'report', body: { jobId: otherJob } });
+  // Its record is gone, so nothing tells whose it was.
+  const forgotten = JSON.stringify({ topic: 'report', body: { jobId: 'job-forgotten', result: OUTPUT } });
   const deadLetters = createKeys(prefix).deadLetters(a.instanceId);
-  for (const body of [letter, other])
+  for (const body of [letter, other, forgotten])
     await client.xadd(deadLetters, '*', 'body', body, 'message', '1-1', 'deliveries', '10');
   // Messages between the instances are removed when they are handled.
   await eventually(async () => (await client.xlen(createKeys(prefix).inbox(b.instanceId))) === 0);
   expect(await dump(client)).toContain(OUTPUT.text_asr);
+  expect(
+    (await b.post(`/v1/job/${jobId}/report`, { kind: 'bad_translation', note: 'said by a person' })).status,
+  ).toBe(200);
 
   const erased = await c.remove<EraseReply>(`/v1/sessions/${session.sessionId()}`);
   expect(erased.body).toEqual({
@@ -61,9 +67,26 @@ it('a session is erased on another instance, in Redis and in the dead letters', 
     unreachable: [],
   });
   await session.closed;
+  expect((await b.get(`/api/v1/jobs/${jobId}`)).body).toMatchObject({ reports: [] });
+  await a.remove(`/v1/job/${otherJob}`);
   expect((await a.job(jobId)).result).toMatchObject({ text_asr: '', extra: { erased: true } });
   await eventually(async () => !(await dump(client)).includes('person'));
-  expect(await client.xlen(deadLetters)).toBe(1);
+  expect(await client.xlen(deadLetters)).toBe(0);
   // Its saved state is gone as well: nobody can resume it.
   await eventually(async () => (await client.keys(`*${session.sessionId()}*`)).length === 0);
+});
+
+it('a forgotten job is erased from what outlived its record, a second time it is unknown', async () => {
+  const { redis, prefix, instances } = await startInstances(2);
+  const [a, b] = instances as [Instance, Instance];
+  const client = connect(redis);
+  const letter = JSON.stringify({ topic: 'report', body: { jobId: 'job-forgotten', result: OUTPUT } });
+  const deadLetters = createKeys(prefix).deadLetters(a.instanceId);
+  await client.xadd(deadLetters, '*', 'body', letter, 'message', '1-1', 'deliveries', '10');
+  expect(await b.remove<EraseReply>('/v1/job/job-forgotten')).toMatchObject({
+    status: 200,
+    body: { jobs: 0, dead_letters: 1, done: true },
+  });
+  expect(await client.xlen(deadLetters)).toBe(0);
+  expect((await b.remove('/v1/job/job-forgotten')).status).toBe(404);
 });

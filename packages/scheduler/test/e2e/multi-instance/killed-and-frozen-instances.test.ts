@@ -1,4 +1,5 @@
 /** Instances that are killed or frozen: survivors take over their jobs, nodes reconnect, and a frozen instance changes nothing when it wakes. */
+import type { TakeoversReply } from '@lingua/protocol';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { startRedis } from '../../support/redis-servers.ts';
@@ -43,6 +44,12 @@ describe('an instance that is killed', () => {
         const { body } = await c.get<{ instances: { instance_id: string }[] }>('/api/v1/cluster');
         return body.instances.every(({ instance_id }) => instance_id !== 'b');
       });
+      const { body: taken } = await c.get<TakeoversReply>('/api/v1/takeovers');
+      // A busy machine may freeze the others for long enough to be declared dead, too.
+      const ofB = taken.takeovers.filter(({ instance_id, cause }) => instance_id === 'b' && cause === 'died');
+      expect(ofB.map(({ jobs }) => jobs)).toContain(1);
+      expect(ofB.every(({ taken_over_by }) => ['a', 'c'].includes(taken_over_by))).toBe(true);
+      expect([...taken.answered].sort()).toEqual(['a', 'c']);
     },
     TEST_MS,
   );

@@ -1,12 +1,10 @@
 /** A session whose instance dies or restarts continues on another: every utterance has one outcome, in order. */
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createBalancer } from '../../../../../proof/src/chaos/wire/balancer.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { startRedis } from '../../support/redis-servers.ts';
 import { ensureBuilt } from '../support/ensure-built.ts';
 import { joinSdkNode } from '../support/sdk-node.ts';
 import { startTalker, understand } from '../support/session-talk.ts';
-import { type InstanceProcess, startProcess } from './start-processes.ts';
+import { startBehindBalancer } from './start-processes.ts';
 
 beforeAll(ensureBuilt, 150_000);
 
@@ -14,26 +12,15 @@ const TEST_MS = 120_000;
 const UTTERANCES = 20;
 let tests = 0;
 
-/** Clients connect to the first instance while it accepts them, then to the next. */
 async function startTalk() {
-  const redis = await startRedis();
-  onTestFinished(() => redis.stop());
   tests += 1;
-  const start = (name: string) => startProcess(redis, `sessions-${tests}`, name);
-  const instances: InstanceProcess[] = [await start('a'), await start('b'), await start('c')];
-  const [first, ...others] = instances as [InstanceProcess, InstanceProcess, InstanceProcess];
-  const balancer = await createBalancer({
-    backends: () =>
-      instances.map(({ instanceId, url }) => ({ instance: instanceId, port: Number(new URL(url).port) })),
-  });
-  onTestFinished(balancer.close);
+  const { first, others, url } = await startBehindBalancer(`sessions-${tests}`);
   let works = 0;
   const onJob = understand(() => 20 + ((works++ * 37) % 200));
   for (const { nodeUrl, instanceId } of others)
     await joinSdkNode({ url: nodeUrl, nodeId: `node-${instanceId}`, onJob });
   await first.readyNodes(2);
-  const talker = startTalker(1, { url: `ws://127.0.0.1:${balancer.port}/ws/session` });
-  return { first, others, talker };
+  return { first, others, talker: startTalker(1, { url }) };
 }
 
 async function talkThrough(

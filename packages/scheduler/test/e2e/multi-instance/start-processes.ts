@@ -1,6 +1,8 @@
 /** Instances as processes on one store, to be killed and frozen. They end with the test that started them. */
 
-import type { RedisUnderTest } from '../../support/redis-servers.ts';
+import { onTestFinished } from 'vitest';
+import { createBalancer } from '../../../../../proof/src/chaos/wire/balancer.ts';
+import { type RedisUnderTest, startRedis } from '../../support/redis-servers.ts';
 import { type LinguaProcess, lingua } from '../support/lingua.ts';
 import { createClient, type RunningApp, type Settings } from '../support/start-app.ts';
 import { storeSettings } from './start-instances.ts';
@@ -42,4 +44,19 @@ export async function startProcess(
       await child.ended;
     },
   };
+}
+
+/** Three instances on one Redis. Clients connect to the first one while it accepts them, then to the next. */
+export async function startBehindBalancer(prefix: string) {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const start = (name: string) => startProcess(redis, prefix, name);
+  const instances: InstanceProcess[] = [await start('a'), await start('b'), await start('c')];
+  const [first, ...others] = instances as [InstanceProcess, InstanceProcess, InstanceProcess];
+  const balancer = await createBalancer({
+    backends: () =>
+      instances.map(({ instanceId, url }) => ({ instance: instanceId, port: Number(new URL(url).port) })),
+  });
+  onTestFinished(balancer.close);
+  return { first, others, url: `ws://127.0.0.1:${balancer.port}/ws/session` };
 }

@@ -13,10 +13,10 @@ const PROJECTS = [
   'packages/protocol',
   'packages/sdk',
   'packages/scheduler',
+  'packages/speech-node',
   'packages/simulation',
   'bench',
   'proof',
-  'packages/console',
 ];
 const BUILD_MS = 120_000;
 
@@ -56,8 +56,11 @@ async function takeLock(lock: string): Promise<boolean> {
 }
 
 async function isFresh(): Promise<boolean> {
-  const built = await Promise.all(PROJECTS.map((folder) => newest(join(ROOT, folder, 'dist'))));
-  const written = await Promise.all(PROJECTS.map((folder) => newest(join(ROOT, folder, 'src'))));
+  const outputs = [...PROJECTS.map((folder) => join(folder, 'dist')), 'packages/scheduler/dist/console'];
+  const built = await Promise.all(outputs.map((folder) => newest(join(ROOT, folder))));
+  const written = await Promise.all(
+    [...PROJECTS, 'packages/console'].map((folder) => newest(join(ROOT, folder, 'src'))),
+  );
   return built.every((at) => at > 0) && Math.min(...built) >= Math.max(...written);
 }
 

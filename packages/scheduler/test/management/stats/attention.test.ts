@@ -56,6 +56,26 @@ describe('attention', () => {
     expect(idsOf({ warnings: ['Redis does not answer'] })).toEqual(['cluster_warning']);
   });
 
+  it('has the grammar of its numbers', () => {
+    const textsOf = (facts: Partial<AttentionFacts>) =>
+      attentionOf({ ...WELL, ...facts }).map(({ text }) => text);
+    expect(textsOf({ nodes: { all: 1, online: 0, ready: 0, ejected: 1 } })).toEqual([
+      'none of 1 node is ready',
+      '1 node gets no jobs because too many failed there',
+      '1 of 1 node is offline',
+    ]);
+    expect(textsOf({ nodes: { all: 4, online: 2, ready: 1, ejected: 2 } })).toEqual([
+      '2 nodes get no jobs because too many failed there',
+      '2 of 4 nodes are offline',
+    ]);
+    const point = pointOf({ refused: { NO_CAPABLE_NODE: 1 }, reports: 1, oldestWaitMs: 3_000 });
+    expect(textsOf({ points: [point] })).toEqual([
+      '1 request was refused in the last minute, most with NO_CAPABLE_NODE',
+      '1 job waits for a slot, the oldest for 3 s',
+      'clients reported 1 bad translation in the last minute',
+    ]);
+  });
+
   it('adds up the failed attempts that several instances report of one node', () => {
     const failing = [
       { nodeId: 'n1', failed: 4, of: 5 },

@@ -136,7 +136,7 @@ describe('a job that the holder reports as undeliverable', () => {
     await rig.clock.advance(SETTINGS.pendingTimeoutMs + 100);
     expect((await rig.store.get(jobId))?.failure).toMatchObject({
       code: 'NODE_UNAVAILABLE',
-      message: 'the job could not be handed to node-a: no_connection',
+      message: 'the job could not be handed to the node: no_connection',
     });
   });
 

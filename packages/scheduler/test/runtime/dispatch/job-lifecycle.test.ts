@@ -1,7 +1,7 @@
 /** A job from request to outcome without faults, and the refusals. */
 import { describe, expect, it } from 'vitest';
 import { isOutcome } from '../../../src/domain/job.ts';
-import { createRig, legacyProfile, need, profile, RESULT } from '../rigs/rig.ts';
+import { createRig, legacyProfile, need, profile, RESULT, SETTINGS } from '../rigs/rig.ts';
 
 describe('the lifecycle of a job', () => {
   it('passes through the states of the table, with times and nodes', async () => {
@@ -36,6 +36,20 @@ describe('the lifecycle of a job', () => {
     await rig.service.finish(rig.last(job.jobId), RESULT);
     const states = (await rig.store.get(job.jobId))?.timeline.map((entry) => entry.state);
     expect(states?.slice(-4)).toEqual(['DISPATCHED', 'RUNNING', 'FINISHED', 'RELEASED']);
+  });
+
+  it('ends at the deadline of its request, and never later than its own', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a', 2);
+    const [soon, late] = [rig.clock.now() + 4_000, rig.clock.now() + 10 * SETTINGS.jobDeadlineMs];
+    const first = await rig.dispatch({ deadlineAt: soon });
+    const second = await rig.dispatch({ deadlineAt: late });
+    expect(second.deadlineAt).toBe(second.createdAt + SETTINGS.jobDeadlineMs);
+    await rig.service.acknowledge(rig.last(first.jobId));
+    await rig.clock.advance(3_900);
+    expect(await rig.state(first.jobId)).toBe('RUNNING');
+    await rig.clock.advance(200);
+    expect((await rig.store.get(first.jobId))?.failure?.code).toBe('JOB_TIMEOUT');
   });
 
   it("writes result and release in one move, beside the slot's release", async () => {

@@ -1,6 +1,6 @@
 /** What happens to an attempt besides success is one log line, with its ids and the reason. */
 import { describe, expect, it } from 'vitest';
-import { noResult } from '../../../src/domain/failure.ts';
+import { NO_RESULT } from '../../../src/domain/failure.ts';
 import { createRig, need, RESULT, type Rig, SETTINGS } from '../rigs/rig.ts';
 
 const IDS = { node_id: 'node-a', attempt_id: 1, trace_id: 'trace-1' };
@@ -51,7 +51,7 @@ describe('a log line with job_id, node_id, attempt_id, trace_id and reason', () 
   it('a job that a node left out of two heartbeats is no reported failure', async () => {
     const { rig, jobId } = await rigWithJob();
     const attempt = rig.last(jobId);
-    await rig.service.fail(attempt, noResult(attempt.nodeId));
+    await rig.service.fail(attempt, NO_RESULT);
     expect(linesAbout(rig, 'reported a failure')).toEqual([]);
     expect(linesAbout(rig, 'left a job out of two heartbeats')).toMatchObject([
       { level: 'info', ...IDS, job_id: jobId, reason: 'NO_RESULT' },

@@ -86,7 +86,7 @@ describe('MODEL_NOT_AVAILABLE: the failed job', () => {
     if (delayMs > 0) store.plan({ method: 'move', fault: { delayMs } });
     await rig.clock.advance(200_000);
     const words = '1 node that could take it is left out for having reported a missing model: m2m';
-    expect((await rig.store.get(jobId))?.failure?.message).toBe(`${nodeId} disconnected; ${words}`);
+    expect((await rig.store.get(jobId))?.failure?.message).toBe(`the node disconnected; ${words}`);
     expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
   });
 });

@@ -1,8 +1,9 @@
 /** Which chains serve an utterance: examples, and the laws of every plan over random fleets. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { WantedTarget } from '../../../src/domain/plan.ts';
 import type { Chain, Stage } from '../../../src/domain/stage.ts';
-import { type PlanInput, planStages, type WantedTarget } from '../../../src/runtime/stages/plan-stages.ts';
+import { planStages, type StageQuestion } from '../../../src/runtime/stages/plan-stages.ts';
 
 /** A node of the test: what it can do, language by language. */
 interface TestNode {
@@ -32,7 +33,7 @@ const want = (...names: string[]): WantedTarget[] =>
   names.map((name) => ({ language: name.replace('!', ''), isVoiceWanted: name.endsWith('!') }));
 
 /** `es!`: with a voice. */
-const plan = (nodes: readonly TestNode[], wanted: string[], given: Partial<PlanInput> = {}) =>
+const plan = (nodes: readonly TestNode[], wanted: string[], given: Partial<StageQuestion> = {}) =>
   planStages({
     input: 'audio',
     source: 'en',
@@ -97,20 +98,22 @@ describe('several targets', () => {
     tts: ['es', 'fr', 'pt'],
   };
 
-  it('are recognised once and translated in one job each', () => {
+  it('are recognised once and translated in one job each; captions do not wait for sound', () => {
     expect(shown(plan([talkative], ['es!', 'fr']))).toEqual([
       'asr+semantic:en',
-      'asr+semantic:en → nmt+tts:en>es',
+      'asr+semantic:en → nmt:en>es',
+      'nmt:en>es → tts:es',
       'asr+semantic:en → nmt:en>fr',
     ]);
   });
 
-  it('share a pivot, and do not wait for its voice', () => {
+  it('share a pivot', () => {
     expect(shown(plan([talkative], ['es!', 'pt!', 'gl']))).toEqual([
       'asr+semantic:en',
       'asr+semantic:en → nmt:en>es',
       'nmt:en>es → tts:es',
-      'nmt:en>es → nmt+tts:es>pt',
+      'nmt:en>es → nmt:es>pt',
+      'nmt:es>pt → tts:pt',
       'nmt:en>es → nmt:es>gl',
     ]);
   });

@@ -97,6 +97,18 @@ describe('tenants whose jobs wait', () => {
     );
   });
 
+  it('a dependant goes before the new work of its tenant, and not before that of others', () => {
+    const { queue, join, served } = createFixture();
+    join('a', { shape: 'one' });
+    join('a', { shape: 'two' });
+    join('b');
+    const first = join('a', { shape: 'two', isDependant: true });
+    const second = join('a', { shape: 'three', isDependant: true });
+    while (queue.wake('node')) {}
+    expect(served.map(({ tenantId }) => tenantId)).toEqual(['a', 'b', 'a', 'a', 'a']);
+    expect(served.filter(({ tenantId }) => tenantId === 'a').slice(0, 2)).toEqual([first, second]);
+  });
+
   it('of equal weight are equal beside an absent heavier one', () => {
     const { queue, join, served } = createFixture({ away: 100 });
     for (const tenantId of ['a', 'a', 'a', 'b', 'b', 'b', 'c']) join(tenantId);

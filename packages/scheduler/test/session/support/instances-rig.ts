@@ -13,6 +13,7 @@ import { type Faulty, faulty } from '../../support/faulty.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { createTestCluster } from '../../support/test-cluster.ts';
 import { settled } from './scripted-dispatcher.ts';
+import { createScriptedPlans, type ScriptedPlans } from './scripted-plans.ts';
 import { SETTINGS } from './session-rig.ts';
 import { createSharedJobs, type SharedJobs } from './shared-jobs.ts';
 
@@ -24,6 +25,7 @@ export interface RunningInstance {
   readonly owner: string;
   readonly service: SessionService;
   readonly audio: AudioStore;
+  readonly plans: ScriptedPlans;
   /** Its access to the store, which may fail. */
   readonly store: Faulty<SessionStore>;
   isAlive: boolean;
@@ -83,6 +85,7 @@ export function createInstancesRig(
       [],
       clock,
     );
+    const plans = createScriptedPlans();
     const service = createSessionService({
       clock,
       audio,
@@ -98,6 +101,7 @@ export function createInstancesRig(
       },
       log: { debug() {}, info() {}, warn() {}, error() {} },
       jobs: jobs.dispatcher(name, (job) => service.jobMoved(job)),
+      plans,
       pools: NO_POOLS,
       settings: { ...SETTINGS, ...options.settings },
       elsewhere: {
@@ -113,7 +117,15 @@ export function createInstancesRig(
         },
       },
     });
-    const instance: RunningInstance = { name, owner: `${name}/1`, service, audio, store: way, isAlive: true };
+    const instance: RunningInstance = {
+      name,
+      owner: `${name}/1`,
+      service,
+      audio,
+      plans,
+      store: way,
+      isAlive: true,
+    };
     return instance;
   });
 

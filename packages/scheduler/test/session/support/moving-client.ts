@@ -2,6 +2,7 @@
 import { createOutbox, type Outbox } from '../../../../sdk/src/client/outbox.ts';
 import type { SessionLink, SessionOutput } from '../../../src/session/output.ts';
 import type { Opening } from '../../../src/session/session.ts';
+import { partsOf } from '../../../src/session/speech/new-utterance.ts';
 import type { RunningInstance } from './instances-rig.ts';
 import { opening, speech } from './session-rig.ts';
 
@@ -54,7 +55,10 @@ export function createMovingClient(
   let link: SessionLink | undefined;
   let cutBy: MovingClient['cutBy'];
   let highestSeq = 0;
-  let lastIndex = -1;
+  /** By lane. */
+  const lastIndex = new Map<string, number>();
+  const outcomesOf = new Map<number, number>();
+  const expected = how.speech?.targets === undefined ? 1 : partsOf(how.speech.targets).length;
 
   const given = (): Opening =>
     opening({
@@ -66,7 +70,8 @@ export function createMovingClient(
     if (sessions.at(-1) !== sessionId) {
       sessions.push(sessionId);
       highestSeq = 0;
-      lastIndex = -1;
+      lastIndex.clear();
+      outcomesOf.clear();
       accepted.clear();
       if (output.isResumed) complaints.push('another session is resumed than was asked for');
     }
@@ -80,16 +85,15 @@ export function createMovingClient(
     if (isNumbered && deliverySeq <= highestSeq) return;
     if (isNumbered && deliverySeq !== highestSeq + 1)
       complaints.push(`outcome ${deliverySeq} comes after ${highestSeq}`);
-    if (utterance.index <= lastIndex)
-      complaints.push(`utterance ${utterance.index} comes after ${lastIndex}`);
+    const { index, lane = '', rendition } = utterance;
+    const last = lastIndex.get(lane) ?? -1;
+    if (index <= last) complaints.push(`utterance ${index} comes after ${last} ${lane}`);
     highestSeq = deliverySeq;
-    lastIndex = utterance.index;
-    received.push(
-      what.kind === 'result'
-        ? `${utterance.index}:${what.result.textAsr}`
-        : `${utterance.index}!${what.reason}`,
-    );
-    outbox.settled(utterance.index);
+    lastIndex.set(lane, index);
+    const about = rendition === undefined ? `${index}` : `${index} ${rendition.language}/${rendition.kind}`;
+    received.push(what.kind === 'result' ? `${about}:${what.result.textAsr}` : `${about}!${what.reason}`);
+    outcomesOf.set(index, (outcomesOf.get(index) ?? 0) + 1);
+    if (outcomesOf.get(index) === expected) outbox.settled(index);
   }
 
   function hear(sessionId: string, output: SessionOutput): void {

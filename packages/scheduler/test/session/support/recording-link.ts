@@ -52,10 +52,11 @@ export function createRecordingLink(): RecordingLink {
   };
 }
 
-const outcomeLine = ({ delivered: { utterance, outcome } }: Of<'outcome'>): string =>
-  outcome.kind === 'result'
-    ? `${utterance.index}:${outcome.result.textAsr}`
-    : `${utterance.index}!${outcome.reason}`;
+function outcomeLine({ delivered: { utterance, outcome } }: Of<'outcome'>): string {
+  const { index, rendition } = utterance;
+  const about = rendition === undefined ? index : `${index} ${rendition.language}/${rendition.kind}`;
+  return outcome.kind === 'result' ? `${about}:${outcome.result.textAsr}` : `${about}!${outcome.reason}`;
+}
 
 function lineOf(output: SessionOutput): string {
   switch (output.kind) {

@@ -17,6 +17,7 @@ import { NO_POOLS, type Pools } from '../../../src/session/speech/preferred-pool
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { createRecordingLink, type RecordingLink } from './recording-link.ts';
 import { createScriptedDispatcher, type ScriptedDispatcher } from './scripted-dispatcher.ts';
+import { createScriptedPlans, type ScriptedPlans } from './scripted-plans.ts';
 import { CUTTING } from './spoken-stream.ts';
 
 export const SETTINGS: SessionServiceDeps['settings'] = {
@@ -37,6 +38,7 @@ export const SETTINGS: SessionServiceDeps['settings'] = {
   pressure: { slowDownShare: 5, pauseShare: 8, resumeAfterMs: 2_000 },
   resumeTtlMs: 60_000,
   pendingTimeoutMs: 10_000,
+  jobDeadlineMs: 90_000,
   maxSessions: 100,
   maxResultBytesTotal: 10_000_000,
   maxUtterances: 32,
@@ -102,6 +104,9 @@ export interface SessionRig {
   readonly clock: ManualClock;
   readonly audio: AudioStore;
   readonly dispatcher: ScriptedDispatcher;
+  readonly plans: ScriptedPlans;
+  /** Jobs whose results the clients have for good. */
+  readonly delivered: readonly string[];
   readonly service: SessionService;
   /** By name, with the values of the labels. */
   readonly counts: ReadonlyMap<string, number>;
@@ -124,6 +129,8 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
   const counts = new Map<string, number>();
   const observed: [name: string, seconds: number][] = [];
   const dispatcher = createScriptedDispatcher({ clock, audio, moved: (job) => service.jobMoved(job) });
+  const plans = createScriptedPlans();
+  const delivered: string[] = [];
   const service = createSessionService({
     clock,
     audio,
@@ -140,6 +147,8 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
     },
     log: { debug() {}, info() {}, warn() {}, error() {} },
     jobs: dispatcher,
+    plans,
+    delivered: (jobId) => void delivered.push(jobId),
     pools: options.pools ?? NO_POOLS,
     tenancy: options.tenancy,
     settings: { ...SETTINGS, ...options.settings },
@@ -176,5 +185,5 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
     };
   }
 
-  return { clock, audio, dispatcher, service, counts, observed, open };
+  return { clock, audio, dispatcher, plans, delivered, service, counts, observed, open };
 }

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Meter } from '../../../src/ports/meter.ts';
 import { type AccessSettings, createGate } from '../../../src/transport/access/create-gate.ts';
@@ -88,6 +89,16 @@ describe('anonymous viewers', () => {
     const gate = gateWith({ anonymous: ['session', 'viewer'] });
     expect(gate.tenantOf(admitted(gate, LOCAL, 'client'), 'acme').kind).toBe('forbidden');
     expect(gate.tenantOf(admitted(gate, LOCAL, 'viewer'), 'acme').kind).toBe('tenant');
+  });
+
+  it('an anonymous client cannot name a tenant that has only minted tokens', () => {
+    const key = createSecretKey(Buffer.alloc(32, 'k'));
+    const keys = [{ id: 'one', algorithm: 'HS256', verifies: key, signs: key } as const];
+    const gate = gateWith({ anonymous: ['session'], tokens: [], keys });
+    expect(gate.tenantOf(admitted(gate, LOCAL, 'client'), 'acme').kind).toBe('forbidden');
+    expect(gate.tenantOf(admitted(gate, LOCAL, 'client'), undefined).kind).toBe('tenant');
+    const withoutKeys = gateWith({ anonymous: ['session'], tokens: [] });
+    expect(withoutKeys.tenantOf(admitted(withoutKeys, LOCAL, 'client'), 'acme').kind).toBe('tenant');
   });
 
   it('an anonymous operator views and reads metrics, but is no admin', () => {

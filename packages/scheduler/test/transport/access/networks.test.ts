@@ -83,14 +83,14 @@ describe('host of a request without a token', () => {
 });
 
 describe('page of a request without a token', () => {
-  const listed = new Set(['https://app.example']);
+  const listed = new Set(['https://app.example', 'chrome-extension://ours']);
 
   it.each([
     ['http://localhost:9001', 'localhost:5010'],
     ['https://speech.example', 'speech.example:443'],
     ['http://[::1]:9001', '[::1]:5010'],
     ['https://app.example', 'localhost'],
-    ['file://', 'localhost'],
+    ['chrome-extension://ours', 'localhost'],
   ])('%s may act on %s', (origin, host) => expect(isOwnPage(origin, host, listed)).toBe(true));
 
   it.each([
@@ -101,6 +101,12 @@ describe('page of a request without a token', () => {
     ['https://app.example.evil.example', 'localhost'],
     ['https://app.example:444', 'localhost'],
     ['http://', 'localhost'],
+    ['file://', 'localhost'],
+    ['file://localhost', 'localhost'],
+    ['chrome-extension://other', 'localhost'],
+    ['moz-extension://localhost', 'localhost'],
+    ['localhost', 'localhost'],
+    ['', 'localhost'],
   ])('%s may not act on %s', (origin, host) => expect(isOwnPage(origin, host, listed)).toBe(false));
 });
 

@@ -57,26 +57,16 @@ describe('unknown tokens', () => {
     expect(Object.fromEntries(counts)).toEqual({ unknown: MAX_UNKNOWN + 2, throttled: 2 });
   });
 
-  it('a right guess of a throttled address is refused like a wrong one', async () => {
-    const { clock, guess, send } = rig();
-    guess(GUESSER, 20);
-    expect(send('token-one', GUESSER)).toBe('RATE_LIMITED');
-    await clock.advance(60_000);
-    expect(send('token-one', GUESSER)).toBe('admitted');
-  });
-
-  it('do not lock out a token that was used from that address before', () => {
-    const { guess, send } = rig();
-    send('token-one', GUESSER);
-    guess(GUESSER, 20);
-    expect([send('token-one', GUESSER), send('token-two', OTHER)]).toEqual(['admitted', 'admitted']);
-  });
-
-  it('do not lock out valid tokens on loopback, where a proxy may stand', () => {
-    const { guess, send } = rig();
-    expect(guess(LOOPBACK, 20)).toContain('RATE_LIMITED');
-    expect(send('token-one', LOOPBACK)).toBe('admitted');
-  });
+  it.each([GUESSER, LOOPBACK])(
+    'lock out no valid token of the same address %s, also a new one',
+    (address) => {
+      const { guess, send } = rig();
+      send('token-one', address);
+      expect(guess(address, 20)).toContain('RATE_LIMITED');
+      expect([send('token-one', address), send('token-two', address)]).toEqual(['admitted', 'admitted']);
+      expect(send('guess', address)).toBe('RATE_LIMITED');
+    },
+  );
 
   it('of one IPv6 network have one budget', () => {
     const { send } = rig();
@@ -112,6 +102,38 @@ describe('the audit log of credentials', () => {
     expect(audited.length).toBeLessThan(250);
     const counted = audited.reduce((sum, { details }) => sum + Number(details?.count ?? 1), 0);
     expect(counted).toBe(5_000);
+  });
+
+  it('has the first use of a token in a flood of unknown ones, from the same network or others', () => {
+    for (const address of [GUESSER, '2001:db8::1', '198.51.100.1']) {
+      const { send, audited } = rig();
+      for (let index = 0; index < 300; index += 1) {
+        send('guess', `2001:db8:0:${index.toString(16)}::${index}`);
+        send('guess', `2001:db8::${index}`);
+        send('guess', GUESSER);
+      }
+      send('token-one', address);
+      expect(audited.at(-1)).toMatchObject({ action: 'useNewAddress', who: 'one', from: address });
+      send('token-one', address, 'operator');
+      expect(audited.at(-1)).toMatchObject({ action: 'refuseCredential', who: 'one', from: address });
+    }
+  });
+
+  it('has the first use of a token, however often another one is used from new networks', () => {
+    const { send, audited } = rig();
+    for (let index = 0; index < 15_000; index += 1) send('token-two', `10.0.${index >> 8}.${index & 255}`);
+    send('token-one', GUESSER);
+    expect(audited.at(-1)).toMatchObject({ action: 'useNewAddress', who: 'one', from: GUESSER });
+    expect(audited.length).toBeLessThan(250);
+  });
+
+  it('has one line for the addresses of one IPv6 network', () => {
+    const { send, audited } = rig();
+    for (let index = 1; index < 50; index += 1) {
+      send('guess', `2001:db8::${index}`);
+      send('token-one', `2001:db8::${index}`);
+    }
+    expect(audited.map(({ action }) => action)).toEqual(['refuseCredential', 'useNewAddress']);
   });
 
   it('names the token that lacks a role', () => {

@@ -35,6 +35,11 @@ export function openSessions() {
       cancel: async () => undefined,
       waiting: () => 0,
     },
+    plans: {
+      run: () => {
+        throw new Error('no session here has several languages');
+      },
+    },
     pools: NO_POOLS,
     settings: sessionSettings(configOf('')),
   });

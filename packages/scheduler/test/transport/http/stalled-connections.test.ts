@@ -77,6 +77,7 @@ it("a long reply in progress is left to the server's own timeout", async () => {
 it('a connection that became a WebSocket is not closed', async () => {
   const { clock, open } = await start((server) =>
     server.on('upgrade', (_, socket) => {
+      socket.on('error', () => {});
       socket.on('data', () => socket.write('pong'));
       socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
     }),

@@ -27,7 +27,13 @@ export async function startClusterServer({
     store: () => ({ mode: 'single', isOk: true, detail: 'no replicas' }),
     shared: world,
   });
-  const deadLetters = createDeadLetterService({ ...world, clock, self: () => self, isFenced: () => false });
+  const deadLetters = createDeadLetterService({
+    ...world,
+    clock,
+    self: () => self,
+    isFenced: () => false,
+    isKnown: async () => true,
+  });
   const server = await startServer({ ...options, services: { cluster: { reader, deadLetters } } });
   const remove = (query: string) => server.call('DELETE', `/api/v1/dead-letters${query}`);
   return { ...world, ...server, lines: server.lines, remove };

@@ -3,21 +3,31 @@ import { EventEmitter } from 'node:events';
 import { connect } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import { expect, it, onTestFinished } from 'vitest';
+import type { Principal } from '../../../src/transport/access/gate.ts';
 import { createWaits, type WaitKind, type WaitOwner } from '../../../src/transport/http/server/waits.ts';
 import { eventually } from '../../support/eventually.ts';
 import { DISPATCH, REGISTER, startServer } from './start-server.ts';
 
 const MAX = 100;
+type Owner = Omit<WaitOwner, 'principal'>;
+type Labels = Readonly<Record<string, unknown>>;
+const ANYBODY: Principal = { role: 'client', roles: new Set(), credential: 'token:1', isAnonymous: false };
 
 /** Waits on a connection each, unless `raw` is given. */
 function rig() {
   const refused: unknown[] = [];
-  const waits = createWaits({ max: MAX, meter: { count: (_name, labels) => refused.push(labels?.limit) } });
+  const meter = { count: (_name: unknown, labels?: Labels) => refused.push(labels?.limit) };
+  const created = createWaits({ max: MAX, meter, gate: { hold: () => () => {} } });
+  const waits = {
+    ...created,
+    begin: (kind: WaitKind, owner: Owner, reply: FastifyReply) =>
+      created.begin(kind, { ...owner, principal: ANYBODY }, reply),
+  };
   const replyOn = (socket: EventEmitter) =>
     ({ raw: Object.assign(new EventEmitter(), { req: { socket } }) }) as unknown as FastifyReply;
-  const begin = (kind: WaitKind, owner: WaitOwner, socket = new EventEmitter()) =>
+  const begin = (kind: WaitKind, owner: Owner, socket = new EventEmitter()) =>
     waits.begin(kind, owner, replyOn(socket)).kind;
-  const fill = (kind: WaitKind, owner: WaitOwner, socket?: EventEmitter) => {
+  const fill = (kind: WaitKind, owner: Owner, socket?: EventEmitter) => {
     let begun = 0;
     while (begun < MAX + 1 && begin(kind, owner, socket) === 'begun') begun += 1;
     return begun;

@@ -43,6 +43,14 @@ describe('assignment for a legacy node', () => {
     });
   });
 
+  it('a legacy node gets each language of a plan as a session of its own, and no chain', () => {
+    const stages = ['asr', 'semantic', 'nmt'] as const;
+    const message = assign({ stages, targetLanguage: 'fr' }, DEPLOYED);
+    expect(message).toMatchObject({ session_id: 's-1:fr', tgt_lang: 'fr' });
+    expect(message).not.toHaveProperty('stages');
+    expect(assign({ stages }, MODERN)).toMatchObject({ session_id: 's-1', stages: [...stages] });
+  });
+
   it('a legacy node gets manual cuts and inline audio, without extensions', () => {
     const extensions = Object.entries(JobAssign.properties)
       .filter(([, field]) => (field as { extension?: boolean }).extension === true)

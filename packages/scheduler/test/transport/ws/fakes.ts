@@ -135,10 +135,10 @@ export function createFakeGate(limits: {
         },
       };
     },
-    changeCredentials: () => {},
+    changeCredentials: () => 0,
+    hold: () => () => {},
+    mayKeepNode: () => true,
     mint: () => undefined,
-    isCurrent: () => true,
-    isCurrentCredential: () => true,
     tenantOf: () => ({ kind: 'tenant', tenantId: 'default' }),
     mayUseNode: (principal, nodeId) => principal.nodeIds?.includes(nodeId) ?? true,
     spend: () => ({ kind: 'ok' }),

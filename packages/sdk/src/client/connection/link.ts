@@ -35,7 +35,8 @@ export interface LinkDeps {
   readonly chance: () => number;
   readonly timings: SessionTimings;
   readonly buildFirstMessage: (resume: Resume | undefined) => Outgoing;
-  readonly onOpened: (sessionId: string, isResumed: boolean, hasMoved: boolean) => void;
+  /** `frame`: session_init_ack. */
+  readonly onOpened: (sessionId: string, isResumed: boolean, hasMoved: boolean, frame: ServerFrame) => void;
   /** Receives every frame that the link does not handle itself. Before the session is open, only errors. */
   readonly onFrame: (frame: ServerFrame) => void;
   readonly onDraining: (reconnectAfterMs: number) => void;
@@ -174,7 +175,7 @@ export function createLink(deps: LinkDeps): Link {
     openedAt = clock.now();
     hasBeenOpen = true;
     keepAlive.start();
-    deps.onOpened(given, isResumed, isResumed && frame.moved === true);
+    deps.onOpened(given, isResumed, isResumed && frame.moved === true, frame);
   }
 
   function refused(frame: ServerFrame): void {

@@ -124,6 +124,8 @@ export async function startScriptedScheduler(script: Script = {}): Promise<Scrip
     sockets = new WebSocketServer({ noServer: true });
     http.on('upgrade', (request, stream, head) => {
       const status = script.refuseUpgrade?.();
+      // The client may end the connection first.
+      stream.on('error', () => {});
       if (status === undefined)
         sockets.handleUpgrade(request, stream, head, (socket) => serve(socket, request));
       else stream.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\n\r\n`);

@@ -17,6 +17,7 @@ export const EVENTS: readonly SessionEventName[] = [
   'accepted',
   'partial',
   'result',
+  'voice',
   'missing',
   'uiEvent',
   'backpressure',

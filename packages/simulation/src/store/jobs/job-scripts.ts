@@ -215,9 +215,10 @@ export function takeOverJob(
   const { jobs, earlierJobs } = shard.state;
   const held = jobs.get(tag, now);
   if (held?.record.jobId !== jobId) {
-    return { kind: earlierJobs.get(jobId, now) === undefined ? 'unknown_job' : 'settled' };
+    const earlier = earlierJobs.get(jobId, now);
+    return earlier === undefined ? { kind: 'unknown_job' } : { kind: 'settled', record: earlier.record };
   }
-  if (held.isSettled) return { kind: 'settled' };
+  if (held.isSettled) return { kind: 'settled', record: held.record };
   const slash = held.driver.lastIndexOf('/');
   const isTheirs =
     held.driver.slice(0, slash) === from.instanceId &&

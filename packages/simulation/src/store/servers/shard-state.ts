@@ -1,4 +1,8 @@
 /** Simulation: everything that one shard stores. Plain values, so that all of it can be copied: a replica is a copy that lags. */
+import {
+  copyTenantUsage,
+  type TenantUsage,
+} from '../../../../scheduler/dist/adapters/memory/tenant-usage.js';
 import type { JobId, NodeId, SessionId } from '../../../../scheduler/dist/domain/ids.js';
 import type { JobRecord } from '../../../../scheduler/dist/domain/job.js';
 import type { LeaseId } from '../../../../scheduler/dist/domain/lease.js';
@@ -98,7 +102,8 @@ export interface ShardState {
   /** Jobs of each instance → deadline. */
   readonly driven: Shelf<Map<JobId, number>>;
   readonly settled: Shelf<Map<JobId, number>>;
-  /** Sets of names with a number each: all instances, parts of the index of nodes, orphans. */
+  readonly usage: Shelf<TenantUsage>;
+  /** Sets of names with a number each: all instances, parts of the index of nodes, orphans, tenants. */
   readonly names: Shelf<Map<string, number>>;
   /** Texts, figures and locks. */
   readonly values: Shelf<unknown>;
@@ -134,6 +139,7 @@ export function createShardState(): ShardState {
     })),
     driven: createShelf(copyMap),
     settled: createShelf(copyMap),
+    usage: createShelf(copyTenantUsage),
     names: createShelf(copyMap),
     values: createShelf(),
   };

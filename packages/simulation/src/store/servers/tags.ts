@@ -1,5 +1,5 @@
 /** Simulation: what lies together on one shard, by the same hash tags as the keys in Redis. Pure. */
-import type { NodeId, SessionId } from '../../../../scheduler/dist/domain/ids.js';
+import type { NodeId, SessionId, TenantId } from '../../../../scheduler/dist/domain/ids.js';
 
 /** Parts of the index of nodes, each with its own key. */
 export const NODE_PARTS = 16;
@@ -10,6 +10,7 @@ export const keys = {
   orphans: 'schedulers:dlq_orphaned',
   commonHints: 'schedulers:whispers',
   snapshot: 'stats:snapshot',
+  usageTenants: 'usage:tenants',
   nodesSeen: (part: number): string => `nodes:last_seen:${part}`,
   nodeNotices: (part: number): string => `nodes:notices:${part}`,
   lock: (name: string): string => `locks:${name}`,
@@ -26,9 +27,14 @@ function hash(text: string, from = 0x811c9dc5): Tag {
   return all;
 }
 
-const [JOB, NODE, SESSION, INSTANCE, PRESENCE] = ['job:', 'node:', 'session:', 'instance:', 'presence:'].map(
-  (kind) => hash(kind),
-) as [Tag, Tag, Tag, Tag, Tag];
+const [JOB, NODE, SESSION, INSTANCE, PRESENCE, TENANT] = [
+  'job:',
+  'node:',
+  'session:',
+  'instance:',
+  'presence:',
+  'tenant:',
+].map((kind) => hash(kind)) as [Tag, Tag, Tag, Tag, Tag, Tag];
 
 export const tags = {
   job: (tag: string): Tag => hash(tag, JOB),
@@ -37,6 +43,7 @@ export const tags = {
   /** Its inbox, dead letters, indexes, figures and statistics. */
   instance: (instanceId: string): Tag => hash(instanceId, INSTANCE),
   presence: (instanceId: string): Tag => hash(instanceId, PRESENCE),
+  tenant: (tenantId: TenantId): Tag => hash(tenantId, TENANT),
   key: (key: string): Tag => hash(key),
 } as const;
 

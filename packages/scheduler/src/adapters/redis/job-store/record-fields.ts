@@ -13,7 +13,7 @@ import { PLAIN, type SealedPayload } from '../sealed-payload.ts';
 /** Entries of a timeline that are never overwritten; as many of the newest share the other fields in turn. */
 export const FIRST_ENTRIES = MAX_TIMELINE / 2;
 
-const CHANGING = ['fence', 'intent', 'failure', 'result'] as const;
+const CHANGING = ['fence', 'intent', 'failure', 'result', 'usage'] as const;
 const SEALED: ReadonlySet<string> = new Set(['about', 'failure', 'result']);
 
 export interface RecordFields {
@@ -34,8 +34,9 @@ export function createRecordFields({ seal, open }: SealedPayload = PLAIN): Recor
     SEALED.has(name) ? seal(JSON.stringify(value)) : JSON.stringify(value);
 
   function aboutOf(record: JobRecord): string {
-    const { tenantId, sessionId, requestId, fingerprint, spec, need, createdAt, deadlineAt } = record;
-    const about = { tenantId, sessionId, requestId, fingerprint, spec, need, createdAt, deadlineAt };
+    const { tenantId, sessionId, requestId, fingerprint, spec, need, audioMs, createdAt, deadlineAt } =
+      record;
+    const about = { tenantId, sessionId, requestId, fingerprint, spec, need, audioMs, createdAt, deadlineAt };
     return textOf('about', about);
   }
 
@@ -62,12 +63,13 @@ export function createRecordFields({ seal, open }: SealedPayload = PLAIN): Recor
       return fields;
     },
 
-    changedFields({ state, fence, intent, failure, result }) {
+    changedFields({ state, fence, intent, failure, result, usage }) {
       const fields = ['state', state];
       if (fence !== undefined) fields.push('fence', JSON.stringify(fence), 'attempt', String(fence.attempt));
       if (intent !== undefined) fields.push('intent', intent === null ? '' : JSON.stringify(intent));
       if (failure !== undefined) fields.push('failure', textOf('failure', failure));
       if (result !== undefined) fields.push('result', textOf('result', result));
+      if (usage !== undefined) fields.push('usage', JSON.stringify(usage));
       return fields;
     },
 
@@ -99,11 +101,13 @@ export function createRecordFields({ seal, open }: SealedPayload = PLAIN): Recor
           state: fields.get('state') as JobState,
           fence: json('fence'),
           intent: json('intent'),
+          audioMs: about.audioMs,
           createdAt: about.createdAt,
           deadlineAt: about.deadlineAt,
           timeline: timelineOf(fields, revision),
           failure: json('failure'),
           result: json('result'),
+          usage: json('usage'),
         },
         revision,
         driver: fields.get('driver') ?? '',

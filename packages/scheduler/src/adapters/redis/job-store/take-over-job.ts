@@ -25,6 +25,6 @@ export function createTakeOverJob(connection: RedisConnection, keys: Keys, { job
       };
     }
     if (word === 'driven') return { kind: 'driven', driver: String(rest[0]) };
-    return { kind: word === 'settled' ? 'settled' : 'unknown_job' };
+    return word === 'settled' ? { kind: word, record: jobFromFields(rest).record } : { kind: 'unknown_job' };
   };
 }

@@ -13,14 +13,19 @@ const FORMAT = 2;
 type Words = typeof ANY | readonly string[];
 
 export function recordText(record: NodeRecord): string {
-  const { holder, channel, endpoint, view, intervalMs, region, credential, runningJobIds } = record;
-  const { health, slots, lastBeatAt, markedServices, markedTypes, marksEndAt } = view;
+  const { holder, channel, endpoint, view, intervalMs, credential, runningJobIds } = record;
+  const { region, zone, platform, programVersion } = record;
+  const { health, slots, lastBeatAt, markedServices, markedTypes, marksEndAt, orderReason } = view;
   const flags = bitsOf(VIEW_FLAGS, view);
   const fixed = [FORMAT, holder.instanceId, holder.incarnation, channel, intervalMs, health, flags, slots];
   const rest: Rest = {
     c: credential,
     ...(endpoint !== undefined && { e: endpoint }),
     ...(region !== undefined && { r: region }),
+    ...(zone !== undefined && { z: zone }),
+    ...(platform !== undefined && { p: platform }),
+    ...(programVersion !== undefined && { v: programVersion }),
+    ...(orderReason !== undefined && { o: orderReason }),
     ...(!view.isConnected && { l: 1 }),
     ...(runningJobIds !== undefined && { j: runningJobIds }),
     ...(markedServices.length > 0 && { m: markedServices }),
@@ -94,6 +99,12 @@ interface Rest {
   readonly j?: readonly string[];
   readonly e?: string;
   readonly r?: string;
+  readonly z?: string;
+  readonly p?: string;
+  /** Version of the node program. */
+  readonly v?: string;
+  /** Reason of an operator's order. */
+  readonly o?: string;
   readonly m?: readonly string[];
   readonly t?: readonly string[];
   readonly u?: readonly number[];
@@ -127,6 +138,7 @@ function readRecord(version: RecordVersion, line: string, profile: NodeProfile):
     markedServices: rest.m ?? NONE,
     markedTypes: rest.t ?? NONE,
     ...(rest.u !== undefined && { marksEndAt: rest.u }),
+    ...(rest.o !== undefined && { orderReason: rest.o }),
   };
   return {
     ...version,
@@ -138,6 +150,9 @@ function readRecord(version: RecordVersion, line: string, profile: NodeProfile):
     ...(rest.j !== undefined && { runningJobIds: rest.j }),
     intervalMs,
     ...(rest.r !== undefined && { region: rest.r }),
+    ...(rest.z !== undefined && { zone: rest.z }),
+    ...(rest.p !== undefined && { platform: rest.p }),
+    ...(rest.v !== undefined && { programVersion: rest.v }),
   };
 }
 

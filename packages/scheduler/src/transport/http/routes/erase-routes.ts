@@ -8,6 +8,7 @@ import type { Refusal } from '../../wire/error-reply.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
+import { targetInPath } from '../server/log-action.ts';
 import { NO_SUCH_JOB, readJob } from '../views/read-job.ts';
 
 export function addEraseRoutes(
@@ -18,17 +19,22 @@ export function addEraseRoutes(
   routes.add<{ Params: JobPath }>(
     'DELETE',
     '/v1/job/:id',
-    { isAudited: true },
+    { audit: targetInPath },
     async ({ params, principal }, reply) => {
       const job = await readJob(services, principal, params.id);
-      return job === undefined ? replyError(reply, NO_SUCH_JOB) : viewErased(await erasure.job(job));
+      if (job !== undefined) return viewErased(await erasure.job(job));
+      // A job of another tenant or session counts as absent; a token of one session cannot show that a forgotten job was in it.
+      const isForgotten =
+        principal.scope?.sessionId === undefined && (await services.reader.get(params.id)) === undefined;
+      const left = isForgotten && (await erasure.forgottenJob(params.id, tenantFor(services, principal)));
+      return left ? viewErased(left) : replyError(reply, NO_SUCH_JOB);
     },
   );
 
   routes.add<{ Params: SessionPath }>(
     'DELETE',
     '/v1/sessions/:id',
-    { isAudited: true },
+    { audit: targetInPath },
     async ({ params, principal }, reply) => {
       if (sessionRefusal(principal.scope, params.id, '/id') !== undefined)
         return replyError(reply, NO_SUCH_SESSION);

@@ -27,7 +27,8 @@ export function addJobEventsRoute(routes: Routes, services: HttpServices, waits:
       }
       events.once('close', wait.end);
       // A stream that is sent to its end has the outcome; a job without one is not erased.
-      if (isClient(principal)) reply.raw.once('finish', () => services.eraseDelivered?.(params.id));
+      if (isClient(principal))
+        reply.raw.once('finish', () => wait.signal.aborted || services.eraseDelivered?.(params.id));
       // The client has left, so no reader would end the stream.
       if (reply.raw.destroyed) events.destroy();
       return reply

@@ -28,6 +28,8 @@ export function addJobRoutes(routes: Routes, services: HttpServices, waits: Wait
       const { wait } = begun;
       try {
         const settled = (await reader.settled(params.id, waitMs, wait.signal)) ?? job;
+        const lost = wait.refusal();
+        if (lost !== undefined) return replyError(reply, lost);
         eraseWhenSent(services, principal, reply, settled);
         return viewJob(settled);
       } finally {

@@ -95,11 +95,13 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
       const waitMs = query.wait_ms ?? 0;
       if (waitMs === 0)
         return viewMail(await mailbox.take(params.id, { max, waitMs, signal: NEVER_ABORTED }));
-      const begun = waits.begin('poll', { id: params.id }, reply);
+      const begun = waits.begin('poll', { id: params.id, principal }, reply);
       if (begun.kind === 'refused') return replyError(reply, begun.refusal);
       const { wait } = begun;
       try {
-        return viewMail(await mailbox.take(params.id, { max, waitMs, signal: wait.signal }));
+        const mail = await mailbox.take(params.id, { max, waitMs, signal: wait.signal });
+        const lost = wait.refusal();
+        return lost === undefined ? viewMail(mail) : replyError(reply, lost);
       } finally {
         wait.end();
       }

@@ -118,8 +118,8 @@ export function addOperatorRoutes(routes: Routes, services: HttpServices): void 
       'POST',
       `/api/v1/nodes/:id/${order}`,
       {},
-      async ({ params }, reply) => {
-        const node = await orderNode(services, params.id, order);
+      async ({ params, body }, reply) => {
+        const node = await orderNode(services, params.id, order, body.reason);
         if (node === undefined) {
           return replyError(reply, NO_SUCH_NODE);
         }

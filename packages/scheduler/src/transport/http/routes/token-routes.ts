@@ -7,12 +7,13 @@ import { omitUndefined } from '../../wire/omit-undefined.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
+import type { AuditedFields } from '../server/log-action.ts';
 
 export function addTokenRoutes(routes: Routes, { gate, clock }: Pick<HttpServices, 'gate' | 'clock'>): void {
   routes.add<{ Body: TokenMint }>(
     'POST',
     '/v1/tokens',
-    { isAudited: true },
+    { audit: mintedIn },
     async ({ body, principal }, reply) => {
       reply.header('cache-control', 'no-store');
       const refusal = refusalOf(principal, body);
@@ -40,7 +41,26 @@ export function addTokenRoutes(routes: Routes, { gate, clock }: Pick<HttpService
   );
 }
 
-/** Nobody can give away more than they have. */
+/** Whose token it is, and what it may do. */
+const mintedIn: AuditedFields = ({ body }) => {
+  const { user_id, role, tenant_id, session_id, expires_in_seconds } = (body ?? {}) as Record<
+    string,
+    unknown
+  >;
+  return {
+    target: asText(user_id),
+    details: {
+      minted_role: asText(role) ?? 'client',
+      minted_tenant_id: asText(tenant_id),
+      minted_session_id: asText(session_id),
+      expires_in_seconds: typeof expires_in_seconds === 'number' ? expires_in_seconds : DEFAULT_TOKEN_SECONDS,
+    },
+  };
+};
+
+const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** A caller gives away at most what it has. */
 function refusalOf(
   principal: Principal,
   { role = 'client', tenant_id, session_id, languages }: TokenMint,

@@ -24,6 +24,7 @@ import { addReloadRoutes } from '../routes/reload-routes.ts';
 import { addStatsRoute } from '../routes/stats-route.ts';
 import { addTokenRoutes } from '../routes/token-routes.ts';
 import { addTranslateRoute } from '../routes/translate-route.ts';
+import { addUsageRoute } from '../routes/usage-route.ts';
 import { addWhoamiRoute } from '../routes/whoami-route.ts';
 import { addLiveRoutes } from '../watch/live-routes.ts';
 import { addWatchRoutes } from '../watch/watch-routes.ts';
@@ -80,7 +81,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
   });
   stripUpgrades(app.server, settings.basePath);
   const closeConnections = createConnectionCloser(app.server, clock);
-  const waits = createWaits({ max: settings.maxWaits, meter: services.meter });
+  const waits = createWaits({ max: settings.maxWaits, meter: services.meter, gate: services.gate });
   const routes = createRoutes(app, services);
   const readDispatch = createReadDispatch(services);
 
@@ -122,6 +123,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     if (services.reload !== undefined) addReloadRoutes(routes, services.reload);
     if (services.watch !== undefined) addWatchRoutes(routes, services, services.watch);
     if (services.stats !== undefined) addStatsRoute(routes, services, services.stats);
+    if (services.readUsage !== undefined) addUsageRoute(routes, services, services.readUsage);
     if (services.explainServices !== undefined) addExplainRoutes(routes, services, services.explainServices);
     addHealthRoutes(routes, services);
     addCheckRoute(routes, services);

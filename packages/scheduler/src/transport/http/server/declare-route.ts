@@ -14,7 +14,7 @@ import { type DirectRoute, handleDirectly } from './handle-directly.ts';
 import { replyError } from './handle-error.ts';
 import { hasHiddenFields, hideSpeech } from './hide-speech.ts';
 import type { HttpServices } from './http-services.ts';
-import { logAction } from './log-action.ts';
+import { type AuditedFields, logAction } from './log-action.ts';
 import { parseBytes } from './read-input.ts';
 import { sendText } from './send-text.ts';
 
@@ -31,8 +31,8 @@ export interface RouteOptions {
   /** On the hot path: ordinary bodies bypass the framework's steps. Needs roles and a body. */
   readonly isDirect?: boolean;
   readonly hasHead?: boolean;
-  /** Recorded in the audit log, whoever calls it. */
-  readonly isAudited?: boolean;
+  /** Recorded in the audit log also if the caller is no operator, with what is returned here. */
+  readonly audit?: AuditedFields;
   /** An operator's request is logged. Absent: if it is for operators or admins and the method is not GET. */
   readonly isAction?: boolean;
   /** Makes the body before it is validated; a body that is not JSON is given to it as a buffer. */
@@ -95,7 +95,7 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
         ...(isOpen(roles) ? {} : { onRequest: authorize(services, { ...options, roles }, direct) }),
         ...(hasHiddenFields(endpoint) ? { preSerialization: hideSpeech(endpoint) } : {}),
         ...(isLogged(method, roles, options)
-          ? { onResponse: logAction(services, { operationId, isAudited: options.isAudited ?? false }) }
+          ? { onResponse: logAction(services, { operationId, audit: options.audit }) }
           : {}),
         ...(readBody === undefined ? {} : { preValidation: before(readBody) }),
         handler: answer,
@@ -111,12 +111,9 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
   };
 }
 
-const isLogged = (
-  method: string,
-  roles: HttpEndpoint['roles'],
-  { isAction, isAudited }: RouteOptions,
-): boolean =>
-  isAudited ?? isAction ?? (method !== 'GET' && (roles.includes('operator') || roles.includes('admin')));
+const isLogged = (method: string, roles: HttpEndpoint['roles'], { isAction, audit }: RouteOptions): boolean =>
+  audit !== undefined ||
+  (isAction ?? (method !== 'GET' && (roles.includes('operator') || roles.includes('admin'))));
 
 /** The framework must send the reply when CORS headers are added. */
 const senderOf = (print: RouteOptions['print'], hasMoreHeaders: boolean): DirectRoute['send'] =>

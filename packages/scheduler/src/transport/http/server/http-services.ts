@@ -6,6 +6,7 @@ import type { ClusterReader } from '../../../cluster/operators/cluster-reader.ts
 import type { Erasure } from '../../../cluster/operators/erasure.ts';
 import type { DeadLetterService } from '../../../cluster/recovery/dead-letter-service.ts';
 import type { JobId, NodeId } from '../../../domain/ids.ts';
+import type { PlanRunner } from '../../../domain/plan.ts';
 import type { CoreServices } from '../../../domain/requirements.ts';
 import type { NodeRegistry } from '../../../management/node-registry.ts';
 import type { StatsReading } from '../../../management/stats/stats-service.ts';
@@ -22,6 +23,8 @@ import type { Explain } from '../../../runtime/explain/create-explainer.ts';
 import type { PoolsReading } from '../../../runtime/explain/read-pools.ts';
 import type { JobReader } from '../../../runtime/job-reader.ts';
 import type { JobService } from '../../../runtime/job-service.ts';
+import type { FleetPlanner } from '../../../runtime/stages/fleet-plan.ts';
+import type { ReadUsage } from '../../../runtime/usage/read-usage.ts';
 import type { SessionService } from '../../../session/session-service.ts';
 import type { AudioTokens } from '../../access/audio-tokens.ts';
 import type { Gate } from '../../access/gate.ts';
@@ -113,12 +116,21 @@ export interface ExplainServices {
   readonly poolSettings: () => object;
 }
 
+export interface PlanServices {
+  readonly runner: PlanRunner;
+  readonly planOf: FleetPlanner;
+  /** From the request to the end of all its jobs. */
+  readonly deadlineMs: number;
+}
+
 export interface HttpServices {
   readonly registry: Pick<NodeRegistry, 'register' | 'heartbeat' | 'control' | 'get' | 'list'>;
   /** Absent: there is only one instance. */
   readonly remoteNodes?: RemoteNodes;
   readonly jobs: Pick<JobService, 'dispatch'> & NodeReportService & CancelService;
   readonly reader: JobReader;
+  /** Requests for several languages, or whose stages no single node has. Absent: they are refused. */
+  readonly plans?: PlanServices;
   /** Receives recognised text while a node is still working on the job. */
   readonly onPartial: (jobId: JobId, text: string, isFinal: boolean, nodeId: NodeId) => void;
   readonly sessions: Pick<SessionService, 'list' | 'close'>;
@@ -159,6 +171,8 @@ export interface HttpServices {
   readonly reload?: { readonly pools: Reload; readonly all: Reload };
   /** Absent: no statistics are shown. Answers from memory. */
   readonly stats?: { readonly read: () => StatsReading };
+  /** Absent: usage is not shown. */
+  readonly readUsage?: ReadUsage;
   readonly metrics?: {
     readonly contentType: string;
     print(): Promise<string>;

@@ -7,9 +7,16 @@ import type { HttpServices } from './http-services.ts';
 
 export interface Action {
   readonly operationId: string;
-  /** Also if the caller is no operator. */
-  readonly isAudited: boolean;
+  /** Absent: it is recorded only if the caller is an operator. */
+  readonly audit?: AuditedFields | undefined;
 }
+
+/** What the line of a request has beside its caller and status. The body may be invalid. */
+export type AuditedFields = (request: FastifyRequest) => Pick<AuditEvent, 'target' | 'details'>;
+
+export const targetInPath: AuditedFields = ({ params }) => ({
+  target: (params as { id?: string } | undefined)?.id,
+});
 
 export const logAction =
   (services: Pick<HttpServices, 'log' | 'audit' | 'gate'>, action: Action) =>
@@ -21,7 +28,7 @@ export const logAction =
 
 function note(
   { log, audit, gate }: Pick<HttpServices, 'log' | 'audit' | 'gate'>,
-  { operationId, isAudited }: Action,
+  { operationId, audit: fieldsOf }: Action,
   request: FastifyRequest,
   status: number,
 ): void {
@@ -32,14 +39,15 @@ function note(
     const actor = principal.isAnonymous ? 'anonymous' : (principal.tokenName ?? 'a token without a name');
     log.info({ actor, action: `${method} ${redactUrl(url)}`, reason, status }, 'operator action');
   }
-  if (!isOperator && !isAudited) return;
+  if (!isOperator && fieldsOf === undefined) return;
+  const { target, details } = (fieldsOf ?? targetInPath)(request);
   audit.record({
     action: operationId,
     result: resultOf(status),
     who: describePrincipal(principal),
     from: gate.addressOf(request.raw),
-    target: (request.params as { id?: string } | undefined)?.id,
-    details: { role: principal.role, tenant_id: principal.tenantId, reason, status },
+    target,
+    details: { role: principal.role, tenant_id: principal.tenantId, reason, status, ...details },
   });
 }
 

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import { DEFAULT_TENANT } from '../../../domain/ids.ts';
 import type { Meter } from '../../../ports/meter.ts';
-import type { Principal } from '../../access/gate.ts';
+import type { Gate, LostRights, Principal } from '../../access/gate.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
 
 /** `caller`: waits for a result. `stream`: follows a job. `poll`: a node waits for jobs. */
@@ -15,10 +15,13 @@ export interface WaitOwner {
   readonly id: string;
   /** Nodes have none. */
   readonly tenantId?: string | undefined;
+  readonly principal: Principal;
 }
 
 export interface Wait {
   readonly signal: AbortSignal;
+  /** The credential expired or was revoked meanwhile: nothing more is sent to its owner than this. */
+  refusal(): Refusal | undefined;
   end(): void;
 }
 
@@ -43,7 +46,11 @@ const CREDENTIAL_SHARE = 1 / 4;
 const TENANT_SHARE = 1 / 2;
 
 /** `max`: of one kind. */
-export function createWaits(deps: { max: number; meter: Pick<Meter, 'count'> }): Waits {
+export function createWaits(deps: {
+  max: number;
+  meter: Pick<Meter, 'count'>;
+  gate: Pick<Gate, 'hold'>;
+}): Waits {
   const controllers = new Map<WaitKind, Set<AbortController>>(WAIT_KINDS.map((kind) => [kind, new Set()]));
   const counts = new Map<unknown, number>();
   let isOver = false;
@@ -73,8 +80,14 @@ export function createWaits(deps: { max: number; meter: Pick<Meter, 'count'> }):
         return { kind: 'refused', refusal: tooMany(used.limit, used.max) };
       }
       const controller = new AbortController();
+      let lost: LostRights | undefined;
+      const release = deps.gate.hold(owner.principal, (why) => {
+        lost = why;
+        controller.abort();
+      });
       const leave = () => {
         if (!open.delete(controller)) return;
+        release();
         for (const { key } of budgets) {
           const rest = (counts.get(key) ?? 1) - 1;
           if (rest > 0) counts.set(key, rest);
@@ -94,6 +107,7 @@ export function createWaits(deps: { max: number; meter: Pick<Meter, 'count'> }):
       for (const emitter of emitters) emitter?.once('close', abandon);
       const wait = {
         signal: controller.signal,
+        refusal: () => lost && LOST[lost],
         end() {
           leave();
           for (const emitter of emitters) emitter?.off('close', abandon);
@@ -129,10 +143,16 @@ export const NO_LISTENER: Refusal = {
   hint: 'Read the job instead, or try again after retry_after_ms.',
 };
 
+const LOST: Readonly<Record<LostRights, Refusal>> = {
+  expired: { code: 'UNAUTHORIZED', detail: 'the token has expired while the request waited' },
+  revoked: { code: 'UNAUTHORIZED', detail: 'the token was revoked while the request waited' },
+};
+
 /** A caller waits on the budget of its credential and of the tenant that it acts for. */
 export const callerOf = (principal: Principal, tenantId = principal.tenantId): WaitOwner => ({
   id: principal.credential,
   tenantId: tenantId ?? DEFAULT_TENANT,
+  principal,
 });
 
 const tooMany = (limit: string, max: number): Refusal => ({

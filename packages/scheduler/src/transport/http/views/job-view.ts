@@ -3,6 +3,7 @@ import type { JobOutcome, JobSummary, JobView } from '@lingua/protocol';
 import type { JobRecord } from '../../../domain/job.ts';
 import { jobOutcome, jobReason } from '../../../domain/job-query.ts';
 import type { JobResult } from '../../../domain/job-spec.ts';
+import { TWO_WAY } from '../../../domain/needed-directions.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 
 export function viewJob(job: JobRecord): JobView {
@@ -19,6 +20,7 @@ export function viewJob(job: JobRecord): JobView {
 export function summarizeJob(job: JobRecord): JobSummary {
   const where = job.fence ?? job.intent;
   const last = job.timeline.at(-1);
+  const isTwoWay = job.spec.mode === TWO_WAY;
   return omitUndefined({
     job_id: job.jobId,
     state: job.state,
@@ -33,6 +35,9 @@ export function summarizeJob(job: JobRecord): JobSummary {
     trace_id: job.spec.traceId,
     src_lang: job.spec.sourceLanguage,
     tgt_lang: job.spec.targetLanguage,
+    lang_a: isTwoWay ? job.spec.languageA : undefined,
+    lang_b: isTwoWay ? job.spec.languageB : undefined,
+    detected_language: job.result?.details?.detected_language as string | undefined,
     created_at_ms: job.createdAt,
     updated_at_ms: last?.at ?? job.createdAt,
   });

@@ -28,6 +28,7 @@ export function viewNode(status: NodeStatus, { now, usedSlots, instanceId }: Hol
     node_id: view.nodeId,
     status: view.health,
     cordoned: view.isCordoned,
+    order_reason: view.orderReason,
     reason: status.lastReason,
     version: status.version,
     platform: status.platform,
@@ -121,7 +122,7 @@ export const viewAttempt = (
 
 /** A node whose holder does not answer, from the record that it published last. */
 export function viewNodeRecord(
-  { view, channel, generation, region, holder }: NodeRecord,
+  { view, channel, generation, region, zone, platform, programVersion, holder }: NodeRecord,
   usedSlots: number | undefined,
 ): NodeView {
   const { readyTypes } = view.profile;
@@ -129,7 +130,11 @@ export function viewNodeRecord(
     node_id: view.nodeId,
     status: view.health,
     cordoned: view.isCordoned,
+    order_reason: view.orderReason,
+    version: programVersion,
+    platform,
     region,
+    zone,
     delivery: DELIVERIES[channel],
     generation,
     used_slots: usedSlots ?? 0,

@@ -30,7 +30,7 @@ export interface RemoteNodes {
   find(nodeId: NodeId): NodeRecord | undefined;
   /** Forwards a heartbeat to the node's holder. Throws if the holder does not answer. */
   beat(body: HttpNodeHeartbeat): Promise<HeartbeatOutcome>;
-  order(nodeId: NodeId, command: NodeCommand): Promise<OrderedNode | undefined>;
+  order(nodeId: NodeId, command: NodeCommand, reason?: string): Promise<OrderedNode | undefined>;
   /** As their holders see them. A node whose holder does not answer is not among them. */
   views(nodeIds: readonly NodeId[]): Promise<ReadonlyMap<NodeId, NodeView>>;
   describe(nodeId: NodeId): Promise<NodeElsewhere>;
@@ -43,9 +43,10 @@ export async function orderNode(
   { registry, remoteNodes, usedSlots }: Pick<HttpServices, 'registry' | 'remoteNodes' | 'usedSlots'>,
   nodeId: NodeId,
   command: NodeCommand,
+  reason?: string,
 ): Promise<OrderedNode | undefined> {
-  if (remoteNodes?.find(nodeId) !== undefined) return remoteNodes.order(nodeId, command);
-  const isKnown = await registry.control(nodeId, command);
+  if (remoteNodes?.find(nodeId) !== undefined) return remoteNodes.order(nodeId, command, reason);
+  const isKnown = await registry.control(nodeId, command, reason);
   const node = registry.get(nodeId);
   if (!isKnown || node === undefined) return undefined;
   return {

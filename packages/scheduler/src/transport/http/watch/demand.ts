@@ -16,6 +16,7 @@ import type { LanguageCell, LanguageMatrix } from '../../../runtime/explain/read
 import type { FleetView } from '../../../runtime/fleet/fleet-view.ts';
 import type { Pressure } from '../../../runtime/queue/read-pressure.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
+import { answerers } from './answerers.ts';
 
 /** What one instance tells about its demand: a JSON value. */
 type DemandPart = Pressure & { readonly sessions: readonly (readonly [tenantId: string, count: number])[] };
@@ -137,12 +138,12 @@ function* cellsOf(
 
 /** All jobs on the nodes of a cell count as its load: nodes are shared by many directions. */
 function estimate(cell: CellView, holdMs: number): void {
-  const { slots, free, waiting, nodes } = cell;
+  const { slots, free, waiting, ready } = cell;
   const use = { used: slots - free, waiting, holdMs };
   const now = expectedWaitMs({ ...use, slots });
   if (now === undefined) return;
   cell.expected_wait_ms = Math.round(now);
-  const more = Math.max(1, Math.round(slots / Math.max(1, nodes)));
+  const more = Math.max(1, Math.round(slots / Math.max(1, ready)));
   const then = expectedWaitMs({ ...use, slots: slots + more }) ?? 0;
   cell.one_more_node = { slots: more, expected_wait_ms: Math.round(then) };
 }
@@ -167,11 +168,6 @@ function meanSlotMs({ parts }: Gathered<DemandPart>): number | undefined {
 
 const sumOf = ({ parts }: Gathered<DemandPart>, numberOf: (part: DemandPart) => number): number =>
   [...parts.values()].reduce((sum, part) => sum + numberOf(part), 0);
-
-const answerers = ({ parts, unreachable }: Gathered<unknown>) => ({
-  answered: [...parts.keys()],
-  unreachable: [...unreachable],
-});
 
 function emptyLine(tenantId: string, terms: TenantTerms): TenantLine {
   const caps = {

@@ -56,7 +56,8 @@ export function createNodeRows(deps: {
     const { columns, pools: poolIndex } = fleet.table;
     const { instanceId, region, zone, version, platform } = deps.originOf(view.nodeId);
     const names = (poolIndex?.of(index) ?? []).map(deps.poolName);
-    const rest = [view.isCordoned, view.isEjected, instanceId, region, zone, version, platform, names];
+    const { isCordoned, isEjected, orderReason = '' } = view;
+    const rest = [isCordoned, isEjected, instanceId, region, zone, version, platform, names, orderReason];
     const id = JSON.stringify(view.nodeId);
     return {
       id,

@@ -10,6 +10,7 @@ import type { SessionService } from '../../../session/session-service.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 import { summarizeJob } from '../views/job-view.ts';
 import { viewSession } from '../views/session-view.ts';
+import { answerers } from './answerers.ts';
 import type { NodeOrigin } from './node-rows.ts';
 
 const LIMIT = 20;
@@ -67,7 +68,8 @@ export function createSearch(deps: {
 
   async function findSessions(query: SearchQuery, limit: number) {
     const { q = '', tenant_id: tenantId, connected: isConnected } = query;
-    const { parts, unreachable } = await gatherSessions(omitUndefined({ q, tenantId, isConnected, limit }));
+    const gathered = await gatherSessions(omitUndefined({ q, tenantId, isConnected, limit }));
+    const { parts } = gathered;
     const items = [...parts].flatMap(([instanceId, part]) =>
       part.items.map((session): FoundSession => ({ ...session, instance_id: instanceId })),
     );
@@ -75,8 +77,7 @@ export function createSearch(deps: {
     return {
       items: items.slice(0, limit),
       isMore: items.length > limit || [...parts.values()].some(({ isMore }) => isMore),
-      answered: [...parts.keys()],
-      unreachable,
+      ...answerers(gathered),
     };
   }
 

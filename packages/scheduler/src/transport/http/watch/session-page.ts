@@ -9,6 +9,7 @@ import type { SessionService } from '../../../session/session-service.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 import { summarizeJob } from '../views/job-view.ts';
 import { viewSession } from '../views/session-view.ts';
+import { answerers } from './answerers.ts';
 import { viewSpans } from './job-spans.ts';
 
 const MAX_EVENTS = 500;
@@ -36,10 +37,11 @@ export function createSessionPage(deps: {
   return {
     events: async (sessionId) => inOrder((await gather({ sessionId })).parts.values()),
     async read(sessionId) {
-      const [{ parts, unreachable }, { jobs }] = await Promise.all([
+      const [gathered, { jobs }] = await Promise.all([
         gather({ sessionId }),
         deps.reader.list({ sessionId, limit: MAX_UTTERANCES }),
       ]);
+      const { parts } = gathered;
       const events = inOrder(parts.values());
       const [holder, held] = [...parts].find(([, { session }]) => session !== undefined) ?? [];
       if (held === undefined && events.length === 0 && jobs.length === 0) return undefined;
@@ -53,8 +55,7 @@ export function createSessionPage(deps: {
             omitUndefined({ at_ms: at, kind, utterance_index: index, job_id: jobId, detail }),
           ),
         utterances: [...jobs].reverse().map(viewUtterance),
-        answered: [...parts.keys()],
-        unreachable: [...unreachable],
+        ...answerers(gathered),
       });
     },
   };

@@ -26,11 +26,13 @@ import type { Demand } from './demand.ts';
 import { viewSpans } from './job-spans.ts';
 import type { Search } from './search.ts';
 import type { SessionPage } from './session-page.ts';
+import type { ReadTakeovers } from './takeovers.ts';
 
 export interface WatchServices {
   readonly search: Search;
   readonly demand: Demand;
   readonly sessionPage: SessionPage;
+  readonly takeovers: ReadTakeovers;
   readonly reports: ClientReports;
   readonly gather: Gather;
   readonly settings: () => ConfigReply['settings'];
@@ -114,12 +116,13 @@ export function addWatchRoutes(routes: Routes, services: HttpServices, watch: Wa
     async ({ params, body, principal }, reply) => {
       const job = await readJob(services, principal, params.id);
       if (job === undefined) return replyError(reply, NO_SUCH_JOB);
-      return { ok: true, kept: watch.reports.add(job.jobId, body.kind, body.note) };
+      return { ok: true, kept: watch.reports.add(job, body.kind, body.note) };
     },
   );
 
   routes.add('GET', '/api/v1/languages', {}, () => watch.demand.languages());
   routes.add('GET', '/api/v1/tenants', {}, () => watch.demand.tenants());
+  routes.add('GET', '/api/v1/takeovers', {}, () => watch.takeovers());
   routes.add<{ Querystring: ScalingQuery }>('GET', '/api/v1/scaling', {}, ({ query }) =>
     watch.demand.scaling(query.target_wait_ms ?? TARGET_WAIT_MS),
   );

@@ -79,8 +79,8 @@ describe('live feed', () => {
     expect(first[0]).toMatchObject({ event: 'snapshot', id: 1, data: { seq: 1, instance_id: 'a' } });
     expect(first[0]?.data.node_columns).toEqual(LIVE_NODE_COLUMNS);
     expect(first[0]?.data.nodes).toEqual([
-      ['n1', 'ready', 0, 4, false, false, 'a', 'eu', '', '1.2', 'linux', []],
-      ['n2', 'ready', 3, 4, false, false, 'a', 'eu', '', '1.2', 'linux', []],
+      ['n1', 'ready', 0, 4, false, false, 'a', 'eu', '', '1.2', 'linux', [], ''],
+      ['n2', 'ready', 3, 4, false, false, 'a', 'eu', '', '1.2', 'linux', [], ''],
     ]);
     expect(validator(LiveSnapshot)(first[0]?.data)).toMatchObject({ ok: true });
   });
@@ -90,7 +90,7 @@ describe('live feed', () => {
     for (const nodeId of ['n1', 'n2', 'n3', 'n4']) add(nodeId);
     const { stream } = await open(feed);
     fleet.setLoad('n1', { used: 1, max: 4 });
-    fleet.upsert(nodeView('n2', { slots: 4, isCordoned: true }));
+    fleet.upsert(nodeView('n2', { slots: 4, isCordoned: true, orderReason: 'fan' }));
     fleet.remove('n3');
     attention.push({ id: 'x' });
     await feed.sendDelta();
@@ -98,7 +98,7 @@ describe('live feed', () => {
     expect(delta).toMatchObject({ event: 'delta', id: 2 });
     expect(delta?.data).toMatchObject({
       loads: [['n1', 1, 4]],
-      nodes: [['n2', 'ready', 0, 4, true, false, 'a', 'eu', '', '1.2', 'linux', []]],
+      nodes: [['n2', 'ready', 0, 4, true, false, 'a', 'eu', '', '1.2', 'linux', [], 'fan']],
       removed: ['n3'],
       attention: [{ id: 'x' }],
     });

@@ -1,0 +1,100 @@
+/**
+ * Vocabulary: the plan of one utterance, a request for several outcomes that ordinary jobs yield together, and how these outcomes are reported.
+ * Pure.
+ */
+import type { ErrorCode } from './errors.ts';
+import type { SessionId, TenantId } from './ids.ts';
+import type { JobRecord } from './job.ts';
+import type { AudioSource, JobResult, JobSpec } from './job-spec.ts';
+import type { Language } from './language.ts';
+import type { Need, RejectionCount } from './need.ts';
+import type { Priority } from './tenancy.ts';
+
+/** `audio`: the bytes, if the source is `held`. */
+export type PlanInput =
+  | { readonly kind: 'audio'; readonly source: AudioSource; readonly audio: Buffer | undefined }
+  | { readonly kind: 'text'; readonly text: string };
+
+export interface WantedTarget {
+  readonly language: Language;
+  readonly isVoiceWanted: boolean;
+}
+
+export type PartKind = 'text' | 'voice';
+
+/** What the caller gets one outcome for: the text of a language, or its voice. */
+export interface PlanPart {
+  readonly language: Language;
+  readonly kind: PartKind;
+}
+
+export interface PlanRequest {
+  readonly tenantId: TenantId;
+  readonly sessionId: SessionId;
+  /** The request ids of its jobs derive from it: the same name finds the same jobs again, on any instance. */
+  readonly name: string;
+  /** Digest of the input: a name with another fingerprint is refused. */
+  readonly fingerprint: string;
+  readonly input: PlanInput;
+  /** Or `auto`: the language is recognised first. */
+  readonly source: Language;
+  /** One entry per language. */
+  readonly wanted: readonly WantedTarget[];
+  /** What all jobs of the plan have in common. */
+  readonly spec: Omit<
+    JobSpec,
+    'sourceLanguage' | 'targetLanguage' | 'pipeline' | 'inputText' | 'sourceText' | 'stages' | 'audio'
+  >;
+  readonly need: Pick<Need, 'needsPublicNode'> &
+    Partial<Pick<Need, 'preferredPoolId' | 'features' | 'types' | 'services'>>;
+  /** Of all its jobs. */
+  readonly deadlineAt: number;
+  /** How long one job may wait for a slot; never past the deadline. */
+  readonly waitMs: number;
+  readonly priority?: Priority | undefined;
+}
+
+export type PartOutcome =
+  | {
+      /** Text: `textAsr` is the text in the source language, and no speech. Voice: the speech. A whole job has both. */
+      readonly kind: 'result';
+      readonly result: JobResult;
+      /** Absent: the text is the input. */
+      readonly job: JobRecord | undefined;
+    }
+  | {
+      readonly kind: 'failed';
+      /** Nodes report codes of their own. */
+      readonly code: ErrorCode | string;
+      readonly message: string;
+      readonly hint?: string | undefined;
+      readonly reasons?: readonly RejectionCount[] | undefined;
+      /** `null`: a retry alone does not help. Absent: not known. */
+      readonly retryAfterMs?: number | null | undefined;
+      /** The job that failed; absent: none was accepted. */
+      readonly job?: JobRecord | undefined;
+    };
+
+/** Its methods are called synchronously and must not throw. */
+export interface PlanListener {
+  /** At most once: the first job is recorded, or was found. */
+  admitted(): void;
+  /** At most once. */
+  recognised(text: string, language: Language): void;
+  /** A job that these parts need has moved. */
+  moved(parts: readonly PlanPart[], job: JobRecord): void;
+  /** Exactly once per wanted part, unless the part was cancelled or the plan left. */
+  settled(part: PlanPart, outcome: PartOutcome): void;
+}
+
+export interface RunningPlan {
+  /** Without a part: everything. Jobs that a remaining part needs go on. */
+  cancel(reason: string, code: ErrorCode, part?: PlanPart): void;
+  /** Calls the listener no more and starts nothing; its jobs go on. */
+  leave(): void;
+}
+
+export interface PlanRunner {
+  /** Never throws: a fault fails the parts that it concerns. */
+  run(request: PlanRequest, listener: PlanListener): RunningPlan;
+}

@@ -1,0 +1,84 @@
+/** Turns a translate request into a plan: for several languages, or for one whose stages no single node has. Pure. */
+import type { TranslateRequest as Body } from '@lingua/protocol';
+import type { DispatchRequest } from '../../../domain/dispatch.ts';
+import { AUTO, foldLanguages, type Language } from '../../../domain/language.ts';
+import type { PlanRequest } from '../../../domain/plan.ts';
+
+export type ReadPlan =
+  | { readonly kind: 'plan'; readonly plan: PlanRequest }
+  | { readonly kind: 'invalid'; readonly field: string; readonly message: string };
+
+/** `request`: what the body means as one job; it has a request id and a fingerprint. */
+export function readPlan(body: Body, request: DispatchRequest, deadlineAt: number): ReadPlan {
+  const { sourceLanguage, targetLanguage } = request.spec;
+  const languages = foldLanguages(body.tgt_langs ?? [targetLanguage]);
+  if (languages.length === 0) return invalid('/tgt_langs', '"tgt_langs" must name at least one language');
+  if (body.tgt_langs?.some((tag) => tag.toLowerCase() === AUTO))
+    return invalid('/tgt_langs', '"tgt_langs" must name languages; only the source may be auto');
+  if (!languages.includes(targetLanguage))
+    return invalid('/tgt_lang', '"tgt_lang" must be one of "tgt_langs"');
+  if (body.text !== undefined && languages.includes(sourceLanguage))
+    return invalid('/tgt_langs', `"tgt_langs" names ${sourceLanguage}, the language of "text"`);
+  const odd = whatDoesNotGoWithPlans(body);
+  if (odd !== undefined) return odd;
+  return { kind: 'plan', plan: planOf(body, request, languages, deadlineAt) };
+}
+
+/** The stages of such a request are chosen by the planner, and run on several nodes. */
+export function whatDoesNotGoWithPlans(
+  body: Body,
+): Extract<ReadPlan, { readonly kind: 'invalid' }> | undefined {
+  if (body.pipeline !== undefined)
+    return invalid(
+      '/pipeline',
+      '"pipeline" does not go with "tgt_langs": the scheduler chooses the stages, and options.require_tts asks for voices',
+    );
+  if (body.lang_a !== undefined || (body.mode !== undefined && body.mode !== 'one_way'))
+    return invalid('/mode', '"tgt_langs" needs one speaker: omit mode, lang_a and lang_b');
+  if (body.options?.preferred_node_id !== undefined)
+    return invalid(
+      '/options/preferred_node_id',
+      '"preferred_node_id" does not go with "tgt_langs": several nodes may do the work',
+    );
+  return undefined;
+}
+
+function planOf(
+  body: Body,
+  request: DispatchRequest,
+  languages: readonly Language[],
+  deadlineAt: number,
+): PlanRequest {
+  const { tenantId, need, requestId = '', fingerprint = '', audio, waitMs, priority } = request;
+  const {
+    sourceLanguage,
+    targetLanguage: _target,
+    pipeline: _pipeline,
+    inputText,
+    audio: source,
+    ...spec
+  } = request.spec;
+  const isVoiceWanted = body.options?.require_tts === true;
+  return {
+    tenantId,
+    sessionId: request.sessionId,
+    // Ids from outside have no slash, so the plan of a session cannot have this name.
+    name: `r/${requestId}`,
+    fingerprint,
+    input: inputText === undefined ? { kind: 'audio', source, audio } : { kind: 'text', text: inputText },
+    source: sourceLanguage,
+    wanted: languages.map((language) => ({ language, isVoiceWanted })),
+    spec,
+    need: {
+      needsPublicNode: need.needsPublicNode,
+      types: need.types,
+      services: need.services,
+      features: need.features,
+    },
+    deadlineAt,
+    waitMs,
+    priority,
+  };
+}
+
+const invalid = (field: string, message: string) => ({ kind: 'invalid', field, message }) as const;
