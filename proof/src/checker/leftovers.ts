@@ -33,7 +33,7 @@ const KINDS: readonly Kind[] = [
   { what: 'mailboxes', pattern: /^v1:nodes:\{node:[^}]+\}:mailbox(_bodies)?$/, isEmpty: true },
   {
     what: 'nodes',
-    pattern: /^v1:nodes:\{node:[^}]+\}:(meta|capabilities|presence|reserved_marks)$/,
+    pattern: /^v1:nodes:\{node:[^}]+\}:(meta|orders|capabilities|presence|reserved_marks)$/,
     isForEver: true,
   },
   { what: 'nodes', pattern: /^nodes:owner:\{node:/, isForEver: true },

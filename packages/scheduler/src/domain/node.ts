@@ -68,6 +68,14 @@ export interface NodeView {
   readonly marksEndAt?: readonly number[] | undefined;
 }
 
+/** What operators ordered for a node, until an uncordon. */
+export interface NodeOrders {
+  readonly isCordoned: boolean;
+  readonly isDrained: boolean;
+  /** Of the last order. */
+  readonly reason?: string;
+}
+
 /** Its health allows new reservations. The ledger enforces the same rule. */
 export const isAccepting = (view: Pick<NodeView, 'health' | 'isCordoned'>): boolean =>
   view.health === 'ready' && !view.isCordoned;

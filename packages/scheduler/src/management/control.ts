@@ -28,6 +28,7 @@ export function createControl({ clock, events, log, settings }: RegistryDeps, fl
         await retire(node);
         return true;
       }
+      node.areOrdersKept = false;
       node.orderReason = command === 'uncordon' ? undefined : reason?.slice(0, MAX_REASON);
       if (command === 'drain') {
         await fleet.publish(node, fleet.move(node, { kind: 'drain' }));

@@ -15,7 +15,7 @@ import { NOTHING_HIDDEN, type TypeOf } from './marks/marked-services.ts';
 import { createHiding } from './marks/marked-services-cache.ts';
 import type { MaybeMarks } from './marks/marks.ts';
 import type { RegistryEvents } from './node-registry.ts';
-import { isSameView, type NodeIdentity, type RegisteredNode, viewOf } from './registered-node.ts';
+import { isSameView, type NodeIdentity, ordersOf, type RegisteredNode, viewOf } from './registered-node.ts';
 import type { Excess, NodeBudget } from './registration/declaration-budget.ts';
 import { type Understand, understand } from './registration/profile.ts';
 import { createShare, createTextMap, textOf } from './registration/share.ts';
@@ -108,16 +108,24 @@ export function createFleet(deps: RegistryDeps): Fleet {
 
   const online = (): number => nodes.size - byHealth.offline;
 
-  /** Repeats until the ledger has the current capacity. After a failure the next heartbeat or scan tries again. */
+  /** Repeats until the stores have the current capacity and orders. After a failure the next heartbeat or scan tries again. */
   async function declareCapacity(node: RegisteredNode): Promise<void> {
     if (node.isDeclaring) return;
     node.isDeclaring = true;
     const isLost = node.declared === undefined;
     try {
-      for (let wanted = capacityOf(node); !isDeclared(node, wanted); wanted = capacityOf(node)) {
-        const load = await ledger.declare(node.nodeId, wanted);
-        node.declared = wanted;
-        if (nodes.get(node.nodeId) === node) events.loaded(node.nodeId, load);
+      if (isLost && ordersOf(node) !== undefined) node.areOrdersKept = false;
+      while (!isStored(node)) {
+        const wanted = capacityOf(node);
+        if (!isDeclared(node, wanted)) {
+          const load = await ledger.declare(node.nodeId, wanted);
+          node.declared = wanted;
+          if (nodes.get(node.nodeId) === node) events.loaded(node.nodeId, load);
+        } else if (!(await keepOrders(node))) {
+          // The node is just registering, here or elsewhere: the next scan tries again.
+          node.declared = undefined;
+          return;
+        }
       }
       if (isLost) await claimAgain(node);
     } catch (cause) {
@@ -133,6 +141,19 @@ export function createFleet(deps: RegistryDeps): Fleet {
   async function claimAgain({ nodeId, identity, claim }: RegisteredNode): Promise<void> {
     if (await nodeIdClaims.restore(nodeId, identity.credential, claim)) return;
     log.warn({ node_id: nodeId, generation: claim }, 'another connection has claimed the id of this node');
+  }
+
+  /** The next instance that the node registers at carries them out, too. */
+  async function keepOrders(node: RegisteredNode): Promise<boolean> {
+    // A command during the call sets it back.
+    node.areOrdersKept = true;
+    let isKept = false;
+    try {
+      isKept = await nodeIdClaims.keepOrders(node.nodeId, node.claim, ordersOf(node));
+    } finally {
+      if (!isKept) node.areOrdersKept = false;
+    }
+    return isKept;
   }
 
   return {
@@ -199,7 +220,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
       node.hidden = node.marks === undefined ? NOTHING_HIDDEN : hiding.hiddenOf(node, node.marks);
       const view = viewOf(node, settings.thresholds);
       // The ledger is updated first, so that it accepts a node as soon as selection finds it.
-      const declared = isDeclared(node, capacityOf(node)) ? undefined : declareCapacity(node);
+      const declared = isStored(node) ? undefined : declareCapacity(node);
       if (node.view === undefined || !isSameView(view, node.view)) {
         node.view = view;
         events.changed(view);
@@ -254,6 +275,8 @@ export const capacityOf = (node: RegisteredNode): NodeCapacity => ({
   isAccepting: isAccepting({ health: node.health.health, isCordoned: node.isCordoned }),
   claim: node.claim,
 });
+
+const isStored = (node: RegisteredNode): boolean => node.areOrdersKept && isDeclared(node, capacityOf(node));
 
 /** The ledger ignores what was declared for an earlier connection, so the claim is compared, too. */
 const isDeclared = ({ declared }: RegisteredNode, wanted: NodeCapacity): boolean =>

@@ -7,7 +7,7 @@ import type {
   ResourceReport,
 } from '../domain/capability-report.ts';
 import type { NodeId } from '../domain/ids.ts';
-import type { NodeChannel, NodeView } from '../domain/node.ts';
+import type { NodeChannel, NodeOrders, NodeView } from '../domain/node.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { NodeCapacity } from '../ports/capacity-ledger.ts';
 import { type EjectionState, isShutOut } from './health/ejection.ts';
@@ -53,6 +53,8 @@ export interface RegisteredNode {
   isCordoned: boolean;
   /** Of the last order, until an operator uncordons the node. */
   orderReason: string | undefined;
+  /** The store has the orders. */
+  areOrdersKept: boolean;
   ejection: EjectionState;
   /** Services that the node reported as missing; nearly always undefined. */
   marks: MaybeMarks;
@@ -70,6 +72,15 @@ export interface RegisteredNode {
 }
 
 export const isConnected = (node: RegisteredNode): boolean => node.lostUntil === undefined;
+
+export const ordersOf = ({ isCordoned, health, orderReason }: RegisteredNode): NodeOrders | undefined =>
+  isCordoned || health.isDrainOrdered
+    ? {
+        isCordoned,
+        isDrained: health.isDrainOrdered,
+        ...(orderReason !== undefined && { reason: orderReason }),
+      }
+    : undefined;
 
 export const viewOf = (node: RegisteredNode, thresholds: Thresholds): NodeView => ({
   nodeId: node.nodeId,

@@ -157,6 +157,36 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
       expect(await nodeIdClaims.claim(node, 'mine')).toEqual({ kind: 'conflict' });
     });
 
+    it('keeps the orders of an id through claims and releases until they are replaced', async () => {
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
+      const [node, other] = [fresh('node'), fresh('node')];
+      const orders = { isCordoned: true, isDrained: false, reason: 'noisy fan' };
+      const first = generationOf(await nodeIdClaims.claim(node, 'mine'));
+      expect(await nodeIdClaims.keepOrders(node, first, orders)).toBe(true);
+      const second = await nodeIdClaims.claim(node, 'mine');
+      expect(second).toMatchObject({ kind: 'claimed', orders });
+      await nodeIdClaims.release(node, generationOf(second));
+      const third = await nodeIdClaims.claim(node, 'mine');
+      expect(third).toMatchObject({ kind: 'claimed', isReturning: false, orders });
+      const drained = { isCordoned: false, isDrained: true };
+      expect(await nodeIdClaims.keepOrders(node, generationOf(third), drained)).toBe(true);
+      const fourth = await nodeIdClaims.claim(node, 'mine');
+      expect(fourth).toEqual({ ...fourth, orders: drained });
+      expect(await nodeIdClaims.keepOrders(node, generationOf(fourth), undefined)).toBe(true);
+      expect(await nodeIdClaims.claim(node, 'mine')).not.toHaveProperty('orders');
+      expect(await nodeIdClaims.claim(other, 'mine')).not.toHaveProperty('orders');
+    });
+
+    it('writes no orders for an id with a later claim', async () => {
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
+      const node = fresh('node');
+      const old = generationOf(await nodeIdClaims.claim(node, 'mine'));
+      await nodeIdClaims.claim(node, 'mine');
+      const orders = { isCordoned: true, isDrained: false };
+      expect(await nodeIdClaims.keepOrders(node, old, orders)).toBe(false);
+      expect(await nodeIdClaims.claim(node, 'mine')).not.toHaveProperty('orders');
+    });
+
     it('separates ids', async () => {
       const { nodeIdClaims } = await start({ maxNodes: 100 });
       const [a, b] = [fresh('node'), fresh('node')];

@@ -107,6 +107,32 @@ describe('an operator command while the ledger does not answer', () => {
   });
 });
 
+describe('an operator command while the node ids do not answer', () => {
+  it('is kept for the next registration later', async () => {
+    const { readyNode, registry, broken, clock, nodeIdClaims, ledger } = createFixture();
+    await readyNode();
+    broken.add('keepOrders');
+    expect(await registry.control('node-1', 'cordon', 'noisy fan')).toBe(true);
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
+    broken.clear();
+    await clock.advance(1_000);
+    expect(await nodeIdClaims.claim('node-1', 'alice')).toMatchObject({
+      orders: { isCordoned: true, reason: 'noisy fan' },
+    });
+  });
+
+  it('ends by an uncordon that could not be written at first', async () => {
+    const { readyNode, registry, broken, clock, nodeIdClaims } = createFixture();
+    await readyNode();
+    await registry.control('node-1', 'cordon');
+    broken.add('keepOrders');
+    await registry.control('node-1', 'uncordon');
+    broken.clear();
+    await clock.advance(1_000);
+    expect(await nodeIdClaims.claim('node-1', 'alice')).not.toHaveProperty('orders');
+  });
+});
+
 describe('the removal of a node while a store does not answer', () => {
   for (const call of ['current', 'forget', 'release']) {
     it(`is tried again when "${call}" fails`, async () => {

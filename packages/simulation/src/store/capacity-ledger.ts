@@ -179,7 +179,12 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Sh
   };
 }
 
-const NO_NODE: StoredNode = { capacity: undefined, credential: undefined, generation: undefined };
+const NO_NODE: StoredNode = {
+  capacity: undefined,
+  credential: undefined,
+  generation: undefined,
+  orders: undefined,
+};
 
 const loadOf = ({ slots, reported, released }: Capacity, held: number): Load => ({
   used: Math.max(held, reported - released),

@@ -5,6 +5,7 @@ import type { ClaimResult, NodeIdClaims } from '../../../scheduler/dist/ports/no
 import { GENERATION_MEMORY_MS } from './capacity-ledger.ts';
 import type { Lines } from './servers/lines.ts';
 import type { Shard } from './servers/shard.ts';
+import type { StoredNode } from './servers/shard-state.ts';
 import { keys, NODE_PARTS, nodePart, tags } from './servers/tags.ts';
 
 const COUNT_EVERY_MS = 5_000;
@@ -97,7 +98,15 @@ export function createNodeIdClaims(deps: {
         const node = state.nodes.get(nodeId, now());
         const isOthers = node?.credential !== undefined && node.credential !== credential;
         if (isOthers || (node?.generation ?? 0) > generation) return false;
-        state.nodes.put(nodeId, { capacity: node?.capacity, credential, generation }, now() + idleMs);
+        state.nodes.put(nodeId, { ...kept(node), credential, generation }, now() + idleMs);
+        return true;
+      }),
+
+    keepOrders: (nodeId, generation, orders) =>
+      lines.ask(tags.node(nodeId), 'keep-orders', ({ state, now }) => {
+        const node = state.nodes.get(nodeId, now());
+        if ((node?.generation ?? 0) > generation) return false;
+        if (node !== undefined) node.orders = orders;
         return true;
       }),
 
@@ -126,8 +135,13 @@ function claim(
   if (holder === undefined && !hasRoom) return { kind: 'full' };
   // Time makes it grow although the entry was lost; the last value makes it grow although time went back.
   const generation = Math.max(now(), (node?.generation ?? 0) + 1);
-  state.nodes.put(nodeId, { capacity: node?.capacity, credential, generation }, now() + idleMs);
-  return { kind: 'claimed', generation, isReturning: holder !== undefined };
+  state.nodes.put(nodeId, { ...kept(node), credential, generation }, now() + idleMs);
+  return {
+    kind: 'claimed',
+    generation,
+    isReturning: holder !== undefined,
+    ...(node?.orders !== undefined && { orders: node.orders }),
+  };
 }
 
 function release({ state, now }: Shard, nodeId: NodeId, generation: number): 'released' | 'absent' | 'stale' {
@@ -139,3 +153,5 @@ function release({ state, now }: Shard, nodeId: NodeId, generation: number): 're
   if (node.capacity === undefined) state.nodes.expire(nodeId, now() + GENERATION_MEMORY_MS);
   return 'released';
 }
+
+const kept = (node: StoredNode | undefined) => ({ capacity: node?.capacity, orders: node?.orders });

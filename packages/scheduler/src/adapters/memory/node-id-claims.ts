@@ -1,9 +1,12 @@
-/** Node ids, their credentials and generations, of one process. */
+/** Node ids, their credentials, generations and orders, of one process. */
+import { createBoundedMap } from '../../domain/bounded-map.ts';
 import type { NodeId } from '../../domain/ids.ts';
+import type { NodeOrders } from '../../domain/node.ts';
 import type { ClaimResult, NodeIdClaims } from '../../ports/node-id-claims.ts';
 
 export function createNodeIdClaims(deps: { maxNodes: number }): NodeIdClaims {
   const holders = new Map<NodeId, { credential: string; generation: number }>();
+  const ordered = createBoundedMap<NodeId, NodeOrders>({ max: deps.maxNodes });
   // One counter for all ids, so that a generation never repeats, even for an id that was removed in between.
   let lastGeneration = 0;
 
@@ -14,7 +17,13 @@ export function createNodeIdClaims(deps: { maxNodes: number }): NodeIdClaims {
       if (holder === undefined && holders.size >= deps.maxNodes) return { kind: 'full' };
       lastGeneration += 1;
       holders.set(nodeId, { credential, generation: lastGeneration });
-      return { kind: 'claimed', generation: lastGeneration, isReturning: holder !== undefined };
+      const orders = ordered.get(nodeId);
+      return {
+        kind: 'claimed',
+        generation: lastGeneration,
+        isReturning: holder !== undefined,
+        ...(orders !== undefined && { orders }),
+      };
     },
 
     async current(nodeId) {
@@ -26,6 +35,13 @@ export function createNodeIdClaims(deps: { maxNodes: number }): NodeIdClaims {
       if (holder.credential !== credential || holder.generation > generation) return false;
       holders.set(nodeId, { credential, generation });
       lastGeneration = Math.max(lastGeneration, generation);
+      return true;
+    },
+
+    async keepOrders(nodeId, generation, orders) {
+      if ((holders.get(nodeId)?.generation ?? 0) > generation) return false;
+      if (orders === undefined) ordered.delete(nodeId);
+      else ordered.set(nodeId, orders);
       return true;
     },
 

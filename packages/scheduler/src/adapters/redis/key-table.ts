@@ -36,6 +36,12 @@ export const KEY_TABLE: Readonly<Record<keyof Keys, KeyEntry>> = {
     content: 'slots, accepting, reported, released, generation, credential',
     required: { name: 'sched:node:{node_id}:meta', why: `one prefix for all keys, and ${ONE_SLOT}` },
   },
+  nodeOrders: {
+    type: 'STRING',
+    slot: '{node}',
+    expires: '30 d after the last registration, or with an uncordon',
+    content: 'What operators ordered for the node, as JSON: cordoned, drained, reason',
+  },
   nodeLeases: {
     type: 'ZSET',
     slot: '{node}',

@@ -10,6 +10,9 @@ export const NODE_IDLE_MS = 3_600_000;
 /** How long a forgotten node id keeps its last generation. */
 export const GENERATION_MEMORY_MS = 3_600_000;
 
+/** How long the orders for a node are kept after it registered last: it may be under repair. */
+export const ORDERS_MEMORY_MS = 30 * 86_400_000;
+
 /** Parts of the index of nodes: enough to spread over the shards, few enough to count together. */
 export const NODE_PARTS = 16;
 
@@ -21,6 +24,7 @@ export interface Keys {
   readonly payloadKey: string;
 
   nodeMeta(nodeId: NodeId): string;
+  nodeOrders(nodeId: NodeId): string;
   nodeLeases(nodeId: NodeId): string;
   nodeLeaseMarks(nodeId: NodeId): string;
   nodeCapabilities(nodeId: NodeId): string;
@@ -70,6 +74,7 @@ export function createKeys(prefix: string): Keys {
     schema: `${prefix}:schema`,
     payloadKey: `${v}:payload_key`,
     nodeMeta: (nodeId) => node(nodeId, 'meta'),
+    nodeOrders: (nodeId) => node(nodeId, 'orders'),
     nodeLeases: (nodeId) => node(nodeId, 'reserved'),
     nodeLeaseMarks: (nodeId) => node(nodeId, 'reserved_marks'),
     nodeCapabilities: (nodeId) => node(nodeId, 'capabilities'),

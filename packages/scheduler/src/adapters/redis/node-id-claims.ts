@@ -11,6 +11,7 @@ import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
 import { type Keys, NODE_IDLE_MS } from './keys.ts';
 import { createClaimNode } from './node-id-claims/claim-node.ts';
+import { createKeepOrders } from './node-id-claims/keep-orders.ts';
 import { createNodeCount } from './node-id-claims/node-count.ts';
 import { createReleaseClaim } from './node-id-claims/release-claim.ts';
 import { createRestoreClaim } from './node-id-claims/restore-claim.ts';
@@ -65,6 +66,8 @@ export function createNodeIdClaims(deps: {
 
     // The holder keeps the id in the index by posting the node record.
     restore: createRestoreClaim(connection, keys, idleMs),
+
+    keepOrders: createKeepOrders(connection, keys),
 
     async release(nodeId, generation) {
       const result = await releaseClaim(nodeId, generation);

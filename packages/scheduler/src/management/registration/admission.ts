@@ -1,7 +1,7 @@
 /** Cold path: what a registration changes, given the node's previous state. Pure. */
 import type { CapabilityReport, NodeTraits, ResourceReport } from '../../domain/capability-report.ts';
 import type { NodeId } from '../../domain/ids.ts';
-import { isAccepting, type NodeChannel } from '../../domain/node.ts';
+import { isAccepting, type NodeChannel, type NodeOrders } from '../../domain/node.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
 import type { NodeCapacity } from '../../ports/capacity-ledger.ts';
 import { TRUSTED } from '../health/ejection.ts';
@@ -20,6 +20,8 @@ export interface Claim {
   readonly isReturning: boolean;
   /** A registration over HTTP while the node's socket is open: it updates the node and opens no new connection. */
   readonly isBesideSocket: boolean;
+  /** From the store: orders that this instance did not carry out itself. */
+  readonly orders?: NodeOrders;
 }
 
 export interface Admission {
@@ -59,7 +61,10 @@ export function prepareAdmission(
     ...(registration.health !== undefined && { reported: registration.health }),
     ...(fault !== undefined && { fault }),
   };
-  const foreseen = stepHealth(known?.health ?? newHealth(now), health, settings.health, now).state.health;
+  const { orders } = claim;
+  const before = known?.health ?? newHealth(now);
+  const ordered = orders === undefined ? before : { ...before, isDrainOrdered: orders.isDrained };
+  const foreseen = stepHealth(ordered, health, settings.health, now).state.health;
   return {
     channel: claim.isBesideSocket ? 'socket' : registration.channel,
     homeChannel: homeOf(known, registration),
@@ -72,7 +77,10 @@ export function prepareAdmission(
     health,
     capacity: {
       slots,
-      isAccepting: isAccepting({ health: foreseen, isCordoned: known?.isCordoned ?? false }),
+      isAccepting: isAccepting({
+        health: foreseen,
+        isCordoned: orders?.isCordoned ?? known?.isCordoned ?? false,
+      }),
     },
   };
 }
@@ -105,6 +113,7 @@ export const newRecord = (
   isFresh: true,
   isCordoned: false,
   orderReason: undefined,
+  areOrdersKept: true,
   isRetired: false,
   ejection: TRUSTED,
   marks: undefined,
@@ -115,6 +124,12 @@ export const newRecord = (
   isDeclaring: false,
   isLeaving: false,
 });
+
+export function adoptOrders(node: RegisteredNode, { isCordoned, isDrained, reason }: NodeOrders): void {
+  node.isCordoned = isCordoned;
+  node.orderReason = reason;
+  node.health = { ...node.health, isDrainOrdered: isDrained };
+}
 
 /** The same node over another channel, without a restart: it registered over HTTP and now opens its socket, or the reverse. */
 function isContinuation(

@@ -7,9 +7,9 @@ import type { NodeCapacity } from '../../ports/capacity-ledger.ts';
 import type { Fleet, RegistryDeps } from '../fleet.ts';
 import type { MarkKeeper } from '../marks/mark-keeper.ts';
 import type { RegisterOutcome, Registration } from '../node-registry.ts';
-import { isConnected, type NodeIdentity, type RegisteredNode } from '../registered-node.ts';
+import { isConnected, type NodeIdentity, ordersOf, type RegisteredNode } from '../registered-node.ts';
 import type { ManagementSettings } from '../settings.ts';
-import { type Admission, type Claim, newRecord, prepareAdmission } from './admission.ts';
+import { type Admission, adoptOrders, type Claim, newRecord, prepareAdmission } from './admission.ts';
 import type { Excess } from './declaration-budget.ts';
 import type { Understand } from './profile.ts';
 import { excessOf, excessOfPairs } from './report-limits.ts';
@@ -49,8 +49,11 @@ export function createRegistrations(
     for (let left = MAX_CLAIMS; left > 0; left -= 1) {
       const answer = await nodeIdClaims.claim(nodeId, credential);
       if (answer.kind === 'claimed') {
-        const { generation, isReturning } = answer;
-        return { claim: { nodeId, generation, isReturning, isBesideSocket: false } };
+        const { kind: _, orders, ...claimed } = answer;
+        // The store may have lost them, or have them from before a command that is just being carried out here.
+        const isOrderedHere = held !== undefined && ordersOf(held) !== undefined;
+        const inherited = orders === undefined || isOrderedHere ? {} : { orders };
+        return { claim: { nodeId, ...claimed, ...inherited, isBesideSocket: false } };
       }
       if (answer.kind === 'full') return { refusal: refuseForRoom(settings) };
       // Over HTTP a node cannot adopt another id, so it keeps the one it has.
@@ -130,6 +133,7 @@ export function createRegistrations(
     node.resources = admission.resources;
     node.slots = admission.slots;
     node.declared = { ...capacity, claim: generation };
+    if (claim.orders !== undefined) adoptOrders(node, claim.orders);
     fleet.move(node, admission.health);
     void fleet.publish(node); // the answer contains the health, so it is not sent again
     events.loaded(nodeId, load);

@@ -6,6 +6,7 @@ import {
 import type { JobId, NodeId, SessionId } from '../../../../scheduler/dist/domain/ids.js';
 import type { JobRecord } from '../../../../scheduler/dist/domain/job.js';
 import type { LeaseId } from '../../../../scheduler/dist/domain/lease.js';
+import type { NodeOrders } from '../../../../scheduler/dist/domain/node.js';
 import type { Instance } from '../../../../scheduler/dist/ports/instances.js';
 import type { NodeRecord } from '../../../../scheduler/dist/ports/node-records.js';
 import type { SavedSession } from '../../../../scheduler/dist/ports/session-store.js';
@@ -30,6 +31,7 @@ export interface StoredNode {
     | undefined;
   credential: string | undefined;
   generation: number | undefined;
+  orders: NodeOrders | undefined;
 }
 
 export interface LeaseMarks {

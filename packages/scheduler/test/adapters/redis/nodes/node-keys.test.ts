@@ -45,6 +45,7 @@ function everyOperation() {
       reassert: () => ledger.reassert(node, lease, 1),
       claim: () => nodeIdClaims.claim(node, 'credential-1'),
       current: () => nodeIdClaims.current(node),
+      'keep orders': () => nodeIdClaims.keepOrders(node, 1, { isCordoned: true, isDrained: false }),
       'release a claim': () => nodeIdClaims.release(node, 1),
       put: () =>
         mailbox.put(node, {
