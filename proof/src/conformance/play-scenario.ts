@@ -232,16 +232,17 @@ const PLAY: Readonly<Record<StepKind, (stage: Stage, value: unknown) => Promise<
   tell: (stage, order) => stage.program().tell(fieldsOf(order)),
 
   async event(stage, pattern) {
-    const found = await stage.waiting.until(() => {
-      const { events } = stage.program();
-      const index = events.findIndex(
+    const { events, hasEnded } = stage.program();
+    const matching = (): number =>
+      events.findIndex(
         (event, at) => at >= stage.seenEvents && findMismatch(pattern, event, 'the event') === undefined,
       );
-      return index < 0 ? undefined : index;
-    });
+    // A program that has ended prints nothing more.
+    await stage.waiting.until(() => matching() >= 0 || hasEnded() || undefined);
+    const found = matching();
     const printed = (): string =>
       JSON.stringify(stage.program().events.slice(stage.seenEvents)).slice(0, 600);
-    if (found === undefined)
+    if (found < 0)
       throw new StepFailure(`the program did not print ${JSON.stringify(pattern)}; it printed ${printed()}`);
     stage.seenEvents = found + 1;
   },

@@ -84,7 +84,7 @@ describe('the player', () => {
   it('shows what a program that ended wrote to standard error', async () => {
     const start = startCommand('echo "no such module" >&2');
     const scenario = scenarioOf({ start: {} }, { exit: true }, { event: { event: 'registered' } });
-    expect(await playScenario(scenario, { start, patienceMs: 100 })).toMatchObject({
+    expect(await playScenario(scenario, { start, patienceMs: PATIENCE_MS })).toMatchObject({
       kind: 'failed',
       at: 'own.jsonl:4',
       why: expect.stringContaining('did not print'),
