@@ -8,8 +8,17 @@ export interface Resource<Reply> {
   reload(): void;
 }
 
+export interface ReadOptions {
+  /** A list keeps its rows until those of the next search are there: a click on a row that vanishes meanwhile would be lost. */
+  readonly isList?: boolean;
+}
+
 /** An empty path reads nothing. */
-export function useResource<Reply>(path: string, everyMs = 0): Resource<Reply> {
+export function useResource<Reply>(
+  path: string,
+  everyMs = 0,
+  { isList = false }: ReadOptions = {},
+): Resource<Reply> {
   const [kept, setKept] = useState<{ path: string; data?: Reply; error?: RequestError }>({ path });
   const [version, setVersion] = useState(0);
 
@@ -39,7 +48,7 @@ export function useResource<Reply>(path: string, everyMs = 0): Resource<Reply> {
 
   const isCurrent = kept.path === path;
   return {
-    data: isCurrent ? kept.data : undefined,
+    data: isCurrent || isList ? kept.data : undefined,
     error: isCurrent ? kept.error : undefined,
     reload: () => setVersion((before) => before + 1),
   };

@@ -31,7 +31,7 @@ export function Jobs() {
     const value = query.get(name) ?? '';
     if (value !== '') asked.set(name, value);
   }
-  const resource = useResource<SearchReply>(`api/v1/search?${asked}`, REFRESH_MS);
+  const resource = useResource<SearchReply>(`api/v1/search?${asked}`, REFRESH_MS, { isList: true });
   return (
     <>
       <h1>{t('nav.jobs')}</h1>

@@ -18,7 +18,7 @@ export function Sessions() {
     const value = query.get(name) ?? '';
     if (value !== '') asked.set(name, value);
   }
-  const resource = useResource<SearchReply>(`api/v1/search?${asked}`, REFRESH_MS);
+  const resource = useResource<SearchReply>(`api/v1/search?${asked}`, REFRESH_MS, { isList: true });
   const connected = query.get('connected') ?? '';
   return (
     <>

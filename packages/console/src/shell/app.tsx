@@ -30,7 +30,8 @@ const loadTalk = async (): Promise<Page> => (await import('../talk/talk.tsx')).T
 export function App() {
   return (
     <>
-      <a class="skip" href="#main">
+      {/* biome-ignore lint/a11y/useValidAnchor: it leads to a part of this page, as screen readers expect; only the address stays. */}
+      <a class="skip" href="#main" onClick={skipToMain}>
         {t('nav.skip')}
       </a>
       <Header />
@@ -39,6 +40,12 @@ export function App() {
       </main>
     </>
   );
+}
+
+/** The address keeps naming the page. */
+function skipToMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
 }
 
 function Content() {

@@ -32,8 +32,6 @@ function decode(text: string): string {
 export const route = signal<Route>(readRoute(location.hash));
 
 addEventListener('hashchange', () => {
-  // The skip link leads to an element of the page, not to another page.
-  if (location.hash === '#main') return;
   route.value = readRoute(location.hash);
   scrollTo(0, 0);
 });
@@ -48,7 +46,9 @@ export function linkTo(page: string, id = '', query: Readonly<Record<string, str
 /** Changes filters of the current page without a new entry in the browser's history. */
 export function setQuery(changes: Readonly<Record<string, string>>): void {
   const { page, id, query } = route.peek();
-  const next = { ...Object.fromEntries(query), ...changes };
-  history.replaceState(null, '', linkTo(page, id, next));
+  const next = readRoute(location.hash);
+  // The person has followed a link; the event that says so comes after this call.
+  if (next.page !== page || next.id !== id) return;
+  history.replaceState(null, '', linkTo(page, id, { ...Object.fromEntries(query), ...changes }));
   route.value = readRoute(location.hash);
 }

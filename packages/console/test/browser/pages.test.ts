@@ -100,6 +100,19 @@ it('a search for a job leads to its sound', async () => {
   await page.context().close();
 });
 
+it('rows can be followed while a search is on its way', async () => {
+  const page = await world.open('/#/jobs');
+  const row = page.getByRole('link', { name: jobId });
+  await row.waitFor();
+  const searched = page.waitForRequest(/[?&]q=/);
+  await page.route(/[?&]q=/, () => undefined);
+  await page.getByRole('searchbox').fill('job-');
+  await searched;
+  await row.click();
+  await page.getByRole('button', { name: 'Listen to the translation' }).waitFor();
+  await page.context().close();
+});
+
 it('an operator closes a session from its page', async () => {
   const other = openSession({ url: world.url, srcLang: 'en', tgtLang: 'zh', WebSocket });
   await eventually(() => other.state === 'open');
