@@ -218,8 +218,20 @@ export {
   VoiceResult,
 } from './session/outcomes.ts';
 export { ResultAck, TtsPlayEnded, TtsStarted } from './session/playback.ts';
+export { RoomCaption, RoomNotice, RoomVoice } from './session/room-captions.ts';
 export {
+  RoomActivity,
+  RoomDelta,
+  RoomMember,
+  RoomModerate,
+  RoomState,
+  RoomUpdate,
+} from './session/room-members.ts';
+export {
+  Hears,
+  MAX_ROOM_LANGUAGES,
   Participant,
+  ROOM_ROLES,
   RoomCreate,
   RoomCreateAck,
   RoomError,

@@ -13,6 +13,8 @@ import {
 } from './opening.ts';
 import { MissingResult, SessionAsrPartial, TranslationResult, UiEvent, VoiceResult } from './outcomes.ts';
 import { ResultAck, TtsPlayEnded, TtsStarted } from './playback.ts';
+import { RoomCaption, RoomNotice, RoomVoice } from './room-captions.ts';
+import { RoomActivity, RoomDelta, RoomModerate, RoomState, RoomUpdate } from './room-members.ts';
 import {
   RoomCreate,
   RoomCreateAck,
@@ -40,6 +42,8 @@ export const SESSION_TO_SCHEDULER = [
   RoomJoin,
   RoomLeave,
   RoomRawVoicePreference,
+  RoomUpdate,
+  RoomModerate,
   WebrtcOffer,
   WebrtcAnswer,
   WebrtcIce,
@@ -63,6 +67,12 @@ export const SCHEDULER_TO_SESSION = [
   RoomMembers,
   RoomError,
   RoomExpired,
+  RoomState,
+  RoomDelta,
+  RoomCaption,
+  RoomVoice,
+  RoomActivity,
+  RoomNotice,
   WebrtcOffer,
   WebrtcAnswer,
   WebrtcIce,

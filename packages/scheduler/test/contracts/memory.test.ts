@@ -7,6 +7,8 @@ import { createJobStore } from '../../src/adapters/memory/job-store.ts';
 import { createLocks } from '../../src/adapters/memory/locks.ts';
 import { createNodeIdClaims } from '../../src/adapters/memory/node-id-claims.ts';
 import { createNodeMailbox } from '../../src/adapters/memory/node-mailbox.ts';
+import { createRoomLog } from '../../src/adapters/memory/room-log.ts';
+import { createRoomRecords } from '../../src/adapters/memory/room-records.ts';
 import { createUsageStore } from '../../src/adapters/memory/usage-store.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
@@ -22,6 +24,9 @@ import { jobStoreContract } from './job-store.ts';
 import { locksContract } from './locks.ts';
 import { nodeIdClaimsContract } from './node-id-claims.ts';
 import { type InboxMessage, nodeMailboxContract } from './node-mailbox.ts';
+import { roomFollowersContract } from './room-followers.ts';
+import { LOG_LIMITS, roomLogContract } from './room-log.ts';
+import { roomRecordsContract } from './room-records.ts';
 import { RETENTION_DAYS, usageStoreContract } from './usage-store.ts';
 
 const ROOMY = {
@@ -115,3 +120,13 @@ usageStoreContract('memory', async () => {
   const store = createUsageStore({ clock, retentionDays: RETENTION_DAYS, maxTenants: 100 });
   return { ...harness, store, other: store };
 });
+
+const openRooms = async () => {
+  const { clock, harness } = stepped();
+  const { log, followers } = createRoomLog({ clock, ...LOG_LIMITS });
+  const records = createRoomRecords({ clock, followersOf: followers.of });
+  return { ...harness, log, followers, records };
+};
+roomLogContract('memory', openRooms);
+roomFollowersContract('memory', openRooms);
+roomRecordsContract('memory', openRooms);

@@ -1,0 +1,34 @@
+/**
+ * Port: the records of rooms, and their codes.
+ *
+ * The law: a record has one version after the other; a save succeeds only over the version before its own (`version - 1`; 0: there is no
+ * record), so of concurrent changes one wins and the others read again. A save with the `changeId` of the stored record is a repeat and
+ * succeeds. A code of a tenant names one room; a tenant has at most `maxRooms` codes. Records and codes expire after `ttlMs` without a
+ * save or a renewal. A thrown error means *unknown*; every call may be repeated with the same effect.
+ */
+import type { TenantId } from '../domain/ids.ts';
+import type { RoomId, RoomRecord } from '../domain/room.ts';
+
+export interface RoomName {
+  readonly tenantId: TenantId;
+  readonly code: string;
+  readonly roomId: RoomId;
+}
+
+export type SaveRoomResult =
+  /** The caller informs these followers. */
+  | { readonly kind: 'saved'; readonly followers: readonly string[] }
+  | { readonly kind: 'stale'; readonly record: RoomRecord | undefined };
+
+export interface RoomRecords {
+  /** Binds the code to the room, or renews the binding. `taken`: it names another room. */
+  bind(name: RoomName, ttlMs: number, maxRooms: number): Promise<'bound' | 'taken' | 'full'>;
+  /** Frees the code if it names this room. */
+  unbind(name: RoomName): Promise<void>;
+  find(tenantId: TenantId, code: string): Promise<RoomId | undefined>;
+  /** All rooms of the tenant; at most the limit of `bind`. */
+  list(tenantId: TenantId): Promise<readonly RoomName[]>;
+  load(roomId: RoomId): Promise<RoomRecord | undefined>;
+  save(record: RoomRecord, ttlMs: number): Promise<SaveRoomResult>;
+  remove(roomId: RoomId): Promise<void>;
+}
