@@ -23,6 +23,7 @@ export { HTTP_ENDPOINTS, HTTP_TAGS, type HttpEndpoint } from './http/endpoints.t
 export { ErrorReply, RejectionCount } from './http/error-reply.ts';
 export {
   ExplainedNode,
+  ExplainedPlan,
   ExplainedReason,
   ExplainedRequirements,
   ExplainReply,

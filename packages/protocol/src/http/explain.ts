@@ -18,21 +18,35 @@ import {
   text,
 } from '../shared/bounded.ts';
 import { DispatchRequest } from './dispatch.ts';
+import { MOST_TARGETS, TranslateRequest } from './translate.ts';
 
 export const ExplainRequest = Type.Object(
   {
     ...DispatchRequest.properties,
+    tgt_langs: TranslateRequest.properties.tgt_langs,
+    text: extension(TranslateRequest.properties.text),
     node_id: extension(id('List every reason against this node; for operators')),
     exclude_node_id: extension(id('Decide as if this node did not exist')),
   },
   {
     title: 'ExplainRequest',
-    description: 'A dispatch as it would be submitted; nothing is dispatched, reserved or stored',
-    anyOf: [{ required: ['audio_ref'] }, { required: ['audio'] }],
-    expects: 'send the address of the audio, or the audio itself in base64',
+    description:
+      'A dispatch or a translation as it would be submitted; nothing is dispatched, reserved or stored',
+    anyOf: [{ required: ['audio_ref'] }, { required: ['audio'] }, { required: ['text'] }],
+    expects: 'send the address of the audio, the audio itself in base64, or text',
   },
 );
 export type ExplainRequest = Static<typeof ExplainRequest>;
+
+const STAGE_NAMES = ['asr', 'semantic', 'nmt', 'tts'] as const;
+
+const refusal = Type.Object(
+  { code: anyOf(ERROR_CODES, 'Error code'), message: text('Text of the refusal') },
+  {
+    title: 'ExplainedRefusal',
+    description: 'The refusal that a dispatch would get now, without waiting',
+  },
+);
 
 const poolId = () => count('Pool; −1: nodes outside all pools', { minimum: -1, maximum: 65_535 });
 
@@ -95,21 +109,65 @@ export const ExplainedNode = Type.Object(
 );
 export type ExplainedNode = Static<typeof ExplainedNode>;
 
+const chainId = (description: string) => label(description);
+
+export const ExplainedChain = Type.Object(
+  {
+    chain_id: chainId('Names the chain within the plan'),
+    stages: list(oneOf(STAGE_NAMES, 'Stage'), STAGE_NAMES.length, 'What its job does, in order'),
+    input: oneOf(['audio', 'text'], 'What its job gets'),
+    src_lang: language('Language of the input'),
+    tgt_lang: language('Language of the output'),
+    after: optional(chainId('The chain whose text is its input; absent: the input of the request')),
+    outcome: oneOf(
+      ['dispatch', 'wait', 'refuse'],
+      'dispatch: a node could take it now; wait: its job would wait for at most wait_ms',
+    ),
+    refusal: optional(refusal),
+    candidate_node_id: optional(id('A node that could be chosen. Only for operators')),
+    eligible_nodes: count('Nodes without a reason against them'),
+    reasons: list(ExplainedReason, 64, 'Why the other nodes are rejected'),
+  },
+  { title: 'ExplainedChain', description: 'A job of the plan: a run of stages on one node' },
+);
+export type ExplainedChain = Static<typeof ExplainedChain>;
+
+export const ExplainedTarget = Type.Object(
+  {
+    tgt_lang: language('Target language'),
+    path: list(language('Language'), 3, 'Languages of the text on its way; three with a pivot'),
+    text_from: optional(chainId('The chain that yields the text; absent: it is the input, or missing')),
+    voice_from: optional(
+      chainId('The chain that yields the voice; absent: none is wanted, or it is missing'),
+    ),
+    missing: optional(
+      oneOf(['recognition', 'translation', 'voice'], 'The first stage that no node can do for this language'),
+    ),
+    why: list(text('Sentence for people', 512), 4, 'Why it is served this way'),
+  },
+  { title: 'ExplainedTarget', description: 'How one language would be served' },
+);
+export type ExplainedTarget = Static<typeof ExplainedTarget>;
+
+export const ExplainedPlan = Type.Object(
+  {
+    chains: list(ExplainedChain, 2 + 3 * MOST_TARGETS, 'Its jobs; a chain stands behind the one it needs'),
+    targets: list(ExplainedTarget, MOST_TARGETS, 'One entry per language of tgt_langs'),
+    continued: flag(
+      'src_lang is auto: the rest is planned when the language is recognised, so targets is empty',
+    ),
+  },
+  { title: 'ExplainedPlan', description: 'How POST /v1/translate would serve all languages now' },
+);
+export type ExplainedPlan = Static<typeof ExplainedPlan>;
+
 export const ExplainReply = Type.Object(
   {
     outcome: oneOf(
       ['dispatch', 'wait', 'refuse'],
       'dispatch: a node could take it now; wait: it would wait for at most wait_ms',
     ),
-    refusal: optional(
-      Type.Object(
-        { code: anyOf(ERROR_CODES, 'Error code'), message: text('Text of the refusal') },
-        {
-          title: 'ExplainedRefusal',
-          description: 'The refusal that a dispatch would get now, without waiting',
-        },
-      ),
-    ),
+    refusal: optional(refusal),
     candidate_node_id: optional(id('A node that could be chosen; the choice is random. Only for operators')),
     tenant_id: id('Tenant of the job'),
     requirements: ExplainedRequirements,
@@ -127,8 +185,13 @@ export const ExplainReply = Type.Object(
       ),
     ),
     node: optional(ExplainedNode),
+    plan: extension(ExplainedPlan),
   },
-  { title: 'ExplainReply', description: 'The decision that would be made now, and why' },
+  {
+    title: 'ExplainReply',
+    description:
+      'The decision that would be made now for one job with all stages, for tgt_lang, and why; with tgt_langs also the plan for all languages',
+  },
 );
 export type ExplainReply = Static<typeof ExplainReply>;
 

@@ -20,6 +20,9 @@ import { LONGEST_WAIT_MS } from './path.ts';
 /** How long a caller waits that does not send wait_ms. */
 export const DEFAULT_WAIT_MS = 30_000;
 
+/** More languages than one request may name would need more jobs than one tenant should have at once. */
+export const MOST_TARGETS = 16;
+
 const fields = {
   ...DispatchRequest.properties,
   session_id: optional(id('Session of the utterance; absent: a new one')),
@@ -34,7 +37,7 @@ export const TranslateRequest = Type.Object(
     tgt_langs: extension(
       list(
         language('Target language'),
-        16,
+        MOST_TARGETS,
         'All target languages, `tgt_lang` among them: recognised once, translated into each, on any nodes that can. Each has an answer of its own in `targets`; `pipeline` and languages per speaker do not go with it',
       ),
     ),
@@ -104,7 +107,7 @@ const targets = extension(
       },
       { title: 'TranslatedTarget', description: 'The answer for one language' },
     ),
-    16,
+    MOST_TARGETS,
     'One answer per language of tgt_langs',
   ),
 );

@@ -142,6 +142,7 @@ export function createApp(deps: AppDeps): App {
     reader,
     plans: core.plans,
     planOf: core.planOf,
+    require: core.require,
     erasure: createErasure({
       store: core.store,
       cancel: (core.reports?.byRequest ?? jobs).cancel,

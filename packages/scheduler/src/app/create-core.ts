@@ -197,7 +197,7 @@ export function createCore(deps: CoreDeps) {
 
   // Plans: one utterance in several languages as several jobs.
   const cancel = (reports?.byRequest ?? jobs).cancel;
-  const { plans, planOf } = createPlans({
+  const { plans, planOf, require } = createPlans({
     ...tools,
     chance,
     fleet,
@@ -260,6 +260,7 @@ export function createCore(deps: CoreDeps) {
     backgroundServices,
     plans,
     planOf,
+    require,
     sessions,
   };
 }

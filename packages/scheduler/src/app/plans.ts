@@ -23,5 +23,5 @@ export function createPlans(
   const require = createRequirements(sessionSettings(config).coreServices);
   const planOf = createFleetPlanner({ fleet, require, pivots: config.scheduler.pivot_languages });
   const jobs: ChainJobs = createChainJobs({ ...deps, require });
-  return { plans: createPlanRunner({ plan: planOf, jobs }), planOf };
+  return { plans: createPlanRunner({ plan: planOf, jobs }), planOf, require };
 }

@@ -16,6 +16,7 @@ import type { NodeMailbox } from '../ports/node-mailbox.ts';
 import type { SlowWatch } from '../ports/slow-watch.ts';
 import type { RecentAttempts } from '../runtime/attempts/recent-attempts.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
+import { createPlanExplainer } from '../runtime/explain/explain-plan.ts';
 import { readPools } from '../runtime/explain/read-pools.ts';
 import type { FleetView } from '../runtime/fleet/fleet-view.ts';
 import type { JobReader } from '../runtime/job-reader.ts';
@@ -59,6 +60,7 @@ export function createServers(parts: {
   readonly reader: JobReader;
   readonly plans: Core['plans'];
   readonly planOf: Core['planOf'];
+  readonly require: Core['require'];
   readonly onPartial: Core['onPartial'];
   readonly erasure: Erasure;
   readonly eraseDelivered: Core['eraseDelivered'];
@@ -145,6 +147,11 @@ export function createServers(parts: {
     },
     explainServices: {
       explain: jobs.explain,
+      explainPlan: createPlanExplainer({
+        planOf: parts.planOf,
+        explain: jobs.explain,
+        require: parts.require,
+      }),
       readPools: () => readPools(parts.fleet, coreIdsOf(config)),
       poolSettings: parts.pools.effective,
     },

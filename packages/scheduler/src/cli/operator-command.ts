@@ -39,6 +39,7 @@ const OWN = {
   raw: { type: 'boolean' },
   src: { type: 'string' },
   tgt: { type: 'string' },
+  text: { type: 'string' },
   tenant: { type: 'string' },
   session: { type: 'string' },
   require: { type: 'string', multiple: true },
@@ -64,6 +65,7 @@ export interface OwnFlags {
   readonly raw?: boolean | undefined;
   readonly src?: string | undefined;
   readonly tgt?: string | undefined;
+  readonly text?: string | undefined;
   readonly tenant?: string | undefined;
   readonly session?: string | undefined;
   readonly require?: readonly string[] | undefined;

@@ -13,15 +13,16 @@ import {
 } from '../operator-command.ts';
 import { type Column, printable, printTable } from '../print-table.ts';
 
-const USAGE = `Usage: lingua explain --src LANG --tgt LANG [options]
+const USAGE = `Usage: lingua explain --src LANG --tgt LANG[,LANG…] [options]
        lingua explain --body FILE [options]
 
 Shows which node a job would get now, or why none: the pools in the order of search, how many nodes are rejected for which
-reason, and every rejection of one node. Nothing is dispatched, reserved or kept.
+reason, and every rejection of one node. For several languages also the graph of jobs that would serve them. Nothing is dispatched, reserved or kept.
 Exits with 0, or with 1 if the scheduler did not answer or did not accept the job.
 
   --src LANG         source language, or auto
-  --tgt LANG         target language
+  --tgt LANG         target language, or several with commas between
+  --text TEXT        the input is this text instead of audio
   --tts              the translation is spoken
   --tenant ID        tenant whose job it is
   --session ID       session it belongs to; without a tenant it decides which pool is preferred
@@ -35,7 +36,7 @@ ${OPERATOR_FLAGS_USAGE}`;
 const EXPLAIN: OperatorCommand = {
   name: 'explain',
   usage: USAGE,
-  own: ['src', 'tgt', 'tts', 'tenant', 'session', 'require', 'feature', 'node', 'exclude', 'body'],
+  own: ['src', 'tgt', 'text', 'tts', 'tenant', 'session', 'require', 'feature', 'node', 'exclude', 'body'],
   run: explain,
 };
 
@@ -76,7 +77,9 @@ async function readBody(file: string | undefined): Promise<Body> {
 const SILENCE = { audio: 'AAAAAAAAAAA=', audio_format: 'pcm16', sample_rate: 16_000 };
 
 export function bodyOf(flags: OwnFlags, given: Body): object {
-  const { src, tgt, tenant, session, require, feature, tts, node, exclude } = flags;
+  const { src, text, tenant, session, require, feature, tts, node, exclude } = flags;
+  const targets = flags.tgt?.split(',').filter((tag) => tag !== '');
+  const tgt = targets?.[0];
   if ((src ?? given.src_lang) === undefined || (tgt ?? given.tgt_lang) === undefined) {
     throw new CommandMisuse(
       'give the languages with --src en --tgt zh, or the body of a dispatch with --body',
@@ -86,13 +89,16 @@ export function bodyOf(flags: OwnFlags, given: Body): object {
   if (unknown !== undefined) {
     throw new CommandMisuse(`there is no feature "${unknown}"; there are ${[...FEATURES.keys()].join(', ')}`);
   }
-  const hasAudio = given.audio !== undefined || given.audio_ref !== undefined;
+  const hasAudio =
+    given.audio !== undefined || given.audio_ref !== undefined || (text ?? given.text) !== undefined;
   return {
     session_id: 'explain',
     ...(hasAudio ? {} : SILENCE),
     ...given,
     ...(src !== undefined && { src_lang: src }),
     ...(tgt !== undefined && { tgt_lang: tgt }),
+    ...(targets !== undefined && targets.length > 1 && { tgt_langs: targets }),
+    ...(text !== undefined && { text }),
     ...(tenant !== undefined && { tenant_id: tenant }),
     ...(session !== undefined && { session_id: session }),
     ...(require !== undefined && { required_services: require }),
@@ -103,6 +109,7 @@ export function bodyOf(flags: OwnFlags, given: Body): object {
   };
 }
 
+type Plan = NonNullable<ExplainReply['plan']>;
 type Attempt = ExplainReply['pools'][number];
 type Reason = ExplainReply['reasons'][number];
 
@@ -129,8 +136,31 @@ export function printExplanation(reply: ExplainReply): string {
     `Of ${count(total, 'node')} ${eligible} could take it now.`,
     ...(reasons.length === 0 ? [] : [printTable(REASONS, reasons)]),
     ...(node === undefined ? [] : [printNode(node)]),
+    ...(reply.plan === undefined ? [] : [printPlan(reply.plan)]),
   ];
   return printable(sections.join('\n\n'), { keepsLines: true });
+}
+
+const CHAINS: readonly Column<Plan['chains'][number]>[] = [
+  { title: 'JOB', cell: (chain) => chain.chain_id },
+  { title: 'INPUT', cell: (chain) => chain.after ?? chain.input },
+  { title: 'NOW', cell: (chain) => chain.outcome },
+  { title: 'NODES', cell: (chain) => chain.eligible_nodes },
+  { title: 'FOR EXAMPLE', cell: (chain) => chain.candidate_node_id ?? chain.refusal?.code ?? '-' },
+];
+
+const TARGETS: readonly Column<Plan['targets'][number]>[] = [
+  { title: 'LANGUAGE', cell: (target) => target.tgt_lang },
+  { title: 'TEXT FROM', cell: (target) => target.text_from ?? '-' },
+  { title: 'VOICE FROM', cell: (target) => target.voice_from ?? '-' },
+  { title: 'WHY', cell: (target) => target.why.join('; ') },
+];
+
+/** The decision above it is about one job; this is about all languages. */
+function printPlan({ chains, targets, continued }: Plan): string {
+  const jobs = `All languages together need ${count(chains.length, 'job')}:\n${printTable(CHAINS, chains)}`;
+  if (continued) return `${jobs}\n\nThe rest is planned when the language is recognised.`;
+  return `${jobs}\n\n${printTable(TARGETS, targets)}`;
 }
 
 function verdict({

@@ -130,6 +130,9 @@ export async function startServer(options: StartOptions = {}) {
       explain: () => {
         throw new Error('this test server has no fleet');
       },
+      explainPlan: () => {
+        throw new Error('this test server has no fleet');
+      },
       readPools: () => ({ plan: undefined, pools: [], unpooled: { total: 0, sampleNodeIds: [] } }),
       poolSettings: () => ({}),
     },

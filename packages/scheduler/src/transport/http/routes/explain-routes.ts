@@ -2,19 +2,20 @@
 import type { ExplainRequest, SimulateQuery } from '@lingua/protocol';
 import { createRequirements } from '../../../domain/requirements.ts';
 import { buildDispatch } from '../requests/dispatch-request.ts';
+import { readPlan } from '../requests/plan-request.ts';
 import { refusalOfScope } from '../requests/read-dispatch.ts';
 import { refusalOfSpending } from '../server/authorize.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { ExplainServices, HttpServices } from '../server/http-services.ts';
-import { viewDecision } from '../views/explain-view.ts';
+import { viewDecision, viewExplainedPlan } from '../views/explain-view.ts';
 import { viewPools } from '../views/pools-view.ts';
 import { buildSimulation, viewSimulation } from '../views/simulate-view.ts';
 
 export function addExplainRoutes(
   routes: Routes,
   { gate, settings }: HttpServices,
-  { explain, readPools, poolSettings }: ExplainServices,
+  { explain, explainPlan, readPools, poolSettings }: ExplainServices,
 ): void {
   const require = createRequirements(settings.coreServices);
 
@@ -44,7 +45,13 @@ export function addExplainRoutes(
       return replyError(reply, { code: 'INVALID_MESSAGE', detail: built.message, field: built.field });
     }
     const { need, waitMs } = built.request;
-    return reply.send(viewDecision(need, explain({ need, waitMs, nodeId, excludeNodeId }), isOperator));
+    const decision = viewDecision(need, explain({ need, waitMs, nodeId, excludeNodeId }), isOperator);
+    if (body.tgt_langs === undefined) return reply.send(decision);
+    const made = readPlan(dispatch, built.request, 0);
+    if (made.kind === 'invalid') {
+      return replyError(reply, { code: 'INVALID_MESSAGE', detail: made.message, field: made.field });
+    }
+    return reply.send({ ...decision, plan: viewExplainedPlan(explainPlan(made.plan), isOperator) });
   });
 
   routes.add('GET', '/api/v1/phase3/pools', {}, (_request, reply) =>

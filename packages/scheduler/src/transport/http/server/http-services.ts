@@ -20,6 +20,7 @@ import type { Meter, MeterReader } from '../../../ports/meter.ts';
 import type { NodeMailbox } from '../../../ports/node-mailbox.ts';
 import type { RecentAttempts } from '../../../runtime/attempts/recent-attempts.ts';
 import type { Explain } from '../../../runtime/explain/create-explainer.ts';
+import type { ExplainPlan } from '../../../runtime/explain/explain-plan.ts';
 import type { PoolsReading } from '../../../runtime/explain/read-pools.ts';
 import type { JobReader } from '../../../runtime/job-reader.ts';
 import type { JobService } from '../../../runtime/job-service.ts';
@@ -111,6 +112,7 @@ export type Reload = () => Promise<
 /** Reads the fleet; changes nothing and waits for nothing. */
 export interface ExplainServices {
   readonly explain: Explain;
+  readonly explainPlan: ExplainPlan;
   readonly readPools: () => PoolsReading;
   /** The settings of the pools in force. */
   readonly poolSettings: () => object;

@@ -1,7 +1,8 @@
 /** Cold path: prints a decision: counts for clients, and also node ids for operators. Pure. */
-import type { ExplainReply } from '@lingua/protocol';
+import type { ExplainReply, ExplainedPlan as PlanReply } from '@lingua/protocol';
 import type { Need } from '../../../domain/need.ts';
 import type { Decision, ExplainedNode, PoolDecision } from '../../../runtime/explain/create-explainer.ts';
+import type { ExplainedPlan } from '../../../runtime/explain/explain-plan.ts';
 import { requiredTypes } from '../../../runtime/select/clauses.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 
@@ -22,13 +23,45 @@ export function viewDecision(need: Need, decision: Decision, isOperator: boolean
     },
     total_nodes: total,
     eligible_nodes: eligible,
-    reasons: reasons.map(({ reason, count, sampleNodeIds }) =>
-      omitUndefined({ reason, count, sample_node_ids: isOperator ? [...sampleNodeIds] : undefined }),
-    ),
+    reasons: viewReasons(reasons, isOperator),
     ...viewAttempts(pools),
     node: node && viewNode(node),
   });
 }
+
+export const viewExplainedPlan = (plan: ExplainedPlan, isOperator: boolean): PlanReply => ({
+  chains: plan.chains.map(({ chain, decision }) =>
+    omitUndefined({
+      chain_id: chain.id,
+      stages: [...chain.stages],
+      input: chain.input,
+      src_lang: chain.source,
+      tgt_lang: chain.target,
+      after: chain.after,
+      outcome: decision.kind,
+      refusal: decision.refusal,
+      candidate_node_id: isOperator ? decision.candidateNodeId : undefined,
+      eligible_nodes: decision.eligible,
+      reasons: viewReasons(decision.reasons, isOperator),
+    }),
+  ),
+  targets: plan.targets.map(({ target, why }) =>
+    omitUndefined({
+      tgt_lang: target.language,
+      path: [...target.path],
+      text_from: target.textFrom,
+      voice_from: target.voiceFrom,
+      missing: target.missing,
+      why: [...why],
+    }),
+  ),
+  continued: plan.isContinued,
+});
+
+const viewReasons = (reasons: Decision['reasons'], isOperator: boolean): ExplainReply['reasons'] =>
+  reasons.map(({ reason, count, sampleNodeIds }) =>
+    omitUndefined({ reason, count, sample_node_ids: isOperator ? [...sampleNodeIds] : undefined }),
+  );
 
 function viewAttempts(pools: PoolDecision | undefined) {
   if (pools === undefined) return { pools: [], fallback_used: false };
