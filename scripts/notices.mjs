@@ -14,9 +14,10 @@ const shipped = Object.entries(packages)
   .filter(
     ([path, { link, dev, devOptional }]) => path.includes('node_modules/') && !link && !dev && !devOptional,
   )
-  .map(([path, { version, license }]) => ({
+  .map(([path, { name, version, license }]) => ({
     path,
-    name: path.replace(/^.*node_modules\//, ''),
+    // The voice detector's runtime is replaced by an empty package (overrides in package.json), which has another name.
+    name: name ?? path.replace(/^.*node_modules\//, ''),
     version,
     license,
   }))
@@ -45,8 +46,16 @@ const textOf = ({ path, license }) => {
 const byText = new Map();
 for (const each of shipped) byText.set(textOf(each), [...(byText.get(textOf(each)) ?? []), each]);
 
+/** What a package does not say itself. */
+const NOTES = new Map([
+  [
+    '@ricky0123/vad-web',
+    '; only its file of Silero VAD, Copyright (c) 2020-present Silero Team, under the MIT licence',
+  ],
+]);
+
 const titleOf = ({ name, version, license }) =>
-  `${name} ${version} (${license})${inConsole.has(name) ? ', a part of the web console' : ''}`;
+  `${name} ${version} (${license})${inConsole.has(name) ? ', a part of the web console' : ''}${NOTES.get(name) ?? ''}`;
 const sections = [...byText].map(
   ([text, users]) => `${LINE}\n${users.map(titleOf).join('\n')}\n${LINE}\n\n${text}\n`,
 );

@@ -18,7 +18,11 @@ const OWN_TOOLS = new Set(['simulation', 'generate-client']);
 const isShipped = ({ name: component, properties }) =>
   !OWN_TOOLS.has(component) && !properties.some(({ name: property }) => property.endsWith(':development'));
 
-const components = all.components.filter(isShipped);
+/** npm names a package that replaces another (overrides in package.json) after the one that it replaces; its purl is right. */
+const replaced = /^pkg:npm\/(empty-npm-package)@/;
+const components = all.components
+  .filter(isShipped)
+  .map((component) => ({ ...component, name: replaced.exec(component.purl)?.[1] ?? component.name }));
 const kept = new Set(components.map((component) => component['bom-ref']));
 const top = all.metadata.component;
 const dependencies = all.dependencies

@@ -1,10 +1,10 @@
-/** Gives the microphone's sound to the page as 16-bit samples, 40 ms at a time, with its loudness. */
-const FRAME_MS = 40;
+/** Gives the microphone's sound to the page as 16-bit samples, in frames as long as those of the voice detector, with their loudness. */
+const FRAME_SAMPLES = 512;
 
 registerProcessor(
   'recorder',
   class extends AudioWorkletProcessor {
-    samples = new Int16Array(Math.round((sampleRate * FRAME_MS) / 1_000));
+    samples = new Int16Array(FRAME_SAMPLES);
     filled = 0;
     energy = 0;
 

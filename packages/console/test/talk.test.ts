@@ -1,40 +1,17 @@
-/** Hands-free talk and the turns of a conversation, without a browser. */
+/** The turns of a conversation, without a browser. */
 import type { SessionEvent } from '@lingua/sdk/client';
 import { describe, expect, it } from 'vitest';
-import { CLOSED_GATE, type GateState, hear, thresholdOf } from '../src/talk/energy-gate.ts';
 import { applyEvent, newTurn } from '../src/talk/turns.ts';
 
-const FRAME_MS = 40;
-const after = (state: GateState, loudness: number, ms: number): GateState => {
-  let next = state;
-  for (let at = 0; at < ms; at += FRAME_MS) next = hear(next, loudness, FRAME_MS);
-  return next;
-};
-
-describe('the energy gate', () => {
-  it('opens for speech and closes after a pause', () => {
-    const speaking = after(CLOSED_GATE, 0.2, 200);
-    expect(speaking.isOpen).toBe(true);
-    expect(after(speaking, 0.001, 400).isOpen).toBe(true);
-    expect(after(speaking, 0.001, 1_200).isOpen).toBe(false);
-  });
-
-  it('stays closed for one loud frame', () => {
-    expect(hear(CLOSED_GATE, 0.5, FRAME_MS).isOpen).toBe(false);
-  });
-
-  it('a noisy room raises the threshold', () => {
-    const noisy = after(CLOSED_GATE, 0.011, 20_000);
-    expect(thresholdOf(noisy)).toBeGreaterThan(thresholdOf(CLOSED_GATE));
-    expect(after(noisy, 0.02, 1_000).isOpen).toBe(false);
-    expect(after(noisy, 0.2, 200).isOpen).toBe(true);
-  });
-});
-
 describe('a turn', () => {
-  const result = (texts: { asr: string; translated: string }, extra: object = {}) =>
+  const result = (
+    texts: { asr: string; translated: string; index?: number; language?: string },
+    extra: object = {},
+  ) =>
     ({
       type: 'result',
+      utteranceIndex: texts.index ?? 0,
+      language: texts.language,
       textAsr: texts.asr,
       textTranslated: texts.translated,
       message: { job_id: 'job-1', extra },
@@ -65,9 +42,31 @@ describe('a turn', () => {
 
   it('joins the texts of utterances that the scheduler cut', () => {
     const first = applyEvent(ended, result({ asr: 'one', translated: '一' }), 1_100);
-    const second = applyEvent(first, result({ asr: 'two', translated: '二' }), 1_200);
+    const second = applyEvent(first, result({ asr: 'two', translated: '二', index: 1 }), 1_200);
     expect(second.heard).toBe('one two');
     expect(second.translated).toBe('一 二');
+  });
+
+  it('has the recognised text once, whatever the number of languages', () => {
+    const first = applyEvent(ended, result({ asr: 'one', translated: 'uno', language: 'es' }), 1_100);
+    const second = applyEvent(first, result({ asr: 'one', translated: '一', language: 'zh' }), 1_200);
+    expect(second.heard).toBe('one');
+    expect(second.translated).toBe('一');
+    expect([...second.others]).toEqual([['es', 'uno']]);
+    expect([first.totalMs, second.totalMs]).toEqual([undefined, 200]);
+  });
+
+  it('speech that was not understood is no translation', () => {
+    const turn = applyEvent(ended, result({ asr: '', translated: '' }, { reason: 'ASR_EMPTY' }), 1_100);
+    expect(turn.problem).toBe('ASR_EMPTY');
+  });
+
+  it('a missing voice leaves the text', () => {
+    const text = applyEvent(ended, result({ asr: 'one', translated: 'un', language: 'zh' }), 1_100);
+    const event = { type: 'missing', reason: 'job_failed', part: 'voice', language: 'zh' };
+    const silent = applyEvent(text, event as unknown as SessionEvent<'missing'>, 1_200);
+    expect(silent.problem).toBeUndefined();
+    expect(silent.isSilent).toBe(true);
   });
 
   it('says that its result is simulated', () => {

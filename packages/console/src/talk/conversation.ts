@@ -1,20 +1,15 @@
 /** A conversation through the platform: one microphone, a session per direction, the turns so far, and their sound. */
 import type { TranslateReply } from '@lingua/protocol';
-import { openSession, type Session, type SessionEvent } from '@lingua/sdk/client';
+import { openSession, type Session, type SessionEvent, type SessionEvents } from '@lingua/sdk/client';
 import { signal } from '@preact/signals';
 import { token } from '../data/credentials.ts';
 import { addressOf, request } from '../data/request.ts';
-import { CLOSED_GATE, hear } from './energy-gate.ts';
-import {
-  type Frame,
-  type Microphone,
-  type NoMicrophone,
-  obstacleOf,
-  openMicrophone,
-  play,
-  SAMPLE_RATE,
-} from './microphone.ts';
+import { createLoudspeaker, type Loudspeaker } from './loudspeaker.ts';
+import { type Frame, type Microphone, type NoMicrophone, obstacleOf, openMicrophone } from './microphone.ts';
 import { applyEvent, isSimulated, newTurn, type Turn } from './turns.ts';
+import { loadDetector } from './voice/load-detector.ts';
+import { SAMPLE_RATE, type VoiceDetector } from './voice/silero.ts';
+import { CLOSED_GATE, hear } from './voice/voice-gate.ts';
 
 export type Side = 'a' | 'b';
 
@@ -25,11 +20,15 @@ export interface Direction {
 
 const MOST_TURNS = 50;
 /** Sent before the frame at which the gate opened, so that the first sound of a word is not lost. */
-const FRAMES_BEFORE = 8;
+const FRAMES_BEFORE = 10;
 
 export type Conversation = ReturnType<typeof createConversation>;
 
-export function createConversation(directions: Readonly<Record<Side, Direction>>) {
+/** `further`: languages into which side a is translated, too, as text. */
+export function createConversation(
+  directions: Readonly<Record<Side, Direction>>,
+  further: readonly string[] = [],
+) {
   const turns = signal<readonly Turn[]>([]);
   const speaking = signal<Side | undefined>(undefined);
   const loudness = signal(0);
@@ -37,13 +36,13 @@ export function createConversation(directions: Readonly<Record<Side, Direction>>
   const problem = signal('');
   const isOpen = signal(false);
   const sessions = new Map<Side, Session>();
-  let microphone: Microphone | undefined;
+  let microphone: (Microphone & { readonly loudspeaker: Loudspeaker }) | undefined;
+  let detector: VoiceDetector | undefined;
   let isHandsFree = false;
+  let hasHeadphones = false;
   let gate = CLOSED_GATE;
   let before: Frame[] = [];
   let nextKey = 0;
-  let playing = Promise.resolve();
-  let isPlaying = false;
   let isHeld = false;
 
   function change(find: (turn: Turn) => boolean, next: (turn: Turn) => Turn): void {
@@ -66,11 +65,15 @@ export function createConversation(directions: Readonly<Record<Side, Direction>>
     const known = sessions.get(side);
     if (known !== undefined && known.state !== 'failed' && known.state !== 'closed') return known;
     const { source, target } = directions[side];
+    const targets = side === 'a' ? [target, ...further.filter((language) => language !== target)] : [target];
     const session = openSession({
       url: addressOf('./'),
       ...(token.peek() !== '' && { token: token.peek() }),
       srcLang: source,
       tgtLang: target,
+      // With outcomes of its own for each language, a text does not wait for its voice, or fail because there is none.
+      tgtLangs: targets,
+      voiceLangs: [target],
       enableStreamingAsr: true,
       partialUpdateIntervalMs: 300,
     });
@@ -89,23 +92,34 @@ export function createConversation(directions: Readonly<Record<Side, Direction>>
       session.on(name, (event) =>
         take(side, event as SessionEvent<'accepted' | 'partial' | 'missing' | 'result'>),
       );
-    session.on('result', (event) => {
-      playing = playing.then(() => sound(session, event));
-    });
+    for (const name of ['result', 'voice'] as const) session.on(name, (event) => void sound(session, event));
     sessions.set(side, session);
     return session;
   }
 
   async function sound(
     session: Session,
-    { ttsAudio, ttsFormat, groupId, traceId }: SessionEvent<'result'>,
+    event: SessionEvents['result'] | SessionEvents['voice'],
   ): Promise<void> {
+    const { ttsAudio, ttsFormat, groupId, traceId, requestId } = event;
     if (microphone === undefined || ttsAudio.length === 0 || ttsFormat === 'opus') return;
-    isPlaying = true;
-    if (groupId !== undefined) session.playbackStarted(groupId, traceId);
-    await play(microphone.context, ttsAudio);
+    await microphone.loudspeaker.play(ttsAudio, () => {
+      if (groupId !== undefined) session.playbackStarted(groupId, traceId);
+      const now = performance.now();
+      change(
+        (turn) => turn.requestId === requestId && turn.soundMs === undefined,
+        (turn) => ({ ...turn, soundMs: now - (turn.endedAt ?? now) }),
+      );
+    });
     if (groupId !== undefined) session.playbackEnded(groupId, traceId);
-    isPlaying = false;
+  }
+
+  async function open(): Promise<void> {
+    if (microphone !== undefined) return;
+    const opened = await openMicrophone(onFrame);
+    const loudspeaker = createLoudspeaker(opened.context, opened.source);
+    loudspeaker.setOwnVoice(hasHeadphones);
+    microphone = { ...opened, loudspeaker };
   }
 
   function send(side: Side, { samples }: Frame): void {
@@ -114,11 +128,13 @@ export function createConversation(directions: Readonly<Record<Side, Direction>>
 
   function onFrame(frame: Frame): void {
     loudness.value = frame.loudness;
-    if (isHandsFree) {
-      // The microphone would take the sound of the translation for speech.
-      gate = isPlaying
+    if (isHandsFree && detector !== undefined) {
+      // Without headphones the microphone would take the sound of the translation for speech.
+      const isDeaf = microphone?.loudspeaker.isPlaying === true && !hasHeadphones;
+      if (isDeaf) detector.reset();
+      gate = isDeaf
         ? CLOSED_GATE
-        : hear(gate, frame.loudness, (1_000 * frame.samples.length) / SAMPLE_RATE);
+        : hear(gate, detector.probabilityOf(toFloats(frame)), (1_000 * frame.samples.length) / SAMPLE_RATE);
       if (gate.isOpen && speaking.peek() === undefined) begin('a');
       if (!gate.isOpen && speaking.peek() !== undefined) end();
     }
@@ -166,7 +182,7 @@ export function createConversation(directions: Readonly<Record<Side, Direction>>
       if (speaking.peek() !== undefined) return;
       isHeld = true;
       try {
-        microphone ??= await openMicrophone(onFrame);
+        await open();
         obstacle.value = undefined;
         // The button may have been released while the browser asked the person.
         if (isHeld) begin(side);
@@ -208,13 +224,21 @@ export function createConversation(directions: Readonly<Record<Side, Direction>>
       gate = CLOSED_GATE;
       if (!isOn) return end();
       try {
-        microphone ??= await openMicrophone(onFrame);
+        await open();
         obstacle.value = undefined;
         sessionOf('a');
+        detector ??= await loadDetector();
+        detector.reset();
       } catch (error) {
         isHandsFree = false;
-        obstacle.value = obstacleOf(error);
+        if (microphone === undefined) obstacle.value = obstacleOf(error);
+        else problem.value = error instanceof Error ? error.message : String(error);
       }
+    },
+    /** Headphones: the own voice is heard, too, and what plays does not reach the microphone. */
+    setHeadphones(has: boolean): void {
+      hasHeadphones = has;
+      microphone?.loudspeaker.setOwnVoice(has);
     },
     stop(): void {
       microphone?.stop();
@@ -224,3 +248,6 @@ export function createConversation(directions: Readonly<Record<Side, Direction>>
     },
   };
 }
+
+const toFloats = ({ samples }: Frame): Float32Array =>
+  Float32Array.from(samples, (sample) => sample / 32_768);

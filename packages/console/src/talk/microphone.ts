@@ -1,7 +1,6 @@
 /** The microphone as frames of 16-bit samples at 16 kHz, and why there is none. */
 import { addressOf } from '../data/request.ts';
-
-export const SAMPLE_RATE = 16_000;
+import { SAMPLE_RATE } from './voice/silero.ts';
 
 export interface Frame {
   readonly samples: Int16Array;
@@ -11,6 +10,8 @@ export interface Frame {
 
 export interface Microphone {
   readonly context: AudioContext;
+  /** Its sound, to be connected to others of the context. */
+  readonly source: AudioNode;
   stop(): void;
 }
 
@@ -30,10 +31,12 @@ export async function openMicrophone(onFrame: (frame: Frame) => void): Promise<M
   await context.audioWorklet.addModule(addressOf('recorder-worklet.js'));
   const recorder = new AudioWorkletNode(context, 'recorder', { numberOfOutputs: 0 });
   recorder.port.onmessage = ({ data }: MessageEvent<Frame>) => onFrame(data);
-  context.createMediaStreamSource(stream).connect(recorder);
+  const source = context.createMediaStreamSource(stream);
+  source.connect(recorder);
   await context.resume();
   return {
     context,
+    source,
     stop() {
       for (const track of stream.getTracks()) track.stop();
       void context.close();
@@ -45,20 +48,4 @@ export function obstacleOf(error: unknown): NoMicrophone {
   const name = error instanceof DOMException ? error.name : '';
   if (name === 'NotAllowedError') return 'denied';
   return name === 'NotFoundError' ? 'absent' : 'failed';
-}
-
-/** Plays pcm16 at 16 kHz; resolves when it has ended. */
-export function play(context: AudioContext, sound: Uint8Array): Promise<void> {
-  const samples = new Int16Array(
-    sound.buffer.slice(sound.byteOffset, sound.byteOffset + (sound.byteLength & ~1)),
-  );
-  const buffer = context.createBuffer(1, Math.max(1, samples.length), SAMPLE_RATE);
-  buffer.getChannelData(0).set(Float32Array.from(samples, (sample) => sample / 32_768));
-  const source = context.createBufferSource();
-  source.buffer = buffer;
-  source.connect(context.destination);
-  return new Promise((resolve) => {
-    source.onended = () => resolve();
-    source.start();
-  });
 }

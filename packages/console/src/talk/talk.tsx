@@ -8,29 +8,29 @@ import { duration } from '../show/format.ts';
 import { Empty } from '../show/parts.tsx';
 import { ReportButton } from '../show/report-button.tsx';
 import { t, tOr } from '../texts/text.ts';
+import { Choice, Further, offered } from './choose-languages.tsx';
 import { type Conversation, createConversation, type Side } from './conversation.ts';
 import { findObstacle } from './microphone.ts';
 import type { Turn } from './turns.ts';
 import '../styles/talk.css';
 
-/** Offered before the fleet's languages are known, or if this role may not read them. */
-const USUAL = ['en', 'zh', 'ja', 'de', 'fr', 'es'];
 type Mode = 'press' | 'hands_free' | 'facing';
 const MODES: readonly Mode[] = ['press', 'hands_free', 'facing'];
 
 export function Talk() {
   const { data } = useResource<LanguagesReply>(mayWatch.value ? 'api/v1/languages' : '');
-  const spoken = new Set(data?.cells.flatMap(({ src, tgt }) => [src, tgt]));
-  const known = [...spoken].filter((language) => language !== 'auto' && language !== 'any').sort();
-  const languages = known.length > 1 ? known : USUAL;
   const [source, setSource] = useState('en');
-  const [target, setTarget] = useState('zh');
+  const [chosen, setChosen] = useState<string>();
+  const [further, setFurther] = useState<readonly string[]>([]);
+  const [hasHeadphones, setHeadphones] = useState(false);
   const [mode, setMode] = useState<Mode>('press');
+  const { languages, target } = offered(data, source, chosen);
   const conversation = useMemo(
-    () => createConversation({ a: { source, target }, b: { source: target, target: source } }),
-    [source, target],
+    () => createConversation({ a: { source, target }, b: { source: target, target: source } }, further),
+    [source, target, further],
   );
   useEffect(() => () => conversation.stop(), [conversation]);
+  useEffect(() => conversation.setHeadphones(hasHeadphones), [conversation, hasHeadphones]);
   const obstacle = findObstacle();
 
   return (
@@ -44,12 +44,12 @@ export function Talk() {
           aria-label={t('talk.swap')}
           onClick={() => {
             setSource(target);
-            setTarget(source);
+            setChosen(source);
           }}
         >
           ⇄
         </button>
-        <Choice label={t('talk.to')} value={target} options={languages} onChange={setTarget} />
+        <Choice label={t('talk.to')} value={target} options={languages} onChange={setChosen} />
         <fieldset class="choice" aria-label={t('talk.mode')}>
           {MODES.map((name) => (
             <button key={name} type="button" aria-pressed={mode === name} onClick={() => setMode(name)}>
@@ -67,6 +67,19 @@ export function Talk() {
         />
       ) : (
         <>
+          <Further
+            languages={languages.filter((language) => language !== source && language !== target)}
+            chosen={further}
+            onChange={setFurther}
+          />
+          <label class="talk-option">
+            <input
+              type="checkbox"
+              checked={hasHeadphones}
+              onChange={(event) => setHeadphones(event.currentTarget.checked)}
+            />
+            {t('talk.headphones')}
+          </label>
           <Troubles conversation={conversation} />
           {mode === 'press' ? (
             <Press conversation={conversation} side="a" isPossible={obstacle === undefined} />
@@ -78,27 +91,6 @@ export function Talk() {
         </>
       )}
     </>
-  );
-}
-
-function Choice(props: {
-  label: string;
-  value: string;
-  options: readonly string[];
-  onChange: (value: string) => void;
-}) {
-  const options = props.options.includes(props.value) ? props.options : [props.value, ...props.options];
-  return (
-    <label>
-      {props.label}
-      <select value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {tOr(`language.${option}`, option)}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 
@@ -244,6 +236,12 @@ function TurnItem({ turn }: { turn: Turn }) {
           {turn.translated}
         </p>
       )}
+      {[...turn.others].map(([language, text]) => (
+        <p key={language} class="further" lang={language}>
+          <span class="quiet">{tOr(`language.${language}`, language)}</span> {text}
+        </p>
+      ))}
+      {turn.isSilent === true && turn.translated !== '' && <p class="quiet">{t('talk.silent')}</p>}
       {turn.problem !== undefined && (
         <p>{t('talk.missing', { reason: tOr(`missing.${turn.problem}`, turn.problem) })}</p>
       )}
@@ -259,6 +257,7 @@ function Latency({ turn, totalMs }: { turn: Turn; totalMs: number }) {
       {t(turn.isTyped ? 'talk.latency_typed' : 'talk.latency', { total: duration(totalMs) })}
       {turn.parts.length > 0 && ': '}
       {turn.parts.map(({ name, ms }) => `${t(`latency.${name}`)} ${duration(ms)}`).join(' · ')}
+      {turn.soundMs !== undefined && ` · ${t('talk.sound_after', { ms: duration(turn.soundMs) })}`}
     </p>
   );
 }

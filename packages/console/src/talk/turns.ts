@@ -17,14 +17,22 @@ export interface Turn {
   readonly acceptedAt?: number;
   readonly jobId?: string;
   readonly partial: string;
+  /** The scheduler may cut one turn into several utterances: the text of each, by its position. */
+  readonly said: ReadonlyMap<number, string>;
   readonly heard: string;
   readonly translated: string;
+  /** Texts in further languages. */
+  readonly others: ReadonlyMap<string, string>;
   readonly problem?: string;
   readonly isSimulated: boolean;
+  /** The translation has no voice. */
+  readonly isSilent?: boolean;
   /** Not spoken. */
   readonly isTyped?: boolean;
   /** From the end of speech to the result. */
   readonly totalMs?: number;
+  /** From the end of speech to the first sound of its translation. */
+  readonly soundMs?: number;
   readonly parts: readonly LatencyPart[];
 }
 
@@ -34,8 +42,10 @@ export const newTurn = (key: number, side: 'a' | 'b', source: string, target: st
   source,
   target,
   partial: '',
+  said: new Map(),
   heard: '',
   translated: '',
+  others: new Map(),
   isSimulated: false,
   parts: [],
 });
@@ -54,31 +64,49 @@ export function applyEvent(turn: Turn, event: Known, now: number): Turn {
     case 'partial':
       return { ...turn, partial: event.text };
     case 'missing':
-      return { ...turn, partial: '', problem: event.error?.message ?? event.reason };
+      return withoutResult(turn, event);
     case 'result':
       return withResult(turn, event, now);
   }
 }
 
-/** The scheduler may cut one turn into several utterances: their texts follow one another. */
+const NOT_UNDERSTOOD = 'ASR_EMPTY';
+
+function withoutResult(turn: Turn, event: SessionEvent<'missing'>): Turn {
+  const problem = event.error?.message ?? event.reason;
+  // Without its sound, a text stays readable.
+  if (event.part === 'voice') return { ...turn, isSilent: true };
+  if (event.language === undefined || event.language === turn.target)
+    return { ...turn, partial: '', problem };
+  return { ...turn, others: new Map(turn.others).set(event.language, '–') };
+}
+
+const join = (before: string, next: string): string =>
+  before === '' || next === '' ? before + next : `${before} ${next}`;
+
 function withResult(turn: Turn, event: SessionEvent<'result'>, now: number): Turn {
-  const join = (before: string, next: string): string => (before === '' ? next : `${before} ${next}`);
-  const { message } = event;
+  const { message, language, utteranceIndex } = event;
+  const said = new Map(turn.said).set(utteranceIndex, event.textAsr);
+  const known: Turn = { ...turn, partial: '', said, heard: [...said.values()].reduce(join, '') };
+  if (language !== undefined && language !== turn.target) {
+    const text = join(turn.others.get(language) ?? '', event.textTranslated);
+    return { ...known, others: new Map(turn.others).set(language, text) };
+  }
   const extra = message.extra as
-    | { simulated?: boolean; service_timings?: Record<string, number> }
+    | { simulated?: boolean; reason?: string; service_timings?: Record<string, number> }
     | undefined;
   const timings = {
     ...extra?.service_timings,
     ...(message.service_timings as Record<string, number> | undefined),
   };
   const totalMs = turn.endedAt === undefined ? undefined : now - turn.endedAt;
+  const isUnderstood = extra?.reason !== NOT_UNDERSTOOD || known.heard !== '';
   return {
-    ...turn,
+    ...known,
     jobId: message.job_id,
-    partial: '',
-    heard: join(turn.heard, event.textAsr),
     translated: join(turn.translated, event.textTranslated),
     isSimulated: turn.isSimulated || isSimulated(extra),
+    ...(!isUnderstood && { problem: NOT_UNDERSTOOD }),
     ...(totalMs !== undefined && { totalMs, parts: partsOf(turn, totalMs, timings) }),
   };
 }

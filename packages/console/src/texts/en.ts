@@ -282,6 +282,10 @@ export const en = {
   'talk.listening': 'Listening: speak at any time',
   'talk.heard': 'Hearing you …',
   'talk.leave': 'Leave face to face',
+  'talk.headphones': 'I wear headphones: let me hear my own voice, too',
+  'talk.further': 'Also as text in',
+  'talk.silent': 'No node speaks this language.',
+  'talk.sound_after': 'heard after {ms}',
   'talk.type': 'Type a sentence instead',
   'talk.send': 'Translate',
   'talk.empty':

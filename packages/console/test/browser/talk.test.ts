@@ -1,9 +1,12 @@
-/** The talk page with a microphone that plays a file: two seconds of sound, then two of silence, again and again. */
+/** The talk page with a microphone that plays a file: a spoken sentence, then silence, again and again. */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { resample } from '../../../speech-node/src/audio/resample.ts';
+import { readWav, toPcm16, writeWav } from '../../../speech-node/src/audio/wav.ts';
 import { faultsOf, shows, startWorld, type World } from '../support/console-world.ts';
 import { findBarriers } from '../support/find-barriers.ts';
 
@@ -11,25 +14,19 @@ const RATE = 16_000;
 const folder = mkdtempSync(join(tmpdir(), 'talk-'));
 let world: World;
 
-/** A wav file of 16-bit samples. */
+/** A spoken sentence, then silence, so that a hands-free page hears where it ends. */
 function soundFile(): string {
-  const samples = new Int16Array(4 * RATE);
-  for (let at = 0; at < 2 * RATE; at += 1) samples[at] = 9_000 * Math.sin((2 * Math.PI * 300 * at) / RATE);
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0);
-  header.writeUInt32LE(36 + samples.byteLength, 4);
-  header.write('WAVEfmt ', 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(RATE, 24);
-  header.writeUInt32LE(2 * RATE, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write('data', 36);
-  header.writeUInt32LE(samples.byteLength, 40);
+  const { stdout } = spawnSync('espeak-ng', [
+    '-v',
+    'en-us',
+    '--stdout',
+    'Where is the train station, please?',
+  ]);
+  const { samples, sampleRate } = readWav(stdout);
+  const sound = new Float32Array(4 * RATE);
+  sound.set(resample(samples, sampleRate, RATE).subarray(0, 2.5 * RATE));
   const path = join(folder, 'speech.wav');
-  writeFileSync(path, Buffer.concat([header, Buffer.from(samples.buffer)]));
+  writeFileSync(path, writeWav(toPcm16(sound)));
   return path;
 }
 
@@ -83,6 +80,19 @@ it('a typed sentence is translated', async () => {
   await shows(page, /Result after \d/);
   await shows(page, 'Where is the station?');
   expect(await page.locator('.conversation .translated').innerText()).not.toBe('');
+  await page.context().close();
+});
+
+it('one sentence in several languages: a voice in the first, texts in the others', async () => {
+  const page = await world.open('/talk.html');
+  await page.getByRole('checkbox', { name: 'German' }).check();
+  await speak(page, 'Hold to speak');
+  await shows(page, /Result .* after the end of speech/);
+  await shows(page, /heard after/);
+  const german = page.locator('.conversation .further[lang=de]');
+  await expect.poll(() => german.innerText()).toMatch(/German \S+/);
+  expect(await page.locator('.conversation .translated').innerText()).not.toBe('');
+  expect(await findBarriers(page)).toEqual([]);
   await page.context().close();
 });
 

@@ -39,6 +39,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'packages/console/src/talk/',
     'packages/speech-node/src/',
   ],
+  // Only its model file: the detector is plain TypeScript.
+  '@ricky0123/vad-web': ['packages/console/src/talk/voice/'],
   preact: ['packages/console/src/'],
   '@preact/signals': ['packages/console/src/'],
   uplot: ['packages/console/src/show/', 'packages/console/src/main.tsx'],

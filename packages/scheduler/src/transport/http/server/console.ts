@@ -6,8 +6,6 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The page that may run WebAssembly, which detects speech. */
-const TALK_PAGE = 'talk.html';
 const INDEX = 'index.html';
 /** Its names contain a digest of the content. */
 const HASHED = 'assets/';
@@ -25,11 +23,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.map': 'application/json; charset=utf-8',
   '.png': 'image/png',
   '.svg': 'image/svg+xml',
-  '.wasm': 'application/wasm',
   '.webmanifest': 'application/manifest+json',
   '.woff2': 'font/woff2',
 };
-const COMPRESSED = new Set(['.css', '.html', '.js', '.json', '.map', '.svg', '.wasm', '.webmanifest']);
+const COMPRESSED = new Set(['.css', '.html', '.js', '.json', '.map', '.svg', '.webmanifest']);
 
 const NOT_BUILT = `The console is not built.
 
@@ -94,7 +91,7 @@ function createFile(folder: string, file: string) {
       throw fault;
     });
     const takesPacked = packed !== undefined && /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
-    secure(reply, file === TALK_PAGE)
+    secure(reply)
       .header('content-type', TYPES[extension] ?? 'application/octet-stream')
       .header('cache-control', file.startsWith(HASHED) ? 'public, max-age=31536000, immutable' : 'no-cache');
     if (packed !== undefined) reply.header('vary', 'accept-encoding');
@@ -102,9 +99,9 @@ function createFile(folder: string, file: string) {
   };
 }
 
-const secure = (reply: FastifyReply, mayRunWasm = false): FastifyReply =>
+const secure = (reply: FastifyReply): FastifyReply =>
   reply
-    .header('content-security-policy', mayRunWasm ? `${POLICY} 'wasm-unsafe-eval'` : POLICY)
+    .header('content-security-policy', POLICY)
     .header('permissions-policy', 'microphone=(self), camera=(), geolocation=()')
     .header('referrer-policy', 'no-referrer')
     .header('cross-origin-opener-policy', 'same-origin')
