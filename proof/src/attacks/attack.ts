@@ -12,8 +12,13 @@ export interface Attack {
   /** What the attacker does, as a sentence without a subject. */
   readonly does: string;
   readonly modes: readonly Mode[];
-  /** Added to the settings of the target. Absent: TOKEN_SETTINGS. */
-  readonly config?: string;
+  /**
+   * Added to the settings of the target. Absent: TOKEN_SETTINGS. A function gets the folder of the target, and may write files there first;
+   * such an attack has processes of its own.
+   */
+  readonly config?: string | ((folder: string) => string | Promise<string>);
+  /** The processes serve TLS: a file in the folder of the target has the authority that every honest caller trusts. */
+  readonly authorityFile?: string;
   /** Flags of Node.js, e.g. a smaller heap. */
   readonly nodeFlags?: readonly string[];
   /** Takes longer than a few seconds, so that `npm test` leaves it to `npm run test:slow`. */
@@ -46,6 +51,10 @@ export interface Target {
   readonly otherPort: number;
   /** In the mode `redis`. */
   readonly redisPort: number | undefined;
+  /** Of its configuration, its logs and what `config` has written. */
+  readonly folder: string;
+  /** Writes other settings into the configuration files; a process reads them when it reloads. */
+  configure(config: string): void;
   call<Body = Record<string, unknown>>(
     method: 'GET' | 'POST' | 'DELETE',
     path: string,

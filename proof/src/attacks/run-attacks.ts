@@ -42,7 +42,8 @@ export async function runAttacks(
   const shared = new Map<string, RunningTarget>();
 
   async function perform(attack: Attack, mode: Mode): Promise<Pick<Verdict, 'kind' | 'got'>> {
-    const key = JSON.stringify([mode, attack.config, attack.nodeFlags]);
+    const own = typeof attack.config === 'function' ? attack.name : undefined;
+    const key = JSON.stringify([mode, attack.config, attack.nodeFlags, own]);
     let target: RunningTarget | undefined;
     try {
       target = shared.get(key) ?? (await startTarget(mode, attack));

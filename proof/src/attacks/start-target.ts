@@ -1,5 +1,5 @@
 /** Fresh scheduler processes as targets: one, or two on a Redis of their own. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRecorder } from '../../../packages/simulation/dist/history.js';
@@ -21,9 +21,15 @@ const START_TRIES = 3;
 
 export async function startTarget(
   mode: Mode,
-  { config = TOKEN_SETTINGS, nodeFlags = [] }: Pick<Attack, 'config' | 'nodeFlags'>,
+  {
+    config: configOf = TOKEN_SETTINGS,
+    nodeFlags = [],
+    authorityFile,
+  }: Pick<Attack, 'config' | 'nodeFlags' | 'authorityFile'>,
 ): Promise<RunningTarget> {
   const folder = mkdtempSync(join(tmpdir(), 'lingua-attack-'));
+  const config = typeof configOf === 'string' ? configOf : await configOf(folder);
+  const ca = authorityFile && readFileSync(join(folder, authorityFile), 'utf8');
   const redis = mode === 'redis' ? await startRedisServer() : undefined;
   const recorder = createRecorder();
   const instances: Instance[] = [];
@@ -36,9 +42,9 @@ export async function startTarget(
 
   async function start(name: string, triesLeft = START_TRIES): Promise<Instance> {
     const [port = 0] = await freePorts(1);
-    const serveFlags = flagsOf(port, redis?.port);
+    const serveFlags = flagsOf(port, redis?.port, ca !== undefined);
     try {
-      const about = { name, port, folder, recorder, nodeFlags, serveFlags, config };
+      const about = { name, port, folder, recorder, nodeFlags, serveFlags, config, ca };
       return await startInstance({ ...about, detours: new Map(), clockAheadMs: 0 });
     } catch (fault) {
       if (triesLeft <= 1) throw fault;
@@ -61,13 +67,17 @@ export async function startTarget(
     port,
     otherPort,
     redisPort: redis?.port,
-    call: (method, path, { port: at = port, ...calling } = {}) => call(at, method, path, calling),
+    folder,
+    configure(text) {
+      for (const { configPath } of instances) writeFileSync(configPath, text);
+    },
+    call: (method, path, { port: at = port, ...calling } = {}) => call(at, method, path, { ca, ...calling }),
     log: () => instances.map(({ logPath }) => readFileSync(logPath, 'utf8')).join(''),
     rss: () => instances.map(({ pid }) => rssOf(pid)),
     async damage() {
       for (const { name, port: at, isRunning, logPath } of instances) {
         if (!isRunning()) return `process ${name} ended: ${lastLine(logPath)}`;
-        const health = await call(at, 'GET', '/health/live', { timeoutMs: HEALTH_MS }).catch(String);
+        const health = await call(at, 'GET', '/health/live', { timeoutMs: HEALTH_MS, ca }).catch(String);
         if (typeof health === 'string' || health.status !== 200)
           return `process ${name} does not answer /health/live: ${JSON.stringify(health)}`;
       }
@@ -78,8 +88,9 @@ export async function startTarget(
 }
 
 /** As flags, so that the text of an attack may have the same tables. */
-function flagsOf(port: number, redisPort: number | undefined): string[] {
+function flagsOf(port: number, redisPort: number | undefined, hasTls: boolean): string[] {
   const settings = [`server.port=${port}`, 'server.drain_timeout_ms=0', 'scheduler.fleet_warmup_ms=0'];
+  if (hasTls) settings.push(`server.advertise_url=https://127.0.0.1:${port}`);
   if (redisPort !== undefined)
     settings.push(
       'scheduler.cluster.enabled=true',

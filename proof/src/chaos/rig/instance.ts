@@ -13,6 +13,7 @@ export interface Instance {
   readonly port: number;
   readonly pid: number;
   readonly logPath: string;
+  readonly configPath: string;
   isRunning(): boolean;
   /** Resolves with the exit code; null if a signal ended it. */
   readonly ended: Promise<number | null>;
@@ -44,8 +45,10 @@ export async function startInstance(options: {
   readonly nodeFlags?: readonly string[];
   /** Of `lingua serve`. */
   readonly serveFlags?: readonly string[];
+  /** It serves TLS, with a certificate that this one has signed. */
+  readonly ca?: string | undefined;
 }): Promise<Instance> {
-  const { name, port, recorder, nodeFlags = [], serveFlags = [] } = options;
+  const { name, port, recorder, nodeFlags = [], serveFlags = [], ca } = options;
   const configPath = join(options.folder, `${name}.toml`);
   const logPath = join(options.folder, `${name}.log`);
   writeFileSync(configPath, options.config);
@@ -89,7 +92,7 @@ export async function startInstance(options: {
   await eventually(
     async () => {
       if (!isRunning) return true;
-      return (await call(port, 'GET', '/health/ready', { timeoutMs: 500 })).status === 200;
+      return (await call(port, 'GET', '/health/ready', { timeoutMs: 500, ca })).status === 200;
     },
     { withinMs: READY_MS },
   ).catch(async (fault: unknown) => {
@@ -115,6 +118,7 @@ export async function startInstance(options: {
     port,
     pid: child.pid ?? 0,
     logPath,
+    configPath,
     ended,
     isRunning: () => isRunning,
     freeze: () => void child.kill('SIGSTOP'),

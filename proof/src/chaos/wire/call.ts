@@ -1,5 +1,6 @@
 /** One HTTP call on its own connection, so that the next one may reach another instance. */
 import { type IncomingMessage, request } from 'node:http';
+import { request as requestOverTls } from 'node:https';
 
 export interface Called<Body = unknown> {
   readonly status: number;
@@ -11,6 +12,10 @@ export interface Calling {
   /** Absent: without a credential. */
   readonly token?: string | undefined;
   readonly timeoutMs?: number;
+  /** The authority that signed the certificate of the server. Absent: without TLS. */
+  readonly ca?: string | undefined;
+  /** PEM; shown to a server that asks for it. */
+  readonly certificate?: { readonly cert: string; readonly key: string };
 }
 
 /** Rejects when there is no complete answer in time. */
@@ -50,7 +55,7 @@ function send<Answer>(
   port: number,
   method: string,
   path: string,
-  { body, token, timeoutMs = 4_000 }: Calling,
+  { body, token, timeoutMs = 4_000, ca, certificate }: Calling,
   read: (
     response: IncomingMessage,
     resolve: (answer: Answer) => void,
@@ -69,9 +74,12 @@ function send<Answer>(
       resolve(answer);
     };
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) =>
-      read(response, succeed, fail),
-    );
+    const where = { host: '127.0.0.1', port, method, path, headers, agent: false as const };
+    const answered = (response: IncomingMessage): void => read(response, succeed, fail);
+    const sent =
+      ca === undefined
+        ? request(where, answered)
+        : requestOverTls({ ...where, ca, ...certificate }, answered);
     sent.on('error', fail);
     if (text !== undefined) {
       sent.setHeader('content-type', 'application/json');

@@ -9,6 +9,7 @@ import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { SlowWatch } from '../../ports/slow-watch.ts';
+import type { LostRights } from '../access/gate.ts';
 import { createTokenBucket } from '../access/token-bucket.ts';
 import { CLOSE_CODES, type CloseReason } from './close-reasons.ts';
 import { type ErrorDetails, errorText } from './error-message.ts';
@@ -127,11 +128,12 @@ export function guardSocket(
     isCut = true;
     meter.count('scheduler_connections_cut_total', { reason });
     log.info({ ...fields, reason }, 'the scheduler closed a socket');
-    terminateSoon();
+    const timeoutMs = LOST_RIGHTS.has(reason) ? REVOKED_CLOSE_TIMEOUT_MS : Number.POSITIVE_INFINITY;
+    terminateSoon(Math.min(timeoutMs, settings.closeTimeoutMs));
   }
 
-  function terminateSoon(): void {
-    cancelTermination ??= clock.after(settings.closeTimeoutMs, () => ws.terminate());
+  function terminateSoon(afterMs = settings.closeTimeoutMs): void {
+    cancelTermination ??= clock.after(afterMs, () => ws.terminate());
   }
 
   function cut(reason: CloseReason): void {
@@ -253,6 +255,9 @@ export function guardSocket(
 
 /** A legacy program may send an unknown message with each heartbeat and must keep its connection. */
 const FORGIVEN_INVALID_MESSAGES_PER_SECOND = 0.1;
+/** The owner of a revoked token has no right to a slow end: its sockets are closed within a second of the reload. */
+const LOST_RIGHTS: ReadonlySet<string> = new Set<LostRights>(['revoked', 'expired']);
+const REVOKED_CLOSE_TIMEOUT_MS = 500;
 /** How long reading pauses when a session exceeds its rate. */
 const READING_PAUSE_MS = 100;
 const TOO_LONG = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';

@@ -13,7 +13,7 @@ import type {
 import type { Log, LogFields } from '../../../src/ports/log.ts';
 import type { Labels, Meter } from '../../../src/ports/meter.ts';
 import type { JobService } from '../../../src/runtime/job-service.ts';
-import type { Admission, Gate, Principal } from '../../../src/transport/access/gate.ts';
+import type { Admission, Gate, LostRights, Principal } from '../../../src/transport/access/gate.ts';
 
 export const HEARTBEAT_INTERVAL_MS = 15_000;
 
@@ -116,9 +116,10 @@ export const ANONYMOUS: Principal = {
 export function createFakeGate(limits: {
   maxConnections: number;
   messages: number;
-}): Gate & { open: number } {
-  const gate: Gate & { open: number } = {
+}): Gate & { open: number; ends: ((why: LostRights) => void)[] } {
+  const gate: ReturnType<typeof createFakeGate> = {
     open: 0,
+    ends: [],
     addressOf: ({ socket }) => socket.remoteAddress ?? '',
     admit({ token, origin }): Admission {
       if (token === 'wrong') return { kind: 'refused', code: 'UNAUTHORIZED', message: 'unknown token' };
@@ -136,7 +137,10 @@ export function createFakeGate(limits: {
       };
     },
     changeCredentials: () => 0,
-    hold: () => () => {},
+    hold(_, end) {
+      gate.ends.push(end);
+      return () => {};
+    },
     mayKeepNode: () => true,
     mint: () => undefined,
     tenantOf: () => ({ kind: 'tenant', tenantId: 'default' }),

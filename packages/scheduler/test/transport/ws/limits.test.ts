@@ -177,6 +177,17 @@ describe('limits of a socket', () => {
     await until(() => harness.gate.open === 0);
   });
 
+  it('a peer whose token was revoked is terminated within a second', async () => {
+    harness = await startHarness();
+    const client = await harness.connect();
+    client.ws.pause();
+    for (const end of harness.gate.ends) end('revoked');
+    const [connection] = harness.connections;
+    expect(connection?.destroyed).toBe(false);
+    harness.clock.advance(999);
+    expect(connection?.destroyed).toBe(true);
+  });
+
   it('a message above the buffer limit reaches a reader that keeps up', async () => {
     harness = await startHarness();
     const client = await harness.connect();
