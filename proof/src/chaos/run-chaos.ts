@@ -17,7 +17,7 @@ import { injectFaults } from './inject/injector.ts';
 import type { World } from './inject/world.ts';
 import { type PlannedKind, planFaults } from './plan-faults.ts';
 import { probeSlots } from './probe.ts';
-import { configOfRun } from './rig/configured.ts';
+import { configOfRun, configText } from './rig/configured.ts';
 import type { RedisStore } from './rig/redis-store.ts';
 import { startSchedulers } from './rig/schedulers.ts';
 import { OPERATOR_TOKEN } from './tenants.ts';
@@ -58,6 +58,7 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
     count: options.instances,
     folder,
     recorder,
+    configOf: (port) => configText(port, store?.ports ?? []),
     redisPorts: store?.ports ?? [],
   });
   const gate = await createBalancer({ backends: takeTurns(schedulers.backends) });

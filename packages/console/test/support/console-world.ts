@@ -30,7 +30,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 export const faultsOf = new WeakMap<Page, string[]>();
 
 /** As `npm test` installs it. */
-function findChromium(): string {
+export function findChromium(): string {
   const path = spawnSync('sh', ['-c', 'command -v chromium']).stdout.toString().trim();
   if (path === '') throw new Error('chromium is missing: node scripts/install-test-tools.mjs installs it');
   return path;

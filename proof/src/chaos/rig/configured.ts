@@ -43,7 +43,7 @@ export function configText(port: number, redisPorts: readonly number[]): string 
   return `${own}${SETTINGS}${redisPorts.length === 0 ? '' : sharedStore(redisPorts)}${tenantSettings()}`;
 }
 
-const sharedStore = (ports: readonly number[]): string => `
+export const sharedStore = (ports: readonly number[]): string => `
 [scheduler.cluster]
 enabled = true
 [scheduler.cluster.redis]

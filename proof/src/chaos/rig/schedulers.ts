@@ -3,7 +3,6 @@ import { createServer } from 'node:net';
 import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import type { LogLine } from '../../checker/instances.ts';
 import type { Backend } from '../wire/balancer.ts';
-import { configText } from './configured.ts';
 import { type Instance, readLog, startInstance } from './instance.ts';
 import { layRedisWires, type RedisWires } from './redis-wires.ts';
 
@@ -24,6 +23,8 @@ export async function startSchedulers(options: {
   readonly count: number;
   readonly folder: string;
   readonly recorder: Recorder;
+  /** The configuration of the instance on that port. */
+  readonly configOf: (port: number) => string;
   /** The ports of Redis; none: one process without it. */
   readonly redisPorts: readonly number[];
 }): Promise<Schedulers> {
@@ -45,7 +46,7 @@ export async function startSchedulers(options: {
         port,
         folder,
         recorder,
-        config: configText(port, options.redisPorts),
+        config: options.configOf(port),
         detours: wiresOf(place).detours,
         clockAheadMs,
       }),
