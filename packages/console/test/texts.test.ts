@@ -1,6 +1,7 @@
 /** The texts of the console exist in both languages, with the same values in them. */
 import { ERROR_CODES } from '@lingua/protocol';
 import { expect, it } from 'vitest';
+import { REJECTIONS } from '../../scheduler/src/domain/need.ts';
 import { filesUnder } from '../../scheduler/test/architecture/source-files.ts';
 import { en } from '../src/texts/en.ts';
 import { fill } from '../src/texts/tables.ts';
@@ -29,6 +30,10 @@ it('a word follows the number before it', () => {
 it('no English text has a plural after a number that may be 1', () => {
   const counted = /\{\w+\} (?:bad )?(?:nodes|slots|jobs|requests|translations|sessions|attempts)\b/;
   expect(Object.entries(english).filter(([, text]) => counted.test(text))).toEqual([]);
+});
+
+it('every reason why a node cannot take a job has a text', () => {
+  expect(REJECTIONS.filter((reason) => english[`reject.${reason}`] === undefined)).toEqual([]);
 });
 
 it('every error code has a Chinese hint', () => {

@@ -79,7 +79,7 @@ function rowsOf({ spans }: JobDetail): AxisRow[] {
     from: span.from_ms,
     to: span.to_ms,
     kind: span.ended === undefined ? span.stage : 'failed',
-    label: `${tOr(`stage.${span.stage}`, span.stage)}${span.ended === undefined ? '' : ` (${span.ended})`}`,
+    label: `${tOr(`stage.${span.stage}`, span.stage)}${span.ended === undefined ? '' : ` (${tOr(`error.${span.ended}`, span.ended)})`}`,
   });
   return [...rows].map(([attempt, all]): AxisRow => {
     if (attempt === 0) return { key: 'job', label: t('job.scheduler'), bars: all.map(toBar) };
@@ -97,13 +97,16 @@ function rowsOf({ spans }: JobDetail): AxisRow[] {
 }
 
 /** Short stages are too narrow on the axis for a label. */
-const stagesInWords = ({ spans }: JobDetail): string =>
-  spans
+const stagesInWords = ({ spans }: JobDetail): string => {
+  const isRetried = spans.some(({ attempt_id = 0 }) => attempt_id > 1);
+  return spans
     .filter(({ stage, to_ms }) => stage !== 'attempt' && to_ms !== undefined)
-    .map(
-      ({ stage, from_ms, to_ms = from_ms }) => `${tOr(`stage.${stage}`, stage)} ${duration(to_ms - from_ms)}`,
-    )
+    .map(({ stage, attempt_id, from_ms, to_ms = from_ms }) => {
+      const attempt = isRetried && stage === 'send' ? `${attempt_id}. ` : '';
+      return `${attempt}${tOr(`stage.${stage}`, stage)} ${duration(to_ms - from_ms)}`;
+    })
     .join(' · ');
+};
 
 function Result({ job }: { job: JobView }) {
   const { result } = job;

@@ -181,7 +181,7 @@ function Attempts({ node }: { node: NodeDetail }) {
               <td>
                 <State of={attempt.outcome} />
               </td>
-              <td>{attempt.reason}</td>
+              <td>{attempt.reason && tOr(`error.${attempt.reason}`, attempt.reason)}</td>
               <Numeric>{duration(attempt.duration_ms)}</Numeric>
               <td>
                 <Ago at={attempt.ended_at_ms} />

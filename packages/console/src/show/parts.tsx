@@ -122,12 +122,20 @@ export function Tile({
   );
 }
 
-export const NodeLink = ({ id }: { id: string | undefined }) =>
-  id === undefined || id === '' ? <span>{UNKNOWN}</span> : <a href={linkTo('node', id)}>{id}</a>;
-export const JobLink = ({ id }: { id: string | undefined }) =>
-  id === undefined ? <span>{UNKNOWN}</span> : <a href={linkTo('job', id)}>{id}</a>;
-export const SessionLink = ({ id }: { id: string | undefined }) =>
-  id === undefined ? <span>{UNKNOWN}</span> : <a href={linkTo('session', id)}>{id}</a>;
+type Id = { id: string | undefined };
+
+const IdLink = ({ page, id }: Id & { page: 'node' | 'job' | 'session' }) =>
+  id === undefined || id === '' ? (
+    <span>{UNKNOWN}</span>
+  ) : (
+    <a class="id" href={linkTo(page, id)} title={id}>
+      {id}
+    </a>
+  );
+
+export const NodeLink = ({ id }: Id) => <IdLink page="node" id={id} />;
+export const JobLink = ({ id }: Id) => <IdLink page="job" id={id} />;
+export const SessionLink = ({ id }: Id) => <IdLink page="session" id={id} />;
 
 /** Wide tables scroll inside of their box; a keyboard reaches the box. */
 export function Table({

@@ -199,7 +199,9 @@ export const LanguageCell = Type.Object(
     ready: count('Of these, nodes that take new jobs: ready, connected, neither cordoned nor ejected'),
     slots: count('Slots of nodes that take jobs'),
     free: count('Free ones of them'),
-    in_flight: count('Jobs without outcome, the waiting ones included'),
+    in_flight: count(
+      'Jobs without outcome, the waiting ones included; here and in the next two, one of a two-way conversation counts in both directions',
+    ),
     waiting: count('Jobs that wait for a slot'),
     refused: count('Requests refused in the last ten minutes'),
     expected_wait_ms: optional(

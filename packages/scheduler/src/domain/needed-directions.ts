@@ -1,8 +1,21 @@
 /** Vocabulary: the translations that a node must be able to do, from the languages of a request. Pure. */
+import type { JobSpec } from './job-spec.ts';
 import { ANY, AUTO, foldLanguage, foldLanguages, type Language } from './language.ts';
 import type { NeededDirection } from './need.ts';
 
 export const TWO_WAY = 'two_way_auto';
+
+/** Which translations an utterance may need, for operators: in a two-way conversation it is either of two. */
+export function spokenDirections(
+  spec: Pick<JobSpec, 'sourceLanguage' | 'targetLanguage' | 'mode' | 'languageA' | 'languageB'>,
+): readonly NeededDirection[] {
+  const { sourceLanguage: source, targetLanguage: target, mode, languageA: a, languageB: b } = spec;
+  if (mode !== TWO_WAY || a === undefined || b === undefined) return [{ source, target }];
+  return [
+    { source: a, target: b },
+    { source: b, target: a },
+  ];
+}
 
 export interface NamedLanguages {
   readonly src_lang: string;

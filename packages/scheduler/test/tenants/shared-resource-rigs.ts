@@ -193,8 +193,7 @@ export const RIGS: Readonly<Record<SharedResourceName, readonly CreateRig[]>> = 
       const waiter = {
         shape: 1,
         since: 0,
-        source: 'de',
-        target: 'en',
+        directions: [{ source: 'de', target: 'en' }],
         class: 'normal',
         fits: () => false,
         hasCandidate: () => false,

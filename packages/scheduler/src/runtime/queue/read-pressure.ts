@@ -1,5 +1,6 @@
 /** Cold path: how many jobs of this instance run, wait and were refused, by language pair and by tenant. Some jobs at a time (I6). */
 import type { TenantId } from '../../domain/ids.ts';
+import { spokenDirections } from '../../domain/needed-directions.ts';
 import type { Engine } from '../engine.ts';
 import type { RecentRefusals } from './recent-refusals.ts';
 
@@ -53,13 +54,13 @@ export function* readPressure(
   let seen = 0;
   for (const { job } of inFlightJobs.all()) {
     if (++seen % SLICE === 0) yield;
-    pairOf(job.spec.sourceLanguage, job.spec.targetLanguage).inFlight += 1;
+    for (const { source, target } of spokenDirections(job.spec)) pairOf(source, target).inFlight += 1;
     tenantOf(job.tenantId).inFlight += 1;
   }
   for (const line of queue.lines()) {
     const [first] = line;
     if (first === undefined) continue;
-    pairOf(first.source, first.target).waiting += line.length;
+    for (const { source, target } of first.directions) pairOf(source, target).waiting += line.length;
     tenantOf(first.tenantId).waiting += line.length;
   }
   for (const { source, target, count } of refusals.pairs()) pairOf(source, target).refused = count;

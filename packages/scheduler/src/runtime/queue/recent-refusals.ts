@@ -1,6 +1,8 @@
 /** Failure path: refused requests of the last ten minutes, by language pair and by tenant. For operators; bounded (I11). */
 import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts';
 import type { TenantId } from '../../domain/ids.ts';
+import type { NeededDirection } from '../../domain/need.ts';
+import { spokenDirections } from '../../domain/needed-directions.ts';
 import type { MaybePromise } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
 
@@ -17,7 +19,7 @@ export interface RefusedTenant {
 }
 
 export interface RecentRefusals {
-  note(refused: { tenantId: TenantId; source: string; target: string; code: string }): void;
+  note(refused: { tenantId: TenantId; directions: readonly NeededDirection[]; code: string }): void;
   pairs(): readonly RefusedPair[];
   tenants(): readonly RefusedTenant[];
 }
@@ -64,9 +66,9 @@ export function createRecentRefusals({ clock }: { clock: Clock }): RecentRefusal
   }
 
   return {
-    note({ tenantId, source, target, code }) {
+    note({ tenantId, directions, code }) {
       const minute = present();
-      count(minute.pairs, `${source} ${target}`);
+      for (const { source, target } of directions) count(minute.pairs, `${source} ${target}`);
       count(minute.tenants, `${tenantId} ${code}`);
     },
     pairs: () => [...sums('pairs')].map(([source, target, number]) => ({ source, target, count: number })),
@@ -89,8 +91,7 @@ export const noteRefusals =
     const note = (settled: DispatchOutcome): void => {
       if (settled.kind !== 'refused') return;
       const { tenantId, spec } = request;
-      const { sourceLanguage: source, targetLanguage: target } = spec;
-      refusals.note({ tenantId, source, target, code: settled.code });
+      refusals.note({ tenantId, directions: spokenDirections(spec), code: settled.code });
     };
     // The caller handles a rejection.
     if (outcome instanceof Promise) outcome.then(note, () => {});

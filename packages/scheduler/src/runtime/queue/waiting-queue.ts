@@ -3,6 +3,7 @@
  * a freed slot wakes a job that fits.
  */
 import type { NodeId, TenantId } from '../../domain/ids.ts';
+import type { NeededDirection } from '../../domain/need.ts';
 import { WAITING_CLASSES, type WaitingClass } from '../../domain/tenancy.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { createTenantQueue, type TenantQueue, type WaiterTest } from './tenant-queue.ts';
@@ -17,8 +18,8 @@ export interface Waiter {
   readonly isDependant?: boolean | undefined;
   /** When it began to wait. */
   readonly since: number;
-  readonly source: string;
-  readonly target: string;
+  /** For operators. */
+  readonly directions: readonly NeededDirection[];
   fits(nodeId: NodeId): boolean;
   /** A node could take the job now. */
   hasCandidate(): boolean;

@@ -1,4 +1,5 @@
 /** Hot path: a job without a slot waits in the queue, tries again when woken, and stops at its limit. */
+import { spokenDirections } from '../../domain/needed-directions.ts';
 import { type Priority, priorityWithin } from '../../domain/tenancy.ts';
 import { cancelUnconfirmed } from '../attempts/superseded-leases.ts';
 import { candidates, isCandidate, UNCOUNTED } from '../dispatch/candidates.ts';
@@ -98,8 +99,7 @@ export function waitForSlot(
       class: waitingClass,
       isDependant: wait.isDependant,
       since: engine.clock.now(),
-      source: flight.job.spec.sourceLanguage,
-      target: flight.job.spec.targetLanguage,
+      directions: spokenDirections(flight.job.spec),
       fits: (nodeId) => isCandidate(engine, flight, flight.job.spec.utteranceIndex, nodeId),
       hasCandidate: () =>
         candidates(engine, flight, flight.job.spec.utteranceIndex, UNCOUNTED).next() !== undefined,
