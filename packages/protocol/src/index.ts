@@ -263,3 +263,12 @@ export { ResourceUsage } from './shared/resource-usage.ts';
 export { JobError, SegmentsMeta } from './shared/result-fields.ts';
 export { NetworkTimings, ServiceTimings } from './shared/timings.ts';
 export { type Validate, type Validated, validator } from './validator.ts';
+export {
+  JobEnded,
+  NodeLost,
+  OPERATOR_WEBHOOKS,
+  QuotaReached,
+  TENANT_WEBHOOKS,
+  WEBHOOK_EVENTS,
+  WebhookEvent,
+} from './webhooks.ts';

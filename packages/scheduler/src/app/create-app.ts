@@ -27,14 +27,14 @@ import type { SessionService } from '../session/session-service.ts';
 import { createNodeSockets } from '../transport/ws/node-sockets.ts';
 import { createInputAudio } from './audio.ts';
 import { type Core, createCore } from './create-core.ts';
-import { createPrintGauges } from './gauges.ts';
-import { createObservation } from './observability.ts';
-import { createClusterPage } from './operator-page.ts';
+import { createPrintGauges } from './observing/gauges.ts';
+import { createObservation } from './observing/observability.ts';
+import { createClusterPage } from './observing/operator-page.ts';
+import { createWatching } from './observing/watching.ts';
 import type { Reload } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
 import { createServers } from './servers.ts';
 import { createShutDown } from './shutdown.ts';
-import { createWatching } from './watching.ts';
 
 export interface App {
   /** Listens, and returns the address. */
@@ -148,6 +148,7 @@ export function createApp(deps: AppDeps): App {
       cancel: (core.reports?.byRequest ?? jobs).cancel,
       settled: reader.settled,
       eraseHere(order) {
+        core.webhooks.erase(order);
         const notes = watching.reports.erase(order);
         return sessions.erase(order) || (order.isForgotten === true && notes > 0);
       },
@@ -155,6 +156,7 @@ export function createApp(deps: AppDeps): App {
       others: multiInstance?.erasing,
     }),
     eraseDelivered: core.eraseDelivered,
+    webhooks: core.webhooks,
     onPartial: core.onPartial,
     recentAttempts: core.recentAttempts,
     mailbox: core.mailbox,
@@ -182,6 +184,7 @@ export function createApp(deps: AppDeps): App {
       mailbox: 'levels' in core.mailbox ? core.mailbox : undefined,
       audio: inputAudio.store,
       usage: core.usage,
+      webhooks: core.webhooks,
       http,
       gate,
       declarations: core.declarations,
@@ -200,6 +203,7 @@ export function createApp(deps: AppDeps): App {
     socketServer,
     http,
     endpoints: core.endpoints,
+    webhooks: core.webhooks,
     loop,
     clock,
     log,

@@ -37,13 +37,14 @@ import type { NodeSockets } from '../transport/ws/node-sockets.ts';
 import { createBackgroundServices } from './background-services.ts';
 import { createMultiInstance } from './multi-instance.ts';
 import { createNodes } from './nodes.ts';
+import { createTraces } from './observing/tracing.ts';
 import { createPlans } from './plans.ts';
 import { createConfiguredPools } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
 import { declarationLimits, jobServiceSettings, sessionSettings } from './settings/settings-from-config.ts';
 import { configuredTenancy } from './settings/tenancy.ts';
 import { createSingleInstance } from './single-instance.ts';
-import { createTraces } from './tracing.ts';
+import { createConfiguredWebhooks } from './webhooks.ts';
 
 export type Core = ReturnType<typeof createCore>;
 
@@ -126,12 +127,13 @@ export function createCore(deps: CoreDeps) {
     });
   const here = multiInstance ?? createSingleInstance(config, clock, localEvents, fleet.numbers, usageSink);
   const { ledger, jobStore: store, nodeIdClaims, mailbox, modelDebounce, events, usageStore } = here;
+  const webhooks = createConfiguredWebhooks({ ...tools, chance, locks: here.locks });
   const usage = createUsageRecorder({ store: usageStore, clock, log, meter });
 
   const traces = createTraces({ config, clock, meter, log, instanceId: multiInstance?.instanceId });
 
   // The limits of each tenant, of which this instance grants its share.
-  const tenancy = configuredTenancy(config, () => multiInstance?.instances() ?? 1);
+  const tenancy = configuredTenancy(config, () => multiInstance?.instances() ?? 1, webhooks.quotaReached);
 
   // Cold path: the nodes, and the link to them.
   const { registry, modelReports, link, localLink, knowledge, endpoints } = createNodes({
@@ -149,6 +151,7 @@ export function createCore(deps: CoreDeps) {
     jobs: () => jobs,
     modelDebounce,
     withdrawn: () => backgroundServices.catalogue.refreshSoon(),
+    webhooks,
   });
 
   // Hot path: jobs onto nodes.
@@ -158,7 +161,7 @@ export function createCore(deps: CoreDeps) {
     chance: config.scheduler.candidate_shuffle ? chance : NO_CHANCE,
     ledger,
     store,
-    events: publishMoves({ events, sessions: () => sessions, tracer: traces, recentAttempts }),
+    events: publishMoves({ events, sessions: () => sessions, tracer: traces, recentAttempts, webhooks }),
     audio,
     link,
     fleet,
@@ -245,6 +248,7 @@ export function createCore(deps: CoreDeps) {
     /** For nodes that fetch their jobs. */
     mailbox: openWhenTaken(mailbox, references),
     traces,
+    webhooks,
     tenancy,
     registry,
     modelReports,

@@ -24,6 +24,7 @@ import { createNetworks } from '../transport/access/networks.ts';
 import type { AudioReferences } from '../transport/link/audio-references.ts';
 import { createNodeLink, heartbeatMailbox } from '../transport/link/node-link.ts';
 import type { NodeSockets } from '../transport/ws/node-sockets.ts';
+import type { Webhooks } from '../webhooks/create-webhooks.ts';
 import type { MultiInstance } from './multi-instance.ts';
 import { linkSettings, managementSettings, modelReportSettings } from './settings/settings-from-config.ts';
 
@@ -48,6 +49,7 @@ export function createNodes(parts: {
   readonly modelDebounce: Locks;
   /** A node lacks a model. Called once per service, version and window, on one of all instances. */
   readonly withdrawn: (serviceId: string, version: string) => void;
+  readonly webhooks: Pick<Webhooks, 'nodeOffline'>;
 }) {
   const { config, clock, ids, meter, log, fleet, sockets, ledger, nodeIdClaims, mailbox } = parts;
   const { audio, references, multiInstance, jobs } = parts;
@@ -65,7 +67,11 @@ export function createNodes(parts: {
           log.warn({ node_id: nodeId, err: fault }, 'the mailbox of a removed node could not be emptied'),
       );
     },
-    statusChanged: (nodeId, health, reason) => sockets.pushStatus(nodeId, health, reason),
+    statusChanged(nodeId, health, reason, from) {
+      sockets.pushStatus(nodeId, health, reason);
+      // A node that drains is expected to go.
+      if (health === 'offline' && from !== 'draining') parts.webhooks.nodeOffline(nodeId, reason);
+    },
     ordered: (nodeId, order) => sockets.order(nodeId, order),
     disconnected: (nodeId, graceMs) => jobs().nodeLeft(nodeId, graceMs),
     connected: (nodeId, runningJobIds) => jobs().nodeReturned(nodeId, runningJobIds),

@@ -98,7 +98,10 @@ export function createConfiguredPools(deps: {
     const next = {
       ...config,
       scheduler: { ...config.scheduler, pools: read.config.scheduler.pools },
-      ...(hasChangedCredentials && { server: withCredentials(config.server, read.config.server) }),
+      ...(hasChangedCredentials && {
+        server: withCredentials(config.server, read.config.server),
+        webhooks: { ...config.webhooks, receivers: read.config.webhooks.receivers },
+      }),
     };
     // Tokens first: a revoked one must not wait for the division of a large fleet.
     if (hasChangedCredentials) changeCredentials?.(next);
@@ -132,7 +135,7 @@ export function createConfiguredPools(deps: {
 
 export type ConfiguredPools = ReturnType<typeof createConfiguredPools>;
 
-/** Applies the tokens and keys of the configuration. */
+/** Applies the tokens, the keys and the receivers of webhooks of the configuration. */
 export type ChangeCredentials = (config: Config) => void;
 
 const POOLS = 'scheduler.pools.';
@@ -140,6 +143,7 @@ const CREDENTIALS: ReadonlySet<string> = new Set([
   'server.tokens',
   'server.token_keys',
   'server.token_keys_file',
+  'webhooks.receivers',
 ]);
 
 const withCredentials = (

@@ -30,8 +30,8 @@ import { createSessionRoute } from '../transport/ws/session-route.ts';
 import { createSocketServer } from '../transport/ws/socket-server.ts';
 import type { BackgroundServices } from './background-services.ts';
 import type { Core } from './create-core.ts';
-import { setLimitGauges } from './gauges.ts';
 import type { MultiInstance } from './multi-instance.ts';
+import { setLimitGauges } from './observing/gauges.ts';
 import type { ConfiguredPools } from './pools.ts';
 import { coreIdsOf } from './settings/pool-plan.ts';
 import {
@@ -64,6 +64,7 @@ export function createServers(parts: {
   readonly onPartial: Core['onPartial'];
   readonly erasure: Erasure;
   readonly eraseDelivered: Core['eraseDelivered'];
+  readonly webhooks: Pick<Core['webhooks'], 'changeTo'>;
   readonly recentAttempts: RecentAttempts;
   readonly sessions: SessionService;
   readonly mailbox: NodeMailbox<JobAssign | JobCancel>;
@@ -100,6 +101,7 @@ export function createServers(parts: {
    * also if it has a socket, because a peer may take its time to close that.
    */
   function changeCredentials(to: Config): void {
+    parts.webhooks.changeTo(to);
     const ended = gate.changeCredentials(gateCredentials(to));
     const foreign = [...allNodes(registry)].filter((node) => !gate.mayKeepNode(node));
     for (const { nodeId } of foreign)

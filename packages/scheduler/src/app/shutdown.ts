@@ -1,4 +1,5 @@
 /** Composition root: the order of a shutdown: clients move, jobs end, nodes move, servers close. */
+import { withTimeout } from '../domain/with-timeout.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -14,6 +15,7 @@ export interface ShutDownDeps {
   readonly socketServer: { close(): Promise<void> };
   readonly http: { close(): Promise<void> };
   readonly endpoints: { close(): void };
+  readonly webhooks: { idle(): Promise<void>; stop(): void };
   readonly loop: { stop(): void };
   readonly clock: Clock;
   readonly log: Log;
@@ -31,6 +33,8 @@ export interface ShutDownDeps {
 
 /** How long clients wait before they reconnect, so that another instance can take them. */
 const RECONNECT_AFTER_MS = 500;
+/** How long the events of the last jobs may take to leave. */
+const LAST_WEBHOOKS_MS = 2_000;
 
 export type ShutDown = (why?: {
   /** The instance never served: the log should show why, and not the steps of its shutdown. */
@@ -66,6 +70,9 @@ export function createShutDown(deps: ShutDownDeps): ShutDown {
     await deps.http.close();
     report({}, 'HTTP closed');
     deps.endpoints.close();
+    // What no receiver accepts by then is lost.
+    await withTimeout(clock, LAST_WEBHOOKS_MS, 'webhooks', deps.webhooks.idle).catch(() => {});
+    deps.webhooks.stop();
     sessions.stop();
     jobs.stop();
     deps.registry.stop();

@@ -10,10 +10,13 @@ const READABLE_BY_OTHERS = 0o004;
 export async function findExposedFiles(config: Config, folder: string): Promise<readonly CheckFinding[]> {
   // Windows has no such permissions.
   if (process.platform === 'win32') return [];
-  const { server, scheduler } = config;
+  const { server, scheduler, webhooks } = config;
   const files: readonly (readonly [setting: string, path: string | undefined])[] = [
     ...server.tokens.map(
       ({ token_file }, index) => [`server.tokens[${index}].token_file`, token_file] as const,
+    ),
+    ...webhooks.receivers.map(
+      ({ secret_file }, index) => [`webhooks.receivers[${index}].secret_file`, secret_file] as const,
     ),
     ['server.callback_key_file', server.callback_key_file],
     ['server.token_keys_file', server.token_keys_file],

@@ -5,6 +5,7 @@ import { checkNesting } from './nesting.ts';
 import type { CheckFinding, Finding, Origin } from './origin.ts';
 import { checkReferences } from './references.ts';
 import { type Alias, type AnyGroup, describe, type Setting } from './setting.ts';
+import { checkWebhooks } from './settings/check-webhooks.ts';
 import { type Config, presentName, settings, settingsByKey } from './settings.ts';
 import {
   envToSettings,
@@ -87,7 +88,9 @@ export function checkConfig(config: Config): {
   readonly problems: readonly CheckFinding[];
   readonly warnings: readonly CheckFinding[];
 } {
-  const checks = [checkNesting, checkReferences, checkTokens, checkExposure].map((check) => check(config));
+  const checks = [checkNesting, checkReferences, checkTokens, checkWebhooks, checkExposure].map((check) =>
+    check(config),
+  );
   return {
     problems: checks.flatMap((check) => check.problems),
     warnings: checks.flatMap((check) => check.warnings),

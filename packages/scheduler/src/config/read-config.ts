@@ -1,9 +1,11 @@
-/** Reads the configuration file and the token files; everything else is `loadConfig`. */
+/** Reads the configuration file and the files of secrets; everything else is `loadConfig`. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { findExposedFiles } from './exposed-files.ts';
 import { type ConfigSources, type LoadResult, loadConfig, locate } from './load-config.ts';
 import type { CheckFinding } from './origin.ts';
+import { checkWebhooks, withSecrets } from './settings/check-webhooks.ts';
+import type { Config } from './settings.ts';
 import { checkTokens, withTokens } from './tokens.ts';
 
 const DEFAULT_PATH = 'config.toml';
@@ -27,7 +29,7 @@ export async function readConfig(
   const exposed = await findExposedFiles(located.config, folder);
   const warnings = [...located.warnings, ...exposed.map((finding) => locate(finding, loaded.origins))];
   const keyed = await readKeyFiles({ ...located, warnings }, folder);
-  return keyed.kind === 'ok' ? readTokenFiles(keyed, folder) : keyed;
+  return keyed.kind === 'ok' ? readRowFiles(keyed, folder) : keyed;
 }
 
 type Loaded = Extract<LoadResult, { kind: 'ok' }>;
@@ -79,21 +81,44 @@ async function readKeyFiles(loaded: Loaded, folder: string): Promise<LoadResult>
   return { ...loaded, config };
 }
 
-async function readTokenFiles(loaded: Loaded, folder: string): Promise<LoadResult> {
+/** Rows with a file that contains their secret. */
+const ROW_FILES = [
+  {
+    key: 'server.tokens',
+    column: 'token_file',
+    paths: ({ server }: Config) => server.tokens.map(({ token_file }) => token_file),
+    fill: withTokens,
+    check: checkTokens,
+  },
+  {
+    key: 'webhooks.receivers',
+    column: 'secret_file',
+    paths: ({ webhooks }: Config) => webhooks.receivers.map(({ secret_file }) => secret_file),
+    fill: withSecrets,
+    check: checkWebhooks,
+  },
+] as const;
+
+async function readRowFiles(loaded: Loaded, folder: string): Promise<LoadResult> {
   const problems: CheckFinding[] = [];
-  const contents = new Map<number, string>();
-  for (const [index, { token_file: path }] of loaded.config.server.tokens.entries()) {
-    if (path === undefined) continue;
-    const file = await readText(resolve(folder, path));
-    if (file.kind === 'text') contents.set(index, file.text.trim());
-    else {
-      const message = `cannot be read: ${path}: ${file.code}`;
-      problems.push({ keys: [`server.tokens[${index}].token_file`], message });
+  let { config } = loaded;
+  for (const { key, column, paths, fill, check } of ROW_FILES) {
+    const contents = new Map<number, string>();
+    const unread: CheckFinding[] = [];
+    for (const [index, path] of paths(config).entries()) {
+      if (path === undefined) continue;
+      const file = await readText(resolve(folder, path));
+      if (file.kind === 'text') contents.set(index, file.text.trim());
+      else
+        unread.push({
+          keys: [`${key}[${index}].${column}`],
+          message: `cannot be read: ${path}: ${file.code}`,
+        });
     }
+    if (contents.size + unread.length === 0) continue;
+    config = fill(config, contents);
+    problems.push(...unread, ...check(config).problems);
   }
-  if (contents.size + problems.length === 0) return loaded;
-  const config = withTokens(loaded.config, contents);
-  problems.push(...checkTokens(config).problems);
   return problems.length === 0
     ? { ...loaded, config }
     : { kind: 'invalid', problems: problems.map((problem) => locate(problem, loaded.origins)) };

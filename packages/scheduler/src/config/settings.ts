@@ -25,6 +25,7 @@ import {
   utteranceGroup,
 } from './settings/sessions.ts';
 import { tenantLimits, tenants, usage } from './settings/tenants.ts';
+import { webhooks } from './settings/webhooks.ts';
 
 export const settings = group('', {
   server,
@@ -32,6 +33,7 @@ export const settings = group('', {
   audit,
   privacy,
   session,
+  webhooks,
   model_hub: modelHub,
   scheduler: group('How work is scheduled.', {
     ...dispatch.dispatch,

@@ -8,6 +8,7 @@ import { SERVICES_METRICS } from './metrics/services.ts';
 import { SESSIONS_METRICS } from './metrics/sessions.ts';
 import { TENANTS_METRICS } from './metrics/tenants.ts';
 import { TRANSPORT_METRICS } from './metrics/transport.ts';
+import { WEBHOOKS_METRICS } from './metrics/webhooks.ts';
 
 export type { MetricEntry } from './metrics/metric-entry.ts';
 
@@ -20,6 +21,7 @@ export const METRICS = {
   ...SERVICES_METRICS,
   ...POOLS_METRICS,
   ...TENANTS_METRICS,
+  ...WEBHOOKS_METRICS,
 } as const satisfies Record<string, MetricEntry>;
 
 export type MetricName = keyof typeof METRICS;

@@ -28,6 +28,9 @@ export interface TenantTerms {
   readonly requestsPerSecond: number;
 }
 
+/** The limits of a tenant that are settings of its own. */
+export type TenantQuota = 'sessions' | 'inflight' | 'waiting' | 'rate';
+
 export interface Tenancy {
   of(tenantId: TenantId): TenantTerms;
   /** Tenants with terms of their own. */
@@ -44,6 +47,8 @@ export interface Tenancy {
   /** Jobs and sessions are counted by tenant only if some tenant has a limit for them. */
   readonly capsJobs: boolean;
   readonly capsSessions: boolean;
+  /** Something was refused because of this limit of the tenant: reported to operators. */
+  reached(tenantId: TenantId, limit: TenantQuota): void;
 }
 
 /**
@@ -63,6 +68,7 @@ export function createTenancy(
   others: TenantTerms,
   instances: () => number,
   maxShare = 1,
+  reached: Tenancy['reached'] = () => {},
 ): Tenancy {
   const all = [others, ...named.values()];
   return {
@@ -74,6 +80,7 @@ export function createTenancy(
     instances,
     capsJobs: all.some(({ maxInflightJobs }) => Number.isFinite(maxInflightJobs)),
     capsSessions: maxShare < 1 || all.some(({ maxSessions }) => Number.isFinite(maxSessions)),
+    reached,
   };
 }
 
@@ -96,5 +103,6 @@ export function equalTenancy(terms: Partial<TenantTerms> = {}): Tenancy {
     instances: () => 1,
     capsJobs: all.maxInflightJobs !== Number.POSITIVE_INFINITY,
     capsSessions: all.maxSessions !== Number.POSITIVE_INFINITY,
+    reached() {},
   };
 }

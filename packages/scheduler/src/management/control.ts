@@ -15,7 +15,7 @@ export function createControl({ clock, events, log, settings }: RegistryDeps, fl
     node.homeChannel = undefined;
     node.lostUntil = clock.now();
     events.disconnected(node.nodeId, 0);
-    await fleet.publish(node, fleet.move(node, { kind: 'loss' }));
+    await fleet.publish(node, fleet.move(node, { kind: 'loss', reason: 'removed' }));
   }
 
   return {

@@ -225,7 +225,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
         node.view = view;
         events.changed(view);
       }
-      for (const { to, reason } of changes) events.statusChanged(node.nodeId, to, reason);
+      for (const { from, to, reason } of changes) events.statusChanged(node.nodeId, to, reason, from);
       await declared;
     },
 

@@ -128,7 +128,7 @@ export interface RegistryEvents {
   loaded(nodeId: NodeId, load: Load): void;
   removed(nodeId: NodeId, generation: number): void;
   /** To be sent to the node. */
-  statusChanged(nodeId: NodeId, health: NodeHealth, reason: string): void;
+  statusChanged(nodeId: NodeId, health: NodeHealth, reason: string, from: NodeHealth): void;
   /** An operator wants the node to drain, or to resume. To be sent to nodes that support it. */
   ordered(nodeId: NodeId, order: 'drain' | 'resume'): void;
   /** The connection is gone; its jobs are retried after `graceMs`. */

@@ -16,6 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   runtime: CORE,
   session: CORE,
   cluster: CORE,
+  webhooks: CORE,
   adapters: CORE,
   transport: [...CORE, 'management', 'runtime', 'session', 'cluster', 'config'],
   config: ['domain'],
@@ -100,8 +101,8 @@ describe('import directions', () => {
     expect(broken).toEqual([]);
   });
 
-  it('keep the core free of I/O: domain, ports, management, runtime, session and cluster import nothing of Node.js', () => {
-    const pure = ['domain', 'ports', 'management', 'runtime', 'session', 'cluster'];
+  it('keep the core free of I/O: domain, ports, management, runtime, session, cluster and webhooks import nothing of Node.js', () => {
+    const pure = ['domain', 'ports', 'management', 'runtime', 'session', 'cluster', 'webhooks'];
     const broken = files
       .filter(({ path }) => pure.includes(folderOf(path)))
       .flatMap((file) =>

@@ -48,7 +48,11 @@ const said = fc
 const anyInput: fc.Arbitrary<HealthInput> = fc.oneof(
   { weight: 4, arbitrary: said },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('scan' as const), silenceMs: fc.constant(45_000) }) },
-  fc.constantFrom<HealthInput>({ kind: 'loss' }, { kind: 'drain' }, { kind: 'undrain' }),
+  fc.constantFrom<HealthInput>(
+    { kind: 'loss', reason: 'disconnected' },
+    { kind: 'drain' },
+    { kind: 'undrain' },
+  ),
 );
 
 describe('the table of health', () => {
@@ -176,7 +180,12 @@ describe('a ready node', () => {
   it('needs new healthy heartbeats after it was offline', () => {
     const settings = { ...RULES, checkCount: 2 };
     const long = play(times(9, GOOD), undefined, settings).state;
-    const { state } = stepHealth(long, { kind: 'loss' }, settings, long.lastBeatAt + 1);
+    const { state } = stepHealth(
+      long,
+      { kind: 'loss', reason: 'disconnected' },
+      settings,
+      long.lastBeatAt + 1,
+    );
     expect(play([GOOD], state, settings).state.health).toBe('registering');
     expect(play([GOOD, GOOD], state, settings).state.health).toBe('ready');
   });

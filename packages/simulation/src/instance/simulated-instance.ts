@@ -120,6 +120,7 @@ export function createSimulatedInstance(deps: {
     },
     http: { async close() {} },
     endpoints: core.endpoints,
+    webhooks: core.webhooks,
     loop: { stop() {} },
     clock,
     log,

@@ -14,7 +14,11 @@ export function tenantShare({ scheduler, server }: Config): number {
 }
 
 /** `instances`: how many live, this one included. */
-export function configuredTenancy(config: Config, instances: () => number): Tenancy {
+export function configuredTenancy(
+  config: Config,
+  instances: () => number,
+  reached?: Tenancy['reached'],
+): Tenancy {
   const { tenants, tenant_limits: limits, queue } = config.scheduler;
   const heaviest = Math.max(1, ...tenants.map(({ weight }) => weight));
   const others: TenantTerms = {
@@ -36,5 +40,5 @@ export function configuredTenancy(config: Config, instances: () => number): Tena
       requestsPerSecond: row.requests_per_second ?? others.requestsPerSecond,
     });
   }
-  return createTenancy(named, others, instances, tenantShare(config));
+  return createTenancy(named, others, instances, tenantShare(config), reached);
 }

@@ -35,8 +35,8 @@ export type HealthInput =
   | { readonly kind: 'registration' | 'beat'; readonly reported?: ReportedHealth; readonly fault?: string }
   /** `silenceMs`: how long a node may be silent. */
   | { readonly kind: 'scan'; readonly silenceMs: number }
-  /** The connection ended and the node did not reconnect. */
-  | { readonly kind: 'loss' }
+  /** The connection ended and the node did not reconnect, or the node was removed. */
+  | { readonly kind: 'loss'; readonly reason: 'disconnected' | 'removed' }
   | { readonly kind: 'drain' | 'undrain' };
 
 export interface HealthChange {
@@ -83,7 +83,7 @@ export function stepHealth(
     case 'scan':
       return scan(still, input.silenceMs, settings, now);
     case 'loss':
-      return move(still, 'expired', 'disconnected', now);
+      return move(still, 'expired', input.reason, now);
     case 'drain':
       return move(set(still, { isDrainOrdered: true }), 'drained', 'operator', now);
     case 'undrain': {

@@ -87,7 +87,7 @@ export function createScan(
 
   function watch(node: RegisteredNode, now: number) {
     if (!isConnected(node)) {
-      return now >= (node.lostUntil ?? now) ? fleet.move(node, { kind: 'loss' }) : [];
+      return now >= (node.lostUntil ?? now) ? fleet.move(node, { kind: 'loss', reason: 'disconnected' }) : [];
     }
     if (now < patientUntil) return [];
     node.isFresh = now - node.health.lastBeatAt <= staleAfterMs(node, settings);

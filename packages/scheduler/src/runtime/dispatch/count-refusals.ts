@@ -46,6 +46,7 @@ export function createRefusals(
     refuse,
     atCap(tenantId) {
       engine.meter.count('scheduler_tenant_refused_total', IN_FLIGHT);
+      engine.tenancy.reached(tenantId, 'inflight');
       return refuse('RATE_LIMITED', engine.caps?.explain(tenantId) ?? '');
     },
     atQueueCap(tenantId) {

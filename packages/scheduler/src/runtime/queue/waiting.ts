@@ -123,7 +123,10 @@ export function waitForSlot(
       return;
     }
     engine.meter.count('scheduler_rate_limited_total', WAITING);
-    if (joined === 'tenant_full') engine.meter.count('scheduler_tenant_refused_total', WAITING);
+    if (joined === 'tenant_full') {
+      engine.meter.count('scheduler_tenant_refused_total', WAITING);
+      engine.tenancy.reached(tenantId, 'waiting');
+    }
     end(joined === 'full' ? 'queue_full' : 'tenant_queue_full');
   });
 }

@@ -76,6 +76,7 @@ export function createSessionTable(deps: {
 
   function capRefusal(tenantId: TenantId): SessionsFull | undefined {
     if (tenantCaps?.isFull(tenantId) !== true) return undefined;
+    tenantCaps.reached(tenantId);
     return { kind: 'full', limit: 'tenant', detail: tenantCaps.explain(tenantId) };
   }
 

@@ -18,6 +18,8 @@ export interface TenantSessionCaps {
   isBelowCap(tenantId: TenantId): boolean;
   /** At the cap, and no session can be evicted. */
   isFull(tenantId: TenantId): boolean;
+  /** A session was refused at the cap. */
+  reached(tenantId: TenantId): void;
   /** For people: which limit was reached and what can be done. */
   explain(tenantId: TenantId): string;
   tenants(): number;
@@ -42,7 +44,7 @@ const newTally = (tenantId: TenantId | undefined): TenantTally => ({
 });
 
 export function createTenantSessionCaps(deps: {
-  tenancy: Pick<Tenancy, 'of' | 'share' | 'instances' | 'maxShare'>;
+  tenancy: Pick<Tenancy, 'of' | 'share' | 'instances' | 'maxShare' | 'reached'>;
   /** Of all tenants on this instance. */
   maxSessions: number;
   maxResultBytes: number;
@@ -115,6 +117,7 @@ export function createTenantSessionCaps(deps: {
     longestDisconnected,
     isBelowCap,
     isFull: (tenantId) => !isBelowCap(tenantId) && longestDisconnected(tenantId) === undefined,
+    reached: (tenantId) => tenancy.reached(tenantId, 'sessions'),
     explain(tenantId) {
       const limit = tenancy.of(tenantId).maxSessions;
       const instances = tenancy.instances();

@@ -5,6 +5,7 @@ import { ROLE_NAMES, rolesIn } from '@lingua/protocol';
 import { createBoundedMap } from '../../domain/bounded-map.ts';
 import { DEFAULT_TENANT, type NodeId, type TenantId } from '../../domain/ids.ts';
 import type { NodeBinding } from '../../domain/profile.ts';
+import type { Tenancy } from '../../domain/tenancy.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { type ConnectionLimits, createConnectionCounts } from './connection-counts.ts';
@@ -67,7 +68,7 @@ export function createGate(deps: {
   clock: Clock;
   meter: Meter;
   settings: AccessSettings;
-  tenancy?: RequestRate | undefined;
+  tenancy?: (RequestRate & Pick<Tenancy, 'reached'>) | undefined;
 }): Gate {
   const { clock, meter, settings } = deps;
   const { limits } = settings;
@@ -209,10 +210,13 @@ export function createGate(deps: {
     return isOfAnonymous(credential) ? { roles, binding } : holders.get(credential)?.principals.node;
   }
 
-  function countRefused(spending: Spending): Spending {
+  function countRefused(tenantId: TenantId | undefined, spending: Spending): Spending {
     if (spending.kind === 'ok') return spending;
     meter.count('scheduler_rate_limited_total', { limit: spending.limit });
-    if (spending.limit === 'tenant') meter.count('scheduler_tenant_refused_total', { limit: 'rate' });
+    if (spending.limit === 'tenant') {
+      meter.count('scheduler_tenant_refused_total', { limit: 'rate' });
+      if (tenantId !== undefined) deps.tenancy?.reached(tenantId, 'rate');
+    }
     return spending;
   }
 
@@ -261,8 +265,8 @@ export function createGate(deps: {
     },
 
     tenants: budgets.size,
-    spend: (tenantId) => countRefused(budgets.spend(tenantId, clock.now())),
-    spendTenantBudget: (tenantId) => countRefused(budgets.spendTenantBudget(tenantId, clock.now())),
+    spend: (tenantId) => countRefused(tenantId, budgets.spend(tenantId, clock.now())),
+    spendTenantBudget: (tenantId) => countRefused(tenantId, budgets.spendTenantBudget(tenantId, clock.now())),
 
     enter: (principal, address) =>
       connections.enter(

@@ -1,5 +1,12 @@
 /** The OpenAPI document, built from the protocol's endpoint table and the error table. Pure. */
-import { ErrorReply, HTTP_ENDPOINTS, HTTP_TAGS, type HttpEndpoint, type JsonSchema } from '@lingua/protocol';
+import {
+  ErrorReply,
+  HTTP_ENDPOINTS,
+  HTTP_TAGS,
+  type HttpEndpoint,
+  type JsonSchema,
+  WebhookEvent,
+} from '@lingua/protocol';
 import { type ErrorCode, errorEntry } from '../../domain/errors.ts';
 import { createNamedSchemas, type NamedSchemas } from './name-schemas.ts';
 
@@ -28,6 +35,7 @@ export function buildOpenApi(version: string): OpenApi {
     servers: [{ url: '/', description: 'The instance that serves this document' }],
     tags: HTTP_TAGS,
     paths,
+    webhooks: { event: { post: describeWebhook(schemas) } },
     components: {
       schemas: schemas.all(),
       securitySchemes: {
@@ -36,6 +44,17 @@ export function buildOpenApi(version: string): OpenApi {
     },
   };
 }
+
+/** What receivers of webhooks get. */
+const describeWebhook = (schemas: NamedSchemas): JsonSchema => ({
+  operationId: 'receiveEvent',
+  summary: 'An event for a receiver in webhooks.receivers; signed, see webhooks.md',
+  requestBody: {
+    required: true,
+    content: { 'application/json': { schema: schemas.refer(WebhookEvent) } },
+  },
+  responses: { '2XX': { description: 'The receiver has the event; after any other answer it comes again' } },
+});
 
 function describeEndpoint(endpoint: HttpEndpoint, schemas: NamedSchemas): JsonSchema {
   const { operationId, tag, summary, roles, params, query, body, example } = endpoint;

@@ -147,8 +147,8 @@ describe('explaining costs the hot path nothing', () => {
       .map(({ path }) => path)
       .filter((path) => !path.includes('/explain/') && !path.includes('/transport/http/'));
     expect(outside.sort()).toEqual([
+      `${src}/app/observing/watching.ts`,
       `${src}/app/servers.ts`,
-      `${src}/app/watching.ts`,
       `${src}/runtime/create-job-service.ts`,
     ]);
   });

@@ -1,10 +1,10 @@
 /** Composition root: the tracer, if traces are configured. Otherwise there is none, and OpenTelemetry is not loaded. */
-import { type LoadedTracer, loadTracer } from '../adapters/opentelemetry/load-tracer.ts';
-import { VERSION } from '../cli/version.ts';
-import type { Config } from '../config/settings.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
-import type { Meter } from '../ports/meter.ts';
+import { type LoadedTracer, loadTracer } from '../../adapters/opentelemetry/load-tracer.ts';
+import { VERSION } from '../../cli/version.ts';
+import type { Config } from '../../config/settings.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Meter } from '../../ports/meter.ts';
 
 export function createTraces(deps: {
   config: Config;

@@ -1,19 +1,19 @@
 /** Composition root: slow paths, figures of the last seconds, and the metrics pages. */
-import type { PrometheusMeter } from '../adapters/prometheus/meter.ts';
-import type { EventLoopProbe } from '../adapters/system/event-loop.ts';
-import { createSlowWatch } from '../adapters/system/slow-watch.ts';
-import type { Config } from '../config/settings.ts';
-import type { MaybePromise } from '../domain/with-timeout.ts';
-import { createRecentFigures, sumOf } from '../management/health/recent-figures.ts';
-import type { NodeRegistry } from '../management/node-registry.ts';
-import type { Cancel, Clock } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
-import type { PathName, SlowWatch } from '../ports/slow-watch.ts';
-import type { RunningJobService } from '../runtime/create-job-service.ts';
-import type { SessionService } from '../session/session-service.ts';
-import type { HttpServices } from '../transport/http/server/http-services.ts';
-import type { BackgroundServices } from './background-services.ts';
-import type { SharedStore } from './redis-store.ts';
+import type { PrometheusMeter } from '../../adapters/prometheus/meter.ts';
+import type { EventLoopProbe } from '../../adapters/system/event-loop.ts';
+import { createSlowWatch } from '../../adapters/system/slow-watch.ts';
+import type { Config } from '../../config/settings.ts';
+import type { MaybePromise } from '../../domain/with-timeout.ts';
+import { createRecentFigures, sumOf } from '../../management/health/recent-figures.ts';
+import type { NodeRegistry } from '../../management/node-registry.ts';
+import type { Cancel, Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { PathName, SlowWatch } from '../../ports/slow-watch.ts';
+import type { RunningJobService } from '../../runtime/create-job-service.ts';
+import type { SessionService } from '../../session/session-service.ts';
+import type { HttpServices } from '../../transport/http/server/http-services.ts';
+import type { BackgroundServices } from '../background-services.ts';
+import type { SharedStore } from '../redis-store.ts';
 
 export interface Observation {
   readonly slow: SlowWatch;

@@ -1,26 +1,26 @@
 /** Composition root: the operators' view of all instances, and the figures that this instance publishes for it. */
 import { hostname } from 'node:os';
-import { VERSION } from '../cli/version.ts';
-import { type ClusterReader, createClusterReader } from '../cluster/operators/cluster-reader.ts';
-import { createFiguresReporter, type FiguresReporter } from '../cluster/operators/figures-reporter.ts';
-import { createDeadLetterExpiry, type DeadLetterExpiry } from '../cluster/recovery/dead-letter-expiry.ts';
+import { VERSION } from '../../cli/version.ts';
+import { type ClusterReader, createClusterReader } from '../../cluster/operators/cluster-reader.ts';
+import { createFiguresReporter, type FiguresReporter } from '../../cluster/operators/figures-reporter.ts';
+import { createDeadLetterExpiry, type DeadLetterExpiry } from '../../cluster/recovery/dead-letter-expiry.ts';
 import {
   createDeadLetterService,
   type DeadLetterService,
   NO_DEAD_LETTERS,
-} from '../cluster/recovery/dead-letter-service.ts';
-import type { JobId } from '../domain/ids.ts';
-import type { NodeRegistry } from '../management/node-registry.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Figures } from '../ports/instance-figures.ts';
-import type { Instance } from '../ports/instances.ts';
-import type { JobStore } from '../ports/job-store.ts';
-import type { Log } from '../ports/log.ts';
-import type { RunningJobService } from '../runtime/create-job-service.ts';
-import type { SessionService } from '../session/session-service.ts';
-import type { MultiInstance } from './multi-instance.ts';
-import type { ConfiguredPools } from './pools.ts';
-import type { SharedStore } from './redis-store.ts';
+} from '../../cluster/recovery/dead-letter-service.ts';
+import type { JobId } from '../../domain/ids.ts';
+import type { NodeRegistry } from '../../management/node-registry.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Figures } from '../../ports/instance-figures.ts';
+import type { Instance } from '../../ports/instances.ts';
+import type { JobStore } from '../../ports/job-store.ts';
+import type { Log } from '../../ports/log.ts';
+import type { RunningJobService } from '../../runtime/create-job-service.ts';
+import type { SessionService } from '../../session/session-service.ts';
+import type { MultiInstance } from '../multi-instance.ts';
+import type { ConfiguredPools } from '../pools.ts';
+import type { SharedStore } from '../redis-store.ts';
 
 export interface ClusterPage {
   readonly reader: ClusterReader;

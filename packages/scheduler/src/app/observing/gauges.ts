@@ -1,18 +1,18 @@
 /** Composition root: gauges that are read when metrics are printed, and the limits they are compared with. */
-import type { MemoryJobStore } from '../adapters/memory/job-store.ts';
-import type { MemoryNodeMailbox } from '../adapters/memory/node-mailbox.ts';
-import type { Config } from '../config/settings.ts';
-import { METRICS, type MetricEntry } from '../domain/metrics.ts';
-import type { ModelReports } from '../management/marks/model-reports.ts';
-import type { AudioStore } from '../ports/audio-store.ts';
-import type { Meter } from '../ports/meter.ts';
-import type { RunningJobService } from '../runtime/create-job-service.ts';
-import type { UsageRecorder } from '../runtime/usage/record-usage.ts';
-import type { SessionService } from '../session/session-service.ts';
-import type { HttpServer } from '../transport/http/server/create-http-server.ts';
-import { WAIT_KINDS, type WaitKind } from '../transport/http/server/waits.ts';
-import type { MultiInstance } from './multi-instance.ts';
-import type { SharedStore } from './shared-store.ts';
+import type { MemoryJobStore } from '../../adapters/memory/job-store.ts';
+import type { MemoryNodeMailbox } from '../../adapters/memory/node-mailbox.ts';
+import type { Config } from '../../config/settings.ts';
+import { METRICS, type MetricEntry } from '../../domain/metrics.ts';
+import type { ModelReports } from '../../management/marks/model-reports.ts';
+import type { AudioStore } from '../../ports/audio-store.ts';
+import type { Meter } from '../../ports/meter.ts';
+import type { RunningJobService } from '../../runtime/create-job-service.ts';
+import type { UsageRecorder } from '../../runtime/usage/record-usage.ts';
+import type { SessionService } from '../../session/session-service.ts';
+import type { HttpServer } from '../../transport/http/server/create-http-server.ts';
+import { WAIT_KINDS, type WaitKind } from '../../transport/http/server/waits.ts';
+import type { MultiInstance } from '../multi-instance.ts';
+import type { SharedStore } from '../shared-store.ts';
 
 export interface GaugedParts {
   readonly meter: Pick<Meter, 'gauge'>;
@@ -24,6 +24,7 @@ export interface GaugedParts {
   readonly mailbox: Pick<MemoryNodeMailbox<unknown>, 'levels'> | undefined;
   readonly audio: Pick<AudioStore, 'size'>;
   readonly usage: Pick<UsageRecorder, 'waiting'>;
+  readonly webhooks: { waiting(): number };
   readonly http: { waits(kind: WaitKind): number } & Pick<HttpServer, 'connections'>;
   readonly gate: { tenants(): number };
   readonly declarations: { bytes(): number; readonly limit: number };
@@ -45,6 +46,7 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     mailbox,
     audio,
     usage,
+    webhooks,
     http,
     gate,
     declarations,
@@ -57,6 +59,7 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_jobs_inflight', jobs.inFlight());
     meter.gauge('scheduler_jobs_waiting', jobs.waiting());
     meter.gauge('scheduler_usage_waiting', usage.waiting());
+    meter.gauge('scheduler_webhooks_waiting', webhooks.waiting());
     meter.gauge('scheduler_audio_store_bytes', audio.size());
     const { sessions: open, connected, watched, resultBytes } = sessions.counts();
     meter.gauge('scheduler_sessions', connected, { state: 'connected' });
