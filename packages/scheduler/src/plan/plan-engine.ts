@@ -12,12 +12,15 @@ import { ANY } from '../domain/language.ts';
 import type { NodeView } from '../domain/node.ts';
 import { type NodeProfile, nmtProduct } from '../domain/profile.ts';
 import { equalTenancy } from '../domain/tenancy.ts';
+import type { CapacityLedger } from '../ports/capacity-ledger.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
 import { createJobService, type RunningJobService } from '../runtime/create-job-service.ts';
-import { createFleetView } from '../runtime/fleet/fleet-view.ts';
+import { createFleetView, type FleetView } from '../runtime/fleet/fleet-view.ts';
+import type { NodeSpeeds } from '../runtime/select/node-speeds.ts';
+import type { PolicyName } from '../runtime/select/policies.ts';
 import { seededChance } from './kernel/seeded-chance.ts';
 import { createSeededIds } from './kernel/seeded-ids.ts';
 import type { Workload } from './workload.ts';
@@ -29,17 +32,31 @@ const MOST_RETAINED = 100;
 const TIMEOUT_IN_SERVICE_TIMES = 1_000;
 const LEAST_TIMEOUT_MS = 3_600_000;
 
-export async function createPlanEngine(deps: {
+export interface PlanEngineDeps {
   readonly clock: Clock;
   readonly link: NodeLink;
-  readonly workload: Workload;
+  readonly workload: Pick<Workload, 'serviceMs' | 'slots' | 'maxWaitMs'>;
   readonly nodes: number;
   readonly seed: string;
-}): Promise<RunningJobService> {
+  /** Absent: the one of the default settings. */
+  readonly policy?: PolicyName;
+  /** Absent: learnt from the jobs, if the policy asks for them. */
+  readonly speeds?: NodeSpeeds | undefined;
+  /** Of several instances. Absent: the engine has its own. */
+  readonly shared?: {
+    readonly fleet: FleetView;
+    readonly ledger: CapacityLedger;
+    readonly hasPeers: boolean;
+  };
+  readonly meter?: Meter;
+}
+
+export async function createPlanEngine(deps: PlanEngineDeps): Promise<RunningJobService> {
   const { clock, workload, seed } = deps;
   const config = defaults();
-  const fleet = createFleetView();
-  const ledger = createCapacityLedger({ clock, numbers: fleet.numbers });
+  const fleet = deps.shared?.fleet ?? createFleetView();
+  const ledger = deps.shared?.ledger ?? createCapacityLedger({ clock, numbers: fleet.numbers });
+  const settings = jobServiceSettings(config);
   const jobTimeoutMs = Math.max(LEAST_TIMEOUT_MS, TIMEOUT_IN_SERVICE_TIMES * workload.serviceMs);
   const engine = createJobService({
     clock,
@@ -58,16 +75,22 @@ export async function createPlanEngine(deps: {
       maxInflight: Number.MAX_SAFE_INTEGER,
     }),
     events: createJobEvents({ maxListeners: 1 }),
-    audio: createAudioStore({ maxBytes: 1, maxBytesPerJob: 1 }),
+    audio: createAudioStore({
+      maxBytes: Number.MAX_SAFE_INTEGER,
+      maxBytesPerJob: Number.MAX_SAFE_INTEGER,
+    }),
     link: deps.link,
-    meter: NO_METER,
+    meter: deps.meter ?? NO_METER,
     log: SILENT,
     fleet,
     nodes: { profile: () => PROFILE, placed() {}, outcome() {}, modelNotAvailable() {} },
     // No tenant meets a limit of its own, and all are equals: then it does not matter whose a job is.
     tenancy: equalTenancy(),
+    speeds: deps.speeds,
+    hasPeers: deps.shared?.hasPeers,
     settings: {
-      ...jobServiceSettings(config),
+      ...settings,
+      policy: deps.policy ?? settings.policy,
       jobTimeoutMs,
       jobDeadlineMs: 2 * jobTimeoutMs + workload.maxWaitMs,
     },
@@ -81,11 +104,16 @@ export async function createPlanEngine(deps: {
 }
 
 /** `number`: which of all jobs it is; comes back as the utterance index of its assignment. */
-export const planRequest = (number: number, maxWaitMs: number): DispatchRequest => ({
+export const planRequest = (number: number, maxWaitMs: number, audio?: Buffer): DispatchRequest => ({
   tenantId: DEFAULT_TENANT,
   sessionId: SESSION,
   need: NEED,
-  spec: { ...SPEC, utteranceIndex: number },
+  spec: {
+    ...SPEC,
+    audio: audio === undefined ? SPEC.audio : { kind: 'held', bytes: audio.length },
+    utteranceIndex: number,
+  },
+  audio,
   waitMs: maxWaitMs,
 });
 

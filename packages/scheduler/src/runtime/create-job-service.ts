@@ -33,6 +33,7 @@ import { type Pressure, readPressure } from './queue/read-pressure.ts';
 import { createRecentRefusals, noteRefusals } from './queue/recent-refusals.ts';
 import { createRetryBudget } from './queue/retry-budget.ts';
 import { createWaitingQueue } from './queue/waiting-queue.ts';
+import { createNodeSpeeds, type NodeSpeeds } from './select/node-speeds.ts';
 import { NO_EXCLUSIONS } from './select/select.ts';
 import { dropAll } from './takeover/drop-lost-job.ts';
 import { createRecentWrites } from './takeover/recent-writes.ts';
@@ -74,6 +75,10 @@ export function createJobService(
     nodes: NodeKnowledge;
     tenancy: Tenancy;
     settings: JobServiceSettings;
+    /** Absent: learnt from the jobs, if the policy asks for them. */
+    speeds?: NodeSpeeds | undefined;
+    /** Other instances take slots of the same nodes. Absent: they do if they share the store. */
+    hasPeers?: boolean | undefined;
   },
 ): RunningJobService {
   const { settings, clock, log, tenancy } = deps;
@@ -93,6 +98,8 @@ export function createJobService(
       isHeld: (tenantId) => caps?.hasRoom(tenantId) === false,
     },
   });
+  const { speeds = settings.policy === 'fastest' ? createNodeSpeeds(deps.fleet.numbers) : undefined } = deps;
+  const { hasPeers = deps.drivers !== undefined } = deps;
   const mayLoseWrites = deps.store.restore !== undefined;
   const engine: Engine = {
     ...deps,
@@ -110,11 +117,13 @@ export function createJobService(
     }),
     excluded: createExclusionLog(deps),
     slotTimes: createSlotTimes(),
+    speeds,
     poolWatch: createPoolWatch(deps),
     defaultSelection: {
       chance: deps.chance,
       sampleK: settings.sampleK,
       policy: settings.policy,
+      foresee: speeds && ((key) => ({ kind: speeds.kind(key), now: clock.now(), hasPeers })),
       excluded: NO_EXCLUSIONS,
       avoid: undefined,
       pools: undefined,

@@ -38,6 +38,8 @@ import type { InFlightJobs } from './in-flight-jobs.ts';
 import type { InflightCaps } from './queue/inflight-caps.ts';
 import type { RetryBudget } from './queue/retry-budget.ts';
 import type { WaitingQueue } from './queue/waiting-queue.ts';
+import type { NodeSpeeds } from './select/node-speeds.ts';
+import type { PolicyName } from './select/policies.ts';
 import type { PoolWatch, SelectOptions } from './select/select.ts';
 import type { JobDrivers } from './takeover/job-drivers.ts';
 import type { RecentWrites } from './takeover/recent-writes.ts';
@@ -60,7 +62,7 @@ export interface EngineSettings {
   readonly cancelsTimedOut: boolean;
   readonly maxRetry: number;
   readonly sampleK: number;
-  readonly policy: 'weighted_random' | 'least_loaded';
+  readonly policy: PolicyName;
   readonly isSpreadEnabled: boolean;
   readonly spreadWindowMs: number;
 }
@@ -113,6 +115,8 @@ export interface Engine extends EnginePorts {
   readonly history: SessionHistory;
   readonly excluded: ExclusionLog;
   readonly slotTimes: SlotTimes;
+  /** Absent: the policy does not ask for speeds. */
+  readonly speeds: NodeSpeeds | undefined;
   readonly poolWatch: PoolWatch;
   /** Options for a job that excludes no node. */
   readonly defaultSelection: SelectOptions;

@@ -164,9 +164,9 @@ export const dispatch = {
 
 export const selection = group('How a node is chosen among those that can do a job.', {
   policy: choice({
-    choices: ['weighted_random', 'least_loaded'],
+    choices: ['weighted_random', 'least_loaded', 'fastest'],
     default: 'weighted_random',
-    doc: 'At random, weighted by free slots, or the least loaded of the sample. The first avoids that all instances choose the same node by old loads.',
+    doc: 'At random, weighted by free slots; the least loaded of the sample; or the node that probably finishes first, by its last jobs. The first needs no history and avoids that all instances choose the same node by old loads.',
   }),
 });
 

@@ -18,6 +18,7 @@ import {
 import { backToWaiting, waitForSlot } from '../queue/waiting.ts';
 import { explain } from '../select/explain.ts';
 import { describeMarkedOut, markedOut } from '../select/marked-out.ts';
+import { learnGivenUp } from './learn-speed.ts';
 import { watchLeaseEnd } from './lease-expiry.ts';
 import type { NodeSide, SettleJob } from './settle-job.ts';
 import { abandonLeaseOf } from './superseded-leases.ts';
@@ -175,7 +176,10 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
         if (side === 'over') await free(flight, fence);
         return false;
       }
-      if (side === 'open') void abandonLeaseOf(engine, flight, fence);
+      if (side === 'open') {
+        learnGivenUp(engine, flight);
+        void abandonLeaseOf(engine, flight, fence);
+      }
       flight.abandonedAttempt = fence.attempt;
       if (isLoss === true) {
         flight.nodesLost += 1;

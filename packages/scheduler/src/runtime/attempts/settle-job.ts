@@ -16,6 +16,7 @@ import {
   type Settlement,
 } from '../in-flight-job.ts';
 import { measureJob } from '../usage/measure-job.ts';
+import { learnFinished, learnGivenUp } from './learn-speed.ts';
 import { watchLeaseEnd } from './lease-expiry.ts';
 import { abandonLeaseOf, cancelUnconfirmed } from './superseded-leases.ts';
 
@@ -62,6 +63,7 @@ export function createSettleJob(engine: Engine): SettleJob {
 
   async function closeOpen(flight: InFlightJob, fence: Attempt): Promise<void> {
     const { jobId, failure } = flight.job;
+    if (failure !== undefined) learnGivenUp(engine, flight);
     const reason = failure?.code ?? 'superseded';
     if (reason !== 'JOB_TIMEOUT' || engine.settings.cancelsTimedOut)
       engine.link.cancel(fence.nodeId, jobId, reason);
@@ -129,6 +131,7 @@ export function createSettleJob(engine: Engine): SettleJob {
     const now = engine.clock.precise();
     noteStage(engine, TOTAL, now - flight.job.createdAt);
     engine.slotTimes.note(now - flight.sentAt);
+    learnFinished(engine, flight);
   }
 
   /**

@@ -29,6 +29,8 @@ export interface Columns {
   readonly barredList: number[];
   /** Scratch of one synchronous draw: the sample. */
   picked: Int32Array;
+  /** Scratch of one synchronous draw: what each node of the sample costs, by its place in the sample. */
+  costs: Float64Array;
 }
 
 export const createColumns = (): Columns => ({
@@ -45,6 +47,7 @@ export const createColumns = (): Columns => ({
   barred: new Uint32Array(START / 32),
   barredList: [],
   picked: new Int32Array(START),
+  costs: new Float64Array(START),
 });
 
 /** Makes room for `index`. The columns never shrink: their length is the largest fleet so far. */
@@ -59,6 +62,7 @@ export function reach(columns: Columns, index: number): void {
   free.set(columns.free);
   columns.free = free;
   columns.picked = growInts(columns.picked, length);
+  columns.costs = new Float64Array(length);
   columns.usableRoster.places = growInts(columns.usableRoster.places as Int32Array, length);
   const beatAt = new Float64Array(length);
   beatAt.set(columns.beatAt);

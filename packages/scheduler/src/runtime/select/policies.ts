@@ -1,6 +1,8 @@
 /** Hot path: which of a few sampled nodes to try first. Pure; randomness is an argument. */
+import type { NodeId } from '../../domain/ids.ts';
 import type { Chance } from '../../ports/chance.ts';
 import type { Columns } from '../fleet/columns.ts';
+import { crowding, expectedPace, type KindOfWork } from './node-speeds.ts';
 
 /** Chooses one of the first `count` node numbers in `picked`. All of them have a free slot. */
 export type Policy = (
@@ -10,9 +12,9 @@ export type Policy = (
   chance: Chance,
 ) => number;
 
-export type PolicyName = 'weighted_random' | 'least_loaded';
+export type PolicyName = 'weighted_random' | 'least_loaded' | 'fastest';
 
-export const POLICIES: Readonly<Record<PolicyName, Policy>> = {
+export const POLICIES: Readonly<Record<Exclude<PolicyName, 'fastest'>, Policy>> = {
   weighted_random: weightedRandom,
   least_loaded: leastLoaded,
 };
@@ -64,3 +66,58 @@ function leastLoaded(
   }
   return best;
 }
+
+/**
+ * `near`: nodes that cost at most this many times the least share the work. `lastSlot`: how much more the last free slot of a node costs.
+ * Other instances may take that slot at the same moment, and then the reserve is refused. Without both, all instances would choose the few
+ * fast nodes whenever one of their slots becomes free. `npm run placement` shows what other values do.
+ */
+const ALONE = { near: 1.5, lastSlot: 1 };
+const WITH_PEERS = { near: 2, lastSlot: 3 };
+
+/** What the policy `fastest` knows about the work to be placed. */
+export interface Foresight {
+  /** Undefined: no job of this kind has ended yet, so all nodes count as equally fast. */
+  readonly kind: KindOfWork | undefined;
+  readonly now: number;
+  /** Other instances take slots of the same nodes. */
+  readonly hasPeers: boolean;
+}
+
+/** The node that probably finishes first, with chance among those that are nearly as fast: a session never stays with one node. */
+export function fastest(
+  { ids, used, max, free, costs }: Pick<Columns, 'ids' | 'used' | 'max' | 'free' | 'costs'>,
+  picked: Int32Array,
+  count: number,
+  chance: Chance,
+  { kind, now, hasPeers }: Foresight,
+): number {
+  const { near, lastSlot } = hasPeers ? WITH_PEERS : ALONE;
+  let least = Number.POSITIVE_INFINITY;
+  for (let at = 0; at < count; at++) {
+    const index = picked[at] as number;
+    const slots = max[index] as number;
+    const pace = kind === undefined ? 1 : expectedPace(kind, index, ids[index] as NodeId, now);
+    const isLast = slots > 1 && free[index] === 1;
+    const cost = pace * crowding((used[index] as number) + 1, slots) * (isLast ? lastSlot : 1);
+    costs[at] = cost;
+    if (cost < least) least = cost;
+  }
+  const limit = near * least;
+  let total = 0;
+  for (let at = 0; at < count; at++)
+    total += weightOf(costs[at] as number, limit, free[picked[at] as number]);
+  let left = chance() * total;
+  let last = picked[0] as number;
+  for (let at = 0; at < count; at++) {
+    const weight = weightOf(costs[at] as number, limit, free[picked[at] as number]);
+    if (weight === 0) continue;
+    last = picked[at] as number;
+    left -= weight;
+    if (left < 0) break;
+  }
+  return last;
+}
+
+const weightOf = (cost: number, limit: number, free = 1): number =>
+  cost > limit ? 0 : Math.max(1, free) / (cost * cost);

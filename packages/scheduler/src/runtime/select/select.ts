@@ -13,7 +13,7 @@ import type { Columns } from '../fleet/columns.ts';
 import type { FleetTable, FleetView } from '../fleet/fleet-view.ts';
 import type { PoolRoute } from '../pools/pool-map.ts';
 import { type CompiledNeed, matches, routeOf, updateQuery } from './compile-need.ts';
-import { POLICIES, type PolicyName, plainRandom } from './policies.ts';
+import { type Foresight, fastest, POLICIES, type PolicyName, plainRandom } from './policies.ts';
 import { bar, type PoolMembers, sample, startDraw } from './sample.ts';
 
 export const NO_EXCLUSIONS: ReadonlySet<NodeId> = new Set();
@@ -28,6 +28,8 @@ export interface SelectOptions {
   readonly avoid?: ReadonlySet<NodeId> | undefined;
   /** The view is older than a job: its loads are meaningless, so choose at random. */
   readonly isLoadStale?: boolean;
+  /** For the policy `fastest`. */
+  readonly foresee?: ((kindOfWork: string) => Foresight) | undefined;
   /** Gets the results of pool lookups; absent: not counted, or there are no pools. */
   readonly pools?: PoolWatch | undefined;
 }
@@ -145,11 +147,20 @@ class Drawing implements Selection {
     if (avoided !== undefined) for (const nodeId of avoided) bar(columns, table.indexOf(nodeId));
     const count = sample(columns, fit, pool, sampleK, chance);
     if (count === 0) return undefined;
-    const policy = options.isLoadStale === true ? plainRandom : POLICIES[options.policy];
-    return table.nameOf(policy(columns, columns.picked, queueingLast(columns, count), chance));
+    return table.nameOf(this.preferred(columns, queueingLast(columns, count)));
+  }
+
+  /** One of the first `count` nodes of the sample, by the policy. */
+  private preferred(columns: Columns, count: number): number {
+    const { chance, policy, foresee, isLoadStale } = this.options;
+    const { picked } = columns;
+    if (isLoadStale === true) return plainRandom(columns, picked, count, chance);
+    if (policy !== 'fastest') return POLICIES[policy](columns, picked, count, chance);
+    return fastest(columns, picked, count, chance, foresee?.(this.compiled.query.key) ?? BLIND);
   }
 }
 
+const BLIND: Foresight = { kind: undefined, now: 0, hasPeers: false };
 const NONE: readonly NodeId[] = [];
 
 /** Moves the nodes with their own queue behind the others; returns how many of the sample to choose from. */
