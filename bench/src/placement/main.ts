@@ -89,7 +89,10 @@ async function main(options: PlacementOptions, fleets: readonly PlacementFleet[]
     }
   }
   if (options.isJson) console.log(JSON.stringify(rows, undefined, 2));
-  else console.log('\n÷: compared with the default policy. oracle: `fastest` if it knew every speed at every moment.');
+  else
+    console.log(
+      '\n÷: compared with the default policy. oracle: `fastest` if it knew every speed at every moment.',
+    );
 }
 
 try {

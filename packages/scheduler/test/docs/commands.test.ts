@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readCommand as readBench } from '../../../../bench/src/options.ts';
+import { readOptions as readPlacement } from '../../../../bench/src/placement/options.ts';
 import { readCommand as readAttack } from '../../../../proof/src/attacks/command.ts';
 import { readCommand as readChaos } from '../../../../proof/src/chaos/command.ts';
 import { readCommand as readConformance } from '../../../../proof/src/conformance/command.ts';
@@ -80,6 +81,7 @@ const LONG = new Map<string, (argv: string[]) => unknown>([
   ['fuzz', (argv: string[]) => readFuzz(argv, () => 1)],
   ['soak', (argv: string[]) => readSoak(argv, () => 1)],
   ['bench', readBench],
+  ['placement', readPlacement],
   ['survive', readSurvive],
 ]);
 

@@ -7,6 +7,7 @@ import { anyProfile, nodeView, seededChance, someNeed } from '../fleet/fleet-fix
 import { createPooledFleet, inPools, type NamedNeed } from '../fleet/named-pools.ts';
 
 const NO_EXCLUSIONS: ReadonlySet<string> = new Set();
+const POLICIES = ['weighted_random', 'least_loaded', 'fastest'] as const;
 
 /** How often each node comes first. */
 function firsts(
@@ -56,25 +57,19 @@ const speaker = { ...anyProfile, installedServices: ['rare'], readyServices: ['r
 describe('equal nodes', () => {
   const ids = (size: number, step = 1) => Array.from({ length: size }, (_, n) => `n${n * step}`);
 
-  it.each(['weighted_random', 'least_loaded'] as const)(
-    'come first equally often when guessed: %s',
-    (policy) => {
-      const counts = firsts(crowd(200), 40_000, { policy });
-      expect(surprise(counts, equalShares(ids(200)))).toBeLessThan(4);
-    },
-  );
+  it.each(POLICIES)('come first equally often when guessed: %s', (policy) => {
+    const counts = firsts(crowd(200), 40_000, { policy });
+    expect(surprise(counts, equalShares(ids(200)))).toBeLessThan(4);
+  });
 
-  it.each(['weighted_random', 'least_loaded'] as const)(
-    'come first equally often when listed: %s',
-    (policy) => {
-      const fleet = crowd(4000);
-      for (let n = 0; n < 4000; n++) if (n % 100 !== 0) fleet.setLoad(`n${n}`, { used: 4, max: 4 });
-      const counts = firsts(fleet, 20_000, { policy });
-      expect(surprise(counts, equalShares(ids(40, 100)))).toBeLessThan(4);
-    },
-  );
+  it.each(POLICIES)('come first equally often when listed: %s', (policy) => {
+    const fleet = crowd(4000);
+    for (let n = 0; n < 4000; n++) if (n % 100 !== 0) fleet.setLoad(`n${n}`, { used: 4, max: 4 });
+    const counts = firsts(fleet, 20_000, { policy });
+    expect(surprise(counts, equalShares(ids(40, 100)))).toBeLessThan(4);
+  });
 
-  it.each(['weighted_random', 'least_loaded'] as const)('come first equally often when few: %s', (policy) => {
+  it.each(POLICIES)('come first equally often when few: %s', (policy) => {
     expect(surprise(firsts(crowd(10), 10_000, { policy }), equalShares(ids(10)))).toBeLessThan(4);
   });
 
@@ -146,7 +141,7 @@ describe('least_loaded', () => {
   });
 
   it('is not sticky: 100 jobs of one session spread evenly over 4 idle nodes', () => {
-    for (const policy of ['least_loaded', 'weighted_random'] as const) {
+    for (const policy of POLICIES) {
       const fleet = createFleetView();
       for (let n = 0; n < 4; n++) fleet.upsert(nodeView(`n${n}`, { lastBeatAt: 1_000 * n }));
       const counts = firsts(fleet, 100, { policy });
