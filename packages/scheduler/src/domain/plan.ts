@@ -28,6 +28,13 @@ export interface PlanPart {
   readonly kind: PartKind;
 }
 
+/** Ids from outside cannot begin with `~`, and have no slash. */
+export const requestIdOf = (name: string, product: string): string => `~${name}/${product}`;
+
+/** With what the request ids of all jobs of a plan begin. Undefined: this job is in none. */
+export const planPrefixOf = (requestId: string | undefined): string | undefined =>
+  requestId?.startsWith('~') ? requestId.slice(0, requestId.lastIndexOf('/') + 1) : undefined;
+
 export interface PlanRequest {
   readonly tenantId: TenantId;
   readonly sessionId: SessionId;

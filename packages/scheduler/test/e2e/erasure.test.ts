@@ -3,7 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EraseReply, JobView } from '@lingua/protocol';
+import { NODE_EXTENSIONS } from '@lingua/sdk/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { simulatedCapabilities } from '../../src/cli/simulated-node/simulated-capabilities.ts';
 import { eventually } from '../support/eventually.ts';
 import { holdJobs, joinSdkNode } from './support/sdk-node.ts';
 import { openSession, resume, sessionUrl, spoken } from './support/session-client.ts';
@@ -63,6 +65,30 @@ describe('DELETE /v1/job/:id', () => {
     expect((await app.remove<EraseReply>(`/v1/job/${jobId}`)).body).toMatchObject({ jobs: 1, done: true });
     // A failed job is not bound to its request: nothing of it stays.
     expect((await app.get(`/v1/job/${jobId}`)).status).toBe(404);
+  });
+
+  it('erases all jobs of a request for several languages', async () => {
+    const { app } = await start();
+    for (const [nodeId, stages] of [
+      ['hears', ['asr', 'semantic']],
+      ['translates', ['nmt']],
+    ] as const)
+      await joinSdkNode({
+        url: app.nodeUrl,
+        nodeId,
+        capabilities: simulatedCapabilities(['en', 'zh', 'de'], false, stages),
+        supports: [...NODE_EXTENSIONS, 'text_input'],
+        onJob: async () => OUTPUT,
+      });
+    await app.readyNodes(2);
+    const sent = { src_lang: 'en', tgt_lang: 'zh', tgt_langs: ['zh', 'de'], audio: 'AAAAAAAAAAA=' };
+    const { body: translated } = await app.post<{ job_id: string }>('/v1/translate', sent);
+    const { body: list } = await app.get<{ jobs: { job_id: string }[] }>('/api/v1/jobs');
+    expect(list.jobs).toHaveLength(3);
+    const erased = await app.remove<EraseReply>(`/v1/job/${translated.job_id}`);
+    expect(erased.body).toMatchObject({ jobs: 3, done: true });
+    for (const { job_id: jobId } of list.jobs)
+      expect((await app.job(jobId)).result, jobId).toMatchObject(ERASED);
   });
 
   it('is for the tenant of the job and for operators, never for viewers', async () => {

@@ -6,7 +6,9 @@
  */
 import type { JobId, SessionId, TenantId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
+import type { JobFilter } from '../../domain/job-query.ts';
 import type { CancelOutcome } from '../../domain/node-report.ts';
+import { planPrefixOf } from '../../domain/plan.ts';
 import type { JobStore } from '../../ports/job-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { MessageBus } from '../messaging/message-bus.ts';
@@ -34,6 +36,7 @@ export interface Erased {
 }
 
 export interface Erasure {
+  /** Also the other jobs of its plan: what was recognised is in several of them. */
   job(job: JobRecord): Promise<Erased>;
   /** What is left of a job whose record is gone: notes of client reports, and dead letters. Undefined: nothing. */
   forgottenJob(jobId: JobId, tenantId: TenantId | undefined): Promise<Erased | undefined>;
@@ -87,35 +90,42 @@ export function createErasure(deps: {
     return (await others?.sessionStore.remove(sessionId, saved.owner)) === 'removed';
   }
 
-  async function jobsOf(order: EraseOrder): Promise<{ jobs: JobRecord[]; isAll: boolean }> {
-    const { sessionId, tenantId } = order;
+  async function jobsOf(filter: JobFilter): Promise<{ jobs: JobRecord[]; isAll: boolean }> {
     const jobs: JobRecord[] = [];
     let cursor: string | undefined;
     do {
-      const page = await store.list({
-        sessionId,
-        limit: PAGE,
-        ...(tenantId !== undefined && { tenantId }),
-        ...(cursor !== undefined && { cursor }),
-      });
+      const page = await store.list({ ...filter, limit: PAGE, ...(cursor !== undefined && { cursor }) });
       jobs.push(...page.jobs);
       cursor = page.cursor;
     } while (cursor !== undefined && jobs.length < MAX_JOBS);
     return { jobs, isAll: cursor === undefined };
   }
 
+  async function withItsPlan(job: JobRecord): Promise<{ jobs: JobRecord[]; isAll: boolean }> {
+    const { jobId, sessionId, tenantId } = job;
+    const anyId = planPrefixOf(job.requestId);
+    if (anyId === undefined) return { jobs: [job], isAll: true };
+    const { jobs, isAll } = await jobsOf({ sessionId, tenantId, anyId });
+    return { jobs: [job, ...jobs.filter((other) => other.jobId !== jobId)], isAll };
+  }
+
   return {
     async job(job) {
-      const { jobId, sessionId, tenantId } = job;
-      const isErased = await eraseJob(job);
-      const { unreachable } = await eraseInSessions({ sessionId, tenantId, jobId });
-      const letters = await deps.deadLetters.removeAbout(new Set([jobId]));
-      const missing = [...new Set([...unreachable, ...letters.unreachable])];
+      const { sessionId, tenantId } = job;
+      const { jobs, isAll } = await withItsPlan(job);
+      const erased = await Promise.all(jobs.map(eraseJob));
+      const asked = await Promise.all(
+        jobs.map(({ jobId }) => eraseInSessions({ sessionId, tenantId, jobId })),
+      );
+      const letters = await deps.deadLetters.removeAbout(new Set(jobs.map(({ jobId }) => jobId)));
+      const missing = [
+        ...new Set([...asked.flatMap(({ unreachable }) => unreachable), ...letters.unreachable]),
+      ];
       return {
-        jobs: isErased ? 1 : 0,
+        jobs: erased.filter((isErased) => isErased).length,
         sessions: 0,
         deadLetters: letters.removed,
-        isDone: isErased && missing.length === 0,
+        isDone: isAll && erased.every((isErased) => isErased) && missing.length === 0,
         unreachable: missing,
       };
     },
@@ -135,7 +145,7 @@ export function createErasure(deps: {
       // The sessions first: they would begin further jobs.
       const { sessions, unreachable } = await eraseInSessions(order);
       const isSaved = await eraseSaved(order);
-      const { jobs, isAll } = await jobsOf(order);
+      const { jobs, isAll } = await jobsOf({ sessionId, ...(tenantId !== undefined && { tenantId }) });
       const erased = await Promise.all(jobs.map(eraseJob));
       const letters = await deps.deadLetters.removeAbout(new Set(jobs.map(({ jobId }) => jobId)));
       const missing = [...new Set([...unreachable, ...letters.unreachable])];

@@ -1,16 +1,13 @@
 /** Cold path: the dispatch of a chain of a plan. Pure. */
 import type { DispatchRequest } from '../../domain/dispatch.ts';
 import type { AudioSource, JobSpec } from '../../domain/job-spec.ts';
-import type { PlanRequest } from '../../domain/plan.ts';
+import { type PlanRequest, requestIdOf } from '../../domain/plan.ts';
 import type { Require } from '../../domain/requirements.ts';
 import type { Chain } from '../../domain/stage.ts';
 import { needOfChain, pipelineOf, productOf } from './chain-job.ts';
 import type { ChainText } from './chain-jobs.ts';
 
 const NO_AUDIO: AudioSource = { kind: 'none' };
-
-/** Ids from outside cannot begin with `~`. */
-export const requestIdOf = (name: string, product: string): string => `~${name}/${product}`;
 
 /** `text`: the input; absent: the audio of the request. */
 export function chainRequest(
