@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { certify } from '../support/certify.ts';
 import { eventually } from '../support/eventually.ts';
+import { joinSdkNode, OUTPUT } from './support/sdk-node.ts';
 import { asClient, ask, dial, serving, upgrade } from './support/secured.ts';
 import { startApp } from './support/start-app.ts';
 
@@ -56,6 +57,26 @@ it('the name in a client certificate pins the node id and the tenant', async () 
     body: { node_id: 'node-1' },
   });
   expect((await dispatch('other-token-0123456789')).status).not.toBe(200);
+});
+
+it('an SDK node shows its certificate in place of a token', async () => {
+  const [server, client] = [await certify(), await certify('gpu-1.test')];
+  const settings = { ...serving(server), 'server.tls.client_ca_file': client.certificate };
+  const rows = [
+    'certificate = "gpu-1.test"\nrole = "node"',
+    'token = "client-token-0123456789"\nrole = "admin"',
+  ];
+  const app = await startApp(settings, rows.map((row) => `[[server.tokens]]\n${row}\n`).join(''));
+  const url = app.nodeUrl.replace('ws://', 'wss://');
+  const stranger = joinSdkNode({ url, onJob: () => OUTPUT, tls: { ca: asClient(server).ca } });
+  await expect(stranger).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  await joinSdkNode({ url, onJob: () => OUTPUT, tls: asClient(server, client) });
+  const answer = await eventually(async () => {
+    const token = 'client-token-0123456789';
+    const told = await ask(`${app.url}/v1/translate`, { ...asClient(server), token, body: UTTERANCE });
+    return told.status === 200 ? told.body : undefined;
+  });
+  expect(answer).toMatchObject(OUTPUT);
 });
 
 it('new connections use a replaced certificate, a broken one changes nothing', async () => {

@@ -1,12 +1,16 @@
 /** The bytes of a job's audio: inline, or fetched from the instance that holds them. */
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import type { JobAssign } from '@lingua/protocol';
 import { JobError } from './job-error.ts';
+import type { NodeOptions } from './node-options.ts';
 
 export interface AudioRules {
   /** The scheduler's socket URL; a reference without a host is relative to it. */
   readonly schedulerUrl: string;
   readonly maxBytes: number;
   readonly timeoutMs: number;
+  readonly tls?: NodeOptions['tls'];
 }
 
 export async function jobAudio(
@@ -26,13 +30,8 @@ export async function jobAudio(
     );
   const limit = Math.min(rules.maxBytes, ref.bytes ?? rules.maxBytes);
   if ((ref.bytes ?? 0) > rules.maxBytes) throw tooLong(rules.maxBytes);
-  const bytes = await download(
-    httpUrl(ref.url, rules.schedulerUrl),
-    ref.token,
-    limit,
-    rules.timeoutMs,
-    signal,
-  );
+  const url = httpUrl(ref.url, rules.schedulerUrl);
+  const bytes = await download(url, ref.token, limit, rules, signal);
   if (ref.bytes !== undefined && bytes.length !== ref.bytes)
     throw new JobError('AUDIO_LOST', `the audio has ${bytes.length} bytes instead of ${ref.bytes}`);
   return bytes;
@@ -42,27 +41,28 @@ async function download(
   url: URL,
   token: string,
   limit: number,
-  timeoutMs: number,
+  { timeoutMs, tls }: AudioRules,
   signal: AbortSignal,
 ): Promise<Buffer> {
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await fetch(url, {
+    // No redirect is followed: the token is valid for this address only.
+    const response = await get(url, {
       headers: { authorization: `Bearer ${token}` },
-      // The token is valid for this address only.
-      redirect: 'error',
       signal: AbortSignal.any([signal, timeout]),
+      ...tls,
     });
-    if (!response.ok) {
-      await response.body?.cancel();
+    const { statusCode, statusMessage } = response;
+    if (statusCode !== 200) {
+      response.resume();
       throw new JobError(
-        response.status === 404 || response.status === 410 ? 'AUDIO_LOST' : 'PROCESSING_ERROR',
-        `the audio could not be fetched: ${response.status} ${response.statusText}`,
+        statusCode === 404 || statusCode === 410 ? 'AUDIO_LOST' : 'PROCESSING_ERROR',
+        `the audio could not be fetched: ${statusCode} ${statusMessage}`,
       );
     }
     const parts: Uint8Array[] = [];
     let size = 0;
-    for await (const part of response.body ?? []) {
+    for await (const part of response as AsyncIterable<Buffer>) {
       size += part.length;
       if (size > limit) throw tooLong(limit);
       parts.push(part);
@@ -71,7 +71,7 @@ async function download(
   } catch (error) {
     if (error instanceof JobError) throw error;
     if (signal.aborted) throw signal.reason;
-    const why = timeout.aborted ? `timed out after ${timeoutMs} ms` : causeOf(error);
+    const why = timeout.aborted ? `timed out after ${timeoutMs} ms` : (error as Error).message;
     throw new JobError('PROCESSING_ERROR', `the audio could not be fetched: ${why}`, undefined, {
       cause: error,
     });
@@ -89,8 +89,8 @@ function httpUrl(address: string, schedulerUrl: string): URL {
 const tooLong = (limit: number): JobError =>
   new JobError('PROCESSING_ERROR', `the audio is longer than ${limit} bytes`);
 
-/** fetch puts the reason of a failure into its cause. */
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
-}
+const get = (url: URL, options: https.RequestOptions): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const { request } = url.protocol === 'https:' ? https : http;
+    request(url, options, resolve).on('error', reject).end();
+  });

@@ -75,6 +75,7 @@ export function createNode(options: NodeOptions): GpuNode {
   const link = createLink({
     url: options.url,
     token: options.token,
+    tls: options.tls,
     nodeId: options.nodeId,
     timings,
     limits,
@@ -122,7 +123,12 @@ export function createNode(options: NodeOptions): GpuNode {
     maxConcurrentJobs: options.maxConcurrentJobs,
     supports,
     onJob: options.onJob,
-    audio: { schedulerUrl: options.url, maxBytes: limits.maxAudioBytes, timeoutMs: timings.audioTimeoutMs },
+    audio: {
+      schedulerUrl: options.url,
+      maxBytes: limits.maxAudioBytes,
+      timeoutMs: timings.audioTimeoutMs,
+      tls: options.tls,
+    },
     nodeId,
     report: (message) => tamper(message).forEach(report),
     post,

@@ -1,4 +1,5 @@
 /** The options of a GPU node, and their defaults. */
+import type { SecureContextOptions } from 'node:tls';
 import {
   type JobAssign,
   type JobResult,
@@ -104,6 +105,8 @@ export interface NodeOptions {
   /** For example ws://127.0.0.1:5010/ws/node. */
   readonly url: string;
   readonly token?: string | undefined;
+  /** For wss://: authorities in place of those of the system, and a certificate that the scheduler may know the node by instead of a token. */
+  readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key' | 'passphrase'> | undefined;
   /** Absent: the scheduler assigns one, and the node keeps it until it stops. */
   readonly nodeId?: string | undefined;
   /** Further jobs are refused. */
@@ -161,6 +164,11 @@ export function checkOptions(options: NodeOptions): void {
     throw new TypeError('url must start with ws:// or wss://, such as ws://127.0.0.1:5010/ws/node');
   if (options.token !== undefined && !/^[\x21-\x7e]+$/.test(options.token))
     throw new TypeError('token must have only visible ASCII characters: it is sent in a header');
+  const { cert, key } = options.tls ?? {};
+  if ((cert === undefined) !== (key === undefined))
+    throw new TypeError('tls.cert and tls.key belong together: give both or neither');
+  if (options.tls !== undefined && scheme !== 'wss:')
+    throw new TypeError('tls is for a url that starts with wss://');
   const max = options.maxConcurrentJobs;
   if (!Number.isInteger(max) || max < 1 || max > 10_000)
     throw new TypeError('maxConcurrentJobs must be a whole number from 1 to 10000');

@@ -1,6 +1,7 @@
 /** A WebSocket that reconnects after every loss, as long as the retry policy returns a delay. */
 import type { Socket } from 'node:net';
 import WebSocket from 'ws';
+import type { NodeOptions } from '../node-options.ts';
 import { createLiveness } from './liveness.ts';
 import { readUpgradeRefusal, type UpgradeRefusal } from './refusal.ts';
 
@@ -13,6 +14,7 @@ export interface ConnectionLoss {
 export interface ConnectionOptions {
   readonly url: string;
   readonly token?: string | undefined;
+  readonly tls?: NodeOptions['tls'];
   readonly connectTimeoutMs?: number;
   /** After two intervals without any traffic the socket is considered dead. */
   readonly pingIntervalMs?: number;
@@ -58,6 +60,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       perMessageDeflate: false,
       handshakeTimeout: connectTimeoutMs,
       maxPayload: maxMessageBytes,
+      ...options.tls,
       ...(options.token === undefined ? {} : { headers: { authorization: `Bearer ${options.token}` } }),
     });
     socket = opened;

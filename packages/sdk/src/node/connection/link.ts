@@ -5,7 +5,7 @@ import {
   parseSchedulerToNode,
   type SchedulerToNode,
 } from '@lingua/protocol';
-import type { NodeLimits, NodeLog, NodeTimings } from '../node-options.ts';
+import type { NodeLimits, NodeLog, NodeOptions, NodeTimings } from '../node-options.ts';
 import { nextTry } from './backoff.ts';
 import { type Connection, type ConnectionLoss, createConnection } from './connection.ts';
 import { refusalOfRegistration, type StartError } from './refusal.ts';
@@ -24,6 +24,7 @@ export interface Link extends Pick<Connection, 'open' | 'ping' | 'bufferedBytes'
 export function createLink(deps: {
   readonly url: string;
   readonly token: string | undefined;
+  readonly tls?: NodeOptions['tls'];
   readonly nodeId: string | undefined;
   readonly timings: NodeTimings;
   readonly limits: NodeLimits;
@@ -51,6 +52,7 @@ export function createLink(deps: {
   const connection = createConnection({
     url: deps.url,
     token: deps.token,
+    tls: deps.tls,
     connectTimeoutMs: timings.connectTimeoutMs,
     pingIntervalMs: timings.pingIntervalMs,
     maxMessageBytes: deps.limits.maxMessageBytes,
