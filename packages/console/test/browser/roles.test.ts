@@ -1,7 +1,7 @@
 /** What a viewer and an operator see of the same scheduler, and what the server refuses a viewer. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { shows, startWorld, type World } from '../support/console-world.ts';
+import { faultsOf, shows, startWorld, type World } from '../support/console-world.ts';
 
 const TOKENS = {
   viewer: 'viewer-token-0123456789',
@@ -101,5 +101,16 @@ it('the server refuses the orders of a viewer', async () => {
   expect(
     (await world.api.get<{ cordoned: boolean }>('/api/v1/nodes/node-1', TOKENS.viewer)).body.cordoned,
   ).toBe(false);
+  await page.context().close();
+});
+
+it('the page of the API works under its content policy', async () => {
+  const page = await world.open('/docs/');
+  await page.getByText('/v1/whoami').first().click();
+  await page.getByRole('button', { name: 'Try it out' }).click();
+  await page.getByRole('button', { name: 'Execute' }).click();
+  await shows(page, '"error": "UNAUTHORIZED"');
+  await page.getByRole('button', { name: 'Authorize' }).first().click();
+  expect(faultsOf.get(page)).toEqual([]);
   await page.context().close();
 });

@@ -11,10 +11,13 @@ import { refusalOfSpending } from './authorize.ts';
 import { replyError } from './handle-error.ts';
 import type { HttpServices } from './http-services.ts';
 
-/** The page's own policy without the https requirement, which a server on a local network cannot meet. */
+/** Of the one style element that the scripts of the page add. */
+const ADDED_STYLE = "'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='";
+/** The page's own policy without the https requirement, which a server on a local network cannot meet, and without inline styles. */
 const CONTENT_POLICY =
   "default-src 'self'; base-uri 'self'; font-src 'self' data:; frame-ancestors 'self'; img-src 'self' data:; " +
-  "object-src 'none'; script-src 'self'; script-src-attr 'none'; style-src 'self' 'unsafe-inline'";
+  "object-src 'none'; script-src 'self'; script-src-attr 'none'; " +
+  `style-src 'self' ${ADDED_STYLE}`;
 
 export function addDocs(
   app: FastifyInstance,
