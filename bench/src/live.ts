@@ -45,7 +45,8 @@ export async function live({ rounds, roundMs, idleNodes, viewers, rate }: LiveOp
     const micros = (await server.cpuMicros()) - begun;
     const percent = micros / 10 / (performance.now() - begunAt);
     for (const each of leave) each();
-    if (paced.errors > 0) throw new Error(`${paced.errors} requests failed`);
+    if (paced.errors > 0)
+      throw new Error(`${paced.errors} of ${paced.requests} requests failed: is the machine busy?`);
     return { percent, p99: paced.p99 };
   }
 

@@ -16,7 +16,7 @@ function takeToken(): string {
   const [, fromLink] = /^#token=(.+)$/.exec(location.hash) ?? [];
   if (fromLink !== undefined) {
     sessionStorage.setItem(KEY, decodeURIComponent(fromLink));
-    history.replaceState(null, '', './#/');
+    history.replaceState(null, '', `${location.pathname}#/`);
   }
   return sessionStorage.getItem(KEY) ?? '';
 }

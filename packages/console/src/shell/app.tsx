@@ -7,7 +7,7 @@ import { Empty, Failure } from '../show/parts.tsx';
 import { t } from '../texts/text.ts';
 import { Header } from './header.tsx';
 import { Login } from './login.tsx';
-import { IS_TALK, route } from './router.ts';
+import { IS_TALK, linkTo, route } from './router.ts';
 
 type Page = ComponentType;
 
@@ -57,7 +57,7 @@ function Content() {
       <Failure error={feedError.value} onRetry={reconnect} />
     );
   if (IS_TALK) return mayTalk.value ? <Later load={loadTalk} /> : <Empty>{t('login.no_talk')}</Empty>;
-  if (!mayWatch.value) return <Empty>{t('login.no_watch', { role: identity.value.role })}</Empty>;
+  if (!mayWatch.value) return <NoWatch role={identity.value.role} />;
   const { page, id } = route.value;
   const load = PAGES[page];
   return load === undefined ? (
@@ -66,6 +66,12 @@ function Content() {
     <Later key={`${page}/${id}`} load={load} />
   );
 }
+
+const NoWatch = ({ role }: { role: string }) => (
+  <Empty>
+    {t('login.no_watch', { role })} {mayTalk.value && <a href={linkTo('talk')}>{t('login.to_talk')}</a>}
+  </Empty>
+);
 
 /** A page whose script is loaded when it is opened. */
 function Later({ load }: { load: () => Promise<Page> }) {

@@ -48,6 +48,7 @@ export const en = {
     'Tokens are listed under server.tokens in the configuration file; a viewer sees everything except transcripts, an operator may also act. A link that ends with #token=… logs in by itself. The token stays in this tab.',
   'login.no_watch':
     'A token of the role {role} may not watch the scheduler. Log in with one of a viewer or an operator.',
+  'login.to_talk': 'Open the page Talk',
   'login.no_talk': 'This token may not open sessions. Log in with one of a client or an operator.',
   'attention.title': 'Needs attention',
   'attention.none': 'Nothing needs attention.',

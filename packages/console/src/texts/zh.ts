@@ -50,6 +50,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'login.how':
     '令牌在配置文件的 server.tokens 中。viewer 可查看除文字记录以外的一切,operator 还可执行操作。以 #token=… 结尾的链接会自动登录。令牌只保存在此标签页中。',
   'login.no_watch': '角色 {role} 的令牌不能查看调度器，请使用 viewer 或 operator 的令牌登录。',
+  'login.to_talk': '打开对话页面',
   'login.no_talk': '此令牌不能打开会话，请使用 client 或 operator 的令牌登录。',
   'attention.title': '需要关注',
   'attention.none': '目前没有需要关注的事项。',

@@ -6,10 +6,14 @@ import { faultsOf, shows, startWorld, type World } from '../support/console-worl
 const TOKENS = {
   viewer: 'viewer-token-0123456789',
   operator: 'operator-token-0123456789',
+  client: 'client-token-0123456789',
   node: 'node-token-0123456789ab',
 };
 const TOML = Object.entries(TOKENS)
-  .map(([role, token]) => `[[server.tokens]]\ntoken = "${token}"\nrole = "${role}"\n`)
+  .map(
+    ([role, token]) =>
+      `[[server.tokens]]\ntoken = "${token}"\nrole = "${role}"\n${role === 'client' ? 'tenant_id = "acme"\n' : ''}`,
+  )
   .join('\n');
 
 let world: World;
@@ -47,6 +51,17 @@ it('a link with a token logs in, and the token leaves the address', async () => 
   await page.context().close();
 });
 
+it('a client may only talk, and a link leads there', async () => {
+  const page = await world.open(`/#token=${TOKENS.client}`);
+  await page.getByRole('link', { name: 'Open the page Talk' }).click();
+  await shows(page, 'Hold to speak');
+  await page.context().close();
+  const invited = await world.open(`/talk.html#token=${TOKENS.client}`);
+  await shows(invited, 'Hold to speak');
+  expect(invited.url()).not.toContain(TOKENS.client);
+  await invited.context().close();
+});
+
 it('a wrong token is refused with what to do, a right one is accepted', async () => {
   const page = await world.open();
   await page.getByLabel('Token').fill('wrong-token-0123456789');
@@ -78,25 +93,33 @@ it('a viewer gets no words and no orders', async () => {
   await page.goto(`${world.url}/#/node/node-1`);
   await shows(page, 'What it can do');
   expect(await page.getByRole('button', { name: /Cordon|Drain/ }).count()).toBe(0);
+  const feed = await world.api.get<string>('/api/v1/live?once=true', TOKENS.viewer);
+  bodies.push(JSON.stringify(feed.body));
   expect(bodies.join('\n')).toContain(jobId);
   expect(bodies.join('\n')).not.toContain(words);
   await page.context().close();
 });
 
-it('the server refuses the orders of a viewer', async () => {
+it('the server refuses what a viewer may not read or order', async () => {
   const page = await world.open(`/#token=${TOKENS.viewer}`);
   await shows(page, 'Nodes ready');
-  const orders = [
-    'api/v1/nodes/node-1/cordon',
-    'api/v1/nodes/node-1/drain',
-    'api/v1/sessions/room-1/close',
-    `v1/job/${jobId}/cancel`,
+  const requests = [
+    'POST api/v1/nodes/node-1/cordon',
+    'POST api/v1/nodes/node-1/drain',
+    'POST api/v1/sessions/room-1/close',
+    'DELETE api/v1/dead-letters',
+    `POST v1/job/${jobId}/cancel`,
+    `GET v1/job/${jobId}/audio`,
+    `GET v1/job/${jobId}/events`,
+    'GET api/v1/config',
   ];
-  for (const path of orders) {
+  for (const request of requests) {
+    const [method, path] = request.split(' ');
+    const body = method === 'POST' ? ", body: '{}'" : '';
     const status = await page.evaluate(
-      `fetch('${path}', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json', authorization: 'Bearer ${TOKENS.viewer}' } }).then(({ status }) => status)`,
+      `fetch('${path}', { method: '${method}'${body}, headers: { 'content-type': 'application/json', authorization: 'Bearer ${TOKENS.viewer}' } }).then(({ status }) => status)`,
     );
-    expect(status, path).toBe(403);
+    expect(status, request).toBe(403);
   }
   expect(
     (await world.api.get<{ cordoned: boolean }>('/api/v1/nodes/node-1', TOKENS.viewer)).body.cordoned,

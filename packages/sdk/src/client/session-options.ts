@@ -53,9 +53,9 @@ export interface SessionOptions extends Omit<Speech, 'tgtLang'> {
   readonly fetch?: Fetch | undefined;
   readonly limits?: Partial<SessionLimits> | undefined;
   readonly timings?: Partial<SessionTimings> | undefined;
-  /** Receives what a listener throws; default `console.error`. */
   /** Whether close() also sends what getStats() counts, without texts; default false. */
   readonly reportStats?: boolean | undefined;
+  /** Receives what a listener throws; default `console.error`. */
   readonly onListenerError?: ((error: unknown, event: SessionEvent) => void) | undefined;
   /** For tests. */
   readonly clock?: SessionClock | undefined;

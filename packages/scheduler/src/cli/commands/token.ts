@@ -23,6 +23,7 @@ inspect shows what a token says, and whether the keys of the configuration accep
   --session SESSION  the only session that a client may use
   --language TAG     a language that a client may use, may be repeated; absent: all
   --expires TIME     such as 15m or 8h, at most 24h (1h if absent)
+  --link URL         prints a link that opens the console at this address and logs in with the token
   --help             this text`;
 
 const OPTIONS = {
@@ -33,6 +34,7 @@ const OPTIONS = {
   session: { type: 'string' },
   language: { type: 'string', multiple: true },
   expires: { type: 'string' },
+  link: { type: 'string' },
   config: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -76,6 +78,11 @@ async function mint(values: Values, io: CommandIo): Promise<number> {
   if (user === undefined) return wrong(io, '--user is missing: whose token is it?');
   if (seconds < 1 || seconds > LONGEST_TOKEN_SECONDS)
     return wrong(io, '--expires must be a time such as 15m or 8h, at most 24h');
+  if (values.link !== undefined && !/^https?:\/\/[^/#?]/.test(values.link))
+    return wrong(
+      io,
+      `--link must be the address of the console, such as https://lingua.example, got "${values.link}"`,
+    );
   const isClient = role === 'client';
   if (isClient && tenant === undefined) return wrong(io, '--tenant is missing: a client needs its tenant');
   if (!isClient && (tenant ?? session ?? languages) !== undefined)
@@ -89,9 +96,14 @@ async function mint(values: Values, io: CommandIo): Promise<number> {
   if (!claims.ok) return wrong(io, claims.problem.message);
   const keys = await keysOf(values, io);
   if (keys === undefined) return 2;
-  io.out(await mintToken(keys, claims.value as TokenClaims));
+  const token = await mintToken(keys, claims.value as TokenClaims);
+  io.out(values.link === undefined ? token : linkOf(values.link, isClient, token));
   return 0;
 }
+
+/** Browsers do not send what follows # to the server. A client may use only the page Talk. */
+const linkOf = (url: string, isClient: boolean, token: string): string =>
+  `${url.replace(/\/+$/, '')}/${isClient ? 'talk.html' : ''}#token=${token}`;
 
 const readClaims = validator(TokenClaims);
 

@@ -42,12 +42,24 @@ describe('lingua token', () => {
   });
 
   it.each([
+    [['--role', 'viewer'], 'https://lingua.example/ops/#token='],
+    [['--tenant', 'acme'], 'https://lingua.example/ops/talk.html#token='],
+  ])('a link for %s opens the console with the token', async (whose, link) => {
+    const config = await configured('EdDSA');
+    const address = 'https://lingua.example/ops/';
+    const { out } = await run('mint', '--user', 'ann', ...whose, '--link', address, '--config', config);
+    expect(out.startsWith(link)).toBe(true);
+    expect((await run('inspect', out.slice(link.length), '--config', config)).status).toBe(0);
+  });
+
+  it.each([
     [['mint', '--tenant', 'acme'], '--user is missing'],
     [['mint', '--user', 'ann'], '--tenant is missing'],
     [['mint', '--user', 'ann', '--role', 'viewer', '--tenant', 'acme'], 'only for the role client'],
     [['mint', '--user', 'ann', '--tenant', 'acme', '--expires', '25h'], 'at most 24h'],
     [['mint', '--user', 'a b', '--tenant', 'acme'], '1 to 128 letters'],
     [['mint', '--user', 'ann', '--role', 'admin'], 'role'],
+    [['mint', '--user', 'ann', '--role', 'viewer', '--link', 'here'], '--link must be the address'],
     [['key', '--alg', 'none'], '--alg must be EdDSA or HS256'],
     [['lose'], 'Usage: lingua token'],
   ])('%s is refused with advice', async (argv, advice) => {
