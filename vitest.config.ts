@@ -13,7 +13,7 @@ export default defineConfig(({ mode }) => ({
     // The simulation, the proofs and the bench import compiled files of other projects; in tests these imports lead to the sources.
     alias: [
       {
-        find: /^(?:\.\.\/)+(?:packages\/)?(scheduler|simulation)\/dist\/(.*)\.js$/,
+        find: /^(?:\.\.\/)+(?:packages\/)?(scheduler|sdk|simulation|speech-node)\/dist\/(.*)\.js$/,
         replacement: fileURLToPath(new URL('packages/$1/src/$2.ts', import.meta.url)),
       },
       {

@@ -18,6 +18,7 @@ const TOOLS = new Map([
   ['redis-server', 'redis-server'],
   ...(process.argv.includes('--slow')
     ? [
+        ['/usr/share/pocketsphinx/test/data/goforward.raw', 'pocketsphinx-testdata'],
         ['bwrap', 'bubblewrap'],
         ['setpriv', 'util-linux'],
         ['strace', 'strace'],

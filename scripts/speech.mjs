@@ -46,7 +46,10 @@ start('scheduler', LINGUA, [
   'serve',
   '--port',
   values.port,
-  ...['log.level=warn', ...values.set].flatMap((setting) => ['--set', setting]),
+  // The nodes share this machine with the browser and with each other; their slots limit their work.
+  ...['log.level=warn', 'scheduler.load_balancer.resource_threshold=100', ...values.set].flatMap(
+    (setting) => ['--set', setting],
+  ),
 ]);
 await until(async () => (await fetch(`http://${at}/health/live`)).ok);
 const workers = Math.max(1, Math.floor(availableParallelism() / 2));

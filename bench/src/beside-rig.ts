@@ -6,7 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const script = (name: string): string => fileURLToPath(new URL(`${name}.js`, import.meta.url));
+/** Tests of the sources start the compiled programs, too: Node.js 20 runs no others. */
+const isSource = import.meta.url.endsWith('.ts');
+const script = (name: string): string =>
+  fileURLToPath(new URL(`${isSource ? '../dist/' : ''}${name}.js`, import.meta.url));
 
 const NODES = 8;
 const SLOTS = 64;
@@ -22,7 +25,10 @@ export async function startBesideServer(
   idleNodes: number,
   settings: readonly string[] = [],
 ): Promise<BesideServer> {
-  const child: ChildProcess = fork(script('beside-server'), [String(idleNodes), ...settings]);
+  const child: ChildProcess = fork(script('beside-server'), [String(idleNodes), ...settings], {
+    // Those of a test runner would lead to the sources again.
+    execArgv: isSource ? [] : process.execArgv,
+  });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   return {
     port,

@@ -56,11 +56,6 @@ describe('a turn', () => {
     expect([first.totalMs, second.totalMs]).toEqual([undefined, 200]);
   });
 
-  it('speech that was not understood is no translation', () => {
-    const turn = applyEvent(ended, result({ asr: '', translated: '' }, { reason: 'ASR_EMPTY' }), 1_100);
-    expect(turn.problem).toBe('ASR_EMPTY');
-  });
-
   it('a missing voice leaves the text', () => {
     const text = applyEvent(ended, result({ asr: 'one', translated: 'un', language: 'zh' }), 1_100);
     const event = { type: 'missing', reason: 'job_failed', part: 'voice', language: 'zh' };

@@ -224,14 +224,15 @@ export function createConversation(
       gate = CLOSED_GATE;
       if (!isOn) return end();
       try {
+        // Before the microphone, so that the first words are not lost.
+        detector ??= await loadDetector();
+        detector.reset();
         await open();
         obstacle.value = undefined;
         sessionOf('a');
-        detector ??= await loadDetector();
-        detector.reset();
       } catch (error) {
         isHandsFree = false;
-        if (microphone === undefined) obstacle.value = obstacleOf(error);
+        if (detector !== undefined) obstacle.value = obstacleOf(error);
         else problem.value = error instanceof Error ? error.message : String(error);
       }
     },

@@ -70,8 +70,6 @@ export function applyEvent(turn: Turn, event: Known, now: number): Turn {
   }
 }
 
-const NOT_UNDERSTOOD = 'ASR_EMPTY';
-
 function withoutResult(turn: Turn, event: SessionEvent<'missing'>): Turn {
   const problem = event.error?.message ?? event.reason;
   // Without its sound, a text stays readable.
@@ -93,20 +91,18 @@ function withResult(turn: Turn, event: SessionEvent<'result'>, now: number): Tur
     return { ...known, others: new Map(turn.others).set(language, text) };
   }
   const extra = message.extra as
-    | { simulated?: boolean; reason?: string; service_timings?: Record<string, number> }
+    | { simulated?: boolean; service_timings?: Record<string, number> }
     | undefined;
   const timings = {
     ...extra?.service_timings,
     ...(message.service_timings as Record<string, number> | undefined),
   };
   const totalMs = turn.endedAt === undefined ? undefined : now - turn.endedAt;
-  const isUnderstood = extra?.reason !== NOT_UNDERSTOOD || known.heard !== '';
   return {
     ...known,
     jobId: message.job_id,
     translated: join(turn.translated, event.textTranslated),
     isSimulated: turn.isSimulated || isSimulated(extra),
-    ...(!isUnderstood && { problem: NOT_UNDERSTOOD }),
     ...(totalMs !== undefined && { totalMs, parts: partsOf(turn, totalMs, timings) }),
   };
 }

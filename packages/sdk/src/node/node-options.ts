@@ -13,8 +13,11 @@ import { BACKOFF_LIMITS, type BackoffLimits } from './connection/backoff.ts';
 
 /** Protocol extensions that this SDK supports by itself. */
 export const NODE_EXTENSIONS = ['job_ack', 'audio_ref', 'drain', 'cancel_ack'] as const;
-/** `text_input` depends on the job handler: it must work on `job.input_text` where a job has one. */
-export type NodeExtension = (typeof NODE_EXTENSIONS)[number] | 'text_input';
+/**
+ * These depend on the job handler. `text_input`: it works on `job.input_text` where a job has one. `interim`: it recognises speech whose
+ * end is not known yet, in jobs that consist of the stage asr.
+ */
+export type NodeExtension = (typeof NODE_EXTENSIONS)[number] | 'text_input' | 'interim';
 
 /** The capabilities of the node, with the field names of node_register; absent fields get a default or are omitted. */
 export type NodeCapabilities = Partial<

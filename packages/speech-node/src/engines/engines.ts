@@ -42,6 +42,8 @@ export interface Translator {
   readonly model: string;
   readonly pairs: readonly OfferedPair[];
   translate(text: string, pair: Pair, signal: AbortSignal): Promise<string>;
+  /** A text of this pair will come soon: an engine that starts something for it starts it now. Never throws. */
+  prepare?(pair: Pair): void;
   close(): Promise<void>;
 }
 

@@ -30,7 +30,12 @@ export function createSpeechNode({
   return createNode({
     ...options,
     resources,
-    supports: [...NODE_EXTENSIONS, 'text_input'],
+    // A text so far is recognised like any other: its job consists of the stage asr alone.
+    supports: [
+      ...NODE_EXTENSIONS,
+      'text_input',
+      ...(engines.recognizers.length > 0 ? (['interim'] as const) : []),
+    ],
     capabilities: capabilitiesOf(engines, stages, version),
     onJob: createRunChain(engines),
   });

@@ -60,6 +60,7 @@ export function createRunChain(engines: Engines): RunChain {
   return async (job, context) => {
     const chain = chainOfJob(job);
     const startedAt = performance.now();
+    if (chain.stages[0] !== 'nmt' && chain.stages.includes('nmt')) prepareTranslation(engines, chain);
     const work: Work = { text: job.input_text ?? '', models: {}, timings: {} };
     for (const stage of chain.stages) {
       context.signal.throwIfAborted();
@@ -71,6 +72,14 @@ export function createRunChain(engines: Engines): RunChain {
     }
     return outputOf(work, chain, rounded(performance.now() - startedAt));
   };
+}
+
+/** Meanwhile the speech is recognised. */
+function prepareTranslation({ translators }: Engines, { source, target }: JobChain): void {
+  const translator = translators.find(({ pairs }) =>
+    pairs.some((pair) => pair.source === source && pair.target === target),
+  );
+  translator?.prepare?.({ source, target });
 }
 
 function outputOf(work: Work, { stages }: JobChain, total: number): JobOutput {

@@ -11,7 +11,7 @@ const SOUNDS = '/usr/share/asterisk/sounds/en';
 const TRANSCRIPT = '/usr/share/doc/asterisk-core-sounds-en/core-sounds-en.txt.gz';
 export const CLIP_PACKAGES = ['asterisk-core-sounds-en-g722', 'asterisk-core-sounds-en', 'ffmpeg'];
 
-const FEWEST_WORDS = 4;
+const FEWEST_WORDS = 2;
 /** Spelled, counted or described instead of transcribed: such lines do not have the words that were said. */
 const UNSAID = /[\d<>[\]()*#"]|(?<!')\b[b-hj-z]\b/i;
 

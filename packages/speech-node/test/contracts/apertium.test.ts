@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -87,6 +87,15 @@ describe('Apertium', () => {
     await runOf('es', 'en');
     expect(await runOf('en', 'es')).toBe(first);
     expect(await runOf('en', 'ca')).not.toBe(second);
+  });
+
+  it('a prepared direction is started before its first text', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'started-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const translator = await openWith({ 'eng-spa': writeProgram(`touch ${folder}/mark; exec cat`) });
+    translator.prepare?.({ source: 'es', target: 'en' });
+    translator.prepare?.(EN_ES);
+    await expect.poll(() => readdir(folder)).toEqual(['mark']);
   });
 
   it('refuses a text that is too long', async () => {

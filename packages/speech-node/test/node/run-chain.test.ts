@@ -61,6 +61,15 @@ describe('a chain of stages', () => {
     expect(given.partials).toEqual(['i see twenty five dogs']);
   });
 
+  it('lets the translator start while the speech is recognised', async () => {
+    const { engines, calls } = testEngines();
+    const [translator] = engines.translators;
+    const prepared = { ...translator, prepare: (pair: object) => calls.push(['prepare', pair]) };
+    await createRunChain({ ...engines, translators: [prepared as never] })(job(), context());
+    expect(calls.map(([name]) => name)).toEqual(['prepare', 'asr', 'nmt', 'tts']);
+    expect(calls[0]).toEqual(['prepare', { source: 'en', target: 'es' }]);
+  });
+
   it('says when the translation went through another language', async () => {
     const { engines } = testEngines();
     expect(await createRunChain(engines)(job({ tgt_lang: 'pt' }), context())).toMatchObject({

@@ -41,14 +41,14 @@ export async function createApertiumTranslator({
   const running = new Map<string, Running>();
   let isClosed = false;
 
-  async function translateIn(name: string, text: string, signal: AbortSignal): Promise<string> {
+  async function using<Result>(name: string, work: (mode: RunningMode) => Result): Promise<Awaited<Result>> {
     const used = running.get(name) ?? { mode: open(name), calls: 0 };
     running.delete(name);
     running.set(name, used);
     used.calls += 1;
     try {
       closeUnused();
-      return await (await used.mode).translate(text, signal);
+      return await work(await used.mode);
     } finally {
       used.calls -= 1;
     }
@@ -82,8 +82,15 @@ export async function createApertiumTranslator({
       const pair = pairs.find((each) => each.source === source && each.target === target);
       if (pair === undefined) throw new TypeError(`Apertium does not translate from ${source} to ${target}`);
       let translated = text;
-      for (const mode of pair.modes) translated = await translateIn(mode, translated, signal);
+      for (const mode of pair.modes)
+        translated = await using(mode, (running) => running.translate(translated, signal));
       return translated;
+    },
+    prepare({ source, target }) {
+      const pair = pairs.find((each) => each.source === source && each.target === target);
+      if (isClosed || pair === undefined) return;
+      // The text itself will report what is wrong.
+      for (const mode of pair.modes) void using(mode, (running) => running.start()).catch(() => {});
     },
     async close() {
       isClosed = true;

@@ -6,6 +6,8 @@ import { createTurns } from '../turns.ts';
 import { fromStream, toStream } from './mode-command.ts';
 
 export interface RunningMode {
+  /** Starts its processes, unless they run. */
+  start(): void;
   translate(text: string, signal: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
@@ -66,6 +68,9 @@ export function createRunningMode(name: string, command: string, limits: ModeLim
   }
 
   return {
+    start() {
+      pipeline ??= start();
+    },
     async translate(text, signal) {
       signal.throwIfAborted();
       if (text.length > limits.textLength)
