@@ -38,6 +38,7 @@ export const ERROR_CODES = [
   'JOB_CANCELLED',
   'PROCESSING_ERROR',
   'INVALID_CONFIG',
+  'QUOTA_EXCEEDED',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];

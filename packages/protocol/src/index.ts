@@ -259,6 +259,7 @@ export type { MessageSchema } from './shared/message.ts';
 export { AsrMetrics, ProcessingMetrics, RerunMetrics } from './shared/node-metrics.ts';
 export { NODE_STATUSES, NodeHealth, type NodeStatusName } from './shared/node-status.ts';
 export { Pipeline } from './shared/pipeline.ts';
+export { QuotaUse } from './shared/quota.ts';
 export { ResourceUsage } from './shared/resource-usage.ts';
 export { JobError, SegmentsMeta } from './shared/result-fields.ts';
 export { NetworkTimings, ServiceTimings } from './shared/timings.ts';

@@ -11,6 +11,8 @@ export const zhHints: Readonly<Record<`hint.${ErrorCode}`, string>> = {
   'hint.NOT_FOUND':
     '没有这个名称的对象，或此凭证看不到它。结束的任务只保留 job_retention_ms；长期离线的节点会被移除。',
   'hint.RATE_LIMITED': '请放慢速度，稍后再试；如有 retry_after_ms 请等待相应时间。',
+  'hint.QUOTA_EXCEEDED':
+    '该租户已用完本日或本月的配额：请等待 retry_after_ms，或提高其配额（scheduler.quotas）。',
   'hint.PAYLOAD_TOO_LARGE':
     '请发送更小的消息；上限为 server.limits.max_message_bytes，节点为 max_node_message_bytes。',
   'hint.IDEMPOTENCY_CONFLICT': '此 request_id 已用于其他内容；新的请求请使用新的编号。',

@@ -19,6 +19,7 @@ import {
 import { FeatureFlags } from '../shared/feature-flags.ts';
 import { languageMode } from '../shared/language-mode.ts';
 import { Pipeline } from '../shared/pipeline.ts';
+import { QuotaUse } from '../shared/quota.ts';
 import { JobState } from './job.ts';
 import { LONGEST_WAIT_MS } from './path.ts';
 
@@ -82,6 +83,8 @@ export const ignoredFields = extension(
   list(text('Field and where it belongs', 512), 8, 'Fields of the request that were ignored'),
 );
 
+export const reachedQuota = extension(QuotaUse);
+
 export const DispatchReply = Type.Object(
   {
     job_id: id('Job'),
@@ -91,6 +94,7 @@ export const DispatchReply = Type.Object(
     utterance_index: extension(count('Position allocated in the session')),
     state: extension(JobState),
     warnings: ignoredFields,
+    quota: reachedQuota,
   },
   { title: 'DispatchReply', description: 'The utterance was sent to a node' },
 );

@@ -13,6 +13,7 @@ import {
   quantity,
   text,
 } from '../shared/bounded.ts';
+import { QuotaUse } from '../shared/quota.ts';
 
 const nodeCounts = (description: string) =>
   map<number>(count('Nodes'), 501, `${description}; beyond 500 the rest is summed under "other"`);
@@ -186,6 +187,9 @@ export const UsageReply = Type.Object(
     from: label('Begin of the first hour (ISO 8601)'),
     to: label('End of the last hour (ISO 8601)'),
     rows: list(UsageRow, MOST_USAGE_ROWS, 'In the order of their groups'),
+    quotas: optional(
+      list(QuotaUse, 8, 'Quotas of the tenant and their use now; absent: of all tenants, or it has none'),
+    ),
   },
   { title: 'UsageReply', description: 'What was used, in whole hours' },
 );

@@ -13,7 +13,7 @@ import {
   text,
 } from '../shared/bounded.ts';
 import { JobError, resultFields } from '../shared/result-fields.ts';
-import { DispatchRequest, ignoredFields } from './dispatch.ts';
+import { DispatchRequest, ignoredFields, reachedQuota } from './dispatch.ts';
 import { JobState } from './job.ts';
 import { LONGEST_WAIT_MS } from './path.ts';
 
@@ -77,6 +77,7 @@ const job = {
   job_id: id('Job'),
   request_id: optional(id('As sent')),
   warnings: ignoredFields,
+  quota: reachedQuota,
 };
 
 const partOf = (what: string) => ({

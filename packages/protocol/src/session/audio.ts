@@ -19,6 +19,7 @@ import { FeatureFlags } from '../shared/feature-flags.ts';
 import { languageMode, streamingAsr } from '../shared/language-mode.ts';
 import { extensionMessage, message } from '../shared/message.ts';
 import { Pipeline } from '../shared/pipeline.ts';
+import { QuotaUse } from '../shared/quota.ts';
 
 export const AudioChunk = message(
   'audio_chunk',
@@ -73,6 +74,7 @@ export const UtteranceAccepted = extensionMessage(
     request_id: optional(id('As sent by the client')),
     first_seq: optional(count('First chunk of the utterance')),
     last_seq: optional(count('Last chunk of the utterance')),
+    quota: optional(QuotaUse),
   },
 );
 export type UtteranceAccepted = Static<typeof UtteranceAccepted>;

@@ -142,6 +142,8 @@ export function createApp(deps: AppDeps): App {
     reader,
     plans: core.plans,
     planOf: core.planOf,
+    dispatch: core.dispatch,
+    quotas: core.quotas,
     require: core.require,
     erasure: createErasure({
       store: core.store,

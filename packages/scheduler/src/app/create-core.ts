@@ -26,6 +26,8 @@ import { createFleetView } from '../runtime/fleet/fleet-view.ts';
 import { createJobReader } from '../runtime/job-reader.ts';
 import { createPartialTexts } from '../runtime/partial-texts.ts';
 import { publishMoves } from '../runtime/publish-moves.ts';
+import { dispatchWithinQuotas } from '../runtime/usage/dispatch-within-quotas.ts';
+import { createQuotas } from '../runtime/usage/quotas.ts';
 import { createUsageRecorder } from '../runtime/usage/record-usage.ts';
 import { createSessionService } from '../session/create-session-service.ts';
 import {
@@ -41,6 +43,7 @@ import { createTraces } from './observing/tracing.ts';
 import { createPlans } from './plans.ts';
 import { createConfiguredPools } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
+import { configuredQuotas } from './settings/quotas.ts';
 import { declarationLimits, jobServiceSettings, sessionSettings } from './settings/settings-from-config.ts';
 import { configuredTenancy } from './settings/tenancy.ts';
 import { createSingleInstance } from './single-instance.ts';
@@ -128,7 +131,16 @@ export function createCore(deps: CoreDeps) {
   const here = multiInstance ?? createSingleInstance(config, clock, localEvents, fleet.numbers, usageSink);
   const { ledger, jobStore: store, nodeIdClaims, mailbox, modelDebounce, events, usageStore } = here;
   const webhooks = createConfiguredWebhooks({ ...tools, chance, locks: here.locks });
-  const usage = createUsageRecorder({ store: usageStore, clock, log, meter });
+  const usage = createUsageRecorder({
+    store: usageStore,
+    clock,
+    log,
+    meter,
+    counted: (...job) => quotas?.counted(...job),
+  });
+  const quotasOf = configuredQuotas(config);
+  const quotas =
+    quotasOf && createQuotas({ of: quotasOf, store: usageStore, unwritten: usage.unwritten, clock, log });
 
   const traces = createTraces({ config, clock, meter, log, instanceId: multiInstance?.instanceId });
 
@@ -198,6 +210,11 @@ export function createCore(deps: CoreDeps) {
         log.warn({ job_id: jobId, err: fault }, 'a delivered result was not erased'),
       );
 
+  const dispatch =
+    quotas === undefined
+      ? backgroundServices.dispatch
+      : dispatchWithinQuotas({ dispatch: backgroundServices.dispatch, quotas, store, clock, meter });
+
   // Plans: one utterance in several languages as several jobs.
   const cancel = (reports?.byRequest ?? jobs).cancel;
   const { plans, planOf, require } = createPlans({
@@ -206,7 +223,7 @@ export function createCore(deps: CoreDeps) {
     fleet,
     store,
     reader,
-    dispatch: backgroundServices.dispatch,
+    dispatch,
     cancel,
   });
 
@@ -216,11 +233,12 @@ export function createCore(deps: CoreDeps) {
     chance,
     audio,
     jobs: {
-      dispatch: backgroundServices.dispatch,
+      dispatch,
       waiting: jobs.waiting,
       cancel,
     },
     plans,
+    reachedQuota: quotas?.reached,
     pools: pools.sessionPools,
     tenancy,
     settings: sessionSettings(config),
@@ -262,6 +280,8 @@ export function createCore(deps: CoreDeps) {
     /** Absent: results are kept for their retention. */
     eraseDelivered: storesTexts ? undefined : eraseDelivered,
     backgroundServices,
+    dispatch,
+    quotas,
     plans,
     planOf,
     require,

@@ -60,6 +60,8 @@ export function createServers(parts: {
   readonly reader: JobReader;
   readonly plans: Core['plans'];
   readonly planOf: Core['planOf'];
+  readonly dispatch: Core['dispatch'];
+  readonly quotas: Core['quotas'];
   readonly require: Core['require'];
   readonly onPartial: Core['onPartial'];
   readonly erasure: Erasure;
@@ -80,7 +82,7 @@ export function createServers(parts: {
   /** Undefined: without TLS. */
   readonly certificate: HttpServices['certificate'];
   readonly readUsage: NonNullable<HttpServices['readUsage']>;
-  readonly backgroundServices: Pick<BackgroundServices, 'stats' | 'dispatch'>;
+  readonly backgroundServices: Pick<BackgroundServices, 'stats'>;
   readonly pools: Pick<ConfiguredPools, 'reload' | 'effective'>;
 }) {
   const { config, clock, ids, meter, log, registry, jobs, reports, sessions, multiInstance } = parts;
@@ -118,7 +120,8 @@ export function createServers(parts: {
       closeSession: multiInstance.closeSession,
     }),
     recentAttempts: parts.recentAttempts,
-    jobs: { ...(reports?.byRequest ?? jobs), dispatch: parts.backgroundServices.dispatch },
+    jobs: { ...(reports?.byRequest ?? jobs), dispatch: parts.dispatch },
+    quotas: parts.quotas,
     reader: parts.reader,
     plans: {
       runner: parts.plans,

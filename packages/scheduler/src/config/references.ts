@@ -7,7 +7,13 @@ export function checkReferences(config: Config): {
   readonly warnings: readonly CheckFinding[];
 } {
   return {
-    problems: [...checkPools(config), ...checkRedis(config), ...checkTenants(config), ...checkTls(config)],
+    problems: [
+      ...checkPools(config),
+      ...checkRedis(config),
+      ...checkTenants(config),
+      ...checkQuotas(config),
+      ...checkTls(config),
+    ],
     warnings: [
       ...warnPools(config),
       ...warnUnreachablePools(config),
@@ -49,6 +55,28 @@ function* checkTenants({ scheduler }: Config): Generator<CheckFinding> {
       yield {
         keys: [`scheduler.tenants[${index}].tenant_id`],
         message: `is ${tenant_id}, like scheduler.tenants[${first}]; write one row per tenant`,
+      };
+  }
+}
+
+function* checkQuotas({ scheduler }: Config): Generator<CheckFinding> {
+  const rows = new Map<string, number>();
+  for (const [index, { tenant_id: tenantId = '', period, unit, soft, hard }] of scheduler.quotas.entries()) {
+    const at = `scheduler.quotas[${index}]`;
+    const name = `${tenantId} ${period} ${unit}`;
+    const first = rows.get(name);
+    if (first === undefined) rows.set(name, index);
+    else
+      yield {
+        keys: [`${at}.unit`],
+        message: `limits the ${unit} of a ${period} of the same tenant as scheduler.quotas[${first}]; write one row`,
+      };
+    if (soft === undefined && hard === undefined)
+      yield { keys: [`${at}.hard`], message: 'is missing; give hard, soft or both' };
+    if (soft !== undefined && hard !== undefined && soft > hard)
+      yield {
+        keys: [`${at}.soft`],
+        message: `is ${soft}, above hard = ${hard}; it would never be reached first`,
       };
   }
 }

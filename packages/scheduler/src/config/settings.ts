@@ -24,7 +24,7 @@ import {
   taskBinding,
   utteranceGroup,
 } from './settings/sessions.ts';
-import { tenantLimits, tenants, usage } from './settings/tenants.ts';
+import { quotas, tenantLimits, tenants, usage } from './settings/tenants.ts';
 import { webhooks } from './settings/webhooks.ts';
 
 export const settings = group('', {
@@ -46,6 +46,7 @@ export const settings = group('', {
     tenant_limits: tenantLimits,
     tenants,
     usage,
+    quotas,
     declarations: dispatch.declarations,
     mailbox: dispatch.mailbox,
     job_timeout: dispatch.jobTimeout,

@@ -42,6 +42,11 @@ export const ERRORS = {
     hint: 'Slow down and try again, after retry_after_ms if it is given.',
     isTransient: true,
   },
+  QUOTA_EXCEEDED: {
+    status: 429,
+    hint: 'The tenant has used up what it may use in this day or month: wait for retry_after_ms, or raise its quota (scheduler.quotas).',
+    isTransient: true,
+  },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     hint: 'Send smaller messages; server.limits.max_message_bytes is the limit, for nodes max_node_message_bytes.',

@@ -1,6 +1,7 @@
 /** Hot path: all sessions of this instance, each with its own event queue. The effects of a step run after it. */
-import type { JobId } from '../domain/ids.ts';
+import type { JobId, TenantId } from '../domain/ids.ts';
 import type { PlanRunner } from '../domain/plan.ts';
+import type { QuotaState } from '../domain/quota.ts';
 import { createRequirements } from '../domain/requirements.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
 import { withTimeout } from '../domain/with-timeout.ts';
@@ -45,6 +46,8 @@ export interface SessionServiceDeps {
   readonly plans: PlanRunner;
   readonly pools: Pools;
   readonly settings: SessionSettings & { readonly maxWaiting: number };
+  /** A quota that the tenant has reached, from memory. Absent: no tenant has one. */
+  readonly reachedQuota?: ((tenantId: TenantId) => QuotaState | undefined) | undefined;
   /** Absent: no tenant has a cap. */
   readonly tenancy?: Tenancy | undefined;
   /** Absent: sessions end with this process. */
@@ -88,6 +91,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     pools: deps.pools,
     isTraced: deps.tracer !== undefined,
     require: createRequirements(settings.coreServices),
+    reachedQuota: (tenantId) => deps.reachedQuota?.(tenantId),
     queueShare: () => (settings.maxWaiting === 0 ? 0 : deps.jobs.waiting() / settings.maxWaiting),
   };
   const traces = deps.tracer && createSessionTraces({ tracer: deps.tracer, clock });

@@ -2,6 +2,7 @@
 import type { ErrorCode } from '../domain/errors.ts';
 import type { SessionId } from '../domain/ids.ts';
 import type { WantedTarget } from '../domain/plan.ts';
+import type { QuotaState } from '../domain/quota.ts';
 import type { PressureAction } from './outcomes/backpressure.ts';
 import type { Delivered } from './outcomes/delivery.ts';
 import type { Utterance } from './session.ts';
@@ -37,7 +38,12 @@ export type SessionOutput =
       readonly warning: string | undefined;
       readonly targets: readonly WantedTarget[] | undefined;
     }
-  | { readonly kind: 'accepted'; readonly utterance: Utterance }
+  /** `quota`: one that its tenant has reached. */
+  | {
+      readonly kind: 'accepted';
+      readonly utterance: Utterance;
+      readonly quota: QuotaState | undefined;
+    }
   | { readonly kind: 'partial'; readonly about: About; readonly text: string; readonly isFinal: boolean }
   | {
       readonly kind: 'outcome';

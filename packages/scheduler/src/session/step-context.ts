@@ -1,6 +1,8 @@
 /** Hot path: the tools of a session's step, and the helpers that add its effects. */
 import type { ErrorCode } from '../domain/errors.ts';
+import type { TenantId } from '../domain/ids.ts';
 import type { MetricName } from '../domain/metrics.ts';
+import type { QuotaState } from '../domain/quota.ts';
 import type { CoreServices, Require } from '../domain/requirements.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -44,6 +46,8 @@ export interface StepTools {
   readonly audio: Pick<AudioStore, 'claim' | 'unclaim' | 'usedShare'>;
   readonly pools: Pools;
   readonly require: Require;
+  /** A quota that the tenant has reached, from memory. */
+  readonly reachedQuota: (tenantId: TenantId) => QuotaState | undefined;
   /** Fill level of the queue of jobs without a slot, 0 to 1. */
   readonly queueShare: () => number;
   /** Every delivered outcome is reported to the tracer. */

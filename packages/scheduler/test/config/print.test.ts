@@ -126,6 +126,6 @@ describe('the documents', () => {
     expect({ ...config.server, tokens: [] }).toEqual(loaded().config.server);
     const { pools: _, ...defaults } = loaded().config.scheduler;
     const { pools: __, ...uncommented } = config.scheduler;
-    expect({ ...uncommented, tenants: [] }).toEqual(defaults);
+    expect({ ...uncommented, tenants: [], quotas: [] }).toEqual(defaults);
   });
 });

@@ -1,5 +1,6 @@
 /** The configuration of tenants and its effect. */
 import { describe, expect, it } from 'vitest';
+import { configuredQuotas } from '../../src/app/settings/quotas.ts';
 import { configuredTenancy } from '../../src/app/settings/tenancy.ts';
 import { configOf, problemsOf } from './loaded.ts';
 
@@ -85,5 +86,34 @@ describe('the part of one tenant', () => {
     const { maxSessions } = tenancy.of('acme');
     expect([tenancy.share(maxSessions), tenancy.share(maxSessions, 200)]).toEqual([50, 40]);
     expect(tenancy.capsSessions).toBe(true);
+  });
+});
+
+describe('rows of scheduler.quotas', () => {
+  const quota = (...lines: string[]): string => ['[[scheduler.quotas]]', ...lines, ''].join('\n');
+
+  it('name a limit, and once per tenant, period and unit', () => {
+    expect(problemsOf(quota('unit = "jobs"'))[0]).toContain('scheduler.quotas[0].hard is missing');
+    expect(problemsOf(quota('soft = 2', 'hard = 1'))[0]).toContain('is 2, above hard = 1');
+    const twice = quota('hard = 1') + quota('tenant_id = "a"', 'hard = 1') + quota('hard = 2');
+    expect(problemsOf(twice)[0]).toContain(
+      'scheduler.quotas[2].unit limits the audio_seconds of a month of the same tenant as scheduler.quotas[0]',
+    );
+  });
+
+  it('without a tenant are for all that have no row of the same kind', () => {
+    const toml =
+      quota('hard = 9') + quota('unit = "jobs"', 'hard = 8') + quota('tenant_id = "a"', 'hard = 1');
+    const of = configuredQuotas(configOf(toml));
+    const hards = (tenantId: string) => of?.(tenantId).map(({ unit, hard }) => [unit, hard]);
+    expect(hards('a')).toEqual([
+      ['audio_seconds', 1],
+      ['jobs', 8],
+    ]);
+    expect(hards('b')).toEqual([
+      ['audio_seconds', 9],
+      ['jobs', 8],
+    ]);
+    expect(configuredQuotas(configOf(''))).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
 /** Settings of tenants: their limits, and how they share scarce slots. */
+import { QUOTA_PERIODS, QUOTA_UNITS } from '../../domain/quota.ts';
 import { optional, required, tables } from '../compound-setting.ts';
 import { choice, group, integer, number, text } from '../setting.ts';
 
@@ -75,4 +76,35 @@ export const usage = group('What tenants use, per stage and language: see [usage
     max: 400,
     doc: 'Days for which the counts of each hour are kept in Redis. In memory they end with the process.',
   }),
+});
+
+const amount = (doc: string) => optional(integer({ default: 0, min: 0, max: Number.MAX_SAFE_INTEGER, doc }));
+
+export const quotas = tables({
+  doc: 'What tenants may use in a day or a month (UTC), over all instances: see [usage](usage.md#quotas). What is in progress when a quota is reached goes on.',
+  example: [
+    'tenant_id = "acme"',
+    'period = "month"',
+    'unit = "audio_seconds"',
+    'soft = 320000',
+    'hard = 360000',
+  ],
+  columns: {
+    tenant_id: optional(
+      text({
+        default: '',
+        pattern: /^[A-Za-z0-9._:-]{1,128}$/,
+        allowed: '1 to 128 letters, digits, or . _ : -',
+        doc: 'The tenant. Unset: every tenant without a row of its own for this period and unit.',
+      }),
+    ),
+    period: choice({ choices: QUOTA_PERIODS, default: 'month', doc: 'Day or month.' }),
+    unit: choice({
+      choices: QUOTA_UNITS,
+      default: 'audio_seconds',
+      doc: 'What is counted: jobs with an accepted result, seconds of recognised audio, translated characters, or seconds of synthesised voice.',
+    }),
+    soft: amount('From here on answers carry the quota and its use.'),
+    hard: amount('From here on new work is refused with QUOTA_EXCEEDED and the time until the period ends.'),
+  },
 });

@@ -26,6 +26,12 @@ export const TENANTS_METRICS = {
     kind: 'counter',
     help: 'Jobs whose usage this instance did not write because too many were waiting for the store. They count if another instance takes them over.',
   },
+  scheduler_quota_refused_total: {
+    kind: 'counter',
+    help: 'New work refused because its tenant had used up a hard quota, by unit (jobs, audio_seconds, characters, voice_seconds) and period (day, month).',
+    labels: ['unit', 'period'],
+    limits: ['scheduler.quotas'],
+  },
   scheduler_waiting_served_total: {
     kind: 'counter',
     help: 'Jobs that waited for a slot and got one, by class: retry, high, normal, low.',

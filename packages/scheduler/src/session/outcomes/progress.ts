@@ -18,7 +18,7 @@ export function sendAccepted(step: Step, session: Session, utterance: Utterance)
   moveAcceptance(utterance, 'admitted');
   if (!isRecoverable(session, utterance) || !moveAcceptance(utterance, 'announced')) return;
   if (isFirst(utterance) && understands(session, 'utterance_accepted'))
-    send(step, session, { kind: 'accepted', utterance });
+    send(step, session, { kind: 'accepted', utterance, quota: step.reachedQuota(session.tenantId) });
 }
 
 /** A client that resumes or sends audio again may have missed the acceptance and would keep the audio. */
@@ -28,7 +28,7 @@ export function resendAccepted(step: Step, session: Session, utterance: Utteranc
     utterance.acceptance === 'announced' &&
     understands(session, 'utterance_accepted')
   ) {
-    send(step, session, { kind: 'accepted', utterance });
+    send(step, session, { kind: 'accepted', utterance, quota: step.reachedQuota(session.tenantId) });
   }
 }
 

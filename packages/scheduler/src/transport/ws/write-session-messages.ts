@@ -6,6 +6,7 @@ import type { JobResult } from '../../domain/job-spec.ts';
 import type { Language } from '../../domain/language.ts';
 import type { About, SessionOutput } from '../../session/output.ts';
 import { omitUndefined } from '../wire/omit-undefined.ts';
+import { viewQuota } from '../wire/quota-view.ts';
 
 type Output<Kind extends SessionOutput['kind']> = Extract<SessionOutput, { kind: Kind }>;
 
@@ -19,7 +20,7 @@ export function toSessionMessage(
     case 'opened':
       return opened(sessionId, output, maxMessageBytes);
     case 'accepted': {
-      const { utterance } = output;
+      const { utterance, quota } = output;
       return {
         type: 'utterance_accepted',
         utterance_index: utterance.index,
@@ -28,6 +29,7 @@ export function toSessionMessage(
           request_id: utterance.requestId,
           first_seq: utterance.firstSeq,
           last_seq: utterance.lastSeq,
+          quota: quota && viewQuota(quota),
         }),
       };
     }

@@ -2,6 +2,8 @@
 import { DispatchRequest } from '@lingua/protocol';
 import type { DispatchOutcome } from '../../../domain/dispatch.ts';
 import type { JobRecord } from '../../../domain/job.ts';
+import type { QuotaState } from '../../../domain/quota.ts';
+import { viewQuota } from '../../wire/quota-view.ts';
 import type { ReadDispatch } from '../requests/read-dispatch.ts';
 import { createFindUnknownFields } from '../requests/unknown-fields.ts';
 import type { Routes } from '../server/declare-route.ts';
@@ -19,7 +21,7 @@ const OPTIONS = {
 
 export function addDispatchRoute(
   routes: Routes,
-  { jobs }: Pick<HttpServices, 'jobs'>,
+  { jobs, quotas }: Pick<HttpServices, 'jobs' | 'quotas'>,
   readDispatch: ReadDispatch,
 ): void {
   routes.add<{ Body: DispatchRequest }>('POST', '/v1/dispatch/f2f', OPTIONS, (request, reply) => {
@@ -31,7 +33,7 @@ export function addDispatchRoute(
     const { principal } = request;
     const answer = (outcome: DispatchOutcome): unknown =>
       outcome.kind === 'dispatched'
-        ? dispatched(outcome.job, warnings)
+        ? dispatched(outcome.job, warnings, quotas?.reached(read.request.tenantId))
         : replyError(reply, { ...refusedDispatch(outcome, principal, preferred(body)), warnings });
     return dispatching instanceof Promise ? dispatching.then(answer) : answer(dispatching);
   });
@@ -43,7 +45,7 @@ type Warnings = ReturnType<typeof findUnknownFields>;
 
 const preferred = ({ options }: DispatchRequest) => options?.preferred_node_id;
 
-function dispatched(job: JobRecord, warnings: Warnings): Dispatched {
+function dispatched(job: JobRecord, warnings: Warnings, quota: QuotaState | undefined): Dispatched {
   const where = job.fence ?? job.intent;
   return {
     job_id: job.jobId,
@@ -53,5 +55,6 @@ function dispatched(job: JobRecord, warnings: Warnings): Dispatched {
     utterance_index: job.spec.utteranceIndex,
     state: job.state,
     warnings: warnings as string[] | undefined,
+    quota: quota && viewQuota(quota),
   };
 }

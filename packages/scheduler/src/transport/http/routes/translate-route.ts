@@ -1,13 +1,15 @@
 /** POST /v1/translate: an utterance in, its translation out. Admission is that of a dispatch; the wait is that of a long poll. */
-import { DEFAULT_WAIT_MS, TranslateRequest } from '@lingua/protocol';
+import { DEFAULT_WAIT_MS, type QuotaUse, TranslateRequest } from '@lingua/protocol';
 import type { FastifyReply } from 'fastify';
 import type { DispatchRequest } from '../../../domain/dispatch.ts';
 import { isErrorCode } from '../../../domain/errors.ts';
+import type { TenantId } from '../../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../../domain/job.ts';
 import type { Language } from '../../../domain/language.ts';
 import type { PlanRequest } from '../../../domain/plan.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
+import { viewQuota } from '../../wire/quota-view.ts';
 import { readPlan, whatDoesNotGoWithPlans } from '../requests/plan-request.ts';
 import type { ReadDispatch } from '../requests/read-dispatch.ts';
 import {
@@ -29,7 +31,10 @@ import { refusedDispatch } from '../views/refused-dispatch.ts';
 
 export function addTranslateRoute(
   routes: Routes,
-  services: Pick<HttpServices, 'jobs' | 'reader' | 'ids' | 'clock' | 'eraseDelivered' | 'plans' | 'settings'>,
+  services: Pick<
+    HttpServices,
+    'jobs' | 'reader' | 'ids' | 'clock' | 'eraseDelivered' | 'plans' | 'quotas' | 'settings'
+  >,
   readDispatch: ReadDispatch,
   waits: Waits,
 ): void {
@@ -61,10 +66,10 @@ export function addTranslateRoute(
       if (answers.isOver)
         for (const job of answers.jobs.values()) eraseWhenSent(services, principal, reply, job);
       const language = read.kind === 'request' ? read.request.spec.targetLanguage : '';
-      const about = { request_id: read.kind === 'request' ? read.request.requestId : undefined };
       return replyPlan(reply, plan, language, answers, isPlan, {
-        ...about,
+        request_id: read.kind === 'request' ? read.request.requestId : undefined,
         warnings: warnings && [...warnings],
+        quota: reachedQuota(plan.tenantId),
       });
     }
 
@@ -97,11 +102,16 @@ export function addTranslateRoute(
       const lost = wait.refusal();
       if (lost !== undefined) return replyError(reply, { ...lost, jobId: job.jobId });
       eraseWhenSent(services, principal, reply, settled);
-      return answer(reply, settled, warnings);
+      return answer(reply, settled, warnings, reachedQuota(settled.tenantId));
     } finally {
       wait.end();
     }
   });
+
+  function reachedQuota(tenantId: TenantId): QuotaUse | undefined {
+    const reached = services.quotas?.reached(tenantId);
+    return reached && viewQuota(reached);
+  }
 
   /** No node has all stages: perhaps several nodes have them together. */
   function splitPlan(
@@ -121,10 +131,15 @@ export function addTranslateRoute(
 
 const findUnknownFields = createFindUnknownFields(TranslateRequest);
 
-function answer(reply: FastifyReply, job: JobRecord, warnings: readonly string[] | undefined): unknown {
+function answer(
+  reply: FastifyReply,
+  job: JobRecord,
+  warnings: readonly string[] | undefined,
+  quota: QuotaUse | undefined,
+): unknown {
   const { jobId, requestId, spec, state, result, failure } = job;
   if (failure !== undefined) return replyError(reply, { ...refusalOf(jobId, failure), warnings });
-  const named = { job_id: jobId, request_id: requestId, warnings: warnings && [...warnings] };
+  const named = { job_id: jobId, request_id: requestId, warnings: warnings && [...warnings], quota };
   if (result !== undefined && isSettled(state)) {
     return omitUndefined({
       ...named,
@@ -163,7 +178,7 @@ function replyPlan(
   language: Language,
   answers: PlanAnswers,
   isPlan: boolean,
-  about: { request_id: string | undefined; warnings: string[] | undefined },
+  about: { request_id: string | undefined; warnings: string[] | undefined; quota: QuotaUse | undefined },
 ): unknown {
   const targets = isPlan ? viewTargets(plan, answers) : undefined;
   const voice = isPlan ? undefined : outcomeOf(answers, language, 'voice');

@@ -15,7 +15,7 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2
 
 export function addUsageRoute(
   routes: Routes,
-  { clock }: Pick<HttpServices, 'clock'>,
+  { clock, quotas }: Pick<HttpServices, 'clock' | 'quotas'>,
   readUsage: NonNullable<HttpServices['readUsage']>,
 ): void {
   routes.add<{ Querystring: UsageQuery }>(
@@ -40,7 +40,8 @@ export function addUsageRoute(
       if (groupBy === undefined) return replyError(reply, INVALID_GROUPS);
       const reading = await readUsage({ tenantId, from, to, groupBy });
       if (reading.kind === 'too_much') return replyError(reply, tooMuch(reading));
-      const usage = viewUsage(reading);
+      const states = tenantId === undefined ? [] : ((await quotas?.read(tenantId)) ?? []);
+      const usage = viewUsage(reading, states);
       const isCsv = query.format === 'csv' || (query.format === undefined && asksForCsv(headers.accept));
       if (!isCsv) return usage;
       return reply.header('content-type', 'text/csv; charset=utf-8').send(printUsageCsv(usage, groupBy));

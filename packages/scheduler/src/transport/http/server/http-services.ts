@@ -25,6 +25,7 @@ import type { PoolsReading } from '../../../runtime/explain/read-pools.ts';
 import type { JobReader } from '../../../runtime/job-reader.ts';
 import type { JobService } from '../../../runtime/job-service.ts';
 import type { FleetPlanner } from '../../../runtime/stages/fleet-plan.ts';
+import type { Quotas } from '../../../runtime/usage/quotas.ts';
 import type { ReadUsage } from '../../../runtime/usage/read-usage.ts';
 import type { SessionService } from '../../../session/session-service.ts';
 import type { AudioTokens } from '../../access/audio-tokens.ts';
@@ -173,6 +174,8 @@ export interface HttpServices {
   readonly reload?: { readonly pools: Reload; readonly all: Reload };
   /** Absent: no statistics are shown. Answers from memory. */
   readonly stats?: { readonly read: () => StatsReading };
+  /** Absent: no tenant has a quota. */
+  readonly quotas?: Pick<Quotas, 'reached' | 'read'> | undefined;
   /** Absent: usage is not shown. */
   readonly readUsage?: ReadUsage;
   readonly metrics?: {

@@ -17,6 +17,7 @@ export function printDispatched(answer: Dispatched): string {
   if (index !== undefined) text += `,"utterance_index":${printInteger(index)}`;
   if (answer.state !== undefined) text += `,"state":"${answer.state}"`;
   if (answer.warnings !== undefined) text += `,"warnings":[${answer.warnings.map(quote).join()}]`;
+  if (answer.quota !== undefined) text += `,"quota":${JSON.stringify(answer.quota)}`;
   return `${text}}`;
 }
 

@@ -1,6 +1,8 @@
 /** The reply of GET /api/v1/usage, as JSON and as CSV. Pure. */
 import type { UsageReply, UsageRow } from '@lingua/protocol';
+import type { QuotaState } from '../../../domain/quota.ts';
 import type { UsageGroup, UsageReading } from '../../../runtime/usage/read-usage.ts';
+import { viewQuota } from '../../wire/quota-view.ts';
 
 type Usage = Extract<UsageReading, { kind: 'usage' }>;
 
@@ -14,7 +16,8 @@ const NAMES = {
 
 const AMOUNTS = ['results', 'unmeasured', 'audio_seconds', 'characters', 'voice_seconds'] as const;
 
-export const viewUsage = ({ from, to, sums }: Usage): UsageReply => ({
+/** `quotas`: of the one tenant that the rows are of. */
+export const viewUsage = ({ from, to, sums }: Usage, quotas: readonly QuotaState[]): UsageReply => ({
   from: new Date(from).toISOString(),
   to: new Date(to).toISOString(),
   rows: sums.map(({ group, amounts }) => ({
@@ -25,6 +28,7 @@ export const viewUsage = ({ from, to, sums }: Usage): UsageReply => ({
     characters: amounts.characters ?? 0,
     voice_seconds: (amounts.voice_ms ?? 0) / 1_000,
   })),
+  ...(quotas.length > 0 && { quotas: quotas.map(viewQuota) }),
 });
 
 export function printUsageCsv({ rows }: UsageReply, groupBy: readonly UsageGroup[]): string {
