@@ -41,6 +41,8 @@ for (const project of projects) {
 function run(project, script, ...args) {
   const { status } = spawnSync(process.execPath, [`${root}/node_modules/${script}`, ...args], {
     cwd: root,
+    // With another value, such as that of tests, Vite would put the paths of the sources into the pages.
+    env: { ...process.env, NODE_ENV: 'production' },
     stdio: 'inherit',
   });
   if (status === 0) return;

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { VERSION } from '../../scheduler/src/cli/version.ts';
 import { PACKAGE, python, pythonEnv } from './debian-python.ts';
 
 function temporaryFolder(): string {
@@ -43,8 +44,8 @@ it('sdist and wheel are built offline, and the wheel works alone', async () => {
   const built = await python(['-m', 'build', '--no-isolation', '--outdir', folder], { cwd: copy });
   expect(built.code, built.output).toBe(0);
   const files = readdirSync(folder).filter((name) => name.startsWith('lingua'));
-  expect(files.sort()).toEqual(['lingua-node-0.1.0.tar.gz', 'lingua_node-0.1.0-py3-none-any.whl']);
-  const wheel = join(folder, 'lingua_node-0.1.0-py3-none-any.whl');
+  expect(files.sort()).toEqual([`lingua-node-${VERSION}.tar.gz`, `lingua_node-${VERSION}-py3-none-any.whl`]);
+  const wheel = join(folder, `lingua_node-${VERSION}-py3-none-any.whl`);
   const list = `
 import zipfile, sys
 from lingua_node.protocol import schemas

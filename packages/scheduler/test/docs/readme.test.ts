@@ -1,7 +1,8 @@
 /** The README is short, and its commands exist. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { typeOf } from '../../../../scripts/changelog.mjs';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
 import { commandNames } from '../../src/cli/docs/print-cli.ts';
 import { ROOT } from '../architecture/source-files.ts';
@@ -57,7 +58,13 @@ describe('docs/operations.md', () => {
 });
 
 describe('CHANGELOG.md', () => {
-  it('is one page of at most 4 KB', () => {
-    expect(Buffer.byteLength(read('CHANGELOG.md'))).toBeLessThanOrEqual(4_096);
+  it('has at most 4 KB for each release', () => {
+    const sections = read('CHANGELOG.md').split(/^(?=## \[)/m);
+    for (const section of sections) expect(Buffer.byteLength(section)).toBeLessThanOrEqual(4_096);
+  });
+
+  it('the files for the next release have names that a release understands', () => {
+    const names = readdirSync(join(ROOT, 'changelog')).filter((name) => name !== 'README.md');
+    for (const name of names) expect(() => typeOf(name)).not.toThrow();
   });
 });

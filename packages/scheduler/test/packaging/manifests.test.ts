@@ -48,6 +48,20 @@ describe.each(['protocol', 'sdk', 'scheduler'])('@lingua/%s', (name) => {
   });
 });
 
+describe('the version', () => {
+  it('is the same in every manifest, SDK and printed document', () => {
+    const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+    const named = {
+      sdk: /lingua-sdk\/([\d.]+)'/.exec(read('packages/sdk/src/client/session-options.ts'))?.[1],
+      python: /^__version__ = "(.*)"$/m.exec(read('packages/python/src/lingua_node/__init__.py'))?.[1],
+      wheel: /^version = "(.*)"$/m.exec(read('packages/python/pyproject.toml'))?.[1],
+      speech: manifestOf('packages/speech-node').version,
+      console: manifestOf('packages/console').version,
+    };
+    expect([...new Set(Object.values(named))]).toEqual([root.version]);
+  });
+});
+
 describe('on systems without a shell such as sh', () => {
   it('the command starts Node.js', () => {
     const [file = ''] = Object.values(manifestOf('packages/scheduler').bin ?? {});

@@ -3,6 +3,7 @@ import type { SchedulerToSession } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { openSession } from '../../src/client/index.ts';
+import { CLIENT_VERSION } from '../../src/client/session-options.ts';
 import { ackOf, until } from './support/scripted-scheduler.ts';
 import { beginSession, bytes, startSession } from './support/start-session.ts';
 
@@ -15,7 +16,7 @@ describe('session_init', () => {
     expect(scheduler.received).toEqual([
       {
         type: 'session_init',
-        client_version: 'lingua-sdk/0.1.0',
+        client_version: CLIENT_VERSION,
         platform: 'web',
         src_lang: 'en',
         tgt_lang: 'de',
