@@ -1,5 +1,6 @@
 /** Minting of short-lived tokens, and what such a token says. */
 import { type Static, Type } from 'typebox';
+import { ROOM_ROLES } from '../session/rooms.ts';
 import { count, id, language, list, oneOf, optional, text } from '../shared/bounded.ts';
 
 /** A day; the claims of a longer one are refused. */
@@ -50,12 +51,24 @@ export const TokenMintReply = Type.Object(
 );
 export type TokenMintReply = Static<typeof TokenMintReply>;
 
+/** What a token of POST /v1/rooms/:id/tokens opens; nothing else of its tenant. */
+export const RoomGrant = Type.Object(
+  {
+    room_id: id('The only room that it opens'),
+    role: oneOf(ROOM_ROLES, 'The role of the guest in the room'),
+    language: optional(language('The language that the guest hears first; it may choose another one')),
+  },
+  { title: 'RoomGrant', description: 'What a guest of a room may do' },
+);
+export type RoomGrant = Static<typeof RoomGrant>;
+
 /** The payload of a minted token; times in seconds, as in every JWT. */
 export const TokenClaims = Type.Object(
   {
     sub: id('The user'),
     role,
     ...scope,
+    room: optional(RoomGrant),
     by: optional(text('Name of the minting token', 256)),
     jti: id('Number of the token'),
     iat: count('When it was minted'),

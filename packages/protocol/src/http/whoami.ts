@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { count, flag, id, label, list, oneOf, optional } from '../shared/bounded.ts';
 import { ROLE_NAMES } from './roles.ts';
+import { RoomGrant } from './tokens.ts';
 
 const role = (description: string) => oneOf([...ROLE_NAMES], description);
 
@@ -12,6 +13,7 @@ export const WhoamiReply = Type.Object(
     is_anonymous: flag('The caller sent no token; the network or open mode admits it'),
     name: optional(label('Name of the token in the configuration')),
     tenant_id: optional(id('Tenant of the token')),
+    room: optional(RoomGrant),
     expires_at_ms: optional(count('When the token ends (epoch ms); absent: never')),
   },
   { title: 'WhoamiReply', description: 'Who the caller is' },

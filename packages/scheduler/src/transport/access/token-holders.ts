@@ -38,7 +38,7 @@ export function holderOf(entry: TokenEntry): TokenHolder {
 }
 
 export function holderOfClaims(claims: TokenClaims, key: KeyObject): TokenHolder {
-  const { sub, by, tenant_id: tenantId, session_id: sessionId, languages, exp } = claims;
+  const { sub, by, tenant_id: tenantId, session_id: sessionId, languages, room, exp } = claims;
   // A node stays registered when no request of it is open, and so longer than a token that expires.
   const roles = new Set([...rolesIn(claims.role)].filter((role) => role !== 'node'));
   const expiresAt = exp * 1_000;
@@ -53,6 +53,13 @@ export function holderOfClaims(claims: TokenClaims, key: KeyObject): TokenHolder
     scope: {
       ...(sessionId !== undefined && { sessionId }),
       ...(languages !== undefined && { languages: new Set(languages.map(foldLanguage)) }),
+      ...(room !== undefined && {
+        room: {
+          roomId: room.room_id,
+          role: room.role,
+          ...(room.language !== undefined && { language: foldLanguage(room.language) }),
+        },
+      }),
     },
     expiresAt,
     key,

@@ -1,11 +1,30 @@
-/** What a minted token allows a client: one session, some languages. Pure. */
+/** What a minted token allows a client: one session, some languages; or, as a guest, one room. Pure. */
 import type { SessionId } from '../../domain/ids.ts';
 import { foldLanguage, type Language } from '../../domain/language.ts';
+import type { RoomId, RoomRole } from '../../domain/room.ts';
 
 export interface TokenScope {
   readonly sessionId?: SessionId;
   /** Folded; `auto` among them allows a source that is not named. */
   readonly languages?: ReadonlySet<Language>;
+  /** A guest: it acts in this room, and otherwise not for its tenant. */
+  readonly room?: {
+    readonly roomId: RoomId;
+    readonly role: RoomRole;
+    readonly language?: Language | undefined;
+  };
+}
+
+/** `roomId`: the room that the request names, if it is one for guests. Undefined: the scope allows it. */
+export function guestRefusal(
+  scope: TokenScope | undefined,
+  request: { readonly isForGuests: boolean; readonly roomId?: string | undefined },
+): ScopeRefusal | undefined {
+  const room = scope?.room;
+  if (room === undefined) return undefined;
+  if (!request.isForGuests) return { field: '', message: `this token opens only the room ${room.roomId}` };
+  if (request.roomId === undefined || request.roomId === room.roomId) return undefined;
+  return { field: '/id', message: `this token opens only the room ${room.roomId}` };
 }
 
 const FIELDS = ['src_lang', 'tgt_lang', 'lang_a', 'lang_b'] as const;

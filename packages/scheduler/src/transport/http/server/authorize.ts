@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import { DEFAULT_TENANT, type NodeId } from '../../../domain/ids.ts';
 import { certificateNamesOf } from '../../access/client-certificate.ts';
 import type { Admission, Gate, Principal, Role } from '../../access/gate.ts';
+import { guestRefusal } from '../../access/token-scope.ts';
 import { readBearerToken } from '../../access/tokens.ts';
 import { DRAINING_REFUSAL, type Refusal } from '../../wire/error-reply.ts';
 import type { Direct } from './handle-directly.ts';
@@ -24,6 +25,8 @@ export interface Entry {
   readonly namesTenant?: boolean;
   /** The token may be in the query. */
   readonly hasQueryToken?: boolean;
+  /** Also for the guests of a room; `id` in the path names the room. */
+  readonly isForGuests?: boolean;
 }
 
 /** Replies to a credential contain what people said: no cache keeps them, and no browser takes their text for a page. */
@@ -73,6 +76,11 @@ function enter(gate: Gate, entry: Entry, request: FastifyRequest, admission: Adm
   if (admission.kind === 'refused') return refusalOf(admission);
   const { principal } = admission;
   request.principal = principal;
+  if (principal.scope?.room !== undefined) {
+    const { id: roomId } = request.params as { id?: string };
+    const beyond = guestRefusal(principal.scope, { isForGuests: entry.isForGuests === true, roomId });
+    if (beyond !== undefined) return { code: 'FORBIDDEN', detail: beyond.message };
+  }
   return refusalOfSpending(gate.spend(chargedTenant(principal, entry)));
 }
 

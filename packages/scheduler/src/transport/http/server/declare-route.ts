@@ -25,6 +25,8 @@ export interface RouteOptions {
   readonly namesTenant?: boolean;
   /** For browsers, which cannot send headers here: the token may be in the query, as on sockets. */
   readonly hasQueryToken?: boolean;
+  /** Also for the guests of a room; `id` in the path names the room. */
+  readonly isForGuests?: boolean;
   readonly bodyLimit?: number;
   /** Prints a reply with status 200 as ASCII; absent: JSON.stringify. */
   readonly print?: (answer: never) => string;
@@ -52,7 +54,7 @@ export type Handler<Shape extends RouteGenericInterface> = (
 export interface Routes {
   readonly declared: readonly DeclaredRoute[];
   add<Shape extends RouteGenericInterface>(
-    method: 'GET' | 'POST' | 'DELETE',
+    method: HttpEndpoint['method'],
     path: string,
     options: RouteOptions,
     handler: Handler<Shape>,
