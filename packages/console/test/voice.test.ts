@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { resample } from '../../speech-node/src/audio/resample.ts';
 import { readWav } from '../../speech-node/src/audio/wav.ts';
-import { ownVoiceGain } from '../src/talk/own-voice-gain.ts';
+import { isIos, ownVoiceGain } from '../src/talk/own-voice.ts';
 import { createSilero, FRAME_SAMPLES } from '../src/talk/voice/silero.ts';
 import { CLOSED_GATE, CLOSES_AFTER_MS, type GateState, hear } from '../src/talk/voice/voice-gate.ts';
 
@@ -86,4 +86,12 @@ it('the own voice is heard on request only, and lowered under a translation', ()
   expect([gain(false, false), gain(false, true)]).toEqual([0, 0]);
   expect([gain(true, false), gain(true, true)]).toEqual([1, 0.15]);
   expect([gain(true, false, true), gain(true, true, true)]).toEqual([1, 0]);
+});
+
+it('an iPad that calls itself a Mac is recognised by its touch screen', () => {
+  const device = (userAgent: string, maxTouchPoints: number) => isIos({ userAgent, maxTouchPoints });
+  expect(device('Mozilla/5.0 (iPhone; CPU iPhone OS 18_0)', 5)).toBe(true);
+  expect(device('Mozilla/5.0 (Macintosh; Intel Mac OS X)', 5)).toBe(true);
+  expect(device('Mozilla/5.0 (Macintosh; Intel Mac OS X)', 0)).toBe(false);
+  expect(device('Mozilla/5.0 (Linux; Android 15)', 5)).toBe(false);
 });

@@ -1,5 +1,5 @@
 /** Plays translations one after another, and the own voice below them for listeners with headphones. */
-import { ownVoiceGain } from './own-voice-gain.ts';
+import { isIos, ownVoiceGain } from './own-voice.ts';
 import { SAMPLE_RATE } from './voice/silero.ts';
 
 /** Long enough to hear no click. */
@@ -22,7 +22,7 @@ export function createLoudspeaker(context: AudioContext, voice: AudioNode): Loud
   let playing = Promise.resolve();
 
   function adjust(): void {
-    const gain = ownVoiceGain({ isWanted, isPlaying, isIos: isIos() });
+    const gain = ownVoiceGain({ isWanted, isPlaying, isIos: isIos(navigator) });
     own.gain.setTargetAtTime(gain, context.currentTime, FADE_S / 3);
   }
 
@@ -67,8 +67,3 @@ function sounded(context: AudioContext, sound: Uint8Array): Promise<void> {
     source.start();
   });
 }
-
-/** iPads call themselves Macs, which have no touch screens. */
-const isIos = (): boolean =>
-  /iPhone|iPad|iPod/.test(navigator.userAgent) ||
-  (navigator.userAgent.includes('Macintosh') && navigator.maxTouchPoints > 1);

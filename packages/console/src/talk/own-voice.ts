@@ -1,4 +1,4 @@
-/** How loud listeners with headphones hear their own voice. Pure. */
+/** How loud people with headphones hear their own voice. Pure. */
 
 /** Of the own voice while a translation plays. */
 const DUCKED = 0.15;
@@ -12,3 +12,8 @@ export function ownVoiceGain(state: {
   if (!state.isPlaying) return 1;
   return state.isIos ? 0 : DUCKED;
 }
+
+/** iPads call themselves Macs, which have no touch screens. */
+export const isIos = (device: { readonly userAgent: string; readonly maxTouchPoints: number }): boolean =>
+  /iPhone|iPad|iPod/.test(device.userAgent) ||
+  (device.userAgent.includes('Macintosh') && device.maxTouchPoints > 1);
