@@ -3,11 +3,28 @@
  * nothing else.
  */
 
-/** One execution of a job. A node signs its results with it, so that a result at a client names the run that made it. */
+/** One execution of a job. */
 export interface Run {
   readonly node: string;
   readonly job: string;
   readonly attempt: number;
+}
+
+/** What one run did to a text. */
+export interface WorkStep extends Run {
+  /** Joined by `+`. */
+  readonly stages: string;
+  /** Language of the text that it made. */
+  readonly to: string;
+}
+
+/** A request for several languages is one request per text and per voice; each has an outcome. */
+export interface Part {
+  readonly utterance: string;
+  readonly language: string;
+  readonly kind: 'text' | 'voice';
+  /** Whether the utterance is spoken or typed. */
+  readonly input: 'audio' | 'text';
 }
 
 /** A node is one process: at `node_down` its jobs are gone. */
@@ -21,11 +38,21 @@ export type NodeHistoryEvent =
       readonly acknowledges?: boolean;
       /** The strict pool it belongs to, if there are strict pools. */
       readonly pool?: string;
+      /** The stages it has, if it takes jobs of some of them; absent: it takes whole jobs only. */
+      readonly stages?: string;
     }
   | { readonly kind: 'node_down'; readonly node: string }
   /** The assignment arrived. `instance` is known if it came over a socket. */
   | ({ readonly kind: 'assigned'; readonly instance?: string } & Run)
   | ({ readonly kind: 'started' } & Run)
+  /** The node has the input of a job: what it contains, and what the job does to it. */
+  | ({
+      readonly kind: 'understood';
+      readonly words: string;
+      readonly stages: string;
+      readonly from: string;
+      readonly to: string;
+    } & Run)
   /** The node sent its acknowledgement. */
   | ({ readonly kind: 'acknowledged' } & Run)
   | ({ readonly kind: 'ended'; readonly how: 'done' | 'failed' | 'cancelled' } & Run)
@@ -46,19 +73,22 @@ export type ClientHistoryEvent =
       readonly pool?: string;
       /** How long the client waits for an answer; absent: it does not wait. */
       readonly waitMs?: number;
+      readonly part?: Part;
     }
   /** `askedAt`: when this try was sent. Unknown in sessions. */
   | {
       readonly kind: 'accepted';
       readonly client: string;
       readonly request: string;
-      readonly job: string;
+      /** Absent: of a part. A plan chooses its jobs. */
+      readonly job?: string;
       readonly askedAt?: number;
       /** The instance that answered, where that is known. */
       readonly instance?: string;
       /** In a session: the index of the utterance. */
       readonly session?: string;
       readonly index?: number;
+      readonly lane?: string;
     }
   | {
       readonly kind: 'refused';
@@ -92,6 +122,8 @@ export type ClientHistoryEvent =
       readonly session: string;
       readonly seq: number;
       readonly index: number;
+      /** In a session with several languages: the text or voice whose order counts. */
+      readonly lane?: string;
       readonly what: string;
       /** The instance that sent it, where that is known. */
       readonly instance?: string;
@@ -112,9 +144,11 @@ export type ClientHistoryEvent =
     };
 
 export interface DeliveredResult {
-  /** Undefined: the text has no signature. */
+  /** The run of the last step. Undefined: the text has no signature. */
   readonly by: Run | undefined;
   readonly words: string;
+  /** In their order. */
+  readonly steps?: readonly WorkStep[];
 }
 
 /** Faults of real processes. */
@@ -280,12 +314,3 @@ function sortedByKind(history: readonly HistoryEvent[]): SortedByKind {
 }
 
 export const nameOf = ({ job, attempt }: Run): string => `${job}#${attempt}`;
-
-/** A node's signature in a text, and back. */
-export const sign = (run: Run): string => `${run.node} ${run.job} ${run.attempt}`;
-
-export function readSignature(text: string): Run | undefined {
-  const [node, job, attempt] = text.split(' ');
-  if (node === undefined || job === undefined || !Number.isInteger(Number(attempt))) return undefined;
-  return { node, job, attempt: Number(attempt) };
-}

@@ -57,6 +57,8 @@ const SETTLE_MS = 70_000;
 const PROBE_MS = 2_500;
 /** Requests of all tenants together, per slot: enough to take the last slot although some requests are late. */
 const PROBE_SHARE = 1.25;
+/** Nodes with all stages take these requests, too. */
+const PARTIAL_PROBE_SHARE = 2;
 
 export async function runSimulation(options: SimulationOptions): Promise<Simulation> {
   const scenario = { ...SCENARIO, ...options.scenario };
@@ -136,8 +138,11 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     await time.runUntil(time.now() + restMs);
     recorder.record({ kind: 'quiet' });
     fleet.pauseWork(true);
-    recorder.record({ kind: 'probe_began', nodes: fleet.names() });
-    crowd.askAtOnce(Math.ceil(PROBE_SHARE * scenario.nodes * scenario.slots));
+    recorder.record({ kind: 'probe_began', nodes: fleet.fillable() });
+    crowd.askAtOnce(
+      Math.ceil(PROBE_SHARE * scenario.nodes * scenario.slots),
+      Math.ceil(PARTIAL_PROBE_SHARE * scenario.stageNodes * scenario.slots),
+    );
     await time.runUntil(time.now() + PROBE_MS);
     recorder.record({ kind: 'probe_ended' });
     fleet.pauseWork(false);

@@ -110,7 +110,7 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
 
 /** Reads the record of every job in the history. */
 async function lookUp(recorder: Recorder, gate: Balancer): Promise<void> {
-  const jobs = [...new Set(ofKind(recorder.history, 'assigned', 'accepted').map(({ job }) => job))];
+  const jobs = [...new Set(ofKind(recorder.history, 'assigned', 'accepted').flatMap(({ job }) => job ?? []))];
   const one = async (job: string): Promise<void> => {
     const { status, body } = await eventually(() =>
       call<JobView>(gate.port, 'GET', `/v1/job/${job}`, { token: OPERATOR_TOKEN }),

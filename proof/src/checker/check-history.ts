@@ -11,8 +11,10 @@ import { checkIsolation } from './isolation.ts';
 import { checkLeftovers, type Leftovers } from './leftovers.ts';
 import { checkOrder } from './order.ts';
 import { checkOutcomes } from './outcomes.ts';
+import { checkPaths } from './paths.ts';
 import { checkProbe } from './probe.ts';
 import { checkResults } from './results.ts';
+import { checkStages } from './stages.ts';
 import { checkStoreDown } from './store-down.ts';
 import { ALLOWANCES, type Allowances, type Finding, INVARIANTS, type Invariant } from './violation.ts';
 
@@ -35,6 +37,8 @@ export function checkHistory(
     checkFencing(facts, allowances),
     checkOrder(facts, allowances),
     checkGaps(facts, allowances),
+    checkStages(facts, allowances),
+    checkPaths(facts),
     checkHotPath(facts, allowances),
     checkStoreDown(facts, allowances),
     checkInstances(facts, inside, allowances),

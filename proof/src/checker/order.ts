@@ -9,6 +9,12 @@ type Accepted = Extract<HistoryEvent, { kind: 'accepted' }>;
 
 interface SessionDeliveries {
   readonly bySeq: Map<number, Delivered>;
+  last: Delivered | undefined;
+  /** The order of utterances is that of each language, for its text and for its voice. */
+  readonly lanes: Map<string, Lane>;
+}
+
+interface Lane {
   readonly seqOf: Map<number, number>;
   last: Delivered | undefined;
   /** First acceptances, by the index of the utterance. */
@@ -23,15 +29,19 @@ export function checkOrder({ history, faults }: Facts, allowances: Allowances): 
   const mayBeLost = lostWrites(faults, allowances);
   let [deliveries, repeats, reworded] = [0, 0, 0];
   const deliveriesOf = (session: string): SessionDeliveries => {
-    const deliveries = sessions.get(session) ?? {
-      bySeq: new Map(),
+    const deliveries = sessions.get(session) ?? { bySeq: new Map(), last: undefined, lanes: new Map() };
+    sessions.set(session, deliveries);
+    return deliveries;
+  };
+  const laneOf = ({ lanes }: SessionDeliveries, name = ''): Lane => {
+    const lane = lanes.get(name) ?? {
       seqOf: new Map(),
       last: undefined,
       accepted: new Map(),
       numbered: new Map(),
     };
-    sessions.set(session, deliveries);
-    return deliveries;
+    lanes.set(name, lane);
+    return lane;
   };
   const found = ({ at, session, client }: Delivered, message: string): void => {
     violations.push({
@@ -44,15 +54,16 @@ export function checkOrder({ history, faults }: Facts, allowances: Allowances): 
 
   function noteDelivered(each: Delivered): void {
     const own = deliveriesOf(each.session);
-    const { bySeq, seqOf, last } = own;
+    const lane = laneOf(own, each.lane);
+    const { bySeq, last } = own;
     const before = bySeq.get(each.seq);
     if (before !== undefined) {
       repeats += 1;
-      if (before.index === each.index && before.what === each.what) return;
+      const isSameUtterance = before.index === each.index && before.lane === each.lane;
+      if (isSameUtterance && before.what === each.what) return;
       // A failover may lose the reason that was delivered: the next owner finds its own reason for the missing result. The client drops
       // the repeat by its number.
-      if (before.index === each.index && isMissing(before) && isMissing(each) && mayBeLost(before.at))
-        reworded += 1;
+      if (isSameUtterance && isMissing(before) && isMissing(each) && mayBeLost(before.at)) reworded += 1;
       else found(each, `got two outcomes numbered ${each.seq}: ${label(before)} and ${label(each)}`);
       return;
     }
@@ -60,19 +71,19 @@ export function checkOrder({ history, faults }: Facts, allowances: Allowances): 
     bySeq.set(each.seq, each);
     const expected = (last?.seq ?? 0) + 1;
     if (each.seq !== expected) found(each, `got number ${each.seq} where ${expected} was next`);
-    if (last !== undefined && each.index <= last.index)
-      found(each, `got utterance ${each.index} after ${last.index}`);
-    const earlier = seqOf.get(each.index);
-    if (earlier !== undefined)
-      found(each, `got utterance ${each.index} as number ${earlier} and as ${each.seq}`);
-    seqOf.set(each.index, each.seq);
+    if (lane.last !== undefined && each.index <= lane.last.index)
+      found(each, `got ${label(each)} after ${label(lane.last)}`);
+    const earlier = lane.seqOf.get(each.index);
+    if (earlier !== undefined) found(each, `got ${label(each)} as number ${earlier} and as ${each.seq}`);
+    lane.seqOf.set(each.index, each.seq);
     if (last === undefined || each.seq > last.seq) own.last = each;
+    if (lane.last === undefined || each.seq > lane.last.seq) lane.last = each;
   }
 
   for (const each of ofKind(history, 'delivered', 'accepted')) {
     if (each.kind === 'delivered') noteDelivered(each);
     else if (each.session !== undefined && each.index !== undefined) {
-      const { accepted, numbered } = deliveriesOf(each.session);
+      const { accepted, numbered } = laneOf(deliveriesOf(each.session), each.lane);
       if (!accepted.has(each.index)) accepted.set(each.index, each);
       numbered.set(each.request, each.index);
     }
@@ -93,7 +104,8 @@ export function checkOrder({ history, faults }: Facts, allowances: Allowances): 
 
 const isMissing = ({ what }: Delivered): boolean => what.startsWith('missing_result');
 
-const label = ({ index, what }: Delivered): string => `utterance ${index} (${what})`;
+const label = ({ index, what, lane }: Delivered): string =>
+  `utterance ${index} (${what}${lane === undefined ? '' : ` in ${lane}`})`;
 
 /**
  * A client that received a later utterance has received every earlier one that was accepted. A failover may lose the number of an
@@ -105,7 +117,10 @@ function checkPassedOver(
 ): { readonly violations: readonly Violation[]; readonly renumbered: number } {
   const violations: Violation[] = [];
   let renumbered = 0;
-  for (const [session, { accepted, numbered, seqOf, last }] of sessions) {
+  const lanes = [...sessions].flatMap(([session, own]) =>
+    [...own.lanes.values()].map((lane) => ({ session, ...lane })),
+  );
+  for (const { session, accepted, numbered, seqOf, last } of lanes) {
     if (last === undefined) continue;
     const missed: number[] = [];
     for (const [index, { request, at }] of accepted) {
@@ -128,19 +143,21 @@ function checkPassedOver(
 function checkSpeakers(history: readonly HistoryEvent[]): Violation[] {
   const speakers = new Set(ofKind(history, 'delivered').map(({ client }) => client));
   /** By client and request: ids are not unique among tenants. */
-  const saidAt = new Map<string, Map<string, number>>();
-  for (const [at, { client, request }] of ofKind(history, 'asked').entries()) {
+  const saidAt = new Map<string, Map<string, { readonly said: number; readonly lane: string }>>();
+  for (const [said, { client, request, part }] of ofKind(history, 'asked').entries()) {
     if (!speakers.has(client)) continue;
-    const said = saidAt.get(client);
-    if (said === undefined) saidAt.set(client, new Map([[request, at]]));
-    else said.set(request, at);
+    const lane = part === undefined ? client : `${client} ${part.language} ${part.kind}`;
+    const sayings = saidAt.get(client) ?? new Map();
+    saidAt.set(client, sayings.set(request, { said, lane }));
   }
+  /** By lane. */
   const received = new Map<string, { request: string; said: number }>();
   return ofKind(history, 'outcome').flatMap(({ client, request, at }): Violation[] => {
-    const said = saidAt.get(client)?.get(request);
-    if (said === undefined) return [];
-    const last = received.get(client);
-    received.set(client, { request, said });
+    const saying = saidAt.get(client)?.get(request);
+    if (saying === undefined) return [];
+    const { said, lane } = saying;
+    const last = received.get(lane);
+    received.set(lane, { request, said });
     if (last === undefined || last.said < said) return [];
     return [
       {

@@ -1,5 +1,5 @@
 /** What clients saw, by request. Pure. */
-import { type HistoryEvent, ofKind } from '../../../packages/simulation/dist/history.js';
+import { type HistoryEvent, ofKind, type Part } from '../../../packages/simulation/dist/history.js';
 
 type Outcome = Extract<HistoryEvent, { kind: 'outcome' }>;
 
@@ -12,6 +12,9 @@ export interface RequestStory {
   /** The first time. */
   askedAt: number | undefined;
   words: string | undefined;
+  /** Of an utterance in several languages. */
+  part: Part | undefined;
+  /** The first time; of a part the last one: a repeat runs its plan again. */
   acceptedAt: number | undefined;
   /** When each was first accepted. */
   readonly jobs: Map<string, number>;
@@ -46,6 +49,7 @@ export function requestStories(history: readonly HistoryEvent[]): RequestStory[]
         pool,
         askedAt: undefined,
         words: undefined,
+        part: undefined,
         acceptedAt: undefined,
         jobs: new Map(),
         outcomes: [],
@@ -68,9 +72,10 @@ export function requestStories(history: readonly HistoryEvent[]): RequestStory[]
     if (each.kind === 'asked') {
       story.askedAt ??= each.at;
       story.words = each.words;
+      story.part = each.part;
     } else if (each.kind === 'accepted') {
-      story.acceptedAt ??= each.at;
-      if (!story.jobs.has(each.job)) story.jobs.set(each.job, each.at);
+      story.acceptedAt = story.part === undefined ? (story.acceptedAt ?? each.at) : each.at;
+      if (each.job !== undefined && !story.jobs.has(each.job)) story.jobs.set(each.job, each.at);
     } else if (each.kind === 'outcome') story.outcomes.push(each);
     else story.isAbandoned = true;
   }

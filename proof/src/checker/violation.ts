@@ -13,6 +13,8 @@ export const INVARIANTS = [
   'I9 nothing to the dead',
   'I10 isolation',
   'I11 bounded',
+  'S1 done once',
+  'S2 wanted only',
   'nothing lost',
 ] as const;
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Scenario } from '../../../packages/simulation/dist/world/scenario.js';
+import { type Scenario, WITHOUT_STAGES } from '../../../packages/simulation/dist/world/scenario.js';
 import { bundle } from './bundle.ts';
 import type { Mutant, World } from './mutant.ts';
 import type { Broken, Order, Report } from './order.ts';
@@ -31,6 +31,7 @@ export interface Options {
 const JOBS = 250;
 /** Few slots, so that all of them are taken at times; few clients, so that faults affect all of them. */
 const SMALL: Partial<Scenario> = {
+  ...WITHOUT_STAGES,
   instances: 3,
   nodes: 6,
   slots: 4,

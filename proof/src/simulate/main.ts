@@ -1,6 +1,7 @@
 /** npm run simulate: thousands of jobs under faults on virtual time, judged by the independent checker. */
 import { setFlagsFromString } from 'node:v8';
 import { whyUnwritable } from '../../../bench/dist/preconditions.js';
+import { type Scenario, severalLanguages } from '../../../packages/simulation/dist/world/scenario.js';
 import { printViolations } from '../checker/print.ts';
 import { INVARIANTS } from '../checker/violation.ts';
 import { type Options, readOptions, USAGE } from './read-options.ts';
@@ -14,9 +15,9 @@ import { cutIntoWorlds, type World } from './worlds.ts';
 const SPACES_OF_THE_YOUNG = 3;
 
 async function main(options: Options): Promise<number> {
-  const { seeds, jobs, faults, instances, durability, threads } = options;
+  const { seeds, jobs, faults, threads } = options;
   const runs = seeds.map((seed) => ({ seed, worlds: cutIntoWorlds(seed, jobs) }));
-  const scenario = { instances, durability };
+  const scenario = scenarioOf(options);
   const orders = runs.flatMap(({ worlds }) =>
     worlds.map(
       (world, at): WorldOrder => ({
@@ -69,6 +70,12 @@ async function main(options: Options): Promise<number> {
   return 0;
 }
 
+const scenarioOf = ({ instances, durability, targets }: Options): Partial<Scenario> => ({
+  instances,
+  durability,
+  ...(targets !== undefined && severalLanguages(targets)),
+});
+
 /** Time that shrinking may take. A try that is under way then is completed. */
 const SHRINK_MS = 60_000;
 
@@ -78,12 +85,10 @@ function reportTry(faults: readonly FaultKind[], jobs: number): void {
 }
 
 /** What happened in it, or in the smallest run that breaks the same invariant, and how to repeat that. */
-async function print(
-  { seed, jobs }: World,
-  { faults, instances, durability, isWhole }: Options,
-): Promise<string> {
+async function print({ seed, jobs }: World, options: Options): Promise<string> {
+  const { faults, instances, durability, targets, isWhole } = options;
   const run = (kinds: readonly FaultKind[], count: number) =>
-    runSeed({ seed, jobs: count, faults: kinds, scenario: { instances, durability } });
+    runSeed({ seed, jobs: count, faults: kinds, scenario: scenarioOf(options) });
   const failing = { faults, jobs, result: await run(faults, jobs) };
   const until = performance.now() + SHRINK_MS;
   const smallest = isWhole
@@ -91,7 +96,7 @@ async function print(
     : await shrink(failing, run, { isLate: () => performance.now() > until, tries: reportTry });
   clearProgress();
   const { simulation, finding } = smallest.result;
-  const command = `npm run simulate -- --seed ${seed} --jobs ${smallest.jobs} --instances ${instances}${durability === 'primary' ? '' : ` --durability ${durability}`} --faults ${smallest.faults.join(',') || 'none'} --whole`;
+  const command = `npm run simulate -- --seed ${seed} --jobs ${smallest.jobs} --instances ${instances}${durability === 'primary' ? '' : ` --durability ${durability}`}${targets === undefined ? '' : ` --targets ${targets}`} --faults ${smallest.faults.join(',') || 'none'} --whole`;
   const isTheSame = !isWhole && smallest === failing;
   return [
     ...(isTheSame ? ['No smaller run breaks the same invariant: this is the whole.'] : []),

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { parseFlags } from '../../../packages/scheduler/dist/cli/parse-flags.js';
 import { FAULTS, SINGLE_INSTANCE_FAULTS } from '../../../packages/simulation/dist/faults/fault-plan.js';
+import { MOST_TARGETS } from '../../../packages/simulation/dist/world/scenario.js';
 import type { FaultKind } from './run-seed.ts';
 import { JOBS_PER_WORLD } from './worlds.ts';
 
@@ -18,6 +19,8 @@ export const USAGE = `Usage: npm run simulate -- [options]
   --instances N   instances of the scheduler (3); a single instance has no store
   --durability D  primary, or replica: a write counts only when a replica has it, and then no failover may
                   lose anything (primary)
+  --targets N     every utterance is wanted in N languages, on nodes of which most have some stages only, 2 to
+                  ${MOST_TARGETS}; default: some utterances, in 3
   --threads N     worlds at a time (${availableParallelism()}, as many as there are processors); changes nothing else
   --history FILE  writes every event as a line of JSON; of several worlds FILE.1, FILE.2, …
   --whole         print the story of a failing seed without looking for a smaller run first
@@ -31,6 +34,8 @@ export interface Options {
   readonly faults: readonly FaultKind[];
   readonly instances: number;
   readonly durability: 'primary' | 'replica';
+  /** Languages of every utterance. Absent: some clients want several. */
+  readonly targets: number | undefined;
   readonly threads: number;
   readonly history: string | undefined;
   readonly isWhole: boolean;
@@ -46,6 +51,7 @@ export function readOptions(argv: readonly string[]): Options | string {
     faults: { type: 'string' },
     instances: { type: 'string', default: '3' },
     durability: { type: 'string', default: 'primary' },
+    targets: { type: 'string' },
     threads: { type: 'string', default: String(availableParallelism()) },
     history: { type: 'string' },
     whole: { type: 'boolean', default: false },
@@ -77,6 +83,9 @@ export function readOptions(argv: readonly string[]): Options | string {
   if (durability !== 'primary' && durability !== 'replica') return '--durability must be primary or replica';
   if (durability === 'replica' && instances === 1)
     return '--durability needs a store: a single instance has none';
+  const targets = values.targets === undefined ? undefined : Number(values.targets);
+  if (targets !== undefined && (!Number.isInteger(targets) || targets < 2 || targets > MOST_TARGETS))
+    return `--targets must be a whole number from 2 to ${MOST_TARGETS}`;
   const possible = instances === 1 ? SINGLE_INSTANCE_FAULTS : KINDS;
   const named = values.faults?.split(',').filter((name) => name !== '' && name !== 'none') ?? possible;
   const unknown = named.find((name) => !(possible as readonly string[]).includes(name));
@@ -87,6 +96,7 @@ export function readOptions(argv: readonly string[]): Options | string {
     faults: named as FaultKind[],
     instances,
     durability,
+    targets,
     threads,
     history: values.history,
     isWhole: values.whole,

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { FAULTS } from '../../../packages/simulation/dist/faults/fault-plan.js';
 import { runSimulation } from '../../../packages/simulation/dist/run-simulation.js';
+import { WITHOUT_STAGES } from '../../../packages/simulation/dist/world/scenario.js';
 import { checkHistory } from '../../src/checker/check-history.ts';
 import { type Finding, INVARIANTS } from '../../src/checker/violation.ts';
 import { simulationAllowances } from '../../src/simulate/allowances.ts';
@@ -10,11 +11,22 @@ import { runWorlds } from '../../src/simulate/run-worlds.ts';
 import { shrink } from '../../src/simulate/shrink.ts';
 
 const KINDS = Object.keys(FAULTS) as FaultKind[];
-const SMALL = { nodes: 12, speakers: 6, dispatchers: 6, perSecond: 25 };
+const SMALL = { ...WITHOUT_STAGES, nodes: 12, speakers: 6, dispatchers: 6, perSecond: 25 };
+/** Clients of several languages, and nodes with some stages. */
+const STAGED = {
+  nodes: 4,
+  stageNodes: 14,
+  speakers: 0,
+  dispatchers: 2,
+  callers: 4,
+  lecturers: 2,
+  perSecond: 8,
+};
 /** All kinds at once, and then groups of about equally frequent kinds, so that the rare ones occur as well. */
 const WORLDS = [
   { seed: 'slice-8', jobs: 300, faults: KINDS, scenario: SMALL },
   { seed: 'slice-11', jobs: 350, faults: KINDS, scenario: SMALL },
+  { seed: 'staged-1', jobs: 100, faults: KINDS, scenario: STAGED },
   ...inFours(KINDS.toSorted((one, other) => weightOf(one) - weightOf(other))).map((faults, at) => ({
     seed: `set13-${at + 1}`,
     jobs: 200,
@@ -22,7 +34,7 @@ const WORLDS = [
     scenario: SMALL,
   })),
 ];
-const ALONE = { seed: 'a', jobs: 60, faults: [], scenario: { instances: 1 } };
+const ALONE = { seed: 'a', jobs: 60, faults: [], scenario: { ...WITHOUT_STAGES, instances: 1 } };
 /** Keys have no hash slots here (I8). */
 const UNSEEN = 'I8 one slot per script';
 /** Threads run the compiled files. */

@@ -70,6 +70,8 @@ export interface SharedPlan {
   readonly jobIds: Set<JobId>;
   /** Outcomes that the client does not have for good yet. */
   undelivered: number;
+  /** The client has acknowledged an outcome without a result. */
+  hasMissing: boolean;
 }
 
 /** One wanted outcome of an utterance in several languages: the text or the voice of one of them. */

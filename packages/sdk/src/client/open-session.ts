@@ -162,9 +162,10 @@ export function openSession(options: SessionOptions): Session {
     const event = toSessionEvent(frame, outbox.requestIdOf);
     if (event?.type !== 'result' && event?.type !== 'voice' && event?.type !== 'missing') return;
     if (receipts.isNew(asCount(frame.delivery_seq))) {
-      if (event.utteranceIndex !== undefined && outcomes.isLast(event.utteranceIndex))
-        outbox.settled(event.utteranceIndex);
-      emit(event);
+      const { utteranceIndex: index } = event;
+      const isNew = index === undefined || outbox.answered(index, laneOf(event));
+      if (index !== undefined && outcomes.isLast(index)) outbox.settled(index);
+      if (isNew) emit(event);
       moved();
     }
     receipts.arrived();
@@ -296,6 +297,10 @@ export function openSession(options: SessionOptions): Session {
     on: listeners.on,
   };
 }
+
+/** Which of the outcomes of its utterance it is. */
+const laneOf = (event: SessionEvent<'result' | 'voice' | 'missing'>): string =>
+  `${event.language ?? ''}/${event.type === 'missing' ? event.part : event.type === 'voice' ? 'voice' : 'text'}`;
 
 const OUTCOMES: ReadonlySet<unknown> = new Set(['translation_result', 'voice_result', 'missing_result']);
 

@@ -6,6 +6,8 @@ export interface Entry {
   readonly seq: number | undefined;
   readonly requestId: string;
   readonly options: UtteranceOptions | undefined;
+  /** The outcomes that have arrived, of several; also in earlier sessions. */
+  readonly answered: Set<string>;
   bytes: Uint8Array;
   /** The utterance ends with this entry. */
   isFinal: boolean;
@@ -55,6 +57,7 @@ export const createEntry = (
 ): Entry => ({
   ...given,
   options: given.options,
+  answered: new Set(),
   index: undefined,
   proposedIndex: undefined,
   wasSent: false,

@@ -56,7 +56,12 @@ export interface Outbox {
   refused(seq: number | undefined, requestId: string | undefined): boolean;
   /** The scheduler will never accept this audio, so it is dropped. Returns its request id; undefined: it is unknown. */
   rejected(audio: NamedAudio): string | undefined;
-  /** The outcome has arrived, so the audio of the utterance is dropped. Returns its request id, if known. */
+  /**
+   * An outcome of the utterance has arrived; `lane` says which of several. False: it had arrived before, in a session that could not be
+   * resumed, and the audio was sent again because another outcome was open.
+   */
+  answered(utteranceIndex: number, lane: string): boolean;
+  /** The last outcome has arrived, so the audio of the utterance is dropped. Returns its request id, if known. */
   settled(utteranceIndex: number): string | undefined;
   requestIdOf(utteranceIndex: number): string | undefined;
   isEmpty(): boolean;
@@ -308,6 +313,12 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       remove(new Set(gone));
       remove(redundantEnds());
       return gone[0]?.requestId;
+    },
+    answered(utteranceIndex, lane) {
+      const own = entries.filter(({ index }) => index === utteranceIndex);
+      const isNew = own.length === 0 || own.some(({ answered }) => !answered.has(lane));
+      for (const { answered } of own) answered.add(lane);
+      return isNew;
     },
     settled,
     requestIdOf: (utteranceIndex) => entries.find(({ index }) => index === utteranceIndex)?.requestId,

@@ -66,6 +66,31 @@ describe('a session with several target languages', () => {
     expect(session.unsettledBytes).toBe(0);
   });
 
+  it('emits no outcome twice if the session was lost between two of them', async () => {
+    const { scheduler, session, of, reconnect } = await startSession(WANTED, { answer: () => answer({}) });
+    session.sendUtterance(bytes('hello'));
+    await scheduler.caughtUp();
+    const requestId = scheduler.ofType('utterance')[0]?.request_id ?? '';
+    const acceptance = {
+      type: 'utterance_accepted',
+      utterance_index: 0,
+      job_id: 'job-1',
+      request_id: requestId,
+    } as const;
+    scheduler.send(acceptance);
+    scheduler.send(result(0, { tgt_lang: 'es', text_translated: 'hola', delivery_seq: 1 }));
+    await scheduler.caughtUp();
+    await reconnect();
+    scheduler.send(acceptance);
+    scheduler.send(result(0, { tgt_lang: 'es', text_translated: 'hola', delivery_seq: 1 }));
+    scheduler.send(result(0, { tgt_lang: 'fr', text_translated: 'bonjour', delivery_seq: 2 }));
+    scheduler.send(voice(0, 3));
+    await scheduler.caughtUp();
+    expect(of('result').map(({ textTranslated }) => textTranslated)).toEqual(['hola', 'bonjour']);
+    expect(of('voice')).toHaveLength(1);
+    expect(session.unsettledBytes).toBe(0);
+  });
+
   it('counts one outcome where the scheduler knows no several languages', async () => {
     const { scheduler, session } = await startSession(WANTED);
     session.sendAudio(bytes('hello'));

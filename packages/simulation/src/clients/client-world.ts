@@ -3,9 +3,10 @@
 import type { JobRecord } from '../../../scheduler/dist/domain/job.js';
 import type { Machine } from '../../../scheduler/dist/plan/kernel/machine.js';
 import type { Chance } from '../../../scheduler/dist/ports/chance.js';
-import { type DeliveredResult, type Recorder, readSignature } from '../history.ts';
+import type { DeliveredResult, Recorder } from '../history.ts';
 import type { SimulatedInstance } from '../instance/simulated-instance.ts';
 import type { WireEnd } from '../net/wire.ts';
+import { readResult } from '../stamped-text.ts';
 
 export interface ClientWorld {
   readonly recorder: Recorder;
@@ -48,5 +49,12 @@ export const nextArrivalMs = (chance: Chance, perSecond: number): number =>
 
 /** The result in a job's record, as its client receives it. */
 export function resultOf({ result }: JobRecord): DeliveredResult | undefined {
-  return result && { by: readSignature(result.textAsr), words: result.textTranslated };
+  return (
+    result &&
+    readResult({
+      text_asr: result.textAsr,
+      text_translated: result.textTranslated,
+      tts_audio: result.ttsAudio,
+    })
+  );
 }

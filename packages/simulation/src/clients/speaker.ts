@@ -1,8 +1,10 @@
 /** Simulation: a speaker that uses the real client SDK over the simulated network. */
-import { openSession, type WebSocketConstructor } from '@lingua/sdk/client';
-import { readSignature } from '../history.ts';
+import { openSession, type SessionEvents, type WebSocketConstructor } from '@lingua/sdk/client';
+import type { Part } from '../history.ts';
 import { speak } from '../speech.ts';
+import { readStamped, readVoice } from '../stamped-text.ts';
 import { type ClientDeps, nextArrivalMs, type SimulatedClient } from './client-world.ts';
+import { laneOf, partsOf, recordAsked, requestOfPart } from './parts.ts';
 import { simulatedWebSocket } from './simulated-web-socket.ts';
 
 interface Frame {
@@ -12,20 +14,29 @@ interface Frame {
   readonly delivery_seq?: number;
   readonly job_id?: string;
   readonly reason?: string;
+  readonly tgt_lang?: string;
+  readonly part?: 'voice';
 }
 
 const QUICK = { quickMs: 50, firstMs: 100, longestMs: 1_000, openTimeoutMs: 4_000 };
 /** Utterances must be this far apart, or the SDK has too many in flight and takes no more. */
 const PIECES = 3;
 
-/** `how`: whole utterances, or audio in chunks. */
-export function startSpeaker(deps: ClientDeps & { readonly how: 'whole' | 'pieces' }): SimulatedClient {
+/** `how`: whole utterances, or audio in chunks. With several target languages, the first of them is spoken. */
+export function startSpeaker(
+  deps: Omit<ClientDeps, 'languages'> & {
+    readonly languages: readonly [string, ...string[]];
+    readonly how: 'whole' | 'pieces';
+  },
+): SimulatedClient {
   const { machine, world, chance, tenant, pool } = deps;
   const { clock, name: client } = machine;
   const { record } = world.recorder;
   /** Found by its words: the SDK does not know the job of an outcome whose acceptance it never received. */
   const requestOf = new Map<string, string>();
-  const [srcLang, tgtLang] = deps.languages;
+  const [srcLang, ...targets] = deps.languages;
+  const isMany = targets.length > 1;
+  const voices = isMany ? targets.slice(0, 1) : [];
   let isSpeaking = true;
   let number = 0;
   let named = 0;
@@ -36,7 +47,8 @@ export function startSpeaker(deps: ClientDeps & { readonly how: 'whole' | 'piece
     url: 'http://schedulers',
     tenantId: tenant,
     srcLang,
-    tgtLang,
+    tgtLang: targets[0],
+    ...(isMany && { tgtLangs: targets, voiceLangs: voices }),
     // The simulated network has no HTTP.
     fetch: () => Promise.reject(new Error('not simulated')),
     WebSocket: simulatedWebSocket({ machine, dial: world.dial, overhear }) as WebSocketConstructor,
@@ -56,27 +68,59 @@ export function startSpeaker(deps: ClientDeps & { readonly how: 'whole' | 'piece
     const { session_id: heard, utterance_index: index, delivery_seq: seq } = frame;
     if (seq === undefined) return;
     const what = `${frame.type} ${frame.job_id ?? frame.reason ?? ''}`;
-    record({ kind: 'delivered', client, session: heard, seq, index, what, instance });
+    const isVoice = frame.type === 'voice_result' || frame.part === 'voice';
+    const lane = isMany && { lane: laneOf(frame.tgt_lang ?? '', isVoice ? 'voice' : 'text') };
+    record({ kind: 'delivered', client, session: heard, seq, index, what, instance, ...lane });
   }
 
-  session.on('accepted', ({ requestId: request, jobId: job, utteranceIndex: index }) => {
-    if (request === undefined) return;
-    record({ kind: 'accepted', client, request, job, session: session.sessionId ?? '', index, instance });
+  const partsIn = (utterance: string): readonly Part[] => partsOf(utterance, 'audio', targets, voices);
+
+  session.on('accepted', ({ requestId, jobId: job, utteranceIndex: index }) => {
+    if (requestId === undefined) return;
+    const about = { kind: 'accepted', client, session: session.sessionId ?? '', index, instance } as const;
+    if (!isMany) record({ ...about, request: requestId, job });
+    else
+      for (const part of partsIn(requestId))
+        record({
+          ...about,
+          request: requestOfPart(requestId, part),
+          lane: laneOf(part.language, part.kind),
+        });
   });
-  session.on('result', ({ requestId, textAsr, textTranslated: words, message }) => {
-    const request =
-      requestId ?? requestOf.get(words) ?? `unknown ${message.session_id}/${message.utterance_index}`;
-    record({
-      kind: 'outcome',
-      client,
-      request,
-      job: message.job_id,
-      result: { by: readSignature(textAsr), words },
-    });
-  });
-  session.on('missing', ({ requestId, reason, message }) => {
-    const request = requestId ?? `unknown ${message?.session_id}/${message?.utterance_index}`;
-    record({ kind: 'outcome', client, request, missing: reason });
+
+  /** The requests that an outcome is of. Without a language it is of all. */
+  function meant(utterance: string, language: string | undefined, kind: Part['kind']): readonly string[] {
+    if (!isMany) return [utterance];
+    const all = partsIn(utterance).map((part) => requestOfPart(part.utterance, part));
+    return language === undefined ? all : [requestOfPart(utterance, { language, kind })];
+  }
+
+  function take(
+    text: string,
+    kind: Part['kind'],
+    {
+      requestId,
+      language,
+      message,
+    }: Pick<SessionEvents['result'], 'requestId' | 'language'> & {
+      readonly message: Pick<SessionEvents['result']['message'], 'session_id' | 'utterance_index' | 'job_id'>;
+    },
+  ): void {
+    const result = readStamped(text);
+    const utterance =
+      requestId ?? requestOf.get(result.words) ?? `unknown ${message.session_id}/${message.utterance_index}`;
+    for (const request of meant(utterance, language, kind))
+      record({ kind: 'outcome', client, request, job: message.job_id, result });
+  }
+
+  session.on('result', (event) => take(event.textTranslated, 'text', event));
+  session.on('voice', (event) =>
+    take(readVoice(Buffer.from(event.ttsAudio).toString('base64')), 'voice', event),
+  );
+  session.on('missing', ({ requestId, language, part, reason, message }) => {
+    const utterance = requestId ?? `unknown ${message?.session_id}/${message?.utterance_index}`;
+    for (const request of meant(utterance, language, part))
+      record({ kind: 'outcome', client, request, missing: reason });
   });
   session.on('error', ({ code, isFatal }) => {
     record({ kind: 'refused', client, request: isFatal ? 'the whole session' : 'unnamed', code });
@@ -89,7 +133,8 @@ export function startSpeaker(deps: ClientDeps & { readonly how: 'whole' | 'piece
     const request = deps.how === 'pieces' ? sayInPieces(audio) : session.sendUtterance(audio);
     if (request === undefined) return;
     requestOf.set(words, request);
-    record({ kind: 'asked', client, request, words, tenant, ...(pool !== undefined && { pool }) });
+    if (isMany) recordAsked(world.recorder, partsIn(request), { client, words, tenant, pool });
+    else record({ kind: 'asked', client, request, words, tenant, ...(pool !== undefined && { pool }) });
   }
 
   function sayInPieces(audio: Buffer): string | undefined {

@@ -7,15 +7,19 @@ import {
   simulatedCapabilities,
   simulatedResources,
 } from '../../../scheduler/dist/cli/simulated-node/simulated-capabilities.js';
+import type { Stage } from '../../../scheduler/dist/domain/stage.js';
 import type { Machine } from '../../../scheduler/dist/plan/kernel/machine.js';
 import type { Cancel } from '../../../scheduler/dist/ports/clock.js';
-import { type Recorder, sign } from '../history.ts';
+import type { Recorder } from '../history.ts';
 import type { WireEnd } from '../net/wire.ts';
 import { hear } from '../speech.ts';
+import { chainOf, perform, readStamped } from '../stamped-text.ts';
 import type { Manner, Temper } from './temper.ts';
 
 export interface SimulatedNode {
   readonly machine: Machine;
+  /** Absent: whole jobs only. */
+  readonly stages: readonly Stage[] | undefined;
   /** While this is set, it finishes no job. */
   pauseWork(isPaused: boolean): void;
 }
@@ -33,6 +37,10 @@ export interface NodeIdentity {
   readonly slots: number;
   readonly style: 'sdk' | 'legacy';
   readonly languages: readonly string[];
+  /** Takes jobs of some stages, and text as input, with these; absent: it takes whole jobs only. */
+  readonly stages?: readonly Stage[] | undefined;
+  /** It translates from and into English only: other pairs need a pivot. */
+  readonly isThroughEnglish?: boolean | undefined;
   /** The strict pool it belongs to. A service that only the nodes of the pool have makes it a member. */
   readonly pool?: { readonly name: string; readonly service: string } | undefined;
 }
@@ -45,6 +53,7 @@ interface Job {
 }
 
 const SDK_EXTENSIONS = ['job_ack', 'audio_ref', 'drain', 'cancel_ack'];
+const WITH_STAGES = [...SDK_EXTENSIONS, 'text_input'];
 const RECONNECT_MS = { sdk: [50, 600], legacy: [5_000, 5_200] } as const;
 const BEAT_MS = 5_000;
 /** Later than a driver waits for an acknowledgement. */
@@ -91,7 +100,7 @@ export function startSimulatedNode(deps: {
         ...(nodeId !== undefined && { node_id: nodeId }),
         ...(isSdk && {
           max_concurrent_jobs: slots,
-          supports: SDK_EXTENSIONS,
+          supports: identity.stages === undefined ? SDK_EXTENSIONS : WITH_STAGES,
           running_job_ids: [...running.keys()],
         }),
       });
@@ -154,11 +163,12 @@ export function startSimulatedNode(deps: {
     record({ kind: 'started', ...run });
     running.set(job, work);
     if (isSdk) acknowledge(work);
-    const audio = await soundOf(assign);
+    const text = await inputOf(assign);
     if (running.get(job) !== work) return;
+    if (text !== undefined) noteUnderstood(work, text);
     work.cancel = clock.after(manner.workMs + (manner.acknowledges === 'late' ? LATE_MS[1] : 0), () => {
       work.isReady = true;
-      if (!isPaused) finish(work, audio);
+      if (!isPaused) finish(work, text);
     });
   }
 
@@ -173,21 +183,29 @@ export function startSimulatedNode(deps: {
     else clock.after(between(LATE_MS), say);
   }
 
-  async function soundOf({ audio, audio_ref: at }: JobAssign): Promise<string | undefined> {
+  function noteUnderstood({ assign }: Job, text: string): void {
+    const { job_id: job, attempt_id: attempt } = assign;
+    const { stages, from, to } = chainOf(assign);
+    const { words } = readStamped(text);
+    record({ kind: 'understood', node, job, attempt, words, stages: stages.join('+'), from, to });
+  }
+
+  async function inputOf({ input_text: text, audio, audio_ref: at }: JobAssign): Promise<string | undefined> {
+    if (text !== undefined) return text;
     if (at === undefined) return hear(Buffer.from(audio ?? '', 'base64'));
     const fetched = await world.fetch(machine, at.url);
     return fetched && hear(fetched);
   }
 
-  function finish({ assign, manner }: Job, words: string | undefined): void {
+  function finish({ assign, manner }: Job, text: string | undefined): void {
     const { job_id: job, attempt_id: attempt } = assign;
     running.delete(job);
     const run = { node, job, attempt };
-    const hasFailed = manner.isClumsy || manner.lacksModel || words === undefined;
+    const hasFailed = manner.isClumsy || manner.lacksModel || text === undefined;
     record({ kind: 'ended', how: hasFailed ? 'failed' : 'done', ...run });
     const result = resultOf(
       assign,
-      hasFailed ? { error: failureOf(manner) } : { text_asr: sign(run), text_translated: words },
+      hasFailed ? { error: failureOf(manner) } : perform(text, chainOf(assign), run),
     );
     say(result);
     if (manner.isRepeated) say(result);
@@ -200,9 +218,8 @@ export function startSimulatedNode(deps: {
   function resultOf(assign: JobAssign, fields: object): string {
     const { job_id, attempt_id, session_id, utterance_index, trace_id } = assign;
     const success = !('error' in fields);
-    const speech = success ? { tts_audio: '', tts_format: 'pcm16' } : {};
     const about = { job_id, attempt_id, node_id: nodeId, session_id, utterance_index, trace_id };
-    return JSON.stringify({ type: 'job_result', ...about, success, ...speech, ...fields });
+    return JSON.stringify({ type: 'job_result', ...about, success, ...fields });
   }
 
   function say(result: string): void {
@@ -228,23 +245,26 @@ export function startSimulatedNode(deps: {
     style,
     acknowledges: isSdk,
     ...(identity.pool !== undefined && { pool: identity.pool.name }),
+    ...(identity.stages !== undefined && { stages: identity.stages.join('+') }),
   });
   dial();
 
   return {
     machine,
+    stages: identity.stages,
     pauseWork(paused) {
       isPaused = paused;
       if (paused) return;
       for (const work of [...running.values()]) {
-        if (work.isReady) void soundOf(work.assign).then((words) => finish(work, words));
+        if (work.isReady) void inputOf(work.assign).then((text) => finish(work, text));
       }
     },
   };
 }
 
-function capabilitiesOf({ languages, style, pool }: NodeIdentity) {
-  const usual = simulatedCapabilities(languages, style === 'legacy');
+function capabilitiesOf({ languages, style, stages, isThroughEnglish, pool }: NodeIdentity) {
+  const all = simulatedCapabilities(languages, style === 'legacy', stages);
+  const usual = isThroughEnglish === true ? { ...all, language_capabilities: throughEnglish(all) } : all;
   if (pool === undefined) return usual;
   const own = {
     service_id: pool.service,
@@ -255,6 +275,13 @@ function capabilitiesOf({ languages, style, pool }: NodeIdentity) {
   } as const;
   return { ...usual, installed_services: [...(usual.installed_services ?? []), own] };
 }
+
+const throughEnglish = ({ language_capabilities: all }: ReturnType<typeof simulatedCapabilities>) => ({
+  ...all,
+  nmt_capabilities: all?.nmt_capabilities?.flatMap((model) =>
+    (['any_to_en', 'en_to_any'] as const).map((rule) => ({ ...model, rule })),
+  ),
+});
 
 const failureOf = ({ lacksModel }: Manner): object =>
   lacksModel

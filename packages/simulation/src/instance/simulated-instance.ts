@@ -1,5 +1,5 @@
 /** Simulation: one process of the scheduler: the real core, with the simulated network in place of HTTP and sockets. */
-import type { DispatchRequest as Body } from '@lingua/protocol';
+import type { DispatchRequest as Body, TranslateRequest } from '@lingua/protocol';
 import { createAudioStore } from '../../../scheduler/dist/adapters/memory/audio-store.js';
 import { type Core, createCore } from '../../../scheduler/dist/app/create-core.js';
 import { coreIdsOf } from '../../../scheduler/dist/app/settings/pool-plan.js';
@@ -8,6 +8,7 @@ import { createShutDown } from '../../../scheduler/dist/app/shutdown.js';
 import { nameInstance } from '../../../scheduler/dist/cluster/membership/process-name.js';
 import type { Config } from '../../../scheduler/dist/config/settings.js';
 import type { DispatchOutcome } from '../../../scheduler/dist/domain/dispatch.js';
+import type { ErrorCode } from '../../../scheduler/dist/domain/errors.js';
 import { DEFAULT_TENANT, type JobId } from '../../../scheduler/dist/domain/ids.js';
 import type { JobRecord } from '../../../scheduler/dist/domain/job.js';
 import { createRequirements } from '../../../scheduler/dist/domain/requirements.js';
@@ -17,7 +18,13 @@ import { createSeededIds } from '../../../scheduler/dist/plan/kernel/seeded-ids.
 import type { AudioFetcher } from '../../../scheduler/dist/ports/audio-fetcher.js';
 import type { Log } from '../../../scheduler/dist/ports/log.js';
 import type { Meter } from '../../../scheduler/dist/ports/meter.js';
-import { buildDispatch } from '../../../scheduler/dist/transport/http/requests/dispatch-request.js';
+import {
+  type BuiltDispatch,
+  buildDispatch,
+} from '../../../scheduler/dist/transport/http/requests/dispatch-request.js';
+import { readPlan } from '../../../scheduler/dist/transport/http/requests/plan-request.js';
+import { createRunRequest } from '../../../scheduler/dist/transport/http/requests/run-plan-request.js';
+import { viewTargets } from '../../../scheduler/dist/transport/http/views/plan-view.js';
 import { readJob } from '../../../scheduler/dist/transport/http/views/read-job.js';
 import { createAudioReferences } from '../../../scheduler/dist/transport/link/audio-references.js';
 import { openNodeSocket } from '../../../scheduler/dist/transport/ws/node-socket.js';
@@ -37,6 +44,8 @@ export interface SimulatedInstance {
   acceptNode(end: WireEnd): void;
   acceptSession(end: WireEnd): void;
   dispatch(body: Body): Promise<DispatchOutcome>;
+  /** POST /v1/translate for several languages. */
+  translate(body: TranslateRequest): Promise<Translated>;
   settled(jobId: JobId, waitMs: number): Promise<JobRecord | undefined>;
   /** The job as a client with a token of this tenant sees it over HTTP. */
   read(
@@ -49,7 +58,13 @@ export interface SimulatedInstance {
   isClosed(): boolean;
 }
 
+export type Translated =
+  | { readonly kind: 'answered'; readonly targets: ReturnType<typeof viewTargets> }
+  | Extract<DispatchOutcome, { kind: 'refused' }>;
+
 const MESSAGE_DEADLINE_MS = 60_000;
+/** As the HTTP server has it. */
+const MOST_PLANS = 10_000;
 
 export function createSimulatedInstance(deps: {
   readonly machine: Machine;
@@ -105,6 +120,7 @@ export function createSimulatedInstance(deps: {
   const doors = new Set<{ cut(reason: 'shutdown'): void }>();
   const gate = openGate({ clock, meter, config });
   const require = createRequirements(coreIdsOf(config));
+  const runPlan = createRunRequest({ runner: core.plans, clock, max: MOST_PLANS });
   let isDraining = false;
   let isLeaving = false;
 
@@ -150,6 +166,20 @@ export function createSimulatedInstance(deps: {
       };
     });
     doors.add(door);
+  }
+
+  function build(
+    body: TranslateRequest,
+  ): Extract<BuiltDispatch, { kind: 'built' }> | Extract<DispatchOutcome, { kind: 'refused' }> {
+    const built = buildDispatch(body, {
+      tenantId: body.tenant_id ?? DEFAULT_TENANT,
+      utteranceIndex: ids.utteranceIndex(),
+      sessionId: '',
+      traceId: ids.traceId(),
+      digest: ids.digest,
+      require,
+    });
+    return built.kind === 'built' ? built : refused('INVALID_MESSAGE', built.message);
   }
 
   return {
@@ -203,17 +233,20 @@ export function createSimulatedInstance(deps: {
     },
     async dispatch(body) {
       if (isDraining) return DRAINING;
-      const built = buildDispatch(body, {
-        tenantId: body.tenant_id ?? DEFAULT_TENANT,
-        utteranceIndex: ids.utteranceIndex(),
-        sessionId: '',
-        traceId: ids.traceId(),
-        digest: ids.digest,
-        require,
-      });
-      if (built.kind === 'invalid')
-        return { kind: 'refused', code: 'INVALID_MESSAGE', message: built.message };
-      return backgroundServices.dispatch(built.request);
+      const built = build(body);
+      return built.kind === 'refused' ? built : backgroundServices.dispatch(built.request);
+    },
+    async translate(body) {
+      if (isDraining) return DRAINING;
+      const built = build(body);
+      if (built.kind === 'refused') return built;
+      const deadlineAt = clock.now() + config.scheduler.job_deadline_ms;
+      const made = readPlan(body, built.request, deadlineAt);
+      if (made.kind === 'invalid') return refused('INVALID_MESSAGE', made.message);
+      // A caller that hangs up ends its wait only, and so does a wait that is over.
+      const answers = await runPlan(made.plan, body.wait_ms ?? 0, new AbortController().signal);
+      if (answers === 'full') return refused('RATE_LIMITED', 'too many plans');
+      return { kind: 'answered', targets: viewTargets(made.plan, answers) };
     },
     settled: (jobId, waitMs) => reader.settled(jobId, waitMs),
     read: (peer, jobId) => readJob({ gate, reader }, principalOf('client', peer.machine, peer.tenant), jobId),
@@ -224,11 +257,8 @@ export function createSimulatedInstance(deps: {
 }
 
 const CLOSING = 1012;
-const DRAINING = {
-  kind: 'refused',
-  code: 'SCHEDULER_DEPENDENCY_DOWN',
-  message: 'this instance is going away',
-} as const;
+const refused = (code: ErrorCode, message: string) => ({ kind: 'refused', code, message }) as const;
+const DRAINING = refused('SCHEDULER_DEPENDENCY_DOWN', 'this instance is going away');
 
 /** The address that it writes into references to its audio. */
 export const addressOf = ({ name }: Machine): string => `http://${name}:5010`;

@@ -1,15 +1,19 @@
-/** Simulation: all clients. Some speak through the SDK, others dispatch over HTTP; some leave for good and others come. */
+/**
+ * Simulation: all clients. Some speak through the SDK, others dispatch over HTTP, some want several languages; some leave for good and others
+ * come.
+ */
 
 import { createMachine, type Machine } from '../../../scheduler/dist/plan/kernel/machine.js';
 import { seededChance } from '../../../scheduler/dist/plan/kernel/seeded-chance.js';
 import type { VirtualTime } from '../../../scheduler/dist/plan/kernel/virtual-time.js';
+import { startCaller, type Wanted } from '../clients/caller.ts';
 import type { ClientWorld, SimulatedClient } from '../clients/client-world.ts';
 import { startDispatcher } from '../clients/dispatcher.ts';
 import { startPeeker } from '../clients/peeker.ts';
 import { startSpeaker } from '../clients/speaker.ts';
 import type { HistoryEvent } from '../history.ts';
 import type { Network } from '../net/network.ts';
-import { pairOf, type Scenario, TENANTS } from './scenario.ts';
+import { languagesOf, pairOf, type Scenario, TENANTS } from './scenario.ts';
 
 export interface Crowd {
   readonly size: number;
@@ -22,8 +26,8 @@ export interface Crowd {
   vanish(at: number): void;
   stop(): void;
   isDone(): boolean;
-  /** This many requests at once, divided among the tenants, each sent once. */
-  askAtOnce(count: number): void;
+  /** This many requests at once, divided among the tenants, each sent once. `partial`: of each kind that nodes with some stages can begin. */
+  askAtOnce(whole: number, partial: number): void;
 }
 
 /** How often a client reads a job of another tenant, per request. */
@@ -37,9 +41,13 @@ export function createCrowd(deps: {
   readonly scenario: Scenario;
 }): Crowd {
   const { time, network, world, scenario } = deps;
-  const size = scenario.speakers + scenario.dispatchers;
+  const places = (['speaker', 'dispatcher', 'caller', 'lecturer'] as const).flatMap((kind) =>
+    Array.from({ length: scenario[`${kind}s`] }, () => kind),
+  );
+  const size = places.length;
   const clients: SimulatedClient[] = [];
   const dispatchers: { dispatch(): void }[] = [];
+  const callers: { ask(wanted: Wanted): void }[] = [];
   /** How many clients there have been at each place. */
   const lives: number[] = [];
   const tenantOf = new Map<string, string>();
@@ -49,30 +57,50 @@ export function createCrowd(deps: {
 
   function start(at: number): void {
     starts += 1;
-    const isSpeaker = at < scenario.speakers;
-    const name = `${isSpeaker ? 'speaker' : 'dispatcher'}-${starts}`;
-    const tenant = TENANTS[at % TENANTS.length] ?? TENANTS[0];
+    const kind = places[at];
+    const name = `${kind}-${starts}`;
+    const tenant = tenantAt(at);
     tenantOf.set(name, tenant);
     const life = (lives[at] ?? 0) + 1;
     lives[at] = life;
+    const pair = Math.floor(at / TENANTS.length);
     const parts = {
       // Neighbours belong to different tenants.
-      requests: `${Math.floor(at / TENANTS.length)}.${life}`,
+      requests: `${pair}.${life}`,
       machine: createMachine({ time, name }),
       world,
       chance: seededChance(`${deps.seed}/${name}`),
       tenant,
       pool: tenant,
-      languages: pairOf(Math.floor(at / TENANTS.length)),
       perSecond: scenario.perSecond / size,
     };
-    if (isSpeaker) {
-      clients[at] = startSpeaker({ ...parts, how: at % 3 === 0 ? 'pieces' : 'whole' });
-      return;
+    const how = at % 3 === 0 ? 'pieces' : 'whole';
+    const many = languagesOf(pair, scenario.targets);
+    if (kind === 'speaker') clients[at] = startSpeaker({ ...parts, languages: pairOf(pair), how });
+    else if (kind === 'lecturer') clients[at] = startSpeaker({ ...parts, languages: many, how });
+    else if (kind === 'caller') {
+      const caller = startCaller({
+        ...parts,
+        languages: (number) => languagesOf(pair + number, scenario.targets),
+      });
+      clients[at] = caller;
+      callers[at] = caller;
+    } else {
+      const dispatcher = startDispatcher({ ...parts, languages: pairOf(pair) });
+      clients[at] = dispatcher;
+      dispatchers[at] = dispatcher;
     }
-    const dispatcher = startDispatcher(parts);
-    clients[at] = dispatcher;
-    dispatchers[at - scenario.speakers] = dispatcher;
+  }
+
+  /** A request in turn by those clients of each tenant that can make it. */
+  function inTurns<Client>(asking: readonly Client[], count: number, ask: (client: Client) => void): void {
+    const own = TENANTS.map((tenant) => asking.filter((_, at) => tenantAt(at) === tenant));
+    for (let at = 0; at < count; at++) {
+      const [tenant, turn] = [at % TENANTS.length, Math.floor(at / TENANTS.length)];
+      const clientsOf = own[tenant] ?? [];
+      const client = clientsOf[turn % clientsOf.length];
+      if (client !== undefined) ask(client);
+    }
   }
 
   for (let at = 0; at < size; at++) start(at);
@@ -110,23 +138,27 @@ export function createCrowd(deps: {
       for (const client of [...clients, ...peekers]) client.stop();
     },
     isDone: () => clients.every((client) => client.isDone()),
-    askAtOnce(count) {
-      const own = TENANTS.map((_, tenant) =>
-        dispatchers.filter((_, at) => (scenario.speakers + at) % TENANTS.length === tenant),
-      );
-      for (let at = 0; at < count; at++) {
-        const [tenant, turn] = [at % TENANTS.length, Math.floor(at / TENANTS.length)];
-        const asking = own[tenant] ?? [];
-        asking[turn % asking.length]?.dispatch();
-      }
+    askAtOnce(whole, partial) {
+      inTurns(dispatchers, whole, (dispatcher) => dispatcher.dispatch());
+      // Texts fill the nodes that translate, speech in two languages those that recognise.
+      for (const wanted of [
+        { languages: 1, isTyped: true, isSpoken: false },
+        { languages: 2, isTyped: false, isSpoken: false },
+        ...(scenario.dispatchers === 0 ? [{ languages: 1, isTyped: false, isSpoken: true }] : []),
+      ])
+        inTurns(callers, partial, (caller) => caller.ask(wanted));
     },
   };
 }
+
+const tenantAt = (at: number) => TENANTS[at % TENANTS.length] ?? TENANTS[0];
 
 function lastAcceptedOf(
   history: readonly HistoryEvent[],
   isMeant: (client: string) => boolean,
 ): string | undefined {
-  const last = history.findLast((each) => each.kind === 'accepted' && isMeant(each.client));
+  const last = history.findLast(
+    (each) => each.kind === 'accepted' && each.job !== undefined && isMeant(each.client),
+  );
   return last?.kind === 'accepted' ? last.job : undefined;
 }

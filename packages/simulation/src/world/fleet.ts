@@ -1,13 +1,27 @@
 /** Simulation: all nodes, each on a machine that can die and start again. */
 
+import { STAGES, type Stage } from '../../../scheduler/dist/domain/stage.js';
 import { createMachine, type Machine } from '../../../scheduler/dist/plan/kernel/machine.js';
 import { seededChance } from '../../../scheduler/dist/plan/kernel/seeded-chance.js';
 import type { VirtualTime } from '../../../scheduler/dist/plan/kernel/virtual-time.js';
 import type { Chance } from '../../../scheduler/dist/ports/chance.js';
-import { type NodeWorld, type SimulatedNode, startSimulatedNode } from '../fleet/simulated-node.ts';
+import {
+  type NodeIdentity,
+  type NodeWorld,
+  type SimulatedNode,
+  startSimulatedNode,
+} from '../fleet/simulated-node.ts';
 import { createTemper, type Temper } from '../fleet/temper.ts';
 import type { Network } from '../net/network.ts';
-import { LANGUAGES, type Scenario, serviceOf, TENANTS } from './scenario.ts';
+import {
+  LANGUAGES,
+  MANY_LANGUAGES,
+  type Scenario,
+  STAGES_OF,
+  serviceOf,
+  TENANTS,
+  type Tenant,
+} from './scenario.ts';
 
 export interface Fleet {
   readonly size: number;
@@ -24,10 +38,12 @@ export interface Fleet {
   /** The process that runs there, or ran last. */
   nameAt(at: number): string;
   machineAt(at: number): Machine | undefined;
-  /** Names of the running processes. */
-  names(): readonly string[];
+  /** Names of the running processes that requests can fill while no node finishes a job: the others wait for the text of a first stage. */
+  fillable(): readonly string[];
 }
 
+/** A typed text is translated first. */
+const IS_FIRST: Readonly<Record<Stage, boolean>> = { asr: true, semantic: false, nmt: true, tts: false };
 /** Every third node is a legacy node. */
 const LEGACY_EVERY = 3;
 
@@ -51,6 +67,17 @@ export function createFleet(deps: {
     return () => (isWellBehaved ? good : bad)();
   }
 
+  function abilitiesAt(at: number, tenant: Tenant): Omit<NodeIdentity, 'nodeId' | 'slots' | 'pool'> {
+    if (at >= scenario.nodes) {
+      const kinds = STAGES_OF[tenant];
+      const stages = kinds[Math.floor((at - scenario.nodes) / TENANTS.length) % kinds.length];
+      return { style: 'sdk', languages: MANY_LANGUAGES, stages, isThroughEnglish: tenant === 'globex' };
+    }
+    if (at % LEGACY_EVERY === LEGACY_EVERY - 1) return { style: 'legacy', languages: LANGUAGES };
+    const takesStages = scenario.stageNodes > 0 && tenant === 'acme';
+    return { style: 'sdk', languages: LANGUAGES, stages: takesStages ? STAGES : undefined };
+  }
+
   function start(at: number): void {
     starts += 1;
     const nodeId = `node-${at + 1}`;
@@ -62,8 +89,7 @@ export function createFleet(deps: {
       identity: {
         nodeId,
         slots: scenario.slots,
-        style: at % LEGACY_EVERY === LEGACY_EVERY - 1 ? 'legacy' : 'sdk',
-        languages: LANGUAGES,
+        ...abilitiesAt(at, tenant),
         pool: { name: tenant, service: serviceOf(tenant) },
       },
       world,
@@ -74,10 +100,11 @@ export function createFleet(deps: {
     nodes[at] = node;
   }
 
-  for (let at = 0; at < scenario.nodes; at++) start(at);
+  const size = scenario.nodes + scenario.stageNodes;
+  for (let at = 0; at < size; at++) start(at);
 
   return {
-    size: scenario.nodes,
+    size,
     start(at) {
       if (nodes[at]?.machine.isAlive() !== true) start(at);
     },
@@ -107,6 +134,11 @@ export function createFleet(deps: {
     },
     machineAt: (at) => nodes[at]?.machine,
     nameAt: (at) => nodes[at]?.machine.name ?? '',
-    names: () => nodes.filter(({ machine }) => machine.isAlive()).map(({ machine }) => machine.name),
+    fillable: () =>
+      nodes
+        .filter(
+          ({ machine, stages = STAGES }) => machine.isAlive() && stages.some((stage) => IS_FIRST[stage]),
+        )
+        .map(({ machine }) => machine.name),
   };
 }

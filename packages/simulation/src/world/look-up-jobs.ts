@@ -15,7 +15,7 @@ export async function lookUpJobs(deps: {
   readonly instances: () => readonly SimulatedInstance[];
 }): Promise<void> {
   const { time, recorder } = deps;
-  const jobs = [...new Set(ofKind(recorder.history, 'assigned', 'accepted').map(({ job }) => job))];
+  const jobs = [...new Set(ofKind(recorder.history, 'assigned', 'accepted').flatMap(({ job }) => job ?? []))];
   const instances = deps.instances();
   for (let from = 0; from < jobs.length; from += AT_ONCE) {
     for (const [at, job] of jobs.slice(from, from + AT_ONCE).entries())

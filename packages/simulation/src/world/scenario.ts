@@ -2,6 +2,7 @@
 import { loadConfig } from '../../../scheduler/dist/config/load-config.js';
 import { printFinding } from '../../../scheduler/dist/config/origin.js';
 import type { Config } from '../../../scheduler/dist/config/settings.js';
+import type { Stage } from '../../../scheduler/dist/domain/stage.js';
 
 export interface Scenario {
   /** 1: a single instance without a store. */
@@ -13,6 +14,14 @@ export interface Scenario {
   readonly slots: number;
   readonly speakers: number;
   readonly dispatchers: number;
+  /** Nodes besides, each with some stages only. */
+  readonly stageNodes: number;
+  /** Clients that request several languages over HTTP, with speech or typed text. */
+  readonly callers: number;
+  /** Speakers whose sessions have several languages. */
+  readonly lecturers: number;
+  /** How many languages each of their utterances has. */
+  readonly targets: number;
   /** Requests of all clients together. */
   readonly perSecond: number;
   /** Chance of each kind of misbehaviour of nodes, per job. */
@@ -38,6 +47,10 @@ export const SCENARIO: Scenario = {
   slots: 4,
   speakers: 12,
   dispatchers: 24,
+  stageNodes: 14,
+  callers: 6,
+  lecturers: 4,
+  targets: 3,
   perSecond: 180,
   badness: 0.004,
   workMs: 250,
@@ -48,6 +61,22 @@ export const SCENARIO: Scenario = {
   suspended: 0,
   slept: 0.3,
 };
+
+/** Every client wants this many languages, and most nodes have some stages only. */
+export const severalLanguages = (targets: number): Partial<Scenario> => ({
+  targets,
+  nodes: 16,
+  stageNodes: 42,
+  speakers: 0,
+  dispatchers: 0,
+  callers: 24,
+  lecturers: 12,
+  perSecond: 40,
+});
+export const MOST_TARGETS = 5;
+
+/** Every job is whole, and has one language. */
+export const WITHOUT_STAGES: Partial<Scenario> = { stageNodes: 0, callers: 0, lecturers: 0 };
 
 /** Each tenant is confined to its pool: a job on a node of the other one breaks I10. */
 export const TENANTS = ['acme', 'globex'] as const;
@@ -62,6 +91,25 @@ const PAIRS = [
   ['en', 'ja'],
 ] as const;
 export const LANGUAGES = [...new Set(PAIRS.flat())];
+/** Those of clients with several languages. Only nodes with some stages know the last ones. */
+export const MANY_LANGUAGES = [...LANGUAGES, 'es', 'fr'];
+/** The first is the source. */
+export const languagesOf = (number: number, targets: number): readonly [string, ...string[]] => {
+  const turned = MANY_LANGUAGES.map(
+    (_, at) => MANY_LANGUAGES[(number + at) % MANY_LANGUAGES.length] as string,
+  );
+  return [turned[0] as string, ...turned.slice(1, targets + 1)];
+};
+
+/**
+ * The nodes of one tenant join stages, and its nodes with all stages take single ones. Those of the other have one stage each, translate only
+ * through English, and stand beside nodes that take whole jobs only.
+ */
+export const STAGES_OF: Readonly<Record<Tenant, readonly (readonly Stage[])[]>> = {
+  acme: [['asr', 'semantic'], ['nmt'], ['tts']],
+  globex: [['asr'], ['semantic'], ['nmt'], ['tts']],
+};
+
 export const pairOf = (number: number): readonly [string, string] => PAIRS[number % PAIRS.length] ?? PAIRS[0];
 
 const pools = TENANTS.map(

@@ -4,11 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobView } from '@lingua/protocol';
-import {
-  type DeliveredResult,
-  type Recorder,
-  readSignature,
-} from '../../../../packages/simulation/dist/history.js';
+import type { DeliveredResult, Recorder } from '../../../../packages/simulation/dist/history.js';
+import { readResult } from '../../../../packages/simulation/dist/stamped-text.js';
 import { speak } from '../fleet/speech.ts';
 import type { Tenant } from '../tenants.ts';
 import { type Backend, createBalancer } from '../wire/balancer.ts';
@@ -146,5 +143,5 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Chaos
 
 export function resultOf({ result }: JobView): DeliveredResult | undefined {
   if (result?.success !== true) return undefined;
-  return { by: readSignature(result.text_asr ?? ''), words: result.text_translated ?? '' };
+  return readResult(result);
 }

@@ -76,7 +76,7 @@ function createKnownJobs({ history }: Recorder, { name: own }: Tenant, chance: (
     for (; read < history.length; read += 1) {
       const each = history[read];
       if (each?.kind === 'asked' && each.tenant !== undefined) tenantOf.set(each.client, each.tenant);
-      if (each?.kind !== 'accepted') continue;
+      if (each?.kind !== 'accepted' || each.job === undefined) continue;
       const tenant = tenantOf.get(each.client);
       if (tenant !== undefined && tenant !== own) jobs.push(each.job);
     }

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSession, type WebSocketConstructor } from '@lingua/sdk/client';
 import WebSocket from 'ws';
-import { type Recorder, readSignature } from '../../../../packages/simulation/dist/history.js';
+import type { Recorder } from '../../../../packages/simulation/dist/history.js';
+import { readStamped } from '../../../../packages/simulation/dist/stamped-text.js';
 import { speak } from '../fleet/speech.ts';
 import type { Tenant } from '../tenants.ts';
 import { type Backend, createBalancer } from '../wire/balancer.ts';
@@ -63,10 +64,10 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
   session.on('accepted', ({ requestId: request, jobId: job }) => {
     if (request !== undefined) record({ kind: 'accepted', client: name, request, job });
   });
-  session.on('result', ({ requestId, textAsr, textTranslated: words, message }) => {
+  session.on('result', ({ requestId, textTranslated, message }) => {
+    const result = readStamped(textTranslated);
     const request =
-      requestId ?? requestOf.get(words) ?? `unknown ${message.session_id}/${message.utterance_index}`;
-    const result = { by: readSignature(textAsr), words };
+      requestId ?? requestOf.get(result.words) ?? `unknown ${message.session_id}/${message.utterance_index}`;
     record({ kind: 'outcome', client: name, request, job: message.job_id, result });
   });
   session.on('missing', ({ requestId, reason, message }) => {

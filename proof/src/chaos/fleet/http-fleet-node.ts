@@ -82,7 +82,7 @@ export async function joinHttpFleetNode(
     const about = { job_id: job.job_id, attempt_id: job.attempt_id };
     void insist(own, async () => (await post('/v1/job/ack', about)).status === 200);
     try {
-      const output = await own.work({ ...idsOf(job), audio: () => audioOf(job) });
+      const output = await own.work({ ...idsOf(job), assign: job, audio: () => audioOf(job) });
       await insist(own, async () => (await post('/v1/job/done', { ...about, ...output })).status === 200);
     } catch (error) {
       const failed = { ...about, reason: 'PROCESSING_ERROR', message: String(error) };

@@ -39,9 +39,10 @@ export async function joinLegacyFleetNode(options: FleetNodeOptions): Promise<Fl
       const output = await own.work({
         job: job.job_id,
         attempt: job.attempt_id,
+        assign: job,
         audio: () => Promise.resolve(Buffer.from(job.audio, 'base64')),
       });
-      at.reply(job, { success: true, ...output, tts_audio: '', tts_format: '' });
+      at.reply(job, { success: true, ...output });
     } catch (error) {
       at.reply(job, { success: false, error: { code: 'PROCESSING_ERROR', message: String(error) } });
     }

@@ -1,6 +1,13 @@
 /** One process of a node: the jobs it was given, runs, and has finished. Everything is recorded. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Recorder, type Run, sign } from '../../../../packages/simulation/dist/history.js';
+import type { JobAssign } from '@lingua/protocol';
+import type { Recorder, Run } from '../../../../packages/simulation/dist/history.js';
+import {
+  type Chain,
+  chainOf,
+  perform,
+  readStamped,
+} from '../../../../packages/simulation/dist/stamped-text.js';
 import type { Tenant } from '../tenants.ts';
 import type { Brake } from './brake.ts';
 import { hear } from './speech.ts';
@@ -33,15 +40,16 @@ const SLEEPY_MS = 3_800;
 export interface Work {
   readonly job: string;
   readonly attempt: number;
+  /** What to do; absent: all that a client of one language asks for. */
+  readonly assign?: JobAssign;
   readonly audio: () => Promise<Buffer>;
   readonly signal?: AbortSignal;
   readonly isSleepy?: boolean;
 }
 
-export interface Output {
-  readonly text_asr: string;
-  readonly text_translated: string;
-}
+export type Output = ReturnType<typeof perform>;
+
+const WHOLE: Chain = { stages: ['asr', 'semantic', 'nmt'], from: 'en', to: 'zh' };
 
 export interface NodeProcess {
   readonly name: string;
@@ -65,6 +73,8 @@ export function startNodeProcess(options: {
   readonly acknowledges?: boolean;
   /** The strict pool it belongs to, if there are strict pools. */
   readonly owner?: Pick<Tenant, 'name'>;
+  /** Absent: it takes whole jobs only. */
+  readonly stages?: readonly string[] | undefined;
   readonly recorder: Recorder;
   readonly temper: Temper;
   /** Absent: nothing is ever held. */
@@ -82,6 +92,7 @@ export function startNodeProcess(options: {
     style: options.style,
     ...(options.acknowledges === true && { acknowledges: true }),
     ...(pool !== undefined && { pool }),
+    ...(options.stages !== undefined && { stages: options.stages.join('+') }),
   });
 
   /** A dead process records nothing and finishes nothing. */
@@ -93,12 +104,22 @@ export function startNodeProcess(options: {
     }
   }
 
-  async function labour({ audio, signal, isSleepy }: Work, run: Run): Promise<Output> {
-    const words = hear(await living(audio()));
+  async function labour({ assign, audio, signal, isSleepy }: Work, run: Run): Promise<Output> {
+    const text = assign?.input_text ?? hear(await living(audio()));
+    const chain = assign === undefined ? WHOLE : chainOf(assign);
+    const { stages, from, to } = chain;
+    record({
+      kind: 'understood',
+      ...run,
+      words: readStamped(text).words,
+      stages: stages.join('+'),
+      from,
+      to,
+    });
     await living(sleep(isSleepy === true ? SLEEPY_MS : temper.workMs(), undefined, signal && { signal }));
     await living(Promise.resolve(brake?.passed()));
     if (temper.isClumsy()) throw new Error('the node is clumsy');
-    return { text_asr: sign(run), text_translated: words };
+    return perform(text, chain, run);
   }
 
   return {

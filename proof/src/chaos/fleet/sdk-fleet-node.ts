@@ -37,6 +37,7 @@ export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<Fleet
           return await own.work({
             job: job.job_id,
             attempt: job.attempt_id,
+            assign: job,
             audio,
             signal,
             isSleepy: withheld.isAsleep(job.job_id),

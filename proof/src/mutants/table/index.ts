@@ -2,5 +2,10 @@
 import type { Mutant } from '../mutant.ts';
 import { MULTI_INSTANCE_MUTANTS } from './multi-instance.ts';
 import { SINGLE_INSTANCE_MUTANTS } from './single-instance.ts';
+import { STAGE_MUTANTS } from './stages.ts';
 
-export const MUTANTS: readonly Mutant[] = [...SINGLE_INSTANCE_MUTANTS, ...MULTI_INSTANCE_MUTANTS];
+export const MUTANTS: readonly Mutant[] = [
+  ...SINGLE_INSTANCE_MUTANTS,
+  ...MULTI_INSTANCE_MUTANTS,
+  ...STAGE_MUTANTS,
+];

@@ -7,13 +7,14 @@ import type { Require } from '../../domain/requirements.ts';
 import type { Chain, Stage } from '../../domain/stage.ts';
 
 /**
- * What a chain yields, not how: a repeated plan finds the job even if the fleet has changed and the chain would be cut differently. `whole`:
- * more than one of the other products in one job.
+ * What a chain yields, not how: a repeated plan finds the job even if the fleet has changed and the chain would be cut differently. `caption`:
+ * what was recognised, and its translation. `whole`: a translation and its voice, with or without the recognition.
  */
 export function productOf({ stages, input, target }: Omit<Chain, 'source'>): string {
   const has = (stage: Stage): boolean => stages.includes(stage);
   if (has('tts') && stages.length === 1) return `voice:${target}`;
-  if (has('tts') || (has('nmt') && input === 'audio')) return `whole:${target}`;
+  if (has('tts')) return `whole:${target}`;
+  if (has('nmt') && input === 'audio') return `caption:${target}`;
   if (has('nmt')) return `text:${target}`;
   return has('semantic') ? 'source' : 'asr';
 }

@@ -169,7 +169,8 @@ const rebuiltUtterance = (saved: SavedUtterance): Utterance => ({
   outcome: undefined,
   readyAt: 0,
   work: NO_WORK,
-  recordReadAt: NEVER,
+  // The plan reads the records of its jobs itself.
+  recordReadAt: saved.rendition === undefined ? NEVER : undefined,
 });
 
 /** Another version may have written a reason that this one does not know. */

@@ -181,7 +181,8 @@ export function noteFailure(
   { hint, details }: FailureNotes = {},
 ): void {
   // A client that acknowledges may repeat the request before it receives this failure: that is no new try and must not get a second outcome.
-  if (!understands(session, 'result_ack')) unbind(session, utterance);
+  const isWhole = allOf(utterance).every(({ isSettled }) => isSettled);
+  if (!understands(session, 'result_ack') && isWhole) unbind(session, utterance);
   sendUiEvent(step, session, utterance, 'ERROR', utterance.acceptedAt, code, hint);
   if (isLegacy(session)) return;
   const about = {
@@ -192,16 +193,26 @@ export function noteFailure(
   send(step, session, { kind: 'error', code, message, hint, details: { ...details, ...about } });
 }
 
-/** After the client acknowledged a failure, the same request is a new try. */
+/** After the client acknowledged all outcomes of a request, and one was a failure, the same request is a new try. */
 export function unbindFailed(session: Session, deliverySeq: number): void {
-  for (const { utterance, outcome, deliverySeq: seq } of session.delivery.kept)
-    if (seq <= deliverySeq && outcome.kind === 'missing') unbind(session, utterance);
+  const { kept, waiting } = session.delivery;
+  const isOpen = (one: Utterance): boolean =>
+    waiting.includes(one) ||
+    kept.some(({ utterance, deliverySeq: seq }) => utterance === one && seq > deliverySeq);
+  for (const { utterance, outcome, deliverySeq: seq } of kept) {
+    if (seq > deliverySeq) continue;
+    const plan = utterance.rendition?.plan;
+    if (plan !== undefined && outcome.kind === 'missing') plan.hasMissing = true;
+    const hasFailed = plan?.hasMissing ?? outcome.kind === 'missing';
+    if (hasFailed && !allOf(utterance).some(isOpen)) unbind(session, utterance);
+  }
 }
 
 /** Removes the request id: the same request is a new try. */
 function unbind({ requests }: Session, utterance: Utterance): void {
   const { requestId } = utterance;
-  if (requestId !== undefined && requests.get(requestId) === utterance) requests.delete(requestId);
+  const bound = requestId === undefined ? undefined : requests.get(requestId);
+  if (bound !== undefined && allOf(utterance).includes(bound)) requests.delete(requestId as string);
 }
 
 export function settleUtterance(step: Step, session: Session, utterance: Utterance, outcome: Outcome): void {

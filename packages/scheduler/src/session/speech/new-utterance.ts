@@ -58,6 +58,7 @@ export function joinPlan(
     utterances: [],
     jobIds: new Set(),
     undelivered: parts.length,
+    hasMissing: false,
   };
   for (const { part, utterance } of parts) {
     const rendition = { ...part, plan, jobId: undefined, hasFailed: false };

@@ -24,10 +24,12 @@ export function takeResentUtterance(
 ): boolean {
   const { requestId } = utterance;
   const bytes = given.audio?.length ?? 0;
-  if (!needsAudio(utterance) || requestId === undefined) return false;
+  // Of several outcomes, one that is open.
+  const open = allOf(utterance).find(needsAudio);
+  if (open === undefined || requestId === undefined) return false;
   if (session.audioBytes + bytes > step.settings.maxAudioBytes) return false;
   session.audioBytes += bytes;
-  dispatchAgain(step, session, utterance, given, requestId);
+  dispatchAgain(step, session, open, given, requestId);
   resendAccepted(step, session, utterance);
   return true;
 }

@@ -140,7 +140,7 @@ describe('a chain', () => {
     expect(product(['semantic', 'nmt'])).toBe('text:es');
     expect(product(['tts'])).toBe('voice:es');
     expect(product(['nmt', 'tts'])).toBe('whole:es');
-    expect(product(['asr', 'semantic', 'nmt'], 'audio')).toBe('whole:es');
+    expect(product(['asr', 'semantic', 'nmt'], 'audio')).toBe('caption:es');
     expect(product([...STAGES], 'audio')).toBe('whole:es');
   });
 });

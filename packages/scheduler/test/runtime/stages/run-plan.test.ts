@@ -277,7 +277,7 @@ describe('a plan', () => {
       whole,
     );
     await settled();
-    expect(products()).toEqual(['whole:es', 'whole:fr']);
+    expect(products()).toEqual(['whole:es', 'caption:fr']);
     await chain('whole:es').finish('hola');
     expect(events.filter((event) => event.startsWith('es/')).map((event) => event.split(' ')[0])).toEqual([
       'es/text',

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createInstancesRig, type InstancesRig } from '../support/instances-rig.ts';
 import { createMovingClient, type MovingClient } from '../support/moving-client.ts';
-import { languages, speech } from '../support/session-rig.ts';
+import { languages, SETTINGS, speech } from '../support/session-rig.ts';
 
 const TARGETS = [
   { language: 'es', isVoiceWanted: true },
@@ -84,6 +84,18 @@ describe('several languages, and the instance dies', () => {
     plans[1]?.finish('fr');
     await rig.quiet();
     expect(client.received).toEqual(['0 fr/text:one']);
+  });
+
+  it('a gap is closed by time', async () => {
+    const rig = createInstancesRig();
+    const client = await speakingClient(rig, ['one', 'two']);
+    rig.kill('a');
+    await moveTo(rig, client, 'b');
+    const [, second] = rig.instance('b').plans.plans;
+    second?.finish('fr');
+    await rig.clock.advance(SETTINGS.delivery.gapTimeoutMs);
+    await rig.quiet();
+    expect(client.received).toEqual(['0 fr/text!gap_timeout', expect.stringMatching(/^1 fr\/text/)]);
   });
 
   it('an outcome is sent only when the saved state has its number', async () => {

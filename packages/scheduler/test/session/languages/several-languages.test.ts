@@ -108,6 +108,22 @@ describe('an utterance in several languages', () => {
     expect(client.link.outcomes()).toEqual(['0 es/text:one', '0 es/voice!job_failed']);
   });
 
+  it('I3 one outcome: a repeat is a new try only after all outcomes were acknowledged', () => {
+    const rig = createSessionRig();
+    const client = rig.open(several());
+    client.utter('one', { requestId: 'r' });
+    const plan = rig.plans.plan();
+    plan.fail('es');
+    client.send({ kind: 'acknowledged', deliverySeq: 1 });
+    client.utter('one', { requestId: 'r' });
+    expect(rig.plans.plans).toHaveLength(1);
+    plan.fail('es', 'voice');
+    plan.finish('fr');
+    client.send({ kind: 'acknowledged', deliverySeq: 3 });
+    client.utter('one', { requestId: 'r' });
+    expect(rig.plans.plans).toHaveLength(2);
+  });
+
   it('silence has one missing outcome for each part and no error', () => {
     const { rig, client } = speaking(['']);
     expect(rig.plans.plans).toEqual([]);
