@@ -92,6 +92,13 @@ export const SHARED_RESOURCES = {
     atLimit: 'A further stream is refused with RATE_LIMITED.',
     metric: 'scheduler_http_waits',
   },
+  plan_requests: {
+    what: 'HTTP requests for several languages, until their jobs have ended',
+    limit: '10,000',
+    perTenant: 'half',
+    atLimit: 'A further request is refused with RATE_LIMITED.',
+    metric: 'scheduler_jobs_inflight',
+  },
   connections: {
     what: 'Open sockets',
     limit: 'server.limits.max_connections',

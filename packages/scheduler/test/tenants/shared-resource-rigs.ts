@@ -5,6 +5,7 @@ import { createAudioStore } from '../../src/adapters/memory/audio-store.ts';
 import { createJobStore, type JobStoreLimits } from '../../src/adapters/memory/job-store.ts';
 import { createJobTally } from '../../src/adapters/shared-jobs/job-tally.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
+import type { PlanRequest } from '../../src/domain/plan.ts';
 import type { SharedResourceName } from '../../src/domain/shared-resources.ts';
 import { createTenancy, equalTenancy, partOf } from '../../src/domain/tenancy.ts';
 import { createWaitingQueue } from '../../src/runtime/queue/waiting-queue.ts';
@@ -13,6 +14,7 @@ import { createTenantSessionCaps } from '../../src/session/connection/tenant-ses
 import type { Session } from '../../src/session/session.ts';
 import { createConnectionCounts } from '../../src/transport/access/connection-counts.ts';
 import { createRequestBudgets } from '../../src/transport/access/request-budgets.ts';
+import { createRunRequest } from '../../src/transport/http/requests/run-plan-request.ts';
 import { callerOf, createWaits, type WaitKind } from '../../src/transport/http/server/waits.ts';
 import { fresh } from '../contracts/harness.ts';
 import { draftJob, draftRequest, finish } from '../contracts/job-draft.ts';
@@ -152,6 +154,24 @@ const waits =
     });
   };
 
+const planRequests: CreateRig = (limit) => {
+  const clock = createManualClock();
+  const runner = { run: () => ({ cancel() {}, leave() {} }) };
+  const run = createRunRequest({ runner, clock, max: limit });
+  const wanted = [{ language: 'en', isVoiceWanted: false }];
+  const used = new Map<string, number>();
+  return {
+    async use(tenantId) {
+      // Its caller has left: the plan goes on.
+      const plan = { tenantId, wanted } as unknown as PlanRequest;
+      if ((await run(plan, 0, AbortSignal.abort())) === 'full') return false;
+      used.set(tenantId, (used.get(tenantId) ?? 0) + 1);
+      return true;
+    },
+    used: (tenantId) => used.get(tenantId) ?? 0,
+  };
+};
+
 const ofTenant = (now: number) => (tenantId: string) => draftJob(now, { tenantId });
 const isKept = async (store: { get(jobId: string): unknown }, { jobId }: JobRecord) =>
   (await store.get(jobId)) !== undefined;
@@ -233,6 +253,7 @@ export const RIGS: Readonly<Record<SharedResourceName, readonly CreateRig[]>> = 
   ],
   http_waits: [waits('caller')],
   event_streams: [waits('stream')],
+  plan_requests: [planRequests],
   connections: [
     (limit, share) => {
       const counts = createConnectionCounts({

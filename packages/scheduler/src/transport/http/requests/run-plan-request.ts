@@ -1,5 +1,6 @@
 /** Runs the plan of a translate request and collects one answer per language. If the caller leaves, the plan goes on for a repeat. */
 import { isErrorCode } from '../../../domain/errors.ts';
+import type { TenantId } from '../../../domain/ids.ts';
 import type { JobRecord } from '../../../domain/job.ts';
 import type { Language } from '../../../domain/language.ts';
 import type { PartOutcome, PlanPart, PlanRequest } from '../../../domain/plan.ts';
@@ -23,6 +24,9 @@ export type RunRequest = (
   signal: AbortSignal,
 ) => Promise<PlanAnswers | 'full'>;
 
+/** So that one tenant leaves room for others. */
+const TENANT_SHARE = 1 / 2;
+
 /** `max`: plans at once; they outlive their callers, until their deadline. */
 export function createRunRequest(deps: {
   readonly runner: PlanServices['runner'];
@@ -30,11 +34,21 @@ export function createRunRequest(deps: {
   readonly max: number;
 }): RunRequest {
   const { runner, clock, max } = deps;
+  const mostOfTenant = Math.ceil(max * TENANT_SHARE);
+  const tenants = new Map<TenantId, number>();
   let running = 0;
 
+  function count(tenantId: TenantId, by: 1 | -1): void {
+    running += by;
+    const own = (tenants.get(tenantId) ?? 0) + by;
+    if (own > 0) tenants.set(tenantId, own);
+    else tenants.delete(tenantId);
+  }
+
   return function run(plan, waitMs, signal) {
-    if (running >= max) return Promise.resolve('full');
-    running += 1;
+    const { tenantId } = plan;
+    if (running >= max || (tenants.get(tenantId) ?? 0) >= mostOfTenant) return Promise.resolve('full');
+    count(tenantId, 1);
     return new Promise((resolve) => {
       const outcomes = new Map<string, PartOutcome>();
       const jobs = new Map<string, JobRecord>();
@@ -60,7 +74,7 @@ export function createRunRequest(deps: {
           if (outcome.job !== undefined) jobs.set(outcome.job.jobId, outcome.job);
           left -= 1;
           if (left > 0) return;
-          running -= 1;
+          count(tenantId, -1);
           answer();
         },
       });

@@ -168,7 +168,7 @@ const NO_PLANS: Refusal = {
 };
 const TOO_MANY_PLANS: Refusal = {
   code: 'RATE_LIMITED',
-  detail: 'too many requests for several languages are running on this instance (server.limits.max_waits)',
+  detail: 'too many requests for several languages are running, of this tenant or on this instance',
 };
 
 /** `isPlan`: the caller asked for several languages. */
