@@ -1,4 +1,5 @@
 /** What a token holds open ends when a reload takes its rights: long polls, event streams, the polls of nodes, and nodes of dedicated pools. */
+import { request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { metricsPage } from './support/metrics-page.ts';
@@ -85,6 +86,26 @@ describe('a revoked token', () => {
     await reload(ADMIN);
     expect((await poll).status).toBe(401);
   });
+});
+
+it('a registration that was begun before its token was revoked leaves no node', async () => {
+  const { app, reload } = await start([ADMIN, row('node', 'node')]);
+  const body = JSON.stringify(PULL_NODE);
+  const headers = { authorization: `Bearer ${tokenOf('node')}`, 'content-type': 'application/json' };
+  const register = request(`${app.url}/v1/node/register`, {
+    method: 'POST',
+    headers: { ...headers, 'content-length': body.length, expect: '100-continue' },
+  });
+  // The server has read the headers, and answers before the body comes.
+  await new Promise((resolve) => register.once('continue', resolve).flushHeaders());
+  await reload(ADMIN);
+  const answered = new Promise<number | undefined>((resolve) =>
+    register.once('response', (response) => resolve(response.resume().statusCode)),
+  );
+  register.end(body);
+  expect(await answered).toBe(401);
+  const { body: list } = await app.get<{ nodes: { status: string }[] }>('/api/v1/nodes', tokenOf('admin'));
+  expect(list.nodes.filter(({ status }) => status !== 'offline')).toEqual([]);
 });
 
 describe('a token that lost a dedicated pool', () => {

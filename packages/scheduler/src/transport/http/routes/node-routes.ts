@@ -39,6 +39,12 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
       if (outcome.kind === 'refused') {
         return replyError(reply, { code: outcome.code, detail: outcome.message });
       }
+      // A reload may have revoked the token since the headers of this request arrived.
+      const { binding } = registration.traits;
+      if (!gate.mayKeepNode({ nodeId: outcome.nodeId, credential: principal.credential, binding })) {
+        await registry.control(outcome.nodeId, 'remove');
+        return replyError(reply, REVOKED);
+      }
       return {
         ok: true,
         node_id: outcome.nodeId,
@@ -129,6 +135,11 @@ const NOT_THIS_NODE = {
   code: 'FORBIDDEN',
   detail: 'this credential may not act for that node',
   field: '/node_id',
+} as const;
+
+const REVOKED = {
+  code: 'UNAUTHORIZED',
+  detail: 'the token was revoked, or lost rights, during this request',
 } as const;
 
 const NOT_THIS_ENDPOINT = {
