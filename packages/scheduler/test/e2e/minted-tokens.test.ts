@@ -205,6 +205,7 @@ describe('minted tokens', () => {
     const app = await startApp({}, toml(KEYS));
     const operator = await minted(app, { user_id: 'ann', role: 'operator' }, TOKENS.admin);
     expect((await app.get('/api/v1/nodes', operator)).status).toBe(200);
+    expect((await app.get('/api/v1/usage', operator)).status).toBe(200);
     const node = { node_id: 'node-1', health: 'ready', semantic_langs: ['en', 'zh'] };
     expect((await app.post('/v1/node/register', node, operator)).status).toBe(403);
   });

@@ -23,9 +23,9 @@ export function addUsageRoute(
     '/api/v1/usage',
     {},
     async ({ query, principal, headers }, reply) => {
-      // A minted token is in the hands of one user of the tenant.
-      if (principal.scope !== undefined) return replyError(reply, NOT_FOR_USERS);
       const isOperator = principal.roles.has('operator');
+      // A minted token of a client is in the hands of one user of the tenant.
+      if (principal.scope !== undefined && !isOperator) return replyError(reply, NOT_FOR_USERS);
       const own = principal.tenantId ?? DEFAULT_TENANT;
       if (!isOperator && query.tenant_id !== undefined && query.tenant_id !== own)
         return replyError(reply, NOT_OF_OTHERS);
