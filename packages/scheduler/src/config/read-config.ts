@@ -26,7 +26,7 @@ export async function readConfig(
   const folder = dirname(path);
   const located = withPaths(loaded, folder);
   // Before the names of token files are replaced by their contents.
-  const exposed = await findExposedFiles(located.config, folder);
+  const exposed = await findExposedFiles(located.config, path);
   const warnings = [...located.warnings, ...exposed.map((finding) => locate(finding, loaded.origins))];
   const keyed = await readKeyFiles({ ...located, warnings }, folder);
   return keyed.kind === 'ok' ? readRowFiles(keyed, folder) : keyed;

@@ -100,6 +100,24 @@ it('warns about files with secrets that every user can read', async () => {
   ]);
 });
 
+it('warns once if every user can read the tokens in the configuration itself', async () => {
+  const row = '[[server.tokens]]\nrole = "node"\n';
+  const inFile = [1, 2].map((number) => `${row}token = "inline-token-${number}-0123456789"\n`).join('');
+  const path = await write('x.toml', inFile);
+  const warnings = async () => {
+    const result = await readConfig({ path });
+    return result.kind === 'ok' ? result.warnings.map(printFinding) : ['invalid'];
+  };
+  await chmod(path, 0o644);
+  expect(await warnings()).toEqual([
+    expect.stringMatching(/^server\.tokens may be read by every user .*chmod 600 x\.toml/),
+  ]);
+  await chmod(path, 0o600);
+  expect(await warnings()).toEqual([]);
+  await chmod(await write('x.toml', `${row}token_sha256 = "${'a'.repeat(64)}"\n`), 0o644);
+  expect(await warnings()).toEqual([]);
+});
+
 it('files of TLS are relative to the configuration file', async () => {
   const path = await write('t.toml', '[server.tls]\ncert_file = "a.pem"\nkey_file = "/etc/b.pem"');
   expect(await readConfig({ path })).toMatchObject({
