@@ -15,6 +15,8 @@ import { type AxisRow, TimeAxis } from '../show/time-axis.tsx';
 import { t, tOr } from '../texts/text.ts';
 
 const REFRESH_MS = 1_000;
+/** A request without a session has a time in place of the position of its utterance. */
+const MOST_UTTERANCES = 1_000_000_000;
 const isEnded = ({ outcome }: JobView): boolean => !['waiting', 'running'].includes(outcome);
 
 export function JobPage() {
@@ -71,6 +73,10 @@ function Detail({ detail, onOrder }: { detail: JobDetail; onOrder: () => void })
   );
 }
 
+/** A record has no separate time of the reserve. */
+const stageName = (stage: JobSpan['stage']): string =>
+  stage === 'send' ? t('job.reserve_send') : tOr(`stage.${stage}`, stage);
+
 /** One row per attempt with its stages, and one for what happens outside of attempts. */
 function rowsOf({ spans }: JobDetail): AxisRow[] {
   const rows = new Map<number, JobSpan[]>();
@@ -79,7 +85,7 @@ function rowsOf({ spans }: JobDetail): AxisRow[] {
     from: span.from_ms,
     to: span.to_ms,
     kind: span.ended === undefined ? span.stage : 'failed',
-    label: `${tOr(`stage.${span.stage}`, span.stage)}${span.ended === undefined ? '' : ` (${tOr(`error.${span.ended}`, span.ended)})`}`,
+    label: `${stageName(span.stage)}${span.ended === undefined ? '' : ` (${tOr(`error.${span.ended}`, span.ended)})`}`,
   });
   return [...rows].map(([attempt, all]): AxisRow => {
     if (attempt === 0) return { key: 'job', label: t('job.scheduler'), bars: all.map(toBar) };
@@ -103,7 +109,7 @@ const stagesInWords = ({ spans }: JobDetail): string => {
     .filter(({ stage, to_ms }) => stage !== 'attempt' && to_ms !== undefined)
     .map(({ stage, attempt_id, from_ms, to_ms = from_ms }) => {
       const attempt = isRetried && stage === 'send' ? `${attempt_id}. ` : '';
-      return `${attempt}${tOr(`stage.${stage}`, stage)} ${duration(to_ms - from_ms)}`;
+      return `${attempt}${stageName(stage)} ${duration(to_ms - from_ms)}`;
     })
     .join(' · ');
 };
@@ -121,14 +127,8 @@ function Result({ job }: { job: JobView }) {
       ) : (
         <>
           <dl class="spoken">
-            <dt>
-              {t('job.recognised')} {sides && `(${sides.from})`}
-            </dt>
-            <dd>{result.text_asr ?? ''}</dd>
-            <dt>
-              {t('job.translated')} {sides && `(${sides.to})`}
-            </dt>
-            <dd>{result.text_translated ?? ''}</dd>
+            <Words label={t('job.recognised')} language={sides?.from} text={result.text_asr} />
+            <Words label={t('job.translated')} language={sides?.to} text={result.text_translated} />
           </dl>
           {(result.extra as { simulated?: boolean } | undefined)?.simulated === true && (
             <p class="notice">{t('job.simulated')}</p>
@@ -137,6 +137,27 @@ function Result({ job }: { job: JobView }) {
         </>
       )}
     </section>
+  );
+}
+
+/** A job that is one stage, or has typed text, yields only some of the texts. */
+function Words({
+  label,
+  language,
+  text = '',
+}: {
+  label: string;
+  language: string | undefined;
+  text: string | undefined;
+}) {
+  if (text === '') return null;
+  return (
+    <>
+      <dt>
+        {label} {language && `(${language})`}
+      </dt>
+      <dd lang={language}>{text}</dd>
+    </>
   );
 }
 
@@ -173,11 +194,14 @@ function About({ detail: { job, choice, reports } }: { detail: JobDetail }) {
           [t('column.languages'), directionOf(job)],
           [t('column.node'), <NodeLink key="node" id={job.node_id} />],
           [t('column.session'), <SessionLink key="session" id={job.session_id} />],
-          [t('job.utterance'), count(job.utterance_index)],
+          [t('job.utterance'), job.utterance_index < MOST_UTTERANCES ? count(job.utterance_index) : ''],
           [t('column.tenant'), job.tenant_id ?? ''],
           [t('column.created'), <Ago key="created" at={job.created_at_ms} full />],
           [t('job.deadline'), job.deadline_at_ms === undefined ? '' : clockTime(job.deadline_at_ms)],
-          [t('job.request'), job.request_id ?? ''],
+          [
+            t('job.request'),
+            job.request_id === undefined ? '' : <Request key="request" id={job.request_id} />,
+          ],
           [t('job.trace'), job.trace_id ?? ''],
         ].filter((row): row is [string, string] => row[1] !== '')}
       />
@@ -207,6 +231,17 @@ function About({ detail: { job, choice, reports } }: { detail: JobDetail }) {
         </>
       )}
     </section>
+  );
+}
+
+/** A request for several languages has several jobs: their ids consist of its name and their part. */
+function Request({ id }: { id: string }) {
+  const [, name, part] = /^~[^/]*\/(.*)\/([^/]*)$/.exec(id) ?? [];
+  if (name === undefined) return <>{id}</>;
+  return (
+    <>
+      <a href={linkTo('jobs', '', { q: name })}>{name}</a> <span class="quiet">({part})</span>
+    </>
   );
 }
 

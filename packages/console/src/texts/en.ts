@@ -210,6 +210,7 @@ export const en = {
   'job.listen': 'Listen to the translation',
   'job.about': 'About',
   'job.utterance': 'Utterance',
+  'job.reserve_send': 'Reserve and send',
   'job.deadline': 'Deadline',
   'job.request': 'Request',
   'job.trace': 'Trace',

@@ -207,6 +207,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'job.listen': '收听译文',
   'job.about': '详情',
   'job.utterance': '语句序号',
+  'job.reserve_send': '预留并发送',
   'job.deadline': '截止时间',
   'job.request': '请求',
   'job.trace': '跟踪',

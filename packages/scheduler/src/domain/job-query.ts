@@ -1,6 +1,7 @@
 /** Vocabulary: how a job stands for its reader, and which jobs a list contains. Pure. */
 import type { NodeId, SessionId, TenantId } from './ids.ts';
 import { isSettled, type JobRecord, type JobState } from './job.ts';
+import { callersIdOf } from './plan.ts';
 
 export const JOB_OUTCOMES = ['waiting', 'running', 'finished', 'failed', 'cancelled'] as const;
 export type JobOutcome = (typeof JOB_OUTCOMES)[number];
@@ -58,6 +59,7 @@ const hasId = (job: ListedJob, beginning: string): boolean =>
   [
     job.jobId,
     job.requestId,
+    job.requestId && callersIdOf(job.requestId),
     job.spec.traceId,
     job.sessionId,
     job.tenantId,

@@ -35,6 +35,10 @@ export const requestIdOf = (name: string, product: string): string => `~${name}/
 export const planPrefixOf = (requestId: string | undefined): string | undefined =>
   requestId?.startsWith('~') ? requestId.slice(0, requestId.lastIndexOf('/') + 1) : undefined;
 
+/** The request id that the caller sent, also of a job that is one part of a plan. */
+export const callersIdOf = (requestId: string): string =>
+  /^~[^/]*\/(.*)\/[^/]*$/.exec(requestId)?.[1] ?? requestId;
+
 export interface PlanRequest {
   readonly tenantId: TenantId;
   readonly sessionId: SessionId;
