@@ -48,6 +48,8 @@ const LONGEST_SECONDS = 60;
 /** Of the jobs; the nodes fill up and their speeds are learnt meanwhile. */
 const WARM_UP = 0.1;
 const STEP_MS = 10_000;
+/** How late an instance hears what the others have learnt. */
+const PACES_MS = 1_000;
 const DAY_MS = 86_400_000;
 
 export async function placeJobs({
@@ -89,6 +91,10 @@ export async function placeJobs({
       speeds: policy === 'oracle' ? nodes.truth : undefined,
       shared: { fleet: view, ledger: delayed(view), hasPeers: instances > 1 },
       meter,
+      paceLearnt: (kindOfWork, nodeId, pace) =>
+        time.at(time.now() + PACES_MS, () => {
+          for (const other of engines) if (other !== engines[at]) other.notePace(kindOfWork, nodeId, pace);
+        }),
     });
   type Engine = Awaited<ReturnType<typeof createPlanEngine>>;
 

@@ -74,6 +74,7 @@ export function createSimulatedNodes(
       },
       finished() {},
       gaveUp() {},
+      heard() {},
     },
   };
 }

@@ -74,6 +74,7 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
       partial() {},
       followed() {},
       figures() {},
+      pace() {},
     },
   });
   const instance: Instance = {

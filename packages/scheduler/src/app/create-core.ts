@@ -180,7 +180,11 @@ export function createCore(deps: CoreDeps) {
     tenancy,
     settings: jobServiceSettings(config),
     nodes: knowledge,
-    ...(multiInstance && { drivers: multiInstance.drivers, isStoreSteady: multiInstance.isStoreSteady }),
+    ...(multiInstance && {
+      drivers: multiInstance.drivers,
+      isStoreSteady: multiInstance.isStoreSteady,
+      paceLearnt: multiInstance.paceLearnt,
+    }),
   });
   const reports = multiInstance?.reports(jobs, localLink);
   const reader = createJobReader({

@@ -144,6 +144,7 @@ export function createMultiInstance(deps: {
       partial: (partial) => clusterJobs.partialText.atDriver(partial),
       followed: local.partialTexts.publish,
       figures: (from, figures) => receiveFigures(from, figures),
+      pace: (kindOfWork, nodeId, pace) => local.jobs().notePace(kindOfWork, nodeId, pace),
     },
   });
   const ledger = guardLedger({
@@ -236,6 +237,7 @@ export function createMultiInstance(deps: {
         receiveFigures = receive;
       },
     },
+    paceLearnt: hints.pace,
     self: presence.self,
     living,
     /** The number of living instances, as last read. */

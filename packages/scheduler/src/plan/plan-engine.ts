@@ -49,6 +49,7 @@ export interface PlanEngineDeps {
     readonly hasPeers: boolean;
   };
   readonly meter?: Meter;
+  readonly paceLearnt?: (kindOfWork: string, nodeId: string, pace: number) => void;
 }
 
 export async function createPlanEngine(deps: PlanEngineDeps): Promise<RunningJobService> {
@@ -88,6 +89,7 @@ export async function createPlanEngine(deps: PlanEngineDeps): Promise<RunningJob
     tenancy: equalTenancy(),
     speeds: deps.speeds,
     hasPeers: deps.shared?.hasPeers,
+    paceLearnt: deps.paceLearnt,
     settings: {
       ...settings,
       policy: deps.policy ?? settings.policy,

@@ -1,4 +1,5 @@
 /** Creates the job engine from its parts. */
+import type { NodeId } from '../domain/ids.ts';
 import { isSettled, type JobRecord } from '../domain/job.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
 import { createNodeLoss } from './attempts/node-loss.ts';
@@ -66,6 +67,8 @@ export interface RunningJobService extends JobService, SharedDriving {
   excluded: ExclusionLog['samples'];
   /** How many tenants have jobs in flight or waiting. */
   tenants(): { readonly inflight: number; readonly waiting: number };
+  /** Another instance has learnt how fast a node works. */
+  notePace(kindOfWork: string, nodeId: NodeId, pace: number): void;
   stop(): void;
 }
 
@@ -77,6 +80,8 @@ export function createJobService(
     settings: JobServiceSettings;
     /** Absent: learnt from the jobs, if the policy asks for them. */
     speeds?: NodeSpeeds | undefined;
+    /** Gets what a job here says about the pace of its node, for other instances. */
+    paceLearnt?: ((kindOfWork: string, nodeId: NodeId, pace: number) => void) | undefined;
     /** Other instances take slots of the same nodes. Absent: they do if they share the store. */
     hasPeers?: boolean | undefined;
   },
@@ -98,7 +103,8 @@ export function createJobService(
       isHeld: (tenantId) => caps?.hasRoom(tenantId) === false,
     },
   });
-  const { speeds = settings.policy === 'fastest' ? createNodeSpeeds(deps.fleet.numbers) : undefined } = deps;
+  const learns = settings.policy === 'fastest';
+  const { speeds = learns ? createNodeSpeeds(deps.fleet.numbers, deps.paceLearnt) : undefined } = deps;
   const { hasPeers = deps.drivers !== undefined } = deps;
   const mayLoseWrites = deps.store.restore !== undefined;
   const engine: Engine = {
@@ -239,6 +245,7 @@ export function createJobService(
     },
     excluded: engine.excluded.samples,
     tenants: () => ({ inflight: caps?.tenants() ?? 0, waiting: queue.tenants() }),
+    notePace: (kindOfWork, nodeId, pace) => speeds?.heard(kindOfWork, nodeId, pace, clock.now()),
     stop() {
       wheel.stop();
       queue.stop();

@@ -1,6 +1,6 @@
 /**
  * Background actor: hints between instances, which may be lost: loads of nodes, outcomes of attempts on another instance's node,
- * models that it lacks, partial text, and figures for operators. Hints that follow closely share a message.
+ * models that it lacks, partial text, paces of nodes, and figures for operators. Hints that follow closely share a message.
  */
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
@@ -33,6 +33,8 @@ export interface HintEvents {
   followed(partial: PartialText): void;
   /** Figures of another instance, as it sent them; the receiver checks them. */
   figures(instanceId: string, figures: unknown): void;
+  /** Another instance has learnt how fast a node works; see runtime/select/node-speeds.ts. */
+  pace(kindOfWork: string, nodeId: NodeId, pace: number): void;
 }
 
 export interface Hints {
@@ -46,6 +48,8 @@ export interface Hints {
   followed(partial: PartialText): void;
   /** To all instances, at once. */
   figures(figures: object): void;
+  /** To all instances, the newest pace of each node once a second. */
+  pace(kindOfWork: string, nodeId: NodeId, pace: number): void;
   stop(): Promise<void>;
 }
 
@@ -54,7 +58,10 @@ type Loads = readonly (readonly [NodeId, number, number])[];
 type OutcomeHint = readonly [NodeId, AttemptOutcome, types: readonly string[], services?: readonly string[]];
 type Missing = readonly [NodeId, serviceId: string, version: string, reason: string];
 
+type Pace = readonly [kindOfWork: string, nodeId: NodeId, pace: number];
+
 type Hint =
+  | { readonly from: string; readonly paces: readonly Pace[] }
   | { readonly from: string; readonly loads: Loads }
   | { readonly from: string; readonly partials: readonly PartialText[] }
   | { readonly from: string; readonly followed: readonly PartialText[] }
@@ -75,6 +82,9 @@ const SEND_MS = 40;
 const ROOMY_MS = 5_000;
 /** Successes are only counted. Failures are sent as soon as loads, because the next job would go to the same node. */
 const OUTCOMES_MS = 5_000;
+const PACES_MS = 1_000;
+/** Paces of one second; further ones are not sent, and the other instances learn from their own jobs. */
+const MOST_PACES = 2_000;
 /** Entries of one message, so that it does not block the receiver's event loop. */
 const MOST_AT_ONCE = 500;
 const SUBSCRIBE_AGAIN_MS = 2_000;
@@ -95,6 +105,8 @@ export function createHints(deps: {
   const followed = new Map<JobId, PartialText>();
   const outcomes = new Map<string, OutcomeHint[]>();
   const missing = new Map<string, Missing[]>();
+  const paces = new Map<string, Pace>();
+  let cancelPaces: Cancel | undefined;
   let cancelSend: Cancel | undefined;
   let cancelRoomy: Cancel | undefined;
   let cancelOutcomes: Cancel | undefined;
@@ -153,6 +165,15 @@ export function createHints(deps: {
     followed.clear();
     outcomes.clear();
     missing.clear();
+    paces.clear();
+  }
+
+  function sendPaces(): void {
+    cancelPaces = undefined;
+    if (deps.isFenced()) forget();
+    for (const some of portions([...paces.values()]))
+      hintBus.sendToAll(JSON.stringify({ from: instanceId, paces: some }));
+    paces.clear();
   }
 
   function receive(text: string): void {
@@ -165,6 +186,7 @@ export function createHints(deps: {
     if ('missing' in hint)
       for (const one of hint.missing) if (Array.isArray(one)) receiveMissing(one as unknown as Missing);
     if ('partials' in hint) for (const partial of hint.partials) events.partial(partial);
+    if ('paces' in hint) for (const one of hint.paces) if (isPace(one)) events.pace(...one);
     if ('figures' in hint) events.figures(hint.from, hint.figures);
     if ('followed' in hint) for (const partial of hint.followed) events.followed(partial);
   }
@@ -234,8 +256,15 @@ export function createHints(deps: {
     figures(figures) {
       if (!isStopped && !deps.isFenced()) hintBus.sendToAll(JSON.stringify({ from: instanceId, figures }));
     },
+    pace(kindOfWork, nodeId, pace) {
+      const key = `${nodeId} ${kindOfWork}`;
+      if (isStopped || (paces.size >= MOST_PACES && !paces.has(key))) return;
+      paces.set(key, [kindOfWork, nodeId, pace]);
+      cancelPaces ??= clock.after(PACES_MS, sendPaces);
+    },
     async stop() {
       isStopped = true;
+      cancelPaces?.();
       cancelSend?.();
       cancelRoomy?.();
       cancelOutcomes?.();
@@ -257,6 +286,14 @@ const isOutcomeHint = (given: unknown): given is OutcomeHint => {
   const [nodeId, outcome, types, services] = given as unknown[];
   const isKnown = typeof nodeId === 'string' && (ATTEMPT_OUTCOMES as readonly unknown[]).includes(outcome);
   return isKnown && isWords(types) && (services === undefined || isWords(services));
+};
+
+const isPace = (given: unknown): given is Pace => {
+  if (!Array.isArray(given)) return false;
+  const [kindOfWork, nodeId, pace] = given as unknown[];
+  return (
+    typeof kindOfWork === 'string' && typeof nodeId === 'string' && Number.isFinite(pace) && Number(pace) > 0
+  );
 };
 
 function* portions<T>(all: readonly T[]): Iterable<readonly T[]> {

@@ -49,9 +49,15 @@ export interface NodeSpeeds {
   finished(key: string, nodeId: NodeId, ms: number, work: number, load: Load | undefined, now: number): void;
   /** A job was given up after `ms`: the node is at least as slow as that. */
   gaveUp(key: string, nodeId: NodeId, ms: number, work: number, load: Load | undefined, now: number): void;
+  /** Another instance has learnt this pace from a job that it drove. */
+  heard(key: string, nodeId: NodeId, pace: number, now: number): void;
 }
 
-export function createNodeSpeeds(numbers: Pick<NodeNumbers, 'find'>): NodeSpeeds {
+/** `learnt` gets the pace of each job that has ended here. */
+export function createNodeSpeeds(
+  numbers: Pick<NodeNumbers, 'find'>,
+  learnt?: (key: string, nodeId: NodeId, pace: number) => void,
+): NodeSpeeds {
   const kinds = createBoundedMap<string, KindOfWork>({ max: MOST_KINDS });
 
   function paceOf(ms: number, work: number, load: Load | undefined): number {
@@ -66,22 +72,30 @@ export function createNodeSpeeds(numbers: Pick<NodeNumbers, 'find'>): NodeSpeeds
     kind.owners[index] = nodeId;
   }
 
+  function blend(key: string, nodeId: NodeId, pace: number, now: number): void {
+    const index = numbers.find(nodeId);
+    if (index < 0) return;
+    let kind = kinds.get(key);
+    if (kind === undefined) {
+      kind = { paces: new Float64Array(START), learntAt: new Float64Array(START), owners: [], mean: pace };
+      kinds.set(key, kind);
+    }
+    kind.mean += MEAN_WEIGHT * (pace - kind.mean);
+    const known = kind.owners[index] === nodeId ? (kind.paces[index] as number) : pace;
+    set(kind, index, nodeId, known + WEIGHT * (pace - known), now);
+  }
+
   return {
     kind: (key) => kinds.get(key),
 
     finished(key, nodeId, ms, work, load, now) {
       const pace = paceOf(ms, work, load);
-      const index = numbers.find(nodeId);
-      if (index < 0 || Number.isNaN(pace)) return;
-      let kind = kinds.get(key);
-      if (kind === undefined) {
-        kind = { paces: new Float64Array(START), learntAt: new Float64Array(START), owners: [], mean: pace };
-        kinds.set(key, kind);
-      }
-      kind.mean += MEAN_WEIGHT * (pace - kind.mean);
-      const known = kind.owners[index] === nodeId ? (kind.paces[index] as number) : pace;
-      set(kind, index, nodeId, known + WEIGHT * (pace - known), now);
+      if (Number.isNaN(pace)) return;
+      blend(key, nodeId, pace, now);
+      learnt?.(key, nodeId, pace);
     },
+
+    heard: blend,
 
     gaveUp(key, nodeId, ms, work, load, now) {
       const pace = paceOf(ms, work, load);

@@ -49,6 +49,7 @@ export function startTalk() {
         partial: ({ jobId, nodeId, text, isFinal }) =>
           void received.push(`${jobId} on ${nodeId}: ${text}${isFinal ? '.' : '…'}`),
         followed: ({ jobId, text }) => void received.push(`${jobId} for subscribers: ${text}`),
+        pace: (kindOfWork, nodeId, pace) => void received.push(`${nodeId} ${kindOfWork}: ${pace} ms`),
         figures: (from, figures) => void received.push(`figures of ${from}: ${JSON.stringify(figures)}`),
       },
     });

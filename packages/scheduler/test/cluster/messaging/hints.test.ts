@@ -16,6 +16,25 @@ describe('hints', () => {
     expect(clock.pending()).toBe(0);
   });
 
+  it('sends the newest pace of each node once a second', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    for (const pace of [100, 120, 140]) a.hints.pace('en>zh', 'n1', pace);
+    a.hints.pace('en>fr', 'n1', 90);
+    await clock.advance(1_000 + FRESH_MS);
+    expect([a.received, b.received]).toEqual([[], ['n1 en>zh: 140 ms', 'n1 en>fr: 90 ms']]);
+    expect([said.length, clock.pending()]).toEqual([1, 0]);
+  });
+
+  it('ignores a pace that is no positive number', async () => {
+    const { clock, hintBus, join } = startTalk();
+    const a = await join('a');
+    for (const paces of [[['en>zh', 'n1', 0]], [['en>zh', 'n1', 'fast']], [['en>zh', 7, 1]], [7], 7, []])
+      hintBus.sendToAll(JSON.stringify({ from: 'b', paces }));
+    await clock.advance(FRESH_MS);
+    expect(a.received).toEqual([]);
+  });
+
   it('sends figures to all other instances, and none while fenced', async () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];

@@ -86,6 +86,21 @@ describe('the speed of a node', () => {
     expect(speeds.kind(KIND)).toBeUndefined();
   });
 
+  it('is learnt from other instances, too', () => {
+    const numbers = new NodeNumbers();
+    numbers.keep('a');
+    const sent: [string, string, number][] = [];
+    const here = createNodeSpeeds(numbers, (...pace) => void sent.push(pace));
+    here.finished(KIND, 'a', 600, 3, IDLE, 0);
+    expect(sent).toEqual([[KIND, 'a', 200]]);
+    const { speeds, pace } = learning('a');
+    for (const [kind, nodeId, learnt] of sent) speeds.heard(kind, nodeId, learnt, 0);
+    speeds.heard(KIND, 'a node that this instance does not know', 7, 0);
+    expect(pace('a')).toBe(200);
+    // What came from elsewhere is not sent again.
+    expect(sent).toHaveLength(1);
+  });
+
   it('I11 bounded: is kept for 64 kinds of work', () => {
     const { speeds } = learning('a');
     for (let kind = 0; kind <= 64; kind++) speeds.finished(`kind ${kind}`, 'a', 100, 1, IDLE, 0);
