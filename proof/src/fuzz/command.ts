@@ -13,7 +13,7 @@ export interface FuzzCommand {
 export const HELP = `Usage: npm run fuzz -- [options]
 
 Sends frames and HTTP requests that are made from the schemas of the protocol, half of them distorted. The scheduler must
-neither end nor answer with 500 nor log an error, and its memory must return to its level.
+neither end nor log an error nor answer with a 5xx, except that no node can serve a job; its memory must return to its level.
 
   --frames N      frames to /ws/session and /ws/node (1000000)
   --requests N    HTTP requests to all endpoints (100000)

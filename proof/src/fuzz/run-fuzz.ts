@@ -13,6 +13,7 @@ export interface FuzzReport {
   readonly seed: number;
   readonly frames: number;
   readonly requests: number;
+  /** How many answers had each status; a 5xx is named with its error code. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly faults: readonly RequestFault[];
   readonly errors: Readonly<Record<string, number>>;
@@ -38,7 +39,7 @@ export async function runFuzz(command: FuzzCommand): Promise<FuzzReport> {
   async function fuzz(share: number): Promise<void> {
     const [, requests] = await Promise.all([
       fuzzFrames(target.port, Math.ceil(command.frames * share), chance),
-      fuzzRequests(target.port, Math.ceil(command.requests * share), chance),
+      fuzzRequests(target.port, target.token, Math.ceil(command.requests * share), chance),
     ]);
     for (const [status, count] of requests.statuses) statuses[status] = (statuses[status] ?? 0) + count;
     faults.push(...requests.faults);

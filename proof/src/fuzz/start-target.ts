@@ -20,11 +20,23 @@ export interface Memory {
 
 export interface FuzzTarget {
   readonly port: number;
+  /** Of an admin; peers without a token have the other roles. */
+  readonly token: string;
   memory(): Promise<Memory>;
   /** What it logged as an error, and how often. */
   errors(): ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
+
+const TOKEN = 'fuzz-admin-0123456789';
+const KEYS =
+  '{"keys":[{"kty":"oct","kid":"fuzz","alg":"HS256","k":"ZnV6ei1rZXktMDEyMzQ1Njc4OS1mdXp6LWtleS0wMTIzNDU"}]}';
+const OPEN = `[server]
+anonymous = ["session", "node", "metrics", "viewer", "operator"]
+token_keys = '${KEYS}'
+`;
+
+const settings = (port: number): string => settingsOf(port, undefined).replace('[server]\n', OPEN) + WIDE;
 
 /** Limits of rates would keep the fuzz out. */
 const WIDE = `
@@ -34,6 +46,10 @@ messages_burst = 1000000
 max_invalid_messages = 10000
 requests_per_second = 1000000
 requests_per_second_per_tenant = 1000000
+max_unknown_tokens_per_minute = 1000000
+[[server.tokens]]
+token = "${TOKEN}"
+role = "admin"
 `;
 
 export const startTarget = (place: Place): Promise<FuzzTarget> =>
@@ -42,10 +58,11 @@ export const startTarget = (place: Place): Promise<FuzzTarget> =>
 async function startProcess(): Promise<FuzzTarget> {
   const folder = mkdtempSync(join(tmpdir(), 'lingua-fuzz-'));
   const [port = 0] = await freePorts(1);
-  const config = settingsOf(port, undefined) + WIDE;
+  const config = settings(port);
   const instance = await startWatchedInstance({ name: 'fuzzed', port, folder, config });
   return {
     port,
+    token: TOKEN,
     async memory() {
       const { rss, heapUsed, heapLive = heapUsed } = await instance.look({ collects: true });
       return { rss, heap: heapLive };
@@ -59,7 +76,7 @@ async function startProcess(): Promise<FuzzTarget> {
 }
 
 async function startInside(): Promise<FuzzTarget> {
-  const loaded = loadConfig({ toml: { text: settingsOf(0, undefined) + WIDE, path: 'fuzz.toml' } });
+  const loaded = loadConfig({ toml: { text: settings(0), path: 'fuzz.toml' } });
   if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(printFinding).join('\n'));
   const errors = new Map<string, number>();
   const note = (message: string): void => void errors.set(message, (errors.get(message) ?? 0) + 1);
@@ -68,6 +85,7 @@ async function startInside(): Promise<FuzzTarget> {
   const { port } = await app.start();
   return {
     port,
+    token: TOKEN,
     async memory() {
       globalThis.gc?.();
       const { rss, heapUsed } = process.memoryUsage();

@@ -50,6 +50,9 @@ describe('an answer that no request may get', () => {
   it.each([
     ['translate', 503, 'ALL_CANDIDATES_FULL_OR_FAILED', false],
     ['translate', 504, 'JOB_TIMEOUT', false],
+    ['dispatch', 503, 'SCHEDULER_DEPENDENCY_DOWN', true],
+    ['mintToken', 501, 'UNSUPPORTED_FEATURE', true],
+    ['readStats', 503, '', true],
     ['translate', 500, 'INTERNAL_ERROR', true],
     ['translate', 503, 'INVALID_MESSAGE', true],
     ['listNodes', 502, 'PROCESSING_ERROR', true],
