@@ -28,7 +28,7 @@ export const STAGE_MUTANTS: readonly Mutant[] = [
   {
     name: 'gives the jobs of a plan other request ids each time',
     breaks: ['S1 done once'],
-    file: 'runtime/stages/chain-request.ts',
+    file: 'domain/plan.ts',
     find: '`~${name}/${product}`',
     replace: '`~${name}/${product}/${Math.random()}`',
     world: STAGED,
