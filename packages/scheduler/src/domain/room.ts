@@ -31,6 +31,8 @@ export interface RoomMember {
   /** An interpreter's utterances are said in this language and are not translated. */
   readonly channel?: Language | undefined;
   readonly isMuted: boolean;
+  /** Only a host can unmute it. */
+  readonly isMutedByHost?: boolean | undefined;
   /** Its client knows only the messages of the deployed web client. */
   readonly isLegacy: boolean;
   /** "instance/incarnation" that has its connection, or had it last. */

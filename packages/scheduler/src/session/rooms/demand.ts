@@ -1,0 +1,52 @@
+/** Hot path: which languages of a room are heard, and which of them one utterance is promised in. Pure. */
+import type { Language } from '../../domain/language.ts';
+import type { WantedTarget } from '../../domain/plan.ts';
+import type { MemberId, RoomRecord } from '../../domain/room.ts';
+
+export interface Demand {
+  hearers: number;
+  isVoiceWanted: boolean;
+}
+
+/** Members without a connection count until they have left. `except`: this member does not count. */
+export function heardLanguages(room: RoomRecord, except?: MemberId): ReadonlyMap<Language, Demand> {
+  const heard = new Map<Language, Demand>();
+  function add(language: Language, hearers: number, isVoiceWanted: boolean): void {
+    const before = heard.get(language);
+    heard.set(language, {
+      hearers: (before?.hearers ?? 0) + hearers,
+      isVoiceWanted: isVoiceWanted || before?.isVoiceWanted === true,
+    });
+  }
+  for (const { memberId, hears } of room.members) {
+    if (memberId === except || hears === undefined) continue;
+    if (hears.isCaptionWanted || hears.isVoiceWanted) add(hears.language, 1, hears.isVoiceWanted);
+  }
+  for (const audience of Object.values(room.audiences))
+    for (const [language, { captions, voices }] of Object.entries(audience))
+      add(language, captions, voices > 0);
+  for (const language of room.fixedLanguages) add(language, 0, false);
+  return heard;
+}
+
+/**
+ * The languages of an utterance, those with the most hearers first. Its own language needs no translation (R4); a language into which an
+ * interpreter speaks is not translated by machine.
+ */
+export function promisedLanguages(
+  room: RoomRecord,
+  utterance: {
+    readonly speaker: MemberId;
+    readonly language: Language;
+    readonly channel?: Language | undefined;
+  },
+  interpreted: ReadonlySet<Language>,
+  maxLanguages: number,
+): readonly WantedTarget[] {
+  if (utterance.channel !== undefined) return [];
+  return [...heardLanguages(room, utterance.speaker)]
+    .filter(([language]) => language !== utterance.language && !interpreted.has(language))
+    .sort(([one, a], [other, b]) => b.hearers - a.hearers || (one < other ? -1 : 1))
+    .slice(0, maxLanguages)
+    .map(([language, { isVoiceWanted }]) => ({ language, isVoiceWanted }));
+}
