@@ -6,7 +6,7 @@ import { type Chance, distort, generate, oneOf, type Schema, writeMessage } from
 
 const AT_ONCE = 16;
 /** A request that waits, or follows a stream, is given up. */
-const PATIENCE_MS = 2_000;
+const PATIENCE_MS = 500;
 const TYPES = [
   'application/json',
   'application/json',

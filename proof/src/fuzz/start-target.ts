@@ -76,12 +76,13 @@ async function startProcess(): Promise<FuzzTarget> {
 }
 
 async function startInside(): Promise<FuzzTarget> {
-  const loaded = loadConfig({ toml: { text: settings(0), path: 'fuzz.toml' } });
+  const load = () => loadConfig({ toml: { text: settings(0), path: 'fuzz.toml' } });
+  const loaded = load();
   if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(printFinding).join('\n'));
   const errors = new Map<string, number>();
   const note = (message: string): void => void errors.set(message, (errors.get(message) ?? 0) + 1);
   const log = createLog('error', { destination: { write: note } });
-  const app = createApp({ config: loaded.config, log });
+  const app = createApp({ config: loaded.config, log, reread: async () => load() });
   const { port } = await app.start();
   return {
     port,
