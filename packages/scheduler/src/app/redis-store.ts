@@ -25,6 +25,8 @@ import { createLocks } from '../adapters/redis/locks.ts';
 import { createNodeIdClaims } from '../adapters/redis/node-id-claims.ts';
 import { createNodeMailbox } from '../adapters/redis/node-mailbox.ts';
 import { createNodeRecords } from '../adapters/redis/node-records.ts';
+import { createRoomLog } from '../adapters/redis/room-log.ts';
+import { createRoomRecords } from '../adapters/redis/room-records.ts';
 import { createSealedPayload } from '../adapters/redis/sealed-payload.ts';
 import { createSessionStore } from '../adapters/redis/session-store.ts';
 import { createStatsStore } from '../adapters/redis/stats-store.ts';
@@ -90,7 +92,7 @@ export async function openSharedStore(deps: {
   const onFault = (fault: unknown): void => log.error({ err: fault }, 'a subscriber failed');
   const payload = createSealedPayload(payloadKeys);
   const shared = { connection, subscriber, keys, clock, payload, onFault };
-  // Leases, jobs, messages and sessions must not be lost. Notices and presence are written again soon.
+  // Leases, jobs, messages, sessions and rooms must not be lost. Notices and presence are written again soon.
   const durable =
     durability === 'replica'
       ? { ...shared, connection: withReplica(connection, settings.commandTimeoutMs / 2) }
@@ -131,6 +133,7 @@ export async function openSharedStore(deps: {
     figures: createInstanceFigures(shared),
     statsStore: createStatsStore(shared),
     usage: createUsageStore({ ...durable, ...usageLimits(config) }),
+    rooms: (limits) => ({ ...createRoomLog({ ...durable, ...limits }), records: createRoomRecords(durable) }),
     locks: createLocks({ connection, keyOf: keys.lock }),
     modelDebounce: createLocks({ connection, keyOf: keys.modelUnavailable }),
     jobs: (by) => createJobStore({ ...durable, ...by, ...sharedJobLimits(config) }),
@@ -145,6 +148,7 @@ export async function openSharedStore(deps: {
             job: (jobId) => isIndexAffected || isAffected(keys.job(jobTag(jobId))),
             record: (jobId) => isAffected(keys.job(jobTag(jobId))),
             node: (nodeId) => isAffected(keys.nodeMeta(nodeId)),
+            room: (roomId) => isAffected(keys.roomLog(roomId)),
             usage: (tenantId) => isAffected(keys.usageCounted(tenantId)),
           });
         },

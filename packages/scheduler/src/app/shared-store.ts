@@ -21,6 +21,9 @@ import type { Locks } from '../ports/locks.ts';
 import type { NodeIdClaims } from '../ports/node-id-claims.ts';
 import type { NodeMailbox } from '../ports/node-mailbox.ts';
 import type { NodeRecords } from '../ports/node-records.ts';
+import type { RoomFollowers } from '../ports/room-followers.ts';
+import type { RoomLog, RoomLogLimits } from '../ports/room-log.ts';
+import type { RoomRecords } from '../ports/room-records.ts';
 import type { SessionStore } from '../ports/session-store.ts';
 import type { StatsStore } from '../ports/stats-store.ts';
 import type { UsageStore } from '../ports/usage-store.ts';
@@ -62,6 +65,12 @@ export interface JobStoreUser {
   readonly usage?: UsageSink;
 }
 
+export interface RoomStores {
+  readonly log: RoomLog;
+  readonly followers: RoomFollowers;
+  readonly records: RoomRecords;
+}
+
 export interface StoreWatch {
   /** The whole store answered the last check. */
   isWell(): boolean;
@@ -94,6 +103,7 @@ export interface SharedStore {
   readonly figures: InstanceFigures;
   readonly statsStore: StatsStore;
   readonly usage: UsageStore;
+  rooms(limits: RoomLogLimits): RoomStores;
   readonly locks: Locks;
   readonly modelDebounce: Locks;
   jobs(by: JobStoreUser): SharedJobStore;

@@ -13,6 +13,12 @@
 import type { MemberId, RoomId } from '../domain/room.ts';
 import type { AcceptedUtterance, LoggedEntry, LogLine, RoomEntry } from '../domain/room-log.ts';
 
+export interface RoomLogLimits {
+  readonly maxEntries: number;
+  /** Also the expiry of a log without an append. */
+  readonly maxAgeMs: number;
+}
+
 export interface LogEnds {
   /** Position of the oldest entry that is kept; `last + 1` if there is none. */
   readonly first: number;

@@ -121,9 +121,9 @@ usageStoreContract('memory', async () => {
   return { ...harness, store, other: store };
 });
 
-const openRooms = async () => {
+const openRooms = async (limits = LOG_LIMITS) => {
   const { clock, harness } = stepped();
-  const { log, followers } = createRoomLog({ clock, ...LOG_LIMITS });
+  const { log, followers } = createRoomLog({ clock, ...limits });
   const records = createRoomRecords({ clock, followersOf: followers.of });
   return { ...harness, log, followers, records };
 };

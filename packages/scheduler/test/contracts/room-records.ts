@@ -11,7 +11,7 @@ export interface RoomRecordsHarness extends Timed, Closable {
 }
 
 const LONG_MS = 60_000;
-const SHORT_MS = 300;
+const SHORT_MS = 50;
 const MANY = 100;
 
 export const roomOf = (parts: Partial<RoomRecord> = {}): RoomRecord => ({

@@ -13,6 +13,8 @@ import { createJobStore } from './job-store.ts';
 import { createNodeIdClaims } from './node-id-claims.ts';
 import { createNodeMailbox } from './node-mailbox.ts';
 import { createNodeRecords } from './node-records.ts';
+import { createFollowers, createRoomLog } from './rooms/room-log.ts';
+import { createRoomRecords } from './rooms/room-records.ts';
 import { withReplica } from './servers/durable.ts';
 import type { Lines } from './servers/lines.ts';
 import { type Tag, tags } from './servers/tags.ts';
@@ -67,6 +69,11 @@ export function openStore(deps: {
     figures: createInstanceFigures({ lines }),
     statsStore: createStatsStore({ lines }),
     usage: createUsageStore({ lines: kept, ...settings.usage }),
+    rooms: (limits) => ({
+      log: createRoomLog(kept, limits),
+      followers: createFollowers(kept),
+      records: createRoomRecords(kept),
+    }),
     locks: createLocks({ lines, space: 'task' }),
     modelDebounce: createLocks({ lines, space: 'model_unavailable' }),
     jobs: (by) => createJobStore({ lines: kept, clock, ...by, ...settings.jobs }),
@@ -83,6 +90,7 @@ export function openStore(deps: {
               job: (jobId) => isIndexAffected || shardOf(tags.job(jobTag(jobId))) === shard,
               record: (jobId) => shardOf(tags.job(jobTag(jobId))) === shard,
               node: (nodeId) => shardOf(tags.node(nodeId)) === shard,
+              room: (roomId) => shardOf(tags.room(roomId)) === shard,
               usage: (tenantId) => shardOf(tags.tenant(tenantId)) === shard,
             });
           },

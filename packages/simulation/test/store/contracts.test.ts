@@ -16,6 +16,9 @@ import { locksContract } from '../../../scheduler/test/contracts/locks.ts';
 import { nodeIdClaimsContract } from '../../../scheduler/test/contracts/node-id-claims.ts';
 import { type InboxMessage, nodeMailboxContract } from '../../../scheduler/test/contracts/node-mailbox.ts';
 import { nodeRecordsContract } from '../../../scheduler/test/contracts/node-records.ts';
+import { roomFollowersContract } from '../../../scheduler/test/contracts/room-followers.ts';
+import { LOG_LIMITS, roomLogContract } from '../../../scheduler/test/contracts/room-log.ts';
+import { roomRecordsContract } from '../../../scheduler/test/contracts/room-records.ts';
 import { sessionStoreContract } from '../../../scheduler/test/contracts/session-store.ts';
 import { statsStoreContract } from '../../../scheduler/test/contracts/stats-store.ts';
 import { RETENTION_DAYS, usageStoreContract } from '../../../scheduler/test/contracts/usage-store.ts';
@@ -29,6 +32,8 @@ import { createJobStore } from '../../src/store/job-store.ts';
 import { createNodeIdClaims } from '../../src/store/node-id-claims.ts';
 import { createNodeMailbox } from '../../src/store/node-mailbox.ts';
 import { createNodeRecords } from '../../src/store/node-records.ts';
+import { createFollowers, createRoomLog } from '../../src/store/rooms/room-log.ts';
+import { createRoomRecords } from '../../src/store/rooms/room-records.ts';
 import { createSessionStore } from '../../src/store/session-store.ts';
 import { createInstanceFigures, createLocks, createStatsStore } from '../../src/store/short-lived.ts';
 import { createUsageStore } from '../../src/store/usage-store.ts';
@@ -163,6 +168,20 @@ usageStoreContract(NAME, async () => {
   ) as [UsageStore, UsageStore];
   return { ...rig.timed, store, other, now: rig.machine.clock.now };
 });
+
+const openRooms = async (limits = LOG_LIMITS) => {
+  const rig = createVirtualRig();
+  const lines = rig.lines();
+  return {
+    ...rig.timed,
+    log: rig.driven(createRoomLog(lines, limits)),
+    followers: rig.driven(createFollowers(lines)),
+    records: rig.driven(createRoomRecords(lines)),
+  };
+};
+roomLogContract(NAME, openRooms);
+roomFollowersContract(NAME, openRooms);
+roomRecordsContract(NAME, openRooms);
 
 hintBusContract(NAME, async () => {
   const rig = createVirtualRig();

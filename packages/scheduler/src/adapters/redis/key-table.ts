@@ -4,7 +4,15 @@ import type { Keys } from './keys.ts';
 export interface KeyEntry {
   readonly type: 'STRING' | 'HASH' | 'ZSET' | 'SET' | 'STREAM' | 'CHANNEL';
   /** The hash tag that keys of one script share; "own": a key by itself. */
-  readonly slot: '{node}' | '{job}' | '{session}' | '{tenant}' | '{instance}' | '{presence}' | 'own';
+  readonly slot:
+    | '{node}'
+    | '{job}'
+    | '{session}'
+    | '{room}'
+    | '{tenant}'
+    | '{instance}'
+    | '{presence}'
+    | 'own';
   /** A channel has none. */
   readonly expires?: string;
   readonly content: string;
@@ -131,6 +139,31 @@ export const KEY_TABLE: Readonly<Record<keyof Keys, KeyEntry>> = {
       why: 'a session is not bound to a node: every job of it chooses one, and the lease of an attempt is with the node',
     },
   },
+  roomLog: {
+    type: 'HASH',
+    slot: '{room}',
+    expires: 'without an append for as long as entries are kept; after the end of the room for its retention',
+    content:
+      'What was said in a room: first, last, seq, count, ttl; position → when, number, speaker, key; b<position> → body; key → position.',
+  },
+  roomFollowers: {
+    type: 'SET',
+    slot: '{room}',
+    expires: 'with its last follower, at the latest 30 days after the last write in the room',
+    content: 'Instances that have members in the room, or readers of its captions: "instance/incarnation".',
+  },
+  roomRecord: {
+    type: 'HASH',
+    slot: '{room}',
+    expires: 'without a change or a renewal',
+    content: 'Members and settings of a room: version, change, body.',
+  },
+  roomCodes: {
+    type: 'HASH',
+    slot: '{tenant}',
+    expires: 'with the last code that is not renewed; bounded by the rooms of a tenant',
+    content: 'Code → "until room": until when (ms) it names the room.',
+  },
   usageHour: {
     type: 'HASH',
     slot: '{tenant}',
@@ -208,6 +241,12 @@ export const KEY_TABLE: Readonly<Record<keyof Keys, KeyEntry>> = {
     slot: '{instance}',
     expires: 'retention; bounded',
     content: 'Jobs that it settled recently → deadline.',
+  },
+  instanceRooms: {
+    type: 'SET',
+    slot: '{instance}',
+    expires: 'until left or taken over',
+    content: 'Rooms that it follows: "incarnation/room".',
   },
   instanceMoves: {
     type: 'CHANNEL',

@@ -1,5 +1,6 @@
 /** The name of every key in Redis. No other file spells one; `key-table.ts` says what is behind each. */
 import type { JobId, NodeId, SessionId, TenantId } from '../../domain/ids.ts';
+import type { RoomId } from '../../domain/room.ts';
 
 /** Part of every versioned key: instances of two versions can share a Redis as long as this is the same. */
 export const SCHEMA_VERSION = 1;
@@ -12,6 +13,9 @@ export const GENERATION_MEMORY_MS = 3_600_000;
 
 /** How long the orders for a node are kept after it registered last: it may be under repair. */
 export const ORDERS_MEMORY_MS = 30 * 86_400_000;
+
+/** How long the followers of a room are kept after the last write there: they remove themselves long before. */
+export const FOLLOWERS_MEMORY_MS = 30 * 86_400_000;
 
 /** Parts of the index of nodes: enough to spread over the shards, few enough to count together. */
 export const NODE_PARTS = 16;
@@ -40,6 +44,11 @@ export interface Keys {
   sessionOwner(sessionId: SessionId): string;
   sessionState(sessionId: SessionId): string;
 
+  roomLog(roomId: RoomId): string;
+  roomFollowers(roomId: RoomId): string;
+  roomRecord(roomId: RoomId): string;
+  roomCodes(tenantId: TenantId): string;
+
   usageHour(tenantId: TenantId, hour: number): string;
   usageDay(tenantId: TenantId, day: string): string;
   usageMonth(tenantId: TenantId, month: string): string;
@@ -54,6 +63,7 @@ export interface Keys {
   instanceFigures(instanceId: string): string;
   instanceJobs(instanceId: string): string;
   instanceSettledJobs(instanceId: string): string;
+  instanceRooms(instanceId: string): string;
   instanceMoves(instanceId: string): string;
   instanceHints(instanceId: string): string;
   readonly commonHints: string;
@@ -70,6 +80,7 @@ export function createKeys(prefix: string): Keys {
   const v = `${prefix}:v${SCHEMA_VERSION}`;
   const node = (nodeId: NodeId, what: string): string => `${v}:nodes:{node:${nodeId}}:${what}`;
   const usage = (tenantId: TenantId, what: string): string => `${v}:usage:{tenant:${tenantId}}:${what}`;
+  const room = (roomId: RoomId, what: string): string => `${v}:rooms:{room:${roomId}}:${what}`;
   return {
     schema: `${prefix}:schema`,
     payloadKey: `${v}:payload_key`,
@@ -87,6 +98,10 @@ export function createKeys(prefix: string): Keys {
     earlierJob: (tag, jobId) => `${v}:jobs:{job:${tag}}:earlier:${jobId}`,
     sessionOwner: (sessionId) => `${prefix}:sessions:owner:{session:${sessionId}}`,
     sessionState: (sessionId) => `${v}:sessions:{session:${sessionId}}:state`,
+    roomLog: (roomId) => room(roomId, 'log'),
+    roomFollowers: (roomId) => room(roomId, 'followers'),
+    roomRecord: (roomId) => room(roomId, 'record'),
+    roomCodes: (tenantId) => `${v}:rooms:{tenant:${tenantId}}:codes`,
     usageHour: (tenantId, hour) => usage(tenantId, `hour:${hour}`),
     usageDay: (tenantId, day) => usage(tenantId, `day:${day}`),
     usageMonth: (tenantId, month) => usage(tenantId, `month:${month}`),
@@ -100,6 +115,7 @@ export function createKeys(prefix: string): Keys {
     instanceFigures: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:figures`,
     instanceJobs: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:jobs`,
     instanceSettledJobs: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:jobs_settled`,
+    instanceRooms: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:rooms`,
     instanceMoves: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:job_moves`,
     instanceHints: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:whispers`,
     commonHints: `${v}:schedulers:whispers`,

@@ -27,6 +27,7 @@ const PLACEHOLDERS: Readonly<Partial<Record<keyof Keys, readonly string[]>>> = {
 const OF_SLOT: Readonly<Partial<Record<KeyEntry['slot'], string>>> = {
   '{node}': '<node_id>',
   '{session}': '<session_id>',
+  '{room}': '<room_id>',
   '{tenant}': '<tenant_id>',
 };
 

@@ -6,6 +6,7 @@ import type { JobId, NodeId, TenantId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { LeaseId } from '../../domain/lease.ts';
 import type { HeldLease, RecentLease, ReplaySnapshot } from '../../domain/replay-snapshot.ts';
+import type { RoomId } from '../../domain/room.ts';
 import type { CountUsage } from '../../domain/usage.ts';
 import { sleep } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -19,6 +20,8 @@ export interface Affected {
   /** The record of the job, and so the binding of its request. */
   readonly record: (jobId: JobId) => boolean;
   readonly node: (nodeId: NodeId) => boolean;
+  /** The log, the record and the followers of the room. */
+  readonly room: (roomId: RoomId) => boolean;
   /** What the tenant has used. */
   readonly usage: (tenantId: TenantId) => boolean;
 }
@@ -26,6 +29,7 @@ export interface Affected {
 export const EVERYTHING: Affected = {
   job: () => true,
   record: () => true,
+  room: () => true,
   node: () => true,
   usage: () => true,
 };

@@ -48,6 +48,7 @@ it('docs/redis-keys.md states the hash tag that each key has', () => {
     '{node}': '{node:',
     '{job}': '{job:',
     '{session}': '{session:',
+    '{room}': '{room:',
     '{tenant}': '{tenant:',
     '{instance}': '{instance:',
   };

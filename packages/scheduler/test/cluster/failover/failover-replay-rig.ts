@@ -23,6 +23,7 @@ export const NOTHING: Affected = {
   job: () => false,
   record: () => false,
   node: () => false,
+  room: () => false,
   usage: () => false,
 };
 export const onNode = (nodeId: string): Affected => ({ ...NOTHING, node: (id) => id === nodeId });

@@ -1,4 +1,5 @@
 /** Simulation: everything that one shard stores. Plain values, so that all of it can be copied: a replica is a copy that lags. */
+import { copyStoredLog, type StoredLog } from '../../../../scheduler/dist/adapters/memory/stored-log.js';
 import {
   copyTenantUsage,
   type TenantUsage,
@@ -7,6 +8,7 @@ import type { JobId, NodeId, SessionId } from '../../../../scheduler/dist/domain
 import type { JobRecord } from '../../../../scheduler/dist/domain/job.js';
 import type { LeaseId } from '../../../../scheduler/dist/domain/lease.js';
 import type { NodeOrders } from '../../../../scheduler/dist/domain/node.js';
+import type { RoomId, RoomRecord } from '../../../../scheduler/dist/domain/room.js';
 import type { Instance } from '../../../../scheduler/dist/ports/instances.js';
 import type { NodeRecord } from '../../../../scheduler/dist/ports/node-records.js';
 import type { SavedSession } from '../../../../scheduler/dist/ports/session-store.js';
@@ -105,7 +107,11 @@ export interface ShardState {
   readonly driven: Shelf<Map<JobId, number>>;
   readonly settled: Shelf<Map<JobId, number>>;
   readonly usage: Shelf<TenantUsage>;
-  /** Sets of names with a number each: all instances, parts of the index of nodes, orphans, tenants. */
+  readonly roomLogs: Shelf<StoredLog>;
+  readonly roomRecords: Shelf<RoomRecord>;
+  /** Codes of each tenant. */
+  readonly roomCodes: Shelf<Map<string, { readonly roomId: RoomId; readonly until: number }>>;
+  /** Sets of names with a number each: all instances, parts of the index of nodes, orphans, tenants, followers. */
   readonly names: Shelf<Map<string, number>>;
   /** Texts, figures and locks. */
   readonly values: Shelf<unknown>;
@@ -142,6 +148,9 @@ export function createShardState(): ShardState {
     driven: createShelf(copyMap),
     settled: createShelf(copyMap),
     usage: createShelf(copyTenantUsage),
+    roomLogs: createShelf(copyStoredLog),
+    roomRecords: createShelf(),
+    roomCodes: createShelf(copyMap),
     names: createShelf(copyMap),
     values: createShelf(),
   };

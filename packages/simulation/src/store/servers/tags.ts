@@ -1,5 +1,6 @@
 /** Simulation: what lies together on one shard, by the same hash tags as the keys in Redis. Pure. */
 import type { NodeId, SessionId, TenantId } from '../../../../scheduler/dist/domain/ids.js';
+import type { RoomId } from '../../../../scheduler/dist/domain/room.js';
 
 /** Parts of the index of nodes, each with its own key. */
 export const NODE_PARTS = 16;
@@ -27,14 +28,15 @@ function hash(text: string, from = 0x811c9dc5): Tag {
   return all;
 }
 
-const [JOB, NODE, SESSION, INSTANCE, PRESENCE, TENANT] = [
+const [JOB, NODE, SESSION, INSTANCE, PRESENCE, TENANT, ROOM] = [
   'job:',
   'node:',
   'session:',
   'instance:',
   'presence:',
   'tenant:',
-].map((kind) => hash(kind)) as [Tag, Tag, Tag, Tag, Tag, Tag];
+  'room:',
+].map((kind) => hash(kind)) as [Tag, Tag, Tag, Tag, Tag, Tag, Tag];
 
 export const tags = {
   job: (tag: string): Tag => hash(tag, JOB),
@@ -44,6 +46,7 @@ export const tags = {
   instance: (instanceId: string): Tag => hash(instanceId, INSTANCE),
   presence: (instanceId: string): Tag => hash(instanceId, PRESENCE),
   tenant: (tenantId: TenantId): Tag => hash(tenantId, TENANT),
+  room: (roomId: RoomId): Tag => hash(roomId, ROOM),
   key: (key: string): Tag => hash(key),
 } as const;
 

@@ -1,0 +1,111 @@
+/** The log of one room, as plain values that can be copied. */
+import type { MemberId } from '../../domain/room.ts';
+import type { AcceptedUtterance, LoggedEntry, LogLine, RoomEntry } from '../../domain/room-log.ts';
+import { entryKey, obsoleteAfter, utteranceKey } from '../../domain/room-log.ts';
+import type { LogEnds, RoomLogLimits } from '../../ports/room-log.ts';
+
+interface Line extends LogLine {
+  readonly key: string;
+}
+
+export interface StoredLog {
+  /** Lines and entries are replaced, not changed. */
+  readonly lines: Line[];
+  readonly standing: Map<string, LoggedEntry>;
+  last: number;
+  seq: number;
+  ttlMs: number;
+}
+
+type Accept = Extract<LoggedEntry, { kind: 'accept' }>;
+
+export const createStoredLog = (ttlMs: number): StoredLog => ({
+  lines: [],
+  standing: new Map(),
+  last: 0,
+  seq: 0,
+  ttlMs,
+});
+
+export const copyStoredLog = (log: StoredLog): StoredLog => ({
+  ...log,
+  lines: [...log.lines],
+  standing: new Map(log.standing),
+});
+
+export const endsOf = ({ lines, last, seq }: StoredLog): LogEnds => ({
+  first: lines[0]?.position ?? last + 1,
+  last,
+  seq,
+});
+
+/** Numbers that were given out, if the store may have lost them. */
+export function skipTo(log: StoredLog, atLeast: Pick<LogEnds, 'last' | 'seq'> | undefined): void {
+  log.last = Math.max(log.last, atLeast?.last ?? 0);
+  log.seq = Math.max(log.seq, atLeast?.seq ?? 0);
+}
+
+interface Now extends RoomLogLimits {
+  readonly now: number;
+}
+
+export function acceptIn(log: StoredLog, utterance: AcceptedUtterance, by: Now): Accept {
+  const key = utteranceKey(utterance.utterance);
+  const known = log.standing.get(key);
+  if (known?.kind === 'accept') return known;
+  log.seq += 1;
+  const accept: Accept = { kind: 'accept', seq: log.seq, ...structuredClone(utterance) };
+  add(log, key, accept, by);
+  return accept;
+}
+
+/** For each entry, the one that stands. */
+export const appendTo = (
+  log: StoredLog,
+  entries: readonly RoomEntry[],
+  by: Now,
+): (LoggedEntry | undefined)[] =>
+  entries.map((entry) => {
+    const key = entryKey(entry);
+    const obsolete = obsoleteAfter(entry);
+    const other = log.standing.get(key);
+    if (other !== undefined) return other;
+    if (obsolete !== undefined && log.standing.has(obsolete)) return undefined;
+    const added = structuredClone(entry);
+    add(log, key, added, by);
+    return added;
+  });
+
+export const linesAfter = ({ lines }: StoredLog, after: number, limit: number): LogLine[] =>
+  lines
+    .filter(({ position }) => position > after)
+    .slice(0, limit)
+    .map(({ key: _key, ...line }) => line);
+
+/** Returns how many utterances the speaker had. */
+export function eraseIn(log: StoredLog, speaker: MemberId): number {
+  const seqs = new Set(
+    log.lines.flatMap(({ entry }) =>
+      entry.kind === 'accept' && entry.speaker === speaker ? [entry.seq] : [],
+    ),
+  );
+  for (const [at, line] of log.lines.entries()) {
+    const { seq } = line.entry;
+    if (!seqs.has(seq)) continue;
+    const entry: LoggedEntry = { kind: 'erased', seq };
+    log.lines[at] = { ...line, entry };
+    if (log.standing.get(line.key) === line.entry) log.standing.set(line.key, entry);
+  }
+  return seqs.size;
+}
+
+function add(log: StoredLog, key: string, entry: LoggedEntry, { now, maxEntries, maxAgeMs }: Now): void {
+  log.last += 1;
+  log.lines.push({ position: log.last, at: now, entry, key });
+  log.standing.set(key, entry);
+  while (log.lines.length > maxEntries || (log.lines[0]?.at ?? now) < now - maxAgeMs) {
+    const trimmed = log.lines.shift();
+    if (trimmed !== undefined && log.standing.get(trimmed.key) === trimmed.entry)
+      log.standing.delete(trimmed.key);
+  }
+}

@@ -1,0 +1,58 @@
+/** Simulation: records of rooms, on the shard of each room, and their codes, on the shard of the tenant. */
+import type { TenantId } from '../../../../scheduler/dist/domain/ids.js';
+import type { RoomId } from '../../../../scheduler/dist/domain/room.js';
+import type { RoomName, RoomRecords } from '../../../../scheduler/dist/ports/room-records.js';
+import type { Lines } from '../servers/lines.ts';
+import { tags } from '../servers/tags.ts';
+import { followersOf } from './room-log.ts';
+
+export function createRoomRecords(lines: Lines): RoomRecords {
+  const onCodes = <T>(
+    tenantId: TenantId,
+    what: string,
+    run: (codes: Map<string, { roomId: RoomId; until: number }>, now: number) => T,
+  ): Promise<T> =>
+    lines.ask(tags.tenant(tenantId), what, ({ state, now }) => {
+      const codes = state.roomCodes.get(tenantId, now()) ?? new Map();
+      for (const [code, { until }] of codes) if (until <= now()) codes.delete(code);
+      const result = run(codes, now());
+      if (codes.size === 0) state.roomCodes.delete(tenantId);
+      else state.roomCodes.put(tenantId, codes);
+      return result;
+    });
+
+  return {
+    bind: ({ tenantId, code, roomId }: RoomName, ttlMs, maxRooms) =>
+      onCodes(tenantId, 'bind-code', (codes, now) => {
+        const bound = codes.get(code);
+        if (bound !== undefined && bound.roomId !== roomId) return 'taken';
+        if (bound === undefined && codes.size >= maxRooms) return 'full';
+        codes.set(code, { roomId, until: now + ttlMs });
+        return 'bound';
+      }),
+    unbind: ({ tenantId, code, roomId }) =>
+      onCodes(tenantId, 'unbind-code', (codes) => {
+        if (codes.get(code)?.roomId === roomId) codes.delete(code);
+      }),
+    find: (tenantId, code) => onCodes(tenantId, 'read-codes', (codes) => codes.get(code)?.roomId),
+    list: (tenantId) =>
+      onCodes(tenantId, 'read-codes', (codes) =>
+        [...codes].map(([code, { roomId }]) => ({ tenantId, code, roomId })),
+      ),
+    load: (roomId) =>
+      lines.ask(tags.room(roomId), 'read-room', ({ state, now }) => state.roomRecords.get(roomId, now())),
+    save: (record, ttlMs) =>
+      lines.ask(tags.room(record.roomId), 'save-room', (shard) => {
+        const { state, now } = shard;
+        const { roomId, version, changeId } = record;
+        const stored = state.roomRecords.get(roomId, now());
+        const isRepeat = stored?.version === version && stored.changeId === changeId;
+        if (!isRepeat && (stored?.version ?? 0) !== version - 1) return { kind: 'stale', record: stored };
+        const kept = isRepeat ? stored : structuredClone(record);
+        state.roomRecords.put(roomId, kept, now() + ttlMs);
+        return { kind: 'saved', followers: followersOf(shard, roomId) };
+      }),
+    remove: (roomId) =>
+      lines.ask(tags.room(roomId), 'remove-room', ({ state }) => state.roomRecords.delete(roomId)),
+  };
+}
