@@ -1,6 +1,6 @@
 /** Additional data of a result: a few known keys, and free ones that are passed through unchanged. */
 import { type Static, Type } from 'typebox';
-import { anyOf, label, map, measure, optional } from './bounded.ts';
+import { anyOf, extension, label, map, measure, optional, text } from './bounded.ts';
 import { ServiceTimings } from './timings.ts';
 
 const KnownExtra = Type.Object(
@@ -16,6 +16,7 @@ const KnownExtra = Type.Object(
     audio_duration_ms: optional(
       measure('Length of the audio, for usage; only if the node fetched it from an `audio_ref`'),
     ),
+    voice_failed: extension(text('Why a wanted voice is missing; the text is final all the same', 4096)),
     reason: optional(anyOf(['NO_TEXT_ASSIGNED', 'ASR_EMPTY'], 'Why the result is empty')),
   },
   { title: 'Extra', description: 'Details of the result; other keys are passed through', maxProperties: 256 },

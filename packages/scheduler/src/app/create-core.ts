@@ -221,7 +221,7 @@ export function createCore(deps: CoreDeps) {
 
   // Plans: one utterance in several languages as several jobs.
   const cancel = (reports?.byRequest ?? jobs).cancel;
-  const { plans, planOf, require } = createPlans({
+  const { plans, planOf, require, isSplittable } = createPlans({
     ...tools,
     chance,
     fleet,
@@ -242,6 +242,7 @@ export function createCore(deps: CoreDeps) {
       cancel,
     },
     plans,
+    isSplittable,
     reachedQuota: quotas?.reached,
     pools: pools.sessionPools,
     tenancy,

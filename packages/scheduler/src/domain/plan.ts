@@ -2,6 +2,7 @@
  * Vocabulary: the plan of one utterance, a request for several outcomes that ordinary jobs yield together, and how these outcomes are reported.
  * Pure.
  */
+import type { DispatchRequest } from './dispatch.ts';
 import type { ErrorCode } from './errors.ts';
 import type { SessionId, TenantId } from './ids.ts';
 import type { JobRecord } from './job.ts';
@@ -63,6 +64,43 @@ export interface PlanRequest {
   /** How long one job may wait for a slot; never past the deadline. */
   readonly waitMs: number;
   readonly priority?: Priority | undefined;
+}
+
+/** The same work as a plan: what the whole job sends to its node, and needs of it, without its stages and languages. */
+export function planOfJob(
+  { tenantId, sessionId, need, spec, audio, waitMs, priority }: DispatchRequest,
+  plan: Pick<PlanRequest, 'name' | 'fingerprint' | 'wanted' | 'deadlineAt'>,
+): PlanRequest {
+  const {
+    sourceLanguage: source,
+    targetLanguage: _target,
+    pipeline: _pipeline,
+    inputText,
+    audio: held,
+    ...common
+  } = spec;
+  const { needsPublicNode, preferredPoolId, types, services, features } = need;
+  return {
+    tenantId,
+    sessionId,
+    ...plan,
+    input:
+      inputText === undefined ? { kind: 'audio', source: held, audio } : { kind: 'text', text: inputText },
+    source,
+    spec: common,
+    need: { needsPublicNode, preferredPoolId, types, services, features },
+    waitMs,
+    priority,
+  };
+}
+
+/** A job from one speaker to one language, of whose stages no node is named: several nodes may do it together. Undefined: it is not. */
+export function wantedOfJob({ need, spec }: DispatchRequest): WantedTarget | undefined {
+  const { pipeline } = spec;
+  const isPlain =
+    pipeline.use_nmt && !pipeline.use_tone && pipeline.use_asr === (spec.inputText === undefined);
+  if (!isPlain || need.directions.length !== 1 || need.preferredNodeId !== undefined) return undefined;
+  return { language: spec.targetLanguage, isVoiceWanted: pipeline.use_tts };
 }
 
 export type PartOutcome =

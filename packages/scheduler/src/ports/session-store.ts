@@ -34,6 +34,8 @@ export interface SavedUtterance {
         readonly source: Language;
         readonly language: Language;
         readonly kind: PartKind;
+        /** The only outcome. */
+        readonly isWhole?: boolean | undefined;
       }
     | undefined;
 }

@@ -1,4 +1,5 @@
 /** Hot path: all sessions of this instance, each with its own event queue. The effects of a step run after it. */
+import type { DispatchRequest } from '../domain/dispatch.ts';
 import type { JobId, TenantId } from '../domain/ids.ts';
 import type { PlanRunner } from '../domain/plan.ts';
 import type { QuotaState } from '../domain/quota.ts';
@@ -44,6 +45,8 @@ export interface SessionServiceDeps {
   readonly jobs: JobDispatcher;
   /** Runs utterances in several languages. */
   readonly plans: PlanRunner;
+  /** Several nodes together could do a job that no single node can. Absent: never. */
+  readonly isSplittable?: ((request: DispatchRequest) => boolean) | undefined;
   readonly pools: Pools;
   readonly settings: SessionSettings & { readonly maxWaiting: number };
   /** A quota that the tenant has reached, from memory. Absent: no tenant has one. */
@@ -107,7 +110,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       waitForRecordMs: settings.pendingTimeoutMs,
       isDispatching: (utterance) => dispatching.has(utterance),
     });
-  const watch = createJobWatch({ jobs: deps.jobs, dispatcher, dispatching, elsewhere: follow, log, post });
+  const watch = createJobWatch({ ...deps, dispatcher, dispatching, elsewhere: follow, log, post });
   const planWatch = createPlanWatch({ runner: deps.plans, post });
   const saver = elsewhere && createSessionSaver({ ...elsewhere, clock, chance, log, post });
   const handover =

@@ -97,8 +97,10 @@ export type SessionEvent =
     }
   | PlanEvent;
 
-/** What a plan reports of an utterance in several languages. */
+/** What concerns the plan of an utterance. */
 export type PlanEvent =
+  /** No node can do all of this job, but several can together. */
+  | { readonly kind: 'split'; readonly utterance: Utterance; readonly request: DispatchRequest }
   | {
       readonly kind: 'recognised';
       readonly utterance: Utterance;

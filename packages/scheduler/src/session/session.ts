@@ -74,10 +74,12 @@ export interface SharedPlan {
   hasMissing: boolean;
 }
 
-/** One wanted outcome of an utterance in several languages: the text or the voice of one of them. */
+/** One wanted outcome of an utterance that several jobs serve: the text or the voice of a language, or both. */
 export interface Rendition {
   readonly language: Language;
   readonly kind: PartKind;
+  /** The only outcome of its utterance: the text, and the voice if one is wanted. */
+  readonly isWhole?: boolean | undefined;
   readonly plan: SharedPlan;
   /** The job of the outcome. */
   jobId: JobId | undefined;
@@ -88,7 +90,7 @@ export interface Rendition {
 /** One accepted utterance; of an utterance in several languages, one of its outcomes. */
 export interface Utterance extends Deliverable, UtteranceState {
   /** Absent: the utterance has one job and one outcome. */
-  readonly rendition?: Rendition | undefined;
+  rendition?: Rendition | undefined;
   readonly index: number;
   /** Its job. A repeated request may find that another job translates it already; then this id changes. */
   jobId: JobId;
@@ -248,6 +250,10 @@ export function createSession(
 /** The utterance has one outcome, or this is the first of several. */
 export const isFirst = (utterance: Utterance): boolean =>
   utterance.rendition === undefined || utterance.rendition.plan.utterances[0] === utterance;
+
+/** Its client wants several languages, and each outcome names its own. */
+export const isOneOfSeveral = ({ rendition }: Pick<Utterance, 'rendition'>): boolean =>
+  rendition !== undefined && rendition.isWhole !== true;
 
 /** All outcomes of the same utterance. */
 export const allOf = (utterance: Utterance): readonly Utterance[] =>

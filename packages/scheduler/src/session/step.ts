@@ -24,7 +24,7 @@ import {
   sendAccepted,
   unbindFailed,
 } from './outcomes/progress.ts';
-import { noteParts, noteRecognised, settlePart } from './outcomes/renditions.ts';
+import { noteParts, noteRecognised, settlePart, splitUtterance } from './outcomes/renditions.ts';
 import type { Session } from './session.ts';
 import { cutStream, takeChunk, takeUtterance } from './speech/accept-audio.ts';
 import { excludeStall } from './speech/segmentation.ts';
@@ -103,6 +103,8 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
       return noteMove(step, session, event.utterance, event.job);
     case 'partial':
       return notePartial(step, session, event.utterance, event);
+    case 'split':
+      return splitUtterance(step, session, event);
     case 'recognised':
       return noteRecognised(step, session, event);
     case 'parts_moved':

@@ -8,12 +8,12 @@ import type { Chain, Stage } from '../../domain/stage.ts';
 
 /**
  * What a chain yields, not how: a repeated plan finds the job even if the fleet has changed and the chain would be cut differently. `caption`:
- * what was recognised, and its translation. `whole`: a translation and its voice, with or without the recognition.
+ * what was recognised, and its translation. `whole`: these and the voice. `spoken`: a translation and its voice, of text.
  */
 export function productOf({ stages, input, target }: Omit<Chain, 'source'>): string {
   const has = (stage: Stage): boolean => stages.includes(stage);
   if (has('tts') && stages.length === 1) return `voice:${target}`;
-  if (has('tts')) return `whole:${target}`;
+  if (has('tts')) return input === 'audio' ? `whole:${target}` : `spoken:${target}`;
   if (has('nmt') && input === 'audio') return `caption:${target}`;
   if (has('nmt')) return `text:${target}`;
   return has('semantic') ? 'source' : 'asr';

@@ -1,5 +1,5 @@
 /** Cold path: plans an utterance in several languages for the nodes that its tenant may use now. */
-import type { Language } from '../../domain/language.ts';
+import { AUTO, type Language } from '../../domain/language.ts';
 import type { PlanRequest } from '../../domain/plan.ts';
 import type { Require } from '../../domain/requirements.ts';
 import { type Chain, chainId } from '../../domain/stage.ts';
@@ -8,33 +8,29 @@ import { canRun, type Readiness } from './can-run.ts';
 import { needOfChain } from './chain-job.ts';
 import type { ChainText } from './chain-jobs.ts';
 import { planStages, type StagePlan } from './plan-stages.ts';
+import { splitPath } from './split-path.ts';
 
 export type FleetPlanner = (
   request: Pick<PlanRequest, 'tenantId' | 'sessionId' | 'need' | 'input' | 'source' | 'wanted'>,
   text?: ChainText | undefined,
 ) => StagePlan;
 
-export function createFleetPlanner(deps: {
+/** Cuts a chain that lost its only node into shorter ones that other nodes could run now. Empty: that is not possible. */
+export type ChainSplitter = (request: PlanRequest, chain: Chain) => readonly Chain[];
+
+interface FleetDeps {
   readonly fleet: FleetView;
   readonly require: Require;
-  /** Languages through which a text may be translated, preferred first. */
-  readonly pivots: readonly Language[];
-}): FleetPlanner {
-  const { fleet, require, pivots } = deps;
+}
 
+export function createFleetPlanner(
+  deps: FleetDeps & {
+    /** Languages through which a text may be translated, preferred first. */
+    readonly pivots: readonly Language[];
+  },
+): FleetPlanner {
   return function plan(request, text) {
-    const audio = request.input.kind === 'audio' ? request.input.source.kind : 'none';
-    const known = new Map<string, boolean>();
-
-    /** The planner asks for the same chain several times. */
-    const couldRun =
-      (readiness: Readiness) =>
-      (chain: Chain): boolean => {
-        const id = `${readiness} ${chain.input} ${chainId(chain)}`;
-        const found = known.get(id) ?? canRun(fleet, needOfChain(chain, request, require, audio), readiness);
-        known.set(id, found);
-        return found;
-      };
+    const couldRun = askFleet(deps, request);
 
     const planned = (readiness: Readiness): StagePlan =>
       planStages({
@@ -42,7 +38,7 @@ export function createFleetPlanner(deps: {
         source: text?.language ?? request.source,
         wanted: request.wanted,
         canRun: couldRun(readiness),
-        pivots,
+        pivots: deps.pivots,
       });
 
     const now = planned('willing');
@@ -50,6 +46,36 @@ export function createFleetPlanner(deps: {
     // A node that takes no jobs at the moment may do so before the deadline.
     const later = planned('up');
     return missingOf(later) < missingOf(now) ? later : now;
+  };
+}
+
+export function createChainSplitter(deps: FleetDeps): ChainSplitter {
+  return function split(request, chain) {
+    // Only the node that recognises the language could go on.
+    if (chain.source === AUTO) return [];
+    const { stages, input, source, target } = chain;
+    const steps = stages.map((stage) => ({
+      stage,
+      source: stage === 'tts' ? target : source,
+      target: stage === 'nmt' || stage === 'tts' ? target : source,
+    }));
+    const couldRun = askFleet(deps, request)('willing');
+    return splitPath(steps, input, (part) => part.stages.length < stages.length && couldRun(part)) ?? [];
+  };
+}
+
+/** The planner asks for the same chain several times. */
+function askFleet(
+  { fleet, require }: FleetDeps,
+  request: Pick<PlanRequest, 'tenantId' | 'sessionId' | 'need' | 'input'>,
+): (readiness: Readiness) => (chain: Chain) => boolean {
+  const audio = request.input.kind === 'audio' ? request.input.source.kind : 'none';
+  const known = new Map<string, boolean>();
+  return (readiness) => (chain) => {
+    const id = `${readiness} ${chain.input} ${chainId(chain)}`;
+    const found = known.get(id) ?? canRun(fleet, needOfChain(chain, request, require, audio), readiness);
+    known.set(id, found);
+    return found;
   };
 }
 

@@ -46,6 +46,10 @@ export interface StagePlan {
   readonly isContinued: boolean;
 }
 
+/** Every wanted language and voice can be had, as far as is known before the source language is recognised. */
+export const isServed = ({ targets, isContinued }: StagePlan): boolean =>
+  isContinued || targets.every(({ missing }) => missing === undefined);
+
 export function planStages(given: StageQuestion): StagePlan {
   const { wanted, source, input } = given;
   const plan = createDraft(given);

@@ -7,7 +7,9 @@ import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import { AUTO } from '../../domain/language.ts';
 import type { PartOutcome, PlanListener, PlanPart, PlanRequest, PlanRunner } from '../../domain/plan.ts';
-import type { ChainJobs, ChainOutcome, ChainText } from './chain-jobs.ts';
+import type { Chain } from '../../domain/stage.ts';
+import type { ChainJobs, ChainOutcome, ChainText, ChainWatch } from './chain-jobs.ts';
+import type { ChainSplitter } from './fleet-plan.ts';
 import type { MissingStep, PlannedChain, StagePlan, TargetPlan } from './plan-stages.ts';
 
 /** `text`: what was recognised; the plan begins with it. Absent: it begins with the input of the request. */
@@ -32,6 +34,8 @@ interface Task {
 interface PlanRunnerDeps {
   readonly plan: PlanTargets;
   readonly jobs: ChainJobs;
+  /** Absent: a chain is never cut after it was planned. */
+  readonly split?: ChainSplitter | undefined;
 }
 
 export const createPlanRunner = (deps: PlanRunnerDeps): PlanRunner => ({
@@ -39,7 +43,7 @@ export const createPlanRunner = (deps: PlanRunnerDeps): PlanRunner => ({
 });
 
 function runPlan(
-  { plan, jobs }: PlanRunnerDeps,
+  { plan, jobs, split }: PlanRunnerDeps,
   request: PlanRequest,
   listener: PlanListener,
 ): ReturnType<PlanRunner['run']> {
@@ -86,7 +90,7 @@ function runPlan(
     const before = chain.after === undefined ? undefined : await tasks.get(chain.after)?.outcome;
     if (before?.kind === 'failed' || before?.isSilent) return before;
     if (!isWanted(chain.id)) return CANCELLED;
-    const outcome = await jobs.run(chain, request, before?.text ?? first, {
+    const watch: ChainWatch = {
       signal: stopped.signal,
       isWanted: () => isWanted(chain.id),
       moved(job) {
@@ -94,9 +98,29 @@ function runPlan(
         if (task !== undefined) task.jobId = job.jobId;
         noteMoved(chain.id, job);
       },
-    });
+    };
+    const outcome = await perform(chain, before?.text ?? first, watch);
     noteRecognised(chain, outcome);
     return outcome;
+  }
+
+  /** If its only node is gone, shorter chains replace it, one after another. */
+  async function perform(
+    chain: Chain,
+    input: ChainText | undefined,
+    watch: ChainWatch,
+  ): Promise<ChainOutcome> {
+    const whole = await jobs.run(chain, request, input, watch);
+    const parts = lacksNode(whole) && watch.isWanted() ? (split?.(request, chain) ?? []) : [];
+    let last = whole;
+    let text = input;
+    for (const part of parts) {
+      if (!watch.isWanted()) return CANCELLED;
+      last = await perform(part, text, watch);
+      if (last.kind === 'failed' || last.isSilent) return last;
+      text = last.text;
+    }
+    return last;
   }
 
   function start(chain: PlannedChain, first: ChainText | undefined): void {
@@ -179,6 +203,19 @@ function runPlan(
     leave: () => stopped.abort(),
   };
 }
+
+/** Codes of a job that found no node, or lost its only one. */
+const NO_NODE: ReadonlySet<string> = new Set<ErrorCode>([
+  'NO_CAPABLE_NODE',
+  'NODE_UNAVAILABLE',
+  'WS_DISCONNECTED',
+  'ACK_TIMEOUT',
+  'MODEL_NOT_AVAILABLE',
+]);
+
+/** After a second attempt the job itself may be what its nodes die of, so it is not given to further nodes. */
+const lacksNode = (outcome: ChainOutcome): boolean =>
+  outcome.kind === 'failed' && NO_NODE.has(outcome.code) && (outcome.job?.fence?.attempt ?? 0) <= 1;
 
 const NO_CHAINS: ReadonlySet<string> = new Set();
 const CANCELLED: Failed = { kind: 'failed', code: 'JOB_CANCELLED', message: 'nothing waits for it any more' };

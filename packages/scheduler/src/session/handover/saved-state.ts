@@ -72,6 +72,7 @@ const savedUtterance = (utterance: Utterance, outcome: Outcome | undefined): Sav
     source: utterance.rendition.plan.source,
     language: utterance.rendition.language,
     kind: utterance.rendition.kind,
+    isWhole: utterance.rendition.isWhole,
   },
 });
 

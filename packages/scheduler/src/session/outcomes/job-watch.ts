@@ -37,6 +37,8 @@ export interface JobWatch {
 export function createJobWatch(deps: {
   jobs: Pick<JobDispatcher, 'cancel'>;
   dispatcher: DispatchWithRetry;
+  /** Several nodes together could do a job that no single node can. */
+  isSplittable?: ((request: DispatchRequest) => boolean) | undefined;
   /** Utterances whose dispatch has no outcome yet. */
   dispatching: Set<Utterance>;
   /** Absent: there are no other instances. */
@@ -97,6 +99,7 @@ export function createJobWatch(deps: {
   function noteDispatchOutcome(
     session: Session,
     utterance: Utterance,
+    request: DispatchRequest,
     outcome: DispatchOutcome,
     wasAdmittedHere: boolean,
   ): void {
@@ -121,6 +124,12 @@ export function createJobWatch(deps: {
     }
     // The audio that was sent again was refused: the job continues on another instance without it.
     if (outcome.kind === 'refused' && isAdmitted(utterance) && !wasAdmittedHere) return;
+    const lacksNode = outcome.kind === 'refused' && outcome.code === 'NO_CAPABLE_NODE';
+    if (lacksNode && !wasAdmittedHere && deps.isSplittable?.(request)) {
+      post(session, { kind: 'split', utterance, request });
+      remove(utterance);
+      return;
+    }
     rename(session, utterance, jobId);
     if (outcome.kind === 'dispatched') {
       if (outcome.isRepeat && !isSettled(outcome.job.state)) follow(session, utterance);
@@ -147,7 +156,7 @@ export function createJobWatch(deps: {
         })
         .then((outcome) => {
           dispatching.delete(utterance);
-          noteDispatchOutcome(session, utterance, outcome, wasAdmittedHere);
+          noteDispatchOutcome(session, utterance, request, outcome, wasAdmittedHere);
         });
     },
     follow,

@@ -1,7 +1,7 @@
 /** Hot path of sessions with several languages: which utterances wait for which running plan. */
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { JobId } from '../../domain/ids.ts';
-import type { PlanPart, PlanRequest, PlanRunner, RunningPlan } from '../../domain/plan.ts';
+import type { PartOutcome, PlanPart, PlanRequest, PlanRunner, RunningPlan } from '../../domain/plan.ts';
 import type { SessionEvent } from '../event.ts';
 import type { Session, SharedPlan, Utterance } from '../session.ts';
 import { moveWatch } from '../utterance-state.ts';
@@ -48,6 +48,8 @@ export function createPlanWatch(deps: {
       if (plan === undefined || plan.utterances.every(isOver)) return;
       running.get(plan)?.leave();
       let mine: RunningPlan | undefined;
+      /** Of a whole outcome, in case that its voice fails. */
+      let text: PartOutcome | undefined;
       // Calls of a replaced plan are ignored; the runner may call before it returns.
       const isCurrent = () => mine === undefined || running.get(plan) === mine;
       mine = runner.run(request, {
@@ -63,8 +65,9 @@ export function createPlanWatch(deps: {
         },
         settled(part, outcome) {
           const one = utteranceOf(plan, part);
-          if (one !== undefined && isCurrent() && !isOver(one))
-            post(session, { kind: 'part_settled', utterance: one, outcome });
+          if (one === undefined) text = outcome;
+          else if (isCurrent() && !isOver(one))
+            post(session, { kind: 'part_settled', utterance: one, outcome: orText(outcome, text) });
         },
       });
       if (!plan.utterances.every(isOver)) running.set(plan, mine);
@@ -76,7 +79,7 @@ export function createPlanWatch(deps: {
       moveWatch(utterance, 'abandoned');
       const { rendition } = utterance;
       if (rendition === undefined) return;
-      running.get(rendition.plan)?.cancel(message, code, rendition);
+      running.get(rendition.plan)?.cancel(message, code, rendition.isWhole ? undefined : rendition);
       if (rendition.plan.utterances.every(isOver)) end(rendition.plan);
     },
     handOver(utterance) {
@@ -97,4 +100,11 @@ export function createPlanWatch(deps: {
       else idle.push(listen);
     },
   };
+}
+
+/** A translation without its voice is better than none. */
+function orText(outcome: PartOutcome, text: PartOutcome | undefined): PartOutcome {
+  if (outcome.kind !== 'failed' || text?.kind !== 'result') return outcome;
+  const extra = { ...text.result.extra, voice_failed: `${outcome.code}: ${outcome.message}` };
+  return { ...text, result: { ...text.result, extra } };
 }

@@ -5,7 +5,16 @@ import type { JobRecord, JobState } from '../../domain/job.ts';
 import type { SessionEvent } from '../event.ts';
 import { hasMissingOutcome, isRecoverable, noteChange } from '../handover/saved-state.ts';
 import { UI_EVENTS, type UiEventName } from '../output.ts';
-import { allOf, isFirst, isLegacy, jobIdOf, type Session, type Utterance, understands } from '../session.ts';
+import {
+  allOf,
+  isFirst,
+  isLegacy,
+  isOneOfSeveral,
+  jobIdOf,
+  type Session,
+  type Utterance,
+  understands,
+} from '../session.ts';
 import { dropResentAudio } from '../speech/audio-budget.ts';
 import { noteText } from '../speech/groups.ts';
 import { count, type Step, send, sendUiEvent } from '../step-context.ts';
@@ -188,7 +197,7 @@ export function noteFailure(
   const about = {
     utterance_index: utterance.index,
     job_id: jobIdOf(utterance),
-    ...(utterance.rendition && { tgt_lang: utterance.rendition.language }),
+    ...(isOneOfSeveral(utterance) && { tgt_lang: utterance.rendition?.language }),
   };
   send(step, session, { kind: 'error', code, message, hint, details: { ...details, ...about } });
 }

@@ -1,8 +1,10 @@
 /** Hot path: the progress of an utterance in several languages: its jobs serve several outcomes, each with an end of its own. */
-import type { PartOutcome } from '../../domain/plan.ts';
+import { type PartOutcome, planOfJob, wantedOfJob } from '../../domain/plan.ts';
 import type { PlanEvent } from '../event.ts';
+import { noteChange } from '../handover/saved-state.ts';
 import { allOf, type Session, type Utterance } from '../session.ts';
 import { noteText } from '../speech/groups.ts';
+import { planName } from '../speech/new-utterance.ts';
 import { type Step, send } from '../step-context.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import {
@@ -16,6 +18,38 @@ import {
 } from './progress.ts';
 
 type Of<Kind extends PlanEvent['kind']> = Extract<PlanEvent, { kind: Kind }>;
+
+/** No node has all stages of its job: it becomes a plan with one outcome. */
+export function splitUtterance(step: Step, session: Session, { utterance, request }: Of<'split'>): void {
+  const wanted = wantedOfJob(request);
+  if (utterance.isSettled || wanted === undefined) return;
+  const { requestId, fingerprint, spec } = request;
+  const binding =
+    requestId === undefined || fingerprint === undefined ? undefined : { requestId, fingerprint };
+  const name = planName(session, utterance.index, binding);
+  utterance.rendition = {
+    language: wanted.language,
+    kind: wanted.isVoiceWanted ? 'voice' : 'text',
+    isWhole: true,
+    plan: {
+      name,
+      source: spec.sourceLanguage,
+      utterances: [utterance],
+      jobIds: new Set(),
+      undelivered: 1,
+      hasMissing: false,
+    },
+    jobId: undefined,
+    hasFailed: false,
+  };
+  noteChange(session, 'now');
+  const deadlineAt = utterance.acceptedAt + step.settings.jobDeadlineMs;
+  step.effects.push({
+    kind: 'plan',
+    utterance,
+    request: planOfJob(request, { name, fingerprint: name, wanted: [wanted], deadlineAt }),
+  });
+}
 
 /** The source text is final, before any translation. */
 export function noteRecognised(step: Step, session: Session, { utterance, text }: Of<'recognised'>): void {
@@ -48,7 +82,7 @@ export function settlePart(step: Step, session: Session, { utterance, outcome }:
     return;
   }
   const result = resultOf(outcome);
-  if (result.kind === 'result' && rendition.kind === 'text')
+  if (result.kind === 'result' && (rendition.kind === 'text' || rendition.isWhole))
     sendUiEventOnce(step, session, utterance, 'NMT_DONE');
   settleUtterance(step, session, utterance, result);
 }

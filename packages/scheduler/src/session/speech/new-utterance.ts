@@ -2,7 +2,7 @@
 import type { Language } from '../../domain/language.ts';
 import type { PartKind, PlanPart, WantedTarget } from '../../domain/plan.ts';
 import { NO_WORK } from '../outcomes/delivery.ts';
-import type { Session, SharedPlan, Utterance } from '../session.ts';
+import type { Rendition, Session, SharedPlan, Utterance } from '../session.ts';
 
 export type Received = Pick<
   Utterance,
@@ -50,7 +50,10 @@ export function newRenditions(
 /** Makes renditions of utterances that are otherwise complete. */
 export function joinPlan(
   { name, source }: Pick<SharedPlan, 'name' | 'source'>,
-  parts: readonly { readonly part: PlanPart; readonly utterance: Utterance }[],
+  parts: readonly {
+    readonly part: PlanPart & Pick<Rendition, 'isWhole'>;
+    readonly utterance: Utterance;
+  }[],
 ): Utterance[] {
   const plan: SharedPlan = {
     name,
@@ -62,7 +65,7 @@ export function joinPlan(
   };
   for (const { part, utterance } of parts) {
     const rendition = { ...part, plan, jobId: undefined, hasFailed: false };
-    plan.utterances.push({ ...utterance, lane: laneOf(part), rendition });
+    plan.utterances.push({ ...utterance, ...(part.isWhole ? undefined : { lane: laneOf(part) }), rendition });
   }
   return plan.utterances;
 }

@@ -5,6 +5,7 @@ import type { SessionId } from '../../domain/ids.ts';
 import type { JobResult } from '../../domain/job-spec.ts';
 import type { Language } from '../../domain/language.ts';
 import type { About, SessionOutput } from '../../session/output.ts';
+import { isOneOfSeveral } from '../../session/session.ts';
 import { omitUndefined } from '../wire/omit-undefined.ts';
 import { viewQuota } from '../wire/quota-view.ts';
 
@@ -104,7 +105,8 @@ const opened = (
 
 function outcome(sessionId: SessionId, output: Output<'outcome'>): SchedulerToSession {
   const { utterance, outcome: what, deliverySeq } = output.delivered;
-  const { rendition } = utterance;
+  // The client of a whole outcome knows nothing of its parts.
+  const rendition = isOneOfSeveral(utterance) ? utterance.rendition : undefined;
   const numbered = output.isNumbered ? { delivery_seq: deliverySeq } : undefined;
   if (what.kind === 'missing') {
     return {

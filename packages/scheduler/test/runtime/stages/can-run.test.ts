@@ -139,7 +139,7 @@ describe('a chain', () => {
     expect(product(['nmt'])).toBe('text:es');
     expect(product(['semantic', 'nmt'])).toBe('text:es');
     expect(product(['tts'])).toBe('voice:es');
-    expect(product(['nmt', 'tts'])).toBe('whole:es');
+    expect(product(['nmt', 'tts'])).toBe('spoken:es');
     expect(product(['asr', 'semantic', 'nmt'], 'audio')).toBe('caption:es');
     expect(product([...STAGES], 'audio')).toBe('whole:es');
   });

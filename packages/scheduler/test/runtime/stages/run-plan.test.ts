@@ -10,6 +10,7 @@ import type {
   ChainText,
   ChainWatch,
 } from '../../../src/runtime/stages/chain-jobs.ts';
+import type { ChainSplitter } from '../../../src/runtime/stages/fleet-plan.ts';
 import { planStages } from '../../../src/runtime/stages/plan-stages.ts';
 import { createPlanRunner } from '../../../src/runtime/stages/run-plan.ts';
 
@@ -18,7 +19,7 @@ interface Started {
   readonly text: ChainText | undefined;
   readonly watch: ChainWatch;
   finish(text: string, more?: { language?: string; isSilent?: boolean }): Promise<void>;
-  fail(code: string): Promise<void>;
+  fail(code: string, attempt?: number): Promise<void>;
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -31,9 +32,15 @@ function canRun({ stages, source, target }: Chain): boolean {
   return source === 'en' || source === 'auto';
 }
 
-const job = (product: string): JobRecord => ({ jobId: `job-${product}`, state: 'RUNNING' }) as JobRecord;
+const job = (product: string, attempt = 1): JobRecord =>
+  ({ jobId: `job-${product}`, state: 'RUNNING', fence: { nodeId: 'node', attempt } }) as JobRecord;
 
-function start(wanted: readonly WantedTarget[], more: Partial<PlanRequest> = {}, can = canRun) {
+function start(
+  wanted: readonly WantedTarget[],
+  more: Partial<PlanRequest> = {},
+  can = canRun,
+  split?: ChainSplitter,
+) {
   const started: Started[] = [];
   const events: string[] = [];
   const cancelled: string[] = [];
@@ -66,7 +73,8 @@ function start(wanted: readonly WantedTarget[], more: Partial<PlanRequest> = {},
               isSilent,
             });
           },
-          fail: (code) => end({ kind: 'failed', code, message: `failed: ${code}`, job: job(product) }),
+          fail: (code, attempt = 1) =>
+            end({ kind: 'failed', code, message: `failed: ${code}`, job: job(product, attempt) }),
         });
       }),
     cancel: (jobId, _reason, code) => void cancelled.push(`${jobId} ${code}`),
@@ -108,6 +116,7 @@ function start(wanted: readonly WantedTarget[], more: Partial<PlanRequest> = {},
         canRun: can,
         pivots: ['es'],
       }),
+    split,
   }).run(request, listener);
   const chain = (product: string): Started => {
     const found = started.find((one) => one.product === product);
@@ -283,6 +292,53 @@ describe('a plan', () => {
       'es/text',
       'es/voice',
     ]);
+  });
+
+  it('a job that lost its only node is done in parts by others', async () => {
+    const isWhole = (chain: Chain) => chain.stages.length === 4;
+    const parts: Record<string, readonly Chain[]> = {
+      'asr+semantic+nmt+tts:en>es': [
+        { stages: ['asr', 'semantic'], input: 'audio', source: 'en', target: 'en' },
+        { stages: ['nmt', 'tts'], input: 'text', source: 'en', target: 'es' },
+      ],
+      'nmt+tts:en>es': [
+        { stages: ['nmt'], input: 'text', source: 'en', target: 'es' },
+        { stages: ['tts'], input: 'text', source: 'es', target: 'es' },
+      ],
+    };
+    const { chain, products, events } = start(
+      [WANTED[0] as WantedTarget],
+      {},
+      isWhole,
+      (_, given) => parts[chainId(given)] ?? [],
+    );
+    await settled();
+    await chain('whole:es').fail('NODE_UNAVAILABLE');
+    await chain('source').finish('hello');
+    await chain('spoken:es').fail('NO_CAPABLE_NODE');
+    await chain('text:es').finish('hola');
+    await chain('voice:es').finish('hola');
+    expect(events.filter((event) => event.startsWith('es/'))).toEqual([
+      'es/text hello|hola|',
+      'es/voice hello|hola|AAAA',
+    ]);
+    expect(products()).toEqual(['whole:es', 'source', 'spoken:es', 'text:es', 'voice:es']);
+  });
+
+  it.each([
+    ['PROCESSING_ERROR', 1],
+    ['NODE_UNAVAILABLE', 2],
+  ])('a job that failed with %s at attempt %i is not cut', async (code, attempt) => {
+    const { chain, products, events } = start(
+      [WANTED[0] as WantedTarget],
+      {},
+      ({ stages }) => stages.length === 4,
+      () => [{ stages: ['asr', 'semantic'], input: 'audio', source: 'en', target: 'en' }],
+    );
+    await settled();
+    await chain('whole:es').fail(code, attempt);
+    expect(products()).toEqual(['whole:es']);
+    expect(events.filter((event) => event.startsWith('es/'))).toHaveLength(2);
   });
 
   it('chains have different ids and products', () => {

@@ -50,6 +50,7 @@ export function createInstancesRig(
     readonly names?: readonly string[];
     readonly store?: SessionStore;
     readonly settings?: Partial<SessionServiceDeps['settings']>;
+    readonly isSplittable?: SessionServiceDeps['isSplittable'];
   } = {},
 ): InstancesRig {
   const clock = createManualClock();
@@ -102,6 +103,7 @@ export function createInstancesRig(
       log: { debug() {}, info() {}, warn() {}, error() {} },
       jobs: jobs.dispatcher(name, (job) => service.jobMoved(job)),
       plans,
+      isSplittable: options.isSplittable,
       pools: NO_POOLS,
       settings: { ...SETTINGS, ...options.settings },
       elsewhere: {

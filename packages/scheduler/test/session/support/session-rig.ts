@@ -116,6 +116,7 @@ export interface SessionRig {
 }
 
 export interface RigOptions {
+  readonly isSplittable?: SessionServiceDeps['isSplittable'];
   readonly settings?: Partial<SessionServiceDeps['settings']>;
   readonly audioBytes?: number;
   readonly pools?: Pools;
@@ -148,6 +149,7 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
     log: { debug() {}, info() {}, warn() {}, error() {} },
     jobs: dispatcher,
     plans,
+    isSplittable: options.isSplittable,
     delivered: (jobId) => void delivered.push(jobId),
     pools: options.pools ?? NO_POOLS,
     tenancy: options.tenancy,

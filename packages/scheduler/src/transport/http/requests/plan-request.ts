@@ -2,7 +2,7 @@
 import type { TranslateRequest as Body } from '@lingua/protocol';
 import type { DispatchRequest } from '../../../domain/dispatch.ts';
 import { AUTO, foldLanguages, type Language } from '../../../domain/language.ts';
-import type { PlanRequest } from '../../../domain/plan.ts';
+import { type PlanRequest, planOfJob } from '../../../domain/plan.ts';
 
 export type ReadPlan =
   | { readonly kind: 'plan'; readonly plan: PlanRequest }
@@ -49,36 +49,15 @@ function planOf(
   languages: readonly Language[],
   deadlineAt: number,
 ): PlanRequest {
-  const { tenantId, need, requestId = '', fingerprint = '', audio, waitMs, priority } = request;
-  const {
-    sourceLanguage,
-    targetLanguage: _target,
-    pipeline: _pipeline,
-    inputText,
-    audio: source,
-    ...spec
-  } = request.spec;
+  const { requestId = '', fingerprint = '' } = request;
   const isVoiceWanted = body.options?.require_tts === true;
-  return {
-    tenantId,
-    sessionId: request.sessionId,
+  return planOfJob(request, {
     // Ids from outside have no slash, so the plan of a session cannot have this name.
     name: `r/${requestId}`,
     fingerprint,
-    input: inputText === undefined ? { kind: 'audio', source, audio } : { kind: 'text', text: inputText },
-    source: sourceLanguage,
     wanted: languages.map((language) => ({ language, isVoiceWanted })),
-    spec,
-    need: {
-      needsPublicNode: need.needsPublicNode,
-      types: need.types,
-      services: need.services,
-      features: need.features,
-    },
     deadlineAt,
-    waitMs,
-    priority,
-  };
+  });
 }
 
 const invalid = (field: string, message: string) => ({ kind: 'invalid', field, message }) as const;

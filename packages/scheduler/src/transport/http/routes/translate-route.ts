@@ -7,6 +7,7 @@ import type { TenantId } from '../../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../../domain/job.ts';
 import type { Language } from '../../../domain/language.ts';
 import type { PlanRequest } from '../../../domain/plan.ts';
+import { isServed } from '../../../runtime/stages/plan-stages.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 import { viewQuota } from '../../wire/quota-view.ts';
@@ -123,9 +124,7 @@ export function addTranslateRoute(
     const isNamed = request.requestId !== undefined;
     const made = readPlan(body, isNamed ? request : { ...request, requestId: ids.traceId() }, deadlineAt);
     if (made.kind === 'invalid') return undefined;
-    const { targets, isContinued } = plans.planOf(made.plan);
-    const canBeDone = isContinued || targets.every(({ missing }) => missing === undefined);
-    return canBeDone ? made.plan : undefined;
+    return isServed(plans.planOf(made.plan)) ? made.plan : undefined;
   }
 }
 
