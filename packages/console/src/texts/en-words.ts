@@ -99,6 +99,7 @@ export const enWords = {
   'reject.resource_threshold_exceeded': 'CPU, GPU or memory too busy',
   'reject.capacity_exceeded': 'all slots taken',
   'reject.not_in_pool': 'not in the pool',
+  'reject.outside_residency': 'in a region the tenant does not allow',
   'reject.lang_pair_unsupported': 'does not translate this pair',
   'reject.asr_lang_unsupported': 'does not recognise this language',
   'reject.semantic_lang_unsupported': 'cannot correct this language',

@@ -101,6 +101,7 @@ export const zhWords: Readonly<Record<keyof typeof enWords, string>> = {
   'reject.resource_threshold_exceeded': 'CPU、GPU 或内存过忙',
   'reject.capacity_exceeded': '槽位已满',
   'reject.not_in_pool': '不在资源池中',
+  'reject.outside_residency': '位于租户不允许的区域',
   'reject.lang_pair_unsupported': '不支持此语言对',
   'reject.asr_lang_unsupported': '不能识别该语言',
   'reject.semantic_lang_unsupported': '不能修正该语言',

@@ -27,6 +27,7 @@ export const DispatchOptions = Type.Object(
   {
     require_tts: optional(flag('Speech output is required')),
     preferred_node_id: optional(id('Node to try first')),
+    region: extension(id('Region to which the node should be near; absent: that of the instance')),
     strict: extension(flag('Refuse instead of using another node than the preferred one')),
     priority: extension(
       oneOf(

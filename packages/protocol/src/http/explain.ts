@@ -161,6 +161,16 @@ export const ExplainedPlan = Type.Object(
 );
 export type ExplainedPlan = Static<typeof ExplainedPlan>;
 
+export const ExplainedDistance = Type.Object(
+  {
+    regions: list(id('Region'), 64, 'Regions that are equally near; empty: all others'),
+    round_trip_ms: count('Time there and back'),
+    candidates: count('Nodes there that could take the job now, pools aside'),
+  },
+  { title: 'ExplainedDistance', description: 'Regions at one distance from the request' },
+);
+export type ExplainedDistance = Static<typeof ExplainedDistance>;
+
 export const ExplainReply = Type.Object(
   {
     outcome: oneOf(
@@ -185,6 +195,10 @@ export const ExplainReply = Type.Object(
       ),
     ),
     node: optional(ExplainedNode),
+    residency: extension(list(id('Region'), 64, 'The only regions that the tenant allows; absent: all')),
+    regions: extension(
+      list(ExplainedDistance, 65, 'Regions in the order they are tried; absent: no region is preferred'),
+    ),
     plan: extension(ExplainedPlan),
   },
   {

@@ -57,6 +57,7 @@ export const SessionInit = message(
     ),
     audio_format: extension(AudioFormat),
     sample_rate: extension(SampleRate),
+    region: extension(id('Region to which the nodes should be near; absent: that of the instance')),
     tgt_langs: extension(
       list(
         language('Target language'),

@@ -44,6 +44,7 @@ import { createPlans } from './plans.ts';
 import { createConfiguredPools } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
 import { configuredQuotas } from './settings/quotas.ts';
+import { configuredRegions } from './settings/regions.ts';
 import { declarationLimits, jobServiceSettings, sessionSettings } from './settings/settings-from-config.ts';
 import { configuredTenancy } from './settings/tenancy.ts';
 import { createSingleInstance } from './single-instance.ts';
@@ -79,7 +80,7 @@ export function createCore(deps: CoreDeps) {
   const { config, log, clock, chance, ids, meter, slow, sockets, shared } = deps;
   const { store: audio, references, fetcher } = deps.audio;
   const tools = { config, clock, ids, meter, log, slow };
-  const fleet = createFleetView();
+  const fleet = createFleetView(undefined, configuredRegions(config));
   const declarations = declarationLimits(config, getHeapStatistics().heap_size_limit);
   const budget = createDeclarationBudget({ limits: declarations, meter });
   const pools = createConfiguredPools({ config, fleet, clock, meter, log, reread: deps.reread });

@@ -5,6 +5,7 @@ import * as dispatch from './settings/dispatch.ts';
 import { loadBalancer } from './settings/load-balancer.ts';
 import { modelNotAvailable, nodeHealth } from './settings/node-health.ts';
 import { pools } from './settings/pools.ts';
+import { regions } from './settings/regions.ts';
 import { audit, log, server } from './settings/server.ts';
 import {
   asrRerun,
@@ -43,6 +44,7 @@ export const settings = group('', {
     retry_budget: dispatch.retryBudget,
     ejection: dispatch.ejection,
     queue: dispatch.queue,
+    regions,
     tenant_limits: tenantLimits,
     tenants,
     usage,

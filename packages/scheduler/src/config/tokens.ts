@@ -13,6 +13,7 @@ export interface Credential {
   readonly tenant_id: string | undefined;
   readonly node_ids: readonly string[] | undefined;
   readonly pool_ids: readonly number[] | undefined;
+  readonly region: string | undefined;
   readonly may_mint: boolean | undefined;
   readonly name: string;
   /** A name in a client certificate: there is no token. */
@@ -30,8 +31,17 @@ export const credentialsOf = (config: Config): readonly Credential[] =>
   config.server.tokens.flatMap((row, index) => {
     const sha256 = digestOf(row);
     if (sha256 === undefined) return [];
-    const { role, tenant_id, node_ids, pool_ids, may_mint, certificate, name = `token ${index}` } = row;
-    return [{ sha256, role, tenant_id, node_ids, pool_ids, may_mint, name, certificate }];
+    const {
+      role,
+      tenant_id,
+      node_ids,
+      pool_ids,
+      region,
+      may_mint,
+      certificate,
+      name = `token ${index}`,
+    } = row;
+    return [{ sha256, role, tenant_id, node_ids, pool_ids, region, may_mint, name, certificate }];
   });
 
 /** Empty if they are invalid, which `checkTokens` reports. */
@@ -71,7 +81,7 @@ export function checkTokens(config: Config): {
     if (tenant_id !== undefined && SEES_ALL_TENANTS.has(role)) {
       refuse(`${at}.tenant_id`, `is not for the role ${role}, which sees all tenants; remove it`);
     }
-    for (const name of ['node_ids', 'pool_ids'] as const) {
+    for (const name of ['node_ids', 'pool_ids', 'region'] as const) {
       if (row[name] === undefined) continue;
       if (role !== 'node') refuse(`${at}.${name}`, `is only for the role node, not ${role}`);
     }

@@ -1,6 +1,7 @@
 /** Vocabulary: what a job needs of a node. Selection reads nothing else of a job. */
 import type { NodeId, SessionId, TenantId } from './ids.ts';
 import type { ANY, Direction, Language } from './language.ts';
+import type { Region } from './region.ts';
 
 /** `any` as source: the node recognises the language. */
 export interface NeededDirection {
@@ -38,6 +39,8 @@ export interface Need {
   readonly preferredNodeId?: NodeId | undefined;
   /** With a preferred node: that node or an error. */
   readonly isStrict: boolean;
+  /** Nodes in or near it are tried first; absent: the region of the instance. */
+  readonly region?: Region | undefined;
   /** The preferred pool of the session, if there are pools; absent: chosen by hash. */
   readonly preferredPoolId?: number | undefined;
 }
@@ -65,6 +68,7 @@ export const REJECTION_STAGES = {
     'text_input_unsupported',
     'whole_jobs_only',
     'not_in_public_pool',
+    'outside_residency',
     'gpu_unavailable',
     'not_in_pool',
   ],

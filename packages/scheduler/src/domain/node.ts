@@ -1,6 +1,7 @@
 /** Vocabulary: a compute node as the rest of the scheduler sees it, and the table of its health. */
 import type { NodeId } from './ids.ts';
 import type { NodeProfile } from './profile.ts';
+import type { Place } from './region.ts';
 
 export const NODE_HEALTHS = ['registering', 'ready', 'degraded', 'draining', 'offline'] as const;
 export type NodeHealth = (typeof NODE_HEALTHS)[number];
@@ -40,7 +41,7 @@ export type NodeChannel = 'socket' | 'endpoint' | 'mailbox';
  * Everything that selection knows of a node except its load, which changes far more often and is published separately. A new object per
  * change; unchanged parts (`profile`) keep their identity.
  */
-export interface NodeView {
+export interface NodeView extends Place {
   readonly nodeId: NodeId;
   readonly profile: NodeProfile;
   readonly health: NodeHealth;

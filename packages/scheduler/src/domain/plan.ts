@@ -58,7 +58,7 @@ export interface PlanRequest {
     'sourceLanguage' | 'targetLanguage' | 'pipeline' | 'inputText' | 'sourceText' | 'stages' | 'audio'
   >;
   readonly need: Pick<Need, 'needsPublicNode'> &
-    Partial<Pick<Need, 'preferredPoolId' | 'features' | 'types' | 'services'>>;
+    Partial<Pick<Need, 'preferredPoolId' | 'region' | 'features' | 'types' | 'services'>>;
   /** Of all its jobs. */
   readonly deadlineAt: number;
   /** How long one job may wait for a slot; never past the deadline. */
@@ -79,7 +79,7 @@ export function planOfJob(
     audio: held,
     ...common
   } = spec;
-  const { needsPublicNode, preferredPoolId, types, services, features } = need;
+  const { needsPublicNode, preferredPoolId, region, types, services, features } = need;
   return {
     tenantId,
     sessionId,
@@ -88,7 +88,7 @@ export function planOfJob(
       inputText === undefined ? { kind: 'audio', source: held, audio } : { kind: 'text', text: inputText },
     source,
     spec: common,
-    need: { needsPublicNode, preferredPoolId, types, services, features },
+    need: { needsPublicNode, preferredPoolId, region, types, services, features },
     waitMs,
     priority,
   };

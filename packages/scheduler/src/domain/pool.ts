@@ -5,6 +5,7 @@
 import type { NodeId, TenantId } from './ids.ts';
 import { ANY, type Direction, includesLanguage, type Language } from './language.ts';
 import { type NodeBinding, type NodeProfile, SERVICE_TYPES, translates } from './profile.ts';
+import type { Place, Region } from './region.ts';
 import { stableChoice } from './stable-hash.ts';
 
 export type PoolId = number;
@@ -26,6 +27,8 @@ export interface Pool {
   /** Each is a service id, a service type or a feature. Empty: the pool takes every node that no other pool takes. */
   readonly requiredServices: readonly string[];
   readonly languages?: PoolLanguages;
+  /** Where its nodes are; absent: anywhere. */
+  readonly regions?: readonly Region[];
   /** Only for tenants that are bound to the pool. */
   readonly isDedicated: boolean;
 }
@@ -51,6 +54,8 @@ export interface PoolPlan {
   /** Other pools are tried after the preferred one. */
   readonly fallsBack: boolean;
   readonly core: CoreIds;
+  /** Of jobs that name no region. */
+  readonly ownRegion?: Region | undefined;
 }
 
 const TYPES: ReadonlySet<string> = new Set(SERVICE_TYPES);
@@ -75,20 +80,29 @@ export function allowedPools(plan: PoolPlan, binding: NodeBinding | undefined): 
   return all.filter((poolId) => poolId === own || !guarded.has(poolId));
 }
 
+/** Those of the region, or all if none names it. */
+export function poolsNear(plan: PoolPlan, poolIds: readonly PoolId[], region: Region): readonly PoolId[] {
+  const near = new Set(
+    plan.pools.flatMap(({ poolId, regions }) => (regions?.includes(region) ? poolId : [])),
+  );
+  const found = poolIds.filter((poolId) => near.has(poolId));
+  return found.length === 0 ? poolIds : found;
+}
+
 /** A node that fits several pools goes to one of the most specific, always the same. */
 export function homeOf(plan: PoolPlan, nodeId: NodeId, fitting: readonly PoolId[]): PoolId {
   if (fitting.length === 0) return UNPOOLED;
   return fitting[stableChoice(nodeId, plan.hashSeed, fitting.length)] as PoolId;
 }
 
-/** The most specific pools that such a node may join and fits: those that require most services, and of these most languages. */
-export function fittingPools(plan: PoolPlan, profile: NodeProfile): readonly PoolId[] {
+/** The most specific pools that such a node may join and fits: those that require most services, of these most languages, and of these a region. */
+export function fittingPools(plan: PoolPlan, profile: NodeProfile, region?: Region): readonly PoolId[] {
   const allowed = allowedPools(plan, profile.binding);
   if (plan.pools.length === 0) return allowed;
   const mayJoin = new Set(allowed);
   let best: Pool[] = [];
   for (const pool of plan.pools) {
-    if (!mayJoin.has(pool.poolId) || !fits(pool, profile)) continue;
+    if (!mayJoin.has(pool.poolId) || !fits(pool, profile, { region })) continue;
     const lead = best[0] === undefined ? 1 : compareSpecificity(pool, best[0]);
     if (lead > 0) best = [pool];
     else if (lead === 0) best.push(pool);
@@ -96,7 +110,8 @@ export function fittingPools(plan: PoolPlan, profile: NodeProfile): readonly Poo
   return best.map(({ poolId }) => poolId).sort((a, b) => a - b);
 }
 
-export const fits = (pool: Pool, profile: NodeProfile): boolean =>
+export const fits = (pool: Pool, profile: NodeProfile, { region }: Place = {}): boolean =>
+  (pool.regions === undefined || (region !== undefined && pool.regions.includes(region))) &&
   pool.requiredServices.every((name) => offers(profile, name)) &&
   (pool.languages === undefined || supportsLanguages(profile, pool.languages));
 
@@ -113,7 +128,9 @@ const supportsLanguages = (profile: NodeProfile, { asr, tts, semantic, pairs }: 
   pairs.every(({ source, target }) => translates(profile.nmt, source, target));
 
 const compareSpecificity = (one: Pool, other: Pool): number =>
-  one.requiredServices.length - other.requiredServices.length || languagesOf(one) - languagesOf(other);
+  one.requiredServices.length - other.requiredServices.length ||
+  languagesOf(one) - languagesOf(other) ||
+  Number(one.regions !== undefined) - Number(other.regions !== undefined);
 
 const languagesOf = ({ languages }: Pool): number =>
   languages === undefined

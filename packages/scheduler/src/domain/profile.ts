@@ -1,6 +1,7 @@
 /** Vocabulary: what a node can do. Both generations of the protocol become this one shape. */
 import type { TenantId } from './ids.ts';
 import { ANY, type Direction, type Language, type LanguageSet } from './language.ts';
+import type { Region } from './region.ts';
 
 /** Stages of the pipeline, and the optional ones of a job. Nodes may report more: those are informational. */
 export const SERVICE_TYPES = ['asr', 'nmt', 'tts', 'tone', 'semantic'] as const;
@@ -26,6 +27,8 @@ export interface NodeBinding {
   readonly tenantId?: TenantId;
   /** The only pools that the node may join; absent: every pool that is not dedicated. */
   readonly poolIds?: readonly number[];
+  /** Where its nodes are, whatever they say. */
+  readonly region?: Region;
 }
 
 /** Immutable, and shared by all nodes with equal reports: compare by identity. */

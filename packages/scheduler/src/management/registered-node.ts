@@ -98,6 +98,8 @@ export const viewOf = (node: RegisteredNode, thresholds: Thresholds): NodeView =
   markedTypes: node.hidden.types,
   ...(node.hidden.endsAt !== undefined && { marksEndAt: node.hidden.endsAt }),
   ...(node.orderReason !== undefined && { orderReason: node.orderReason }),
+  ...(node.identity.region !== undefined && { region: node.identity.region }),
+  ...(node.identity.zone !== undefined && { zone: node.identity.zone }),
 });
 
 /** Ignores the time of the last heartbeat: it always differs, and selection uses `isFresh`. */
@@ -112,6 +114,8 @@ export const isSameView = (a: NodeView, b: NodeView): boolean =>
   a.orderReason === b.orderReason &&
   a.isEjected === b.isEjected &&
   a.slots === b.slots &&
+  a.region === b.region &&
+  a.zone === b.zone &&
   isSameList(a.marksEndAt ?? [], b.marksEndAt ?? []) &&
   isSameList(a.markedServices, b.markedServices) &&
   isSameList(a.markedTypes, b.markedTypes);

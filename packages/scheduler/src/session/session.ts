@@ -4,6 +4,7 @@ import type { JobId, SessionId, TenantId } from '../domain/ids.ts';
 import type { Language } from '../domain/language.ts';
 import type { Languages } from '../domain/needed-directions.ts';
 import type { PartKind, WantedTarget } from '../domain/plan.ts';
+import type { Region } from '../domain/region.ts';
 import type { Cancel } from '../ports/clock.ts';
 import type { SessionEvent } from './event.ts';
 import type { SentPressure } from './outcomes/backpressure.ts';
@@ -54,6 +55,8 @@ export interface Opening {
   readonly speech: Speech;
   readonly traceId: string;
   readonly platform: string;
+  /** Nodes near it are preferred; absent: the region of the instance. */
+  readonly region?: Region | undefined;
   readonly resume?: Resume | undefined;
   /** Shown to the user of the client. */
   readonly warning?: string | undefined;

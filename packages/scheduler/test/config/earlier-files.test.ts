@@ -170,6 +170,7 @@ it('accepts every key of the earlier program', () => {
       pool_id: 1,
       name: 'core',
       required_services: ['nmt-m2m100'],
+      regions: [],
       dedicated: false,
       language_requirements: {
         asr_languages: ['zh', 'en'],
@@ -183,7 +184,14 @@ it('accepts every key of the earlier program', () => {
         },
       },
     },
-    { pool_id: 2, name: '', required_services: [], dedicated: false, language_requirements: undefined },
+    {
+      pool_id: 2,
+      name: '',
+      required_services: [],
+      regions: [],
+      dedicated: false,
+      language_requirements: undefined,
+    },
   ]);
 });
 

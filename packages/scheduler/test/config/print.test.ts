@@ -126,6 +126,7 @@ describe('the documents', () => {
     expect({ ...config.server, tokens: [] }).toEqual(loaded().config.server);
     const { pools: _, ...defaults } = loaded().config.scheduler;
     const { pools: __, ...uncommented } = config.scheduler;
-    expect({ ...uncommented, tenants: [], quotas: [] }).toEqual(defaults);
+    const regions = { ...uncommented.regions, round_trips: [] };
+    expect({ ...uncommented, tenants: [], quotas: [], regions }).toEqual(defaults);
   });
 });

@@ -23,7 +23,7 @@ export interface Resume {
 
 export const sessionInit = (
   settings: AudioSettings &
-    Pick<SessionOptions, 'tenantId' | 'platform' | 'clientVersion' | 'tgtLangs' | 'voiceLangs'>,
+    Pick<SessionOptions, 'tenantId' | 'platform' | 'clientVersion' | 'region' | 'tgtLangs' | 'voiceLangs'>,
   resume: (Resume & { readonly deliverySeq: number | undefined }) | undefined,
 ): Loose<SessionInit> => ({
   type: 'session_init',
@@ -32,6 +32,7 @@ export const sessionInit = (
   ...speechFields(settings),
   tgt_langs: settings.tgtLangs && [...settings.tgtLangs],
   voice_langs: settings.voiceLangs && [...settings.voiceLangs],
+  region: settings.region,
   tenant_id: settings.tenantId,
   resume_session_id: resume?.sessionId,
   resume_token: resume?.token,

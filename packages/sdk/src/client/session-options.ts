@@ -43,6 +43,8 @@ export interface SessionOptions extends Omit<Speech, 'tgtLang'> {
   /** `web`, `android`, `ios` or `api-gateway`; default `web`. */
   readonly platform?: string | undefined;
   readonly clientVersion?: string | undefined;
+  /** Nodes near this region are preferred; default: that of the instance. */
+  readonly region?: string | undefined;
   /** pcm16: 16-bit mono (default). opus: a sequence of [u16 LE length][packet], with whole packets per chunk. */
   readonly audioFormat?: 'pcm16' | 'opus' | undefined;
   /** Default 16000. */

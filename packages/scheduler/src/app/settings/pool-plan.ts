@@ -18,6 +18,7 @@ export function poolPlanOf(config: Config): PoolPlan | undefined {
     isStrict: pools.strict_pool_eligibility,
     fallsBack: pools.fallback_scan_all_pools,
     core: coreIdsOf(config),
+    ...(config.scheduler.regions.own !== undefined && { ownRegion: config.scheduler.regions.own }),
   };
 }
 
@@ -26,6 +27,8 @@ export function poolDigest(plan: PoolPlan): string {
   const { pools, bucketCount, tenantPools } = plan;
   const text = JSON.stringify({
     ...plan,
+    // Instances of several regions have the same plan.
+    ownRegion: undefined,
     bucketCount: pools.length > 0 ? 0 : bucketCount,
     tenantPools: [...tenantPools].sort(([one], [other]) => (one < other ? -1 : 1)),
   });
@@ -44,12 +47,20 @@ type PoolRow = Config['scheduler']['pools']['pools'][number];
 type LanguageRow = NonNullable<PoolRow['language_requirements']>;
 type TranslationRow = NonNullable<LanguageRow['nmt_requirements']>;
 
-function poolOf({ pool_id, name, required_services, language_requirements, dedicated }: PoolRow): Pool {
+function poolOf({
+  pool_id,
+  name,
+  required_services,
+  language_requirements,
+  regions,
+  dedicated,
+}: PoolRow): Pool {
   return {
     poolId: pool_id,
     name,
     requiredServices: [...new Set(required_services)],
     isDedicated: dedicated,
+    ...(regions.length > 0 && { regions: [...new Set(regions)].sort() }),
     ...(language_requirements !== undefined && { languages: languagesOf(language_requirements) }),
   };
 }

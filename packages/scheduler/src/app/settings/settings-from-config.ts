@@ -232,12 +232,13 @@ export function jobStoreLimits(config: Config): JobStoreLimits {
 
 export const gateCredentials = (config: Config): GateCredentials => ({
   tokens: credentialsOf(config).map(
-    ({ sha256, role, tenant_id, node_ids, pool_ids, may_mint, name, certificate }) => ({
+    ({ sha256, role, tenant_id, node_ids, pool_ids, region, may_mint, name, certificate }) => ({
       sha256,
       role,
       tenantId: tenant_id,
       nodeIds: node_ids,
       poolIds: pool_ids,
+      region,
       certificate,
       mayMint: may_mint,
       name,

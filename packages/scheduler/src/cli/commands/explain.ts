@@ -111,6 +111,7 @@ export function bodyOf(flags: OwnFlags, given: Body): object {
 
 type Plan = NonNullable<ExplainReply['plan']>;
 type Attempt = ExplainReply['pools'][number];
+type Distance = NonNullable<ExplainReply['regions']>[number];
 type Reason = ExplainReply['reasons'][number];
 
 const POOLS: readonly Column<Attempt>[] = [
@@ -120,6 +121,12 @@ const POOLS: readonly Column<Attempt>[] = [
   { title: 'REASON', cell: (pool) => pool.reason },
 ];
 
+const DISTANCES: readonly Column<Distance>[] = [
+  { title: 'REGIONS', cell: ({ regions }) => (regions.length === 0 ? 'all others' : regions.join(', ')) },
+  { title: 'ROUND TRIP', cell: ({ round_trip_ms }) => `${round_trip_ms} ms` },
+  { title: 'CANDIDATES', cell: ({ candidates }) => candidates },
+];
+
 const REASONS: readonly Column<Reason>[] = [
   { title: 'REASON', cell: (reason) => reason.reason },
   { title: 'NODES', cell: (reason) => reason.count },
@@ -127,12 +134,24 @@ const REASONS: readonly Column<Reason>[] = [
 ];
 
 export function printExplanation(reply: ExplainReply): string {
-  const { total_nodes: total, eligible_nodes: eligible, reasons, pools, node } = reply;
+  const {
+    total_nodes: total,
+    eligible_nodes: eligible,
+    reasons,
+    pools,
+    node,
+    regions = [],
+    residency,
+  } = reply;
   const sections = [
     verdict(reply),
     requirements(reply),
     ...(pools.length === 0 ? [] : [`Pools, in the order of search:\n${printTable(POOLS, pools)}`]),
     ...(reply.confinement === undefined ? [] : [CONFINEMENTS[reply.confinement]]),
+    ...(regions.length === 0 ? [] : [`Regions, in the order of search:\n${printTable(DISTANCES, regions)}`]),
+    ...(residency === undefined
+      ? []
+      : [`Only nodes in ${residency.join(', ')} may get jobs of this tenant.`]),
     `Of ${count(total, 'node')} ${eligible} could take it now.`,
     ...(reasons.length === 0 ? [] : [printTable(REASONS, reasons)]),
     ...(node === undefined ? [] : [printNode(node)]),

@@ -1,6 +1,7 @@
 /** Settings of pools: which nodes may serve which tenants and needs. */
 import { list, optional, record, required, tables } from '../compound-setting.ts';
 import { boolean, choice, group, ignored, integer, text } from '../setting.ts';
+import { regionList } from './regions.ts';
 
 const MAX_POOL_ID = 65_535;
 
@@ -100,6 +101,7 @@ export const pools = group('Pools: a pool is chosen first, then a node in it.', 
         doc: 'What a node of the pool has installed: service ids, service types (asr, nmt, tts, tone, semantic) or features. Empty: takes the nodes that fit no other pool.',
       }),
       language_requirements: optional(languageRequirements),
+      regions: regionList('Regions whose nodes the pool takes. Empty: all.'),
       dedicated: boolean({
         default: false,
         doc: 'Only for jobs of tenants that are bound to the pool. Otherwise jobs of tenants without a pool may use it, too.',

@@ -2,6 +2,7 @@
 import { list, optional, required, tables } from '../compound-setting.ts';
 import { parseNetwork } from '../network.ts';
 import { boolean, bytes, choice, group, integer, text, url } from '../setting.ts';
+import { region } from './regions.ts';
 
 const MB = 1024 * 1024;
 const MAX_POOL_ID = 65_535;
@@ -280,6 +281,11 @@ export const server = group('Where the server listens, and who may connect.', {
           default: [],
           doc: 'The only pools that a node with this token joins. A pool that is dedicated, or that a tenant is bound to, takes no other nodes than those with its pool_id here or with the tenant_id of its tenant.',
         }),
+      ),
+      region: optional(
+        region(
+          'Region of the nodes with this token, whatever they say: needed if tenants have a residency and nodes are not trusted.',
+        ),
       ),
       may_mint: optional(
         boolean({

@@ -2,6 +2,7 @@
 import { QUOTA_PERIODS, QUOTA_UNITS } from '../../domain/quota.ts';
 import { optional, required, tables } from '../compound-setting.ts';
 import { choice, group, integer, number, text } from '../setting.ts';
+import { regionList } from './regions.ts';
 
 const MOST = 10_000_000;
 
@@ -52,6 +53,9 @@ export const tenants = tables({
       default: 'normal',
       doc: 'Class of its jobs that wait: high before normal before low, and retries of accepted jobs before all. Also the most that options.priority of a dispatch may ask for; who asks for more gets this.',
     }),
+    residency: regionList(
+      'The only regions whose nodes get its jobs; a node that names no region gets none of them. Empty: every region. See [regions](placement.md#regions).',
+    ),
     max_sessions: maxSessions('As in tenant_limits.'),
     max_inflight_jobs: maxInflightJobs('As in tenant_limits.'),
     max_waiting: optional(

@@ -237,9 +237,12 @@ const identify = (
   ...(endpoint !== undefined && { endpoint }),
   ...(version !== undefined && { version }),
   ...(platform !== undefined && { platform }),
-  ...(region !== undefined && { region }),
+  ...placeOf(traits.binding?.region ?? region),
   ...(zone !== undefined && { zone }),
 });
+
+/** Tenants may require a region, so that of the token counts. */
+const placeOf = (region: string | undefined) => (region === undefined ? undefined : { region });
 
 const holdsSocket = (node: RegisteredNode, credential: string): boolean =>
   node.channel === 'socket' && isConnected(node) && node.identity.credential === credential;

@@ -1,4 +1,5 @@
 /** Hot path: what the end of an attempt says about the speed of its node. Does nothing unless the policy asks for speeds. */
+import type { NodeId } from '../../domain/ids.ts';
 import type { Engine } from '../engine.ts';
 import type { InFlightJob } from '../in-flight-job.ts';
 import { workOf } from '../select/node-speeds.ts';
@@ -18,10 +19,14 @@ function learn(
   how: 'finished' | 'gaveUp',
 ): void {
   const { fence } = job;
+  const regionOf = (nodeId: NodeId) => fleet.view(nodeId)?.region;
   // The time of an earlier attempt is not known any more.
   if (speeds === undefined || fence === undefined || fence.attempt !== attempts) return;
   const work = workOf(job);
   if (work === undefined) return;
-  const ms = clock.precise() - sentAt;
+  const { regions } = fleet;
+  // Paces are shared between instances of several regions, so they do not contain the way.
+  const wayMs = regions?.own === undefined ? 0 : regions.roundTripMs(regions.own, regionOf(fence.nodeId));
+  const ms = Math.max(1, clock.precise() - sentAt - wayMs);
   speeds[how](compiled.query.key, fence.nodeId, ms, work, fleet.load(fence.nodeId), clock.now());
 }

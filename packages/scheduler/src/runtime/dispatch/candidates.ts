@@ -1,6 +1,7 @@
 /** Hot path: which nodes to try for a job, given its earlier attempts and its session. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Engine } from '../engine.ts';
+import { factKey } from '../fleet/fact-key.ts';
 import { type InFlightJob, nodesOf } from '../in-flight-job.ts';
 import { matches } from '../select/compile-need.ts';
 import { NO_EXCLUSIONS, type Selection, select } from '../select/select.ts';
@@ -27,10 +28,12 @@ export function candidates(
   }
   const avoid = avoidance(engine, input);
   const pools = isCounted && engine.fleet.pools !== undefined ? engine.poolWatch : undefined;
-  const isDefault = excluded === NO_EXCLUSIONS && avoid === undefined && pools === undefined;
+  const avoidedZone = failedZone(engine, input);
+  const isDefault =
+    excluded === NO_EXCLUSIONS && avoid === undefined && avoidedZone === undefined && pools === undefined;
   const options = isDefault
     ? engine.defaultSelection
-    : { ...engine.defaultSelection, excluded, avoid, pools };
+    : { ...engine.defaultSelection, excluded, avoid, avoidedZone, pools };
   return select(engine.fleet, input.compiled, options);
 }
 
@@ -72,6 +75,16 @@ function avoidance(
   if (!isSpreadEnabled || input.retries > 0) return undefined;
   const last = engine.history.lastNode(input.compiled.need.sessionId, engine.clock.now(), spreadWindowMs);
   return last === undefined ? undefined : new Set([last]);
+}
+
+/** A retry goes to another zone if it can: what failed may be the zone. */
+function failedZone(
+  { fleet }: Engine,
+  { sentTo, retries }: Pick<SelectionInput, 'sentTo' | 'retries'>,
+): string | undefined {
+  const last = retries > 0 ? nodesOf(sentTo).at(-1) : undefined;
+  const view = last === undefined ? undefined : fleet.view(last);
+  return view?.zone === undefined ? undefined : factKey.inZone(view);
 }
 
 function onlyOf(isFit: boolean, nodeId: NodeId): Selection {

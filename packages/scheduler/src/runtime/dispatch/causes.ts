@@ -41,6 +41,10 @@ export const CAUSES: Readonly<Record<Rejection, Cause>> = {
     is: () => 'private to another tenant',
     hint: 'Connect a node with a token of this tenant, or one with accept_public_jobs = true and a token without a tenant.',
   },
+  outside_residency: {
+    is: () => 'outside the regions that the tenant allows',
+    hint: 'Connect a node in one of these regions (scheduler.tenants, residency), or change them.',
+  },
   gpu_unavailable: { is: () => 'without a GPU' },
   not_in_pool: {
     is: () => 'in no pool that this job may use',

@@ -2,16 +2,18 @@
  * Cold path: the decision that dispatch would make now, and why. It calls the same functions as dispatch without effects: nothing
  * is reserved, counted, cached or sent. Dispatch does not depend on it.
  */
+import { countOnes } from '../../domain/bits.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Need, RejectionCount } from '../../domain/need.ts';
 import type { PoolId, PoolPlan } from '../../domain/pool.ts';
+import type { Region } from '../../domain/region.ts';
 import { candidates, exclusions, type SelectionInput } from '../dispatch/candidates.ts';
 import { refusal } from '../dispatch/refusal.ts';
 import type { Engine } from '../engine.ts';
 import { NO_SKIPPED_NODES } from '../in-flight-job.ts';
 import type { Confinement } from '../pools/pool-map.ts';
-import { compileUncached, matches, routeOf } from '../select/compile-need.ts';
+import { type CompiledNeed, compileUncached, matches, residencyOf, routeOf } from '../select/compile-need.ts';
 import { explain } from '../select/explain.ts';
 import type { PoolWatch } from '../select/select.ts';
 import { type FailedFact, failedFacts } from './failed-facts.ts';
@@ -45,6 +47,19 @@ export interface Decision {
   /** Undefined: there are no pools. */
   readonly pools: PoolDecision | undefined;
   readonly node: ExplainedNode | undefined;
+  /** The only regions that the tenant allows. */
+  readonly residency: readonly Region[] | undefined;
+  /** From near to far; undefined: no region is preferred. */
+  readonly distances: readonly RegionDecision[] | undefined;
+}
+
+/** Nodes that are equally near. */
+export interface RegionDecision {
+  /** Empty: all others, and nodes that name no region. */
+  readonly regions: readonly Region[];
+  readonly roundTripMs: number;
+  /** Nodes that could take the job now, pools aside. */
+  readonly candidates: number;
 }
 
 export interface PoolDecision {
@@ -103,6 +118,20 @@ export function createExplainer(engine: Engine): Explain {
     };
   }
 
+  function measureDistances({ query, need }: CompiledNeed): readonly RegionDecision[] | undefined {
+    const { rings, queries, columns } = engine.fleet.table;
+    let nearer = 0;
+    return rings?.(query, need.region)?.map((ring) => {
+      const all = queries
+        .words(ring.query)
+        .reduce((sum, word, at) => sum + countOnes(word & (columns.usable[at] ?? 0)), 0);
+      // The last ring has all nodes.
+      const candidates = ring.regions.length === 0 ? all - nearer : all;
+      nearer += candidates;
+      return { regions: ring.regions, roundTripMs: ring.roundTripMs, candidates };
+    });
+  }
+
   return function decide({ need, waitMs, excludeNodeId, nodeId }) {
     const compiled = compileUncached(engine.fleet, need);
     const sentTo = excludeNodeId === undefined ? [] : [excludeNodeId];
@@ -121,6 +150,8 @@ export function createExplainer(engine: Engine): Explain {
       reasons,
       pools: lookIntoPools(input, candidateNodeId, excluded),
       node: nodeId === undefined ? undefined : inspect(input, nodeId, excluded),
+      residency: residencyOf(engine.fleet, need),
+      distances: measureDistances(compiled),
     };
   };
 }

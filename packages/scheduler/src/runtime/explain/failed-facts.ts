@@ -14,7 +14,7 @@ import { type NmtAbility, type NodeProfile, translates } from '../../domain/prof
 import { poolName } from '../pools/describe-confinement.ts';
 import { inOrder, leadsTo } from '../pools/pool-map.ts';
 import { isClosedTo, requiredTypes } from '../select/clauses.ts';
-import { type CompiledNeed, routeOf } from '../select/compile-need.ts';
+import { type CompiledNeed, residencyOf, routeOf } from '../select/compile-need.ts';
 
 export interface FailedFact {
   readonly reason: Rejection;
@@ -36,6 +36,7 @@ export function failedFacts(
   const fail = (reason: Rejection, fact: string): void => void failed.push({ reason, fact });
   checkLanguages(need, view.profile, fail);
   checkServices(need, view, fail);
+  checkResidency(compiled, view, fail);
   checkPool(compiled, view, fail);
   checkState(view, now - (fleet.table.columns.beatAt[fleet.table.indexOf(nodeId)] ?? now), fail);
   const load = fleet.load(nodeId);
@@ -128,6 +129,13 @@ function checkServices(need: Need, view: NodeView, fail: Fail): void {
   if (isClosedTo(need, profile)) {
     fail('not_in_public_pool', `takes only jobs of tenant "${profile.privateTo}"`);
   }
+}
+
+function checkResidency({ fleet, need }: CompiledNeed, { region }: NodeView, fail: Fail): void {
+  const residency = residencyOf(fleet, need);
+  if (residency === undefined || (region !== undefined && residency.includes(region))) return;
+  const place = region === undefined ? 'names no region' : `is in region "${region}"`;
+  fail('outside_residency', `${place}; tenant "${need.tenantId}" allows only ${listed(residency)}`);
 }
 
 function checkPool(compiled: CompiledNeed, view: NodeView, fail: Fail): void {

@@ -51,7 +51,7 @@ function readCell(fleet: FleetView, need: Need, source: Language, target: Langua
   const { columns, facts, narrow } = fleet.table;
   const able = new Uint32Array(columns.usable.length);
   facts.or('alive', able);
-  for (const { formula } of clausesOf(need)) narrow(formula, able);
+  for (const { formula } of clausesOf(need, undefined)) narrow(formula, able);
   let ready = 0;
   let slots = 0;
   let free = 0;

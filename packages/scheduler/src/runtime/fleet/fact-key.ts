@@ -1,6 +1,7 @@
 /** Hot path: the names of the facts a node may have. Written by the fleet, read by compiled needs. */
 import type { TenantId } from '../../domain/ids.ts';
 import type { Language } from '../../domain/language.ts';
+import type { Place, Region } from '../../domain/region.ts';
 
 export type Stage = 'asr' | 'semantic' | 'tts';
 
@@ -47,6 +48,9 @@ export const factKey = {
   /** Takes the jobs of one tenant only. */
   private: 'private*',
   privateTo: (tenantId: TenantId) => `private:${tenantId}`,
+  inRegion: (region: Region) => `region:${region}`,
+  /** Zones of different regions may have the same name. */
+  inZone: ({ region = '', zone = '' }: Place) => `zone:${region.length}.${region}${zone}`,
   gpu: 'gpu',
   legacy: 'legacy',
 } as const;

@@ -11,6 +11,7 @@ import type { Load } from '../../domain/lease.ts';
 import { isAccepting, type NodeView } from '../../domain/node.ts';
 import { NodeNumbers, UNNUMBERED } from '../../domain/numbered/node-numbers.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
+import type { Regions } from '../../domain/region.ts';
 import type { PoolMap } from '../pools/pool-map.ts';
 import { createChangeLog } from './change-log.ts';
 import { type Columns, createColumns, reach } from './columns.ts';
@@ -20,7 +21,8 @@ import { createNarrow, type Narrow } from './formula.ts';
 import { createPlainQueries, type PlainQueries } from './plain-queries.ts';
 import { createPoolIndex, type PoolIndex } from './pool-index.ts';
 import { createProfileFacts, type ProfileFacts } from './profile-facts.ts';
-import { putFacts, putMarks, UNMARKED } from './put-facts.ts';
+import { NOWHERE, putFacts, putMarks, putPlace, UNMARKED } from './put-facts.ts';
+import { createRings, type Rings } from './rings.ts';
 import { delist, enlist } from './roster.ts';
 import { createStandingQueries, type StandingQueries } from './standing-queries.ts';
 
@@ -33,6 +35,8 @@ export interface FleetTable {
   readonly plainQueries: PlainQueries;
   /** Which nodes are in which pool, by the current pool map; undefined = there are no pools. */
   readonly pools: PoolIndex | undefined;
+  /** Undefined: selection ignores where nodes are. */
+  readonly rings: Rings | undefined;
   /** −1 = unknown node. */
   indexOf(nodeId: NodeId): number;
   /** The id of a chosen node; its number is cached for the next lookups. */
@@ -83,6 +87,8 @@ export interface FleetView {
   /** Nodes of all instances: all known ones, those that are not offline, and those that are ready. */
   counts(): { readonly all: number; readonly online: number; readonly ready: number };
   readonly table: FleetTable;
+  /** Undefined: the configuration names no region. */
+  readonly regions: Regions | undefined;
   /** The numbers of all columns, for other tables about nodes. */
   readonly numbers: NodeNumbers;
 }
@@ -92,7 +98,7 @@ const NONE: readonly never[] = [];
 /** A node with more free slots than this has no more weight. */
 const MAX_FREE = 0xffff;
 
-export function createFleetView(numbers = new NodeNumbers()): FleetView {
+export function createFleetView(numbers = new NodeNumbers(), regions?: Regions): FleetView {
   const columns = createColumns();
   const facts = createFactTable(STATUS_FACTS);
   const log = createChangeLog();
@@ -168,6 +174,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
   function retire(index: number, view: NodeView): void {
     putFacts(facts, index, factsOf(view.profile), NOTHING);
     putMarks(facts, index, view, UNMARKED);
+    putPlace(facts, index, view, NOWHERE);
     putPools(pools, index, undefined);
     putPools(nextPools, index, undefined);
     for (const key of STATUS_FACTS) facts.put(key, index, false);
@@ -190,11 +197,13 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
     queries,
     plainQueries: createPlainQueries(),
     pools: undefined,
+    rings: regions && createRings(regions, facts, queries),
     indexOf,
     nameOf: (index) => numbers.nameOf(index),
   };
   const fleet: Changeable<FleetView> = {
     numbers,
+    regions,
     upsert(view) {
       const known = indexOf(view.nodeId);
       const index = known === UNNUMBERED ? admit(view.nodeId) : known;
@@ -205,16 +214,18 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
       const oldFacts = before === undefined ? NOTHING : factsOf(before.profile);
       const isAble = putFacts(facts, index, oldFacts, factsOf(view.profile));
       const isMarked = putMarks(facts, index, before ?? UNMARKED, view);
-      // The pools of a node follow from its profile, which heartbeats do not change.
-      const isPooled = before?.profile !== view.profile && putPools(pools, index, view);
-      if (before?.profile !== view.profile) putPools(nextPools, index, view);
-      if (known === UNNUMBERED || isAble || isMarked) log.note(index);
+      const isMoved = putPlace(facts, index, before ?? NOWHERE, view);
+      // The pools of a node follow from its profile and its region, which heartbeats do not change.
+      const isOther = isMoved || before?.profile !== view.profile;
+      const isPooled = isOther && putPools(pools, index, view);
+      if (isOther) putPools(nextPools, index, view);
+      if (known === UNNUMBERED || isAble || isMarked || isMoved) log.note(index);
       putStatus(index, view);
       columns.beatAt[index] = view.lastBeatAt;
       // The ledger's number of slots applies until the node declares another one.
       if (before?.slots !== view.slots) columns.max[index] = view.slots;
       putBit(columns.willing, index, isWilling(view));
-      settle(index, isAble || isMarked || isPooled);
+      settle(index, isAble || isMarked || isPooled || isMoved);
     },
     remove(nodeId) {
       const index = numbers.find(nodeId);

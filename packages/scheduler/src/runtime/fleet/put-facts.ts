@@ -1,5 +1,6 @@
 /** Hot path: writes a node's view into the table of facts; only differences are written. */
 import type { NodeView } from '../../domain/node.ts';
+import type { Place } from '../../domain/region.ts';
 import { factKey } from './fact-key.ts';
 import type { FactTable } from './fact-table.ts';
 import type { ProfileFacts } from './profile-facts.ts';
@@ -31,6 +32,18 @@ export function putMarks(facts: FactTable, index: number, before: Marked, after:
   );
   return isNews || isNewType;
 }
+
+/** The same for where the node is. */
+export function putPlace(facts: FactTable, index: number, before: Place, after: Place): boolean {
+  if (before.region === after.region && before.zone === after.zone) return false;
+  if (before.region !== undefined) facts.put(factKey.inRegion(before.region), index, false);
+  if (before.zone !== undefined) facts.put(factKey.inZone(before), index, false);
+  if (after.region !== undefined) facts.put(factKey.inRegion(after.region), index, true);
+  if (after.zone !== undefined) facts.put(factKey.inZone(after), index, true);
+  return true;
+}
+
+export const NOWHERE: Place = {};
 
 function putList<T>(
   before: readonly T[],

@@ -16,9 +16,11 @@ import {
   type PoolPlan,
   type PoolRequirement,
   poolIdsOf,
+  poolsNear,
   UNPOOLED,
 } from '../../domain/pool.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
+import type { Region } from '../../domain/region.ts';
 import { stableChoice } from '../../domain/stable-hash.ts';
 
 /** Why a job may not use other pools, or any pool. */
@@ -40,7 +42,7 @@ export interface PoolRoute {
 
 export interface PoolMap {
   readonly plan: PoolPlan;
-  poolsOf(view: Pick<NodeView, 'nodeId' | 'profile'>): readonly PoolId[];
+  poolsOf(view: Pick<NodeView, 'nodeId' | 'profile' | 'region'>): readonly PoolId[];
   /** Undefined: every node. */
   route(need: Need): PoolRoute | undefined;
   /** Pools that list what such a job requires, for any tenant. */
@@ -57,7 +59,8 @@ export function createPoolMap(plan: PoolPlan): PoolMap {
   const isOpen = (poolId: PoolId): boolean => byId.get(poolId)?.isDedicated !== true;
   /** For jobs without an eligible pool, if that is allowed. */
   const everywhere = [...all.filter(isOpen), UNPOOLED];
-  const fitting = new WeakMap<NodeProfile, readonly PoolId[]>();
+  const regionsNamed = new Set(plan.pools.flatMap(({ regions = [] }) => regions));
+  const fitting = new WeakMap<NodeProfile, Map<Region, readonly PoolId[]>>();
   const homes = new Map<PoolId, readonly PoolId[]>();
   const eligibles = new Map<string, readonly PoolId[]>();
   const lists = new Map<string, readonly PoolId[]>();
@@ -99,6 +102,9 @@ export function createPoolMap(plan: PoolPlan): PoolMap {
     return goingRound(poolIds, 0);
   }
 
+  const nearFirst = (eligible: readonly PoolId[], near: readonly PoolId[], key: string): readonly PoolId[] =>
+    remember(lists, `r${key}`, () => [...near, ...eligible.filter((poolId) => !near.includes(poolId))]);
+
   /** Starts with a pool by hash, so that not all such jobs go to the same pool. */
   function fallbackRoute(need: Need): PoolRoute {
     const start = stableChoice(routingKey(need), plan.hashSeed, Math.max(1, everywhere.length - 1));
@@ -118,9 +124,13 @@ export function createPoolMap(plan: PoolPlan): PoolMap {
 
   return {
     plan,
-    poolsOf({ nodeId, profile }) {
-      const candidates = fitting.get(profile) ?? fittingPools(plan, profile);
-      fitting.set(profile, candidates);
+    poolsOf({ nodeId, profile, region }) {
+      const byRegion = fitting.get(profile) ?? new Map<Region, readonly PoolId[]>();
+      fitting.set(profile, byRegion);
+      // A region that no pool names is like none.
+      const named = region !== undefined && regionsNamed.has(region) ? region : '';
+      const candidates = byRegion.get(named) ?? fittingPools(plan, profile, named);
+      byRegion.set(named, candidates);
       return only(homeOf(plan, nodeId, candidates));
     },
     eligible: (need) => eligibleFor(need, kindOf(plan, need)),
@@ -134,10 +144,14 @@ export function createPoolMap(plan: PoolPlan): PoolMap {
           ? { ...NOWHERE, confinement: { kind: 'no_eligible_pool' } }
           : fallbackRoute(need);
       }
-      const preferred = need.preferredPoolId === undefined ? -1 : eligible.indexOf(need.preferredPoolId);
+      const region = need.region ?? plan.ownRegion;
+      const near =
+        region === undefined || !regionsNamed.has(region) ? eligible : poolsNear(plan, eligible, region);
+      const ordered = near === eligible ? eligible : nearFirst(eligible, near, `${region} ${kind}`);
+      const preferred = need.preferredPoolId === undefined ? -1 : ordered.indexOf(need.preferredPoolId);
       return goingRound(
-        eligible,
-        preferred === -1 ? stableChoice(routingKey(need), plan.hashSeed, eligible.length) : preferred,
+        ordered,
+        preferred === -1 ? stableChoice(routingKey(need), plan.hashSeed, near.length) : preferred,
       );
     },
   };

@@ -2,7 +2,8 @@
 import type { SessionId, TenantId } from '../../domain/ids.ts';
 import type { Need } from '../../domain/need.ts';
 import type { Languages } from '../../domain/needed-directions.ts';
-import type { PoolId } from '../../domain/pool.ts';
+import { type PoolId, poolsNear } from '../../domain/pool.ts';
+import type { Region } from '../../domain/region.ts';
 import { stableChoice } from '../../domain/stable-hash.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { compileNeed } from '../select/compile-need.ts';
@@ -11,6 +12,7 @@ import { type PoolMap, routingKey } from './pool-map.ts';
 export interface Seeker {
   readonly tenantId: TenantId;
   readonly sessionId: SessionId;
+  readonly region?: Region | undefined;
 }
 
 /** The pool of the tenant, otherwise a stable choice among the pools with nodes for the languages. Undefined: there is none. */
@@ -49,8 +51,11 @@ export function createPreferPool(fleet: FleetView): PreferPool {
     if (poolMap === undefined) return undefined;
     const bound = poolMap.plan.tenantPools.get(seeker.tenantId);
     if (bound !== undefined) return bound;
-    const among = serving(poolMap, needFor(seeker, languages));
-    return among[stableChoice(routingKey(seeker), poolMap.plan.hashSeed, among.length)];
+    const { plan } = poolMap;
+    const all = serving(poolMap, needFor(seeker, languages));
+    const region = seeker.region ?? plan.ownRegion;
+    const among = region === undefined ? all : poolsNear(plan, all, region);
+    return among[stableChoice(routingKey(seeker), plan.hashSeed, among.length)];
   };
 }
 

@@ -4,11 +4,19 @@ import type { TenantId } from '../../domain/ids.ts';
 import { ANY, type Language } from '../../domain/language.ts';
 import type { Need, NeededDirection, Rejection } from '../../domain/need.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
+import type { Region } from '../../domain/region.ts';
 import { factKey, type Stage } from '../fleet/fact-key.ts';
 import { all, any, type Clause, type Formula, none } from '../fleet/formula.ts';
 
-/** Conditions on a node's abilities and marks; the conditions on its state are the same for every need. */
-export function clausesOf(need: Need, { checksMarks = true, hasOwnNodes = true } = {}): Clause[] {
+/**
+ * Conditions on a node's abilities, its place and marks; the conditions on its state are the same for every need. `residency`: the only
+ * regions that the tenant allows.
+ */
+export function clausesOf(
+  need: Need,
+  residency: readonly Region[] | undefined,
+  { checksMarks = true, hasOwnNodes = true } = {},
+): Clause[] {
   const types = requiredTypes(need);
   const features = need.features ?? [];
   return [
@@ -22,6 +30,8 @@ export function clausesOf(need: Need, { checksMarks = true, hasOwnNodes = true }
     clause('text_input_unsupported', need.isTextInput ? [factKey.supports('text_input')] : []),
     clause('whole_jobs_only', need.isPartial ? [none(factKey.legacy)] : []),
     clause('not_in_public_pool', need.needsPublicNode ? [isOpenTo(need.tenantId, hasOwnNodes)] : []),
+    // Also with one region: an empty list would be no condition.
+    clause('outside_residency', residency === undefined ? [] : [any(...residency.map(factKey.inRegion))]),
     clause('model_not_available', [
       ...types.map((type) => any(factKey.readyType(type), factKey.readyAnyType)),
       ...need.services.map(factKey.readyService),

@@ -3,6 +3,7 @@
 import { hasBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Need } from '../../domain/need.ts';
+import type { Region } from '../../domain/region.ts';
 import { factKey } from '../fleet/fact-key.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import type { StandingQuery } from '../fleet/standing-queries.ts';
@@ -43,15 +44,21 @@ export function updateQuery(compiled: CompiledNeed): void {
 /** Most jobs need one direction and nothing else: their query is found without building the full key. */
 function findQuery(fleet: FleetView, need: Need, hasOwnNodes: boolean): StandingQuery {
   const { queries, plainQueries } = fleet.table;
-  const direction = isPlain(need) && !hasOwnNodes ? need.directions[0] : undefined;
+  const residency = residencyOf(fleet, need);
+  const isSimple = residency === undefined && !hasOwnNodes && isPlain(need);
+  const direction = isSimple ? need.directions[0] : undefined;
   const flags = flagsOf(need);
   const known = direction && plainQueries.find(flags, direction);
   if (known !== undefined) return known;
-  const key = shapeOf(need, hasOwnNodes);
-  const query = queries.find(key) ?? queries.add(key, clausesOf(need, { hasOwnNodes }));
+  const key = shapeOf(need, residency, hasOwnNodes);
+  const query = queries.find(key) ?? queries.add(key, clausesOf(need, residency, { hasOwnNodes }));
   if (direction !== undefined) plainQueries.add(flags, direction, query);
   return query;
 }
+
+/** Every need is compiled here, so no job of the tenant, however it began, is placed outside of these regions (I10). */
+export const residencyOf = ({ regions }: FleetView, { tenantId }: Need): readonly Region[] | undefined =>
+  regions?.residency(tenantId);
 
 const isPlain = ({ directions, types, services, features }: Need): boolean =>
   directions.length === 1 &&
@@ -61,7 +68,8 @@ const isPlain = ({ directions, types, services, features }: Need): boolean =>
 
 /** For one evaluation: caches nothing. */
 export function compileUncached(fleet: FleetView, need: Need): CompiledNeed {
-  const query = fleet.table.queries.uncached(shapeOf(need, true), clausesOf(need));
+  const residency = residencyOf(fleet, need);
+  const query = fleet.table.queries.uncached(shapeOf(need, residency, true), clausesOf(need, residency));
   return { fleet, need, query, hasOwnNodes: true, poolMap: undefined, route: undefined };
 }
 
@@ -87,11 +95,12 @@ export function matches(compiled: CompiledNeed, nodeId: NodeId): boolean {
 }
 
 /**
- * The key of a query: needs that differ only in session, preference, pools and a tenant without own nodes share it. Names are written with their
+ * The key of a query: needs that differ only in session, preference, pools, region and a tenant without own nodes share it. Names are written with their
  * length, so that no client can make two needs equal.
  */
-function shapeOf(need: Need, hasOwnNodes: boolean): string {
+function shapeOf(need: Need, residency: readonly Region[] | undefined, hasOwnNodes: boolean): string {
   let shape = `${flagsOf(need)}`;
+  for (const region of residency ?? NO_REGIONS) shape += `r${region.length}.${region}`;
   if (hasOwnNodes) shape += `p${need.tenantId.length}.${need.tenantId}`;
   for (const { source, target } of need.directions) {
     shape += `d${source.length}.${target.length}.${source}${target}`;
@@ -101,6 +110,8 @@ function shapeOf(need: Need, hasOwnNodes: boolean): string {
   for (const service of need.services) shape += `s${service.length}.${service}`;
   return shape;
 }
+
+const NO_REGIONS: readonly Region[] = [];
 
 const flagsOf = (need: Need): number =>
   (need.isSourceAuto ? 1 : 0) |

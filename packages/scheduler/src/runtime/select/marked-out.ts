@@ -5,7 +5,7 @@ import type { NodeId } from '../../domain/ids.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { any } from '../fleet/formula.ts';
 import { clausesOf, markKeys, poolClause } from './clauses.ts';
-import type { CompiledNeed } from './compile-need.ts';
+import { type CompiledNeed, residencyOf } from './compile-need.ts';
 import { poolKeys } from './explain.ts';
 
 export interface MarkedOut {
@@ -30,7 +30,10 @@ export function markedOut(
   narrow(any(...marks), left);
   const pools = poolKeys(compiled);
   if (pools !== undefined) narrow(poolClause(pools).formula, left);
-  for (const { formula } of clausesOf(compiled.need, { checksMarks: false })) narrow(formula, left);
+  for (const { formula } of clausesOf(compiled.need, residencyOf(compiled.fleet, compiled.need), {
+    checksMarks: false,
+  }))
+    narrow(formula, left);
   for (const nodeId of excluded) if (fleet.has(nodeId)) putBit(left, indexOf(nodeId), false);
   const count = left.reduce((sum, word) => sum + countOnes(word), 0);
   return count === 0 ? undefined : { count, services: servicesOf(fleet, left) };

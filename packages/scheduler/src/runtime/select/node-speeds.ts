@@ -119,6 +119,10 @@ export function workOf({ spec, audioMs }: Pick<JobRecord, 'spec' | 'audioMs'>): 
 export const crowding = (used: number, max: number): number =>
   max > 1 ? 1 + (CROWDING * (used - 1)) / (max - 1) : 1;
 
+/** The pace as it was learnt; that of an unknown node is the mean. */
+export const knownPace = (kind: KindOfWork, index: number, nodeId: NodeId): number =>
+  kind.owners[index] === nodeId ? (kind.paces[index] as number) : kind.mean;
+
 /** The pace that is expected of a node now, without other jobs beside. */
 export function expectedPace(kind: KindOfWork, index: number, nodeId: NodeId, now: number): number {
   if (kind.owners[index] !== nodeId) return OPTIMISM * kind.mean;

@@ -2,7 +2,7 @@
 import type { NodeId } from '../../domain/ids.ts';
 import type { Chance } from '../../ports/chance.ts';
 import type { Columns } from '../fleet/columns.ts';
-import { crowding, expectedPace, type KindOfWork } from './node-speeds.ts';
+import { crowding, expectedPace, type KindOfWork, knownPace } from './node-speeds.ts';
 
 /** Chooses one of the first `count` node numbers in `picked`. All of them have a free slot. */
 export type Policy = (
@@ -117,6 +117,23 @@ export function fastest(
     if (left < 0) break;
   }
   return last;
+}
+
+/** Units of work of a usual utterance: only the comparison of regions needs the length of a job. */
+const USUAL_WORK = 3;
+
+/**
+ * How long a usual job takes on this node, to compare nodes of several regions; undefined: no job of this kind has ended. Without doubt about old
+ * paces: no job leaves its region only to try a node.
+ */
+export function expectedMs(
+  { ids, used, max }: Pick<Columns, 'ids' | 'used' | 'max'>,
+  index: number,
+  { kind }: Foresight,
+): number | undefined {
+  if (kind === undefined) return undefined;
+  const pace = knownPace(kind, index, ids[index] as NodeId);
+  return USUAL_WORK * pace * crowding((used[index] as number) + 1, max[index] as number);
 }
 
 const weightOf = (cost: number, limit: number, free = 1): number =>

@@ -5,15 +5,16 @@
  * node is returned twice.
  */
 
-import { hasBit } from '../../domain/bits.ts';
+import { hasBit, lowestOne } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { PoolId } from '../../domain/pool.ts';
 import type { Chance } from '../../ports/chance.ts';
 import type { Columns } from '../fleet/columns.ts';
 import type { FleetTable, FleetView } from '../fleet/fleet-view.ts';
+import type { Ring } from '../fleet/rings.ts';
 import type { PoolRoute } from '../pools/pool-map.ts';
 import { type CompiledNeed, matches, routeOf, updateQuery } from './compile-need.ts';
-import { type Foresight, fastest, POLICIES, type PolicyName, plainRandom } from './policies.ts';
+import { expectedMs, type Foresight, fastest, POLICIES, type PolicyName, plainRandom } from './policies.ts';
 import { bar, type PoolMembers, sample, startDraw } from './sample.ts';
 
 export const NO_EXCLUSIONS: ReadonlySet<NodeId> = new Set();
@@ -26,6 +27,8 @@ export interface SelectOptions {
   readonly excluded: ReadonlySet<NodeId>;
   /** Selected only when their pool has no other node left. */
   readonly avoid?: ReadonlySet<NodeId> | undefined;
+  /** The fact of the zone in which the last attempt failed: selected like `avoid`. */
+  readonly avoidedZone?: string | undefined;
   /** The view is older than a job: its loads are meaningless, so choose at random. */
   readonly isLoadStale?: boolean;
   /** For the policy `fastest`. */
@@ -130,33 +133,78 @@ class Drawing implements Selection {
   }
 
   private drawFrom(pool: PoolMembers | undefined): NodeId | undefined {
-    const { avoid } = this.options;
-    if (avoid === undefined || avoid.size === 0) return this.draw(pool, undefined);
-    return this.draw(pool, avoid) ?? this.draw(pool, undefined);
+    const { table, compiled } = this;
+    const rings = table.rings?.(compiled.query, compiled.need.region);
+    const index =
+      rings === undefined ? this.draw(table.queries.words(compiled.query), pool) : this.drawNear(rings, pool);
+    return index === NOBODY ? undefined : table.nameOf(index);
   }
 
-  private draw(pool: PoolMembers | undefined, avoided: ReadonlySet<NodeId> | undefined): NodeId | undefined {
+  /** A node of the nearest ring that has one; with `fastest` a node of a farther ring if it finishes sooner all the same. */
+  private drawNear(rings: readonly Ring[], pool: PoolMembers | undefined): number {
+    const foresight = this.foresight();
+    let best = NOBODY;
+    let least = 0;
+    for (const { query, roundTripMs } of rings) {
+      if (best !== NOBODY && roundTripMs >= least) break;
+      const index = this.draw(this.table.queries.words(query), pool);
+      const ms = index === NOBODY ? undefined : foresight && expectedMs(this.table.columns, index, foresight);
+      if (index !== NOBODY && ms === undefined) return best === NOBODY ? index : best;
+      if (ms === undefined || (best !== NOBODY && ms + roundTripMs >= least)) continue;
+      best = index;
+      least = ms + roundTripMs;
+    }
+    return best;
+  }
+
+  private draw(fit: Uint32Array, pool: PoolMembers | undefined): number {
+    const { avoid, avoidedZone } = this.options;
+    const avoids = (avoid !== undefined && avoid.size > 0) || avoidedZone !== undefined;
+    const count = (avoids && this.sampled(fit, pool, true)) || this.sampled(fit, pool, false);
+    const { columns } = this.table;
+    return count === 0 ? NOBODY : this.preferred(columns, queueingLast(columns, count));
+  }
+
+  /** The number of nodes in the sample. */
+  private sampled(fit: Uint32Array, pool: PoolMembers | undefined, avoids: boolean): number {
     const { table, options } = this;
     const { columns } = table;
-    const { chance, sampleK, excluded } = options;
-    const fit = table.queries.words(this.compiled.query);
+    const { chance, sampleK, excluded, avoid, avoidedZone } = options;
     startDraw(columns);
     if (this.first !== undefined) bar(columns, table.indexOf(this.first));
     if (this.tried !== NONE) for (const nodeId of this.tried) bar(columns, table.indexOf(nodeId));
     if (excluded.size > 0) for (const nodeId of excluded) bar(columns, table.indexOf(nodeId));
-    if (avoided !== undefined) for (const nodeId of avoided) bar(columns, table.indexOf(nodeId));
-    const count = sample(columns, fit, pool, sampleK, chance);
-    if (count === 0) return undefined;
-    return table.nameOf(this.preferred(columns, queueingLast(columns, count)));
+    if (avoids && avoid !== undefined) for (const nodeId of avoid) bar(columns, table.indexOf(nodeId));
+    if (avoids && avoidedZone !== undefined) barUsable(columns, table.facts.words(avoidedZone));
+    return sample(columns, fit, pool, sampleK, chance);
   }
 
   /** One of the first `count` nodes of the sample, by the policy. */
   private preferred(columns: Columns, count: number): number {
-    const { chance, policy, foresee, isLoadStale } = this.options;
+    const { chance, policy, isLoadStale } = this.options;
     const { picked } = columns;
     if (isLoadStale === true) return plainRandom(columns, picked, count, chance);
     if (policy !== 'fastest') return POLICIES[policy](columns, picked, count, chance);
-    return fastest(columns, picked, count, chance, foresee?.(this.compiled.query.key) ?? BLIND);
+    return fastest(columns, picked, count, chance, this.foresight() ?? BLIND);
+  }
+
+  /** Undefined: the policy does not use it. */
+  private foresight(): Foresight | undefined {
+    const { policy, foresee, isLoadStale } = this.options;
+    if (policy !== 'fastest' || isLoadStale === true) return undefined;
+    return foresee?.(this.compiled.query.key);
+  }
+}
+
+/** Not the number of a node. */
+const NOBODY = -1;
+
+/** The others of the zone cannot be drawn anyway. */
+function barUsable(columns: Columns, words: Uint32Array): void {
+  const { usable } = columns;
+  for (let word = Math.min(words.length, usable.length) - 1; word >= 0; word--) {
+    for (let rest = (words[word] as number) & (usable[word] as number); rest !== 0; rest &= rest - 1)
+      bar(columns, word * 32 + lowestOne(rest));
   }
 }
 

@@ -61,6 +61,7 @@ export function needOfChain(
     isAudioByReference: input === 'audio' && audio === 'reference',
     isPairUnknown: isSourceAuto,
     needsPublicNode: request.need.needsPublicNode,
+    region: request.need.region,
     preferredPoolId: request.need.preferredPoolId,
     isStrict: false,
   };

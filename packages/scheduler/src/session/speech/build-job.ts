@@ -103,6 +103,7 @@ export function buildPlan(
       services: required.services,
       ...(required.features === undefined ? undefined : { features: required.features }),
       ...(order.poolId === undefined ? undefined : { preferredPoolId: order.poolId }),
+      ...(session.opening.region === undefined ? undefined : { region: session.opening.region }),
     },
     deadlineAt: utterance.acceptedAt + settings.jobDeadlineMs,
     waitMs: order.waitMs,
@@ -179,6 +180,7 @@ function needOf(session: Session, { speech, pipeline, source, poolId }: JobInput
     isStrict: false,
     ...(required.features === undefined ? undefined : { features: required.features }),
     ...(poolId === undefined ? undefined : { preferredPoolId: poolId }),
+    ...(session.opening.region === undefined ? undefined : { region: session.opening.region }),
   };
 }
 

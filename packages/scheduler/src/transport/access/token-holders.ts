@@ -89,9 +89,10 @@ export const FORMER_USER: Principal = {
 export const credentialOfToken = ({ sha256 }: TokenEntry): string =>
   `token:${sha256.toLowerCase().slice(0, 32)}`;
 
-const bindingOf = ({ tenantId, poolIds }: TokenEntry): NodeBinding => ({
+const bindingOf = ({ tenantId, poolIds, region }: TokenEntry): NodeBinding => ({
   ...(tenantId !== undefined && { tenantId }),
   ...(poolIds !== undefined && { poolIds }),
+  ...(region !== undefined && { region }),
 });
 
 const PEER = 'peer:';

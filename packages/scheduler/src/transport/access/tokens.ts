@@ -1,6 +1,7 @@
 /** Configured credentials, stored as digests, and the lookup of a presented token. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { NodeId, TenantId } from '../../domain/ids.ts';
+import type { Region } from '../../domain/region.ts';
 import type { Role } from './gate.ts';
 
 export interface TokenEntry {
@@ -13,6 +14,8 @@ export interface TokenEntry {
   readonly nodeIds?: readonly NodeId[] | undefined;
   /** The only pools that nodes of this token may join. */
   readonly poolIds?: readonly number[] | undefined;
+  /** Where the nodes of this token are. */
+  readonly region?: Region | undefined;
   /** Clients only. */
   readonly mayMint?: boolean | undefined;
   readonly name?: string | undefined;

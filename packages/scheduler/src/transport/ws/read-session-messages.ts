@@ -51,6 +51,7 @@ export function readOpening(init: SessionInit, context: OpeningContext): Read<Op
       abilities: init.supports === undefined ? undefined : new Set(init.supports),
       speech: { ...speech.value, targets: targets?.value },
       platform: init.platform,
+      region: init.region,
       resume: sessionId === undefined || token === undefined ? undefined : { sessionId, token, receivedSeq },
       warning: init.pairing_code === undefined ? undefined : NO_PAIRING,
     },

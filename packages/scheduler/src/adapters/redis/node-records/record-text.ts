@@ -139,6 +139,8 @@ function readRecord(version: RecordVersion, line: string, profile: NodeProfile):
     markedTypes: rest.t ?? NONE,
     ...(rest.u !== undefined && { marksEndAt: rest.u }),
     ...(rest.o !== undefined && { orderReason: rest.o }),
+    ...(rest.r !== undefined && { region: rest.r }),
+    ...(rest.z !== undefined && { zone: rest.z }),
   };
   return {
     ...version,

@@ -138,6 +138,7 @@ function readNeed(
     // HTTP clients are not paired with a node.
     needsPublicNode: true,
     preferredNodeId: body.options?.preferred_node_id,
+    region: body.options?.region,
     features: required.features,
     isStrict: body.options?.strict ?? false,
   };

@@ -7,7 +7,8 @@ import { requiredTypes } from '../../../runtime/select/clauses.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 
 export function viewDecision(need: Need, decision: Decision, isOperator: boolean): ExplainReply {
-  const { kind, refusal, candidateNodeId, total, eligible, reasons, pools, node } = decision;
+  const { kind, refusal, candidateNodeId, total, eligible, reasons, pools, node, residency, distances } =
+    decision;
   return omitUndefined({
     outcome: kind,
     refusal,
@@ -26,6 +27,12 @@ export function viewDecision(need: Need, decision: Decision, isOperator: boolean
     reasons: viewReasons(reasons, isOperator),
     ...viewAttempts(pools),
     node: node && viewNode(node),
+    residency: residency && [...residency],
+    regions: distances?.map(({ regions, roundTripMs, candidates }) => ({
+      regions: [...regions],
+      round_trip_ms: roundTripMs,
+      candidates,
+    })),
   });
 }
 
