@@ -35,34 +35,40 @@ const ROUTES: readonly [method: string, path: string, body: unknown, roles: read
 /** The gate admitted the request, whatever the route answers then. */
 const isInside = (status: number) => status !== 401 && status !== 403;
 
-describe.each(ROUTES)('%s %s', (method, path, body, roles) => {
-  it('the right roles and operators are admitted, others are not', async () => {
+describe('every route', () => {
+  it('admits the right roles and operators, and no others', async () => {
     const { call } = await startServer({ access: { tokens: TOKENS } });
-    const status = async (headers?: Record<string, string>) =>
-      (await call(method, path, body, headers)).status;
-    expect(isInside(await status(bearer('operator-token')))).toBe(true);
-    expect(isInside(await status(bearer('node-token')))).toBe(roles.includes('node'));
-    expect(isInside(await status(bearer('acme-token')))).toBe(roles.includes('client'));
-    expect(await status()).toBe(401);
-    expect(await status(bearer('wrong-token'))).toBe(401);
-    expect(await status({ authorization: 'Basic bm9kZS10b2tlbjo=' })).toBe(401);
-    expect(await status({ authorization: '' })).toBe(401);
-  });
-
-  it('anonymous roles are admitted, but never with a wrong token', async () => {
-    const { call } = await startServer({ access: { tokens: TOKENS, anonymous: ['session', 'node'] } });
-    const anonymous = await call(method, path, body);
-    expect(isInside(anonymous.status)).toBe(roles.length > 0);
-    expect((await call(method, path, body, bearer('wrong-token'))).status).toBe(401);
-  });
-
-  it('peers outside the trusted networks are refused', async () => {
-    const trustedNetworks = ['10.0.0.0/8'];
-    for (const anonymous of [[], ['session', 'node', 'operator']] as const) {
-      const { call } = await startServer({ access: { anonymous, trustedNetworks } });
-      expect((await call(method, path, body)).status).toBe(401);
+    for (const [method, path, body, roles] of ROUTES) {
+      const what = `${method} ${path}`;
+      const status = async (headers?: Record<string, string>) =>
+        (await call(method, path, body, headers)).status;
+      expect(isInside(await status(bearer('operator-token'))), what).toBe(true);
+      expect(isInside(await status(bearer('node-token'))), what).toBe(roles.includes('node'));
+      expect(isInside(await status(bearer('acme-token'))), what).toBe(roles.includes('client'));
+      expect(await status(), what).toBe(401);
+      expect(await status(bearer('wrong-token')), what).toBe(401);
+      expect(await status({ authorization: 'Basic bm9kZS10b2tlbjo=' }), what).toBe(401);
+      expect(await status({ authorization: '' }), what).toBe(401);
     }
   });
+
+  it('admits anonymous roles, but never with a wrong token', async () => {
+    const { call } = await startServer({ access: { tokens: TOKENS, anonymous: ['session', 'node'] } });
+    for (const [method, path, body, roles] of ROUTES) {
+      const what = `${method} ${path}`;
+      expect(isInside((await call(method, path, body)).status), what).toBe(roles.length > 0);
+      expect((await call(method, path, body, bearer('wrong-token'))).status, what).toBe(401);
+    }
+  });
+
+  it.each([[[]], [['session', 'node', 'operator'] as const]])(
+    'refuses peers outside the trusted networks, with the anonymous roles %j',
+    async (anonymous) => {
+      const { call } = await startServer({ access: { anonymous, trustedNetworks: ['10.0.0.0/8'] } });
+      for (const [method, path, body] of ROUTES)
+        expect((await call(method, path, body)).status, `${method} ${path}`).toBe(401);
+    },
+  );
 });
 
 describe('refusals of the gate', () => {
