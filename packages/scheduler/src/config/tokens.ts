@@ -15,7 +15,7 @@ export interface Credential {
   readonly pool_ids: readonly number[] | undefined;
   readonly region: string | undefined;
   readonly may_mint: boolean | undefined;
-  readonly name: string;
+  readonly name: string | undefined;
   /** A name in a client certificate: there is no token. */
   readonly certificate: string | undefined;
 }
@@ -28,19 +28,10 @@ export const hashToken = (token: string): string => createHash('sha256').update(
 
 /** Rows whose file has not been read yet give no credential. */
 export const credentialsOf = (config: Config): readonly Credential[] =>
-  config.server.tokens.flatMap((row, index) => {
+  config.server.tokens.flatMap((row) => {
     const sha256 = digestOf(row);
     if (sha256 === undefined) return [];
-    const {
-      role,
-      tenant_id,
-      node_ids,
-      pool_ids,
-      region,
-      may_mint,
-      certificate,
-      name = `token ${index}`,
-    } = row;
+    const { role, tenant_id, node_ids, pool_ids, region, may_mint, certificate, name } = row;
     return [{ sha256, role, tenant_id, node_ids, pool_ids, region, may_mint, name, certificate }];
   });
 

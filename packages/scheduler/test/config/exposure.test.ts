@@ -113,7 +113,7 @@ describe('tokens', () => {
         tenant_id: undefined,
         node_ids: ['node-1'],
         pool_ids: undefined,
-        name: 'token 0',
+        name: undefined,
       },
       {
         sha256: 'ab'.repeat(32),
@@ -121,7 +121,7 @@ describe('tokens', () => {
         tenant_id: 'acme',
         node_ids: undefined,
         pool_ids: undefined,
-        name: 'token 1',
+        name: undefined,
       },
     ]);
   });

@@ -78,10 +78,9 @@ export function createTimeouts(engine: Engine, retryOrFail: () => RetryOrFail): 
       const { leftDuringSend } = flight;
       flight.leftDuringSend = undefined;
       if (leftDuringSend !== undefined && leftDuringSend === flight.job.fence?.nodeId) {
-        const message = `${leftDuringSend} disconnected`;
         void retryOrFail().abandonAttempt(flight, {
           code: 'WS_DISCONNECTED',
-          message,
+          message: 'the node disconnected',
           isCounted: true,
           side: 'open',
           isLoss: true,

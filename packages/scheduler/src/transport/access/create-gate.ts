@@ -313,7 +313,7 @@ const FOREIGN_PAGE = refused(
   'without a token a web page must come from this host, or its origin must be in server.allowed_origins',
 );
 
-/** A token without a name is named after its place in the configuration, which changes when another one is removed. */
+/** Its name is no right. */
 const haveSameRights = (one: Principal | undefined, other: Principal): boolean =>
   one !== undefined && isDeepStrictEqual({ ...one, tokenName: '' }, { ...other, tokenName: '' });
 

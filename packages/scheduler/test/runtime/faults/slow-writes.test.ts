@@ -129,6 +129,20 @@ describe('slow writes', () => {
     expect([rig.last(jobId).nodeId, await rig.state(jobId)]).toEqual(['node-a', 'DISPATCHED']);
   });
 
+  it('the failure of a job whose node left during its send names no node', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    rig.onDelivery('node-a', () => {
+      rig.service.nodeLeft('node-a', 0);
+      return { kind: 'written' };
+    });
+    const { jobId } = await rig.dispatch();
+    await rig.clock.advance(100_000);
+    const failure = (await rig.store.get(jobId))?.failure;
+    expect(failure?.message).toMatch(/disconnected|lost/);
+    expect(failure?.message).not.toContain('node-a');
+  });
+
   it('a node that reconnects before delivery keeps the job', async () => {
     const rig = createRig();
     await rig.addNode('node-a');

@@ -1,7 +1,7 @@
 /** Mints a short-lived token for a user: clients for their tenant, admins for every tenant and for viewers and operators. */
 import { randomUUID } from 'node:crypto';
 import { DEFAULT_TOKEN_SECONDS, type TokenMint, type TokenMintReply } from '@lingua/protocol';
-import type { Principal } from '../../access/gate.ts';
+import { describePrincipal, type Principal } from '../../access/gate.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 import type { Routes } from '../server/declare-route.ts';
@@ -22,7 +22,7 @@ export function addTokenRoutes(routes: Routes, { gate, clock }: Pick<HttpService
       const tenant_id = body.tenant_id ?? principal.tenantId;
       const iat = Math.floor(clock.now() / 1_000);
       const exp = iat + (expires_in_seconds ?? DEFAULT_TOKEN_SECONDS);
-      const by = principal.tokenName;
+      const by = describePrincipal(principal);
       const claims = omitUndefined({
         sub,
         role,

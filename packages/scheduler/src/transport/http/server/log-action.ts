@@ -36,8 +36,7 @@ function note(
   const isOperator = isByOperator(request);
   const reason = reasonIn(request);
   if (isOperator) {
-    const actor = principal.isAnonymous ? 'anonymous' : (principal.tokenName ?? 'a token without a name');
-    log.info({ actor, action: `${method} ${redactUrl(url)}`, reason, status }, 'operator action');
+    log.info({ actor: describePrincipal(principal), action: `${method} ${redactUrl(url)}`, reason, status }, 'operator action');
   }
   if (!isOperator && fieldsOf === undefined) return;
   const { target, details } = (fieldsOf ?? targetInPath)(request);
