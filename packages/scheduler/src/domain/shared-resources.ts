@@ -71,6 +71,13 @@ export const SHARED_RESOURCES = {
     atLimit: 'The finished job of the tenant that ended longest ago is dropped.',
     metric: 'scheduler_jobs_retained_bytes',
   },
+  client_reports: {
+    what: 'Jobs with reports of clients',
+    limit: '1,000',
+    perTenant: 'part',
+    atLimit: 'The reports of the job of the tenant that was reported longest ago are dropped.',
+    metric: 'scheduler_client_reports_total',
+  },
   audio: {
     what: 'Bytes of input audio',
     limit: 'scheduler.audio.max_bytes_total',

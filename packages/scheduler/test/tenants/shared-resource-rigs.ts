@@ -8,6 +8,7 @@ import type { JobRecord } from '../../src/domain/job.ts';
 import type { PlanRequest } from '../../src/domain/plan.ts';
 import type { SharedResourceName } from '../../src/domain/shared-resources.ts';
 import { createTenancy, equalTenancy, partOf } from '../../src/domain/tenancy.ts';
+import { createClientReports } from '../../src/management/stats/client-reports.ts';
 import { createWaitingQueue } from '../../src/runtime/queue/waiting-queue.ts';
 import { createSessionTable } from '../../src/session/connection/session-table.ts';
 import { createTenantSessionCaps } from '../../src/session/connection/tenant-session-caps.ts';
@@ -240,6 +241,28 @@ export const RIGS: Readonly<Record<SharedResourceName, readonly CreateRig[]>> = 
     (limit, tenantShare) =>
       endedJobs({ maxRetainedBytes: limit * FINISHED_BYTES, tenantShare }, ofTenant(0), isKept),
     (limit, tenantShare) => endedJobsOnRedis({ maxRetainedBytes: limit * FINISHED_BYTES, tenantShare }),
+  ],
+  client_reports: [
+    (limit, tenantShare) => {
+      const clock = createManualClock();
+      const kept = createClientReports({
+        clock,
+        meter: IGNORE,
+        tenantShare,
+        maxJobs: limit,
+        storesTexts: true,
+      });
+      const owners = new Map<string, string>();
+      return {
+        use(tenantId) {
+          const job = { jobId: fresh('job'), sessionId: 'room-1', tenantId };
+          owners.set(job.jobId, tenantId);
+          return kept.add(job, 'bad_translation', 'note');
+        },
+        used: (tenantId) =>
+          [...owners].filter(([jobId, owner]) => owner === tenantId && kept.of(jobId).length > 0).length,
+      };
+    },
   ],
   audio: [
     (limit, tenantShare) => {

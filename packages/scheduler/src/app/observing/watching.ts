@@ -146,7 +146,12 @@ export function createWatching(parts: {
     }),
     sessionPage: createSessionPage({ gather, sessions, reader: core.reader }),
     takeovers: createReadTakeovers({ gather, recent: () => multiInstance?.takeover.recent() ?? [] }),
-    reports: createClientReports({ clock, meter, storesTexts: parts.config.privacy.store_texts }),
+    reports: createClientReports({
+      clock,
+      meter,
+      tenantShare: core.tenancy.maxShare,
+      storesTexts: parts.config.privacy.store_texts,
+    }),
     gather,
     settings: () => listSettings(parts.config, parts.origins),
     start: figures.start,

@@ -4,6 +4,8 @@
  */
 import { createBoundedMap } from '../../domain/bounded-map.ts';
 import type { JobId, SessionId, TenantId } from '../../domain/ids.ts';
+import { partOf } from '../../domain/tenancy.ts';
+import { createTenantFifo } from '../../domain/tenant-fifo.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 
@@ -39,24 +41,49 @@ const HOUR_MS = 3_600_000;
 export function createClientReports({
   clock,
   meter,
+  tenantShare,
+  maxJobs = MAX_JOBS,
   storesTexts,
 }: {
   clock: Clock;
   meter: Pick<Meter, 'count'>;
+  /** Of the jobs, for one tenant. */
+  tenantShare: number;
+  maxJobs?: number;
   /** False: notes are dropped, because they may repeat what people said. */
   storesTexts: boolean;
 }): ClientReports {
   const byJob = createBoundedMap<JobId, ReportedJob & { readonly reports: readonly ClientReport[] }>({
-    max: MAX_JOBS,
+    max: maxJobs,
     maxAgeMs: HOUR_MS,
     now: clock.now,
+    onEvicted: (jobId, { tenantId }) => byTenant.delete(tenantId, jobId),
   });
+  const byTenant = createTenantFifo<JobId>();
+
+  function remove({ jobId, tenantId }: Pick<ReportedJob, 'jobId' | 'tenantId'>): void {
+    byJob.delete(jobId);
+    byTenant.delete(tenantId, jobId);
+  }
+
+  /** The job becomes the newest of its tenant, whose oldest leaves at its part. */
+  function put(job: ReportedJob, reports: readonly ClientReport[]): void {
+    const { jobId, tenantId } = job;
+    remove(job);
+    const [oldest] = byTenant.firstOf(tenantId) ?? [];
+    if (oldest !== undefined && byTenant.countOf(tenantId) >= partOf(maxJobs, tenantShare))
+      remove({ jobId: oldest, tenantId });
+    byTenant.add(tenantId, jobId, jobId);
+    byJob.set(jobId, { ...job, reports });
+  }
+
   return {
     add({ jobId, sessionId, tenantId }, kind, note) {
+      // It first drops those that are too old.
       const known = byJob.get(jobId)?.reports ?? [];
       if (known.length >= MAX_PER_JOB) return false;
       const report = { at: clock.now(), kind, note: storesTexts ? note : undefined };
-      byJob.set(jobId, { jobId, sessionId, tenantId, reports: [...known, report] });
+      put({ jobId, sessionId, tenantId }, [...known, report]);
       meter.count('scheduler_client_reports_total', { kind });
       return true;
     },
@@ -65,8 +92,8 @@ export function createClientReports({
       const isMeant = ({ jobId, sessionId, tenantId }: ReportedJob): boolean =>
         (about.jobId === undefined ? sessionId === about.sessionId : jobId === about.jobId) &&
         (about.tenantId === undefined || tenantId === about.tenantId);
-      const meant = [...byJob.entries()].filter(([, job]) => isMeant(job));
-      for (const [jobId] of meant) byJob.delete(jobId);
+      const meant = [...byJob.entries()].map(([, job]) => job).filter(isMeant);
+      for (const job of meant) remove(job);
       return meant.length;
     },
   };

@@ -9,7 +9,7 @@ function start(storesTexts = true) {
   const counted: unknown[] = [];
   const clock = createManualClock();
   const meter = { count: (...given: unknown[]) => void counted.push(given) };
-  return { clock, counted, reports: createClientReports({ clock, meter, storesTexts }) };
+  return { clock, counted, reports: createClientReports({ clock, meter, tenantShare: 1, storesTexts }) };
 }
 
 describe('reports of clients', () => {

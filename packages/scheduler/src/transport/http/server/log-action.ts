@@ -36,7 +36,10 @@ function note(
   const isOperator = isByOperator(request);
   const reason = reasonIn(request);
   if (isOperator) {
-    log.info({ actor: describePrincipal(principal), action: `${method} ${redactUrl(url)}`, reason, status }, 'operator action');
+    log.info(
+      { actor: describePrincipal(principal), action: `${method} ${redactUrl(url)}`, reason, status },
+      'operator action',
+    );
   }
   if (!isOperator && fieldsOf === undefined) return;
   const { target, details } = (fieldsOf ?? targetInPath)(request);
