@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyChange, type FleetNode, fleetOf, healthOf, NODE_COLUMNS } from '../src/data/fleet.ts';
-import { blockAt, GROUPINGS, layOut, matches } from '../src/pages/fleet-layout.ts';
+import { blockAt, GROUPINGS, layOut, matches, shorten } from '../src/pages/fleet-layout.ts';
 
 const row = (id: string, fields: Readonly<Record<string, unknown>> = {}): unknown[] => {
   const node: Readonly<Record<string, unknown>> = {
@@ -94,5 +94,12 @@ describe('the canvas', () => {
       ).size;
     expect(sizeOf(4)).toBeGreaterThan(sizeOf(500));
     expect(sizeOf(500)).toBeGreaterThan(sizeOf(10_000));
+  });
+
+  it('a name that does not fit keeps its ends', () => {
+    const within = (most: number) => (text: string) => text.length <= most;
+    expect(shorten('gpu-7', within(10))).toBe('gpu-7');
+    expect(shorten('lingua-eu-west-gpu-12', within(10))).toBe('ling…pu-12');
+    expect(shorten('node-1', within(0))).toBe('…');
   });
 });

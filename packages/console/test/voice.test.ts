@@ -44,8 +44,8 @@ describe("Silero's network in TypeScript", () => {
     const spoken = probabilities(resample(samples, sampleRate, 16_000));
     const voiced = spoken.filter((probability) => probability > 0.5).length;
     expect(voiced / spoken.length).toBeGreaterThan(0.7);
-    const tone = Float32Array.from({ length: 32_000 }, (_, at) => 0.3 * Math.sin(at * 0.1));
-    for (const sound of [new Float32Array(32_000), tone])
+    const tone = Float32Array.from({ length: 8_000 }, (_, at) => 0.3 * Math.sin(at * 0.1));
+    for (const sound of [new Float32Array(8_000), tone])
       expect(Math.max(...probabilities(sound).slice(5))).toBeLessThan(0.5);
   });
 

@@ -1,11 +1,14 @@
 /** Reads something from the API for a page, again every few seconds, and keeps the last answer while a new one is on its way. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { RequestError, request } from './request.ts';
 
 export interface Resource<Reply> {
   readonly data: Reply | undefined;
   readonly error: RequestError | undefined;
   reload(): void;
+  readonly isHeld: boolean;
+  /** While it is held, newer answers to the same question are dropped. */
+  hold(isHeld: boolean): void;
 }
 
 export interface ReadOptions {
@@ -21,6 +24,9 @@ export function useResource<Reply>(
 ): Resource<Reply> {
   const [kept, setKept] = useState<{ path: string; data?: Reply; error?: RequestError }>({ path });
   const [version, setVersion] = useState(0);
+  const [isHeld, setHeld] = useState(false);
+  const isHeldNow = useRef(false);
+  isHeldNow.current = isHeld;
 
   // A new version means: read again.
   useEffect(() => {
@@ -30,7 +36,9 @@ export function useResource<Reply>(
     const read = async (): Promise<void> => {
       try {
         const data = await request<Reply>(path, { signal: control.signal });
-        setKept({ path, data });
+        setKept((before) =>
+          isHeldNow.current && before.path === path && before.data !== undefined ? before : { path, data },
+        );
       } catch (error) {
         if (control.signal.aborted) return;
         const refusal =
@@ -51,5 +59,7 @@ export function useResource<Reply>(
     data: isCurrent || isList ? kept.data : undefined,
     error: isCurrent ? kept.error : undefined,
     reload: () => setVersion((before) => before + 1),
+    isHeld,
+    hold: setHeld,
   };
 }

@@ -6,7 +6,7 @@ import { paletteVersion } from '../shell/preferences.ts';
 import { linkTo } from '../shell/router.ts';
 import { count } from '../show/format.ts';
 import { t, tOr } from '../texts/text.ts';
-import { type Block, blockAt, type FleetLayout, type Grouping, layOut } from './fleet-layout.ts';
+import { type Block, blockAt, type FleetLayout, type Grouping, layOut, shorten } from './fleet-layout.ts';
 
 const LABELLED_SIZE = 56;
 const NAME_SIZE = 92;
@@ -54,7 +54,8 @@ function drawBlock(
   pen.fillText(`${node.used}/${node.slots}`, x + 7, y + 18, size - 12);
   if (size < NAME_SIZE) return;
   pen.font = '11px system-ui, sans-serif';
-  pen.fillText(node.id, x + 7, y + size - 9, size - 12);
+  const name = shorten(node.id, (text) => pen.measureText(text).width <= size - 14);
+  pen.fillText(name, x + 7, y + size - 9);
   pen.fillText(tOr(`state.${health}`, health), x + 7, y + 34, size - 12);
 }
 

@@ -98,3 +98,13 @@ export function layOut(nodes: readonly FleetNode[], grouping: Grouping, width: n
 export function blockAt({ blocks, size }: FleetLayout, x: number, y: number): Block | undefined {
   return blocks.find((block) => x >= block.x && x < block.x + size && y >= block.y && y < block.y + size);
 }
+
+/** The longest form that fits: names of nodes often differ only at their end, so that the middle is left out. */
+export function shorten(name: string, fits: (text: string) => boolean): string {
+  for (let kept = name.length; kept > 1; kept -= 1) {
+    const head = Math.floor(kept / 2);
+    const text = kept === name.length ? name : `${name.slice(0, head)}…${name.slice(head - kept)}`;
+    if (fits(text)) return text;
+  }
+  return '…';
+}

@@ -21,6 +21,17 @@ const HEALTHS: readonly Health[] = [
 ];
 const ROWS = 50;
 
+/** Shown if a node has them. */
+const FURTHER: readonly (readonly [
+  name: 'region' | 'version' | 'pools' | 'instance',
+  (node: FleetNode) => string,
+])[] = [
+  ['region', ({ region, zone }) => [region, zone].filter((part) => part !== '').join(' / ')],
+  ['version', ({ version }) => version],
+  ['pools', ({ pools }) => pools.join(', ')],
+  ['instance', ({ instance }) => instance],
+];
+
 export function Fleet() {
   const { query } = route.value;
   const words = query.get('q') ?? '';
@@ -101,6 +112,10 @@ function NodeTable({ nodes, page }: { nodes: readonly FleetNode[]; page: number 
     () => [...nodes].sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true })),
     [nodes],
   );
+  const columns = useMemo(
+    () => FURTHER.filter(([, read]) => nodes.some((node) => read(node) !== '')),
+    [nodes],
+  );
   const last = Math.max(0, Math.ceil(sorted.length / ROWS) - 1);
   const at = Math.min(last, Math.max(0, page));
   return (
@@ -112,10 +127,7 @@ function NodeTable({ nodes, page }: { nodes: readonly FleetNode[]; page: number 
           t('column.node'),
           t('column.state'),
           `#${t('column.slots')}`,
-          t('column.region'),
-          t('column.version'),
-          t('column.pools'),
-          t('column.instance'),
+          ...columns.map(([name]) => t(`column.${name}`)),
         ]}
       >
         {sorted.slice(at * ROWS, (at + 1) * ROWS).map((node) => (
@@ -130,10 +142,9 @@ function NodeTable({ nodes, page }: { nodes: readonly FleetNode[]; page: number 
             <Numeric>
               {node.used} / {node.slots}
             </Numeric>
-            <td>{[node.region, node.zone].filter((part) => part !== '').join(' / ')}</td>
-            <td>{node.version}</td>
-            <td>{node.pools.join(', ')}</td>
-            <td>{node.instance}</td>
+            {columns.map(([name, read]) => (
+              <td key={name}>{read(node)}</td>
+            ))}
           </tr>
         ))}
       </Table>

@@ -12,6 +12,7 @@ import {
   Loaded,
   NodeLink,
   Numeric,
+  Rows,
   SessionLink,
   State,
   Table,
@@ -61,7 +62,13 @@ export function Jobs() {
         {({ jobs, answered, unreachable, truncated }) => (
           <>
             <Answered answered={answered} unreachable={unreachable} />
-            {jobs.length === 0 ? <Empty>{t('jobs.empty')}</Empty> : <JobTable jobs={jobs} />}
+            {jobs.length === 0 ? (
+              <Empty>{t('jobs.empty')}</Empty>
+            ) : (
+              <Rows of={resource}>
+                <JobTable jobs={jobs} />
+              </Rows>
+            )}
             {truncated && <p class="quiet">{t('page.truncated')}</p>}
           </>
         )}

@@ -2,7 +2,7 @@
 import type { LanguageCell, LanguagesReply, SimulateReply } from '@lingua/protocol';
 import { useResource } from '../data/use-resource.ts';
 import { route, setQuery } from '../shell/router.ts';
-import { count, duration, UNKNOWN } from '../show/format.ts';
+import { count, duration, languageName, UNKNOWN } from '../show/format.ts';
 import { Answered, Empty, Facts, Loaded, NodeLink } from '../show/parts.tsx';
 import { t, tOr } from '../texts/text.ts';
 
@@ -36,7 +36,7 @@ function Matrix({ reply }: { reply: LanguagesReply }) {
             <tr>
               <td>{t('languages.from_to')}</td>
               {targets.map((target) => (
-                <th key={target} scope="col">
+                <th key={target} scope="col" title={languageName(target)}>
                   {target}
                 </th>
               ))}
@@ -45,7 +45,9 @@ function Matrix({ reply }: { reply: LanguagesReply }) {
           <tbody>
             {sources.map((source) => (
               <tr key={source}>
-                <th scope="row">{source}</th>
+                <th scope="row" title={languageName(source)}>
+                  {source}
+                </th>
                 {targets.map((target) => (
                   <td key={target}>
                     <CellButton
@@ -100,7 +102,7 @@ function Why({ cell }: { cell: LanguageCell }) {
     <div class="columns side">
       <section class="card" aria-live="polite">
         <h2>
-          {src} → {tgt}
+          {languageName(src)} → {languageName(tgt)}
         </h2>
         <Facts
           rows={[

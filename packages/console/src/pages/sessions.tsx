@@ -4,7 +4,7 @@ import { useResource } from '../data/use-resource.ts';
 import { route, setQuery } from '../shell/router.ts';
 import { directionOf } from '../show/direction.ts';
 import { count } from '../show/format.ts';
-import { Ago, Answered, Empty, Loaded, Numeric, SessionLink, State, Table } from '../show/parts.tsx';
+import { Ago, Answered, Empty, Loaded, Numeric, Rows, SessionLink, State, Table } from '../show/parts.tsx';
 import { Search } from '../show/search.tsx';
 import { t } from '../texts/text.ts';
 
@@ -41,7 +41,9 @@ export function Sessions() {
             {sessions.length === 0 ? (
               <Empty>{t('sessions.empty')}</Empty>
             ) : (
-              <SessionTable sessions={sessions} />
+              <Rows of={resource}>
+                <SessionTable sessions={sessions} />
+              </Rows>
             )}
             {truncated && <p class="quiet">{t('page.truncated')}</p>}
           </>

@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { identity, mayTalk, mayWatch, needsLogin } from '../data/credentials.ts';
 import { feedError, reconnect } from '../data/live-feed.ts';
+import { RequestError } from '../data/request.ts';
 import { Empty, Failure } from '../show/parts.tsx';
 import { t } from '../texts/text.ts';
 import { Header } from './header.tsx';
@@ -75,9 +76,18 @@ const NoWatch = ({ role }: { role: string }) => (
 
 /** A page whose script is loaded when it is opened. */
 function Later({ load }: { load: () => Promise<Page> }) {
-  const [loaded, setLoaded] = useState<{ Page: Page }>();
+  const [loaded, setLoaded] = useState<{ Page: Page } | 'failed'>();
   useEffect(() => {
-    void load().then((Page) => setLoaded({ Page }));
+    load().then(
+      (Page) => setLoaded({ Page }),
+      () => setLoaded('failed'),
+    );
   }, [load]);
-  return loaded === undefined ? <Empty>{t('page.loading')}</Empty> : <loaded.Page />;
+  if (loaded === undefined) return <Empty>{t('page.loading')}</Empty>;
+  // A browser keeps the failure of a script until the document is loaded again.
+  if (loaded === 'failed')
+    return (
+      <Failure error={new RequestError(0, 'PAGE_NOT_LOADED', '', '')} onRetry={() => location.reload()} />
+    );
+  return <loaded.Page />;
 }

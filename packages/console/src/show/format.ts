@@ -41,3 +41,12 @@ export const absolute = (atMs: number): string =>
 
 export const clockTime = (atMs: number): string =>
   new Intl.DateTimeFormat(locale(), { timeStyle: 'medium' }).format(atMs);
+
+/** Of the browser; a tag that is no language is shown as it is. */
+export function languageName(tag: string): string {
+  try {
+    return new Intl.DisplayNames(locale(), { type: 'language' }).of(tag) ?? tag;
+  } catch {
+    return tag;
+  }
+}

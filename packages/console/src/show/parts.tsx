@@ -65,6 +65,19 @@ export function Loaded<Reply>({
   );
 }
 
+/** A list that is read again and again. Under a mouse its rows stay in place, so that a click meets the row that it was meant for. */
+export function Rows({ of, children }: { of: Resource<unknown>; children: ComponentChildren }) {
+  return (
+    <div
+      onPointerEnter={({ pointerType }) => of.hold(pointerType === 'mouse')}
+      onPointerLeave={() => of.hold(false)}
+    >
+      <p class="quiet">{t(of.isHeld ? 'page.held' : 'page.refreshed')}</p>
+      {children}
+    </div>
+  );
+}
+
 /** Which instances answered a search over all of them. */
 export function Answered({
   answered,

@@ -1,6 +1,7 @@
 /** The languages of a conversation: what the fleet offers, and the choice among it. */
 import type { LanguagesReply } from '@lingua/protocol';
-import { t, tOr } from '../texts/text.ts';
+import { languageName } from '../show/format.ts';
+import { t } from '../texts/text.ts';
 
 /** Offered before the fleet's languages are known, or if this role may not read them. */
 const USUAL = ['en', 'zh', 'ja', 'de', 'fr', 'es'];
@@ -39,7 +40,7 @@ export function Choice(props: {
       <select value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
         {options.map((option) => (
           <option key={option} value={option}>
-            {tOr(`language.${option}`, option)}
+            {languageName(option)}
           </option>
         ))}
       </select>
@@ -67,7 +68,7 @@ export function Further(props: {
               onChange(currentTarget.checked ? [...rest, language] : rest);
             }}
           />
-          {tOr(`language.${language}`, language)}
+          {languageName(language)}
         </label>
       ))}
     </fieldset>

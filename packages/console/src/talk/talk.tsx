@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { mayWatch } from '../data/credentials.ts';
 import { useResource } from '../data/use-resource.ts';
 import { linkTo } from '../shell/router.ts';
-import { duration } from '../show/format.ts';
+import { duration, languageName } from '../show/format.ts';
 import { Empty } from '../show/parts.tsx';
 import { ReportButton } from '../show/report-button.tsx';
 import { t, tOr } from '../texts/text.ts';
@@ -238,7 +238,7 @@ function TurnItem({ turn }: { turn: Turn }) {
       )}
       {[...turn.others].map(([language, text]) => (
         <p key={language} class="further" lang={language}>
-          <span class="quiet">{tOr(`language.${language}`, language)}</span> {text}
+          <span class="quiet">{languageName(language)}</span> {text}
         </p>
       ))}
       {turn.isSilent === true && turn.translated !== '' && <p class="quiet">{t('talk.silent')}</p>}
@@ -295,7 +295,7 @@ function Face({ conversation, side, language, isPossible }: PressProps & { langu
         conversation={conversation}
         side={side}
         isPossible={isPossible}
-        label={t('talk.hold_in', { language: tOr(`language.${language}`, language) })}
+        label={t('talk.hold_in', { language: languageName(language) })}
       />
     </section>
   );

@@ -32,6 +32,8 @@ export const en = {
   'page.loading': 'Loading …',
   'page.unknown': 'There is no such page. Choose one above.',
   'page.of': 'Page {page} of {pages}',
+  'page.refreshed': 'The list is read again every 2 s.',
+  'page.held': 'The rows stay in place while the pointer is over them.',
   'page.truncated': 'There are more. Narrow the search to see them.',
   'feed.connecting': 'Connecting …',
   'feed.live': 'Live',
@@ -216,7 +218,7 @@ export const en = {
   'job.trace': 'Trace',
   'job.why': 'Why this node',
   'job.why_text':
-    '{eligible} of {total} {total|node|nodes} could take an equal job now. One of them is chosen by chance, weighted by its free slots.',
+    '{eligible} of {total} {total|node|nodes} could take an equal job now. The setting scheduler.selection.policy says which of them gets it.',
   'job.reports': 'Reports of the client',
   'job.steps': 'States',
   'sessions.search': 'Search session or tenant',

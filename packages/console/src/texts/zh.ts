@@ -35,6 +35,8 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'page.loading': '加载中…',
   'page.unknown': '没有这个页面，请从上方选择。',
   'page.of': '第 {page} / {pages} 页',
+  'page.refreshed': '列表每 2 秒更新一次。',
+  'page.held': '指针停在列表上时，各行保持不动。',
   'page.truncated': '还有更多结果，请缩小搜索范围。',
   'feed.connecting': '连接中…',
   'feed.live': '实时',
@@ -212,7 +214,8 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'job.request': '请求',
   'job.trace': '跟踪',
   'job.why': '为什么是这个节点',
-  'job.why_text': '目前 {total} 个节点中有 {eligible} 个可以接受同样的任务，按空闲槽位加权随机选择其一。',
+  'job.why_text':
+    '目前 {total} 个节点中有 {eligible} 个可以接受同样的任务；由设置 scheduler.selection.policy 决定分给哪一个。',
   'job.reports': '客户端的反馈',
   'job.steps': '状态变化',
   'sessions.search': '搜索会话或租户',

@@ -59,40 +59,21 @@ async function speak(page: Page, button: string): Promise<void> {
   await page.mouse.up();
 }
 
-it('a held button sends speech, and the page shows and plays its translation', async () => {
-  const page = await world.open('/talk.html');
-  await speak(page, 'Hold to speak');
-  await shows(page, /Result .* after the end of speech/);
-  await shows(page, 'Simulated');
-  await shows(page, 'recognition');
-  expect(await page.locator('.conversation .translated').innerText()).not.toBe('');
-  expect(await findBarriers(page)).toEqual([]);
-  expect(faultsOf.get(page)).toEqual([]);
-  await page.getByRole('link', { name: 'where it went' }).click();
-  await shows(page, 'Timeline');
-  await page.context().close();
-});
-
-it('a typed sentence is translated', async () => {
-  const page = await world.open('/talk.html');
-  await page.getByRole('textbox').fill('Where is the station?');
-  await page.getByRole('button', { name: 'Translate' }).click();
-  await shows(page, /Result after \d/);
-  await shows(page, 'Where is the station?');
-  expect(await page.locator('.conversation .translated').innerText()).not.toBe('');
-  await page.context().close();
-});
-
-it('one sentence in several languages: a voice in the first, texts in the others', async () => {
+it('a held button sends speech: a voice in the first language, texts in the others', async () => {
   const page = await world.open('/talk.html');
   await page.getByRole('checkbox', { name: 'German' }).check();
   await speak(page, 'Hold to speak');
   await shows(page, /Result .* after the end of speech/);
+  await shows(page, 'Simulated');
+  await shows(page, 'recognition');
   await shows(page, /heard after/);
   const german = page.locator('.conversation .further[lang=de]');
   await expect.poll(() => german.innerText()).toMatch(/German \S+/);
   expect(await page.locator('.conversation .translated').innerText()).not.toBe('');
   expect(await findBarriers(page)).toEqual([]);
+  expect(faultsOf.get(page)).toEqual([]);
+  await page.getByRole('link', { name: 'where it went' }).click();
+  await shows(page, 'Timeline');
   await page.context().close();
 });
 
@@ -104,23 +85,14 @@ it('hands-free, a pause ends the sentence', async () => {
   await page.context().close();
 });
 
-it('two people face to face see each other’s words', async () => {
-  const page = await world.open('/talk.html');
+it('two people face to face at a phone see each other’s words, and both buttons', async () => {
+  const page = await world.open('/talk.html', { viewport: { width: 360, height: 640 } });
   await page.getByRole('button', { name: 'Face to face' }).click();
   await speak(page, 'Hold to speak English');
   const [across, near] = await page.locator('.face .said').all();
   await expect.poll(() => near?.innerText()).not.toBe('');
   await expect.poll(() => across?.innerText()).not.toBe('');
   expect(await across?.innerText()).not.toBe(await near?.innerText());
-  expect(await findBarriers(page)).toEqual([]);
-  await page.context().close();
-});
-
-it('face to face on a phone, both buttons are on the screen', async () => {
-  const page = await world.open('/talk.html', { viewport: { width: 360, height: 640 } });
-  await page.getByRole('button', { name: 'Face to face' }).click();
-  await speak(page, 'Hold to speak English');
-  await shows(page, 'Simulated');
   for (const name of ['Hold to speak English', 'Hold to speak Chinese']) {
     const box = await page.getByRole('button', { name }).boundingBox();
     expect(box?.y, name).toBeGreaterThanOrEqual(0);
@@ -132,10 +104,12 @@ it('face to face on a phone, both buttons are on the screen', async () => {
   await page.context().close();
 });
 
-it('a bad translation is reported from the conversation, and shown with its job', async () => {
+it('a typed sentence is translated, reported as bad, and shown so with its job', async () => {
   const page = await world.open('/talk.html');
   await page.getByRole('textbox').fill('Where is the station?');
   await page.getByRole('button', { name: 'Translate' }).click();
+  await shows(page, /Result after \d/);
+  expect(await page.locator('.conversation .translated').innerText()).not.toBe('');
   await page.getByRole('button', { name: 'Bad translation' }).click();
   await page.getByRole('dialog').getByRole('textbox').fill('the wrong station');
   await page.getByRole('dialog').getByRole('button', { name: 'Bad translation' }).click();

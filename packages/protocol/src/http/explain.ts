@@ -178,7 +178,9 @@ export const ExplainReply = Type.Object(
       'dispatch: a node could take it now; wait: it would wait for at most wait_ms',
     ),
     refusal: optional(refusal),
-    candidate_node_id: optional(id('A node that could be chosen; the choice is random. Only for operators')),
+    candidate_node_id: optional(
+      id('A node that could be chosen now; the next choice may differ. Only for operators'),
+    ),
     tenant_id: id('Tenant of the job'),
     requirements: ExplainedRequirements,
     total_nodes: count('All nodes'),
@@ -239,7 +241,7 @@ export const SimulateReply = Type.Object(
   {
     routing_key: text('Key that selects the pool', 256),
     required: list(label('Service'), 16, 'As requested'),
-    selected_node_id: optional(id('A node that could be chosen; the choice is random')),
+    selected_node_id: optional(id('A node that could be chosen now; the next choice may differ')),
     debug: Type.Object(
       {
         pool_count: count('Number of pools; 0: the fleet has no pools'),

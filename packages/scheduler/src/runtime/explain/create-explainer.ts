@@ -38,7 +38,7 @@ export interface ExplainedNode {
 
 export interface Decision {
   readonly kind: 'dispatch' | 'wait' | 'refuse';
-  /** A node that could be chosen; the choice is random. */
+  /** A node that could be chosen now; the next choice may differ. */
   readonly candidateNodeId: NodeId | undefined;
   readonly refusal: { readonly code: ErrorCode; readonly message: string } | undefined;
   readonly total: number;
