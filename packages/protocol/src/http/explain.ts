@@ -1,4 +1,4 @@
-/** Why a node is chosen, or none: the decision for a dispatch at this moment, and the pools behind it. */
+/** Why a node is chosen, or none: the decision for a dispatch at this moment, the pools behind it, and the languages that can be offered. */
 import { type Static, Type } from 'typebox';
 import { ERROR_CODES } from '../error-codes.ts';
 import {
@@ -303,3 +303,35 @@ export const PoolsReply = Type.Object(
   { title: 'PoolsReply', description: 'Pools in force on this instance' },
 );
 export type PoolsReply = Static<typeof PoolsReply>;
+
+const MOST_OFFERED = 64;
+
+export const OfferedLanguagesQuery = Type.Object(
+  {
+    src: language('Language that is spoken'),
+    tenant_id: optional(id('Tenant; for callers that may act for several')),
+  },
+  { title: 'OfferedLanguagesQuery', description: 'The language of the speaker' },
+);
+export type OfferedLanguagesQuery = Static<typeof OfferedLanguagesQuery>;
+
+export const OfferedLanguage = Type.Object(
+  {
+    lang: language('Language'),
+    voice: flag('A node can speak it; otherwise there are only captions'),
+  },
+  { title: 'OfferedLanguage', description: 'A language that can be offered' },
+);
+export type OfferedLanguage = Static<typeof OfferedLanguage>;
+
+export const OfferedLanguages = Type.Object(
+  {
+    src_lang: language('As asked, in its short form'),
+    languages: list(OfferedLanguage, MOST_OFFERED, 'By name. Empty: no node recognises the source'),
+  },
+  {
+    title: 'OfferedLanguages',
+    description: 'The languages into which the fleet can translate speech now, by the facts of explain',
+  },
+);
+export type OfferedLanguages = Static<typeof OfferedLanguages>;

@@ -17,6 +17,7 @@ import type { SlowWatch } from '../ports/slow-watch.ts';
 import type { RecentAttempts } from '../runtime/attempts/recent-attempts.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import { createPlanExplainer } from '../runtime/explain/explain-plan.ts';
+import { createLanguageOffer } from '../runtime/explain/offer-languages.ts';
 import { readPools } from '../runtime/explain/read-pools.ts';
 import type { FleetView } from '../runtime/fleet/fleet-view.ts';
 import type { JobReader } from '../runtime/job-reader.ts';
@@ -157,6 +158,7 @@ export function createServers(parts: {
         explain: jobs.explain,
         require: parts.require,
       }),
+      offerLanguages: createLanguageOffer({ fleet: parts.fleet, planOf: parts.planOf }),
       readPools: () => readPools(parts.fleet, coreIdsOf(config)),
       poolSettings: parts.pools.effective,
     },

@@ -1,5 +1,5 @@
 /** Explain for several languages: the graph of jobs, where each would run, and why. */
-import type { ExplainReply } from '@lingua/protocol';
+import type { ExplainReply, OfferedLanguages } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/cli/run-command.ts';
 import { createTerminal } from '../cli/terminal.ts';
@@ -27,6 +27,24 @@ async function startThree() {
 }
 
 describe('explain for several languages', () => {
+  it('offers the languages that can be served now, with or without a voice', async () => {
+    const app = await startApp();
+    await joinStageNode(app.nodeUrl, 'recogniser');
+    await joinStageNode(app.nodeUrl, 'translator');
+    await app.readyNodes(2);
+    const offered = async () => (await app.get<OfferedLanguages>('/v1/languages?src=en-GB')).body;
+    const all = (voice: boolean) => ['en', 'es', 'fr', 'pt'].map((lang) => ({ lang, voice }));
+    expect(await offered()).toEqual({ src_lang: 'en', languages: all(false) });
+    await joinStageNode(app.nodeUrl, 'speaker');
+    await app.readyNodes(3);
+    expect(await offered()).toEqual({ src_lang: 'en', languages: all(true) });
+    expect((await app.get<OfferedLanguages>('/v1/languages?src=ja')).body.languages).toEqual([]);
+    expect(await app.get('/v1/languages?src=auto')).toMatchObject({
+      status: 400,
+      body: { error: 'INVALID_MESSAGE', field: '/src' },
+    });
+  });
+
   it('shows the graph, a node for each job and why each language is served so', async () => {
     const { app, nodes } = await startThree();
     const { status, body } = await app.post<ExplainReply>('/v1/explain', SPOKEN);

@@ -67,7 +67,7 @@ function readCell(fleet: FleetView, need: Need, source: Language, target: Langua
 }
 
 /** The languages that nodes name. Nodes that translate any language count for those. */
-function* namedLanguages(
+export function* namedLanguages(
   fleet: FleetView,
 ): Generator<void, { sources: Language[]; targets: Language[]; isTruncated: boolean }> {
   const nodesOf = new Map<NodeProfile, number>();

@@ -133,6 +133,9 @@ export async function startServer(options: StartOptions = {}) {
       explainPlan: () => {
         throw new Error('this test server has no fleet');
       },
+      offerLanguages: () => {
+        throw new Error('this test server has no fleet');
+      },
       readPools: () => ({ plan: undefined, pools: [], unpooled: { total: 0, sampleNodeIds: [] } }),
       poolSettings: () => ({}),
     },

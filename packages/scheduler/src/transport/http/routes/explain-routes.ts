@@ -1,6 +1,13 @@
-/** Cold path: where a job would be placed and why, and the pools. Dispatches no job. */
-import type { ExplainRequest, SimulateQuery } from '@lingua/protocol';
+/** Cold path: where a job would be placed and why, the languages that can be offered, and the pools. Dispatches no job. */
+import type {
+  ExplainRequest,
+  OfferedLanguages,
+  OfferedLanguagesQuery,
+  SimulateQuery,
+} from '@lingua/protocol';
+import { AUTO, foldLanguage } from '../../../domain/language.ts';
 import { createRequirements } from '../../../domain/requirements.ts';
+import { inSteps } from '../../../management/stats/count-part.ts';
 import { buildDispatch } from '../requests/dispatch-request.ts';
 import { readPlan } from '../requests/plan-request.ts';
 import { refusalOfScope } from '../requests/read-dispatch.ts';
@@ -14,8 +21,8 @@ import { buildSimulation, viewSimulation } from '../views/simulate-view.ts';
 
 export function addExplainRoutes(
   routes: Routes,
-  { gate, settings }: HttpServices,
-  { explain, explainPlan, readPools, poolSettings }: ExplainServices,
+  { gate, settings, clock }: HttpServices,
+  { explain, explainPlan, offerLanguages, readPools, poolSettings }: ExplainServices,
 ): void {
   const require = createRequirements(settings.coreServices);
 
@@ -54,6 +61,24 @@ export function addExplainRoutes(
     return reply.send({ ...decision, plan: viewExplainedPlan(explainPlan(made.plan), isOperator) });
   });
 
+  routes.add<{ Querystring: OfferedLanguagesQuery }>(
+    'GET',
+    '/v1/languages',
+    { isForGuests: true },
+    async ({ query, principal }, reply) => {
+      const tenant = gate.tenantOf(principal, query.tenant_id);
+      if (tenant.kind === 'forbidden')
+        return replyError(reply, { code: 'FORBIDDEN', detail: tenant.message, field: '/tenant_id' });
+      const source = foldLanguage(query.src);
+      if (source === AUTO) return replyError(reply, NAMES_NO_LANGUAGE);
+      const offered = await inSteps(offerLanguages(tenant.tenantId, source), clock);
+      return {
+        src_lang: source,
+        languages: offered.map(({ language, hasVoice }) => ({ lang: language, voice: hasVoice })),
+      } satisfies OfferedLanguages;
+    },
+  );
+
   routes.add('GET', '/api/v1/phase3/pools', {}, (_request, reply) =>
     reply.send(viewPools(readPools(), poolSettings())),
   );
@@ -66,6 +91,12 @@ export function addExplainRoutes(
     return reply.send(viewSimulation(built.simulation, explain(built.simulation.question)));
   });
 }
+
+const NAMES_NO_LANGUAGE = {
+  code: 'INVALID_MESSAGE',
+  detail: '"src" must be a language: what can be offered depends on it',
+  field: '/src',
+} as const;
 
 /** No job is created, so it has no utterance index, trace or binding. */
 const NO_JOB_FIELDS = { utteranceIndex: 0, sessionId: '', traceId: '', digest: () => '' };

@@ -21,6 +21,7 @@ import type { NodeMailbox } from '../../../ports/node-mailbox.ts';
 import type { RecentAttempts } from '../../../runtime/attempts/recent-attempts.ts';
 import type { Explain } from '../../../runtime/explain/create-explainer.ts';
 import type { ExplainPlan } from '../../../runtime/explain/explain-plan.ts';
+import type { OfferLanguages } from '../../../runtime/explain/offer-languages.ts';
 import type { PoolsReading } from '../../../runtime/explain/read-pools.ts';
 import type { JobReader } from '../../../runtime/job-reader.ts';
 import type { JobService } from '../../../runtime/job-service.ts';
@@ -114,6 +115,7 @@ export type Reload = () => Promise<
 export interface ExplainServices {
   readonly explain: Explain;
   readonly explainPlan: ExplainPlan;
+  readonly offerLanguages: OfferLanguages;
   readonly readPools: () => PoolsReading;
   /** The settings of the pools in force. */
   readonly poolSettings: () => object;
