@@ -19,7 +19,14 @@ const TOOLS = new Map([
   ...(process.argv.includes('--slow')
     ? [
         ['/usr/share/pocketsphinx/test/data/goforward.raw', 'pocketsphinx-testdata'],
+        ['buildah', 'buildah'],
         ['bwrap', 'bubblewrap'],
+        ['caddy', 'caddy'],
+        ['haproxy', 'haproxy'],
+        ['mmdebstrap', 'mmdebstrap'],
+        ['nginx', 'nginx'],
+        ['podman', 'podman'],
+        ['runc', 'runc'],
         ['setpriv', 'util-linux'],
         ['strace', 'strace'],
         ['systemd-analyze', 'systemd'],
@@ -38,12 +45,12 @@ const MODULES = new Map([
 ]);
 
 /** The programs themselves are wanted, without what usually runs beside them. */
-const OPTIONS = new Map([
-  ['apertium-eng-spa', ['--no-install-recommends']],
-  ['apertium-es-pt', ['--no-install-recommends']],
-  ['espeak-ng', ['--no-install-recommends']],
-  ['prometheus', ['--no-install-recommends']],
-]);
+const OPTIONS = new Map(
+  ['apertium-eng-spa', 'apertium-es-pt', 'buildah', 'espeak-ng', 'podman', 'prometheus'].map((name) => [
+    name,
+    ['--no-install-recommends'],
+  ]),
+);
 
 /** What Debian asks whether a service may be started; 101 means no. */
 const POLICY = '/usr/sbin/policy-rc.d';

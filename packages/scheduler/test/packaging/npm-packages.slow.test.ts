@@ -19,7 +19,8 @@ const COMPILERS = [
 ];
 
 /** What a package may contain: no programs, no models, no weights. */
-const FILES = /\.(js|d\.ts|lua|json|yml|html|css|svg|md|toml|txt|service|conf)$|^package\/LICENSE$/;
+const FILES =
+  /\.(js|d\.ts|lua|json|yml|html|css|svg|md|toml|txt|service|conf|cfg)$|^package\/LICENSE$|\/Caddyfile$/;
 
 let folder: string;
 let files: readonly string[];

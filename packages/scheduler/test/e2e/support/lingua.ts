@@ -15,8 +15,13 @@ export interface LinguaProcess {
   ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
-export function lingua(args: readonly string[], env: Record<string, string> = {}): LinguaProcess {
-  const child: ChildProcess = spawn(process.execPath, [LINGUA, ...args], {
+/** `program`: of another installation. */
+export function lingua(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  program: string = LINGUA,
+): LinguaProcess {
+  const child: ChildProcess = spawn(process.execPath, [program, ...args], {
     // Without a config.toml and the settings of the user who runs the tests.
     cwd: '/',
     env: { PATH: process.env.PATH ?? '', ...env },

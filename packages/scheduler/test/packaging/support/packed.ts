@@ -67,11 +67,20 @@ export interface Installation {
   remove(): Promise<void>;
 }
 
+const EARLIER = join(ROOT, 'packages/scheduler/test/packaging/earlier-release');
+
+/** The tarballs of the release before this build. */
+export const earlierTarballs = async (): Promise<string[]> =>
+  (await readdir(EARLIER))
+    .filter((name) => name.endsWith('.tgz'))
+    .sort()
+    .map((name) => join(EARLIER, name));
+
 /** A new folder in which all packages are installed as a user installs them, and what npm printed. */
-export async function installPackages(): Promise<Installation> {
+export async function installPackages(from?: readonly string[]): Promise<Installation> {
   const folder = await mkdtemp(join(tmpdir(), 'lingua-installed-'));
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
-  const files = await tarballs();
+  const files = from ?? (await tarballs());
   const { stdout, stderr } = await npm(folder, 'install', '--no-audit', '--no-fund', ...files);
   return {
     folder,
