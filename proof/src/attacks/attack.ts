@@ -1,5 +1,6 @@
 /** What an attack is, and what it is given. A file in cases/ exports some; adding one needs nothing else. */
 import type { Called, Calling } from '../chaos/wire/call.ts';
+import type { Deployment } from './deployments.ts';
 
 /** `single`: one process on memory. `redis`: two that share a Redis. */
 export type Mode = 'single' | 'redis';
@@ -12,15 +13,8 @@ export interface Attack {
   /** What the attacker does, as a sentence without a subject. */
   readonly does: string;
   readonly modes: readonly Mode[];
-  /**
-   * Added to the settings of the target. Absent: TOKEN_SETTINGS. A function gets the folder of the target, and may write files there first;
-   * such an attack has processes of its own.
-   */
-  readonly config?: string | ((folder: string) => string | Promise<string>);
-  /** The processes serve TLS: a file in the folder of the target has the authority that every honest caller trusts. */
-  readonly authorityFile?: string;
-  /** Flags of Node.js, e.g. a smaller heap. */
-  readonly nodeFlags?: readonly string[];
+  /** What it attacks. Absent: MAIN. */
+  readonly on?: Deployment;
   /** Takes longer than a few seconds, so that `npm test` leaves it to `npm run test:slow`. */
   readonly isSlow?: boolean;
   /** After this time it counts as broken. Absent: 30 s. */
@@ -51,7 +45,7 @@ export interface Target {
   readonly otherPort: number;
   /** In the mode `redis`. */
   readonly redisPort: number | undefined;
-  /** Of its configuration, its logs and what `config` has written. */
+  /** Of its configuration, its logs and the files of its deployment. */
   readonly folder: string;
   /** Writes other settings into the configuration files; a process reads them when it reloads. */
   configure(config: string): void;
@@ -65,26 +59,6 @@ export interface Target {
   /** The memory of each process, in bytes. */
   rss(): readonly number[];
 }
-
-/** A token of every kind that a deployment has. */
-export const TOKENS = {
-  operator: 'attack-operator-0123456789',
-  node: 'attack-node-0123456789',
-  pinned: 'attack-pinned-node-0123456789',
-  acme: 'attack-client-of-acme-0123456789',
-  globex: 'attack-client-of-globex-0123456789',
-} as const;
-
-const row = (token: string, ...lines: readonly string[]): string =>
-  ['[[server.tokens]]', `token = "${token}"`, ...lines, ''].join('\n');
-
-export const TOKEN_SETTINGS = [
-  row(TOKENS.operator, 'role = "operator"', 'name = "ops"'),
-  row(TOKENS.node, 'role = "node"', 'name = "nodes"'),
-  row(TOKENS.pinned, 'role = "node"', 'node_ids = ["node-pinned"]'),
-  row(TOKENS.acme, 'role = "client"', 'tenant_id = "acme"'),
-  row(TOKENS.globex, 'role = "client"', 'tenant_id = "globex"'),
-].join('\n');
 
 /** A node that polls for its jobs. */
 export const PULL_NODE = {

@@ -1,6 +1,7 @@
 /** Runs attacks one after another and judges what each got. */
 import { readdirSync } from 'node:fs';
 import { type Attack, broke, type Mode, type Outcome } from './attack.ts';
+import { type Deployment, MAIN } from './deployments.ts';
 import { type RunningTarget, startTarget } from './start-target.ts';
 
 export interface Verdict {
@@ -14,6 +15,8 @@ export interface Verdict {
 }
 
 const LIMIT_MS = 30_000;
+/** They mostly wait. */
+const LANES_AT_ONCE = 3;
 const CASES = new URL('./cases/', import.meta.url);
 
 /** Every attack in the folder cases/, by point and name. */
@@ -33,51 +36,80 @@ export async function runAttacks(
   attacks: readonly Attack[],
   options: {
     readonly modes: readonly Mode[];
-    /** Attacks with the same settings meet the same processes, which saves their start. */
+    /** Attacks on the same deployment meet the same processes, one after another; others run beside them. */
     readonly sharesTargets: boolean;
     readonly onVerdict: (verdict: Verdict) => void;
   },
 ): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = [];
-  const shared = new Map<string, RunningTarget>();
 
-  async function perform(attack: Attack, mode: Mode): Promise<Pick<Verdict, 'kind' | 'got'>> {
-    const own = typeof attack.config === 'function' ? attack.name : undefined;
-    const key = JSON.stringify([mode, attack.config, attack.nodeFlags, own]);
+  async function perform(attack: Attack, mode: Mode, reach: () => Promise<RunningTarget>): Promise<boolean> {
+    const begunAt = performance.now();
+    const { name, point } = attack;
+    const result = await judge(attack, reach);
+    const verdict = { name, point, mode, ...result, ms: Math.round(performance.now() - begunAt) };
+    verdicts.push(verdict);
+    options.onVerdict(verdict);
+    return result.kind === 'held';
+  }
+
+  /** On fresh processes after an attack that was not held off. */
+  async function performAll(lane: Lane): Promise<void> {
     let target: RunningTarget | undefined;
+    const reach = async () => {
+      target ??= await startTarget(lane.mode, lane.deployment);
+      return target;
+    };
     try {
-      target = shared.get(key) ?? (await startTarget(mode, attack));
-      const outcome = await within(attack.limitMs ?? LIMIT_MS, attack.run(target));
-      const damage = await target.damage();
-      if (damage === undefined && options.sharesTargets) shared.set(key, target);
-      else shared.delete(key);
-      return damage === undefined ? outcome : broke(`${damage}; ${outcome.got}`);
-    } catch (fault) {
-      shared.delete(key);
-      return { kind: 'failed', got: fault instanceof Error ? fault.message : String(fault) };
-    } finally {
-      if (!shared.has(key)) await target?.stop();
-    }
-  }
-
-  async function stopShared(): Promise<void> {
-    await Promise.all([...shared.values()].map((target) => target.stop()));
-    shared.clear();
-  }
-
-  for (const mode of options.modes)
-    try {
-      for (const attack of attacks.filter(({ modes }) => modes.includes(mode))) {
-        const begunAt = performance.now();
-        const { name, point } = attack;
-        const verdict = { name, point, mode, ...(await perform(attack, mode)) };
-        verdicts.push({ ...verdict, ms: Math.round(performance.now() - begunAt) });
-        options.onVerdict(verdicts.at(-1) as Verdict);
+      for (const attack of lane.attacks) {
+        const isUsable = (await perform(attack, lane.mode, reach)) && options.sharesTargets;
+        if (isUsable) continue;
+        await target?.stop();
+        target = undefined;
       }
     } finally {
-      await stopShared();
+      await target?.stop();
     }
+  }
+
+  const lanes = lanesOf(attacks, options.modes);
+  const workers = Array.from({ length: options.sharesTargets ? LANES_AT_ONCE : 1 }, async () => {
+    for (let lane = lanes.shift(); lane !== undefined; lane = lanes.shift()) await performAll(lane);
+  });
+  await Promise.all(workers);
   return verdicts;
+}
+
+/** Attacks on one deployment. */
+interface Lane {
+  readonly mode: Mode;
+  readonly deployment: Deployment;
+  readonly attacks: readonly Attack[];
+}
+
+function lanesOf(attacks: readonly Attack[], modes: readonly Mode[]): Lane[] {
+  return modes.flatMap((mode) => {
+    const byDeployment = new Map<Deployment, Attack[]>();
+    for (const attack of attacks.filter((each) => each.modes.includes(mode))) {
+      const { on: deployment = MAIN } = attack;
+      byDeployment.set(deployment, [...(byDeployment.get(deployment) ?? []), attack]);
+    }
+    return [...byDeployment].map(([deployment, lane]) => ({ mode, deployment, attacks: lane }));
+  });
+}
+
+async function judge(
+  attack: Attack,
+  reach: () => Promise<RunningTarget>,
+): Promise<Pick<Verdict, 'kind' | 'got'>> {
+  try {
+    const target = await reach();
+    const outcome = await within(attack.limitMs ?? LIMIT_MS, attack.run(target));
+    const damage = await target.damage();
+    return damage === undefined ? outcome : broke(`${damage}; ${outcome.got}`);
+  } catch (fault) {
+    return { kind: 'failed', got: fault instanceof Error ? fault.message : String(fault) };
+  }
 }
 
 async function within(limitMs: number, running: Promise<Outcome>): Promise<Outcome> {

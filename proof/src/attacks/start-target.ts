@@ -7,7 +7,8 @@ import { type Instance, startInstance } from '../chaos/rig/instance.ts';
 import { freePorts } from '../chaos/rig/schedulers.ts';
 import { call } from '../chaos/wire/call.ts';
 import { startRedisServer } from '../redis/redis-servers.ts';
-import { type Attack, type Mode, type Target, TOKEN_SETTINGS } from './attack.ts';
+import type { Mode, Target } from './attack.ts';
+import type { Deployment } from './deployments.ts';
 
 export interface RunningTarget extends Target {
   /** Why the target has not survived; undefined: it has. */
@@ -21,11 +22,7 @@ const START_TRIES = 3;
 
 export async function startTarget(
   mode: Mode,
-  {
-    config: configOf = TOKEN_SETTINGS,
-    nodeFlags = [],
-    authorityFile,
-  }: Pick<Attack, 'config' | 'nodeFlags' | 'authorityFile'>,
+  { config: configOf, nodeFlags = [], authorityFile }: Deployment,
 ): Promise<RunningTarget> {
   const folder = mkdtempSync(join(tmpdir(), 'lingua-attack-'));
   const config = typeof configOf === 'string' ? configOf : await configOf(folder);

@@ -1,8 +1,7 @@
 /** SSRF: a node registers an endpoint, and the scheduler would call an address that only the scheduler reaches. */
 import { type AddressInfo, createServer } from 'node:net';
-import { type Attack, broke, held, PULL_NODE, TOKEN_SETTINGS, TOKENS, UTTERANCE } from '../attack.ts';
-
-const CONFIG = `[server]\nendpoint_networks = ["10.0.0.0/8"]\n${TOKEN_SETTINGS}`;
+import { type Attack, broke, held, PULL_NODE, UTTERANCE } from '../attack.ts';
+import { TOKENS } from '../deployments.ts';
 
 /** Spellings of loopback and of the address at which clouds serve their credentials, and tricks with URLs. */
 const SPELLINGS = [
@@ -43,7 +42,6 @@ export const ATTACKS: readonly Attack[] = [
     point: 16,
     does: `Registers a node whose endpoint is a forbidden address in ${SPELLINGS.length} spellings`,
     modes: ['single'],
-    config: CONFIG,
     async run(target) {
       const register = (endpoint: string) =>
         target.call('POST', '/v1/node/register', {
@@ -66,7 +64,6 @@ export const ATTACKS: readonly Attack[] = [
     point: 16,
     does: 'Registers a node whose endpoint is a name of a forbidden address, and lets a job be sent there',
     modes: ['single', 'redis'],
-    config: CONFIG,
     async run(target) {
       let connections = 0;
       const inner = createServer((socket) => {
@@ -76,7 +73,7 @@ export const ATTACKS: readonly Attack[] = [
       await new Promise<void>((resolve) => inner.listen(0, '127.0.0.1', resolve));
       try {
         const { port } = inner.address() as AddressInfo;
-        const languages = { semantic_langs: ['en', 'sv'], nmt_pairs: [['en', 'sv']], tts_langs: ['sv'] };
+        const languages = { semantic_langs: ['en', 'da'], nmt_pairs: [['en', 'da']], tts_langs: ['da'] };
         const body = {
           ...PULL_NODE,
           ...languages,
@@ -86,7 +83,7 @@ export const ATTACKS: readonly Attack[] = [
         await target.call('POST', '/v1/node/register', { token: TOKENS.node, body });
         const { status, body: answer } = await target.call('POST', '/v1/dispatch/f2f', {
           token: TOKENS.acme,
-          body: { ...UTTERANCE, tgt_lang: 'sv' },
+          body: { ...UTTERANCE, tgt_lang: 'da' },
         });
         if (connections > 0) return broke(`the scheduler connected ${connections} times`);
         if (!String(answer.detail).includes('had the job')) return broke(`the job was not tried: ${status}`);

@@ -1,11 +1,11 @@
 /** Connections that only take room, and texts that want to be log lines. */
 import { connect, type Socket } from 'node:net';
 import { eventually } from '../../eventually.ts';
-import { type Attack, broke, held, type Target, TOKEN_SETTINGS, TOKENS } from '../attack.ts';
+import { type Attack, broke, held, type Target } from '../attack.ts';
+import { MAX_IDLE, OPEN, TOKENS } from '../deployments.ts';
 import { exchange } from '../raw-exchange.ts';
 
-const [FLOOD, MOST_IDLE] = [400, 50];
-const HEADERS_MS = 1_000;
+const FLOOD = 400;
 /** For the check of Node.js twice a second, and for a busy machine. */
 const PATIENCE_MS = 10_000;
 const FORGED = '12:00:00.000 error forged';
@@ -29,7 +29,7 @@ export const ATTACKS: readonly Attack[] = [
     point: 7,
     does: `Opens ${FLOOD} connections and sends half a request on each`,
     modes: ['single'],
-    config: `[server.limits]\nmax_idle_connections_per_address = ${MOST_IDLE}\n${TOKEN_SETTINGS}`,
+    on: OPEN,
     async run(target) {
       const sockets: Socket[] = [];
       try {
@@ -38,7 +38,7 @@ export const ATTACKS: readonly Attack[] = [
         const { status } = await target.call('GET', '/health');
         if (status !== 200) return broke(`/health was answered with ${status}`);
         const idle = await levelOf(target, 'scheduler_http_connections{state="idle"}');
-        return idle <= MOST_IDLE
+        return idle <= MAX_IDLE
           ? held(`${idle} connections stayed open`)
           : broke(`${idle} connections stay open`);
       } finally {
@@ -51,7 +51,7 @@ export const ATTACKS: readonly Attack[] = [
     point: 7,
     does: 'Never ends the headers of a request',
     modes: ['single'],
-    config: `[server]\nheaders_timeout_ms = ${HEADERS_MS}\n${TOKEN_SETTINGS}`,
+    on: OPEN,
     async run(target) {
       const { isClosed, statuses } = await exchange(target.port, 'GET / HTTP/1.1\r\nHost: l', PATIENCE_MS);
       const { status } = await target.call('GET', '/health');
@@ -64,7 +64,7 @@ export const ATTACKS: readonly Attack[] = [
     point: 8,
     does: 'Sends reasons with line breaks and terminal codes to a scheduler with log.pretty',
     modes: ['single'],
-    config: `[log]\npretty = true\n${TOKEN_SETTINGS}`,
+    on: OPEN,
     async run(target) {
       await target.call('POST', '/api/v1/nodes/node-1/drain', {
         token: TOKENS.operator,

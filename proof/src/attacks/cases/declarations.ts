@@ -1,5 +1,6 @@
 /** A node token declares more languages than the memory of the fleet can hold. */
-import { type Attack, broke, held, PULL_NODE, type Target, TOKENS } from '../attack.ts';
+import { type Attack, broke, held, PULL_NODE, type Target } from '../attack.ts';
+import { MAIN, TOKENS } from '../deployments.ts';
 
 const NODES = 300;
 const LANGUAGES = 1_000;
@@ -22,7 +23,7 @@ export const ATTACKS: readonly Attack[] = [
     point: 1,
     does: `Registers ${NODES} nodes with ${LANGUAGES} made-up languages each`,
     modes: ['single', 'redis'],
-    nodeFlags: SMALL_HEAP,
+    on: { ...MAIN, nodeFlags: SMALL_HEAP },
     isSlow: true,
     limitMs: 120_000,
     async run(target) {

@@ -1,26 +1,7 @@
 /** A node wants to hear a tenant: it claims what the tenant's pool requires, or another node's id. */
-import { type Attack, broke, held, PULL_NODE, TOKEN_SETTINGS, TOKENS, UTTERANCE } from '../attack.ts';
+import { type Attack, broke, held, PULL_NODE, UTTERANCE } from '../attack.ts';
+import { BOUND_NODE, OPEN, TOKENS } from '../deployments.ts';
 
-const BOUND = 'attack-bound-node-0123456789';
-const CONFIG = `
-${TOKEN_SETTINGS}
-[[server.tokens]]
-token = "${BOUND}"
-role = "node"
-pool_ids = [1]
-[scheduler.pools]
-enabled = true
-strict_pool_eligibility = true
-[[scheduler.pools.pools]]
-pool_id = 1
-name = "acme"
-dedicated = true
-[scheduler.pools.pools.language_requirements]
-semantic_languages = ["de"]
-[[scheduler.pools.tenant_overrides]]
-tenant_id = "acme"
-pool_id = 1
-`;
 /** The language by which the pool knows its nodes. */
 const CLAIM = { semantic_langs: ['en', 'zh', 'de'] };
 
@@ -30,7 +11,7 @@ export const ATTACKS: readonly Attack[] = [
     point: 4,
     does: "Registers a node that claims what a tenant's dedicated pool requires",
     modes: ['single', 'redis'],
-    config: CONFIG,
+    on: OPEN,
     async run(target) {
       const register = (token: string, nodeId: string) =>
         target.call('POST', '/v1/node/register', {
@@ -43,7 +24,7 @@ export const ATTACKS: readonly Attack[] = [
         return broke(`the node was refused with ${claim.status}: nothing was attacked`);
       const lured = await dispatch();
       if (lured.status === 200) return broke(`the job was placed on ${lured.body.node_id}`);
-      await register(BOUND, 'node-of-acme');
+      await register(BOUND_NODE, 'node-of-acme');
       const honest = await dispatch();
       if (honest.body.node_id !== 'node-of-acme')
         return broke(`the bound node got no job: ${JSON.stringify(honest.body)}`);

@@ -1,12 +1,7 @@
 /** A web page whose name DNS points to the scheduler acts with the rights that the network of its reader has. */
 import { type IncomingMessage, request } from 'node:http';
 import { type Attack, broke, held, type Target } from '../attack.ts';
-
-const CONFIG = `
-[server]
-anonymous = ["session", "node", "operator"]
-allowed_hosts = ["speech.example"]
-`;
+import { OPEN } from '../deployments.ts';
 
 const UPGRADE = {
   connection: 'Upgrade',
@@ -49,7 +44,7 @@ export const ATTACKS: readonly Attack[] = [
     point: 3,
     does: 'Acts without a token from a page whose name points to the scheduler',
     modes: ['single', 'redis'],
-    config: CONFIG,
+    on: OPEN,
     async run(target) {
       for (const path of PATHS) {
         const upgrade = path.startsWith('/ws/') ? UPGRADE : {};

@@ -1,16 +1,8 @@
 /** Somebody looks everywhere for what was said, after it was erased. */
 import { Redis } from 'ioredis';
 import { eventually } from '../../eventually.ts';
-import {
-  type Attack,
-  broke,
-  held,
-  PULL_NODE,
-  type Target,
-  TOKEN_SETTINGS,
-  TOKENS,
-  UTTERANCE,
-} from '../attack.ts';
+import { type Attack, broke, held, PULL_NODE, type Target, UTTERANCE } from '../attack.ts';
+import { TOKENS } from '../deployments.ts';
 
 const [SPOKEN, TRANSLATED, NOTE] = [
   'spoken-in-confidence',
@@ -88,7 +80,6 @@ export const ATTACKS: readonly Attack[] = [
     point: 14,
     does: 'Searches replies, logs and Redis for what was said, after its job or its session was erased; erases for another tenant',
     modes: ['single', 'redis'],
-    config: `[audit]\nfile = "stdout"\n${TOKEN_SETTINGS}`,
     async run(target) {
       for (const kind of ['job', 'sessions'] as const) {
         const jobId = await finishedJob(target, `erased-${kind}`);

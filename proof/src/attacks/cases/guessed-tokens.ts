@@ -1,6 +1,7 @@
 /** A stranger guesses tokens, and fills the audit log with refusals. */
 import { eventually } from '../../eventually.ts';
-import { type Attack, broke, held, TOKEN_SETTINGS, TOKENS } from '../attack.ts';
+import { type Attack, broke, held } from '../attack.ts';
+import { OPEN, TOKENS } from '../deployments.ts';
 
 const GUESSES = 300;
 const PATIENCE_MS = 10_000;
@@ -14,7 +15,7 @@ export const ATTACKS: readonly Attack[] = [
     point: 12,
     does: `Sends ${GUESSES} guessed tokens over HTTP`,
     modes: ['single', 'redis'],
-    config: `[audit]\nfile = "stdout"\n${TOKEN_SETTINGS}`,
+    on: OPEN,
     async run(target) {
       const path = '/api/v1/nodes';
       const statuses = new Map<number, number>();

@@ -1,33 +1,8 @@
 /** A short-lived token is forged, or used for more than it was minted for. */
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import {
-  type Attack,
-  broke,
-  held,
-  PULL_NODE,
-  type Target,
-  TOKEN_SETTINGS,
-  TOKENS,
-  UTTERANCE,
-} from '../attack.ts';
+import { type Attack, broke, held, PULL_NODE, type Target, UTTERANCE } from '../attack.ts';
+import { KEY, MAIN_TOKENS, TOKENS } from '../deployments.ts';
 import { exchange } from '../raw-exchange.ts';
-
-const MINTER = 'attack-server-of-acme-0123456789';
-const KEY_ID = 'current';
-const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-const JWK = privateKey.export({ format: 'jwk' });
-const KEYS = JSON.stringify({ keys: [{ ...JWK, kid: KEY_ID, alg: 'EdDSA' }] });
-
-const CONFIG = `
-[server]
-token_keys = '${KEYS}'
-${TOKEN_SETTINGS}
-[[server.tokens]]
-token = "${MINTER}"
-role = "client"
-tenant_id = "acme"
-may_mint = true
-`;
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
@@ -38,7 +13,7 @@ const claimsOf = (more: object): object => {
 };
 
 function forge(header: object, more: object, signer: (text: string) => Buffer): string {
-  const text = `${encode({ kid: KEY_ID, typ: 'JWT', ...header })}.${encode(claimsOf(more))}`;
+  const text = `${encode({ kid: KEY.id, typ: 'JWT', ...header })}.${encode(claimsOf(more))}`;
   return `${text}.${signer(text).toString('base64url')}`;
 }
 
@@ -51,7 +26,7 @@ function forgeries(genuine: string): Readonly<Record<string, string>> {
   const [header = '', , signature = ''] = genuine.split('.');
   const own = generateKeyPairSync('ed25519');
   const jwk = own.publicKey.export({ format: 'jwk' });
-  const pem = publicKey.export({ format: 'pem', type: 'spki' });
+  const pem = KEY.publicKey.export({ format: 'pem', type: 'spki' });
   const operator = { role: 'operator', tenant_id: undefined };
   return {
     'without a signature': forge({ alg: 'none' }, operator, () => Buffer.from('none')),
@@ -60,7 +35,7 @@ function forgeries(genuine: string): Readonly<Record<string, string>> {
     'signed with the point of the public key': forge(
       { alg: 'HS256' },
       {},
-      bySecret(Buffer.from(JWK.x ?? '', 'base64url')),
+      bySecret(Buffer.from(KEY.publicKey.export({ format: 'jwk' }).x ?? '', 'base64url')),
     ),
     'signed with another key': forge({ alg: 'EdDSA' }, {}, byKey(own.privateKey)),
     'that brings its key along': forge({ alg: 'EdDSA', jwk }, {}, byKey(own.privateKey)),
@@ -69,7 +44,10 @@ function forgeries(genuine: string): Readonly<Record<string, string>> {
 }
 
 async function mint(target: Target, body: object): Promise<string> {
-  const minted = await target.call<{ token: string }>('POST', '/v1/tokens', { token: MINTER, body });
+  const minted = await target.call<{ token: string }>('POST', '/v1/tokens', {
+    token: MAIN_TOKENS.minter,
+    body,
+  });
   if (minted.status !== 200) throw new Error(`no token was minted: ${JSON.stringify(minted)}`);
   return minted.body.token;
 }
@@ -94,7 +72,6 @@ export const ATTACKS: readonly Attack[] = [
     point: 10,
     does: 'Forges minted tokens: no signature, other claims, the public key as a secret, keys of its own',
     modes: ['single', 'redis'],
-    config: CONFIG,
     async run(target) {
       const genuine = await mint(target, { user_id: 'ann' });
       const forged = forgeries(genuine);
@@ -118,7 +95,6 @@ export const ATTACKS: readonly Attack[] = [
     point: 10,
     does: 'Uses a token of one session and two languages for other sessions, languages, roles and tokens',
     modes: ['single', 'redis'],
-    config: CONFIG,
     async run(target) {
       const body = { ...PULL_NODE, node_id: 'node-of-scope', semantic_langs: ['en', 'zh', 'de'] };
       await target.call('POST', '/v1/node/register', { token: TOKENS.node, body });

@@ -1,21 +1,10 @@
 /** A stolen token is revoked, and the thief keeps everything open that it had, and answers nothing. */
 import { connect, type Socket } from 'node:net';
 import { eventually } from '../../eventually.ts';
-import { type Attack, broke, held, PULL_NODE, type Target, TOKENS, UTTERANCE } from '../attack.ts';
+import { type Attack, broke, held, PULL_NODE, type Target, UTTERANCE } from '../attack.ts';
+import { MAIN_TOKENS, MAIN_WITHOUT_STOLEN, STOLEN, TOKENS } from '../deployments.ts';
 
-const ADMIN = 'attack-admin-0123456789';
-const [CLIENT, NODE, VIEWER] = [
-  'stolen-client-0123456789',
-  'stolen-node-0123456789',
-  'stolen-viewer-0123456789',
-];
 const PATIENCE_MS = 10_000;
-
-const row = (token: string, role: string, more = ''): string =>
-  `[[server.tokens]]\ntoken = "${token}"\nrole = "${role}"\n${more}\n`;
-const ACME = 'tenant_id = "acme"';
-const KEPT = row(ADMIN, 'admin') + row(TOKENS.acme, 'client', ACME) + row(TOKENS.node, 'node');
-const BEFORE = KEPT + row(CLIENT, 'client', ACME) + row(NODE, 'node') + row(VIEWER, 'viewer');
 
 interface Held {
   readonly what: string;
@@ -46,7 +35,7 @@ function open(port: number, what: string, path: string, token: string, headers: 
 
 /** Sockets, event streams and waits, by the metrics of the process. */
 async function openAt(target: Target, port: number): Promise<number> {
-  const { body } = await target.call<string>('GET', '/metrics', { token: ADMIN, port });
+  const { body } = await target.call<string>('GET', '/metrics', { token: MAIN_TOKENS.admin, port });
   return body
     .split('\n')
     .filter((line) => /^scheduler_(connections|http_waits)\{/.test(line))
@@ -54,29 +43,31 @@ async function openAt(target: Target, port: number): Promise<number> {
 }
 
 async function attackOne(target: Target, port: number): Promise<string | number> {
+  // Of attacks before, on the same processes.
+  await eventually(async () => (await openAt(target, port)) === 0, { withinMs: PATIENCE_MS });
   const register = (token: string, nodeId: string) =>
     target.call('POST', '/v1/node/register', { token, port, body: { ...PULL_NODE, node_id: nodeId } });
   const [stolen, honest] = [`stolen-node-${port}`, `honest-node-${port}`];
-  await Promise.all([register(NODE, stolen), register(TOKENS.node, honest)]);
+  await Promise.all([register(STOLEN.node, stolen), register(TOKENS.node, honest)]);
   const dispatched = await target.call<{ job_id: string }>('POST', '/v1/dispatch/f2f', {
-    token: CLIENT,
+    token: STOLEN.client,
     port,
     body: UTTERANCE,
   });
   const job = `/v1/job/${dispatched.body.job_id}`;
   const thief = [
-    open(port, 'a session socket', '/ws/session', CLIENT, UPGRADE),
-    open(port, 'a node socket', '/ws/node', NODE, UPGRADE),
-    open(port, 'the events of a job', `${job}/events`, CLIENT, CLOSE),
-    open(port, 'a long poll', `${job}?wait_ms=60000`, CLIENT, CLOSE),
-    open(port, 'the live feed', '/api/v1/live', VIEWER, CLOSE),
-    open(port, 'a poll for jobs', `/v1/node/${stolen}/jobs?wait_ms=60000&max=1`, NODE, CLOSE),
+    open(port, 'a session socket', '/ws/session', STOLEN.client, UPGRADE),
+    open(port, 'a node socket', '/ws/node', STOLEN.node, UPGRADE),
+    open(port, 'the events of a job', `${job}/events`, STOLEN.client, CLOSE),
+    open(port, 'a long poll', `${job}?wait_ms=60000`, STOLEN.client, CLOSE),
+    open(port, 'the live feed', '/api/v1/live', STOLEN.viewer, CLOSE),
+    open(port, 'a poll for jobs', `/v1/node/${stolen}/jobs?wait_ms=60000&max=1`, STOLEN.node, CLOSE),
   ];
   const kept = open(port, 'the socket of another client', '/ws/session', TOKENS.acme, UPGRADE);
   try {
     await eventually(async () => (await openAt(target, port)) >= thief.length, { withinMs: PATIENCE_MS });
-    target.configure(KEPT);
-    const reload = await target.call('POST', '/api/v1/reload', { token: ADMIN, port, body: {} });
+    target.configure(MAIN_WITHOUT_STOLEN);
+    const reload = await target.call('POST', '/api/v1/reload', { token: MAIN_TOKENS.admin, port, body: {} });
     if (reload.status !== 200) return `the reload was answered with ${reload.status}`;
     const reloadedAt = performance.now();
     const left = (): readonly Held[] => thief.filter(({ isClosed }) => !isClosed);
@@ -90,16 +81,16 @@ async function attackOne(target: Target, port: number): Promise<string | number>
       'GET',
       '/api/v1/nodes',
       {
-        token: ADMIN,
+        token: MAIN_TOKENS.admin,
         port,
       },
     );
     const node = body.nodes.find(({ node_id }) => node_id === stolen);
     if (node !== undefined && node.status !== 'offline') return `its node is still ${node.status}`;
     for (const [token, path] of [
-      [CLIENT, job],
-      [NODE, `/v1/node/${stolen}/jobs`],
-      [VIEWER, '/api/v1/nodes'],
+      [STOLEN.client, job],
+      [STOLEN.node, `/v1/node/${stolen}/jobs`],
+      [STOLEN.viewer, '/api/v1/nodes'],
     ] as const) {
       const { status } = await target.call('GET', path, { token, port });
       if (status !== 401) return `a revoked token got ${status}`;
@@ -116,11 +107,9 @@ export const ATTACKS: readonly Attack[] = [
     point: 11,
     does: 'Keeps sockets, streams, waits and a node open while a reload revokes their tokens, and answers no close frame',
     modes: ['single', 'redis'],
-    config: () => BEFORE,
     async run(target) {
       const times: number[] = [];
       for (const port of target.ports) {
-        target.configure(BEFORE);
         const got = await attackOne(target, port);
         if (typeof got === 'string') return broke(got);
         times.push(got);

@@ -1,5 +1,6 @@
 /** A token is used for what another role may do, or for another tenant, or for another node. */
-import { type Attack, broke, held, PULL_NODE, type Target, TOKENS, UTTERANCE } from '../attack.ts';
+import { type Attack, broke, held, PULL_NODE, type Target, UTTERANCE } from '../attack.ts';
+import { TOKENS } from '../deployments.ts';
 
 type Row = readonly [
   token: string | undefined,

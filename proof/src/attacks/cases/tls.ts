@@ -2,32 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect } from 'node:tls';
-import { type Attack, broke, held, PULL_NODE, type Target, TOKEN_SETTINGS, TOKENS } from '../attack.ts';
-import { certify } from '../certify.ts';
+import { type Attack, broke, held, PULL_NODE, type Target } from '../attack.ts';
+import { ENCRYPTED, NODE, STRANGER, TOKENS } from '../deployments.ts';
 import { exchange } from '../raw-exchange.ts';
-
-const [SERVER, NODE, STRANGER] = ['server', 'gpu-1.test', 'stranger'];
-const AUTHORITY = `${SERVER}.cert.pem`;
-
-/** The stranger has signed a certificate with the name of the node. */
-async function config(folder: string): Promise<string> {
-  const [server, node] = await Promise.all([
-    certify(folder, SERVER),
-    certify(folder, NODE),
-    certify(folder, NODE, STRANGER),
-  ]);
-  return `
-[server.tls]
-cert_file = "${server.certificate}"
-key_file = "${server.key}"
-client_ca_file = "${node.certificate}"
-${TOKEN_SETTINGS}
-[[server.tokens]]
-certificate = "${NODE}"
-role = "node"
-node_ids = ["node-certified"]
-`;
-}
 
 const fileOf = (target: Target, name: string): string => readFileSync(join(target.folder, name), 'utf8');
 
@@ -52,8 +29,7 @@ export const ATTACKS: readonly Attack[] = [
     point: 13,
     does: 'Speaks to the encrypted port without TLS, and with TLS 1.0 and 1.1',
     modes: ['single'],
-    config,
-    authorityFile: AUTHORITY,
+    on: ENCRYPTED,
     async run(target) {
       const plain = await exchange(target.port, 'GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n');
       if (plain.statuses.length > 0) return broke(`an answer without TLS: ${plain.statuses.join()}`);
@@ -74,8 +50,7 @@ export const ATTACKS: readonly Attack[] = [
     point: 13,
     does: "Shows a certificate with a node's name that another authority signed, and uses that of a node for more",
     modes: ['single', 'redis'],
-    config,
-    authorityFile: AUTHORITY,
+    on: ENCRYPTED,
     async run(target) {
       const [stranger, node] = [certificateOf(target, STRANGER), certificateOf(target, NODE)];
       const body = { ...PULL_NODE, node_id: 'node-certified' };

@@ -1,6 +1,7 @@
 /** One client wants all the waits of a process, so that pull nodes get no jobs and other clients no results. */
 import { connect, type Socket } from 'node:net';
-import { type Attack, broke, held, PULL_NODE, type Target, TOKENS, UTTERANCE } from '../attack.ts';
+import { type Attack, broke, held, PULL_NODE, type Target, UTTERANCE } from '../attack.ts';
+import { TOKENS } from '../deployments.ts';
 import { exchange } from '../raw-exchange.ts';
 
 const PIPELINED = 10_050;

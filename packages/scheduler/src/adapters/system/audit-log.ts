@@ -5,6 +5,7 @@ import type { AuditEvent, AuditLog } from '../../ports/audit-log.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
+import { UNPRINTABLE } from './log.ts';
 
 export interface AuditFile extends AuditLog {
   /** Rejects if the file cannot be opened. */
@@ -40,7 +41,10 @@ export function createAuditLog(deps: AuditFileDeps): AuditFile {
     const time = new Date(clock.now()).toISOString();
     // `audit` comes first: it tells these lines from log lines on the same standard output.
     const event = { audit: action, time, instance_id: instanceId, result, who, from, target, ...details };
-    return `${JSON.stringify(event, (_, value) => (typeof value === 'string' ? value.slice(0, MAX_TEXT) : value))}\n`;
+    const text = JSON.stringify(event, (_, value) =>
+      typeof value === 'string' ? value.slice(0, MAX_TEXT) : value,
+    );
+    return `${text.replace(UNPRINTABLE, inJson)}\n`;
   }
 
   function start(): NonNullable<typeof stream> {
@@ -93,3 +97,10 @@ export function createAuditLog(deps: AuditFileDeps): AuditFile {
     },
   };
 }
+
+/** JSON leaves characters as they are that change what a reader of a terminal sees. */
+const inJson = (sign: string): string =>
+  sign
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');

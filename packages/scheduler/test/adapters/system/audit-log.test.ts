@@ -107,6 +107,16 @@ it('a file that cannot be opened is refused with its setting and path', async ()
   );
 });
 
+it('a reason cannot change what a terminal shows of its line', async () => {
+  const { audit, linesOf } = await opened();
+  const reason = 'a\u001b[2K\u009b\u202eb\u2028c\u{e0001}';
+  audit.record({ ...EVENT, details: { reason } });
+  await audit.close();
+  const [line = ''] = await linesOf();
+  expect(line).toMatch(/^[\x20-\x7e]+$/);
+  expect(JSON.parse(line)).toMatchObject({ reason });
+});
+
 it('off: nothing is written or counted', async () => {
   const { audit, counts, close } = await open('off');
   onTestFinished(close);
