@@ -1,6 +1,6 @@
 /** Additional data of a result: a few known keys, and free ones that are passed through unchanged. */
 import { type Static, Type } from 'typebox';
-import { anyOf, extension, label, map, measure, optional, text } from './bounded.ts';
+import { anyOf, extension, label, list, map, measure, optional, text } from './bounded.ts';
 import { ServiceTimings } from './timings.ts';
 
 const KnownExtra = Type.Object(
@@ -17,6 +17,13 @@ const KnownExtra = Type.Object(
       measure('Length of the audio, for usage; only if the node fetched it from an `audio_ref`'),
     ),
     voice_failed: extension(text('Why a wanted voice is missing; the text is final all the same', 4096)),
+    degraded: extension(
+      list(
+        label('What'),
+        8,
+        'What the result does not have, because the nodes were overloaded and the tenant allows that: voice, partials',
+      ),
+    ),
     reason: optional(anyOf(['NO_TEXT_ASSIGNED', 'ASR_EMPTY'], 'Why the result is empty')),
   },
   { title: 'Extra', description: 'Details of the result; other keys are passed through', maxProperties: 256 },

@@ -25,6 +25,8 @@ export interface DispatchRequest {
   readonly priority?: Priority | undefined;
   /** When the job must be over, if that is earlier than its own deadline: all jobs of a plan share one. */
   readonly deadlineAt?: number | undefined;
+  /** The client asked for a voice: a text alone is not enough, whatever the tenant allows. */
+  readonly isVoiceRequired?: boolean | undefined;
   /** It continues an accepted request: while it waits, it goes before the new work of its tenant. */
   readonly isDependant?: boolean | undefined;
   /** The job is recorded, with or without a node. Called at most once, before the outcome. */

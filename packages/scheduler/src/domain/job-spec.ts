@@ -59,7 +59,12 @@ export interface JobSpec {
   readonly paddingMs?: number | undefined;
   readonly cut: CutReason;
   readonly turnId?: string | undefined;
+  /** What the job does without, because the nodes were overloaded and its tenant allows it. */
+  readonly degraded?: readonly Degradation[] | undefined;
 }
+
+export const DEGRADATIONS = ['voice', 'partials'] as const;
+export type Degradation = (typeof DEGRADATIONS)[number];
 
 export interface JobResult {
   readonly textAsr: string;
@@ -71,6 +76,10 @@ export interface JobResult {
   /** Quality fields and other additions of the node; passed through unchanged. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
+
+/** The result says what it was asked for and does not have. */
+export const withDegradation = (result: JobResult, { degraded }: JobSpec): JobResult =>
+  degraded === undefined ? result : { ...result, extra: { ...result.extra, degraded: [...degraded] } };
 
 /** Speech is base64, so its length is its bytes. */
 export function fitResult(result: JobResult, inlineMaxBytes: number): JobResult {

@@ -1,5 +1,6 @@
 /** Vocabulary: the limits of each tenant, and the share of them that one of several instances grants. Pure. */
 import type { TenantId } from './ids.ts';
+import type { Degradation } from './job-spec.ts';
 
 /** Most urgent first. */
 export const PRIORITIES = ['high', 'normal', 'low'] as const;
@@ -26,6 +27,8 @@ export interface TenantTerms {
   readonly maxInflightJobs: number;
   readonly maxWaiting: number;
   readonly requestsPerSecond: number;
+  /** What its jobs do without before they are refused; absent: nothing. */
+  readonly degrades?: readonly Degradation[] | undefined;
 }
 
 /** The limits of a tenant that are settings of its own. */

@@ -33,6 +33,7 @@ import { createInflightCaps } from './queue/inflight-caps.ts';
 import { type Pressure, readPressure } from './queue/read-pressure.ts';
 import { createRecentRefusals, noteRefusals } from './queue/recent-refusals.ts';
 import { createRetryBudget } from './queue/retry-budget.ts';
+import { createServiceRates } from './queue/service-rates.ts';
 import { createWaitingQueue } from './queue/waiting-queue.ts';
 import { createNodeSpeeds, type NodeSpeeds } from './select/node-speeds.ts';
 import { NO_EXCLUSIONS } from './select/select.ts';
@@ -111,6 +112,7 @@ export function createJobService(
     ...deps,
     wheel,
     queue,
+    serviceRates: createServiceRates(),
     refreshFullNodes:
       deps.drivers && createRefreshFullNodes({ ...deps, wheel, isAnyJobWaiting: () => queue.size() > 0 }),
     caps,

@@ -37,6 +37,7 @@ import type { InFlightJob } from './in-flight-job.ts';
 import type { InFlightJobs } from './in-flight-jobs.ts';
 import type { InflightCaps } from './queue/inflight-caps.ts';
 import type { RetryBudget } from './queue/retry-budget.ts';
+import type { ServiceRates } from './queue/service-rates.ts';
 import type { WaitingQueue } from './queue/waiting-queue.ts';
 import type { NodeSpeeds } from './select/node-speeds.ts';
 import type { PolicyName } from './select/policies.ts';
@@ -50,6 +51,8 @@ export interface EngineSettings {
   readonly jobTimeoutMs: number;
   readonly jobDeadlineMs: number;
   readonly pendingTimeoutMs: number;
+  /** Jobs that would probably get their slot too late are refused at once. */
+  readonly refusesLate: boolean;
   /** How long after the start a job waits for a capable node to register, if its request allows waiting. */
   readonly fleetWarmupMs: number;
   /** How much longer than the job timeout a committed lease lasts. */
@@ -106,6 +109,7 @@ export interface Engine extends EnginePorts {
   readonly admitting: Set<JobId>;
   readonly wheel: TimerWheel;
   readonly queue: WaitingQueue;
+  readonly serviceRates: ServiceRates;
   /** Absent: no other instance takes slots, so the loads in the view are exact. */
   readonly refreshFullNodes: RefreshFullNodes | undefined;
   readonly tenancy: Tenancy;

@@ -157,6 +157,7 @@ export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
     spreadWindowMs: scheduler.task_binding.spread_window_seconds * SECOND,
     retryBudget: scheduler.retry_budget,
     maxWaiting: scheduler.queue.max_waiting,
+    refusesLate: scheduler.queue.refuse_late,
     maxSessionsRemembered: MAX_SESSIONS_REMEMBERED,
   };
 }

@@ -38,6 +38,7 @@ export function configuredTenancy(
       maxInflightJobs: row.max_inflight_jobs ?? others.maxInflightJobs,
       maxWaiting: row.max_waiting ?? others.maxWaiting,
       requestsPerSecond: row.requests_per_second ?? others.requestsPerSecond,
+      ...(row.degrade.length > 0 && { degrades: row.degrade }),
     });
   }
   return createTenancy(named, others, instances, tenantShare(config), reached);

@@ -233,6 +233,10 @@ export const queue = group('Jobs that wait for a free slot.', {
     max: 10_000_000,
     doc: 'Waiting jobs of one tenant, over all instances: each instance grants its share (see tenant_limits).',
   }),
+  refuse_late: boolean({
+    default: true,
+    doc: 'Refuses a job at once, instead of after its wait, if it would probably get its slot too late: see [overload](placement.md#overload).',
+  }),
 });
 
 export const declarations = group(

@@ -1,6 +1,7 @@
 /** Settings of tenants: their limits, and how they share scarce slots. */
+import { DEGRADATIONS } from '../../domain/job-spec.ts';
 import { QUOTA_PERIODS, QUOTA_UNITS } from '../../domain/quota.ts';
-import { optional, required, tables } from '../compound-setting.ts';
+import { list, optional, required, tables } from '../compound-setting.ts';
 import { choice, group, integer, number, text } from '../setting.ts';
 import { regionList } from './regions.ts';
 
@@ -56,6 +57,11 @@ export const tenants = tables({
     residency: regionList(
       'The only regions whose nodes get its jobs; a node that names no region gets none of them. Empty: every region. See [regions](placement.md#regions).',
     ),
+    degrade: list({
+      of: choice({ choices: DEGRADATIONS, default: 'voice', doc: '' }),
+      default: [],
+      doc: 'What its jobs do without before they are refused in an overload: voice (the text alone), and with it partials (no interim texts). The result says so. Empty: nothing.',
+    }),
     max_sessions: maxSessions('As in tenant_limits.'),
     max_inflight_jobs: maxInflightJobs('As in tenant_limits.'),
     max_waiting: optional(

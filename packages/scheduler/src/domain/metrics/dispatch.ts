@@ -9,6 +9,11 @@ export const DISPATCH_METRICS = {
     labels: ['code'],
     limits: ['scheduler.audio.max_bytes_per_job'],
   },
+  scheduler_jobs_too_late_total: {
+    kind: 'counter',
+    help: 'Jobs that would have got a slot too late, by what was done at once: refused, or degraded (tried without a voice).',
+    labels: ['outcome'],
+  },
   scheduler_jobs_settled_total: {
     kind: 'counter',
     help: 'Jobs that reached their outcome, by outcome and error code.',

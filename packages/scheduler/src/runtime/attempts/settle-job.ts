@@ -1,7 +1,7 @@
 /** Hot path: writes the outcome of a job, exactly one, and releases its lease and audio. */
 
 import { type Attempt, isSettled, type JobEvent, nextState } from '../../domain/job.ts';
-import type { JobResult } from '../../domain/job-spec.ts';
+import { type JobResult, withDegradation } from '../../domain/job-spec.ts';
 import { leaseId } from '../../domain/lease.ts';
 import type { MaybePromise } from '../../domain/with-timeout.ts';
 import { noteStage, TOTAL } from '../dispatch/stage-times.ts';
@@ -182,8 +182,9 @@ export function createSettleJob(engine: Engine): SettleJob {
   }
 
   return {
-    finish(flight, result) {
-      const { fence } = flight.job;
+    finish(flight, given) {
+      const { fence, spec } = flight.job;
+      const result = withDegradation(given, spec);
       return fence === undefined ? finishOpen(flight, result) : finishOver(flight, result, fence);
     },
     finishOpen,

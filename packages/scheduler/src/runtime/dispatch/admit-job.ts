@@ -24,6 +24,7 @@ import {
   withQuotaUnit,
 } from './dispatch-context.ts';
 import { draftJob } from './draft-job.ts';
+import { degraded, foreseeLateness } from './foresee-wait.ts';
 import type { Placement, PlacementResult } from './placement.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { boundJob, createRepeats } from './repeats.ts';
@@ -43,7 +44,7 @@ export function createAdmission(
   const { placement, timeouts, discardQueue, unconfirmedSends } = parts;
   const startedAt = engine.clock.now();
   const withdraw = createWithdrawAdmission(engine, discardQueue, timeouts);
-  const { refuse, refuseWith, atCap, atQueueCap } = createRefusals(engine);
+  const { refuse, refuseWith, tooLate, atCap, atQueueCap } = createRefusals(engine);
 
   const whyNot = (input: SelectionInput, utteranceIndex: number): Refusal =>
     refusal(engine.fleet, input.compiled, exclusions(engine, input, utteranceIndex));
@@ -121,6 +122,23 @@ export function createAdmission(
   /** Right after a start nodes are still reconnecting, so a missing capable node proves nothing yet. */
   const isFleetKnown = (): boolean => engine.clock.now() - startedAt >= engine.settings.fleetWarmupMs;
 
+  /** The same request with less, if its tenant prefers that to a refusal. */
+  function degrade(context: DispatchContext): MaybePromise<DispatchOutcome> | undefined {
+    const less = degraded(engine, context.request);
+    if (less === undefined) return undefined;
+    engine.meter.count('scheduler_jobs_too_late_total', DEGRADED);
+    const { quotaUnit, isHeld, begunAt } = context;
+    context.quotaUnit = undefined;
+    const again = createDispatchContext(
+      less,
+      compileNeed(engine.fleet, less.need),
+      quotaUnit,
+      isHeld,
+      begunAt,
+    );
+    return quotaUnit === undefined ? choose(again) : withQuotaUnit(engine, again, choose);
+  }
+
   /** No node is free. Refuses, unless the caller waits and waiting can help. */
   async function withoutCandidate(context: DispatchContext): Promise<DispatchOutcome | undefined> {
     const { request } = context;
@@ -132,7 +150,9 @@ export function createAdmission(
     }
     const why = whyNot(context, request.spec.utteranceIndex);
     const isFinal = request.waitMs <= 0 || (!why.isWaitUseful && isFleetKnown());
-    return isFinal ? refuseWith(why, context, false) : undefined;
+    if (isFinal) return (why.isWaitUseful ? degrade(context) : undefined) ?? refuseWith(why, context, false);
+    const late = context.isHeld ? undefined : foreseeLateness(engine, request, context.compiled);
+    return late && (degrade(context) ?? tooLate(why, late, context));
   }
 
   async function notAdmitted(
@@ -343,4 +363,5 @@ const reservedFor = ({ nodeId, reserving }: DispatchContext): Reserved | undefin
 
 /** The first candidate had a slot, but could not take the job. */
 const REFUSED: Reserved = { nodeId: '', reserving: false };
+const DEGRADED = { outcome: 'degraded' };
 const STORE_SILENT = 'the job store does not answer';

@@ -7,6 +7,7 @@ import type { Engine } from '../engine.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { isClosedTo } from '../select/clauses.ts';
 import type { SelectionInput } from './candidates.ts';
+import type { TooLate } from './foresee-wait.ts';
 import type { Refusal } from './refusal.ts';
 import { retryAfterMs } from './retry-after.ts';
 
@@ -14,6 +15,8 @@ export interface Refusals {
   refuse(code: ErrorCode, message: string): DispatchOutcome;
   /** `isTried`: there were candidates, but the ledger or the nodes had no slot. */
   refuseWith(why: Refusal, input: SelectionInput, isTried: boolean): DispatchOutcome;
+  /** It would get a slot after its limit. */
+  tooLate(why: Refusal, late: TooLate, input: SelectionInput): DispatchOutcome;
   /** The tenant is at its cap of jobs in flight. */
   atCap(tenantId: TenantId): DispatchOutcome;
   /** The tenant is at its cap of waiting jobs. */
@@ -42,8 +45,38 @@ export function createRefusals(
     return { kind: 'refused', code, message };
   }
 
+  function refuseWith(why: Refusal, input: SelectionInput, isTried: boolean): DispatchOutcome {
+    const { code, message, hint, reasons, mainReason, isMarkedOut } = why;
+    const selector = selectorOf(input, isTried);
+    engine.meter.count('scheduler_no_available_node_total', { selector, reason: mainReason });
+    if (isMarkedOut === true) engine.meter.count('scheduler_model_na_last_candidate_total');
+    engine.excluded.note(reasons);
+    if (code === 'ALL_CANDIDATES_FULL_OR_FAILED') engine.refreshFullNodes?.needed();
+    engine.meter.count('scheduler_jobs_refused_total', { code });
+    return {
+      kind: 'refused',
+      code,
+      message,
+      hint,
+      reasons: reasons.map((each) => withoutClosed(engine.fleet, input.compiled.need, each)),
+      mainReason,
+      retryAfterMs: retryAfterMs(engine, why, input.compiled.need),
+    };
+  }
+
   return {
     refuse,
+    refuseWith,
+    tooLate(why, { waitMs, limitMs }, input) {
+      engine.meter.count('scheduler_jobs_too_late_total', REFUSED);
+      const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
+      const { code, message } = why;
+      const late = `${message} With the jobs that wait now it would take at least ${seconds(waitMs)} s, and this one can wait ${seconds(limitMs)} s.`;
+      return {
+        ...refuseWith({ ...why, code, message: late }, input, false),
+        retryAfterMs: waitMs,
+      } as DispatchOutcome;
+    },
     atCap(tenantId) {
       engine.meter.count('scheduler_tenant_refused_total', IN_FLIGHT);
       engine.tenancy.reached(tenantId, 'inflight');
@@ -57,24 +90,6 @@ export function createRefusals(
         `tenant ${tenantId} has ${most} jobs waiting for a slot on this instance, which is its limit (max_waiting_per_tenant): send fewer jobs at once, or raise the limit`,
       );
     },
-    refuseWith(why, input, isTried) {
-      const { code, message, hint, reasons, mainReason, isMarkedOut } = why;
-      const selector = selectorOf(input, isTried);
-      engine.meter.count('scheduler_no_available_node_total', { selector, reason: mainReason });
-      if (isMarkedOut === true) engine.meter.count('scheduler_model_na_last_candidate_total');
-      engine.excluded.note(reasons);
-      if (code === 'ALL_CANDIDATES_FULL_OR_FAILED') engine.refreshFullNodes?.needed();
-      engine.meter.count('scheduler_jobs_refused_total', { code });
-      return {
-        kind: 'refused',
-        code,
-        message,
-        hint,
-        reasons: reasons.map((each) => withoutClosed(engine.fleet, input.compiled.need, each)),
-        mainReason,
-        retryAfterMs: retryAfterMs(engine, why, input.compiled.need),
-      };
-    },
   };
 }
 
@@ -87,4 +102,5 @@ const withoutClosed = (fleet: FleetView, need: Need, each: RejectionCount): Reje
   }),
 });
 
+const REFUSED = { outcome: 'refused' };
 const IN_FLIGHT = { limit: 'inflight' };

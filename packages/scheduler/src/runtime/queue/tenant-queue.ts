@@ -19,6 +19,8 @@ export interface TenantQueue {
   /** The same for one tenant, out of turn; it pays as usual. */
   takeOf(tenantId: TenantId, maxChecks: number, test: WaiterTest): Waiter | undefined;
   waitingOf(tenantId: TenantId): number;
+  /** How many waiters of the shape are served before a new one of this tenant. */
+  ahead(tenantId: TenantId, shape: unknown): number;
   /** Waiters of one tenant and one shape, oldest first. */
   lines(): Iterable<readonly Waiter[]>;
   tenants(): IterableIterator<TenantId>;
@@ -236,6 +238,17 @@ export function createTenantQueue(deps: {
       serve({ turn, waiter });
       turn.credit = Math.max(turn.credit, -MAX_DEBT);
       return waiter;
+    },
+    ahead(tenantId, shape) {
+      const own = turns.get(tenantId)?.lines.get(shape)?.length ?? 0;
+      const perOwn = (own + 1) / deps.quantumOf(tenantId);
+      let count = own;
+      for (const turn of turns.values()) {
+        if (turn.tenantId === tenantId) continue;
+        const others = turn.lines.get(shape)?.length ?? 0;
+        if (others > 0) count += Math.min(others, perOwn * deps.quantumOf(turn.tenantId));
+      }
+      return count;
     },
     waitingOf: (tenantId) => turns.get(tenantId)?.size ?? 0,
     *lines() {

@@ -40,6 +40,8 @@ export interface WaitingQueue {
   /** The tenant may have one more job on any node. */
   wakeOf(tenantId: TenantId): void;
   size(): number;
+  /** How many waiters of the class and shape come before a new one of this tenant, by its turns. */
+  ahead(tenantId: TenantId, of: WaitingClass, shape: unknown): number;
   /** Waiters of one class, tenant and shape, oldest first. For operators. */
   lines(): Iterable<readonly Waiter[]>;
   /** Tenants with waiting new jobs. */
@@ -146,6 +148,7 @@ export function createWaitingQueue(deps: {
         if (release(queue.takeOf(tenantId, MAX_BACKSTOP_CHECKS, hasCandidate))) return;
     },
     size: () => size,
+    ahead: (tenantId, of, shape) => queueOf(of).ahead(tenantId, shape),
     *lines() {
       for (const queue of queues.values()) yield* queue.lines();
     },

@@ -49,6 +49,7 @@ export function waitForSlot(
     let isOver = false;
     let isTrying = false;
     let isLate = false;
+    let isJoined = false;
 
     const end = (waited: Waited): void => {
       if (isOver) return;
@@ -56,6 +57,8 @@ export function waitForSlot(
       limit.cancel();
       if (waited === 'sent') engine.meter.count('scheduler_waiting_served_total', { class: waitingClass });
       engine.queue.leave(waiter);
+      if (isJoined)
+        engine.serviceRates.left(waiter.shape, waitingClass, waited === 'sent', engine.clock.now());
       if (waited !== 'queue_full' && waited !== 'tenant_queue_full')
         noteStage(engine, WAIT, engine.clock.precise() - joinedAt);
       flight.stopWaiting = undefined;
@@ -118,6 +121,8 @@ export function waitForSlot(
     // Other jobs of the tenant may use the released unit.
     if (hadQuotaUnit) engine.queue.wakeOf(tenantId);
     if (joined === 'joined') {
+      isJoined = true;
+      engine.serviceRates.joined(waiter.shape, waitingClass, engine.clock.now());
       engine.refreshFullNodes?.needed();
       tryIfMissed();
       return;
@@ -132,7 +137,7 @@ export function waitForSlot(
 }
 
 /** Without fallback, jobs with equal needs may wait for different pools. */
-function shapeOf(compiled: CompiledNeed): unknown {
+export function shapeOf(compiled: CompiledNeed): unknown {
   const confinement = routeOf(compiled)?.confinement;
   return confinement?.kind === 'no_fallback' ? `${confinement.poolId} ${compiled.query.key}` : compiled.query;
 }

@@ -45,6 +45,7 @@ export const SETTINGS: JobServiceSettings = {
   spreadWindowMs: 30_000,
   retryBudget: { percent: 20, burst: 100 },
   maxWaiting: 100,
+  refusesLate: true,
   maxSessionsRemembered: 1_000,
 };
 

@@ -49,6 +49,7 @@ export function buildDispatch(body: Body, context: DispatchContext): BuiltDispat
       audio: sound.data,
       waitMs: body.wait_ms ?? 0,
       priority: body.options?.priority,
+      ...(body.options?.require_tts === true && { isVoiceRequired: true }),
     },
   };
 }
