@@ -1,9 +1,10 @@
 // Builds the packages in the order they depend on one another. What is there is written over, not removed first, so that
 // a running scheduler or test never finds its files gone; --clean starts from nothing. Folders as arguments: only these.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+const KEPT_MS = 3_600_000;
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isClean = process.argv.includes('--clean');
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
@@ -24,7 +25,7 @@ for (const project of projects) {
   if (isClean) rmSync(`${root}/${project}/dist`, { recursive: true, force: true });
   run(project, 'typescript/bin/tsc', '-p', project);
   // Pages are put together by Vite; there the compiler only checks.
-  if (existsSync(`${root}/${project}/vite.config.ts`))
+  if (existsSync(`${root}/${project}/vite.config.ts`)) {
     run(
       project,
       'vite/bin/vite.js',
@@ -35,7 +36,8 @@ for (const project of projects) {
       '--logLevel',
       'warn',
     );
-  else copyLua(`${root}/${project}/src`, `${root}/${project}/dist`);
+    removeOldFiles(`${root}/packages/scheduler/dist/console/assets`);
+  } else copyLua(`${root}/${project}/src`, `${root}/${project}/dist`);
 }
 
 function run(project, script, ...args) {
@@ -48,6 +50,13 @@ function run(project, script, ...args) {
   if (status === 0) return;
   console.error(`build: ${project} did not compile`);
   process.exit(status ?? 1);
+}
+
+/** Each build names its files anew. Pages that were opened before it still ask for the former ones. */
+function removeOldFiles(folder) {
+  for (const name of readdirSync(folder)) {
+    if (Date.now() - statSync(`${folder}/${name}`).mtimeMs > KEPT_MS) rmSync(`${folder}/${name}`);
+  }
 }
 
 /** The compiler takes only its own files along. */

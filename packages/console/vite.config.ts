@@ -11,7 +11,7 @@ export default defineConfig({
   build: {
     // The scheduler's package contains the console.
     outDir: at('../scheduler/dist/console'),
-    // A running scheduler still serves the files of the last build to pages that are open; `build --clean` removes them.
+    // A running scheduler still serves the files of the last build to pages that are open; scripts/build.mjs removes old ones.
     emptyOutDir: false,
     target: 'es2022',
     // The content policy allows no data: fonts or scripts, and a file is cached on its own.

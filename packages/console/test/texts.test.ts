@@ -36,7 +36,8 @@ it('every reason why a node cannot take a job has a text', () => {
   expect(REJECTIONS.filter((reason) => english[`reject.${reason}`] === undefined)).toEqual([]);
 });
 
-it('every error code has a Chinese hint', () => {
+it('every error code has a name, and a Chinese hint', () => {
+  expect(ERROR_CODES.filter((code) => english[`error.${code}`] === undefined)).toEqual([]);
   expect(ERROR_CODES.filter((code) => chinese[`hint.${code}`] === undefined)).toEqual([]);
 });
 

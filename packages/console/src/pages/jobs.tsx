@@ -1,7 +1,7 @@
 /** Jobs of all instances: search by any id, filter by outcome, node, session, tenant and reason. */
 import type { JobSummary, SearchReply } from '@lingua/protocol';
 import { useResource } from '../data/use-resource.ts';
-import { route, setQuery } from '../shell/router.ts';
+import { linkTo, route, setQuery } from '../shell/router.ts';
 import { directionOf } from '../show/direction.ts';
 import { duration } from '../show/format.ts';
 import {
@@ -112,7 +112,13 @@ export function JobTable({ jobs }: { jobs: readonly JobSummary[] }) {
           <td>
             <Ago at={job.created_at_ms} />
           </td>
-          <td>{job.reason === undefined ? '' : tOr(`error.${job.reason}`, job.reason)}</td>
+          <td>
+            {job.reason !== undefined && (
+              <a href={linkTo('jobs', '', { ...Object.fromEntries(route.value.query), reason: job.reason })}>
+                {tOr(`error.${job.reason}`, job.reason)}
+              </a>
+            )}
+          </td>
         </tr>
       ))}
     </Table>

@@ -250,7 +250,38 @@ function Graphs() {
           ]}
         />
       </div>
+      <Refusals points={points} />
     </section>
+  );
+}
+
+/** By reason, over the time that the graphs show. */
+function Refusals({ points }: { points: readonly FiguresPoint[] }) {
+  const totals = new Map<string, number>();
+  for (const { refused } of points)
+    for (const [code, requests] of Object.entries(refused))
+      totals.set(code, (totals.get(code) ?? 0) + requests);
+  if (totals.size === 0) return null;
+  return (
+    <>
+      <h2 class="side">{t('overview.refusals')}</h2>
+      <Table
+        label={t('overview.refusals')}
+        head={[t('column.reason'), `#${t('overview.requests')}`, t('overview.code')]}
+      >
+        {[...totals]
+          .sort(([, a], [, b]) => b - a)
+          .map(([code, requests]) => (
+            <tr key={code}>
+              <th scope="row">{tOr(`error.${code}`, code)}</th>
+              <Numeric>{count(requests)}</Numeric>
+              <td>
+                <code>{code}</code>
+              </td>
+            </tr>
+          ))}
+      </Table>
+    </>
   );
 }
 

@@ -54,6 +54,7 @@ export function Sessions() {
 }
 
 function SessionTable({ sessions }: { sessions: readonly FoundSession[] }) {
+  const hasInstances = sessions.some((session) => session.instance_id !== '');
   return (
     <Table
       label={t('nav.sessions')}
@@ -66,7 +67,7 @@ function SessionTable({ sessions }: { sessions: readonly FoundSession[] }) {
         `#${t('column.running')}`,
         t('column.tenant'),
         t('column.platform'),
-        t('column.instance'),
+        ...(hasInstances ? [t('column.instance')] : []),
         t('column.opened'),
       ]}
     >
@@ -84,7 +85,7 @@ function SessionTable({ sessions }: { sessions: readonly FoundSession[] }) {
           <Numeric>{count(session.running_utterances)}</Numeric>
           <td>{session.tenant_id}</td>
           <td>{session.platform}</td>
-          <td>{session.instance_id}</td>
+          {hasInstances && <td>{session.instance_id}</td>}
           <td>
             <Ago at={session.opened_at_ms} />
           </td>

@@ -13,7 +13,7 @@ afterAll(() => world?.stop());
 
 const LIMIT_BYTES = 60 * 1_024;
 
-it('the first load is at most 60 KB, from its own origin, and shows figures and graphs', async () => {
+it('the first load is at most 60 KB, from its own origin, and shows figures, graphs and refusals', async () => {
   const page = await (await world.browser.newContext({ locale: 'en-GB' })).newPage();
   const loaded: { url: string; bytes: number }[] = [];
   page.on('requestfinished', async (request) => {
@@ -32,6 +32,8 @@ it('the first load is at most 60 KB, from its own origin, and shows figures and 
   await shows(page, 'Nothing needs attention');
   await world.api.settled((await world.api.dispatch()).job_id);
   await shows(page, /Run\s+1/);
+  await world.api.tryDispatch({ tgt_lang: 'ar' });
+  await shows(page, /by reason[\s\S]+No node has these languages or services\s+1\s+NO_CAPABLE_NODE/);
   expect(await page.locator('.chart canvas').count()).toBe(4);
   expect(await findBarriers(page)).toEqual([]);
   await page.context().close();
