@@ -37,6 +37,15 @@ export {
   SimulateQuery,
   SimulateReply,
 } from './http/explain.ts';
+export {
+  GlossariesReply,
+  GlossaryBody,
+  GlossaryPath,
+  GlossaryQuery,
+  GlossaryRemoved,
+  GlossaryStored,
+  GlossaryView,
+} from './http/glossaries.ts';
 export { HealthCheck, HealthReply } from './http/health.ts';
 export {
   EraseReply,
@@ -128,6 +137,7 @@ export {
   TokenClaims,
   TokenMint,
   TokenMintReply,
+  WhoamiReply,
 } from './http/tokens.ts';
 export {
   DEFAULT_WAIT_MS,
@@ -160,7 +170,6 @@ export {
   TenantLine,
   TenantsReply,
 } from './http/watch.ts';
-export { WhoamiReply } from './http/whoami.ts';
 export { DIRECTIONS, type Direction, jsonSchemas } from './json-schemas.ts';
 export { nearest } from './nearest.ts';
 export { JobCancel, NodeControl, NodeRegisterAck, NodeStatus } from './node/control.ts';
@@ -254,6 +263,7 @@ export { CapabilityByType, CapabilityState, type ServiceState, TypeCapability } 
 export { ErrorMessage } from './shared/error-message.ts';
 export { Extra } from './shared/extra.ts';
 export { FeatureFlags } from './shared/feature-flags.ts';
+export { GlossaryTerm, JobGlossary, MOST_TERMS, MOST_TERMS_OF_PAIR } from './shared/glossary.ts';
 export { Hardware } from './shared/hardware.ts';
 export { InstalledModel } from './shared/installed-model.ts';
 export { InstalledService, SERVICE_TYPES, ServiceType } from './shared/installed-service.ts';

@@ -17,6 +17,7 @@ import {
   traceId,
 } from '../shared/bounded.ts';
 import { FeatureFlags } from '../shared/feature-flags.ts';
+import { glossaryId } from '../shared/glossary.ts';
 import { languageMode } from '../shared/language-mode.ts';
 import { Pipeline } from '../shared/pipeline.ts';
 import { QuotaUse } from '../shared/quota.ts';
@@ -70,6 +71,7 @@ export const DispatchRequest = Type.Object(
     pipeline: extension(Pipeline),
     trace_id: extension(traceId()),
     required_services: extension(requiredServices),
+    glossary_id: glossaryId,
   },
   {
     title: 'DispatchRequest',

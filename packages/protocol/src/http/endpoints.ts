@@ -1,5 +1,6 @@
 /** The HTTP API as a table, from which routes, documentation, OpenAPI and generated clients are built. */
 import type { HttpEndpoint } from './endpoints/endpoint.ts';
+import { GLOSSARY_ENDPOINTS } from './endpoints/glossaries.ts';
 import { HEALTH_ENDPOINTS } from './endpoints/health.ts';
 import { JOB_ENDPOINTS } from './endpoints/jobs.ts';
 import { LIVE_ENDPOINTS } from './endpoints/live.ts';
@@ -11,6 +12,7 @@ export { HTTP_TAGS, type HttpEndpoint } from './endpoints/endpoint.ts';
 export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
   ...NODE_ENDPOINTS,
   ...JOB_ENDPOINTS,
+  ...GLOSSARY_ENDPOINTS,
   ...OPERATOR_ENDPOINTS,
   ...LIVE_ENDPOINTS,
   ...HEALTH_ENDPOINTS,

@@ -68,6 +68,7 @@ export const JobDoneReport = Type.Object(
     reason_codes: extension(resultFields.reason_codes),
     quality_score: extension(resultFields.quality_score),
     rerun_count: extension(resultFields.rerun_count),
+    glossary_used: resultFields.glossary_used,
     segments_meta: extension(resultFields.segments_meta),
     detected_language: resultFields.detected_language,
   },

@@ -1,7 +1,8 @@
-/** Minting of short-lived tokens, and what such a token says. */
+/** Minting of short-lived tokens, what such a token says, and whose token a caller has. */
 import { type Static, Type } from 'typebox';
 import { ROOM_ROLES } from '../session/rooms.ts';
-import { count, id, language, list, oneOf, optional, text } from '../shared/bounded.ts';
+import { count, flag, id, label, language, list, oneOf, optional, text } from '../shared/bounded.ts';
+import { ROLE_NAMES } from './roles.ts';
 
 /** A day; the claims of a longer one are refused. */
 export const LONGEST_TOKEN_SECONDS = 86_400;
@@ -77,3 +78,19 @@ export const TokenClaims = Type.Object(
   { title: 'TokenClaims', description: 'What a minted token says' },
 );
 export type TokenClaims = Static<typeof TokenClaims>;
+
+const anyRole = (description: string) => oneOf([...ROLE_NAMES], description);
+
+export const WhoamiReply = Type.Object(
+  {
+    role: anyRole('The role of the token'),
+    roles: list(anyRole('Role'), ROLE_NAMES.length, 'Every role that the caller may act in'),
+    is_anonymous: flag('The caller sent no token; the network or open mode admits it'),
+    name: optional(label('Name of the token in the configuration')),
+    tenant_id: optional(id('Tenant of the token')),
+    room: optional(RoomGrant),
+    expires_at_ms: optional(count('When the token ends (epoch ms); absent: never')),
+  },
+  { title: 'WhoamiReply', description: 'Who the caller is' },
+);
+export type WhoamiReply = Static<typeof WhoamiReply>;

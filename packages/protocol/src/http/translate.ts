@@ -95,6 +95,7 @@ const targets = extension(
         ...partOf('text'),
         text_asr: resultFields.text_asr,
         text_translated: resultFields.text_translated,
+        glossary_used: resultFields.glossary_used,
         voice: optional(
           Type.Object(
             {

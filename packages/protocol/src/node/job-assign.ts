@@ -17,6 +17,7 @@ import {
   traceId,
 } from '../shared/bounded.ts';
 import { FeatureFlags } from '../shared/feature-flags.ts';
+import { JobGlossary } from '../shared/glossary.ts';
 import { languageMode, streamingAsr } from '../shared/language-mode.ts';
 import { message } from '../shared/message.ts';
 import { Pipeline } from '../shared/pipeline.ts';
@@ -62,6 +63,7 @@ export const JobAssign = message('job_assign', 'A job for the node', {
     ),
   ),
   room_id: optional(id('Room of the session')),
+  glossary: extension(JobGlossary),
   deadline_ms: extension(quantity('When the result becomes useless (epoch ms)')),
 });
 export type JobAssign = Static<typeof JobAssign>;

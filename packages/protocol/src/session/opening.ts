@@ -16,6 +16,7 @@ import {
   traceId,
 } from '../shared/bounded.ts';
 import { FeatureFlags } from '../shared/feature-flags.ts';
+import { glossaryId } from '../shared/glossary.ts';
 import { languageMode, streamingAsr } from '../shared/language-mode.ts';
 import { extensionMessage, message } from '../shared/message.ts';
 
@@ -65,6 +66,7 @@ export const SessionInit = message(
         'Wanted target languages, each with outcomes of its own, in order per language; then tgt_lang has no effect. Only for clients that support result_ack',
       ),
     ),
+    glossary_id: glossaryId,
     voice_langs: extension(
       list(
         language('Target language'),

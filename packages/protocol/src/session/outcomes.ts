@@ -17,6 +17,7 @@ import {
   traceId,
 } from '../shared/bounded.ts';
 import { Extra } from '../shared/extra.ts';
+import { glossaryUsed } from '../shared/glossary.ts';
 import { extensionMessage, message } from '../shared/message.ts';
 import { recognitionQuality } from '../shared/result-fields.ts';
 import { NetworkTimings, ServiceTimings } from '../shared/timings.ts';
@@ -54,6 +55,7 @@ export const TranslationResult = message('translation_result', 'The outcome of a
   network_timings: optional(NetworkTimings),
   scheduler_sent_at_ms: optional(quantity('When it was sent (epoch ms)')),
   ...recognitionQuality,
+  glossary_used: glossaryUsed,
   ...rendition,
   delivery_seq: extension(
     count(

@@ -14,6 +14,7 @@ import {
   text,
 } from './bounded.ts';
 import { Extra } from './extra.ts';
+import { glossaryUsed } from './glossary.ts';
 
 export const SegmentsMeta = Type.Object(
   {
@@ -51,6 +52,7 @@ export const resultFields = {
   extra: optional(speech(Extra)),
   processing_time_ms: optional(measure('Time the node worked on the job')),
   node_completed_at_ms: optional(measure('When the node was done (epoch ms)')),
+  glossary_used: glossaryUsed,
   ...recognitionQuality,
 };
 

@@ -195,7 +195,7 @@ class NodeRegister(_NodeRegisterRequired, total=False):
     advanced_features: List[str]
     #: Slots: jobs that the node runs at once
     max_concurrent_jobs: int
-    #: Extensions that the node supports: job_ack, audio_ref, drain, cancel_ack, text_input
+    #: Extensions that the node supports: job_ack, audio_ref, drain, cancel_ack, text_input, glossary
     supports: List[str]
     #: Region of the node
     region: str
@@ -401,6 +401,8 @@ class JobResult(_JobResultRequired, total=False):
     processing_time_ms: float
     #: When the node was done (epoch ms)
     node_completed_at_ms: float
+    #: Terms of the glossary, in the source language, that the translation used; absent: the node uses no glossary
+    glossary_used: List[str]
     #: Quality of the recognition
     asr_quality_level: str
     #: Reasons for the quality. The scheduler adds NO_TRANSLATION if no node translated the text.
@@ -517,6 +519,24 @@ class JobAssignLid(TypedDict):
     candidates: List[str]
 
 
+class JobTerm(TypedDict):
+    """A term of the language pair of the job."""
+
+    #: The term, as it may occur in the text; upper and lower case are the same
+    source: str
+    #: Its translation
+    target: str
+
+
+class JobGlossary(TypedDict):
+    """Terms that the translation has to use."""
+
+    #: Glossary
+    glossary_id: str
+    #: The terms for the languages of the job; for a job with text, those that occur in it
+    terms: List[JobTerm]
+
+
 class _JobAssignRequired(TypedDict):
     type: Literal["job_assign"]
     #: Id of the job; never reused
@@ -590,6 +610,8 @@ class JobAssign(_JobAssignRequired, total=False):
     lid: JobAssignLid
     #: Room of the session
     room_id: str
+    #: Terms that the translation has to use
+    glossary: JobGlossary
     #: When the result becomes useless (epoch ms)
     deadline_ms: float
 
@@ -674,6 +696,8 @@ class JobOutput(TypedDict, total=False):
     tts_format: str
     #: Details of the result; other keys are passed through
     extra: Dict[str, Any]
+    #: Terms of the glossary, in the source language, that the translation used; absent: the node uses no glossary
+    glossary_used: List[str]
     #: Quality of the recognition
     asr_quality_level: str
     #: Reasons for the quality. The scheduler adds NO_TRANSLATION if no node translated the text.

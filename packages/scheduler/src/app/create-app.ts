@@ -144,6 +144,7 @@ export function createApp(deps: AppDeps): App {
     planOf: core.planOf,
     dispatch: core.dispatch,
     quotas: core.quotas,
+    glossaries: core.glossaries,
     require: core.require,
     erasure: createErasure({
       store: core.store,

@@ -26,6 +26,8 @@ import { createFleetView } from '../runtime/fleet/fleet-view.ts';
 import { createJobReader } from '../runtime/job-reader.ts';
 import { createPartialTexts } from '../runtime/partial-texts.ts';
 import { publishMoves } from '../runtime/publish-moves.ts';
+import { dispatchWithGlossary } from '../runtime/stages/dispatch-with-glossary.ts';
+import { createGlossaries } from '../runtime/stages/glossaries.ts';
 import { dispatchWithinQuotas } from '../runtime/usage/dispatch-within-quotas.ts';
 import { createQuotas } from '../runtime/usage/quotas.ts';
 import { createUsageRecorder } from '../runtime/usage/record-usage.ts';
@@ -130,7 +132,16 @@ export function createCore(deps: CoreDeps) {
       },
     });
   const here = multiInstance ?? createSingleInstance(config, clock, localEvents, fleet.numbers, usageSink);
-  const { ledger, jobStore: store, nodeIdClaims, mailbox, modelDebounce, events, usageStore } = here;
+  const {
+    ledger,
+    jobStore: store,
+    nodeIdClaims,
+    mailbox,
+    modelDebounce,
+    events,
+    usageStore,
+    glossaryStore,
+  } = here;
   const webhooks = createConfiguredWebhooks({ ...tools, chance, locks: here.locks });
   const usage = createUsageRecorder({
     store: usageStore,
@@ -215,10 +226,18 @@ export function createCore(deps: CoreDeps) {
         log.warn({ job_id: jobId, err: fault }, 'a delivered result was not erased'),
       );
 
+  const glossaries = createGlossaries({ store: glossaryStore, clock });
+  const glossaryOf = new Map(config.scheduler.tenants.map((row) => [row.tenant_id, row.glossary_id]));
+  const dispatchTerms = dispatchWithGlossary({
+    dispatch: backgroundServices.dispatch,
+    glossaries,
+    ofTenant: (tenantId) => glossaryOf.get(tenantId),
+    log,
+  });
   const dispatch =
     quotas === undefined
-      ? backgroundServices.dispatch
-      : dispatchWithinQuotas({ dispatch: backgroundServices.dispatch, quotas, store, clock, meter });
+      ? dispatchTerms
+      : dispatchWithinQuotas({ dispatch: dispatchTerms, quotas, store, clock, meter });
 
   // Plans: one utterance in several languages as several jobs.
   const cancel = (reports?.byRequest ?? jobs).cancel;
@@ -288,6 +307,7 @@ export function createCore(deps: CoreDeps) {
     backgroundServices,
     dispatch,
     quotas,
+    glossaries,
     plans,
     planOf,
     require,

@@ -250,6 +250,7 @@ export function createMultiInstance(deps: {
     locks: guarded.locks,
     modelDebounce: guarded.modelDebounce,
     usageStore: guarded.usage,
+    glossaryStore: store.glossaries,
     nodeEvents,
     replica,
     holders,

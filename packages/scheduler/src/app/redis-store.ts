@@ -14,6 +14,7 @@ import { addressOfServer, mastersOf } from '../adapters/redis/connection/servers
 import { watchStore } from '../adapters/redis/connection/store-inspection.ts';
 import { withReplica } from '../adapters/redis/connection/wait-for-replica.ts';
 import { createDeadLetters } from '../adapters/redis/dead-letters.ts';
+import { createGlossaryStore } from '../adapters/redis/glossary-store.ts';
 import { createHintBus } from '../adapters/redis/hint-bus.ts';
 import { createInbox } from '../adapters/redis/inbox.ts';
 import { createInstanceFigures } from '../adapters/redis/instance-figures.ts';
@@ -133,6 +134,7 @@ export async function openSharedStore(deps: {
     figures: createInstanceFigures(shared),
     statsStore: createStatsStore(shared),
     usage: createUsageStore({ ...durable, ...usageLimits(config) }),
+    glossaries: createGlossaryStore(durable),
     rooms: (limits) => ({ ...createRoomLog({ ...durable, ...limits }), records: createRoomRecords(durable) }),
     locks: createLocks({ connection, keyOf: keys.lock }),
     modelDebounce: createLocks({ connection, keyOf: keys.modelUnavailable }),

@@ -64,6 +64,7 @@ export function createServers(parts: {
   readonly dispatch: Core['dispatch'];
   readonly quotas: Core['quotas'];
   readonly require: Core['require'];
+  readonly glossaries: Core['glossaries'];
   readonly onPartial: Core['onPartial'];
   readonly erasure: Erasure;
   readonly eraseDelivered: Core['eraseDelivered'];
@@ -123,6 +124,7 @@ export function createServers(parts: {
     recentAttempts: parts.recentAttempts,
     jobs: { ...(reports?.byRequest ?? jobs), dispatch: parts.dispatch },
     quotas: parts.quotas,
+    glossaries: parts.glossaries,
     reader: parts.reader,
     plans: {
       runner: parts.plans,

@@ -11,6 +11,7 @@ import type { LeaseId, Load } from '../domain/lease.ts';
 import type { UsageSink } from '../domain/usage.ts';
 import type { CapacityLedger } from '../ports/capacity-ledger.ts';
 import type { DeadLetters } from '../ports/dead-letters.ts';
+import type { GlossaryStore } from '../ports/glossary-store.ts';
 import type { HintBus } from '../ports/hint-bus.ts';
 import type { Inbox } from '../ports/inbox.ts';
 import type { InstanceFigures } from '../ports/instance-figures.ts';
@@ -103,6 +104,7 @@ export interface SharedStore {
   readonly figures: InstanceFigures;
   readonly statsStore: StatsStore;
   readonly usage: UsageStore;
+  readonly glossaries: GlossaryStore;
   rooms(limits: RoomLogLimits): RoomStores;
   readonly locks: Locks;
   readonly modelDebounce: Locks;

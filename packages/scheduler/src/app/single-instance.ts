@@ -1,6 +1,7 @@
 /** Composition root: the stores of a single instance, in memory. */
 import type { JobAssign, JobCancel } from '@lingua/protocol';
 import { createCapacityLedger } from '../adapters/memory/capacity-ledger.ts';
+import { createGlossaryStore } from '../adapters/memory/glossary-store.ts';
 import { createJobStore } from '../adapters/memory/job-store.ts';
 import { createLocks } from '../adapters/memory/locks.ts';
 import { createNodeIdClaims } from '../adapters/memory/node-id-claims.ts';
@@ -35,6 +36,7 @@ export function createSingleInstance(
     locks: createLocks({ clock }),
     modelDebounce: createLocks({ clock }),
     usageStore: createUsageStore({ clock, ...usageLimits(config) }),
+    glossaryStore: createGlossaryStore(),
     events,
   };
 }

@@ -1,4 +1,5 @@
 /** Vocabulary: what a job sends to its node, and its result. */
+import type { JobGlossary } from './glossary.ts';
 import type { Language } from './language.ts';
 import type { Stage } from './stage.ts';
 
@@ -61,6 +62,10 @@ export interface JobSpec {
   readonly turnId?: string | undefined;
   /** What the job does without, because the nodes were overloaded and its tenant allows it. */
   readonly degraded?: readonly Degradation[] | undefined;
+  /** As requested; absent: that of the tenant. */
+  readonly glossaryId?: string | undefined;
+  /** What the node gets of it; absent: nothing. */
+  readonly glossary?: JobGlossary | undefined;
 }
 
 export const DEGRADATIONS = ['voice', 'partials'] as const;

@@ -19,7 +19,14 @@ export interface NmtAbility {
 }
 
 /** Extensions that a node supports. A node without any is a legacy node (see docs/protocol.md). */
-export const NODE_EXTENSIONS = ['job_ack', 'audio_ref', 'drain', 'cancel_ack', 'text_input'] as const;
+export const NODE_EXTENSIONS = [
+  'job_ack',
+  'audio_ref',
+  'drain',
+  'cancel_ack',
+  'text_input',
+  'glossary',
+] as const;
 export type NodeExtension = (typeof NODE_EXTENSIONS)[number];
 
 /** What a node's token is bound to. It decides about dedicated pools, because services and languages are the node's own words. */

@@ -31,6 +31,7 @@ export interface Speech {
   readonly targets?: readonly WantedTarget[] | undefined;
   readonly mode?: string | undefined;
   readonly dialect?: string | undefined;
+  readonly glossaryId?: string | undefined;
   readonly features?: Readonly<Record<string, boolean>> | undefined;
   readonly enableStreamingAsr?: boolean | undefined;
   readonly partialUpdateIntervalMs?: number | undefined;

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAudioStore } from '../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
+import { createGlossaryStore } from '../../src/adapters/memory/glossary-store.ts';
 import { createJobEvents } from '../../src/adapters/memory/job-events.ts';
 import { createJobStore } from '../../src/adapters/memory/job-store.ts';
 import { createLocks } from '../../src/adapters/memory/locks.ts';
@@ -17,6 +18,7 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { audioStoreContract } from './audio-store.ts';
 import { capacityLedgerContract } from './capacity-ledger.ts';
 import { clockContract } from './clock.ts';
+import { glossaryStoreContract } from './glossary-store.ts';
 import { idSourceContract } from './id-source.ts';
 import { jobEventsContract } from './job-events.ts';
 import { jobEventsAcrossContract } from './job-events-across.ts';
@@ -114,6 +116,11 @@ locksContract('memory', async () => {
   const timed = { advance: clock.advance, edgeMs: 1, close: async () => undefined };
   return { ...timed, locks: createLocks({ clock }), others: createLocks({ clock }) };
 });
+
+glossaryStoreContract('memory', async () => ({
+  store: createGlossaryStore(),
+  close: async () => undefined,
+}));
 
 usageStoreContract('memory', async () => {
   const { clock, harness } = stepped();

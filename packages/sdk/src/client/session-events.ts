@@ -72,6 +72,8 @@ export interface SessionEvents {
     readonly ttsFormat: string;
     /** Language of the speech as the node recognised it; absent if the node did not say. */
     readonly detectedLanguage: string | undefined;
+    /** Terms of the glossary that the translation used; undefined: the node uses none. */
+    readonly glossaryUsed: readonly string[] | undefined;
     /** Pass it to playbackStarted() and playbackEnded(). */
     readonly groupId: string | undefined;
     readonly traceId: string;

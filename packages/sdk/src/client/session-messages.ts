@@ -23,13 +23,17 @@ export interface Resume {
 
 export const sessionInit = (
   settings: AudioSettings &
-    Pick<SessionOptions, 'tenantId' | 'platform' | 'clientVersion' | 'region' | 'tgtLangs' | 'voiceLangs'>,
+    Pick<
+      SessionOptions,
+      'tenantId' | 'platform' | 'clientVersion' | 'region' | 'tgtLangs' | 'voiceLangs' | 'glossaryId'
+    >,
   resume: (Resume & { readonly deliverySeq: number | undefined }) | undefined,
 ): Loose<SessionInit> => ({
   type: 'session_init',
   client_version: settings.clientVersion ?? CLIENT_VERSION,
   platform: settings.platform ?? 'web',
   ...speechFields(settings),
+  glossary_id: settings.glossaryId,
   tgt_langs: settings.tgtLangs && [...settings.tgtLangs],
   voice_langs: settings.voiceLangs && [...settings.voiceLangs],
   region: settings.region,

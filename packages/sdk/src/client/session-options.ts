@@ -30,6 +30,8 @@ export interface SessionOptions extends Omit<Speech, 'tgtLang'> {
   readonly tgtLang?: string | undefined;
   /** Several target languages, each with outcomes of its own: a `result` for its text and a `voice` for its speech. */
   readonly tgtLangs?: readonly string[] | undefined;
+  /** Glossary of the tenant whose terms the translations use; default: that of the tenant. */
+  readonly glossaryId?: string | undefined;
   /** Those of `tgtLangs` that are spoken; default: all. */
   readonly voiceLangs?: readonly string[] | undefined;
   /** ws://host/ws/session, or the http address of the scheduler. In a page it may be relative to that page. */

@@ -53,6 +53,7 @@ function eventOfUtterance(frame: ServerFrame, of: OfUtterance): SessionEvent | u
         textTranslated: asText(frame.text_translated) ?? '',
         ...speechOf(frame),
         detectedLanguage: asText(frame.detected_language),
+        glossaryUsed: (message as TranslationResult).glossary_used,
         message: message as TranslationResult,
       };
     case 'voice_result':

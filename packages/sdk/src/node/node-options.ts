@@ -15,9 +15,9 @@ import { BACKOFF_LIMITS, type BackoffLimits } from './connection/backoff.ts';
 export const NODE_EXTENSIONS = ['job_ack', 'audio_ref', 'drain', 'cancel_ack'] as const;
 /**
  * These depend on the job handler. `text_input`: it works on `job.input_text` where a job has one. `interim`: it recognises speech whose
- * end is not known yet, in jobs that consist of the stage asr.
+ * end is not known yet, in jobs that consist of the stage asr. `glossary`: it uses the terms of `job.glossary`, and says which in `glossary_used`.
  */
-export type NodeExtension = (typeof NODE_EXTENSIONS)[number] | 'text_input' | 'interim';
+export type NodeExtension = (typeof NODE_EXTENSIONS)[number] | 'text_input' | 'interim' | 'glossary';
 
 /** The capabilities of the node, with the field names of node_register; absent fields get a default or are omitted. */
 export type NodeCapabilities = Partial<

@@ -1,5 +1,7 @@
 /** Simulation: the store as one process uses it: every port, on the process's connections to the shards. */
+
 import type { JobAssign, JobCancel } from '@lingua/protocol';
+import { createGlossaryStore } from '../../../scheduler/dist/adapters/memory/glossary-store.js';
 import { jobTag } from '../../../scheduler/dist/adapters/shared-jobs/job-scripts.js';
 import type { SharedStore } from '../../../scheduler/dist/app/shared-store.js';
 import type { Clock } from '../../../scheduler/dist/ports/clock.js';
@@ -69,6 +71,8 @@ export function openStore(deps: {
     figures: createInstanceFigures({ lines }),
     statsStore: createStatsStore({ lines }),
     usage: createUsageStore({ lines: kept, ...settings.usage }),
+    // No simulated client uses one.
+    glossaries: createGlossaryStore(),
     rooms: (limits) => ({
       log: createRoomLog(kept, limits),
       followers: createFollowers(kept),

@@ -1,8 +1,7 @@
 /** Endpoints of load balancers and Prometheus, and the check of a token. */
 import { CheckQuery, CheckReply } from '../check.ts';
 import { HealthReply } from '../health.ts';
-import { TokenMint, TokenMintReply } from '../tokens.ts';
-import { WhoamiReply } from '../whoami.ts';
+import { TokenMint, TokenMintReply, WhoamiReply } from '../tokens.ts';
 import type { HttpEndpoint } from './endpoint.ts';
 
 const health = (path: string, operationId: string, summary: string): HttpEndpoint => ({

@@ -9,6 +9,7 @@ import type { HttpEndpoint } from './endpoint.ts';
 
 /** The codes with which a job is refused when it is submitted. */
 const REFUSALS = [
+  'NOT_FOUND',
   'NO_CAPABLE_NODE',
   'ALL_CANDIDATES_FULL_OR_FAILED',
   'PREFERRED_NODE_NOT_CAPABLE',

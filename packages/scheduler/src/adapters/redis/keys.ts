@@ -1,4 +1,4 @@
-/** The name of every key in Redis. No other file spells one; `key-table.ts` says what is behind each. */
+/** The name of every key in Redis. No other file spells one; `connection/key-table.ts` says what is behind each. */
 import type { JobId, NodeId, SessionId, TenantId } from '../../domain/ids.ts';
 import type { RoomId } from '../../domain/room.ts';
 
@@ -55,6 +55,8 @@ export interface Keys {
   usageCounted(tenantId: TenantId): string;
   readonly usageTenants: string;
 
+  glossaries(tenantId: TenantId): string;
+
   presence(instanceId: string): string;
   death(instanceId: string): string;
   inbox(instanceId: string): string;
@@ -107,6 +109,7 @@ export function createKeys(prefix: string): Keys {
     usageMonth: (tenantId, month) => usage(tenantId, `month:${month}`),
     usageCounted: (tenantId) => usage(tenantId, 'counted'),
     usageTenants: `${v}:usage:tenants`,
+    glossaries: (tenantId) => `${v}:glossaries:{tenant:${tenantId}}`,
     presence: (instanceId) => `${prefix}:schedulers:presence:${instanceId}`,
     death: (instanceId) => `{${prefix}:schedulers:presence:${instanceId}}:dead`,
     inbox: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:inbox`,

@@ -1,11 +1,11 @@
 /** Prints docs/redis-keys.md from the table of keys; their names are those of `createKeys`. Pure. */
-import { KEY_TABLE, type KeyEntry } from '../../adapters/redis/key-table.ts';
+import { KEY_TABLE, type KeyEntry } from '../../adapters/redis/connection/key-table.ts';
 import { createKeys, type Keys } from '../../adapters/redis/keys.ts';
 import { code, page, table } from './markdown.ts';
 
 const INTRODUCTION = `# Keys in Redis
 
-Printed from \`packages/scheduler/src/adapters/redis/key-table.ts\` and \`keys.ts\` beside it; do not edit it, \`npm run docs\` writes it.
+Printed from \`packages/scheduler/src/adapters/redis/connection/key-table.ts\` and \`keys.ts\` beside it; do not edit it, \`npm run docs\` writes it.
 
 - \`lingua\` is \`scheduler.cluster.redis.key_prefix\`; \`v1\` is the version of the layout.
 - Keys whose hash tag (the part in braces) is the same are in one hash slot of a Cluster; every script uses keys of one slot.

@@ -74,7 +74,7 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
       log: options.log ?? SILENT_LOG,
       maxConcurrentJobs: slots,
       capabilities: simulatedCapabilities(options.languages, false),
-      supports: [...NODE_EXTENSIONS, 'text_input'],
+      supports: [...NODE_EXTENSIONS, 'text_input', 'glossary'],
       resources: () => simulatedResources(made.metrics().running, slots),
       // All nodes of a fleet share the memory of this process.
       limits: { maxRememberedResults: 10 },

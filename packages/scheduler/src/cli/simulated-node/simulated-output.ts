@@ -39,9 +39,11 @@ function translated(text: string, source: string, target: string): string {
 /** `sound` is empty if the node does not speak. */
 export function outputOf(job: JobAssign, spoken: Spoken, delayMs: number, sound: string): JobOutput {
   const { use_asr, use_nmt, use_tts } = job.pipeline;
+  const terms = use_nmt ? usedTerms(job, spoken) : [];
   return {
     text_asr: use_asr ? spoken.source : '',
-    text_translated: use_nmt ? spoken.target : '',
+    text_translated: use_nmt ? withTerms(spoken.target, terms) : '',
+    ...(job.glossary && { glossary_used: terms.map(({ source }) => source) }),
     ...(use_tts && sound !== '' ? { tts_audio: sound, tts_format: 'pcm16' } : {}),
     asr_quality_level: 'good',
     quality_score: 0.95,
@@ -57,6 +59,24 @@ export function outputOf(job: JobAssign, spoken: Spoken, delayMs: number, sound:
       },
     },
   };
+}
+
+type Terms = NonNullable<JobAssign['glossary']>['terms'];
+
+const usedTerms = ({ glossary }: JobAssign, { source }: Spoken): Terms =>
+  (glossary?.terms ?? []).filter((term) => source.toLowerCase().includes(term.source.toLowerCase()));
+
+/** A term that stands untranslated in the text is replaced; otherwise its translation follows the text. */
+function withTerms(text: string, terms: Terms): string {
+  let translated = text;
+  for (const { source, target } of terms) {
+    const at = translated.toLowerCase().indexOf(source.toLowerCase());
+    translated =
+      at < 0
+        ? `${translated} (${target})`
+        : translated.slice(0, at) + target + translated.slice(at + source.length);
+  }
+  return translated;
 }
 
 /** A soft beep as base64, so that a listener notices the answer. Computed once per node, because it is expensive. */

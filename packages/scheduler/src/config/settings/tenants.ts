@@ -62,6 +62,14 @@ export const tenants = tables({
       default: [],
       doc: 'What its jobs do without before they are refused in an overload: voice (the text alone), and with it partials (no interim texts). The result says so. Empty: nothing.',
     }),
+    glossary_id: optional(
+      text({
+        default: '',
+        pattern: /^[A-Za-z0-9._:-]{1,128}$/,
+        allowed: '1 to 128 letters, digits, or . _ : -',
+        doc: 'Its glossary for requests that name none: see [glossaries](glossaries.md).',
+      }),
+    ),
     max_sessions: maxSessions('As in tenant_limits.'),
     max_inflight_jobs: maxInflightJobs('As in tenant_limits.'),
     max_waiting: optional(

@@ -48,7 +48,7 @@ export function createPlanWatch(deps: {
       if (plan === undefined || plan.utterances.every(isOver)) return;
       running.get(plan)?.leave();
       let mine: RunningPlan | undefined;
-      /** Of a whole outcome, in case that its voice fails. */
+      /** Of a whole outcome. */
       let text: PartOutcome | undefined;
       // Calls of a replaced plan are ignored; the runner may call before it returns.
       const isCurrent = () => mine === undefined || running.get(plan) === mine;
@@ -67,7 +67,7 @@ export function createPlanWatch(deps: {
           const one = utteranceOf(plan, part);
           if (one === undefined) text = outcome;
           else if (isCurrent() && !isOver(one))
-            post(session, { kind: 'part_settled', utterance: one, outcome: orText(outcome, text) });
+            post(session, { kind: 'part_settled', utterance: one, outcome: withText(outcome, text) });
         },
       });
       if (!plan.utterances.every(isOver)) running.set(plan, mine);
@@ -102,9 +102,14 @@ export function createPlanWatch(deps: {
   };
 }
 
-/** A translation without its voice is better than none. */
-function orText(outcome: PartOutcome, text: PartOutcome | undefined): PartOutcome {
-  if (outcome.kind !== 'failed' || text?.kind !== 'result') return outcome;
+/** A translation without its voice is better than none. What the node of the text said of it is kept. */
+function withText(outcome: PartOutcome, text: PartOutcome | undefined): PartOutcome {
+  if (text?.kind !== 'result') return outcome;
+  if (outcome.kind === 'result')
+    return {
+      ...outcome,
+      result: { ...outcome.result, details: { ...text.result.details, ...outcome.result.details } },
+    };
   const extra = { ...text.result.extra, voice_failed: `${outcome.code}: ${outcome.message}` };
   return { ...text, result: { ...text.result, extra } };
 }

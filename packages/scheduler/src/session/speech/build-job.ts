@@ -200,6 +200,7 @@ function specOf(utterance: Utterance, order: JobInput): JobSpec {
     partIndex: utterance.partIndex,
     cut: order.cut,
     ...(speech.dialect !== undefined && { dialect: speech.dialect }),
+    ...(speech.glossaryId !== undefined && { glossaryId: speech.glossaryId }),
     ...(speech.features !== undefined && { features: speech.features }),
     ...(speech.mode !== undefined && { mode: speech.mode }),
     ...(languages.a !== undefined && { languageA: languages.a }),

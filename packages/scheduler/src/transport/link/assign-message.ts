@@ -70,6 +70,7 @@ export function assignMessage(input: AssignInput): AssignMessage {
       padding_ms: spec.paddingMs,
     }),
     ...(profile.isLegacy ? LEGACY_FIELDS : currentFields(job)),
+    ...(profile.supports.includes('glossary') ? glossaryFields(job) : undefined),
   };
   // `mode` and `audio_format` were validated when the job was accepted; the spec keeps them as strings.
   return { kind: 'assign', message: message as JobAssign };
@@ -91,6 +92,9 @@ const currentFields = (job: JobRecord): Partial<JobAssign> => ({
   deadline_ms: job.deadlineAt,
   ...omitUndefined({ stages: job.spec.stages && [...job.spec.stages] }),
 });
+
+const glossaryFields = ({ spec: { glossary } }: JobRecord): Partial<JobAssign> | undefined =>
+  glossary && { glossary: { glossary_id: glossary.glossaryId, terms: [...glossary.terms] } };
 
 /**
  * Legacy nodes refuse a second job with the same session and index. A plan has one whole job per language for them, so each language is a

@@ -14,6 +14,7 @@ export function toResult(report: JobResultMessage | JobDoneReport): JobResult {
     quality_score: report.quality_score,
     rerun_count: report.rerun_count,
     segments_meta: report.segments_meta,
+    glossary_used: report.glossary_used,
     detected_language: report.detected_language ?? mostProbable(report.extra?.language_probabilities),
   });
   return {

@@ -49,7 +49,7 @@ export function readOpening(init: SessionInit, context: OpeningContext): Read<Op
       ...context,
       traceId: init.trace_id === undefined || init.trace_id === '' ? context.traceId : init.trace_id,
       abilities: init.supports === undefined ? undefined : new Set(init.supports),
-      speech: { ...speech.value, targets: targets?.value },
+      speech: { ...speech.value, targets: targets?.value, glossaryId: init.glossary_id },
       platform: init.platform,
       region: init.region,
       resume: sessionId === undefined || token === undefined ? undefined : { sessionId, token, receivedSeq },

@@ -1,6 +1,6 @@
 /** Names of keys: operators and tools read them in Redis, so they are a contract. */
 import { expect, it } from 'vitest';
-import { KEY_TABLE } from '../../../src/adapters/redis/key-table.ts';
+import { KEY_TABLE } from '../../../src/adapters/redis/connection/key-table.ts';
 import { createKeys, type Keys } from '../../../src/adapters/redis/keys.ts';
 import { keyPattern } from '../../../src/cli/docs/print-redis-keys.ts';
 

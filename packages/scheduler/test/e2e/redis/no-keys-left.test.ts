@@ -1,7 +1,7 @@
 /** I2: after jobs, nodes and an instance have gone, Redis holds the same keys as before. */
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
-import { KEY_TABLE } from '../../../src/adapters/redis/key-table.ts';
+import { KEY_TABLE } from '../../../src/adapters/redis/connection/key-table.ts';
 import type { Keys } from '../../../src/adapters/redis/keys.ts';
 import { keyPattern } from '../../../src/cli/docs/print-redis-keys.ts';
 import { eventually } from '../../support/eventually.ts';

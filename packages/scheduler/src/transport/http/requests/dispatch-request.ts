@@ -171,5 +171,6 @@ function readSpec(
     partialUpdateIntervalMs: body.partial_update_interval_ms,
     traceId: body.trace_id === undefined || body.trace_id === '' ? context.traceId : body.trace_id,
     cut: 'manual',
+    glossaryId: body.glossary_id,
   };
 }

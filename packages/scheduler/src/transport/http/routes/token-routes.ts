@@ -1,6 +1,11 @@
 /** Mints a short-lived token for a user: clients for their tenant, admins for every tenant and for viewers and operators. */
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_TOKEN_SECONDS, type TokenMint, type TokenMintReply } from '@lingua/protocol';
+import {
+  DEFAULT_TOKEN_SECONDS,
+  type TokenMint,
+  type TokenMintReply,
+  type WhoamiReply,
+} from '@lingua/protocol';
 import { describePrincipal, type Principal } from '../../access/gate.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
@@ -39,6 +44,25 @@ export function addTokenRoutes(routes: Routes, { gate, clock }: Pick<HttpService
       return omitUndefined({ token, expires_at_ms: exp * 1_000, role, tenant_id }) satisfies TokenMintReply;
     },
   );
+}
+
+/** For programs and pages that show only what their caller may do. */
+export function addWhoamiRoute(routes: Routes): void {
+  routes.add('GET', '/v1/whoami', { isForGuests: true }, ({ principal }, reply) => {
+    const { role, roles, isAnonymous, tokenName, tenantId, expiresAt, scope } = principal;
+    const room = scope?.room;
+    return reply.send(
+      omitUndefined({
+        role,
+        roles: [...roles],
+        is_anonymous: isAnonymous,
+        name: tokenName,
+        tenant_id: tenantId,
+        room: room && omitUndefined({ room_id: room.roomId, role: room.role, language: room.language }),
+        expires_at_ms: expiresAt,
+      }) satisfies WhoamiReply,
+    );
+  });
 }
 
 /** Whose token it is, and what it may do. */

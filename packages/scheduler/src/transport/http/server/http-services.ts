@@ -14,6 +14,7 @@ import type { AudioStore } from '../../../ports/audio-store.ts';
 import type { AuditLog } from '../../../ports/audit-log.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { EndpointCaller } from '../../../ports/endpoint-caller.ts';
+import type { GlossaryStore } from '../../../ports/glossary-store.ts';
 import type { IdSource } from '../../../ports/id-source.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Meter, MeterReader } from '../../../ports/meter.ts';
@@ -178,6 +179,8 @@ export interface HttpServices {
   readonly stats?: { readonly read: () => StatsReading };
   /** Absent: no tenant has a quota. */
   readonly quotas?: Pick<Quotas, 'reached' | 'read'> | undefined;
+  /** Absent: there are none. */
+  readonly glossaries?: GlossaryStore;
   /** Absent: usage is not shown. */
   readonly readUsage?: ReadUsage;
   readonly metrics?: {

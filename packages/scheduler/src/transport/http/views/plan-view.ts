@@ -41,6 +41,7 @@ export const viewTargets = ({ wanted }: Pick<PlanRequest, 'wanted'>, answers: Pl
       ...(text?.kind === 'result' && {
         text_asr: text.result.textAsr,
         text_translated: text.result.textTranslated,
+        glossary_used: text.result.details?.glossary_used as string[] | undefined,
       }),
       voice: isVoiceWanted ? viewVoice(outcomeOf(answers, language, 'voice')) : undefined,
     });

@@ -1,5 +1,5 @@
-/** What is behind each key of `keys.ts`: type, hash slot, expiry, content, and its name in the requirements. Printed to docs/redis-keys.md. */
-import type { Keys } from './keys.ts';
+/** What is behind each key of `../keys.ts`: type, hash slot, expiry, content, and its name in the requirements. Printed to docs/redis-keys.md. */
+import type { Keys } from '../keys.ts';
 
 export interface KeyEntry {
   readonly type: 'STRING' | 'HASH' | 'ZSET' | 'SET' | 'STREAM' | 'CHANNEL';
@@ -193,6 +193,12 @@ export const KEY_TABLE: Readonly<Record<keyof Keys, KeyEntry>> = {
     slot: 'own',
     expires: 'never; bounded by usage_retention_days',
     content: 'Tenants that used something → the last hour in which they did.',
+  },
+  glossaries: {
+    type: 'HASH',
+    slot: '{tenant}',
+    expires: 'never; at most 50 of a tenant',
+    content: 'Glossaries of a tenant: id → terms, as JSON.',
   },
   presence: {
     type: 'HASH',
