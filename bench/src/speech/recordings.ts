@@ -31,9 +31,8 @@ export async function recordings(count: number, signal: AbortSignal): Promise<Re
   const wanted = count - others.length;
   const step = Math.max(1, Math.floor(clips.length / Math.max(1, wanted)));
   const chosen = clips.filter((_, index) => index % step === 0).slice(0, wanted);
-  const prompts = await Promise.all(
-    chosen.map(async (clip) => ({ said: clip.said, sound: toPcm16(await soundOf(clip, signal)) })),
-  );
+  const prompts: Recording[] = [];
+  for (const clip of chosen) prompts.push({ said: clip.said, sound: toPcm16(await soundOf(clip, signal)) });
   return [
     ...prompts,
     ...others.map(([name, said]) => {

@@ -1,27 +1,11 @@
-/** The Python SDK: its own tests, its types, and the versions of Python that can read it. */
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { VERSION } from '../../scheduler/src/cli/version.ts';
-import { PACKAGE, python, pythonEnv } from './debian-python.ts';
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'lingua-python-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+/** The Python SDK: its own tests, and the versions of Python that can read it. */
+import { expect, it } from 'vitest';
+import { python } from './debian-python.ts';
 
 it('its own tests pass', async () => {
   const { code, output } = await python(['-m', 'unittest', 'discover', '-s', 'test', '-t', 'test']);
   expect(code, output).toBe(0);
   expect(Number(/Ran (\d+) tests/.exec(output)?.[1])).toBeGreaterThan(30);
-});
-
-it('mypy --strict finds nothing, for the oldest supported Python', async () => {
-  const { code, output } = await python(['-m', 'mypy', '--cache-dir', temporaryFolder()]);
-  expect(code, output).toBe(0);
-  expect(output).toContain('no issues found');
 });
 
 it('every file is Python 3.9', async () => {
@@ -34,26 +18,4 @@ print(len(files))`;
   const { code, output } = await python(['-c', parse]);
   expect(code, output).toBe(0);
   expect(Number(output)).toBeGreaterThan(20);
-});
-
-it('sdist and wheel are built offline, and the wheel works alone', async () => {
-  const folder = temporaryFolder();
-  const copy = join(folder, 'package');
-  // setuptools writes next to the sources.
-  cpSync(PACKAGE, copy, { recursive: true, filter: (path) => !path.endsWith('__pycache__') });
-  const built = await python(['-m', 'build', '--no-isolation', '--outdir', folder], { cwd: copy });
-  expect(built.code, built.output).toBe(0);
-  const files = readdirSync(folder).filter((name) => name.startsWith('lingua'));
-  expect(files.sort()).toEqual([`lingua-node-${VERSION}.tar.gz`, `lingua_node-${VERSION}-py3-none-any.whl`]);
-  const wheel = join(folder, `lingua_node-${VERSION}-py3-none-any.whl`);
-  const list = `
-import zipfile, sys
-from lingua_node.protocol import schemas
-print(*zipfile.ZipFile(sys.argv[1]).namelist(), *schemas())`;
-  const used = await python(['-c', list, wheel], { cwd: folder, env: pythonEnv(wheel) });
-  expect(used.code, used.output).toBe(0);
-  expect(used.output).toContain('lingua_node/py.typed');
-  expect(used.output).toContain('lingua_node/connection/link.py');
-  expect(used.output).toContain('scheduler_to_node/job_assign');
-  expect(used.output).not.toContain('test');
 });

@@ -7,7 +7,7 @@ import { compile } from '../support/compile.ts';
 import { NEVER } from '../support/never.ts';
 import { spoken } from '../support/sentence.ts';
 
-it('the model of the set-up recognises an English sentence', async () => {
+it('the model of the set-up recognises an English sentence, and refuses more than a minute', async () => {
   const folder = cacheFolder(process.env);
   const missing = await missingParts(folder, partsFor([ENGLISH]));
   expect(missing.map(({ title }) => title)).toEqual([]);
@@ -16,4 +16,6 @@ it('the model of the set-up recognises an English sentence', async () => {
   onTestFinished(() => recognizer.close());
   const speech = await spoken('The museum is closed on Mondays.', 'en');
   expect(await recognizer.recognize(speech, 'en', NEVER)).toMatch(/museum is closed on mondays/i);
+  const long = new Float32Array(61 * 16_000).fill(0.5);
+  await expect(recognizer.recognize(long, 'en', NEVER)).rejects.toThrow(/longer than 60 seconds/);
 });

@@ -47,7 +47,7 @@ export function synthesizerContract(name: string, { open, openBusy, language }: 
     );
 
     it('answers overlapping calls', async () => {
-      const texts = ['uno', 'dos y tres', 'cuatro cinco seis siete ocho'];
+      const texts = ['uno', 'cuatro cinco seis siete ocho'];
       const alone = [];
       for (const text of texts) alone.push((await synthesizer.speak(text, language, NEVER)).length);
       const together = await Promise.all(texts.map((text) => synthesizer.speak(text, language, NEVER)));
