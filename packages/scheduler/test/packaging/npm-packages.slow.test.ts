@@ -20,7 +20,7 @@ const COMPILERS = [
 
 /** What a package may contain: no programs, no models, no weights. */
 const FILES =
-  /\.(js|d\.ts|lua|json|yml|html|css|svg|md|toml|txt|service|conf|cfg)$|^package\/LICENSE$|\/Caddyfile$/;
+  /\.(js|d\.ts|lua|json|ya?ml|html|css|svg|md|toml|txt|service|conf|cfg)$|^package\/LICENSE$|\/Caddyfile$/;
 
 let folder: string;
 let files: readonly string[];

@@ -2,7 +2,7 @@
 import type { JobId, NodeId, SessionId, TenantId } from '../../domain/ids.ts';
 import type { RoomId } from '../../domain/room.ts';
 
-/** Part of every versioned key: instances of two versions can share a Redis as long as this is the same. */
+/** Of keys and of messages between instances: two builds can share a Redis as long as it is the same. Part of every versioned key. */
 export const SCHEMA_VERSION = 1;
 
 /** How long the keys of a node are kept after its last report, by default: far longer than any lease. */

@@ -9,7 +9,7 @@ import { freePort } from '../../e2e/redis/free-port.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const FOLDER = join(ROOT, 'ops/load-balancers');
-const SAMPLED = [11, 12, 13].map((host) => `10.0.0.${host}:5010`);
+const SAMPLED = [11, 12, 13].map((host) => `10.83.0.${host}:5010`);
 const COMMANDS = {
   haproxy: { file: 'haproxy.cfg', run: (file: string) => ['haproxy', '-db', '-f', file] },
   nginx: {

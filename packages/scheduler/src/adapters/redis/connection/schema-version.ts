@@ -30,7 +30,7 @@ export async function checkSchemaVersion(
   throw new SchedulerError(
     'SCHEDULER_DEPENDENCY_DOWN',
     `Redis holds keys of schema version ${JSON.stringify(found)} under ${keys.schema}, and this is version ${own}. ` +
-      'Run the same version on all instances, or give these another scheduler.cluster.redis.key_prefix. ' +
+      'Stop all instances of the other version first, or give these another scheduler.cluster.redis.key_prefix (docs/upgrading.md). ' +
       `When no instance of the other version runs any more, its mark can be removed: redis-cli DEL ${keys.schema}`,
   );
 }

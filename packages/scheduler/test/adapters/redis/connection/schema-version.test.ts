@@ -41,7 +41,9 @@ describe('the schema version in Redis', () => {
       await connection.set(keys.schema, found);
       const refusal = checkSchemaVersion(connection, keys);
       await expect(refusal).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
-      await expect(refusal).rejects.toThrow(/same version on all instances.*key_prefix/);
+      await expect(refusal).rejects.toThrow(
+        /Stop all instances of the other version first.*key_prefix.*upgrading\.md/,
+      );
       expect(await connection.get(keys.schema)).toBe(found);
     }
   });
