@@ -5,6 +5,7 @@ import {
   acceptPublicJobs,
   InstalledModels,
   installed,
+  leavingInMs,
   nodeExtensions,
   runningJobIds,
 } from '../node/registration.ts';
@@ -141,6 +142,7 @@ export const HttpNodeHeartbeat = Type.Object(
     ...slots,
     gpu_queue_length: extension(count('Work waiting for the GPU; above 0 the node is chosen last')),
     processing_metrics: extension(ProcessingMetrics),
+    leaving_in_ms: extension(leavingInMs),
     running_jobs: extension(count('Jobs the node is working on')),
     running_job_ids: runningJobIds,
   },

@@ -80,6 +80,12 @@ export const NodeRegister = message(
 );
 export type NodeRegister = Static<typeof NodeRegister>;
 
+/** A day: longer notices are none. */
+export const leavingInMs = count(
+  'The node will stop in so many milliseconds, for instance because its machine is taken away: it gets no new jobs, and what it cannot finish moves at once. Absent: it stays',
+  { maximum: 86_400_000 },
+);
+
 export const NodeHeartbeat = message(
   'node_heartbeat',
   'Sent at the interval of the ack, and when services change',
@@ -94,6 +100,7 @@ export const NodeHeartbeat = message(
     processing_metrics: optional(ProcessingMetrics),
     running_job_ids: runningJobIds,
     health: extension(NodeHealth),
+    leaving_in_ms: extension(leavingInMs),
   },
 );
 export type NodeHeartbeat = Static<typeof NodeHeartbeat>;

@@ -287,6 +287,8 @@ class NodeHeartbeat(_NodeHeartbeatRequired, total=False):
     running_job_ids: List[str]
     #: State that the node reports for itself
     health: Literal["ready", "degraded", "draining", "offline"]
+    #: The node will stop in so many milliseconds, for instance because its machine is taken away: it gets no new jobs, and what it cannot finish moves at once. Absent: it stays
+    leaving_in_ms: int
 
 
 class JobAck(TypedDict):

@@ -61,6 +61,8 @@ export interface NodeView extends Place {
   readonly isEjected: boolean;
   readonly slots: number;
   readonly lastBeatAt: number;
+  /** When it stops, as it has announced; absent: it stays. */
+  readonly leavingAt?: number | undefined;
   /** Services marked unavailable by MODEL_NOT_AVAILABLE, until their mark ends. */
   readonly markedServices: readonly string[];
   /** Service types that only marked services of the node provide. */

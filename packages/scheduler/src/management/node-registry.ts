@@ -62,6 +62,8 @@ export interface Heartbeat {
   readonly report?: Partial<CapabilityReport>;
   readonly slots?: number;
   readonly health?: ReportedHealth;
+  /** The node stops in so many milliseconds; absent: it stays. */
+  readonly leavingInMs?: number;
   readonly runningJobIds?: readonly string[];
   /** Absent: no service worked since the last heartbeat. */
   readonly efficiencies?: Efficiencies;

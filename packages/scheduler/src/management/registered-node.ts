@@ -67,6 +67,8 @@ export interface RegisteredNode {
   declared: NodeCapacity | undefined;
   isDeclaring: boolean;
   isLeaving: boolean;
+  /** When it stops, as it has announced; undefined: it stays. */
+  leavingAt: number | undefined;
   /** The node was deregistered: the scan removes it, unless it registers again. */
   isRetired: boolean;
 }
@@ -98,6 +100,7 @@ export const viewOf = (node: RegisteredNode, thresholds: Thresholds): NodeView =
   markedTypes: node.hidden.types,
   ...(node.hidden.endsAt !== undefined && { marksEndAt: node.hidden.endsAt }),
   ...(node.orderReason !== undefined && { orderReason: node.orderReason }),
+  ...(node.leavingAt !== undefined && { leavingAt: node.leavingAt }),
   ...(node.identity.region !== undefined && { region: node.identity.region }),
   ...(node.identity.zone !== undefined && { zone: node.identity.zone }),
 });
@@ -114,6 +117,7 @@ export const isSameView = (a: NodeView, b: NodeView): boolean =>
   a.orderReason === b.orderReason &&
   a.isEjected === b.isEjected &&
   a.slots === b.slots &&
+  a.leavingAt === b.leavingAt &&
   a.region === b.region &&
   a.zone === b.zone &&
   isSameList(a.marksEndAt ?? [], b.marksEndAt ?? []) &&

@@ -2,6 +2,7 @@
 import type { NodeId } from '../domain/ids.ts';
 import { isSettled, type JobRecord } from '../domain/job.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
+import { createNodeLeaving } from './attempts/leaving-nodes.ts';
 import { createNodeLoss } from './attempts/node-loss.ts';
 import { createNodeReports } from './attempts/node-reports.ts';
 import { createRetryOrFail, type RetryOrFail } from './attempts/retry-or-fail.ts';
@@ -166,6 +167,7 @@ export function createJobService(
     unconfirmedSends,
   });
   const nodeReports = createNodeReports(engine, { placement, timeouts, retryOrFail, settleJob });
+  deps.fleet.onLeaving(createNodeLeaving(engine, retryOrFail));
   const nodeLoss = createNodeLoss(engine, retryOrFail, nodeReports.acknowledge);
 
   // Several slots may become free at once, for instance when a node registers: as many waiters are woken.

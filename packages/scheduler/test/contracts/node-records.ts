@@ -67,6 +67,10 @@ export function nodeRecordsContract(
             isQueueing: true,
             isCordoned: true,
             orderReason: 'noisy fan\n"4"',
+            // As in the record, which has them once.
+            region: 'eu-west\n"1"',
+            zone: 'a',
+            leavingAt: 1_700_000_030_000,
             isEjected: true,
             slots: 0,
             markedServices: ['a b', 'ç\n'],

@@ -56,6 +56,19 @@ describe('SDK node', () => {
     await eventually(async () => (await usedSlots(app)) === 0);
   });
 
+  it('the job of a node whose machine is taken away moves before that, with one result', async () => {
+    const { app, jobId, first, second, held, nodes } = await startPair();
+    void nodes[first].leave(0);
+    await held[second].job();
+    expect((await app.dispatch()).node_id).toBe(second);
+    held[first].finish();
+    held[second].finish();
+    const job = await app.settled(jobId);
+    expect(nodesOf(job)).toEqual([first, second]);
+    expect(job).toMatchObject({ node_id: second, attempt_id: 2, result: { success: true } });
+    expect(times(job, 'FINISHED')).toBe(1);
+  });
+
   it('the job of a killed node moves, with one result', async () => {
     const { app, jobId, first, second, held, nodes } = await startPair({
       'scheduler.node_reconnect_grace_ms': 50,

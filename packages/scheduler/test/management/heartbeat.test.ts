@@ -280,3 +280,29 @@ describe('a report without an acknowledged job whose lease was not released', ()
     expect(await usedAfter(1)).toBe(1);
   });
 });
+
+describe('a heartbeat that announces the end of the node', () => {
+  it('lets it drain until then, whatever its health, and keeps the time while it repeats it', async () => {
+    const { readyNode, beat, view, clock, news } = createFixture();
+    await readyNode();
+    const at = clock.now() + 30_000;
+    await beat({ health: 'ready', leavingInMs: 30_000 });
+    expect(view('node-1')).toMatchObject({ health: 'draining', leavingAt: at });
+    news();
+    await clock.advance(5_000);
+    await beat({ leavingInMs: 25_300 });
+    expect(view('node-1')?.leavingAt).toBe(at);
+    expect(news()).toEqual(['loaded']);
+    await beat({ leavingInMs: 1_000 });
+    expect(view('node-1')?.leavingAt).toBe(clock.now() + 1_000);
+  });
+
+  it('is taken back by a heartbeat without one', async () => {
+    const { readyNode, beat, view } = createFixture();
+    await readyNode();
+    await beat({ leavingInMs: 30_000 });
+    await beat({ health: 'ready' });
+    expect(view('node-1')?.leavingAt).toBeUndefined();
+    expect(view('node-1')?.health).not.toBe('draining');
+  });
+});

@@ -14,6 +14,7 @@ import {
   NODE_TIMINGS,
   type NodeOptions,
 } from './node-options.ts';
+import { createNotices } from './notices.ts';
 import { createOutbox, type OutboxCounts } from './outbox.ts';
 import { createRecentResults } from './recent-results.ts';
 import { registration } from './registration.ts';
@@ -43,6 +44,11 @@ export interface GpuNode {
   beat(): void;
   /** Accepts no more jobs; resolves when the running ones are done and their results are delivered. */
   drain(): Promise<void>;
+  /**
+   * The machine will be taken away in so many milliseconds: drains, and tells the scheduler when the node stops, so that jobs which it cannot finish
+   * by then move at once.
+   */
+  leave(inMs: number): Promise<void>;
   /** Waits for running jobs (default 5 s), aborts the rest, and closes the connection. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   /** Ends like a crash: no job is answered, the connection is cut. For tests and simulations. */
@@ -69,6 +75,7 @@ export function createNode(options: NodeOptions): GpuNode {
   let drained: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
   let unsentReports = 0;
+  let leavingAt: number | undefined;
   let slowed: NodeJS.Timeout | undefined;
 
   const heartbeatMessage = createHeartbeatMessage(options, log);
@@ -145,10 +152,18 @@ export function createNode(options: NodeOptions): GpuNode {
         heartbeatMessage.next({
           nodeId: nodeId(),
           isDraining,
+          leavingAt,
           running: runner.runningJobIds(),
           unsent: outbox.unsentJobIds(),
         }),
       ),
+  });
+
+  const notices = createNotices({
+    ask: options.leavingInMs,
+    intervalMs: timings.noticeIntervalMs,
+    leave: (inMs) => void leave(inMs),
+    log,
   });
 
   /** Called only after a registration, which sets the id. */
@@ -219,8 +234,17 @@ export function createNode(options: NodeOptions): GpuNode {
     return drained;
   }
 
+  function leave(inMs: number): Promise<void> {
+    const at = Date.now() + Math.max(0, inMs);
+    const isNews = leavingAt === undefined || at < leavingAt;
+    if (isNews) leavingAt = at;
+    if (isDraining && isNews) heartbeat.beat();
+    return drain('the machine is taken away');
+  }
+
   function resume(): void {
-    if (!isDraining || phase !== 'started') return;
+    // The cloud does not take its notice back.
+    if (!isDraining || phase !== 'started' || leavingAt !== undefined) return;
     isDraining = false;
     drained = undefined;
     runner.reopen();
@@ -228,11 +252,11 @@ export function createNode(options: NodeOptions): GpuNode {
   }
 
   function stop(graceMs = DEFAULT_GRACE_MS): Promise<void> {
-    stopped ??= leave(graceMs);
+    stopped ??= finish(graceMs);
     return stopped;
   }
 
-  async function leave(graceMs: number): Promise<void> {
+  async function finish(graceMs: number): Promise<void> {
     phase = 'stopping';
     isDraining = true;
     runner.close();
@@ -248,6 +272,7 @@ export function createNode(options: NodeOptions): GpuNode {
   function end(): void {
     phase = 'stopped';
     heartbeat.stop();
+    notices.stop();
     clearTimeout(slowed);
     outbox.close();
     first.reject(new Error('the node was stopped before it was registered'));
@@ -263,6 +288,7 @@ export function createNode(options: NodeOptions): GpuNode {
         return Promise.reject(error);
       }
       phase = 'started';
+      notices.start();
       link.open();
       return first.promise;
     },
@@ -277,6 +303,7 @@ export function createNode(options: NodeOptions): GpuNode {
     }),
     beat: heartbeat.beat,
     drain: () => drain(),
+    leave,
     stop: (how) => stop(how?.graceMs),
     kill() {
       stopped ??= Promise.resolve();

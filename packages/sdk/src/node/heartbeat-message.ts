@@ -6,6 +6,8 @@ import type { NodeCapabilities, NodeLog, NodeOptions } from './node-options.ts';
 export interface HeartbeatFacts {
   readonly nodeId: string;
   readonly isDraining: boolean;
+  /** When it stops (epoch ms); absent: it stays. */
+  readonly leavingAt: number | undefined;
   readonly running: readonly string[];
   /** Finished jobs with unsent results: the scheduler must not give them to another node. */
   readonly unsent: readonly string[];
@@ -16,6 +18,9 @@ export interface HeartbeatMessage {
   capabilities(): NodeCapabilities;
   next(facts: HeartbeatFacts): NodeHeartbeat;
 }
+
+/** The protocol's limit. */
+const LONGEST_NOTICE_MS = 86_400_000;
 
 /** The capabilities that heartbeats may change. */
 type Report = Pick<
@@ -73,13 +78,17 @@ export function createHeartbeatMessage(
     },
     next(facts) {
       const report = changes();
+      const now = Date.now();
       return {
         type: 'node_heartbeat',
         node_id: facts.nodeId,
-        timestamp: Date.now(),
+        timestamp: now,
         resource_usage: usage(facts.running.length),
         running_job_ids: [...new Set([...facts.running, ...facts.unsent])],
         health: facts.isDraining ? 'draining' : 'ready',
+        ...(facts.leavingAt !== undefined && {
+          leaving_in_ms: Math.min(LONGEST_NOTICE_MS, Math.max(0, Math.round(facts.leavingAt - now))),
+        }),
         ...report,
       };
     },

@@ -90,6 +90,8 @@ export interface NodeTimings extends BackoffLimits {
   /** Used when the scheduler does not name an interval. */
   readonly heartbeatIntervalMs: number;
   readonly audioTimeoutMs: number;
+  /** How often `leavingInMs` is asked. */
+  readonly noticeIntervalMs: number;
 }
 
 export interface NodeLimits {
@@ -123,6 +125,11 @@ export interface NodeOptions {
   readonly onJob: JobHandler;
   /** The node was ordered to drain; it accepts no more jobs. */
   readonly onDrain?: (reason: string | undefined) => void | Promise<void>;
+  /**
+   * Asked every second: in how many milliseconds the machine is taken away, for example from the metadata of the cloud; undefined: not known
+   * to be. Then the node accepts no more jobs, and what it cannot finish in time moves to other nodes at once.
+   */
+  readonly leavingInMs?: (() => number | undefined | Promise<number | undefined>) | undefined;
   /** The state of the node at the scheduler; `offline` while there is no connection. */
   readonly onStatus?: (status: string, reason: string | undefined) => void;
   /**
@@ -148,6 +155,7 @@ export const NODE_TIMINGS: NodeTimings = {
   pingIntervalMs: 5_000,
   heartbeatIntervalMs: 15_000,
   audioTimeoutMs: 10_000,
+  noticeIntervalMs: 1_000,
 };
 
 export const NODE_LIMITS: NodeLimits = {

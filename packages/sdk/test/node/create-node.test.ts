@@ -196,3 +196,25 @@ it('invalid options throw immediately', () => {
   expect(() => createNode({ ...options, maxConcurrentJobs: 0 })).toThrow('maxConcurrentJobs');
   expect(() => createNode({ ...options, token: 'two\nlines' })).toThrow('token');
 });
+
+it('a node whose machine is taken away says so, takes no jobs, and stays so', async () => {
+  let answer: number | undefined | 'fault' = 'fault';
+  const { scheduler, node } = await startNode({
+    leavingInMs: async () => {
+      if (answer === 'fault') throw new Error('no metadata');
+      return answer;
+    },
+    timings: { noticeIntervalMs: 5 },
+  });
+  await until(() => scheduler.heartbeats().length > 0);
+  expect(scheduler.heartbeats()[0]).not.toHaveProperty('leaving_in_ms');
+  answer = 30_000;
+  await until(() => scheduler.heartbeats().at(-1)?.health === 'draining');
+  const notice = scheduler.heartbeats().find(({ leaving_in_ms }) => leaving_in_ms !== undefined);
+  expect(notice?.leaving_in_ms).toBeGreaterThan(0);
+  expect(notice?.leaving_in_ms).toBeLessThanOrEqual(30_000);
+  scheduler.send({ type: 'node_control', command: 'resume' } as never);
+  node.beat();
+  await until(() => scheduler.heartbeats().filter(({ health }) => health === 'draining').length > 2);
+  expect(scheduler.heartbeats().at(-1)?.health).toBe('draining');
+});

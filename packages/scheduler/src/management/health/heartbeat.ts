@@ -16,7 +16,7 @@ import { findFault } from './vitals.ts';
 const MAX_EFFICIENCIES = 8;
 
 export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<MarkKeeper, 'claimed'>) {
-  const { events, ledger, log, meter, settings } = deps;
+  const { clock, events, ledger, log, meter, settings } = deps;
 
   /** A report that is too large is ignored; the last valid one stays in force. */
   function learn(node: RegisteredNode, parts: Partial<CapabilityReport>): void {
@@ -76,6 +76,7 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
     node.resources = beat.resources;
     if (beat.efficiencies !== undefined) node.efficiencies = soundEfficiencies(beat.efficiencies);
     node.isFresh = true;
+    node.leavingAt = leavingAtOf(node, beat, clock.now());
     const published = fleet.publish(node, fleet.move(node, inputOf(node, beat, settings.requireGpu)));
     if (isHomecoming) events.connected(node.nodeId, beat.runningJobIds);
 
@@ -105,15 +106,30 @@ function comeHome(node: RegisteredNode): boolean {
 
 function inputOf(
   { profile }: RegisteredNode,
-  { health, resources }: Heartbeat,
+  { health, resources, leavingInMs }: Heartbeat,
   requireGpu: boolean,
 ): HealthInput {
   const fault = findFault(profile, resources, requireGpu);
   return {
     kind: 'beat',
+    // A node that leaves gets no new jobs.
     ...(health !== undefined && { reported: health }),
+    ...(leavingInMs !== undefined && health !== 'offline' && { reported: 'draining' as const }),
     ...(fault !== undefined && { fault }),
   };
+}
+
+/** The time that a heartbeat takes differs: only a clear difference is another end. */
+const SAME_END_MS = 2_000;
+
+function leavingAtOf(
+  { leavingAt }: RegisteredNode,
+  { leavingInMs }: Heartbeat,
+  now: number,
+): number | undefined {
+  if (leavingInMs === undefined) return undefined;
+  const at = now + leavingInMs;
+  return leavingAt !== undefined && Math.abs(at - leavingAt) <= SAME_END_MS ? leavingAt : at;
 }
 
 const soundEfficiencies = (reported: Efficiencies): Efficiencies =>

@@ -123,6 +123,7 @@ export const newRecord = (
   declared: undefined,
   isDeclaring: false,
   isLeaving: false,
+  leavingAt: undefined,
 });
 
 export function adoptOrders(node: RegisteredNode, { isCordoned, isDrained, reason }: NodeOrders): void {

@@ -125,6 +125,7 @@ export function createRegistrations(
     node.homeChannel = admission.homeChannel;
     node.lostUntil = undefined;
     node.isRetired = false;
+    node.leavingAt = undefined;
     node.isFresh = true;
     node.report = report;
     node.profile = profile;

@@ -53,7 +53,9 @@ export function createNodeLoss(
   return {
     nodeLeft(nodeId, graceMs) {
       graces.get(nodeId)?.cancel();
-      if (graceMs <= 0) lose(nodeId);
+      // A node that had announced its end does not return.
+      const isGone = graceMs <= 0 || engine.fleet.view(nodeId)?.leavingAt !== undefined;
+      if (isGone) lose(nodeId);
       else
         graces.set(
           nodeId,

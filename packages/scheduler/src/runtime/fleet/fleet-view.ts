@@ -71,6 +71,8 @@ export interface FleetView {
    * pool or the end of a mark. Called when the change is complete.
    */
   onFree(listen: (nodeId: NodeId) => void): void;
+  /** A node has announced when it stops, or takes that back. */
+  onLeaving(listen: (nodeId: NodeId, at: number | undefined) => void): void;
   /** The current pools; undefined = the fleet is not divided. */
   readonly pools: PoolMap | undefined;
   /**
@@ -113,6 +115,7 @@ export function createFleetView(numbers = new NodeNumbers(), regions?: Regions):
   /** The statistics a dispatch reads; cached, because few views differ. */
   const profiles: (NodeProfile | undefined)[] = [];
   const listeners: ((nodeId: NodeId) => void)[] = [];
+  const leaveListeners: ((nodeId: NodeId, at: number | undefined) => void)[] = [];
 
   const viewAt = (index: number): NodeView | undefined => (index === UNNUMBERED ? undefined : views[index]);
 
@@ -226,6 +229,8 @@ export function createFleetView(numbers = new NodeNumbers(), regions?: Regions):
       if (before?.slots !== view.slots) columns.max[index] = view.slots;
       putBit(columns.willing, index, isWilling(view));
       settle(index, isAble || isMarked || isPooled || isMoved);
+      if (before?.leavingAt !== view.leavingAt)
+        for (const listen of leaveListeners) listen(view.nodeId, view.leavingAt);
     },
     remove(nodeId) {
       const index = numbers.find(nodeId);
@@ -267,6 +272,9 @@ export function createFleetView(numbers = new NodeNumbers(), regions?: Regions):
     size: 0,
     onFree: (listen) => {
       listeners.push(listen);
+    },
+    onLeaving: (listen) => {
+      leaveListeners.push(listen);
     },
     pools: undefined,
     changePools(poolMap) {

@@ -43,6 +43,7 @@ export function toHeartbeat(message: NodeHeartbeat, generation: number): Heartbe
     ...omitUndefined({
       report: Object.keys(report).length === 0 ? undefined : report,
       health: message.health,
+      leavingInMs: message.leaving_in_ms,
       runningJobIds: message.running_job_ids,
       efficiencies: toEfficiencies(message.processing_metrics),
     }),

@@ -186,7 +186,7 @@ it('every optional field of the messages is translated or listed as ignored', ()
     ...['node_id', 'version', 'capability_schema_version', 'platform', 'hardware', 'installed_models'],
     ...['installed_services', 'capability_by_type', 'capability_state', 'language_capabilities'],
     ...['features_supported', 'accept_public_jobs', 'max_concurrent_jobs', 'supports', 'region', 'zone'],
-    ...['running_job_ids', 'resource_usage', 'health'],
+    ...['running_job_ids', 'resource_usage', 'health', 'leaving_in_ms'],
   ];
   const fields = [...Object.keys(NodeRegister.properties), ...Object.keys(NodeHeartbeat.properties)];
   expect(fields.filter((field) => !mapped.includes(field) && !ignored.includes(field))).toEqual([]);

@@ -26,6 +26,7 @@ export function recordText(record: NodeRecord): string {
     ...(platform !== undefined && { p: platform }),
     ...(programVersion !== undefined && { v: programVersion }),
     ...(orderReason !== undefined && { o: orderReason }),
+    ...(view.leavingAt !== undefined && { w: view.leavingAt }),
     ...(!view.isConnected && { l: 1 }),
     ...(runningJobIds !== undefined && { j: runningJobIds }),
     ...(markedServices.length > 0 && { m: markedServices }),
@@ -105,6 +106,8 @@ interface Rest {
   readonly v?: string;
   /** Reason of an operator's order. */
   readonly o?: string;
+  /** When it stops. */
+  readonly w?: number;
   readonly m?: readonly string[];
   readonly t?: readonly string[];
   readonly u?: readonly number[];
@@ -139,6 +142,7 @@ function readRecord(version: RecordVersion, line: string, profile: NodeProfile):
     markedTypes: rest.t ?? NONE,
     ...(rest.u !== undefined && { marksEndAt: rest.u }),
     ...(rest.o !== undefined && { orderReason: rest.o }),
+    ...(rest.w !== undefined && { leavingAt: rest.w }),
     ...(rest.r !== undefined && { region: rest.r }),
     ...(rest.z !== undefined && { zone: rest.z }),
   };

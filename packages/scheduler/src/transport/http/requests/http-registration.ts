@@ -67,6 +67,7 @@ export function readHeartbeat(body: HttpNodeHeartbeat, known: Known = {}): Heart
     report: Object.keys(report).length === 0 ? undefined : report,
     slots: body.max_concurrent_jobs,
     health: body.health,
+    leavingInMs: body.leaving_in_ms,
     runningJobIds: body.running_job_ids,
     efficiencies: toEfficiencies(body.processing_metrics),
   });
