@@ -96,6 +96,7 @@ export const enWords = {
   'reject.feature_unsupported': 'lacks a feature',
   'reject.audio_ref_unsupported': 'cannot fetch sound',
   'reject.text_input_unsupported': 'takes no typed text',
+  'reject.interim_unsupported': 'recognises no unfinished speech',
   'reject.whole_jobs_only': 'takes no single stages',
   'reject.not_in_public_pool': 'reserved for its owner',
   'reject.gpu_unavailable': 'no GPU',

@@ -98,6 +98,7 @@ export const zhWords: Readonly<Record<keyof typeof enWords, string>> = {
   'reject.feature_unsupported': '缺少功能',
   'reject.audio_ref_unsupported': '不能自行获取音频',
   'reject.text_input_unsupported': '不接受文本',
+  'reject.interim_unsupported': '不识别未说完的语音',
   'reject.whole_jobs_only': '不接受单个阶段',
   'reject.not_in_public_pool': '专供其所有者',
   'reject.gpu_unavailable': '没有 GPU',

@@ -36,6 +36,11 @@ export const SessionAsrPartial = message('asr_partial', 'Text recognised so far'
   job_id: id('Job'),
   text: text('Recognised text'),
   is_final: flag('The text is final'),
+  revision: extension(
+    count(
+      'While somebody speaks: a higher one replaces the text of a lower one; sent if enable_streaming_asr is set and a node supports interim',
+    ),
+  ),
   trace_id: traceId(),
 });
 export type SessionAsrPartial = Static<typeof SessionAsrPartial>;

@@ -195,7 +195,7 @@ class NodeRegister(_NodeRegisterRequired, total=False):
     advanced_features: List[str]
     #: Slots: jobs that the node runs at once
     max_concurrent_jobs: int
-    #: Extensions that the node supports: job_ack, audio_ref, drain, cancel_ack, text_input, glossary
+    #: Extensions that the node supports: job_ack, audio_ref, drain, cancel_ack, text_input, glossary, interim
     supports: List[str]
     #: Region of the node
     region: str

@@ -60,6 +60,8 @@ export interface JobSpec {
   readonly paddingMs?: number | undefined;
   readonly cut: CutReason;
   readonly turnId?: string | undefined;
+  /** For a text while somebody speaks: tried once, and not charged. */
+  readonly isInterim?: boolean | undefined;
   /** What the job does without, because the nodes were overloaded and its tenant allows it. */
   readonly degraded?: readonly Degradation[] | undefined;
   /** As requested; absent: that of the tenant. */

@@ -23,6 +23,8 @@ export interface Need {
   readonly skipsSemantic?: boolean | undefined;
   /** The input is text: only nodes that take text input can take the job. */
   readonly isTextInput?: boolean | undefined;
+  /** The speaker goes on: only nodes that recognise unfinished speech can take the job. */
+  readonly isInterim?: boolean | undefined;
   /** A part of what an utterance needs: legacy nodes take only whole jobs with audio. */
   readonly isPartial?: boolean | undefined;
   /** Further service types (`tone`) and service ids, required ready. */
@@ -66,6 +68,7 @@ export const REJECTION_STAGES = {
   may: [
     'audio_ref_unsupported',
     'text_input_unsupported',
+    'interim_unsupported',
     'whole_jobs_only',
     'not_in_public_pool',
     'outside_residency',

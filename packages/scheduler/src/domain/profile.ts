@@ -26,6 +26,7 @@ export const NODE_EXTENSIONS = [
   'cancel_ack',
   'text_input',
   'glossary',
+  'interim',
 ] as const;
 export type NodeExtension = (typeof NODE_EXTENSIONS)[number];
 

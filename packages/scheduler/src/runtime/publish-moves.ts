@@ -16,7 +16,8 @@ export function publishMoves(deps: {
     events.publish(job);
     sessions().jobMoved(job);
     recentAttempts.note(job);
-    if (webhooks.isWantedBy(job.tenantId) && isOutcome(job)) webhooks.jobEnded(job);
+    const isWanted = !job.spec.isInterim && webhooks.isWantedBy(job.tenantId);
+    if (isWanted && isOutcome(job)) webhooks.jobEnded(job);
   }
   function publishAndTrace(job: JobRecord): void {
     publish(job);

@@ -24,6 +24,7 @@ import { createRemoteJobFollower } from './handover/remote-job-follower.ts';
 import { createSessionSaver } from './handover/session-saver.ts';
 import { nextWakeAt } from './outcomes/after-step.ts';
 import { createDispatchWithRetry } from './outcomes/dispatch-with-retry.ts';
+import { createInterimWatch } from './outcomes/interim-watch.ts';
 import { createJobWatch } from './outcomes/job-watch.ts';
 import { createPlanWatch } from './outcomes/plan-watch.ts';
 import type { SessionLink } from './output.ts';
@@ -112,6 +113,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     });
   const watch = createJobWatch({ ...deps, dispatcher, dispatching, elsewhere: follow, log, post });
   const planWatch = createPlanWatch({ runner: deps.plans, post });
+  const interimWatch = createInterimWatch({ ...deps, post, delivered: deps.delivered });
   const saver = elsewhere && createSessionSaver({ ...elsewhere, clock, chance, log, post });
   const handover =
     elsewhere &&
@@ -170,6 +172,10 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
         return watch.dispatch(session, effect.utterance, effect.request);
       case 'plan':
         return planWatch.run(session, effect.utterance, effect.request);
+      case 'interim':
+        return interimWatch.run(session, effect);
+      case 'interim_over':
+        return interimWatch.cancel(session);
       case 'forget':
         return watchOf(effect.utterance).forget(effect.utterance);
       case 'hand_over':
@@ -200,6 +206,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     session.wake?.cancel();
     session.wake = undefined;
     session.link = undefined;
+    interimWatch.cancel(session);
     if (sessionTable.remove(session)) meter.count('scheduler_sessions_ended_total', { reason });
     log.debug({ session_id: session.sessionId, reason }, 'session ended');
   }
@@ -314,7 +321,10 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       const session = sessions.get(sessionId);
       if (session !== undefined) post(session, { kind: 'detached', link });
     },
-    jobMoved: watch.moved,
+    jobMoved(job) {
+      watch.moved(job);
+      interimWatch.moved(job);
+    },
     partial: watch.partial,
     drain(limits) {
       let notified = 0;

@@ -95,6 +95,8 @@ export type SessionEvent =
       readonly text: string;
       readonly isFinal: boolean;
     }
+  /** The text so far of the utterance that begins with this chunk; empty: there is none. */
+  | { readonly kind: 'interim_text'; readonly firstSeq: number; readonly text: string }
   | PlanEvent;
 
 /** What concerns the plan of an utterance. */
@@ -121,6 +123,10 @@ export type SessionEffect =
   | { readonly kind: 'dispatch'; readonly utterance: Utterance; readonly request: DispatchRequest }
   /** `utterance`: the first outcome of one in several languages. */
   | { readonly kind: 'plan'; readonly utterance: Utterance; readonly request: PlanRequest }
+  /** Recognises the audio so far of the utterance that begins with this chunk. */
+  | { readonly kind: 'interim'; readonly firstSeq: number; readonly request: DispatchRequest }
+  /** The utterance has ended: a text so far is not needed any more. */
+  | { readonly kind: 'interim_over' }
   /** The utterance is settled; its job is no longer watched. */
   | { readonly kind: 'forget'; readonly utterance: Utterance }
   /** Another instance waits for the job. */

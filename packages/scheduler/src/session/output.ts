@@ -44,7 +44,14 @@ export type SessionOutput =
       readonly utterance: Utterance;
       readonly quota: QuotaState | undefined;
     }
-  | { readonly kind: 'partial'; readonly about: About; readonly text: string; readonly isFinal: boolean }
+  | {
+      readonly kind: 'partial';
+      readonly about: About;
+      readonly text: string;
+      readonly isFinal: boolean;
+      /** Of a text while somebody speaks. */
+      readonly revision?: number | undefined;
+    }
   | {
       readonly kind: 'outcome';
       readonly delivered: Delivered<Utterance>;

@@ -11,6 +11,7 @@ import type { SentPressure } from './outcomes/backpressure.ts';
 import { createDelivery, type Deliverable, type Delivery } from './outcomes/delivery.ts';
 import type { SessionLink, SessionOutput } from './output.ts';
 import { type Groups, NO_GROUPS } from './speech/groups.ts';
+import type { Interim } from './speech/interim.ts';
 import type { PoolChoice } from './speech/preferred-pool.ts';
 import { type Segmentation, SILENT } from './speech/segmentation.ts';
 import type { UtteranceState } from './utterance-state.ts';
@@ -179,6 +180,8 @@ export interface Session {
   unplaced: number;
   /** Bytes that are collected from chunks or held for jobs. */
   audioBytes: number;
+  /** The text so far of the open utterance, while its speaker goes on. */
+  interim: Interim | undefined;
   groups: Groups;
   /** The last delivered utterance of each group that the client may play. */
   readonly playable: BoundedMap<string, Utterance>;
@@ -237,6 +240,7 @@ export function createSession(
     running: 0,
     unplaced: 0,
     audioBytes: 0,
+    interim: undefined,
     groups: NO_GROUPS,
     playable: createBoundedMap({ max: MAX_PLAYABLE }),
     requests: new Map(),

@@ -27,6 +27,7 @@ import {
 import { noteParts, noteRecognised, settlePart, splitUtterance } from './outcomes/renditions.ts';
 import type { Session } from './session.ts';
 import { cutStream, takeChunk, takeUtterance } from './speech/accept-audio.ts';
+import { noteInterim } from './speech/interim.ts';
 import { excludeStall } from './speech/segmentation.ts';
 import { type Step, type StepTools, send } from './step-context.ts';
 
@@ -103,6 +104,8 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
       return noteMove(step, session, event.utterance, event.job);
     case 'partial':
       return notePartial(step, session, event.utterance, event);
+    case 'interim_text':
+      return noteInterim(step, session, event);
     case 'split':
       return splitUtterance(step, session, event);
     case 'recognised':

@@ -55,6 +55,8 @@ export interface SessionEvents {
   partial: OfUtterance & {
     readonly text: string;
     readonly isFinal: boolean;
+    /** While somebody speaks: a text with a higher revision replaces those before. Undefined: of the finished utterance. */
+    readonly revision: number | undefined;
     readonly message: SessionAsrPartial;
   };
   /**

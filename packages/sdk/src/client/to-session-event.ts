@@ -42,6 +42,7 @@ function eventOfUtterance(frame: ServerFrame, of: OfUtterance): SessionEvent | u
         ...of,
         text: asText(frame.text) ?? '',
         isFinal: frame.is_final === true,
+        revision: (message as SessionAsrPartial).revision,
         message: message as SessionAsrPartial,
       };
     case 'translation_result':

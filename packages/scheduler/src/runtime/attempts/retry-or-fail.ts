@@ -187,7 +187,9 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
       }
       flight.attemptTimer?.cancel();
       flight.lastFailure = { code, message };
-      const decision = judgeRetry(flight, isCounted, engine.settings.maxRetry, engine.budget.take);
+      const decision = flight.job.spec.isInterim
+        ? 'exhausted'
+        : judgeRetry(flight, isCounted, engine.settings.maxRetry, engine.budget.take);
       if (decision !== 'retry') {
         if (decision === 'over_budget') engine.meter.count('scheduler_retry_budget_exhausted_total');
         await conclude(flight, decision === 'poison' ? POISON : flight.lastFailure, side, fence);

@@ -33,6 +33,9 @@ export const CAUSES: Readonly<Record<Rejection, Cause>> = {
     is: () => 'not able to take text as input (text_input)',
     hint: 'Send audio instead of text, or connect a node that supports text_input.',
   },
+  interim_unsupported: {
+    is: () => 'not able to recognise speech before its end (interim)',
+  },
   whole_jobs_only: {
     is: () => 'legacy nodes, which take only whole jobs with audio',
     hint: 'Connect a node that reports the extensions it supports.',

@@ -28,6 +28,7 @@ export function clausesOf(
     clause('feature_unsupported', features.map(factKey.feature)),
     clause('audio_ref_unsupported', need.isAudioByReference ? [factKey.supports('audio_ref')] : []),
     clause('text_input_unsupported', need.isTextInput ? [factKey.supports('text_input')] : []),
+    clause('interim_unsupported', need.isInterim ? [factKey.supports('interim')] : []),
     clause('whole_jobs_only', need.isPartial ? [none(factKey.legacy)] : []),
     clause('not_in_public_pool', need.needsPublicNode ? [isOpenTo(need.tenantId, hasOwnNodes)] : []),
     // Also with one region: an empty list would be no condition.

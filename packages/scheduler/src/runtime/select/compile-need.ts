@@ -123,4 +123,5 @@ const flagsOf = (need: Need): number =>
   (need.needsPublicNode ? 64 : 0) |
   (need.skipsSemantic ? 128 : 0) |
   (need.isTextInput ? 256 : 0) |
-  (need.isPartial ? 512 : 0);
+  (need.isPartial ? 512 : 0) |
+  (need.isInterim ? 1024 : 0);

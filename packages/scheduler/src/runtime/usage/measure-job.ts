@@ -21,7 +21,8 @@ export function measureJob(
   const { source, target } = languagesOf(spec, result);
   const sourceText = inputText ?? result.textAsr;
   const stages: StageUsage[] = [];
-  const all = stagesOf(spec);
+  // The same speech is charged when it is over.
+  const all = spec.isInterim ? [] : stagesOf(spec);
   for (const stage of all) {
     if (stage === 'asr') {
       const heardMs = audioMs ?? reportedMs(result);

@@ -10,6 +10,7 @@ import { claimAudioBudget, releaseBudget } from './audio-budget.ts';
 import { bindingName, fingerprintOf } from './binding.ts';
 import { cutOf, effectOf, type JobInput, WHOLE_PIPELINE } from './build-job.ts';
 import { joinGroup } from './groups.ts';
+import { endInterim, requestInterim } from './interim.ts';
 import { newRenditions, newUtterance, partsOf, planName, type Received } from './new-utterance.ts';
 import { choosePool } from './preferred-pool.ts';
 import { takeResentChunk, takeResentUtterance } from './reattach.ts';
@@ -49,6 +50,7 @@ export function takeChunk(step: Step, session: Session, given: Chunk) {
     session.webToSchedulerMs = Math.max(0, step.at - chunk.clientTimestampMs);
   }
   cutStream(step, session, chunk);
+  requestInterim(step, session);
 }
 
 /** Passes an event to the segmentation and accepts the utterances that it seals. */
@@ -62,6 +64,7 @@ export function cutStream(step: Step, session: Session, event: SegmentationEvent
     isLegacy(session),
   );
   session.segmentation = state;
+  if (sealed.length > 0) endInterim(step, session);
   for (const one of sealed) acceptSealed(step, session, one);
   if (state.segment !== undefined && (before === undefined || sealed.length > 0)) {
     begin(step, session, state.segment);

@@ -40,6 +40,7 @@ export function toSessionMessage(
         ...named(sessionId, output.about),
         text: output.text,
         is_final: output.isFinal,
+        ...omitUndefined({ revision: output.revision }),
       };
     case 'outcome':
       return outcome(sessionId, output);

@@ -71,6 +71,7 @@ export function naiveFailures({ view, load }: PlainNode, need: NamedNeed): Set<R
   }
   if (need.isAudioByReference && !profile.supports.includes('audio_ref')) failed.add('audio_ref_unsupported');
   if (need.isTextInput && !profile.supports.includes('text_input')) failed.add('text_input_unsupported');
+  if (need.isInterim && !profile.supports.includes('interim')) failed.add('interim_unsupported');
   if (need.isPartial && profile.isLegacy) failed.add('whole_jobs_only');
   const isOthers = profile.privateTo !== undefined && profile.privateTo !== need.tenantId;
   if (need.needsPublicNode && isOthers) failed.add('not_in_public_pool');
