@@ -14,6 +14,21 @@ export type { WebSocketConstructor, WebSocketLike } from './connection/socket.ts
 export type { Listener } from './listeners.ts';
 export { openSession } from './open-session.ts';
 export type { BackpressureAction } from './pacing.ts';
+export type { Original, OriginalElement } from './rooms/originals.ts';
+export {
+  type CreateOptions,
+  type Hearing,
+  type JoinOptions,
+  type Person,
+  type Room,
+  type RoomEventName,
+  type RoomEvents,
+  type RoomListener,
+  RoomRefused,
+  type RoomRole,
+  type Rooms,
+  type SignalKind,
+} from './rooms/room.ts';
 export type { Session, SessionState } from './session.ts';
 export type {
   MissingUtterance,

@@ -7,6 +7,7 @@ import type { Frame } from './outbox-entry.ts';
 import { createOutcomeCounter, expectedOutcomes } from './outcome-counter.ts';
 import { asCount, asText, type ServerFrame } from './read-frame.ts';
 import { createReceipts } from './receipts.ts';
+import { createRooms } from './rooms/create-rooms.ts';
 import { createSender } from './sender.ts';
 import type { Session, SessionState } from './session.ts';
 import type { SessionEnd, SessionEvent } from './session-events.ts';
@@ -48,6 +49,7 @@ export function openSession(options: SessionOptions): Session {
       receipts.opened(isResumed);
       // Before the listeners are called: audio that they send must follow the kept audio.
       sender.opened(isResumed, hasMoved);
+      rooms.opened();
       emit({ type: 'open', sessionId, resumed: isResumed });
     },
     onFrame: receive,
@@ -55,6 +57,7 @@ export function openSession(options: SessionOptions): Session {
     onLost({ code, reason }) {
       hasSentClose = false;
       if (state === 'open') state = 'reconnecting';
+      rooms.lost();
       emit({ type: 'disconnected', code, reason });
       // Only the confirmation is lost with this connection.
       if (state === 'closing' && outbox.isEmpty()) finish('closed', false);
@@ -67,6 +70,11 @@ export function openSession(options: SessionOptions): Session {
       closeReason = event.code;
       finish('failed', false);
     },
+  });
+  const rooms = createRooms({
+    clock,
+    send: link.send,
+    onListenerError: (error) => settings.onListenerError(error, undefined),
   });
   const receipts = createReceipts({
     clock,
@@ -97,7 +105,7 @@ export function openSession(options: SessionOptions): Session {
       finish('closed', true);
     } else if (type === 'utterance_accepted') accepted(frame);
     else if (OUTCOMES.has(type)) outcome(frame);
-    else {
+    else if (!rooms.receive(frame)) {
       const event = toSessionEvent(frame, outbox.requestIdOf);
       if (event === undefined) return;
       emit(event);
@@ -222,6 +230,7 @@ export function openSession(options: SessionOptions): Session {
     receipts.stop();
     sender.stop();
     link.end('closed by the client');
+    rooms.closed();
     emit({ type: 'closed', ...end });
     for (const resolve of whenSettled.splice(0)) resolve();
     for (const resolve of whenEnded.splice(0)) resolve(end);
@@ -239,6 +248,7 @@ export function openSession(options: SessionOptions): Session {
     get unsettledBytes() {
       return outbox.audioBytes();
     },
+    rooms: rooms.rooms,
     sendAudio(bytes) {
       check(bytes, limits.maxChunkBytes);
       if (isOver()) return false;

@@ -59,8 +59,8 @@ export interface SessionOptions extends Omit<Speech, 'tgtLang'> {
   readonly timings?: Partial<SessionTimings> | undefined;
   /** Whether close() also sends what getStats() counts, without texts; default false. */
   readonly reportStats?: boolean | undefined;
-  /** Receives what a listener throws; default `console.error`. */
-  readonly onListenerError?: ((error: unknown, event: SessionEvent) => void) | undefined;
+  /** Receives what a listener throws; default `console.error`. Without an event: a listener of a room. */
+  readonly onListenerError?: ((error: unknown, event: SessionEvent | undefined) => void) | undefined;
   /** For tests. */
   readonly clock?: SessionClock | undefined;
   /** For tests: from 0 to below 1. */

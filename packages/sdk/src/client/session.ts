@@ -1,5 +1,6 @@
 /** The session object of an application: it outlives its connections. */
 import type { Listener } from './listeners.ts';
+import type { Rooms } from './rooms/room.ts';
 import type { SessionEnd, SessionEventName } from './session-events.ts';
 import type { UtteranceOptions } from './session-options.ts';
 import type { SessionStats } from './session-stats.ts';
@@ -16,6 +17,8 @@ export interface Session {
   readonly sessionId: string | undefined;
   /** Audio without an outcome. */
   readonly unsettledBytes: number;
+  /** Several speakers, each listener in its own language. A session is in one room at most. */
+  readonly rooms: Rooms;
   /**
    * The next piece of speech, about 20 to 250 ms of it. The scheduler cuts utterances at pauses. False: not accepted,
    * because too much audio waits (with an `overflow` event) or the session has ended.

@@ -16,5 +16,11 @@ it('the bundle is below 20 KB and has no server or Node.js code', async () => {
 
 it('the bundle exports exactly the documented names', async () => {
   const api = await import('../../src/client/index.ts');
-  expect(Object.keys(api).sort()).toEqual(['BACKOFF', 'SESSION_LIMITS', 'SESSION_TIMINGS', 'openSession']);
+  expect(Object.keys(api).sort()).toEqual([
+    'BACKOFF',
+    'RoomRefused',
+    'SESSION_LIMITS',
+    'SESSION_TIMINGS',
+    'openSession',
+  ]);
 });

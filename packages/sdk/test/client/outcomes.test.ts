@@ -168,7 +168,7 @@ describe('before the outcome', () => {
 
 describe('listeners', () => {
   it('a throwing listener affects no other', async () => {
-    const faults: [unknown, SessionEvent][] = [];
+    const faults: [unknown, SessionEvent | undefined][] = [];
     const { scheduler, session, clock, of } = await startSession({
       onListenerError(error, event) {
         faults.push([error, event]);
@@ -186,7 +186,7 @@ describe('listeners', () => {
     clock.advance(50);
     await scheduler.caughtUp();
     expect(received).toEqual(['said 0']);
-    expect(faults.map(([error, { type }]) => [String(error), type])).toEqual([
+    expect(faults.map(([error, event]) => [String(error), event?.type])).toEqual([
       ['Error: at once', 'result'],
       ['Error: later', 'result'],
     ]);
