@@ -12,7 +12,8 @@ This page is printed from the schemas in \`packages/protocol\`; do not edit it. 
 [protocol.schema.json](protocol.schema.json).
 
 - WebSockets \`/ws/session\` and \`/ws/node\` carry JSON text frames, one object per frame, identified by \`type\`.
-- Room messages (\`room_…\`, \`webrtc_…\`) are not supported yet and get UNSUPPORTED_FEATURE.
+- Room messages (\`room_…\`, \`webrtc_…\`) come after \`session_init\` on the same socket. Refusals are a \`room_error\`. In a room the result of an
+  utterance goes to its speaker with the recognised text alone; the others get \`room_caption\`, and legacy clients \`translation_result\` without speech.
 - When a \`session_init\` or a \`node_register\` is refused, the scheduler sends an \`error\` with the reason and closes the socket.
 - On input, null means absent, at any depth. Absent optional fields are omitted on output. Unknown fields are ignored.
 - ⊕ marks extensions: optional, and ignored by programs that do not support them.

@@ -171,6 +171,7 @@ export function createApp(deps: AppDeps): App {
     multiInstance,
     cluster: page,
     backgroundServices,
+    rooms: core.rooms,
     pools,
     metrics: observation.shown({ jobs, backgroundServices }),
   });
@@ -192,6 +193,7 @@ export function createApp(deps: AppDeps): App {
       gate,
       declarations: core.declarations,
       loop,
+      rooms: core.rooms,
       modelReports: core.modelReports,
       multiInstance,
       shared,
@@ -216,6 +218,7 @@ export function createApp(deps: AppDeps): App {
       page.reporter?.stop();
       page.expiry?.stop();
       backgroundServices.stop();
+      core.rooms.stop();
       watching.stop();
       observation.stop();
       await multiInstance?.stop();

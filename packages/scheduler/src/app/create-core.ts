@@ -45,6 +45,7 @@ import { createTraces } from './observing/tracing.ts';
 import { createPlans } from './plans.ts';
 import { createConfiguredPools } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
+import { createConfiguredRooms } from './rooms.ts';
 import { configuredQuotas } from './settings/quotas.ts';
 import { configuredRegions } from './settings/regions.ts';
 import { declarationLimits, jobServiceSettings, sessionSettings } from './settings/settings-from-config.ts';
@@ -119,6 +120,7 @@ export function createCore(deps: CoreDeps) {
       local: {
         jobs: () => jobs,
         sessions: () => sessions,
+        rooms: () => rooms,
         registry: () => registry,
         receivePartial,
         partialTexts,
@@ -251,6 +253,8 @@ export function createCore(deps: CoreDeps) {
     cancel,
   });
 
+  const rooms = createConfiguredRooms({ ...tools, plans, planOf, store, multiInstance });
+
   // Sessions: speech becomes jobs, and outcomes leave in order.
   const sessions = createSessionService({
     ...tools,
@@ -261,7 +265,8 @@ export function createCore(deps: CoreDeps) {
       waiting: jobs.waiting,
       cancel,
     },
-    plans,
+    plans: rooms.plans,
+    voiceInRoom: rooms.voiceOf,
     isSplittable,
     reachedQuota: quotas?.reached,
     pools: pools.sessionPools,
@@ -312,6 +317,7 @@ export function createCore(deps: CoreDeps) {
     planOf,
     require,
     sessions,
+    rooms,
   };
 }
 

@@ -35,6 +35,7 @@ import type { NodeLink } from '../ports/node-link.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { FleetView } from '../runtime/fleet/fleet-view.ts';
 import type { PartialTexts } from '../runtime/partial-texts.ts';
+import type { Rooms } from '../session/rooms/create-rooms.ts';
 import type { SessionService } from '../session/session-service.ts';
 import type { SharedJobStore, SharedStore } from './shared-store.ts';
 
@@ -42,6 +43,7 @@ import type { SharedJobStore, SharedStore } from './shared-store.ts';
 export interface LocalParts {
   readonly jobs: () => RunningJobService;
   readonly sessions: () => SessionService;
+  readonly rooms: () => Rooms;
   readonly registry: () => NodeRegistry;
   readonly reportMissing: HintEvents['missing'];
   /** Partial text of a job that this instance drives. False: no session waits for the job here. */
@@ -154,6 +156,7 @@ export function createMultiInstanceJobs(deps: {
       replica.republish();
       local.registry().redeclare();
       local.sessions().reassert();
+      local.rooms().reassert();
     },
     log,
     meter,

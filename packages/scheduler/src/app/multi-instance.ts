@@ -9,14 +9,17 @@ import { createLastKnownInstances } from '../cluster/membership/last-known-insta
 import { createPresence } from '../cluster/membership/presence.ts';
 import type { ProcessName } from '../cluster/membership/process-name.ts';
 import { createHints } from '../cluster/messaging/hints.ts';
+import { createRoomMessages } from '../cluster/messaging/room-messages.ts';
 import { createNodeEvents, recordAttemptOutcome } from '../cluster/nodes/node-events.ts';
 import { createNodeReplica } from '../cluster/nodes/node-replica.ts';
 import { createAskInstances } from '../cluster/operators/ask-instances.ts';
 import { createCloseSession } from '../cluster/operators/close-session.ts';
 import { createGather } from '../cluster/operators/gather.ts';
 import { EVERYTHING } from '../cluster/recovery/failover-replay.ts';
+import { createRoomTakeover } from '../cluster/recovery/room-takeover.ts';
 import { createSessionRelease } from '../cluster/recovery/session-release.ts';
 import { createStoreSteadiness } from '../cluster/recovery/store-steadiness.ts';
+import { presenceTtlMs } from '../config/nesting.ts';
 import type { Config } from '../config/settings.ts';
 import type { NodeId } from '../domain/ids.ts';
 import type { NodeBudget } from '../management/registration/declaration-budget.ts';
@@ -27,11 +30,13 @@ import type { JobEvents } from '../ports/job-events.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { RecentAttempts } from '../runtime/attempts/recent-attempts.ts';
+import type { RoomMessage, RoomStores } from '../session/rooms/room-deps.ts';
 import type { RemoteNodes } from '../transport/http/views/remote-nodes.ts';
 import { createHolderForwarding } from '../transport/link/forward-to-holder.ts';
 import { createMultiInstanceJobs, type LocalParts } from './multi-instance-jobs.ts';
 import { createMessaging } from './multi-instance-messages.ts';
 import type { SharedStore } from './redis-store.ts';
+import { roomLogLimits } from './settings/room-settings.ts';
 import { ledgerSettings, presenceSettings, replicaSettings } from './settings/shared-settings.ts';
 
 export type MultiInstance = ReturnType<typeof createMultiInstance>;
@@ -93,6 +98,7 @@ export function createMultiInstance(deps: {
       lost() {
         local.jobs().dropAll();
         local.sessions().abandonAll();
+        local.rooms().abandonAll();
         local.cutAllNodes();
       },
       emptied() {
@@ -112,6 +118,7 @@ export function createMultiInstance(deps: {
       died(instanceIds) {
         for (const each of instanceIds) replica.removeNodesOf(each);
         clusterJobs.died(instanceIds);
+        roomTakeover.died(instanceIds);
       },
     },
   });
@@ -155,8 +162,13 @@ export function createMultiInstance(deps: {
     ...ledgerSettings(config),
   });
 
+  const roomStores = guardRooms(store.rooms(roomLogLimits(config)), isFenced);
   const messages = { config, instanceId, store, presence, clock, ids, meter, log };
   const { bus, reader } = createMessaging(messages);
+  const rooms = createRoomMessages<RoomMessage>({
+    bus,
+    receive: (message) => local.rooms().receive(message),
+  });
 
   // Nodes of all instances.
   const nodeEvents = createNodeEvents({
@@ -220,6 +232,14 @@ export function createMultiInstance(deps: {
     local,
   });
   const { takeover, failoverReplay } = clusterJobs;
+  const roomTakeover = createRoomTakeover({
+    living,
+    self: presence.self,
+    takeOver: (dead) => local.rooms().takeOver(dead),
+    turnMs: presenceTtlMs(config) / 2,
+    clock,
+    log,
+  });
 
   return {
     instanceId,
@@ -247,6 +267,8 @@ export function createMultiInstance(deps: {
     ledger,
     nodeIdClaims: guarded.nodeIdClaims,
     sessionStore: guarded.sessions,
+    roomStores,
+    rooms,
     locks: guarded.locks,
     modelDebounce: guarded.modelDebounce,
     usageStore: guarded.usage,
@@ -318,6 +340,13 @@ export function createMultiInstance(deps: {
     },
   };
 }
+
+/** The stores of rooms, which reject while this instance is fenced. */
+const guardRooms = ({ log, records, followers }: RoomStores, isFenced: () => boolean): RoomStores => ({
+  log: unlessFenced(log, isFenced),
+  records: unlessFenced(records, isFenced),
+  followers: unlessFenced(followers, isFenced),
+});
 
 const NEEDS_NO_STORE = ['drives', 'levels', 'watchersOf'] as const;
 

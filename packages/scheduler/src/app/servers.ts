@@ -21,6 +21,7 @@ import { createLanguageOffer } from '../runtime/explain/offer-languages.ts';
 import { readPools } from '../runtime/explain/read-pools.ts';
 import type { FleetView } from '../runtime/fleet/fleet-view.ts';
 import type { JobReader } from '../runtime/job-reader.ts';
+import type { Rooms } from '../session/rooms/create-rooms.ts';
 import type { SessionService } from '../session/session-service.ts';
 import { createGate } from '../transport/access/create-gate.ts';
 import { watchCredentials } from '../transport/access/watch-credentials.ts';
@@ -71,6 +72,7 @@ export function createServers(parts: {
   readonly webhooks: Pick<Core['webhooks'], 'changeTo'>;
   readonly recentAttempts: RecentAttempts;
   readonly sessions: SessionService;
+  readonly rooms: Rooms;
   readonly mailbox: NodeMailbox<JobAssign | JobCancel>;
   readonly endpoints: EndpointCaller;
   readonly sockets: NodeSockets;
@@ -187,6 +189,7 @@ export function createServers(parts: {
     onPartial: parts.onPartial,
     session: createSessionRoute({
       sessions,
+      rooms: parts.rooms.members,
       gate,
       ids,
       clock,

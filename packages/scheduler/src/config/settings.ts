@@ -6,6 +6,7 @@ import { loadBalancer } from './settings/load-balancer.ts';
 import { modelNotAvailable, nodeHealth } from './settings/node-health.ts';
 import { pools } from './settings/pools.ts';
 import { regions } from './settings/regions.ts';
+import { rooms } from './settings/rooms.ts';
 import { audit, log, server } from './settings/server.ts';
 import {
   asrRerun,
@@ -34,6 +35,7 @@ export const settings = group('', {
   audit,
   privacy,
   session,
+  rooms,
   webhooks,
   model_hub: modelHub,
   scheduler: group('How work is scheduled.', {

@@ -4,6 +4,7 @@ import { DISPATCH_METRICS } from './metrics/dispatch.ts';
 import type { MetricEntry } from './metrics/metric-entry.ts';
 import { NODES_METRICS } from './metrics/nodes.ts';
 import { POOLS_METRICS } from './metrics/pools.ts';
+import { ROOMS_METRICS } from './metrics/rooms.ts';
 import { SERVICES_METRICS } from './metrics/services.ts';
 import { SESSIONS_METRICS } from './metrics/sessions.ts';
 import { TENANTS_METRICS } from './metrics/tenants.ts';
@@ -17,6 +18,7 @@ export const METRICS = {
   ...NODES_METRICS,
   ...TRANSPORT_METRICS,
   ...SESSIONS_METRICS,
+  ...ROOMS_METRICS,
   ...CLUSTER_METRICS,
   ...SERVICES_METRICS,
   ...POOLS_METRICS,

@@ -28,7 +28,14 @@ import { createInterimWatch } from './outcomes/interim-watch.ts';
 import { createJobWatch } from './outcomes/job-watch.ts';
 import { createPlanWatch } from './outcomes/plan-watch.ts';
 import type { SessionLink } from './output.ts';
-import { createSession, type Opening, type Session, type Utterance, understands } from './session.ts';
+import {
+  createSession,
+  type Opening,
+  type Session,
+  takeIndex,
+  type Utterance,
+  understands,
+} from './session.ts';
 import { createSessionLog } from './session-log.ts';
 import type { Elsewhere, JobDispatcher, Opened, SessionService } from './session-service.ts';
 import { createSessionTraces } from './session-traces.ts';
@@ -52,6 +59,8 @@ export interface SessionServiceDeps {
   readonly settings: SessionSettings & { readonly maxWaiting: number };
   /** A quota that the tenant has reached, from memory. Absent: no tenant has one. */
   readonly reachedQuota?: ((tenantId: TenantId) => QuotaState | undefined) | undefined;
+  /** Absent: there are no rooms. */
+  readonly voiceInRoom?: StepTools['voiceInRoom'] | undefined;
   /** Absent: no tenant has a cap. */
   readonly tenancy?: Tenancy | undefined;
   /** Absent: sessions end with this process. */
@@ -96,6 +105,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     isTraced: deps.tracer !== undefined,
     require: createRequirements(settings.coreServices),
     reachedQuota: (tenantId) => deps.reachedQuota?.(tenantId),
+    voiceInRoom: (sessionId) => deps.voiceInRoom?.(sessionId),
     queueShare: () => (settings.maxWaiting === 0 ? 0 : deps.jobs.waiting() / settings.maxWaiting),
   };
   const traces = deps.tracer && createSessionTraces({ tracer: deps.tracer, clock });
@@ -325,6 +335,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       watch.moved(job);
       interimWatch.moved(job);
     },
+    takeIndex: (sessionId) => takeIndex(sessions.get(sessionId)),
     partial: watch.partial,
     drain(limits) {
       let notified = 0;

@@ -98,6 +98,8 @@ export interface SessionService {
   receive(sessionId: SessionId, credential: string, event: ClientEvent): 'taken' | 'unknown';
   /** The connection ended. */
   left(sessionId: SessionId, link: SessionLink): void;
+  /** The next utterance_index, for a text of another member of its room: a legacy client shows each index once. Undefined: not here. */
+  takeIndex(sessionId: SessionId): number | undefined;
   /** Called for every job; jobs without a session are ignored. */
   jobMoved(job: JobRecord): void;
   /** `by`: the reporting node; ignored unless its attempt is the current one. Absent: not checked. False: no session waits for the job. */

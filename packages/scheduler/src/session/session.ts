@@ -273,6 +273,14 @@ export const jobIdOf = ({ jobId, rendition }: Utterance): JobId => rendition?.jo
 export const nextCutIndex = ({ nextIndex, leastCutIndex }: Session): number =>
   Math.max(nextIndex, leastCutIndex);
 
+/** For a text that is no outcome of this session, so that no outcome has the same index. */
+export function takeIndex(session: Session | undefined): number | undefined {
+  if (session === undefined) return undefined;
+  const index = nextCutIndex(session);
+  session.nextIndex = index + 1;
+  return index;
+}
+
 /** A legacy client supports no extension, shows errors as alerts, and its finals overtake its audio. */
 export const isLegacy = ({ opening }: Session): boolean => opening.abilities === undefined;
 

@@ -1,6 +1,6 @@
 /** Hot path: the tools of a session's step, and the helpers that add its effects. */
 import type { ErrorCode } from '../domain/errors.ts';
-import type { TenantId } from '../domain/ids.ts';
+import type { SessionId, TenantId } from '../domain/ids.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import type { QuotaState } from '../domain/quota.ts';
 import type { CoreServices, Require } from '../domain/requirements.ts';
@@ -11,6 +11,7 @@ import type { SessionEffect } from './event.ts';
 import type { PressureSettings } from './outcomes/backpressure.ts';
 import type { DeliverySettings } from './outcomes/delivery.ts';
 import type { About, SessionOutput, UiEventName } from './output.ts';
+import type { Voice } from './rooms/speak-in-room.ts';
 import type { Session } from './session.ts';
 import type { GroupSettings } from './speech/groups.ts';
 import type { Pools } from './speech/preferred-pool.ts';
@@ -50,6 +51,8 @@ export interface StepTools {
   readonly reachedQuota: (tenantId: TenantId) => QuotaState | undefined;
   /** Fill level of the queue of jobs without a slot, 0 to 1. */
   readonly queueShare: () => number;
+  /** Whether and in which language the session speaks in its room. Undefined: it is in none. */
+  readonly voiceInRoom: (sessionId: SessionId) => Voice | undefined;
   /** Every delivered outcome is reported to the tracer. */
   readonly isTraced: boolean;
 }

@@ -188,21 +188,6 @@ describe('the other messages of a session', () => {
     expect(Number(timestamp)).toBeLessThanOrEqual(Date.now() + 1);
   });
 
-  it.each([
-    { type: 'room_create', client_ts: 1 },
-    { type: 'room_join', room_code: '1' },
-    { type: 'room_leave', room_code: '1' },
-    { type: 'room_raw_voice_preference', room_code: '1', target_session_id: 's-1', receive_raw_voice: true },
-    { type: 'webrtc_offer', room_code: '1', to: 's-1', sdp: 'v=0' },
-    { type: 'webrtc_answer', room_code: '1', to: 's-1', sdp: 'v=0' },
-    { type: 'webrtc_ice', room_code: '1', to: 's-1', candidate: null },
-  ])('$type is answered UNSUPPORTED_FEATURE', async (message) => {
-    const { session } = await startServed();
-    session.send(message);
-    expect(await session.next('error')).toMatchObject({ code: 'UNSUPPORTED_FEATURE' });
-    await session.handled();
-  });
-
   it('session_close is acknowledged after the last outcome', async () => {
     const held = holdJobs();
     const { app, session } = await startServed(held.onJob);

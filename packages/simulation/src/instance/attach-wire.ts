@@ -23,6 +23,7 @@ export function attachWire(
     },
     reject: ({ path, message }: Problem) => socket.sendError('INVALID_MESSAGE', message, { path }),
     noteInvalid() {},
+    unsentBytes: () => 0,
     cut(reason) {
       if (!end.isOpen()) return;
       end.close(CLOSE_CODES[reason], reason);

@@ -29,6 +29,7 @@ import { readJob } from '../../../scheduler/dist/transport/http/views/read-job.j
 import { createAudioReferences } from '../../../scheduler/dist/transport/link/audio-references.js';
 import { openNodeSocket } from '../../../scheduler/dist/transport/ws/node-socket.js';
 import { createNodeSockets } from '../../../scheduler/dist/transport/ws/node-sockets.js';
+import { createRoomFrames } from '../../../scheduler/dist/transport/ws/rooms/session-rooms.js';
 import { openSessionSocket } from '../../../scheduler/dist/transport/ws/session-socket.js';
 import type { WireEnd } from '../net/wire.ts';
 import { attachWire } from './attach-wire.ts';
@@ -99,6 +100,7 @@ export function createSimulatedInstance(deps: {
   const sockets = createNodeSockets({ clock });
   const newName = () => ids.traceId();
   const instanceId = nameInstance(config.scheduler.cluster.instance_id, { hostname: name, newName });
+  const roomFrames = createRoomFrames();
   const core = createCore({
     config,
     log,
@@ -218,6 +220,8 @@ export function createSimulatedInstance(deps: {
           openSessionSocket(
             {
               sessions,
+              rooms: core.rooms.members,
+              roomFrames,
               gate,
               ids,
               clock,
@@ -228,6 +232,7 @@ export function createSimulatedInstance(deps: {
             },
             socket,
             principalOf('client', end.peer),
+            'simulated',
           ),
         );
     },

@@ -8,6 +8,7 @@ import type { AudioStore } from '../../ports/audio-store.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { RunningJobService } from '../../runtime/create-job-service.ts';
 import type { UsageRecorder } from '../../runtime/usage/record-usage.ts';
+import type { Rooms } from '../../session/rooms/create-rooms.ts';
 import type { SessionService } from '../../session/session-service.ts';
 import type { HttpServer } from '../../transport/http/server/create-http-server.ts';
 import { WAIT_KINDS, type WaitKind } from '../../transport/http/server/waits.ts';
@@ -28,6 +29,7 @@ export interface GaugedParts {
   readonly http: { waits(kind: WaitKind): number } & Pick<HttpServer, 'connections'>;
   readonly gate: { tenants(): number };
   readonly declarations: { bytes(): number; readonly limit: number };
+  readonly rooms: Pick<Rooms, 'counts'>;
   readonly loop: { delayP99(): number };
   readonly modelReports: Pick<ModelReports, 'levels'>;
   readonly multiInstance:
@@ -51,6 +53,7 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     gate,
     declarations,
     loop,
+    rooms,
     modelReports,
     multiInstance,
     shared,
@@ -66,6 +69,9 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_sessions', open - connected, { state: 'resumable' });
     meter.gauge('scheduler_utterances_running', watched);
     meter.gauge('scheduler_session_result_bytes', resultBytes);
+    const { rooms: followed, members } = rooms.counts();
+    meter.gauge('scheduler_rooms', followed);
+    meter.gauge('scheduler_room_members', members);
     const counted = { sessions: sessions.tenants(), ...jobs.tenants(), requests: gate.tenants() };
     for (const [of, count] of Object.entries(counted)) meter.gauge('scheduler_tenants_known', count, { of });
     const { bindings, retained, retainedBytes } = store.levels();

@@ -4,6 +4,7 @@ import type { Chunk, GivenUtterance } from '../event.ts';
 import { noteChange } from '../handover/saved-state.ts';
 import { fail, resendAccepted } from '../outcomes/progress.ts';
 import type { SessionOutput } from '../output.ts';
+import type { Voice } from '../rooms/speak-in-room.ts';
 import { isLegacy, nextCutIndex, type Session, type Utterance, understands } from '../session.ts';
 import { count, type Step, send, sendUiEvent } from '../step-context.ts';
 import { claimAudioBudget, releaseBudget } from './audio-budget.ts';
@@ -266,16 +267,8 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     startedAt: acceptance.startedAt,
     acceptedAt: step.at,
   };
-  const { targets } = session.opening.speech;
-  const { source } = order.speech.languages;
-  const utterances =
-    targets === undefined
-      ? [newUtterance(received)]
-      : newRenditions(received, {
-          name: planName(session, index, order.binding),
-          source,
-          parts: partsOf(targets),
-        });
+  const voice = step.voiceInRoom(session.sessionId);
+  const utterances = utterancesOf(session, received, order, voice);
   const utterance = utterances[0] as Utterance;
   utterance.audioBytes = acceptance.audioBytes;
   utterance.isPlaced = false;
@@ -293,11 +286,34 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     for (const one of utterances) fail(step, session, one, 'RATE_LIMITED', message);
     return;
   }
+  if (voice?.kind === 'silent') {
+    for (const one of utterances) fail(step, session, one, 'FORBIDDEN', voice.message);
+    return;
+  }
   session.pool = choosePool(session.pool, session, order.speech.languages, step.pools);
   const { poolId } = session.pool;
   const waitMs = step.settings.pendingTimeoutMs;
   const whole = { ...order, contextText: joined.context, poolId, waitMs };
   step.effects.push(effectOf(step, session, utterance, whole));
+}
+
+/** One outcome, or one for each language. In a room the session's own outcome is its recognised text. */
+function utterancesOf(
+  session: Session,
+  received: Received,
+  { speech, binding }: Acceptance['order'],
+  voice: Voice | undefined,
+): Utterance[] {
+  const { targets } = session.opening.speech;
+  if (targets === undefined && voice === undefined) return [newUtterance(received)];
+  const source = voice?.kind === 'speaks' ? voice.language : speech.languages.source;
+  const name = planName(session, received.index, binding);
+  const ownText = [{ language: source, kind: 'text' }] as const;
+  return newRenditions(received, {
+    name,
+    source,
+    parts: voice === undefined ? partsOf(targets ?? []) : ownText,
+  });
 }
 
 /** Only whole utterances are repeated by request id; chunks are repeated by number. A rebuilt session may have more than the limit. */

@@ -43,6 +43,8 @@ export interface GuardedSocket {
   reject(problem: Problem, about?: ErrorDetails): void;
   /** Counts an invalid message that gets its answer later. */
   noteInvalid(problem: Problem): void;
+  /** Bytes that the peer has not read yet. */
+  unsentBytes(): number;
   /** Closes for a reason. Messages that arrive later are ignored; queued ones are still handled. */
   cut(reason: CloseReason): void;
 }
@@ -212,7 +214,8 @@ export function guardSocket(
     return false;
   }
 
-  const socket: GuardedSocket = { send, sendError, reject, noteInvalid, cut };
+  const unsentBytes = (): number => ws.bufferedAmount;
+  const socket: GuardedSocket = { send, sendError, reject, noteInvalid, unsentBytes, cut };
   const opened = open(socket);
   handler = opened;
 

@@ -1,15 +1,17 @@
 /** /ws/session: which sessions are accepted, and how their connections are handled. */
 import type { SessionService } from '../../session/session-service.ts';
 import { DRAINING_REFUSAL } from '../wire/error-reply.ts';
+import { createRoomFrames } from './rooms/session-rooms.ts';
 import { openSessionSocket, type SessionSocketDeps } from './session-socket.ts';
 import type { SocketRoute } from './socket-server.ts';
 
-export interface SessionRouteDeps extends SessionSocketDeps {
+export interface SessionRouteDeps extends Omit<SessionSocketDeps, 'roomFrames'> {
   readonly sessions: SessionService;
   readonly isDraining: () => boolean;
 }
 
-export function createSessionRoute(deps: SessionRouteDeps): SocketRoute {
+export function createSessionRoute(given: SessionRouteDeps): SocketRoute {
+  const deps = { ...given, roomFrames: createRoomFrames() };
   return {
     path: '/ws/session',
     kind: 'session',
@@ -26,7 +28,7 @@ export function createSessionRoute(deps: SessionRouteDeps): SocketRoute {
       deps.meter.count('scheduler_tenant_refused_total', { limit: 'sessions' });
       return { reason: 'full', refusal: { code: 'RATE_LIMITED', status: 503, detail: full.detail } };
     },
-    open: (socket, principal) => openSessionSocket(deps, socket, principal),
+    open: (socket, principal, address) => openSessionSocket(deps, socket, principal, address),
   };
 }
 

@@ -7,7 +7,8 @@ import type { IdSource } from '../../ports/id-source.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { SessionLink } from '../../session/output.ts';
-import { isRoomMessage, ROOMS_UNSUPPORTED } from '../../session/rooms/unsupported.ts';
+import type { RoomMembers } from '../../session/rooms/room-service.ts';
+import type { Opening } from '../../session/session.ts';
 import type { Opened, SessionService } from '../../session/session-service.ts';
 import type { Gate, Principal } from '../access/gate.ts';
 import { languageRefusal, sessionRefusal } from '../access/token-scope.ts';
@@ -15,10 +16,13 @@ import { countClientStats } from './count-client-stats.ts';
 import type { GuardedSocket, SocketHandler } from './guarded-socket.ts';
 import { nameAudio, placeOf } from './name-audio.ts';
 import { readMessage, readOpening, type SessionMessage } from './read-session-messages.ts';
+import { createSessionRooms, isRoomMessage, type RoomFrames } from './rooms/session-rooms.ts';
 import { toSessionMessage } from './write-session-messages.ts';
 
 export interface SessionSocketDeps {
-  readonly sessions: Pick<SessionService, 'open' | 'receive' | 'left' | 'close'>;
+  readonly sessions: Pick<SessionService, 'open' | 'receive' | 'left' | 'close' | 'takeIndex'>;
+  readonly rooms: RoomMembers;
+  readonly roomFrames: RoomFrames;
   readonly gate: Pick<Gate, 'tenantOf'>;
   readonly ids: Pick<IdSource, 'traceId'>;
   readonly clock: Clock;
@@ -41,9 +45,12 @@ export function openSessionSocket(
   deps: SessionSocketDeps,
   socket: GuardedSocket,
   principal: Principal,
+  address: string,
 ): SocketHandler {
   const { sessions, meter, log, clock } = deps;
   let sessionId: SessionId | undefined;
+  /** Of the open session, or of the one that is being opened. */
+  let opening: Opening | undefined;
   let isLegacy = true;
   let hasLeft = false;
   let lastErrorAt = Number.NEGATIVE_INFINITY;
@@ -59,6 +66,20 @@ export function openSessionSocket(
     replaced: () => socket.cut('replaced'),
     abandoned: () => socket.cut('fenced'),
   };
+
+  const rooms = createSessionRooms({
+    ...deps,
+    frames: deps.roomFrames,
+    socket,
+    principal,
+    address,
+    session() {
+      if (sessionId === undefined || opening === undefined) return undefined;
+      const { tenantId, speech } = opening;
+      const { source, target } = speech.languages;
+      return { sessionId, tenantId, isLegacy, source, target };
+    },
+  });
 
   function maySendError(): boolean {
     const now = clock.now();
@@ -91,11 +112,12 @@ export function openSessionSocket(
     const read = readOpening(message, { tenantId: tenant.tenantId, credential, traceId: deps.ids.traceId() });
     if (read.kind === 'invalid') return refuse('INVALID_MESSAGE', read.problem.message, read.problem.path);
     // A connection has one session. The previous one stays until it expires.
-    if (sessionId !== undefined) sessions.left(sessionId, link);
+    leave();
     sessionId = undefined;
-    const opening = sessions.open(read.value, link);
+    opening = read.value;
+    const opened = sessions.open(opening, link);
     // A session of another instance must be fetched first; the client's next messages wait in the queue.
-    return opening instanceof Promise ? opening.then(onOpened) : onOpened(opening);
+    return opened instanceof Promise ? opened.then(onOpened) : onOpened(opened);
   }
 
   function onOpened(opened: Opened) {
@@ -114,7 +136,13 @@ export function openSessionSocket(
       return;
     }
     sessionId = opened.sessionId;
-    if (hasLeft) sessions.left(sessionId, link);
+    if (hasLeft) leave();
+  }
+
+  function leave(): void {
+    if (sessionId === undefined) return;
+    rooms.left(sessionId);
+    sessions.left(sessionId, link);
   }
 
   function forward(message: SessionMessage) {
@@ -146,13 +174,10 @@ export function openSessionSocket(
     if (!isLegacy) sendError('INVALID_SESSION', `session ${message.session_id} is not open here`);
   }
 
-  const refuseRooms = (): void => sendError(ROOMS_UNSUPPORTED.code, ROOMS_UNSUPPORTED.message);
-
   /** An unreadable session_init is refused: the client cannot go on without a session. */
   function rejectInvalid({ problem, type, fields = {} }: InvalidMessage): void {
-    // Rooms are not supported, so their fields are not validated: they may be those of a later protocol.
     if (type !== undefined && isRoomMessage(type)) {
-      refuseRooms();
+      rooms.reject(problem);
       return;
     }
     reject(problem, type, fields);
@@ -180,14 +205,14 @@ export function openSessionSocket(
           countClientStats(meter, message.stats);
           return forward(message);
         default:
-          return refuseRooms();
+          return rooms.receive(message);
       }
     },
     maySendError,
     left() {
       cancelDeadline();
       hasLeft = true;
-      if (sessionId !== undefined) sessions.left(sessionId, link);
+      leave();
     },
     ended() {},
   };

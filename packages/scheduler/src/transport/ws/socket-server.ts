@@ -34,7 +34,8 @@ export interface SocketRoute {
   /** The same check for an authenticated peer. */
   readonly refusalOf?: (principal: Principal) => ReturnType<NonNullable<SocketRoute['refusal']>>;
   /** Must be synchronous: frames may follow immediately. */
-  open(socket: GuardedSocket, principal: Principal): SocketHandler;
+  /** `address`: of the peer. */
+  open(socket: GuardedSocket, principal: Principal, address: string): SocketHandler;
 }
 
 export interface SocketServerDeps extends Omit<NodeSocketDeps, 'registrationDeadlineMs' | 'gate'> {
@@ -170,7 +171,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
         settings,
         slow: deps.slow,
       },
-      (socket) => route.route.open(socket, principal),
+      (socket) => route.route.open(socket, principal, gate.addressOf(request)),
     );
     open.add(guarded);
     meterCount(route, 1);

@@ -53,7 +53,14 @@ describe('disconnected node that the registry lost', () => {
   async function opened() {
     const registry = createFakeRegistry();
     const clock = createSteppedClock();
-    const socket = { send: () => true, sendError() {}, reject() {}, noteInvalid() {}, cut() {} };
+    const socket = {
+      send: () => true,
+      sendError() {},
+      reject() {},
+      noteInvalid() {},
+      unsentBytes: () => 0,
+      cut() {},
+    };
     const handler = openNodeSocket(
       {
         registry,

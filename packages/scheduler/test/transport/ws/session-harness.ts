@@ -54,6 +54,19 @@ function createFakeSessions() {
 
 export const TENANT_FULL = { kind: 'full', limit: 'tenant', detail: 'max_sessions of the tenant' } as const;
 
+const NOT_IN_ROOM = { kind: 'refused', code: 'NOT_IN_ROOM', message: 'you are not in this room' } as const;
+const refuse = async () => NOT_IN_ROOM;
+const NO_ROOMS: Parameters<typeof createSessionRoute>[0]['rooms'] = {
+  create: refuse,
+  join: refuse,
+  leave: refuse,
+  update: refuse,
+  moderate: refuse,
+  setRawVoice: refuse,
+  relay: refuse,
+  detached() {},
+};
+
 let harness: Harness | undefined;
 
 /** Call it after each test. */
@@ -72,6 +85,7 @@ export async function startSessions({ maxInvalidMessages = 100 } = {}) {
       isFull: () => sessions.isFull,
       capRefusal: (tenantId: string) => (sessions.fullTenant === tenantId ? TENANT_FULL : undefined),
     } as unknown as Parameters<typeof createSessionRoute>[0]['sessions'],
+    rooms: NO_ROOMS,
     gate: createFakeGate({ maxConnections: 10, messages: 1_000 }),
     ids: { traceId: () => 'trace-1' },
     clock,

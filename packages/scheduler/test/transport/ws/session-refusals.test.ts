@@ -21,22 +21,36 @@ describe('unusable session_init', () => {
 });
 
 describe('room message', () => {
-  it.each(
-    SESSION_TO_SCHEDULER.map(({ properties }) => properties.type.const).filter((type) =>
-      /^(room|webrtc)_/.test(type),
-    ),
-  )('%s is unsupported with any fields, and not counted as invalid', async (type) => {
-    const { connect, cuts } = await startSessions({ maxInvalidMessages: 0 });
+  const types = SESSION_TO_SCHEDULER.map(({ properties }) => properties.type.const).filter((type) =>
+    /^(room|webrtc)_/.test(type),
+  );
+
+  it('of a legacy client is never answered by an error, which it would show as an alert', async () => {
+    const { connect } = await startSessions();
+    const client = await connect();
+    client.send(INIT);
+    for (const type of types) client.send({ type, room_code: 7 });
+    await client.message(types.length - 1);
+    expect(new Set(client.received.map(({ type }) => type))).toEqual(new Set(['room_error']));
+  });
+
+  it('of a current client that is invalid is answered by an error with the field', async () => {
+    const { connect } = await startSessions();
     const client = await connect();
     client.send({ ...INIT, supports: [] });
-    for (const fields of [{}, { room_code: 7 }, { room_code: 'r', client_ts: 1, to: 's-2', sdp: '' }]) {
-      client.send({ type, ...fields });
-    }
-    await client.message(2);
-    expect(client.received).toMatchObject(Array(3).fill({ type: 'error', code: 'UNSUPPORTED_FEATURE' }));
-    expect(cuts()).toBe(0);
-    client.send('nonsense');
-    expect((await client.closed).reason).toBe('invalid_messages');
+    client.send({ type: 'room_join', room_code: 7 });
+    expect(await client.message(0)).toMatchObject({
+      type: 'error',
+      code: 'INVALID_MESSAGE',
+      details: { path: '/room_code' },
+    });
+  });
+
+  it('before session_init is refused', async () => {
+    const { connect } = await startSessions();
+    const client = await connect();
+    client.send({ type: 'room_leave', room_code: 'r' });
+    expect(await client.message(0)).toMatchObject({ type: 'error', code: 'INVALID_SESSION' });
   });
 });
 
@@ -81,11 +95,11 @@ describe('refused audio', () => {
     const client = await connect();
     client.send({ ...INIT, supports: [] });
     client.send({ ...UTTERANCE, ...fields });
-    client.send({ type: 'room_leave' });
+    client.send({ type: 'room_leave', room_code: 'r' });
     await client.message(1);
     const { hint: _hint, ...named } = (await client.message(0)).details as Record<string, unknown>;
     expect(named).toEqual(details);
-    expect(client.received).toMatchObject([{ code: 'INVALID_MESSAGE' }, { code: 'UNSUPPORTED_FEATURE' }]);
+    expect(client.received).toMatchObject([{ code: 'INVALID_MESSAGE' }, { code: 'NOT_IN_ROOM' }]);
     expect(sessions.received).toEqual([]);
   });
 
@@ -98,9 +112,9 @@ describe('refused audio', () => {
     const client = await connect();
     client.send({ ...INIT, supports: [] });
     client.send({ ...CHUNK, ...fields });
-    client.send({ type: 'room_leave' });
+    client.send({ type: 'room_leave', room_code: 'r' });
     await client.message(0);
-    expect(client.received).toMatchObject([{ code: 'UNSUPPORTED_FEATURE' }]);
+    expect(client.received).toMatchObject([{ code: 'NOT_IN_ROOM' }]);
     expect(sessions.received.map(({ event }) => event)).toMatchObject([
       { kind: 'chunk', seq: 5, requestId: 'req-1', audio: undefined, isFinal, refusal: { path } },
     ]);
@@ -115,9 +129,9 @@ describe('refused audio', () => {
     const client = await connect();
     client.send({ ...INIT, supports: [] });
     client.send({ ...CHUNK, ...fields });
-    client.send({ type: 'room_leave' });
+    client.send({ type: 'room_leave', room_code: 'r' });
     await client.message(1);
-    expect(client.received).toMatchObject([{ details: { path, ...named } }, { code: 'UNSUPPORTED_FEATURE' }]);
+    expect(client.received).toMatchObject([{ details: { path, ...named } }, { code: 'NOT_IN_ROOM' }]);
     expect(sessions.received).toEqual([]);
   });
 

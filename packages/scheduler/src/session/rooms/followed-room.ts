@@ -1,0 +1,373 @@
+/**
+ * Hot path: one room that this instance follows. Reads the log after its cursor whenever a message says that there is more, sends captions to
+ * its members, and drives the utterances that they speak here.
+ */
+import type { Language } from '../../domain/language.ts';
+import type { PlanListener } from '../../domain/plan.ts';
+import type { RoomId, RoomRecord } from '../../domain/room.ts';
+import type { LogLine } from '../../domain/room-log.ts';
+import type { Cancel } from '../../ports/clock.ts';
+import { heardLanguages } from './demand.ts';
+import { createUtteranceDriver, type UtteranceDriver } from './drive-utterances.ts';
+import { createLocalMembers, type LocalMembers } from './local-members.ts';
+import type { RoomDeps } from './room-deps.ts';
+import type { LanguageState } from './room-output.ts';
+import {
+  captionsSoFar,
+  createRoomRouter,
+  feed,
+  type LoggedUtterance,
+  lateEntries,
+  nextLateAt,
+  type RoomRouter,
+  track,
+} from './room-router.ts';
+import type { Caption, RoomEnd } from './room-service.ts';
+import type { RoomWriter } from './room-writer.ts';
+
+export interface FollowedRoom {
+  readonly roomId: RoomId;
+  readonly local: LocalMembers;
+  readonly driver: UtteranceDriver;
+  room(): RoomRecord;
+  /** Of the last utterance. */
+  seq(): number;
+  /** When something was said here, as far as this instance has read. */
+  activeAt(): number;
+  /** Resolves when what the message announces was read, or could not be. */
+  advanced(to: {
+    readonly last: number;
+    readonly version: number;
+    readonly isErased?: boolean | undefined;
+  }): Promise<void>;
+  /** This instance has just saved it. */
+  saved(room: RoomRecord): void;
+  /** Captions after this one, as members have them now; the live ones follow. */
+  history(language: Language, afterSeq: number | undefined): Promise<History>;
+  languages(): Readonly<Record<Language, LanguageState>>;
+  /** The text of an utterance that another instance drives. */
+  awaitText(seq: number, listener: PlanListener): void;
+  /** Continues what this dead instance drove. */
+  takeOverFrom(follower: string): Promise<void>;
+  /** Reads everything again: the store may have lost the end of it. */
+  readAgain(): Promise<void>;
+  stop(): void;
+}
+
+export interface History {
+  readonly captions: readonly Caption[];
+  readonly missed: { readonly from: number; readonly to: number } | undefined;
+}
+
+const PAGE = 500;
+const RETRY_MS = 250;
+const DELTA_MS = 1_000;
+/** Captions of a member that joins. */
+const MAX_HISTORY = 50;
+
+/** Undefined: the room has ended. */
+export async function followRoom(
+  deps: RoomDeps & {
+    readonly writer: RoomWriter;
+    readonly ended: (room: RoomRecord, reason: RoomEnd) => void;
+  },
+  roomId: RoomId,
+): Promise<FollowedRoom | undefined> {
+  const { clock, log, meter, stores, settings, writer } = deps;
+  const { limits } = settings;
+  await stores.followers.add(roomId, deps.self());
+  const loaded = await stores.records.load(roomId);
+  if (loaded === undefined || loaded.endedAt !== undefined) {
+    await stores.followers.remove(roomId, deps.self());
+    return undefined;
+  }
+  await stores.log.open(roomId);
+  const local = createLocalMembers();
+  /** When the last utterance of each channel ended. */
+  const channels = new Map<Language, number>();
+  const awaited = new Map<number, PlanListener>();
+  let room = loaded;
+  /** As it was last sent to the members. */
+  let sent = loaded;
+  const router = createRoomRouter();
+  let cursor = 0;
+  let wanted = { last: 0, version: 0 };
+  let activeAt = loaded.activeAt;
+  let reading: Promise<void> | undefined;
+  let isStopped = false;
+  let isAppendingLate = false;
+  let lateTimer: Cancel | undefined;
+  let deltaTimer: Cancel | undefined;
+  let voices: Promise<void> = Promise.resolve();
+  const spokenUpTo = new Map<Language, number>();
+
+  const driver = createUtteranceDriver({
+    ...deps,
+    roomId,
+    room: () => (isStopped ? undefined : room),
+    interpreted() {
+      const since = clock.now() - limits.interpreterMs;
+      return new Set([...channels].filter(([, at]) => at >= since).map(([language]) => language));
+    },
+  });
+
+  function noteRecord(next: RoomRecord): void {
+    if (next.version <= room.version || isStopped) return;
+    const before = room;
+    room = next;
+    track(router, heardLanguages(room).keys(), clock.now());
+    if (next.endedAt !== undefined) {
+      end('ended');
+      return;
+    }
+    removeLocal(next);
+    local.changed(before, next);
+    deltaTimer ??= clock.after(DELTA_MS, () => {
+      deltaTimer = undefined;
+      local.delta(sent, room, languages());
+      sent = room;
+    });
+  }
+
+  /** A host has removed them, or they joined elsewhere. */
+  function removeLocal({ code, members, removed }: RoomRecord): void {
+    const listed = new Map(members.map((member) => [member.memberId, member]));
+    for (const [memberId, { joinId, isListed, isLegacy, link }] of [...local.members]) {
+      if (!isListed || listed.get(memberId)?.joinId === joinId) {
+        const member = local.members.get(memberId);
+        if (member !== undefined && isListed) member.hears = listed.get(memberId)?.hears;
+        continue;
+      }
+      local.members.delete(memberId);
+      if (!removed.includes(memberId)) continue;
+      link.sendRoom(
+        isLegacy
+          ? { kind: 'expired', code, message: 'a host has removed you from the room' }
+          : { kind: 'notice', code, notice: { code: 'removed' } },
+      );
+    }
+  }
+
+  function end(reason: RoomEnd): void {
+    if (isStopped) return;
+    const message =
+      reason === 'ended' ? 'a host has ended the room' : 'the room has ended: it was silent for too long';
+    for (const { link } of local.members.values())
+      link.sendRoom({ kind: 'expired', code: room.code, message });
+    for (const { listen } of local.readers) listen({ kind: 'ended', reason });
+    deps.ended(room, reason);
+    stop();
+  }
+
+  function stop(): void {
+    isStopped = true;
+    lateTimer?.();
+    deltaTimer?.();
+    driver.leave();
+    local.members.clear();
+    local.readers.clear();
+  }
+
+  const isBehind = (): boolean => !isStopped && (cursor < wanted.last || room.version < wanted.version);
+
+  function read(): Promise<void> {
+    if (reading === undefined && isBehind())
+      reading = catchUp().finally(() => {
+        reading = undefined;
+        void read();
+      });
+    return reading ?? Promise.resolve();
+  }
+
+  async function catchUp(): Promise<void> {
+    while (isBehind()) {
+      try {
+        if (room.version < wanted.version) await reload();
+        if (cursor < wanted.last && !isStopped) await readOn();
+      } catch (fault) {
+        log.warn({ room_id: roomId, err: fault }, 'could not read a room; trying again');
+        await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
+      }
+    }
+  }
+
+  async function reload(): Promise<void> {
+    const next = await stores.records.load(roomId);
+    if (next === undefined) return end('expired');
+    // A store that lost the newest version is written again by the next change.
+    wanted = { ...wanted, version: Math.min(wanted.version, Math.max(next.version, room.version)) };
+    noteRecord(next);
+  }
+
+  async function readOn(): Promise<void> {
+    const page = await stores.log.read(roomId, cursor, PAGE);
+    if (page.kind === 'gone') return end('expired');
+    if (page.lines.length === 0) {
+      cursor = Math.max(cursor, wanted.last);
+      return;
+    }
+    for (const line of page.lines) take(line);
+    planLate();
+  }
+
+  function take(line: LogLine): void {
+    const { entry, at, position } = line;
+    if (position <= cursor) return;
+    cursor = position;
+    activeAt = Math.max(activeAt, at);
+    for (const caption of feed(router, line, clock.now())) local.caption(room, caption);
+    if (entry.kind === 'accept' && entry.channel !== undefined) channels.set(entry.channel, at);
+    if (entry.kind === 'voice') noteVoice(entry);
+    if (entry.kind === 'text') settleAwaited(entry.seq);
+  }
+
+  function noteVoice({ seq, language, jobId }: Extract<LogLine['entry'], { kind: 'voice' }>): void {
+    const utterance = router.utterances.get(seq);
+    const speaker = utterance?.accept?.speaker;
+    // A corrected caption is not spoken, and an earlier utterance not after a later one.
+    if (speaker === undefined || utterance?.late.has(language) || seq <= (spokenUpTo.get(language) ?? 0))
+      return;
+    if (!local.hasVoiceHearer(language, speaker)) return;
+    spokenUpTo.set(language, seq);
+    voices = voices
+      .then(() => deps.voiceOf(jobId))
+      .then((voice) => {
+        if (voice !== undefined && !isStopped)
+          local.voice({ kind: 'voice', code: room.code, seq, speaker, language, ...voice });
+      })
+      .catch((fault: unknown) => log.warn({ job_id: jobId, err: fault }, 'could not read speech of a room'));
+  }
+
+  function settleAwaited(seq: number): void {
+    const listener = awaited.get(seq);
+    const { accept, text } = router.utterances.get(seq) ?? {};
+    if (listener === undefined || accept === undefined || text === undefined) return;
+    awaited.delete(seq);
+    const part = { language: accept.source, kind: 'text' } as const;
+    if (text.failed !== undefined) {
+      listener.settled(part, { kind: 'failed', code: text.failed, message: 'it was not recognised' });
+      return;
+    }
+    const result = { textAsr: text.text, textTranslated: text.text, ttsAudio: '', ttsFormat: '' };
+    listener.settled(part, { kind: 'result', result, job: undefined });
+  }
+
+  /** Renditions that others wait for are declared late in time. */
+  function planLate(): void {
+    lateTimer?.();
+    lateTimer = undefined;
+    const at = nextLateAt(router, limits.reorderMs);
+    if (at === undefined || isStopped || isAppendingLate) return;
+    const now = clock.now();
+    if (at > now) {
+      lateTimer = clock.after(at - now, planLate);
+      return;
+    }
+    const late = lateEntries(router, deps.self(), now, limits.reorderMs);
+    // The others are for their drivers to declare; this is asked again with the next line.
+    if (late.length === 0) return;
+    meter.count('scheduler_room_renditions_total', { outcome: 'late' }, late.length);
+    isAppendingLate = true;
+    void Promise.all(late.map((entry) => writer.append(roomId, entry))).then(() => {
+      isAppendingLate = false;
+      // First what was appended is read, or it would be appended again.
+      void read().then(planLate);
+    });
+  }
+
+  function languages(): Readonly<Record<Language, LanguageState>> {
+    const sources = [
+      ...new Set(room.members.flatMap(({ speaks }) => (speaks === undefined ? [] : [speaks]))),
+    ].filter((source) => source !== 'auto');
+    const states = [...heardLanguages(room).keys()].map((language) => {
+      const others = sources.filter((source) => source !== language);
+      const able = others.filter((source) => deps.canTranslate(room.tenantId, source, language)).length;
+      const state = able === others.length ? 'ok' : able === 0 ? 'unavailable' : 'degraded';
+      return [language, state] as const;
+    });
+    return Object.fromEntries(states);
+  }
+
+  /** All that the log has, with room for the oldest. */
+  async function foldedLog(): Promise<RoomRouter> {
+    const folded = createRoomRouter(Number.POSITIVE_INFINITY);
+    for (let after = 0; after < cursor; ) {
+      const read = await stores.log.read(roomId, after, PAGE);
+      if (read.kind === 'gone' || read.lines.length === 0) break;
+      for (const line of read.lines) {
+        after = line.position;
+        if (after <= cursor) feed(folded, line, 0);
+      }
+    }
+    return folded;
+  }
+
+  async function readAll(): Promise<void> {
+    const { last } = await stores.log.open(roomId, { last: cursor, seq: router.lastSeq });
+    wanted = { last: Math.max(wanted.last, last), version: Math.max(wanted.version, room.version) };
+    await read();
+  }
+
+  track(router, heardLanguages(room).keys(), clock.now());
+  await readAll();
+
+  return {
+    roomId,
+    local,
+    driver,
+    room: () => room,
+    seq: () => router.lastSeq,
+    activeAt: () => activeAt,
+    async advanced({ last, version, isErased }) {
+      if (isErased) {
+        const folded = await foldedLog();
+        for (const [seq, utterance] of router.utterances)
+          if (folded.utterances.get(seq)?.isErased) utterance.isErased = true;
+      }
+      wanted = { last: Math.max(wanted.last, last), version: Math.max(wanted.version, version) };
+      await read();
+    },
+    saved: noteRecord,
+    async history(language, afterSeq) {
+      let older: readonly Caption[] = [];
+      let firstSeq = router.firstSeq;
+      if (afterSeq !== undefined && afterSeq + 1 < router.firstSeq) {
+        const folded = await foldedLog();
+        track(folded, [language], 0);
+        firstSeq = folded.firstSeq;
+        older = captionsSoFar(folded, language, afterSeq);
+      }
+      track(router, [language], clock.now());
+      const newer = captionsSoFar(router, language, afterSeq ?? 0);
+      const captions = [...older.filter(({ seq }) => seq < router.firstSeq), ...newer];
+      return {
+        captions: afterSeq === undefined ? captions.slice(-MAX_HISTORY) : captions,
+        missed:
+          afterSeq !== undefined && afterSeq + 1 < firstSeq
+            ? { from: afterSeq + 1, to: firstSeq - 1 }
+            : undefined,
+      };
+    },
+    languages,
+    awaitText(seq, listener) {
+      awaited.set(seq, listener);
+      settleAwaited(seq);
+    },
+    async takeOverFrom(follower) {
+      for (const utterance of [...router.utterances.values()]) {
+        if (utterance.driver !== follower || !isOpen(utterance)) continue;
+        const entry = { kind: 'drive', seq: utterance.seq, driver: deps.self(), from: follower } as const;
+        const standing = await writer.append(roomId, entry);
+        if (standing !== 'gone' && standing?.kind === 'drive' && standing.driver === deps.self())
+          driver.takeOver(utterance);
+      }
+    },
+    readAgain: readAll,
+    stop,
+  };
+}
+
+function isOpen({ accept, text, outcomes, isErased }: LoggedUtterance): boolean {
+  if (accept === undefined || isErased) return false;
+  return text === undefined || text.promised.some(({ language }) => !outcomes.has(language));
+}

@@ -1,0 +1,178 @@
+/** Hot path: the rooms that this instance follows, and which of its sessions are in which room. Follows a room once, however many ask. */
+import type { MemberId, RoomId, RoomRecord } from '../../domain/room.ts';
+import type { FollowedRoom } from './followed-room.ts';
+import { followRoom } from './followed-room.ts';
+import type { LocalMember } from './local-members.ts';
+import type { RoomDeps } from './room-deps.ts';
+import type { RoomEnd } from './room-service.ts';
+import {
+  dropFollower,
+  endRoom,
+  isIdle,
+  markAway,
+  noteActive,
+  removeAway,
+  setAudience,
+} from './room-steps.ts';
+import type { RoomWriter } from './room-writer.ts';
+
+export interface RoomTable {
+  /** Undefined: there is no such room, or it has ended. */
+  follow(roomId: RoomId): Promise<FollowedRoom | undefined>;
+  followed(roomId: RoomId): FollowedRoom | undefined;
+  /** The room of a session of this instance. */
+  of(memberId: MemberId): { readonly followed: FollowedRoom; readonly member: LocalMember } | undefined;
+  /** Saves the end; every follower informs its members. */
+  end(roomId: RoomId, reason: RoomEnd): Promise<RoomRecord | undefined>;
+  /** What is due in all rooms. Called once a second. */
+  tick(): void;
+  /** Continues the rooms of a dead instance. */
+  takeOver(instanceId: string): Promise<void>;
+  /** The store may have lost writes. */
+  reassert(): void;
+  /** This instance may serve nobody any more. */
+  abandonAll(): void;
+  counts(): { readonly rooms: number; readonly members: number };
+}
+
+export function createRoomTable(
+  deps: RoomDeps & {
+    readonly writer: RoomWriter;
+    readonly ended: (room: RoomRecord, reason: RoomEnd) => void;
+  },
+): RoomTable {
+  const { clock, log, stores, settings, writer } = deps;
+  const { limits } = settings;
+  const rooms = new Map<RoomId, FollowedRoom>();
+  const following = new Map<RoomId, Promise<FollowedRoom | undefined>>();
+  /** Rooms whose housekeeping writes just now. */
+  const busy = new Set<RoomId>();
+
+  async function follow(roomId: RoomId): Promise<FollowedRoom | undefined> {
+    const known = rooms.get(roomId);
+    if (known !== undefined) return known;
+    const pending = following.get(roomId) ?? begin(roomId);
+    following.set(roomId, pending);
+    return pending;
+  }
+
+  async function begin(roomId: RoomId): Promise<FollowedRoom | undefined> {
+    try {
+      const room = await followRoom({ ...deps, ended: forget }, roomId);
+      if (room !== undefined) rooms.set(roomId, room);
+      return room;
+    } finally {
+      following.delete(roomId);
+    }
+  }
+
+  function forget({ roomId }: RoomRecord): void {
+    rooms.delete(roomId);
+    stores.followers.remove(roomId, deps.self()).catch((fault: unknown) => {
+      log.warn({ room_id: roomId, err: fault }, 'could not stop following a room that has ended');
+    });
+  }
+
+  async function end(roomId: RoomId, reason: RoomEnd): Promise<RoomRecord | undefined> {
+    const changed = await writer.change(roomId, endRoom(clock.now()));
+    if (changed.kind !== 'done') return undefined;
+    const { room } = changed;
+    await stores.records.unbind(room);
+    await stores.log.expire(roomId, room.isRecorded ? settings.retentionMs : 0);
+    rooms.get(roomId)?.saved(room);
+    deps.ended(room, reason);
+    return room;
+  }
+
+  async function keepUp(followed: FollowedRoom): Promise<void> {
+    const { roomId, local } = followed;
+    const room = followed.room();
+    const at = clock.now();
+    const self = deps.self();
+    if (isIdle(room, followed.activeAt(), at, limits)) {
+      await end(roomId, 'expired');
+      return;
+    }
+    const ghosts = room.members.filter(
+      ({ memberId, follower, awaySince }) =>
+        follower === self && awaySince === undefined && !local.members.has(memberId),
+    );
+    for (const { memberId, joinId } of ghosts) await writer.change(roomId, markAway(memberId, joinId, at));
+    if (removeAway(at, limits)(room) !== undefined) await writer.change(roomId, removeAway(at, limits));
+    const audience = setAudience(self, local.audience());
+    if (audience(room) !== undefined) await writer.change(roomId, audience);
+    if (followed.activeAt() - room.activeAt > limits.idleMs / 2) {
+      await writer.change(roomId, noteActive(followed.activeAt()));
+      await stores.records.bind(room, 2 * limits.idleMs, limits.maxPerTenant);
+    }
+    const isUnused = local.members.size + local.readers.size + followed.driver.size() === 0;
+    // Of an empty room one instance remains, to end it in time.
+    if (!isUnused || room.members.length === 0 || room.members.some(({ follower }) => follower === self))
+      return;
+    rooms.delete(roomId);
+    followed.stop();
+    await stores.followers.remove(roomId, self);
+  }
+
+  async function takeOverRoom(roomId: RoomId, dead: string): Promise<void> {
+    const followed = await follow(roomId);
+    if (followed !== undefined) {
+      await writer.change(roomId, dropFollower(dead, clock.now()));
+      await followed.takeOverFrom(dead);
+    }
+    // Last, so that another survivor finds it if this one dies meanwhile.
+    await stores.followers.remove(roomId, dead);
+  }
+
+  return {
+    follow,
+    followed: (roomId) => rooms.get(roomId),
+    of(memberId) {
+      for (const followed of rooms.values()) {
+        const member = followed.local.members.get(memberId);
+        if (member !== undefined) return { followed, member };
+      }
+      return undefined;
+    },
+    end,
+    tick() {
+      for (const followed of [...rooms.values()]) {
+        followed.driver.endUnheard(clock.now());
+        const { roomId } = followed;
+        if (busy.has(roomId)) continue;
+        busy.add(roomId);
+        keepUp(followed)
+          .catch((fault: unknown) =>
+            log.warn({ room_id: roomId, err: fault }, 'the housekeeping of a room failed'),
+          )
+          .finally(() => busy.delete(roomId));
+      }
+    },
+    async takeOver(instanceId) {
+      const all = await stores.followers.roomsOf(instanceId);
+      for (const { roomId, follower } of all)
+        if (follower !== deps.self()) await takeOverRoom(roomId, follower);
+    },
+    reassert() {
+      for (const followed of rooms.values())
+        stores.followers
+          .add(followed.roomId, deps.self())
+          .then(() => followed.readAgain())
+          .catch((fault: unknown) =>
+            log.warn({ room_id: followed.roomId, err: fault }, 'a room could not be read again'),
+          );
+    },
+    abandonAll() {
+      for (const followed of rooms.values()) {
+        for (const { listen } of followed.local.readers) listen({ kind: 'ended', reason: 'fenced' });
+        followed.stop();
+      }
+      rooms.clear();
+    },
+    counts() {
+      let members = 0;
+      for (const { local } of rooms.values()) members += local.members.size + local.readers.size;
+      return { rooms: rooms.size, members };
+    },
+  };
+}

@@ -1,0 +1,171 @@
+/**
+ * Hot path: writes the record and the log of rooms, and informs the followers of what was written: each gets one message per tick and room.
+ * While the store is away, appends wait in their order.
+ */
+
+import type { RoomId, RoomRecord, RoomRefusal } from '../../domain/room.ts';
+import type { LoggedEntry, RoomEntry } from '../../domain/room-log.ts';
+import { sleep } from '../../domain/with-timeout.ts';
+import type { AcceptResult } from '../../ports/room-log.ts';
+import type { RoomDeps, RoomMessage } from './room-deps.ts';
+import { isRefusal, NOT_FOUND, type RoomStep, refusal } from './room-steps.ts';
+
+export type Changed = { readonly kind: 'done'; readonly room: RoomRecord } | RoomRefusal;
+
+export interface RoomWriter {
+  /** Reads, steps and saves until no other change came between. */
+  change(roomId: RoomId, step: RoomStep): Promise<Changed>;
+  create(room: RoomRecord): Promise<void>;
+  accept(...given: Parameters<RoomDeps['stores']['log']['accept']>): Promise<AcceptResult>;
+  /** The entry that stands; undefined: it is pointless by now. `gone`: the room has ended, or the store was away for too long. */
+  append(roomId: RoomId, entry: RoomEntry): Promise<LoggedEntry | undefined | 'gone'>;
+  inform(roomId: RoomId, followers: readonly string[], what: Told): void;
+  /** Drops appends that wait for the store. */
+  stop(): void;
+}
+
+type Told = Partial<Omit<Extract<RoomMessage, { kind: 'advanced' }>, 'kind' | 'roomId'>>;
+
+interface Waiting {
+  readonly entry: RoomEntry;
+  readonly until: number;
+  readonly settle: (standing: LoggedEntry | undefined | 'gone') => void;
+}
+
+const MAX_TRIES = 40;
+const RETRY_MS = 250;
+/** An append is given up after this long: by then the deadline of its utterance has passed. */
+const PATIENCE_MS = 60_000;
+const MAX_BATCH = 64;
+const TELL_TRIES = 5;
+
+export function createRoomWriter(
+  deps: RoomDeps & {
+    /** This instance follows the room, too. */
+    readonly advanced: (message: Extract<RoomMessage, { kind: 'advanced' }>) => void;
+  },
+): RoomWriter {
+  const { clock, log, settings, stores } = deps;
+  const { idleMs } = settings.limits;
+  const untold = new Map<
+    RoomId,
+    { followers: Set<string>; message: Extract<RoomMessage, { kind: 'advanced' }> }
+  >();
+  const queues = new Map<RoomId, Waiting[]>();
+  let isStopped = false;
+
+  function inform(roomId: RoomId, followers: readonly string[], told: Told): void {
+    if (untold.size === 0) queueMicrotask(tellAll);
+    const { followers: all = new Set<string>(), message } = untold.get(roomId) ?? {};
+    for (const follower of followers) all.add(follower);
+    untold.set(roomId, {
+      followers: all,
+      message: {
+        kind: 'advanced',
+        roomId,
+        last: Math.max(message?.last ?? 0, told.last ?? 0),
+        version: Math.max(message?.version ?? 0, told.version ?? 0),
+        ...((message?.isErased || told.isErased) && { isErased: true }),
+      },
+    });
+  }
+
+  function tellAll(): void {
+    const all = [...untold.values()];
+    untold.clear();
+    for (const { followers, message } of all)
+      for (const follower of followers)
+        if (follower === deps.self()) deps.advanced(message);
+        else void tell(follower, message);
+  }
+
+  async function tell(follower: string, message: RoomMessage): Promise<void> {
+    for (let tries = 1; !isStopped; tries += 1) {
+      try {
+        await deps.tell(follower, message);
+        return;
+      } catch (fault) {
+        if (tries < TELL_TRIES) await sleep(clock, RETRY_MS * tries);
+        else
+          return log.warn({ follower, room_id: message.roomId, err: fault }, 'could not inform a follower');
+      }
+    }
+  }
+
+  const ttlOf = ({ endedAt, isRecorded }: RoomRecord): number =>
+    endedAt === undefined ? 2 * idleMs : isRecorded ? settings.retentionMs : RETRY_MS * MAX_TRIES;
+
+  async function change(roomId: RoomId, step: RoomStep): Promise<Changed> {
+    let room = await stores.records.load(roomId);
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      if (room === undefined) return NOT_FOUND;
+      const stepped = step(room);
+      if (isRefusal(stepped)) return stepped;
+      if (stepped === undefined) return { kind: 'done', room };
+      const next = { ...stepped, version: room.version + 1, changeId: deps.ids.traceId() };
+      const saved = await stores.records.save(next, ttlOf(next));
+      if (saved.kind === 'saved') {
+        inform(roomId, saved.followers, { version: next.version });
+        return { kind: 'done', room: next };
+      }
+      room = saved.record;
+    }
+    return refusal('RATE_LIMITED', 'too many members change the room at once; try again');
+  }
+
+  async function flush(roomId: RoomId, queue: Waiting[]): Promise<void> {
+    while (queue.length > 0 && !isStopped) {
+      const batch = queue.slice(0, MAX_BATCH);
+      try {
+        const result = await stores.log.append(
+          roomId,
+          batch.map(({ entry }) => entry),
+        );
+        queue.splice(0, batch.length);
+        if (result.kind === 'appended') inform(roomId, result.followers, { last: result.last });
+        for (const [at, { settle }] of batch.entries())
+          settle(result.kind === 'gone' ? 'gone' : result.standing[at]);
+      } catch (fault) {
+        log.warn({ room_id: roomId, err: fault }, 'could not append to the log of a room; trying again');
+        const now = clock.now();
+        for (const waiting of queue.filter(({ until }) => until <= now)) waiting.settle('gone');
+        queue.splice(0, queue.length, ...queue.filter(({ until }) => until > now));
+        await sleep(clock, RETRY_MS);
+      }
+    }
+    queues.delete(roomId);
+    for (const { settle } of queue.splice(0)) settle('gone');
+  }
+
+  return {
+    change,
+    inform,
+    async create(room) {
+      const first = { ...room, version: 1, changeId: deps.ids.traceId() };
+      await stores.log.open(room.roomId);
+      await stores.records.save(first, ttlOf(first));
+    },
+    async accept(roomId, utterance) {
+      const result = await stores.log.accept(roomId, utterance);
+      if (result.kind === 'accepted') inform(roomId, result.followers, { last: result.last });
+      return result;
+    },
+    append(roomId, entry) {
+      return new Promise((settle) => {
+        const waiting = { entry, until: clock.now() + PATIENCE_MS, settle };
+        const queue = queues.get(roomId);
+        if (queue !== undefined) {
+          queue.push(waiting);
+          return;
+        }
+        const started = [waiting];
+        queues.set(roomId, started);
+        // What is appended in the same tick leaves together.
+        queueMicrotask(() => void flush(roomId, started));
+      });
+    },
+    stop() {
+      isStopped = true;
+    },
+  };
+}
