@@ -5,6 +5,7 @@
 import { ANY, type Direction } from '../../../domain/language.ts';
 import type { NodeChannel, NodeHealth, NodeView } from '../../../domain/node.ts';
 import type { NodeBinding, NodeExtension, NodeProfile } from '../../../domain/profile.ts';
+import { createTextMap } from '../../../domain/text-map.ts';
 import type { NodeRecord, RecordVersion } from '../../../ports/node-records.ts';
 
 /** First in every text. For a reader with another format the node record is absent. */
@@ -65,21 +66,13 @@ const SHARED_CHARS = 4_000_000;
 
 /** Undefined for a text of another version. */
 export function createRecordReader(): (version: RecordVersion, text: string) => NodeRecord | undefined {
-  /** No profile is kept alive that no node has. */
-  const profiles = new Map<string, WeakRef<NodeProfile>>();
-  let chars = 0;
+  const profiles = createTextMap<NodeProfile>({ maxChars: SHARED_CHARS });
 
   function profileOf(text: string): NodeProfile {
-    const known = profiles.get(text)?.deref();
+    const known = profiles.get(text);
     if (known !== undefined) return known;
     const profile = readProfile(text);
-    if (!profiles.delete(text)) chars += text.length;
-    profiles.set(text, new WeakRef(profile));
-    for (const oldest of profiles.keys()) {
-      if (chars <= SHARED_CHARS) break;
-      profiles.delete(oldest);
-      chars -= oldest.length;
-    }
+    profiles.set(text, profile);
     return profile;
   }
 
