@@ -1,5 +1,6 @@
-// Makes a release: npm run release -- X.Y.Z [--out FOLDER]. It collects the changelog, sets the version everywhere, commits, tags, and
-// puts tarballs, bills of materials and checksums into FOLDER. On the commit of that tag it only makes the files: the same bytes again.
+// Makes a release: npm run release -- X.Y.Z [--out FOLDER] [--without-image]. It collects the changelog, sets the version everywhere, commits,
+// tags, and puts tarballs, image, bills of materials and checksums into FOLDER. On the commit of that tag it only makes the files: the same
+// bytes again.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -15,13 +16,19 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { releaseSection } from './changelog.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Files with the version in their text, other than manifests. */
 const NAMED_IN = [
   'docs/asyncapi.json',
+  'docs/install.md',
   'docs/openapi.json',
+  'ops/compose/compose.yaml',
+  'ops/kubernetes/base/kustomization.yaml',
+  'ops/kubernetes/overlays/production/kustomization.yaml',
+  'ops/kubernetes/overlays/trial/kustomization.yaml',
   'packages/python/pyproject.toml',
   'packages/python/src/lingua_node/__init__.py',
   'packages/sdk/src/client/session-options.ts',
@@ -30,10 +37,15 @@ const NAMED_IN = [
 /** What a rolling upgrade begins with. */
 const EARLIER = 'packages/scheduler/test/packaging/earlier-release';
 
-const { version, out } = readArguments(process.argv.slice(2));
+const { version, out, hasImage } = readArguments(process.argv.slice(2));
 const tag = `v${version}`;
 const { version: current } = readJson('package.json');
 try {
+  if (
+    hasImage &&
+    ['buildah', 'mmdebstrap'].some((program) => spawnSync(program, ['--version']).error !== undefined)
+  )
+    fail('the image needs the Debian packages buildah and mmdebstrap; or leave it out: --without-image');
   if (git('status', '--porcelain') !== '') fail('there are changes that are not committed');
   if (git('tag', '--list', tag) === '') prepare();
   else if (git('rev-parse', `${tag}^{commit}`) !== git('rev-parse', 'HEAD'))
@@ -46,15 +58,23 @@ try {
   fail(fault instanceof Error ? fault.message : String(fault));
 }
 
-function readArguments(argv) {
-  const at = argv.indexOf('--out');
-  const folder = at < 0 ? undefined : argv[at + 1];
-  const [given, ...more] = at < 0 ? argv : argv.toSpliced(at, 2);
-  if (!/^\d+\.\d+\.\d+$/.test(given ?? '') || more.length > 0 || (at >= 0 && folder === undefined)) {
-    console.error('usage: npm run release -- X.Y.Z [--out FOLDER]');
-    process.exit(2);
+function readArguments(args) {
+  const options = { out: { type: 'string' }, 'without-image': { type: 'boolean', default: false } };
+  try {
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const [given, ...more] = positionals;
+    if (!/^\d+\.\d+\.\d+$/.test(given ?? '') || more.length > 0) throw new Error('name one version');
+    return {
+      version: given,
+      out: resolve(values.out ?? join(root, 'release', given)),
+      hasImage: !values['without-image'],
+    };
+  } catch (fault) {
+    console.error(
+      `release: ${fault.message}\nusage: npm run release -- X.Y.Z [--out FOLDER] [--without-image]`,
+    );
+    return process.exit(2);
   }
-  return { version: given, out: resolve(folder ?? join(root, 'release', given)) };
 }
 
 /** Changelog, versions, commit and tag. */
@@ -113,6 +133,8 @@ function makeFiles() {
   mkdirSync(out, { recursive: true });
   const dated = { SOURCE_DATE_EPOCH: String(epoch()) };
   run({}, process.execPath, 'scripts/pack.mjs', out);
+  const image = join(out, `lingua-scheduler-${version}-image.tar.gz`);
+  if (hasImage) run({}, process.execPath, 'scripts/image.mjs', image, '--packages', out);
   for (const format of ['cyclonedx', 'spdx']) {
     const bill = run({ env: dated }, process.execPath, 'scripts/sbom.mjs', format);
     writeFileSync(join(out, `lingua-scheduler-${version}.${format}.json`), bill);

@@ -57,6 +57,14 @@ describe('the version', () => {
       wheel: /^version = "(.*)"$/m.exec(read('packages/python/pyproject.toml'))?.[1],
       speech: manifestOf('packages/speech-node').version,
       console: manifestOf('packages/console').version,
+      compose: /lingua-scheduler:([\d.]+)\}/.exec(read('ops/compose/compose.yaml'))?.[1],
+      install: /lingua-scheduler:([\d.]+)$/m.exec(read('docs/install.md'))?.[1],
+      ...Object.fromEntries(
+        ['base', 'overlays/trial', 'overlays/production'].map((folder) => [
+          folder,
+          /newTag: ([\d.]+) /.exec(read(`ops/kubernetes/${folder}/kustomization.yaml`))?.[1],
+        ]),
+      ),
     };
     expect([...new Set(Object.values(named))]).toEqual([root.version]);
   });

@@ -75,12 +75,14 @@ it(
     const scheduler = JSON.parse(await read('packages/scheduler/package.json')) as Record<string, unknown>;
     expect(scheduler).toMatchObject({ version: VERSION, dependencies: { '@lingua/sdk': VERSION } });
     expect(await read('packages/sdk/src/client/session-options.ts')).toContain(`lingua-sdk/${VERSION}`);
+    expect(await read('ops/kubernetes/base/kustomization.yaml')).toContain(`newTag: ${VERSION}`);
     // The lock file still fits the manifests: npm would refuse it otherwise.
     await run('npm', ['ls', '--package-lock-only', '--workspaces'], { cwd: copy });
 
     expect((await readdir(first)).sort()).toEqual([
       'SHA256SUMS',
       ...['protocol', 'scheduler', 'sdk'].map((name) => `lingua-${name}-${VERSION}.tgz`).slice(0, 1),
+      `lingua-scheduler-${VERSION}-image.tar.gz`,
       `lingua-scheduler-${VERSION}.cyclonedx.json`,
       `lingua-scheduler-${VERSION}.spdx.json`,
       `lingua-scheduler-${VERSION}.tgz`,
