@@ -316,6 +316,25 @@ export const ScalingQuery = Type.Object(
 );
 export type ScalingQuery = Static<typeof ScalingQuery>;
 
+export const ScalingPool = Type.Object(
+  {
+    pool_id: count('Number of the pool'),
+    pool_name: optional(label('Its name')),
+    nodes: count('Nodes that take jobs'),
+    slots: count('Their slots'),
+    used: count('Slots in use'),
+    waiting: count('Jobs that try this pool first and wait'),
+    oldest_wait_ms: quantity('How long the oldest of them has waited'),
+    load: optional(
+      quantity('Used slots and waiting jobs, as a share of the slots; absent: there is no slot'),
+    ),
+    wanted_nodes: count('How many nodes the pool should have'),
+    drain: list(id('Node'), 100, 'Nodes to drain if there are more'),
+  },
+  { title: 'ScalingPool', description: 'How large one pool should be' },
+);
+export type ScalingPool = Static<typeof ScalingPool>;
+
 export const ScalingReply = Type.Object(
   {
     target_wait_ms: quantity('As asked'),
@@ -323,10 +342,19 @@ export const ScalingReply = Type.Object(
     slots: count('Their slots'),
     used: count('Slots in use'),
     waiting: count('Jobs that wait for a slot'),
+    oldest_wait_ms: quantity('How long the oldest of them has waited'),
+    refused: count('Refused in the last ten minutes for lack of a slot, or of any node'),
+    load: optional(
+      quantity('Used slots and waiting jobs, as a share of the slots; absent: there is no slot'),
+    ),
     mean_slot_ms: optional(quantity('How long a job keeps its slot; absent: none has ended yet')),
     expected_wait_ms: optional(quantity('Estimate for the next job; absent: not known')),
-    wanted_slots: optional(count('The fewest slots with that wait; absent: not known')),
-    wanted_nodes: optional(count('The same in nodes of average size')),
+    wanted_slots: count('The fewest slots with that wait'),
+    wanted_nodes: count(
+      'The same in nodes of average size; the largest value of the last five minutes, so that the fleet does not swing',
+    ),
+    drain: list(id('Node'), 100, 'Nodes to drain if there are more than wanted_nodes: the least used'),
+    pools: list(ScalingPool, 1024, 'The same for each pool; empty: there are no pools'),
     ...answerers,
   },
   {

@@ -9,6 +9,7 @@ import type {
 } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { poolsToml } from './support/pooled-nodes.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from './support/sdk-node.ts';
 import { connectSession, INIT, sessionUrl } from './support/session-client.ts';
 import { startApp } from './support/start-app.ts';
@@ -167,11 +168,25 @@ describe('GET /api/v1/scaling', () => {
   it('estimates the nodes that the load needs', async () => {
     const app = await startWithNode();
     const before = await app.get<ScalingReply>('/api/v1/scaling');
-    expect(before.body).not.toHaveProperty('wanted_slots');
+    expect(before.body).toMatchObject({ wanted_slots: 0, drain: [expect.any(String)], pools: [] });
     await app.settled((await app.dispatch()).job_id);
     const { body } = await app.get<ScalingReply>('/api/v1/scaling?target_wait_ms=50');
     expect(body).toMatchObject({ target_wait_ms: 50, nodes: 1, slots: 2, used: 0, waiting: 0 });
-    expect(body.wanted_nodes).toBe(1);
+    expect(body).toMatchObject({ wanted_nodes: 1, drain: [], load: 0, oldest_wait_ms: 0 });
+  });
+
+  it('wants a node for the first refused or waiting job, before there is any', async () => {
+    const pools = poolsToml([{ id: 3, service: 'gold' }], {});
+    const app = await startApp({ 'scheduler.fleet_warmup_ms': 60_000 }, pools);
+    const scaling = async () => (await app.get<ScalingReply>('/api/v1/scaling')).body;
+    expect(await scaling()).toMatchObject({ nodes: 0, wanted_nodes: 0, refused: 0 });
+    await app.tryDispatch();
+    expect(await scaling()).toMatchObject({ nodes: 0, wanted_nodes: 1, refused: 1 });
+    void app.tryDispatch({ wait_ms: 60_000 }).catch(() => {});
+    await eventually(async () => (await scaling()).waiting === 1);
+    const { pools: lines, oldest_wait_ms: oldest, load } = await scaling();
+    expect(lines).toMatchObject([{ pool_id: 3, pool_name: 'gold', nodes: 0, waiting: 1, wanted_nodes: 1 }]);
+    expect([oldest >= 0, load]).toEqual([true, undefined]);
   });
 });
 

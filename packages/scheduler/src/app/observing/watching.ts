@@ -128,6 +128,7 @@ export function createWatching(parts: {
       clock,
       gather,
       fleet,
+      usualSlots: parts.config.scheduler.max_concurrent_jobs_per_node,
       tenancy: core.tenancy,
       readPressure: jobs.pressure,
       readMatrix: () =>

@@ -21,10 +21,20 @@ export interface TenantPressure {
   refused: Readonly<Record<string, number>>;
 }
 
+export interface PoolPressure {
+  readonly poolId: number;
+  waiting: number;
+  oldestWaitMs: number;
+}
+
 /** A JSON value: other instances receive it. */
 export interface Pressure {
   readonly pairs: readonly PairPressure[];
   readonly tenants: readonly TenantPressure[];
+  /** Waiting jobs by the first pool that they try; absent: there are no pools. */
+  readonly pools?: readonly PoolPressure[] | undefined;
+  /** How long the oldest has waited. */
+  readonly oldestWaitMs: number;
   /** How long a job keeps its slot; absent: none has finished yet. */
   readonly slotMs?: number | undefined;
 }
@@ -35,7 +45,7 @@ const SLICE = 1_000;
 const MAX_KINDS = 1_000;
 
 export function* readPressure(
-  { inFlightJobs, queue, slotTimes }: Pick<Engine, 'inFlightJobs' | 'queue' | 'slotTimes'>,
+  { clock, inFlightJobs, queue, slotTimes }: Pick<Engine, 'clock' | 'inFlightJobs' | 'queue' | 'slotTimes'>,
   refusals: RecentRefusals,
 ): Generator<void, Pressure> {
   const pairs = new Map<string, PairPressure>();
@@ -51,6 +61,9 @@ export function* readPressure(
     tenants.set(tenantId, tenant);
     return tenant;
   };
+  const pools = new Map<number, PoolPressure>();
+  const now = clock.now();
+  let oldestWaitMs = 0;
   let seen = 0;
   for (const { job } of inFlightJobs.all()) {
     if (++seen % SLICE === 0) yield;
@@ -62,6 +75,14 @@ export function* readPressure(
     if (first === undefined) continue;
     for (const { source, target } of first.directions) pairOf(source, target).waiting += line.length;
     tenantOf(first.tenantId).waiting += line.length;
+    for (const { poolId, since } of line) {
+      oldestWaitMs = Math.max(oldestWaitMs, now - since);
+      if (poolId === undefined) continue;
+      const pool = pools.get(poolId) ?? { poolId, waiting: 0, oldestWaitMs: 0 };
+      pool.waiting += 1;
+      pool.oldestWaitMs = Math.max(pool.oldestWaitMs, now - since);
+      pools.set(poolId, pool);
+    }
   }
   for (const { source, target, count } of refusals.pairs()) pairOf(source, target).refused = count;
   for (const { tenantId, codes } of refusals.tenants()) tenantOf(tenantId).refused = codes;
@@ -71,6 +92,8 @@ export function* readPressure(
     tenants: busiest([...tenants.values()], ({ refused }) =>
       Object.values(refused).reduce((sum, count) => sum + count, 0),
     ),
+    ...(pools.size > 0 && { pools: [...pools.values()] }),
+    oldestWaitMs,
     slotMs: slotTimes.meanMs(),
   };
 }

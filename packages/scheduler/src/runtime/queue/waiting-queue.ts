@@ -18,6 +18,8 @@ export interface Waiter {
   readonly isDependant?: boolean | undefined;
   /** When it began to wait. */
   readonly since: number;
+  /** The first pool that it tries; absent: there are no pools. For operators. */
+  readonly poolId?: number | undefined;
   /** For operators. */
   readonly directions: readonly NeededDirection[];
   fits(nodeId: NodeId): boolean;

@@ -102,6 +102,7 @@ export function waitForSlot(
       class: waitingClass,
       isDependant: wait.isDependant,
       since: engine.clock.now(),
+      poolId: firstPoolOf(flight.compiled),
       directions: spokenDirections(flight.job.spec),
       fits: (nodeId) => isCandidate(engine, flight, flight.job.spec.utteranceIndex, nodeId),
       hasCandidate: () =>
@@ -140,6 +141,11 @@ export function waitForSlot(
 export function shapeOf(compiled: CompiledNeed): unknown {
   const confinement = routeOf(compiled)?.confinement;
   return confinement?.kind === 'no_fallback' ? `${confinement.poolId} ${compiled.query.key}` : compiled.query;
+}
+
+function firstPoolOf(compiled: CompiledNeed): number | undefined {
+  const route = routeOf(compiled);
+  return route === undefined || route.count === 0 ? undefined : route.poolIds[route.start];
 }
 
 /** A try that recorded RESERVED and found no node returns to its waiting state. */

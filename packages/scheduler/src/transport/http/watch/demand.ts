@@ -8,7 +8,9 @@ import type {
 } from '@lingua/protocol';
 import type { Gather, Gathered } from '../../../cluster/operators/gather.ts';
 import { hasBit } from '../../../domain/bits.ts';
-import { expectedWaitMs, slotsFor } from '../../../domain/erlang.ts';
+import { expectedWaitMs } from '../../../domain/erlang.ts';
+import type { NodeId } from '../../../domain/ids.ts';
+import { type PoolPlan, poolIdsOf } from '../../../domain/pool.ts';
 import type { Tenancy, TenantTerms } from '../../../domain/tenancy.ts';
 import { inSteps } from '../../../management/stats/count-part.ts';
 import type { Clock } from '../../../ports/clock.ts';
@@ -17,6 +19,7 @@ import type { FleetView } from '../../../runtime/fleet/fleet-view.ts';
 import type { Pressure } from '../../../runtime/queue/read-pressure.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 import { answerers } from './answerers.ts';
+import { createSizePeaks, type FleetLoad, nodesToDrain, sizeFor } from './size-fleet.ts';
 
 /** What one instance tells about its demand: a JSON value. */
 type DemandPart = Pressure & { readonly sessions: readonly (readonly [tenantId: string, count: number])[] };
@@ -30,13 +33,21 @@ export interface Demand {
 export function createDemand(deps: {
   readonly clock: Clock;
   readonly gather: Gather;
-  readonly fleet: Pick<FleetView, 'table'>;
+  readonly fleet: Pick<FleetView, 'table' | 'view' | 'pools'>;
+  /** Slots of a node that declares none. */
+  readonly usualSlots: number;
   readonly tenancy: Tenancy;
   readonly readPressure: () => Generator<void, Pressure>;
   readonly readMatrix: () => Generator<void, LanguageMatrix>;
   readonly sessionsByTenant: () => ReadonlyMap<string, number>;
 }): Demand {
   const { clock, fleet, tenancy } = deps;
+  const peaks = createSizePeaks();
+
+  function poolNames(): ReadonlyMap<number, string> | undefined {
+    const plan = fleet.pools?.plan;
+    return plan && new Map(poolIdsOf(plan).map((poolId) => [poolId, nameOf(plan, poolId)]));
+  }
 
   const gatherDemand = deps.gather('demand', async (_body: object): Promise<DemandPart> => {
     const pressure = await inSteps(deps.readPressure(), clock);
@@ -81,21 +92,57 @@ export function createDemand(deps: {
 
     async scaling(targetWaitMs) {
       const gathered = await gatherDemand({});
+      const now = clock.now();
       const slotMs = meanSlotMs(gathered);
-      const { nodes, slots, used } = countSlots(fleet);
+      const fleetNodes = takingNodes(fleet);
       const waiting = sumOf(gathered, ({ pairs }) => pairs.reduce((sum, pair) => sum + pair.waiting, 0));
+      const size = (key: string, nodes: readonly TakingNode[], inQueue: number, refused: number) => {
+        const { slots, used } = slotsOf(nodes);
+        const load = { nodes: nodes.length, slots, used, waiting: inQueue, refused, slotMs };
+        const wanted = sizeFor(load, targetWaitMs, deps.usualSlots);
+        const held = peaks.note(`${key} ${targetWaitMs}`, wanted.nodes, now);
+        const drain = nodesToDrain(nodes, nodes.length - held, MOST_TO_DRAIN);
+        return { load, wanted, held, drain };
+      };
+      const refused = sumOf(gathered, ({ tenants }) => refusedOf(tenants, fleetNodes.length === 0));
+      const whole = size('', fleetNodes, waiting, refused);
+      const { slots, used } = whole.load;
       const use = slotMs === undefined ? undefined : { slots, used, waiting, holdMs: slotMs };
-      const wanted = use && slotsFor(use, targetWaitMs);
       return omitUndefined({
         target_wait_ms: targetWaitMs,
-        nodes,
+        nodes: fleetNodes.length,
         slots,
         used,
         waiting,
+        oldest_wait_ms: maxOf(gathered, ({ oldestWaitMs }) => oldestWaitMs),
+        refused,
+        load: loadOf(whole.load),
         mean_slot_ms: slotMs,
         expected_wait_ms: use && expectedWaitMs(use),
-        wanted_slots: wanted,
-        wanted_nodes: wanted === undefined || nodes === 0 ? undefined : Math.ceil((wanted * nodes) / slots),
+        wanted_slots: whole.wanted.slots,
+        wanted_nodes: whole.held,
+        drain: [...whole.drain],
+        pools: viewPools(
+          poolNames(),
+          fleetNodes,
+          gathered,
+          (index) => fleet.table.pools?.of(index) ?? [],
+        ).map(({ poolId, name, nodes, inQueue, oldestWaitMs }) => {
+          // Which pool a refused job would have used is not known.
+          const pool = size(`${poolId}`, nodes, inQueue, 0);
+          return omitUndefined({
+            pool_id: poolId,
+            pool_name: name,
+            nodes: nodes.length,
+            slots: pool.load.slots,
+            used: pool.load.used,
+            waiting: inQueue,
+            oldest_wait_ms: oldestWaitMs,
+            load: loadOf(pool.load),
+            wanted_nodes: pool.held,
+            drain: [...pool.drain],
+          });
+        }),
         ...answerers(gathered),
       });
     },
@@ -103,6 +150,8 @@ export function createDemand(deps: {
 }
 
 const MAX_TENANTS = 10_000;
+/** The rest is named next time. */
+const MOST_TO_DRAIN = 100;
 const CELLS_PER_SLICE = 50;
 
 /** Cells of the matrix, and directions with demand that no node can do. */
@@ -148,16 +197,62 @@ function estimate(cell: CellView, holdMs: number): void {
   cell.one_more_node = { slots: more, expected_wait_ms: Math.round(then) };
 }
 
-/** Ten thousand nodes take a tenth of a millisecond. */
-function countSlots({ table: { columns } }: Pick<FleetView, 'table'>) {
-  let [nodes, slots, used] = [0, 0, 0];
+interface TakingNode {
+  readonly nodeId: NodeId;
+  readonly index: number;
+  readonly slots: number;
+  readonly used: number;
+  readonly zone: string | undefined;
+}
+
+/** Nodes that take jobs. Ten thousand take a millisecond. */
+function takingNodes({ table: { columns }, view }: Pick<FleetView, 'table' | 'view'>): TakingNode[] {
+  const nodes: TakingNode[] = [];
   for (const [index, nodeId] of columns.ids.entries()) {
     if (nodeId === undefined || !hasBit(columns.willing, index)) continue;
-    nodes += 1;
-    slots += columns.max[index] as number;
-    used += Math.min(columns.used[index] as number, columns.max[index] as number);
+    const slots = columns.max[index] as number;
+    const used = Math.min(columns.used[index] as number, slots);
+    nodes.push({ nodeId, index, slots, used, zone: view(nodeId)?.zone });
   }
-  return { nodes, slots, used };
+  return nodes;
+}
+
+const slotsOf = (nodes: readonly TakingNode[]) =>
+  nodes.reduce((sum, { slots, used }) => ({ slots: sum.slots + slots, used: sum.used + used }), {
+    slots: 0,
+    used: 0,
+  });
+
+/** Absent: there is no slot. */
+const loadOf = ({ slots, used, waiting }: FleetLoad): number | undefined =>
+  slots === 0 ? undefined : (used + waiting) / slots;
+
+/** More nodes help against a full fleet, and against an empty one; not against a language that no node has. */
+const refusedOf = (tenants: Pressure['tenants'], isEmpty: boolean): number =>
+  tenants.reduce(
+    (sum, { refused }) =>
+      sum + (refused.ALL_CANDIDATES_FULL_OR_FAILED ?? 0) + (isEmpty ? (refused.NO_CAPABLE_NODE ?? 0) : 0),
+    0,
+  );
+
+/** Undefined names: there are no pools. */
+function viewPools(
+  names: ReadonlyMap<number, string> | undefined,
+  nodes: readonly TakingNode[],
+  gathered: Gathered<DemandPart>,
+  poolsOf: (index: number) => readonly number[],
+) {
+  const pools = new Map<number, { nodes: TakingNode[]; inQueue: number; oldestWaitMs: number }>();
+  for (const poolId of names?.keys() ?? []) pools.set(poolId, { nodes: [], inQueue: 0, oldestWaitMs: 0 });
+  for (const node of nodes) for (const poolId of poolsOf(node.index)) pools.get(poolId)?.nodes.push(node);
+  for (const { pools: waits = [] } of gathered.parts.values())
+    for (const { poolId, waiting, oldestWaitMs } of waits) {
+      const pool = pools.get(poolId);
+      if (pool === undefined) continue;
+      pool.inQueue += waiting;
+      pool.oldestWaitMs = Math.max(pool.oldestWaitMs, oldestWaitMs);
+    }
+  return [...pools].map(([poolId, pool]) => ({ poolId, name: names?.get(poolId) || undefined, ...pool }));
 }
 
 /** Instances without an ended job know nothing. */
@@ -165,6 +260,12 @@ function meanSlotMs({ parts }: Gathered<DemandPart>): number | undefined {
   const known = [...parts.values()].flatMap(({ slotMs }) => slotMs ?? []);
   return known.length === 0 ? undefined : known.reduce((sum, each) => sum + each, 0) / known.length;
 }
+
+const nameOf = ({ pools }: PoolPlan, id: number): string =>
+  pools.find(({ poolId }) => poolId === id)?.name ?? '';
+
+const maxOf = ({ parts }: Gathered<DemandPart>, numberOf: (part: DemandPart) => number): number =>
+  Math.max(0, ...[...parts.values()].map(numberOf));
 
 const sumOf = ({ parts }: Gathered<DemandPart>, numberOf: (part: DemandPart) => number): number =>
   [...parts.values()].reduce((sum, part) => sum + numberOf(part), 0);
