@@ -52,10 +52,12 @@ describe('a room across instances', () => {
       release = resolve;
     });
     const started: string[] = [];
-    const [recogniser] = await joinNodes(b.nodeUrl, ['recogniser', 'translator'], {
+    await joinNodes(b.nodeUrl, ['recogniser', 'translator'], {
       async onJob(job, context) {
-        started.push(job.job_id);
-        await released;
+        if (job.input_text !== undefined) {
+          started.push(job.job_id);
+          await released;
+        }
         return perform(job, context);
       },
     });
@@ -65,10 +67,15 @@ describe('a room across instances', () => {
     const [es, en] = [await connectMember(b, ES), await connectMember(c, EN)];
     for (const member of [es, en]) await joinRoom(member, code);
     for (const text of ['one', 'two', 'three']) host.say(text);
-    await host.next('utterance_accepted', 3);
-    await eventually(() => (recogniser?.jobs.length ?? 0) > 0 && started.length > 0);
+    // The audio is lost with its instance until its client sends it again, so that it is recognised before.
+    await host.outcome(3);
+    await eventually(() => started.length > 0);
     await first.kill();
     release();
+    await eventually(() => {
+      if (es.captions().length < 3) throw new Error(JSON.stringify([es.captions(), en.captions(), started]));
+      return true;
+    });
     expect(await es.shown(3)).toEqual(['1 es one>es', '2 es two>es', '3 es three>es']);
     expect(await en.shown(3)).toEqual(['1 en one', '2 en two', '3 en three']);
     const away = () => JSON.stringify(es.of('room_delta')).includes('"away":true');
