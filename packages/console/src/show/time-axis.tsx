@@ -1,5 +1,6 @@
 /** Several things on one time axis: bars for what lasts, marks for moments. */
 import type { ComponentChildren } from 'preact';
+import { tOr } from '../texts/text.ts';
 import { clockTime, duration } from './format.ts';
 
 export interface Bar {
@@ -80,6 +81,22 @@ export function TimeAxis({ rows, now, label }: { rows: readonly AxisRow[]; now: 
           </div>
         </div>
       ))}
+      <Legend marks={rows.flatMap(({ marks = [] }) => marks)} />
     </section>
+  );
+}
+
+/** What each kind of mark means: only a mouse reads the titles of the marks. */
+function Legend({ marks }: { marks: readonly Mark[] }) {
+  const kinds = [...new Set(marks.map(({ kind }) => kind))];
+  if (kinds.length === 0) return null;
+  return (
+    <ul class="axis-legend">
+      {kinds.map((kind) => (
+        <li key={kind}>
+          <i class={`mark mark-${kind}`} /> {tOr(`event.${kind}`, kind)}
+        </li>
+      ))}
+    </ul>
   );
 }
