@@ -89,6 +89,7 @@ function CellButton({ cell, isChosen }: { cell: LanguageCell | undefined; isChos
           : cell.waiting > 0
             ? t('languages.cell_waiting', { count: cell.waiting })
             : t('languages.cell_nodes', { count: cell.ready })}
+        {cell.text_only && ` · ${t('languages.text_only')}`}
       </small>
     </button>
   );

@@ -61,18 +61,22 @@ export function createConversation(
       );
   }
 
+  function targetsOf(side: Side): string[] {
+    const { target } = directions[side];
+    return side === 'a' ? [target, ...further.filter((language) => language !== target)] : [target];
+  }
+
   function sessionOf(side: Side): Session {
     const known = sessions.get(side);
     if (known !== undefined && known.state !== 'failed' && known.state !== 'closed') return known;
     const { source, target } = directions[side];
-    const targets = side === 'a' ? [target, ...further.filter((language) => language !== target)] : [target];
     const session = openSession({
       url: addressOf('./'),
       ...(token.peek() !== '' && { token: token.peek() }),
       srcLang: source,
       tgtLang: target,
       // With outcomes of its own for each language, a text does not wait for its voice, or fail because there is none.
-      tgtLangs: targets,
+      tgtLangs: targetsOf(side),
       voiceLangs: [target],
       enableStreamingAsr: true,
       partialUpdateIntervalMs: 300,
@@ -207,11 +211,14 @@ export function createConversation(
           (known) => ({ ...known, ...fields }),
         );
       try {
-        const body = { src_lang: source, tgt_lang: target, text };
+        const tgt_langs = targetsOf('a');
+        const body = { src_lang: source, tgt_lang: target, text, ...(tgt_langs.length > 1 && { tgt_langs }) };
         const reply = await request<TranslateReply>('v1/translate', { method: 'POST', body });
+        const others = reply.targets?.filter(({ tgt_lang }) => tgt_lang !== target) ?? [];
         set({
           jobId: reply.job_id,
           translated: reply.text_translated ?? '',
+          others: new Map(others.map(({ tgt_lang, text_translated }) => [tgt_lang, text_translated ?? '–'])),
           isSimulated: isSimulated(reply.extra),
           totalMs: performance.now() - turn.endedAt,
         });

@@ -189,6 +189,7 @@ export const en = {
     'Choose a pair to see why it is served or refused, and what one more node would change.',
   'languages.cell_nodes': '{count} {count|node|nodes}',
   'languages.cell_waiting': '{count} waiting',
+  'languages.text_only': 'text only',
   'languages.nodes': 'Nodes ready',
   'languages.free': 'Slots free',
   'languages.waiting': 'Jobs waiting',

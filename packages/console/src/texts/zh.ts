@@ -186,6 +186,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'languages.choose': '选择一个语言对，查看其服务或拒绝的原因，以及增加一个节点的效果。',
   'languages.cell_nodes': '{count} 个节点',
   'languages.cell_waiting': '{count} 个等待',
+  'languages.text_only': '仅文字',
   'languages.nodes': '就绪节点',
   'languages.free': '空闲槽位',
   'languages.waiting': '等待的任务',

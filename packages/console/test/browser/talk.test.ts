@@ -104,11 +104,13 @@ it('two people face to face at a phone see each other’s words, and both button
   await page.context().close();
 });
 
-it('a typed sentence is translated, reported as bad, and shown so with its job', async () => {
+it('a typed sentence is translated into all languages, reported as bad, and shown so with its job', async () => {
   const page = await world.open('/talk.html');
+  await page.getByRole('checkbox', { name: 'German' }).check();
   await page.getByRole('textbox').fill('Where is the station?');
   await page.getByRole('button', { name: 'Translate' }).click();
   await shows(page, /Result after \d/);
+  expect(await page.locator('.conversation .further[lang=de]').innerText()).toMatch(/German \S+/);
   expect(await page.locator('.conversation .translated').innerText()).not.toBe('');
   await page.getByRole('button', { name: 'Bad translation' }).click();
   await page.getByRole('dialog').getByRole('textbox').fill('the wrong station');

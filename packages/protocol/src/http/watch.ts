@@ -199,6 +199,9 @@ export const LanguageCell = Type.Object(
     ready: count('Of these, nodes that take new jobs: ready, connected, neither cordoned nor ejected'),
     slots: count('Slots of nodes that take jobs'),
     free: count('Free ones of them'),
+    text_only: optional(
+      flag('No node speaks the target language: the nodes counted here translate into text'),
+    ),
     in_flight: count(
       'Jobs without outcome, the waiting ones included; here and in the next two, one of a two-way conversation counts in both directions',
     ),

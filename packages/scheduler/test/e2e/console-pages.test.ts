@@ -8,6 +8,7 @@ import type {
   TenantsReply,
 } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
+import { simulatedCapabilities } from '../../src/cli/simulated-node/simulated-capabilities.ts';
 import { eventually } from '../support/eventually.ts';
 import { poolsToml } from './support/pooled-nodes.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from './support/sdk-node.ts';
@@ -126,6 +127,19 @@ describe('GET /api/v1/languages', () => {
     expect(await enToZh()).toMatchObject(half);
     await app.post('/api/v1/nodes/node-1/uncordon');
     expect(await enToZh()).toMatchObject({ nodes: 2, ready: 2, slots: 4, free: 4 });
+  });
+
+  it('shows a pair whose target no node speaks as text only', async () => {
+    const app = await startApp();
+    const { language_capabilities, ...others } = simulatedCapabilities(['en', 'zh'], false);
+    const mute = { ...others, language_capabilities: { ...language_capabilities, tts_languages: ['en'] } };
+    await joinSdkNode({ url: app.nodeUrl, onJob: () => OUTPUT, capabilities: mute });
+    await app.readyNodes(1);
+    const { cells } = (await app.get<LanguagesReply>('/api/v1/languages')).body;
+    expect(cells.map(({ src, tgt, nodes, text_only }) => [src, tgt, nodes, text_only])).toEqual([
+      ['en', 'zh', 1, true],
+      ['zh', 'en', 1, undefined],
+    ]);
   });
 
   it('counts the jobs that wait for a slot, and estimates the wait', async () => {

@@ -119,6 +119,7 @@ export function createWatching(parts: {
   const require = createRequirements(coreServices(parts.config.scheduler));
   /** As in sessions: recognition, translation and speech. */
   const usual = require({ pipeline: { use_asr: true, use_nmt: true, use_tts: true, use_tone: false } });
+  const textOnly = require({ pipeline: { use_asr: true, use_nmt: true, use_tts: false, use_tone: false } });
 
   return {
     feed,
@@ -132,13 +133,13 @@ export function createWatching(parts: {
       tenancy: core.tenancy,
       readPressure: jobs.pressure,
       readMatrix: () =>
-        readLanguageMatrix(fleet, (source, target) => ({
+        readLanguageMatrix(fleet, (source, target, hasVoice) => ({
           tenantId: DEFAULT_TENANT,
           sessionId: DEFAULT_TENANT,
           directions: [{ source, target }],
           isSourceAuto: false,
           isPairUnknown: false,
-          ...usual,
+          ...(hasVoice ? usual : textOnly),
           isAudioByReference: false,
           needsPublicNode: true,
           isStrict: false,

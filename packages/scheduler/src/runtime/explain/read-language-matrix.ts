@@ -15,6 +15,8 @@ export interface LanguageCell {
   readonly ready: number;
   readonly slots: number;
   readonly free: number;
+  /** No node speaks the target: these translate into text. */
+  readonly isTextOnly?: true;
 }
 
 export interface LanguageMatrix {
@@ -28,10 +30,10 @@ const MAX_LANGUAGES = 60;
 const CELLS_PER_SLICE = 20;
 const NODES_PER_SLICE = 1_000;
 
-/** `needOf`: what a usual job from one language to another needs. */
+/** `needOf`: what a usual job from one language to another needs, with or without a voice. */
 export function* readLanguageMatrix(
   fleet: FleetView,
-  needOf: (source: Language, target: Language) => Need,
+  needOf: (source: Language, target: Language, hasVoice: boolean) => Need,
 ): Generator<void, LanguageMatrix> {
   const { sources, targets, isTruncated } = yield* namedLanguages(fleet);
   const cells: LanguageCell[] = [];
@@ -40,8 +42,13 @@ export function* readLanguageMatrix(
     for (const target of targets) {
       if (++done % CELLS_PER_SLICE === 0) yield;
       if (source === target) continue;
-      const cell = readCell(fleet, needOf(source, target), source, target);
-      if (cell.nodes > 0) cells.push(cell);
+      const spoken = readCell(fleet, needOf(source, target, true), source, target);
+      if (spoken.nodes > 0) {
+        cells.push(spoken);
+        continue;
+      }
+      const read = readCell(fleet, needOf(source, target, false), source, target);
+      if (read.nodes > 0) cells.push({ ...read, isTextOnly: true });
     }
   }
   return { cells, isTruncated };

@@ -23,7 +23,11 @@ export interface ChainText {
   /** What was recognised or typed. */
   readonly sourceText: string;
   readonly sourceLanguage: Language;
+  /** What the nodes reported of the chains so far, in milliseconds per stage. */
+  readonly timings?: Timings | undefined;
 }
+
+type Timings = Readonly<Record<string, number>>;
 
 export type ChainOutcome =
   | {
@@ -220,13 +224,24 @@ function finished({ stages, target }: Chain, job: JobRecord, before: ChainText |
   const sourceLanguage = before?.sourceLanguage ?? detected ?? job.spec.sourceLanguage;
   const language = isTranslated ? target : (before?.language ?? sourceLanguage);
   const isSilent = before === undefined && text === '' && result.ttsAudio === '';
+  const timings = addTimings(before?.timings, result.extra?.service_timings as Timings | undefined);
   return {
     kind: 'finished',
-    text: { text, language, sourceText, sourceLanguage },
-    result,
+    text: { text, language, sourceText, sourceLanguage, timings },
+    result:
+      timings === undefined ? result : { ...result, extra: { ...result.extra, service_timings: timings } },
     job,
     isSilent,
   };
+}
+
+/** The client waited for all of them. */
+function addTimings(before: Timings | undefined, own: Timings | undefined): Timings | undefined {
+  if (before === undefined || own === undefined) return own ?? before;
+  const sums = { ...before };
+  for (const [stage, ms] of Object.entries(own))
+    if (Number.isFinite(ms)) sums[stage] = (sums[stage] ?? 0) + ms;
+  return sums;
 }
 
 const NO_RESULT: JobResult = { textAsr: '', textTranslated: '', ttsAudio: '', ttsFormat: '' };

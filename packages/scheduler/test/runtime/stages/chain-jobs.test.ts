@@ -7,7 +7,7 @@ import type { JobResult } from '../../../src/domain/job-spec.ts';
 import type { PlanRequest } from '../../../src/domain/plan.ts';
 import { createRequirements } from '../../../src/domain/requirements.ts';
 import type { Chain } from '../../../src/domain/stage.ts';
-import { createChainJobs } from '../../../src/runtime/stages/chain-jobs.ts';
+import { type ChainText, createChainJobs } from '../../../src/runtime/stages/chain-jobs.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 const TRUNK: Chain = { stages: ['asr', 'semantic'], input: 'audio', source: 'en', target: 'en' };
@@ -73,7 +73,7 @@ function createRig(answers: (DispatchOutcome | 'throw' | undefined)[] = []) {
     unwanted() {
       isWanted = false;
     },
-    run: (chain: Chain, text?: typeof HELLO, given: Partial<PlanRequest> = {}) =>
+    run: (chain: Chain, text?: ChainText, given: Partial<PlanRequest> = {}) =>
       jobs.run(chain, { ...request, ...given }, text, {
         signal: stopped.signal,
         isWanted: () => isWanted,
@@ -119,6 +119,20 @@ describe('a chain as a job', () => {
       inputText: 'bonjour',
       sourceText: 'hello',
       sourceLanguage: 'fr',
+    });
+  });
+
+  it('the times of the chains before are part of the result', async () => {
+    const { run, events, record } = createRig();
+    const outcome = run(TO_ES, { ...HELLO, timings: { asr_ms: 300, total_ms: 310 } });
+    await settled();
+    const service_timings = { nmt_ms: 4, total_ms: 5 };
+    const result = { ...NO_RESULT, textTranslated: 'hola', extra: { models: {}, service_timings } };
+    events.publish(record('FINISHED', { result }));
+    const sums = { asr_ms: 300, nmt_ms: 4, total_ms: 315 };
+    expect(await outcome).toMatchObject({
+      text: { timings: sums },
+      result: { extra: { models: {}, service_timings: sums } },
     });
   });
 

@@ -168,7 +168,10 @@ function* cellsOf(
     cells.set(keyOf(src, tgt), cell);
     return cell;
   };
-  for (const { source, target, ...has } of supply) open(source, target, has);
+  for (const { source, target, isTextOnly, ...has } of supply) {
+    const cell = open(source, target, has);
+    if (isTextOnly) cell.text_only = true;
+  }
   for (const { pairs } of gathered.parts.values()) {
     for (const { source, target, inFlight, waiting, refused } of pairs) {
       const cell = cells.get(keyOf(source, target)) ?? open(source, target);
