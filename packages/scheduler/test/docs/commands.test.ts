@@ -46,7 +46,7 @@ const NOT_EXECUTED: ReadonlyMap<string, string> = new Map([
   ].map((line) => [line, 'examples.test.ts runs its file'] as const),
   ['npm start -- --set server.allowed_origins=http://127.0.0.1:8000', 'examples.test.ts sets the same'],
   ['npm test', 'runs this test'],
-  ['npm run test:slow', 'runs for a quarter of an hour; CI runs it after this test'],
+  ['npm run test:slow', 'runs for half an hour; CI runs it after this test'],
   ['npm run test:busy', 'runs this test, for an hour'],
   ['npm run check', 'runs this test'],
   ['npm run build', 'tests of processes run it'],
