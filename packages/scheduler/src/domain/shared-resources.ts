@@ -114,6 +114,13 @@ export const SHARED_RESOURCES = {
     atLimit: 'A further socket is refused at the upgrade.',
     metric: 'scheduler_connections',
   },
+  rooms: {
+    what: 'Rooms',
+    limit: 'rooms.max_per_tenant',
+    perTenant: 'its own limit',
+    atLimit: 'A further room is refused with ROOM_FULL.',
+    metric: 'scheduler_rooms',
+  },
   requests: {
     what: 'HTTP requests per second',
     limit: 'server.limits.requests_per_second',

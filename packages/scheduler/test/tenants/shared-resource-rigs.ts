@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { FastifyReply } from 'fastify';
 import { createAudioStore } from '../../src/adapters/memory/audio-store.ts';
 import { createJobStore, type JobStoreLimits } from '../../src/adapters/memory/job-store.ts';
+import { createRoomRecords } from '../../src/adapters/memory/room-records.ts';
 import { createJobTally } from '../../src/adapters/shared-jobs/job-tally.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { PlanRequest } from '../../src/domain/plan.ts';
@@ -285,6 +286,20 @@ export const RIGS: Readonly<Record<SharedResourceName, readonly CreateRig[]>> = 
         maxConnectionsPerAddress: limit,
       });
       return counting((tenantId) => counts.enter(tenantId, '10.0.0.1').kind === 'entered');
+    },
+  ],
+  rooms: [
+    (limit, share) => {
+      const records = createRoomRecords({ clock: createManualClock(), followersOf: () => [] });
+      return {
+        use: async (tenantId) =>
+          (await records.bind(
+            { tenantId, code: fresh('code'), roomId: fresh('room') },
+            60_000,
+            partOf(limit, share),
+          )) === 'bound',
+        used: async (tenantId) => (await records.list(tenantId)).length,
+      };
     },
   ],
   requests: [

@@ -47,7 +47,7 @@ const limits = group('Limits of one server.', {
     default: 20_000,
     min: 1,
     max: 1_000_000,
-    doc: 'Open sockets from one address; behind `server.trusted_proxies`, of one client address. As high as the total by default, because a gateway is one address.',
+    doc: 'Open sockets from one address (IPv6: one /64 network); behind `server.trusted_proxies`, of one client address. As high as the total by default, because a gateway is one address.',
   }),
   max_idle_connections: integer({
     default: 5_000,
@@ -59,7 +59,7 @@ const limits = group('Limits of one server.', {
     default: 2_000,
     min: 1,
     max: 1_000_000,
-    doc: 'The same, of one address. Not for `server.trusted_proxies`.',
+    doc: 'The same, of one address (IPv6: one /64 network). Not for `server.trusted_proxies`.',
   }),
   max_message_bytes: bytes({
     default: 2 * MB,

@@ -129,7 +129,7 @@ export interface JoinRoom {
 export interface Attendee {
   readonly sessionId: SessionId;
   readonly tenantId: TenantId;
-  /** For the limit of wrong codes. */
+  /** For the limit of wrong codes: of IPv6, the network. */
   readonly address: string;
   readonly isLegacy: boolean;
   readonly source: Language;

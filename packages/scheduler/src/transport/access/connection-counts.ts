@@ -1,4 +1,5 @@
-/** Counts open sockets: in total, per tenant, per address. Each has a limit (I11). */
+/** Counts open sockets: in total, per tenant, per address (of IPv6, its /64 network). Each has a limit (I11). */
+import { networkOf } from './networks.ts';
 
 export interface ConnectionLimits {
   readonly maxConnections: number;
@@ -21,7 +22,8 @@ export function createConnectionCounts(limits: ConnectionLimits): ConnectionCoun
   let open = 0;
 
   return {
-    enter(tenantId, address) {
+    enter(tenantId, from) {
+      const address = networkOf(from);
       if (open >= limits.maxConnections) return { kind: 'full', limit: 'global' };
       if (tenantId !== undefined && (tenants.get(tenantId) ?? 0) >= limits.maxConnectionsPerTenant) {
         return { kind: 'full', limit: 'tenant' };

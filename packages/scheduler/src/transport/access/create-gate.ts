@@ -12,7 +12,7 @@ import { type ConnectionLimits, createConnectionCounts } from './connection-coun
 import type { Admission, Gate, GateCredentials, Peer, Principal, Role } from './gate.ts';
 import { createHeldPeers } from './held-peers.ts';
 import { CLOCK_SKEW_SECONDS, EXPIRED, looksMinted, mintToken, verifyToken } from './minted-tokens.ts';
-import { createNetworks, plainAddress } from './networks.ts';
+import { createNetworks } from './networks.ts';
 import { createAddressOf } from './peer-address.ts';
 import {
   createRequestBudgets,
@@ -271,7 +271,7 @@ export function createGate(deps: {
     enter: (principal, address) =>
       connections.enter(
         principal.role === 'node' ? undefined : (principal.tenantId ?? DEFAULT_TENANT),
-        plainAddress(address),
+        address,
       ),
 
     openMessageBudget() {

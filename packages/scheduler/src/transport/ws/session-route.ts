@@ -1,5 +1,6 @@
 /** /ws/session: which sessions are accepted, and how their connections are handled. */
 import type { SessionService } from '../../session/session-service.ts';
+import { networkOf } from '../access/networks.ts';
 import { DRAINING_REFUSAL } from '../wire/error-reply.ts';
 import { createRoomFrames } from './rooms/session-rooms.ts';
 import { openSessionSocket, type SessionSocketDeps } from './session-socket.ts';
@@ -28,7 +29,7 @@ export function createSessionRoute(given: SessionRouteDeps): SocketRoute {
       deps.meter.count('scheduler_tenant_refused_total', { limit: 'sessions' });
       return { reason: 'full', refusal: { code: 'RATE_LIMITED', status: 503, detail: full.detail } };
     },
-    open: (socket, principal, address) => openSessionSocket(deps, socket, principal, address),
+    open: (socket, principal, address) => openSessionSocket(deps, socket, principal, networkOf(address)),
   };
 }
 

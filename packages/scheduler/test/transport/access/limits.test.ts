@@ -118,6 +118,13 @@ describe('connection counts', () => {
     expect(counts.enter(undefined, '10.0.0.3')).toEqual({ kind: 'full', limit: 'global' });
   });
 
+  it('the addresses of an IPv6 network count as one', () => {
+    const counts = createConnectionCounts({ ...LIMITS, maxConnectionsPerAddress: 1 });
+    expect(counts.enter(undefined, '2001:db8:0:1::1').kind).toBe('entered');
+    expect(counts.enter(undefined, '2001:db8:0:1::2')).toEqual({ kind: 'full', limit: 'address' });
+    expect(counts.enter(undefined, '2001:db8:0:2::1').kind).toBe('entered');
+  });
+
   it('leaving twice frees a connection only once', () => {
     const counts = createConnectionCounts({ ...LIMITS, maxConnections: 1 });
     const first = counts.enter('acme', '10.0.0.1');

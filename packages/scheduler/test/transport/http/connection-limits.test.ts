@@ -1,7 +1,9 @@
 /** Limits of HTTP connections (I11): idle, half-open, slow and busy ones. */
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { createConnectionLimits } from '../../../src/transport/http/connections/connection-limits.ts';
 import { eventually } from '../../support/eventually.ts';
 import { DISPATCH, startServer } from './start-server.ts';
 
@@ -28,6 +30,27 @@ async function ask(socket: Socket, text = ASK): Promise<string> {
   const [reply] = await once(socket, 'data');
   return String(reply);
 }
+
+it('the idle connections of an IPv6 network count together, and its proxies on their own', () => {
+  const limits = createConnectionLimits({
+    meter: { count() {} },
+    maxIdle: 100,
+    maxIdlePerAddress: 2,
+    maxBusy: 100,
+    isProxy: (address) => address === '2001:db8:0:1::99',
+    isAlwaysServed: () => false,
+  });
+  const server = new EventEmitter();
+  limits.watch(server as Server);
+  const openFrom = (remoteAddress: string): void => {
+    server.emit('connection', Object.assign(new EventEmitter(), { remoteAddress, destroy() {} }));
+  };
+  for (let host = 1; host <= 5; host += 1) openFrom(`2001:db8:0:1::${host}`);
+  expect(limits.levels().idle).toBe(2);
+  for (let count = 0; count < 3; count += 1) openFrom('2001:db8:0:1::99');
+  openFrom('2001:db8:0:2::1');
+  expect(limits.levels().idle).toBe(6);
+});
 
 it('the oldest idle connection of an address makes room, others stay', async () => {
   const { server, port, counts } = await startServer({ settings: { maxIdleConnectionsPerAddress: 3 } });

@@ -7,7 +7,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { Meter } from '../../../ports/meter.ts';
-import { plainAddress } from '../../access/networks.ts';
+import { networkOf, plainAddress } from '../../access/networks.ts';
 import { type Refusal, toErrorReply } from '../../wire/error-reply.ts';
 import { onUpgrade } from './stalled-connections.ts';
 
@@ -47,8 +47,11 @@ export function createConnectionLimits(deps: ConnectionLimits & { readonly meter
   const byRequestSocket = new WeakMap<Socket, Connection>();
 
   function open(socket: Socket): Connection {
-    const address = plainAddress(socket.remoteAddress ?? '');
-    const max = deps.isProxy(address) ? deps.maxIdle : deps.maxIdlePerAddress;
+    const whole = plainAddress(socket.remoteAddress ?? '');
+    const isProxy = deps.isProxy(whole);
+    // A proxy is not counted together with its neighbours.
+    const address = isProxy ? whole : networkOf(whole);
+    const max = isProxy ? deps.maxIdle : deps.maxIdlePerAddress;
     const peers = byAddress.get(address) ?? createPeers(address, max);
     byAddress.set(address, peers);
     const connection: Connection = { socket, peers, unanswered: 0, hasAsked: false };
