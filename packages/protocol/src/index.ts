@@ -120,6 +120,27 @@ export {
 export { PoolReloadReply, ReloadReply } from './http/pool-reload.ts';
 export { ROLE_NAMES, ROLES, type Role, rolesIn, speechFields } from './http/roles.ts';
 export {
+  CaptionsQuery,
+  CaptionView,
+  LARGEST_TRANSCRIPT_PAGE,
+  TranscriptQuery,
+  TranscriptReply,
+} from './http/rooms/captions.ts';
+export {
+  RoomChange,
+  RoomDraft,
+  RoomEnded,
+  RoomErased,
+  RoomList,
+  RoomMemberPath,
+  RoomPath,
+  RoomQuery,
+  RoomSummary,
+  RoomToken,
+  RoomTokenMint,
+  RoomView,
+} from './http/rooms/rooms.ts';
+export {
   CatalogueArtifact,
   CatalogueService,
   LanguageUsage,

@@ -38,10 +38,8 @@ token_keys = '${KEYS}'
 
 const settings = (port: number): string => settingsOf(port, undefined).replace('[server]\n', OPEN) + WIDE;
 
-/** Limits of rates would keep the fuzz out; at rest nothing is left of its nodes. */
+/** Limits of rates would keep the fuzz out. */
 const WIDE = `
-[scheduler.cluster.node_snapshot]
-remove_stale_after_seconds = 5
 [server.limits]
 messages_per_second = 100000
 messages_burst = 1000000

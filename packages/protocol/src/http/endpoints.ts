@@ -6,6 +6,7 @@ import { JOB_ENDPOINTS } from './endpoints/jobs.ts';
 import { LIVE_ENDPOINTS } from './endpoints/live.ts';
 import { NODE_ENDPOINTS } from './endpoints/nodes.ts';
 import { OPERATOR_ENDPOINTS } from './endpoints/operators.ts';
+import { ROOM_ENDPOINTS } from './endpoints/rooms.ts';
 
 export { HTTP_TAGS, type HttpEndpoint } from './endpoints/endpoint.ts';
 
@@ -13,6 +14,7 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
   ...NODE_ENDPOINTS,
   ...JOB_ENDPOINTS,
   ...GLOSSARY_ENDPOINTS,
+  ...ROOM_ENDPOINTS,
   ...OPERATOR_ENDPOINTS,
   ...LIVE_ENDPOINTS,
   ...HEALTH_ENDPOINTS,

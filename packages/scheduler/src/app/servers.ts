@@ -151,6 +151,7 @@ export function createServers(parts: {
     watch: parts.watch,
     stats: parts.backgroundServices.stats,
     readUsage: parts.readUsage,
+    rooms: parts.rooms.service,
     reload: {
       pools: parts.pools.reload,
       all: () => parts.pools.reload(changeCredentials),

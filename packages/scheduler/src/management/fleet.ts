@@ -3,7 +3,6 @@ import type { CapabilityReport, Hardware, NodeTraits } from '../domain/capabilit
 import type { NodeId } from '../domain/ids.ts';
 import { isAccepting, NODE_HEALTHS, type NodeHealth } from '../domain/node.ts';
 import type { NodeProfile } from '../domain/profile.ts';
-import { createTextMap } from '../domain/text-map.ts';
 import type { CapacityLedger, NodeCapacity } from '../ports/capacity-ledger.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -19,7 +18,7 @@ import type { RegistryEvents } from './node-registry.ts';
 import { isSameView, type NodeIdentity, ordersOf, type RegisteredNode, viewOf } from './registered-node.ts';
 import type { Excess, NodeBudget } from './registration/declaration-budget.ts';
 import { type Understand, understand } from './registration/profile.ts';
-import { createShare, textOf } from './registration/share.ts';
+import { createShare, createTextMap, textOf } from './registration/share.ts';
 import type { ManagementSettings } from './settings.ts';
 
 export interface RegistryDeps {

@@ -7,10 +7,12 @@ import { holdJobs, joinSdkNode } from './support/sdk-node.ts';
 import { openSession, sessionUrl } from './support/session-client.ts';
 import { startApp } from './support/start-app.ts';
 
-/** They need an id that no other example returns. */
+/** They need an id that no other example returns, or do not end. */
 const NEEDS_MORE: ReadonlySet<string> = new Set([
   'fetchAudio',
   'mintToken',
+  'mintRoomToken',
+  'followCaptions',
   'readDeadLetter',
   'replayDeadLetter',
   'closeSession',
@@ -25,7 +27,12 @@ async function startExamples() {
   });
   await app.readyNodes(1);
   const { body } = await app.post<{ job_id: string }>('/v1/translate', exampleOf('translate').example?.body);
-  return { execute: (endpoint: HttpEndpoint) => execute(app.url, endpoint, { id: body.job_id }) };
+  const made = await app.post<{ room_id: string }>('/v1/rooms', exampleOf('createRoom').example?.body);
+  const room = { id: made.body.room_id, member: 's-1' };
+  return {
+    execute: (endpoint: HttpEndpoint) =>
+      execute(app.url, endpoint, endpoint.tag === 'rooms' ? room : { id: body.job_id }),
+  };
 }
 
 async function execute(

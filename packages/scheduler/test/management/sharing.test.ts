@@ -1,12 +1,8 @@
 /** Equal values are recognised as equal and kept once. */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTextMap } from '../../src/domain/text-map.ts';
 import { isSame } from '../../src/management/registration/is-same.ts';
 import { createShare } from '../../src/management/registration/share.ts';
-import { eventually } from '../support/eventually.ts';
 import { aRegistration, createFixture } from './registry-fixture.ts';
 
 const plain = fc.jsonValue({ maxDepth: 3 });
@@ -63,25 +59,6 @@ describe('sharing', () => {
     share(c);
     expect(share(['aaaaaaaa'])).toBe(a);
     expect(share(['bbbbbbbb'])).not.toBe(b);
-  });
-
-  it('drops the text of a value that no node has any more', async () => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
-    const kept = {};
-    const full = Array.from({ length: 100 }, () => {
-      const texts = createTextMap<object>({ maxChars: 20 });
-      texts.set('a'.repeat(10), kept);
-      texts.set('b'.repeat(10), {});
-      return texts;
-    });
-    // A third text drops the first one, as long as the second takes room. Each try spoils its map.
-    await eventually(() => {
-      collectGarbage();
-      const texts = full.pop();
-      texts?.set('c'.repeat(10), kept);
-      return texts?.get('a'.repeat(10)) === kept;
-    });
   });
 
   it('does not keep a value that is larger than its limit', () => {

@@ -6,13 +6,14 @@ import type { Role } from '../roles.ts';
 export const HTTP_TAGS = [
   { name: 'dispatch', description: 'Submitting utterances' },
   { name: 'jobs', description: 'Following jobs, and reports of nodes about them' },
+  { name: 'rooms', description: 'Rooms: several speakers, many languages, many listeners' },
   { name: 'nodes', description: 'HTTP nodes' },
   { name: 'operators', description: 'Watching and controlling the fleet' },
   { name: 'health', description: 'Health and metrics' },
 ] as const;
 
 export type HttpEndpoint = {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   /** Name of the call in generated clients: a verb and a noun, unique. */
   operationId: string;

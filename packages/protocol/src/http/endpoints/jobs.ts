@@ -1,6 +1,6 @@
 /** Endpoints of clients: submitting, explaining, following and cancelling jobs; and the audio of a job for its node. */
 import { DispatchReply, DispatchRequest } from '../dispatch.ts';
-import { ExplainReply, ExplainRequest, OfferedLanguages, OfferedLanguagesQuery } from '../explain.ts';
+import { ExplainReply, ExplainRequest } from '../explain.ts';
 import { EraseReply, JobCancelReply, JobCancelRequest, JobView } from '../job.ts';
 import { SessionPath } from '../operators.ts';
 import { AudioPath, JobPath, TokenQuery, WaitQuery } from '../path.ts';
@@ -82,19 +82,6 @@ export const JOB_ENDPOINTS: readonly HttpEndpoint[] = [
     reply: ExplainReply,
     errors: [],
     example: { body: { session_id: 'room-888', ...UTTERANCE } },
-  },
-  {
-    method: 'GET',
-    path: '/v1/languages',
-    operationId: 'offerLanguages',
-    tag: 'dispatch',
-    roles: ['client'],
-    summary: 'List the languages into which the fleet can translate speech of one language now',
-    extension: true,
-    query: OfferedLanguagesQuery,
-    reply: OfferedLanguages,
-    errors: [],
-    example: { query: { src: 'en' } },
   },
   {
     method: 'POST',

@@ -1,5 +1,4 @@
 /** Cold path: nodes with equal reports share one object. A fleet has few kinds of nodes and many nodes of each. */
-import { createTextMap } from '../../domain/text-map.ts';
 
 /** Returns an earlier value of equal text, or this one. */
 export type Share = <T extends object>(value: T) => T;
@@ -7,6 +6,42 @@ export type Share = <T extends object>(value: T) => T;
 /** Lists must be in one order, so that equal values have equal text. A map is allowed at the top level only. */
 export const textOf = (value: unknown): string =>
   value instanceof Map ? `map ${JSON.stringify([...value])}` : (JSON.stringify(value) ?? '');
+
+export interface TextMap<T extends object> {
+  get(text: string): T | undefined;
+  set(text: string, value: T): void;
+}
+
+/**
+ * Bounded by the length of its texts: the least recently used is dropped first. Keeps no value alive that no node has: a short text may
+ * stand for thousands of directions.
+ */
+export function createTextMap<T extends object>(limits: { readonly maxChars: number }): TextMap<T> {
+  const known = new Map<string, WeakRef<T>>();
+  let chars = 0;
+
+  return {
+    get(text) {
+      const reference = known.get(text);
+      const value = reference?.deref();
+      if (reference === undefined || value === undefined) return undefined;
+      known.delete(text);
+      known.set(text, reference);
+      return value;
+    },
+
+    set(text, value) {
+      if (text.length > limits.maxChars || known.get(text)?.deref() !== undefined) return;
+      if (!known.delete(text)) chars += text.length;
+      known.set(text, new WeakRef(value));
+      for (const oldest of known.keys()) {
+        if (chars <= limits.maxChars) break;
+        known.delete(oldest);
+        chars -= oldest.length;
+      }
+    },
+  };
+}
 
 /** A dropped value is no longer shared with later ones, which is only a matter of memory. */
 export function createShare(limits: { readonly maxChars: number }): Share {

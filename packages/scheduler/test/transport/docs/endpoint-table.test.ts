@@ -6,6 +6,8 @@ import { startApp } from '../../e2e/support/start-app.ts';
 /** Their ids are made by the scheduler, so an example cannot name one. */
 const GENERATED_IDS: ReadonlySet<unknown> = new Set([
   'JobPath',
+  'RoomPath',
+  'RoomMemberPath',
   'AudioPath',
   'SessionPath',
   'DeadLetterPath',

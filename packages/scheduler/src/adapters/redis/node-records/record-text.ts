@@ -5,7 +5,6 @@
 import { ANY, type Direction } from '../../../domain/language.ts';
 import type { NodeChannel, NodeHealth, NodeView } from '../../../domain/node.ts';
 import type { NodeBinding, NodeExtension, NodeProfile } from '../../../domain/profile.ts';
-import { createTextMap } from '../../../domain/text-map.ts';
 import type { NodeRecord, RecordVersion } from '../../../ports/node-records.ts';
 
 /** First in every text. For a reader with another format the node record is absent. */
@@ -66,13 +65,21 @@ const SHARED_CHARS = 4_000_000;
 
 /** Undefined for a text of another version. */
 export function createRecordReader(): (version: RecordVersion, text: string) => NodeRecord | undefined {
-  const profiles = createTextMap<NodeProfile>({ maxChars: SHARED_CHARS });
+  /** No profile is kept alive that no node has. */
+  const profiles = new Map<string, WeakRef<NodeProfile>>();
+  let chars = 0;
 
   function profileOf(text: string): NodeProfile {
-    const known = profiles.get(text);
+    const known = profiles.get(text)?.deref();
     if (known !== undefined) return known;
     const profile = readProfile(text);
-    profiles.set(text, profile);
+    if (!profiles.delete(text)) chars += text.length;
+    profiles.set(text, new WeakRef(profile));
+    for (const oldest of profiles.keys()) {
+      if (chars <= SHARED_CHARS) break;
+      profiles.delete(oldest);
+      chars -= oldest.length;
+    }
     return profile;
   }
 

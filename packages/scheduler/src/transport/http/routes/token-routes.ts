@@ -99,11 +99,7 @@ function refusalOf(
           field: '/tenant_id',
         }
       : undefined;
-  if (principal.mayMint !== true)
-    return forbidden(
-      '',
-      'this token may not mint others: set may_mint = true in its row of [[server.tokens]]',
-    );
+  if (principal.mayMint !== true) return NOT_MINTING;
   if (role !== 'client') return forbidden('/role', 'only an admin may mint tokens of this role');
   if (tenant_id !== undefined && tenant_id !== principal.tenantId)
     return forbidden('/tenant_id', 'tenant_id is not the tenant of this token');
@@ -116,7 +112,12 @@ const forbidden = (field: string, detail: string): Refusal => ({
   ...(field !== '' && { field }),
 });
 
-const NO_KEYS: Refusal = {
+export const NOT_MINTING = forbidden(
+  '',
+  'this token may not mint others: set may_mint = true in its row of [[server.tokens]]',
+);
+
+export const NO_KEYS: Refusal = {
   code: 'UNSUPPORTED_FEATURE',
   detail: 'this scheduler has no keys to sign tokens: set server.token_keys_file',
 };

@@ -15,7 +15,7 @@ export function addCors(app: FastifyInstance, origins: readonly string[]): void 
     if (request.method !== 'OPTIONS') return done();
     reply
       .code(204)
-      .header('access-control-allow-methods', 'GET, POST, DELETE')
+      .header('access-control-allow-methods', 'GET, POST, PATCH, DELETE')
       .header('access-control-allow-headers', ALLOWED_HEADERS)
       .header('access-control-max-age', PREFLIGHT_SECONDS)
       .send();

@@ -6,6 +6,8 @@ import { redactUrl } from '../../access/redact-url.ts';
 import { createConnectionCloser } from '../connections/close-connections.ts';
 import { createListeningServers, type ListeningServers } from '../connections/listening-server.ts';
 import { createReadDispatch } from '../requests/read-dispatch.ts';
+import { addCaptionRoutes } from '../rooms/caption-routes.ts';
+import { addRoomRoutes } from '../rooms/room-routes.ts';
 import { addAudioRoute } from '../routes/audio-route.ts';
 import { addCheckRoute } from '../routes/check-route.ts';
 import { addClusterRoutes } from '../routes/cluster-routes.ts';
@@ -126,6 +128,10 @@ export function createHttpServer(services: HttpServices): HttpServer {
     if (services.stats !== undefined) addStatsRoute(routes, services, services.stats);
     if (services.readUsage !== undefined) addUsageRoute(routes, services, services.readUsage);
     if (services.explainServices !== undefined) addExplainRoutes(routes, services, services.explainServices);
+    if (services.rooms !== undefined) {
+      addRoomRoutes(routes, services, services.rooms);
+      addCaptionRoutes(routes, services, services.rooms, waits);
+    }
     addHealthRoutes(routes, services);
     addCheckRoute(routes, services);
     addWhoamiRoute(routes);

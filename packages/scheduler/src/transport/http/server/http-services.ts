@@ -29,6 +29,7 @@ import type { JobService } from '../../../runtime/job-service.ts';
 import type { FleetPlanner } from '../../../runtime/stages/fleet-plan.ts';
 import type { Quotas } from '../../../runtime/usage/quotas.ts';
 import type { ReadUsage } from '../../../runtime/usage/read-usage.ts';
+import type { RoomService } from '../../../session/rooms/room-service.ts';
 import type { SessionService } from '../../../session/session-service.ts';
 import type { AudioTokens } from '../../access/audio-tokens.ts';
 import type { Gate } from '../../access/gate.ts';
@@ -167,6 +168,8 @@ export interface HttpServices {
   };
   /** Absent: instances and dead letters are not shown. */
   readonly cluster?: { readonly reader: ClusterReader; readonly deadLetters: DeadLetterService };
+  /** Absent: there are no rooms. */
+  readonly rooms?: RoomService;
   /** Absent: there is no live feed. */
   readonly live?: LiveServices;
   /** Absent: the pages of the console have nothing to read. */

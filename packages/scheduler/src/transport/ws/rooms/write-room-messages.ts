@@ -1,10 +1,11 @@
 /** Hot path: translates what a member of a room gets to protocol messages. Pure. */
-import type { Participant, RoomMember as RoomMemberView, SchedulerToSession } from '@lingua/protocol';
-import { pairOf, type RoomMember, type RoomRecord } from '../../../domain/room.ts';
+import type { Participant, SchedulerToSession } from '@lingua/protocol';
+import { pairOf, type RoomRecord } from '../../../domain/room.ts';
 import type { RoomOutput } from '../../../session/rooms/room-output.ts';
 import type { Caption } from '../../../session/rooms/room-service.ts';
 import { unlisted } from '../../../session/rooms/room-steps.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
+import { viewCaption, viewMember } from '../../wire/room-view.ts';
 
 type Output<Kind extends RoomOutput['kind']> = Extract<RoomOutput, { kind: Kind }>;
 
@@ -65,20 +66,6 @@ const shared = (room: RoomRecord, languages: Output<'state'>['languages']) => ({
   locked: room.isLocked,
 });
 
-const viewMember = (member: RoomMember): RoomMemberView => ({
-  session_id: member.memberId,
-  role: member.role,
-  joined_at_ms: member.joinedAt,
-  ...omitUndefined({
-    display_name: member.name,
-    speaks: member.speaks,
-    hears: member.hears?.language,
-    channel: member.channel,
-    muted: member.isMuted ? true : undefined,
-    away: member.awaySince === undefined ? undefined : true,
-  }),
-});
-
 /** The page reads whether it should hear a member from that member's own map, under its own id. */
 const members = ({ room, receiver }: Output<'members'>): SchedulerToSession => ({
   type: 'room_members',
@@ -99,21 +86,7 @@ const members = ({ room, receiver }: Output<'members'>): SchedulerToSession => (
 const caption = ({ code, caption: given }: Output<'caption'>): SchedulerToSession => ({
   type: 'room_caption',
   room_code: code,
-  room_seq: given.seq,
-  speaker: given.speaker,
-  lang: given.language,
-  rev: given.revision,
-  final: given.isFinal,
-  text: given.text,
-  text_lang: given.isTranslated ? given.language : (given.source?.language ?? given.language),
-  t0: given.startedAt,
-  t1: given.endedAt,
-  ...omitUndefined({
-    speaker_name: given.speakerName,
-    error_code: given.failed,
-    source: given.isTranslated ? given.source?.text : undefined,
-    source_lang: given.source?.language,
-  }),
+  ...viewCaption(given),
 });
 
 function notice({ code: room_code, notice: given }: Output<'notice'>): SchedulerToSession {
