@@ -13,6 +13,7 @@ export const SUITE_TITLES = {
   stats: 'dispatch beside a dashboard that polls all the time',
   live: 'people who watch the live feed, and the memory of its history',
   console: 'the web console with 10,000 nodes and 100,000 jobs, in Chromium',
+  stages: 'ten target languages next to one whole job per language, on virtual time: a model',
   hub: 'dispatch without the ModelHub, and the cost of refreshing',
   fairness: 'how long one tenant waits while another floods',
 } as const;

@@ -13,6 +13,7 @@ import { redis } from './redis.ts';
 import { redisCost } from './redis-cost.ts';
 import { reserve } from './reserve.ts';
 import { sessions } from './sessions.ts';
+import { stages } from './stages.ts';
 import { stats } from './stats.ts';
 import type { SuiteName } from './suite-titles.ts';
 
@@ -88,6 +89,7 @@ export const SUITES: Readonly<Record<SuiteName, RunSuite>> = {
         ? { rounds: 1, watchMs: 500, idleNodes: 200, jobs: 200, rate: 200 }
         : { rounds, watchMs: 10_000, idleNodes: 10_000, jobs: 100_000, rate: 500 },
     ),
+  stages: (_, isQuick) => stages({ utterances: isQuick ? 40 : 2_000 }),
   hub: (rounds, isQuick) => hub({ rounds, roundMs: isQuick ? 500 : 5_000 }),
   fairness: (rounds, isQuick) => fairness({ rounds, forMs: isQuick ? 400 : 8_000 }),
 };

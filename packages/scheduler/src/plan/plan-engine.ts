@@ -14,6 +14,8 @@ import { type NodeProfile, nmtProduct } from '../domain/profile.ts';
 import { equalTenancy } from '../domain/tenancy.ts';
 import type { CapacityLedger } from '../ports/capacity-ledger.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { JobEvents } from '../ports/job-events.ts';
+import type { JobStore } from '../ports/job-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
@@ -48,6 +50,8 @@ export interface PlanEngineDeps {
     readonly ledger: CapacityLedger;
     readonly hasPeers: boolean;
   };
+  /** For callers that follow their jobs. Absent: the engine has its own. */
+  readonly records?: { readonly store: JobStore; readonly events: JobEvents };
   readonly meter?: Meter;
   readonly paceLearnt?: (kindOfWork: string, nodeId: string, pace: number) => void;
 }
@@ -69,13 +73,8 @@ export async function createPlanEngine(deps: PlanEngineDeps): Promise<RunningJob
       digestsRequests: false,
     }),
     ledger,
-    store: createJobStore({
-      clock,
-      ...jobStoreLimits(config),
-      maxRetained: MOST_RETAINED,
-      maxInflight: Number.MAX_SAFE_INTEGER,
-    }),
-    events: createJobEvents({ maxListeners: 1 }),
+    store: deps.records?.store ?? createPlanStore(clock, MOST_RETAINED),
+    events: deps.records?.events ?? createJobEvents({ maxListeners: 1 }),
     audio: createAudioStore({
       maxBytes: Number.MAX_SAFE_INTEGER,
       maxBytesPerJob: Number.MAX_SAFE_INTEGER,
@@ -104,6 +103,14 @@ export async function createPlanEngine(deps: PlanEngineDeps): Promise<RunningJob
   }
   return engine;
 }
+
+export const createPlanStore = (clock: Clock, maxRetained: number): JobStore =>
+  createJobStore({
+    clock,
+    ...jobStoreLimits(defaults()),
+    maxRetained,
+    maxInflight: Number.MAX_SAFE_INTEGER,
+  });
 
 /** `number`: which of all jobs it is; comes back as the utterance index of its assignment. */
 export const planRequest = (number: number, maxWaitMs: number, audio?: Buffer): DispatchRequest => ({
@@ -164,7 +171,7 @@ const PROFILE: NodeProfile = {
   nmt: nmtProduct(ANY, ANY),
   features: [],
   hasGpu: true,
-  supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack'],
+  supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack', 'text_input'],
   isLegacy: false,
 };
 

@@ -61,8 +61,8 @@ export const STAGE_MUTANTS: readonly Mutant[] = [
     name: 'reports no failed part of a plan',
     breaks: ['nothing lost'],
     file: 'runtime/stages/run-plan.ts',
-    find: "if (part?.state !== 'open' || stopped.signal.aborted) return;",
-    replace: "if (part?.state !== 'open' || stopped.signal.aborted || outcome.kind === 'failed') return;",
+    find: "if (part?.state !== 'open' || isLeft) return;",
+    replace: "if (part?.state !== 'open' || isLeft || outcome.kind === 'failed') return;",
     world: { ...STAGED, scenario: { ...STAGED.scenario, badness: 0.05 } },
   },
   {

@@ -27,6 +27,8 @@ interface Part {
 interface Task {
   readonly chain: PlannedChain;
   readonly outcome: Promise<ChainOutcome>;
+  /** The plan was left. */
+  readonly stopped: AbortController;
   jobId: JobId | undefined;
   isOver: boolean;
 }
@@ -49,7 +51,7 @@ function runPlan(
 ): ReturnType<PlanRunner['run']> {
   const parts = new Map<string, Part>();
   const tasks = new Map<string, Task>();
-  const stopped = new AbortController();
+  let isLeft = false;
   let isAdmitted = false;
   let isRecognised = false;
 
@@ -61,16 +63,16 @@ function runPlan(
 
   const openParts = (chainId: string): Part[] =>
     [...parts.values()].filter(({ chains, state }) => state === 'open' && chains.has(chainId));
-  const isWanted = (chainId: string): boolean => !stopped.signal.aborted && openParts(chainId).length > 0;
+  const isWanted = (chainId: string): boolean => !isLeft && openParts(chainId).length > 0;
 
   function settle(part: Part | undefined, outcome: PartOutcome): void {
-    if (part?.state !== 'open' || stopped.signal.aborted) return;
+    if (part?.state !== 'open' || isLeft) return;
     part.state = 'settled';
     listener.settled(part.part, outcome);
   }
 
   function noteMoved(chainId: string, job: JobRecord): void {
-    if (stopped.signal.aborted) return;
+    if (isLeft) return;
     if (!isAdmitted) listener.admitted();
     isAdmitted = true;
     const needing = openParts(chainId).map(({ part }) => part);
@@ -80,13 +82,17 @@ function runPlan(
   /** The first chain with the final source text, also if it translates the text at once. */
   function noteRecognised({ stages, input }: PlannedChain, outcome: ChainOutcome): void {
     const isFinal = input === 'audio' && !(stages.length === 1 && stages[0] === 'asr');
-    if (outcome.kind === 'failed' || isRecognised || stopped.signal.aborted) return;
+    if (outcome.kind === 'failed' || isRecognised || isLeft) return;
     if (!isFinal && !(input === 'text' && stages[0] === 'semantic')) return;
     isRecognised = true;
     listener.recognised(outcome.text.sourceText, outcome.text.sourceLanguage);
   }
 
-  async function run(chain: PlannedChain, first: ChainText | undefined): Promise<ChainOutcome> {
+  async function run(
+    chain: PlannedChain,
+    first: ChainText | undefined,
+    stopped: AbortController,
+  ): Promise<ChainOutcome> {
     const before = chain.after === undefined ? undefined : await tasks.get(chain.after)?.outcome;
     if (before?.kind === 'failed' || before?.isSilent) return before;
     if (!isWanted(chain.id)) return CANCELLED;
@@ -126,8 +132,10 @@ function runPlan(
   function start(chain: PlannedChain, first: ChainText | undefined): void {
     if (tasks.has(chain.id)) return;
     // Later, so that the caller has the plan, and this table the task, before the first callback.
-    const outcome = Promise.resolve().then(() => run(chain, first));
-    const task: Task = { chain, outcome, jobId: undefined, isOver: false };
+    // One for each: Node.js takes more than ten listeners of one signal for a leak.
+    const stopped = new AbortController();
+    const outcome = Promise.resolve().then(() => run(chain, first, stopped));
+    const task: Task = { chain, outcome, stopped, jobId: undefined, isOver: false };
     tasks.set(chain.id, task);
     void outcome.then(() => {
       task.isOver = true;
@@ -200,7 +208,10 @@ function runPlan(
         if (task.jobId !== undefined) jobs.cancel(task.jobId, reason, code satisfies ErrorCode);
       }
     },
-    leave: () => stopped.abort(),
+    leave() {
+      isLeft = true;
+      for (const { stopped } of tasks.values()) stopped.abort();
+    },
   };
 }
 

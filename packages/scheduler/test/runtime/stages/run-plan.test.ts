@@ -146,6 +146,16 @@ describe('a plan', () => {
     expect(chain('text:pt').text).toMatchObject({ text: 'hola', language: 'es', sourceText: 'hello' });
   });
 
+  it('gives each chain a signal of its own: Node.js takes many listeners of one for a leak', async () => {
+    const { plan, chain, started } = start(WANTED);
+    await settled();
+    await chain('source').finish('hello');
+    const signals = new Set(started.map(({ watch }) => watch.signal));
+    expect(signals.size).toBe(started.length);
+    plan.leave();
+    expect([...signals].every(({ aborted }) => aborted)).toBe(true);
+  });
+
   it('reports the recognised text, and each part when it is there', async () => {
     const { chain, events } = start(WANTED);
     await settled();
