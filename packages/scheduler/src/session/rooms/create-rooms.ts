@@ -355,7 +355,7 @@ export function createRooms(deps: RoomDeps): Rooms {
       if (current === undefined) return undefined;
       const member = current.followed.room().members.find(({ memberId }) => memberId === sessionId);
       if (member?.speaks !== undefined && maySpeak(member))
-        return { kind: 'speaks', language: member.speaks };
+        return { kind: 'speaks', language: member.channel ?? member.speaks };
       const why = member?.isMuted ? 'you are muted in this room' : 'a listener does not speak in a room';
       return { kind: 'silent', message: `${why}; a host can change that` };
     },

@@ -74,8 +74,14 @@ export function createRoomTable(
   }
 
   async function end(roomId: RoomId, reason: RoomEnd): Promise<RoomRecord | undefined> {
-    const changed = await writer.change(roomId, endRoom(clock.now()));
-    if (changed.kind !== 'done') return undefined;
+    let isMine = false;
+    const changed = await writer.change(roomId, (before) => {
+      const after = endRoom(clock.now())(before);
+      isMine = after !== undefined;
+      return after;
+    });
+    // Another instance may have ended it first, and informs who waits for that.
+    if (changed.kind !== 'done' || !isMine) return undefined;
     const { room } = changed;
     await stores.records.unbind(room);
     await stores.log.expire(roomId, room.isRecorded ? settings.retentionMs : 0);

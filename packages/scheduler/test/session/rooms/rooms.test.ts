@@ -1,0 +1,146 @@
+/** Rooms on stepped time: demand, absence, the end, and the death of an instance. */
+import { describe, expect, it } from 'vitest';
+import { createRoomsRig } from './support/rooms-rig.ts';
+
+async function startTalk() {
+  const rig = createRoomsRig();
+  const a = rig.start('a');
+  const b = rig.start('b');
+  const host = await a.enter('host', 'en');
+  const es = await b.enter('es', 'es');
+  const fr = await b.enter('fr', 'fr');
+  return { ...rig, a, b, host, es, fr };
+}
+
+describe('demand', () => {
+  it('R3: a language that is unheard for 3 s is void; its jobs are cancelled, the others go on', async () => {
+    const { a, clock, host, es, fr, stores, record } = await startTalk();
+    await host.say('one');
+    await a.recognise('one');
+    const { plans } = a.plans;
+    expect(plans.at(-1)?.request.wanted.map(({ language }) => language)).toEqual(['es', 'fr']);
+    await fr.leave();
+    await clock.advance(2_900);
+    expect(plans.at(-1)?.cancelled).toEqual([]);
+    await clock.advance(2_200);
+    expect(plans.at(-1)?.cancelled).toEqual(['JOB_CANCELLED fr/text', 'JOB_CANCELLED fr/voice']);
+    await a.translate('one', 'es');
+    expect(es.captions()).toEqual(['1 <one es>']);
+    const read = await stores.log.read((await record())?.roomId ?? '', 0, 100);
+    expect(JSON.stringify(read)).toContain('"void"');
+  });
+
+  it('R3: a member that is away is still heard for, until the time to resume is over', async () => {
+    const { a, clock, host, es } = await startTalk();
+    await es.disconnect();
+    await host.say('one');
+    await a.recognise('one');
+    expect(a.plans.plans.at(-1)?.request.wanted.map(({ language }) => language)).toEqual(['es', 'fr']);
+    await clock.advance(12_000);
+    await host.say('two');
+    await a.recognise('two');
+    expect(a.plans.plans.at(-1)?.request.wanted.map(({ language }) => language)).toEqual(['fr']);
+  });
+
+  it('an interpreter’s language is not translated by machine for 10 s', async () => {
+    const { a, b, clock, host, es, fr } = await startTalk();
+    const interpreter = await a.enter('interpreter', 'en', {
+      role: 'interpreter',
+      channel: 'es',
+      speaks: 'es',
+      grant: { roomId: 'x', role: 'interpreter' },
+    });
+    expect(interpreter.refused).toMatchObject({ code: 'FORBIDDEN' });
+    const members = a.rooms.members;
+    await members.moderate('host', { action: 'role', memberId: 'es', role: 'interpreter' });
+    await members.moderate('host', { action: 'role', memberId: 'fr', role: 'speaker' });
+    await clock.advance(0);
+    expect(b.rooms.voiceOf('es')).toEqual({ kind: 'speaks', language: 'es' });
+    await es.say('hola');
+    expect(fr.captions()).toEqual([]);
+    await host.say('one');
+    await a.recognise('one');
+    expect(a.plans.plans.at(-1)?.request.wanted.map(({ language }) => language)).toEqual(['fr']);
+    await clock.advance(11_000);
+    await host.say('two');
+    await a.recognise('two');
+    expect(a.plans.plans.at(-1)?.request.wanted.map(({ language }) => language)).toEqual(['es', 'fr']);
+  });
+});
+
+describe('limits', () => {
+  it('a speaker has two open utterances here; the third is refused, and open again with an outcome', async () => {
+    const { a, host } = await startTalk();
+    for (const text of ['one', 'two', 'three']) await host.say(text);
+    expect(host.settled).toEqual(['RATE_LIMITED']);
+    await a.recognise('one');
+    await a.translate('one', 'es');
+    await a.translate('one', 'fr');
+    await host.say('four');
+    expect(host.settled).toEqual(['RATE_LIMITED']);
+  });
+
+  it('codes of six digits are refused unless an operator allows them', async () => {
+    const { rooms } = createRoomsRig().start('a');
+    const refused = await rooms.service.create({ tenantId: 't', settings: {}, hasDigitCode: true });
+    expect(refused).toMatchObject({
+      code: 'FORBIDDEN',
+      message: expect.stringContaining('rooms.legacy_codes'),
+    });
+  });
+
+  it('a tenant has no more rooms than it may, and R6: another tenant does not see them', async () => {
+    const { rooms } = createRoomsRig().start('a');
+    const order = { tenantId: 't', settings: {} };
+    for (let count = 0; count < 3; count += 1)
+      expect(await rooms.service.create(order)).toMatchObject({ kind: 'done' });
+    expect(await rooms.service.create(order)).toMatchObject({ code: 'ROOM_FULL' });
+    const mine = await rooms.service.list('t');
+    const [room] = mine.kind === 'done' ? mine.rooms : [];
+    expect(await rooms.service.find('t', room?.code ?? '')).toMatchObject({ kind: 'done' });
+    for (const name of [room?.code ?? '', room?.roomId ?? ''])
+      expect(await rooms.service.find('other', name)).toMatchObject({ code: 'ROOM_NOT_FOUND' });
+    expect(await rooms.service.end('other', room?.roomId ?? '')).toMatchObject({ code: 'ROOM_NOT_FOUND' });
+  });
+});
+
+describe('the end of a room', () => {
+  it('comes after the idle time, for the members of every instance', async () => {
+    const { a, clock, host, es } = await startTalk();
+    const ended: string[] = [];
+    a.rooms.service.onEnded((_room, reason) => ended.push(reason));
+    await clock.advance(59_000);
+    expect(host.got.some(({ kind }) => kind === 'expired')).toBe(false);
+    await clock.advance(3_000);
+    for (const member of [host, es])
+      expect(member.got.filter(({ kind }) => kind === 'expired')).toHaveLength(1);
+  });
+});
+
+describe('the death of an instance', () => {
+  it('R5: a survivor continues its utterances from the log, and its members are away', async () => {
+    const { a, b, host, es, fr, clock, record } = await startTalk();
+    await host.say('one');
+    await host.say('two');
+    await a.recognise('one');
+    await a.translate('one', 'es');
+    a.kill();
+    await b.rooms.takeOver('a');
+    await clock.advance(0);
+    expect((await record())?.members.find(({ memberId }) => memberId === 'host')?.awaySince).toBeDefined();
+    expect(
+      b.plans.plans.map(({ request }) => [request.name, request.wanted.map(({ language }) => language)]),
+    ).toEqual([
+      ['host.1', ['fr']],
+      ['host.2', ['en']],
+    ]);
+    await b.translate('one', 'fr');
+    b.plans.plans.at(-1)?.recognise();
+    await clock.advance(0);
+    expect(es.captions()).toEqual(['1 <one es>']);
+    expect(fr.captions()).toEqual(['1 <one fr>']);
+    // Doing it again changes nothing.
+    await b.rooms.takeOver('a');
+    expect(b.plans.plans).toHaveLength(2);
+  });
+});
