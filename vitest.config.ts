@@ -28,8 +28,8 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000, interval: 10 } },
-    // Most of them wait for servers and timers: on two cores four at a time leave none idle.
-    maxWorkers: 4,
+    // Most of them wait for servers and timers: with four at a time two cores are half idle.
+    maxWorkers: 6,
     projects:
       mode === 'slow'
         ? [{ extends: true, test: { name: 'slow', include: SLOW, maxWorkers: 1 } }]
