@@ -60,6 +60,7 @@ const NOT_EXECUTED: ReadonlyMap<string, string> = new Map([
     'npm run bench -- --scenario my.toml',
     'a file of the reader; configurations.test.ts reads the printed one',
   ],
+  ['npx pyright@1.1.414 --pythonpath /usr/bin/python3', 'a package that the tests do not install'],
   ['npx biome check --write packages/scheduler/src/runtime', 'changes the sources'],
   ['lingua serve --config config.toml', 'process.test.ts starts it; configurations.test.ts reads the file'],
   [

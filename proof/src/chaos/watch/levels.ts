@@ -58,6 +58,8 @@ const OF_EVERYBODY: readonly Rule[] = [
     limit: ({ scheduler }) => scheduler.declarations.max_bytes ?? Number.MAX_SAFE_INTEGER,
     isLate: true,
   },
+  { gauge: 'scheduler_rooms', limit: ({ rooms }) => rooms.max_per_tenant, ...none },
+  { gauge: 'scheduler_room_members', limit: ({ rooms }) => rooms.max_members, ...none },
   { gauge: 'scheduler_job_listeners', limit: () => 20_000, ...none },
   { gauge: 'scheduler_http_waits', limit: () => 10_000 },
   { gauge: 'scheduler_tenants_known', limit: () => 40_000 },

@@ -11,6 +11,7 @@ const IN_SCRIPTS = new Set([
   ...['DEL', 'UNLINK', 'EXISTS', 'PERSIST', 'PEXPIRE', 'PTTL', 'RENAME', 'TIME', 'PUBLISH'],
   ...['GET', 'GETRANGE', 'SET'],
   ...['HDEL', 'HEXISTS', 'HGET', 'HGETALL', 'HINCRBY', 'HKEYS', 'HLEN', 'HMGET', 'HSET', 'HSETNX'],
+  ...['SADD', 'SCARD', 'SMEMBERS', 'SREM'],
   ...['ZADD', 'ZCARD', 'ZCOUNT', 'ZPOPMIN', 'ZRANGE', 'ZRANGEBYSCORE', 'ZRANK', 'ZREM'],
   ...['ZREMRANGEBYRANK', 'ZREMRANGEBYSCORE', 'ZSCORE'],
   ...['XACK', 'XADD', 'XDEL', 'XGROUP', 'XLEN', 'XRANGE', 'XREVRANGE'],
@@ -21,7 +22,8 @@ const LATER_IN_SCRIPTS = new Set([...['put-entry SPUBLISH']]);
 /** Methods of the client that are commands. */
 const BY_WRAPPERS = new Set([
   ...['config', 'eval', 'evalsha', 'info', 'ping', 'publish', 'subscribe', 'unsubscribe', 'wait'],
-  ...['get', 'set', 'pexpire', 'pttl', 'unlink', 'hget', 'hgetall', 'hmget', 'sadd', 'smembers', 'srem'],
+  ...['get', 'set', 'del', 'pexpire', 'pttl', 'unlink', 'sadd', 'smembers', 'srem'],
+  ...['hdel', 'hget', 'hgetall', 'hkeys', 'hmget'],
   ...['xlen', 'xpending', 'xrange', 'xreadgroup'],
   ...['zadd', 'zcard', 'zrange', 'zrangebyscore', 'zrem', 'zremrangebyscore'],
   ...['zrevrange', 'zrevrangebyscore'],
