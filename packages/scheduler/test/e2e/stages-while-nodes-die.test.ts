@@ -11,8 +11,8 @@ const chainOf = ({ pipeline: { use_asr, use_nmt, use_tts } }: JobAssign): string
   [use_asr && 'asr', use_nmt && 'nmt', use_tts && 'tts'].filter(Boolean).join('+');
 
 /** The node that gets the first job of a chain dies with it, and starts again: one death per chain. */
-async function startDyingFleet() {
-  const app = await startApp({ 'scheduler.pending_timeout_ms': 200 });
+async function startDyingFleet({ settings = {}, isDeadly = (_chain: string): boolean => true } = {}) {
+  const app = await startApp(settings);
   const deaths: string[] = [];
   const done: string[] = [];
 
@@ -20,7 +20,7 @@ async function startDyingFleet() {
     const self: StageNode = await joinStageNode(app.nodeUrl, kind, {
       onJob(job, context) {
         const chain = chainOf(job);
-        if (!deaths.includes(chain)) {
+        if (isDeadly(chain) && !deaths.includes(chain)) {
           deaths.push(chain);
           self.node.kill();
           void join(kind);
@@ -58,12 +58,16 @@ describe('single-stage nodes and a whole node, which die at their work', () => {
   });
 
   it('serve a spoken sentence together after the whole node has died with it', async () => {
-    const { app, deaths, done } = await startDyingFleet();
+    const { app, deaths, done } = await startDyingFleet({
+      // No other node has all stages: the wait for one is in vain.
+      settings: { 'scheduler.pending_timeout_ms': 300 },
+      isDeadly: (chain) => chain === 'asr+nmt+tts',
+    });
     const { session, outcomes, say } = speakToSeveral(app.url, { tgtLangs: ['es'], voiceLangs: ['es'] });
     say('hello');
     await session.settled();
     expect([...outcomes].sort()).toEqual(['0 es hello|hello>es', '0 es voice hello>es es']);
-    expect(deaths[0]).toBe('asr+nmt+tts');
+    expect(deaths).toEqual(['asr+nmt+tts']);
     expect(new Set(done).size).toBe(done.length);
   });
 
