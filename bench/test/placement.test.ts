@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readOptions } from '../src/placement/options.ts';
 import { placeJobs } from '../src/placement/place-jobs.ts';
 import { readFleet } from '../src/placement/read-fleet.ts';
+import { runSituation } from '../src/placement/run-situation.ts';
 
 const FOLDER = new URL('../fleets/', import.meta.url);
 const fleetOf = (name: string) =>
@@ -58,5 +59,36 @@ describe('placement', () => {
     [['--fleat', 'x'], '--fleat'],
   ])('%j has its own message', (argv, message) => {
     expect(readOptions(argv)).toContain(message);
+  });
+});
+
+describe('a situation', () => {
+  const plain = {
+    nodes: 10,
+    slots: 4,
+    jobs: 1_500,
+    gapMs: 20,
+    waitMs: 60_000,
+    request: () => ({}),
+    seed: '1',
+  };
+
+  it('loses no job when machines are taken away with notice', async () => {
+    const takenAway = { everyMs: 20_000, noticeMs: 500, isAnnounced: true };
+    const fates = await runSituation({ ...plain, jobs: 800, takenAway });
+    expect(fates).toHaveLength(800);
+    expect(fates.filter(({ ms }) => ms === undefined)).toEqual([]);
+  });
+
+  it('refuses late jobs at once, or lets them wait', async () => {
+    const overloaded = { ...plain, gapMs: 600 / 80, waitMs: 3_000 };
+    const refusals = async (refusesLate: boolean) =>
+      (await runSituation({ ...overloaded, refusesLate })).flatMap(
+        ({ refusedAfterMs }) => refusedAfterMs ?? [],
+      );
+    const [waited, atOnce] = [await refusals(false), await refusals(true)];
+    expect(waited.length).toBeGreaterThan(300);
+    expect(Math.min(...waited)).toBeGreaterThan(2_900);
+    expect(atOnce.filter((ms) => ms === 0).length).toBeGreaterThan(0.9 * atOnce.length);
   });
 });

@@ -5,6 +5,7 @@ import { ScenarioError } from '../scenario/fields.ts';
 import { type PlacementOptions, readOptions, USAGE } from './options.ts';
 import { type Placed, placeJobs } from './place-jobs.ts';
 import { type PlacementFleet, readFleet } from './read-fleet.ts';
+import { printSituations } from './situations.ts';
 
 const FOLDER = fileURLToPath(new URL('../../fleets/', import.meta.url));
 const POLICIES = ['weighted_random', 'least_loaded', 'fastest', 'oracle'] as const;
@@ -102,7 +103,8 @@ try {
   else if (typeof options === 'string' || typeof fleets === 'string') {
     console.error(`placement: ${typeof options === 'string' ? options : fleets}`);
     process.exitCode = 2;
-  } else await main(options, fleets);
+  } else if (options.areSituations) await printSituations(options.jobs);
+  else await main(options, fleets);
 } catch (error) {
   if (!(error instanceof ScenarioError)) throw error;
   console.error(`placement: ${error.message}`);

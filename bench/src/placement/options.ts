@@ -12,6 +12,7 @@ virtual time, and prints how long the jobs took from their arrival to their resu
   --delay MS       how late an instance sees the slots that others take and release (50)
   --jobs N         jobs of each run (40000)
   --seeds N        runs with different seeds; each figure is their median (3)
+  --situations     two regions, machines that are taken away, and an overload, instead of the fleets
   --json           print the result as JSON
   --help`;
 
@@ -23,6 +24,7 @@ export interface PlacementOptions {
   readonly jobs: number;
   readonly seeds: number;
   readonly isJson: boolean;
+  readonly areSituations: boolean;
 }
 
 /** A text is for the person who typed it. */
@@ -35,6 +37,7 @@ export function readOptions(argv: readonly string[]): PlacementOptions | 'help' 
     jobs: { type: 'string', default: '40000' },
     seeds: { type: 'string', default: '3' },
     json: { type: 'boolean', default: false },
+    situations: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   });
   if (typeof parsed === 'string') return parsed;
@@ -53,5 +56,14 @@ export function readOptions(argv: readonly string[]): PlacementOptions | 'help' 
     if (!(Number.isInteger(Number(given)) && Number(given) >= least && Number(given) <= most))
       return `--${name} takes a whole number from ${least} to ${most}, not "${given}"`;
   const [instances = 1, viewDelayMs = 0, jobs = 0, seeds = 1] = numbers.map(([, given]) => Number(given));
-  return { fleet: values.fleet, loads, instances, viewDelayMs, jobs, seeds, isJson: values.json };
+  return {
+    fleet: values.fleet,
+    loads,
+    instances,
+    viewDelayMs,
+    jobs,
+    seeds,
+    isJson: values.json,
+    areSituations: values.situations,
+  };
 }

@@ -53,6 +53,8 @@ export interface PlanEngineDeps {
   /** For callers that follow their jobs. Absent: the engine has its own. */
   readonly records?: { readonly store: JobStore; readonly events: JobEvents };
   readonly meter?: Meter;
+  /** Absent: as in the default settings. */
+  readonly refusesLate?: boolean | undefined;
   readonly paceLearnt?: (kindOfWork: string, nodeId: string, pace: number) => void;
 }
 
@@ -85,13 +87,14 @@ export async function createPlanEngine(deps: PlanEngineDeps): Promise<RunningJob
     fleet,
     nodes: { profile: () => PROFILE, placed() {}, outcome() {}, modelNotAvailable() {} },
     // No tenant meets a limit of its own, and all are equals: then it does not matter whose a job is.
-    tenancy: equalTenancy(),
+    tenancy: equalTenancy({ priority: 'high' }),
     speeds: deps.speeds,
     hasPeers: deps.shared?.hasPeers,
     paceLearnt: deps.paceLearnt,
     settings: {
       ...settings,
       policy: deps.policy ?? settings.policy,
+      refusesLate: deps.refusesLate ?? settings.refusesLate,
       jobTimeoutMs,
       jobDeadlineMs: 2 * jobTimeoutMs + workload.maxWaitMs,
     },
