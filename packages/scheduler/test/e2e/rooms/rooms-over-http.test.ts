@@ -2,7 +2,7 @@
 import type { RoomView, TranscriptReply } from '@lingua/protocol';
 import { openSession, type Room } from '@lingua/sdk/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { WebSocket } from 'ws';
+import { createCuttableWebSocket } from '../../../src/cli/simulated-client/cuttable-web-socket.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RunningApp, startApp } from '../support/start-app.ts';
 import { joinNodes } from './support.ts';
@@ -16,6 +16,7 @@ async function startRoom() {
 }
 
 async function enter(app: RunningApp, code: string, name: string, language: string) {
+  const { WebSocket, cut } = createCuttableWebSocket();
   const session = openSession({ url: app.url, srcLang: 'en', tgtLang: language, WebSocket });
   onTestFinished(async () => void (await session.close()));
   const room: Room = await session.rooms.join(code, { name, hears: { language } });
@@ -23,7 +24,7 @@ async function enter(app: RunningApp, code: string, name: string, language: stri
   const ended: string[] = [];
   room.on('caption', ({ seq, text, speakerName }) => shown.push(`${seq} ${speakerName}: ${text}`));
   room.on('ended', ({ reason }) => ended.push(reason));
-  return { session, room, shown, ended };
+  return { session, room, shown, ended, cut };
 }
 
 function follow({ url }: RunningApp, roomId: string, language: string) {
@@ -72,6 +73,30 @@ describe('a room that a server has opened', () => {
     await eventually(() => eva.ended.length > 0);
     expect(eva.ended).toEqual(['ended']);
     expect((await transcript('es', 'json')).body.captions).toHaveLength(1);
+  });
+
+  it('a person whose connection breaks gets what was said meanwhile, once', async () => {
+    const { app, room } = await startRoom();
+    const ana = await enter(app, room.room_code, 'Ana', 'en');
+    const eva = await enter(app, room.room_code, 'Eva', 'es');
+    const say = async (text: string) => {
+      ana.session.sendUtterance(Buffer.from(text));
+      await ana.session.settled();
+    };
+    await say('one');
+    await eventually(() => eva.shown.length === 1);
+    const lost = new Promise((resolve) => eva.session.on('disconnected', resolve));
+    eva.cut();
+    await lost;
+    await say('two');
+    await say('three');
+    await eventually(() => eva.shown.length === 3);
+    expect(eva.shown).toEqual(['1 Ana: one>es', '2 Ana: two>es', '3 Ana: three>es']);
+    expect(eva.ended).toEqual([]);
+    expect(eva.room.people.map(({ name, isMe }) => [name, isMe])).toEqual([
+      ['Ana', false],
+      ['Eva', true],
+    ]);
   });
 
   it('a member that is erased has said nothing', async () => {
