@@ -67,7 +67,11 @@ export function createPlanWatch(deps: {
           const one = utteranceOf(plan, part);
           if (one === undefined) text = outcome;
           else if (isCurrent() && !isOver(one))
-            post(session, { kind: 'part_settled', utterance: one, outcome: withText(outcome, text) });
+            post(session, {
+              kind: 'part_settled',
+              utterance: one,
+              outcome: one.rendition?.isWhole ? withText(outcome, text) : outcome,
+            });
         },
       });
       if (!plan.utterances.every(isOver)) running.set(plan, mine);
