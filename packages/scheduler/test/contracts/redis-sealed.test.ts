@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { createDeadLetters } from '../../src/adapters/redis/dead-letters.ts';
+import { createGlossaryStore } from '../../src/adapters/redis/glossary-store.ts';
 import { createHintBus } from '../../src/adapters/redis/hint-bus.ts';
 import { createInbox } from '../../src/adapters/redis/inbox.ts';
 import { createSealedPayload } from '../../src/adapters/redis/sealed-payload.ts';
@@ -9,6 +10,7 @@ import { createSessionStore } from '../../src/adapters/redis/session-store.ts';
 import { type Connected, connectTo, freshKeys, openInstance, realTime } from '../support/redis-jobs.ts';
 import { startRedis } from '../support/redis-servers.ts';
 import { deadLettersContract } from './dead-letters.ts';
+import { glossaryStoreContract } from './glossary-store.ts';
 import { hintBusContract } from './hint-bus.ts';
 import { jobStoreContract } from './job-store.ts';
 import { sessionStoreContract } from './session-store.ts';
@@ -39,6 +41,11 @@ describe('with sealed texts', () => {
     const inbox = createInbox({ ...shared, blocking: () => connection, group: 'scheduler' });
     return { ...timed, inbox, deadLetters: createDeadLetters({ ...shared, inbox }) };
   });
+
+  glossaryStoreContract('sealed', async () => ({
+    store: createGlossaryStore({ connection: redis.connection, keys: freshKeys(), payload }),
+    close: timed.close,
+  }));
 
   hintBusContract('sealed', async () => ({
     hintBus: createHintBus({ ...redis, keys: freshKeys(), payload }),

@@ -173,7 +173,7 @@ export const cluster = group('Several instances on one Redis.', {
   payload_key_file: optional(
     text({
       default: '',
-      doc: 'File with keys like `cluster_key_file`: what people said is sealed with the first one (AES-256-GCM) before it is written to Redis, and opened with any of them. All instances need the same keys; one that lacks the key in use does not start.',
+      doc: 'File with keys like `cluster_key_file`: what people said, and the terms of glossaries, are sealed with the first one (AES-256-GCM) before they are written to Redis, and opened with any of them. All instances need the same keys; one that lacks the key in use does not start.',
     }),
   ),
   redis,

@@ -1,4 +1,4 @@
-/** An attacker reads everything that is written to Redis while people talk, and searches it for what they said. */
+/** An attacker reads everything that is written to Redis while people talk, and searches it for what they said and for terms of glossaries. */
 import { expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { type Instance, startInstance, startInstances } from '../multi-instance/start-instances.ts';
@@ -16,7 +16,8 @@ const OUTPUT = {
   tts_format: 'pcm16',
 };
 const AUDIO = Buffer.from('audio-of-a-person').toString('base64');
-const SECRETS = [...SPOKEN.slice(0, 3), OUTPUT.tts_audio, AUDIO];
+const TERMS = ['term-of-a-tenant', 'word-for-a-term'] as const;
+const SECRETS = [...SPOKEN.slice(0, 3), OUTPUT.tts_audio, AUDIO, ...TERMS];
 const POLLING = {
   node_id: 'node-http',
   semantic_langs: ['de', 'fr'],
@@ -46,6 +47,9 @@ async function attack(settings: Settings) {
     client.send(chunk(client, seq, { is_final: true, payload: AUDIO }));
     expect(await client.next('translation_result', seq)).toMatchObject({ text_translated: SPOKEN[1] });
   }
+  const [source, target] = TERMS;
+  await b.post('/v1/glossaries/parts', { terms: [{ src_lang: 'en', tgt_lang: 'zh', source, target }] });
+  expect((await a.get('/v1/glossaries/parts')).body).toMatchObject({ terms: [{ source, target }] });
   await a.post('/v1/node/register', POLLING);
   const job = await eventually(async () => {
     const { status, body } = await b.tryDispatch({ src_lang: 'de', tgt_lang: 'fr', audio: AUDIO });
@@ -66,11 +70,11 @@ async function attack(settings: Settings) {
   return { redis, prefix, found: SECRETS.filter((secret) => all.includes(secret)) };
 }
 
-it('without a payload key, everything that was said can be read in Redis', async () => {
+it('without a payload key, everything that was said can be read in Redis, and every term', async () => {
   expect((await attack({})).found).toEqual(SECRETS);
 });
 
-it('with a payload key, nothing that was said can be read in Redis', async () => {
+it('with a payload key, nothing that was said, and no term, can be read in Redis', async () => {
   const [one, two] = [newKey('k1'), newKey('k2')];
   const setting = 'scheduler.cluster.payload_key_file';
   const { redis, prefix, found } = await attack({ [setting]: writeKeyFile(one) });

@@ -198,7 +198,7 @@ export const KEY_TABLE: Readonly<Record<keyof Keys, KeyEntry>> = {
     type: 'HASH',
     slot: '{tenant}',
     expires: 'never; at most 50 of a tenant',
-    content: 'Glossaries of a tenant: id → terms, as JSON.',
+    content: 'Glossaries of a tenant: id → terms, as JSON, perhaps sealed.',
   },
   presence: {
     type: 'HASH',

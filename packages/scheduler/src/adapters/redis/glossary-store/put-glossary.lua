@@ -1,7 +1,7 @@
 --[[ put-glossary: store a glossary of a tenant, unless it is a new one and the tenant has too many.
-  KEYS[1] glossaries  HASH  id -> glossary, as JSON
+  KEYS[1] glossaries  HASH  id -> glossary, as JSON, perhaps sealed
   ARGV[1] id          of the glossary
-  ARGV[2] text        the glossary, as JSON
+  ARGV[2] text        the glossary, as JSON, perhaps sealed
   ARGV[3] most        glossaries of one tenant
   Returns {"stored"} or {"full"}
   Idempotent: a repeat writes the same. ]]
