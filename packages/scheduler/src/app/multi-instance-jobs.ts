@@ -151,12 +151,12 @@ export function createMultiInstanceJobs(deps: {
     abandon: deps.ledger.abandon,
     release: async (nodeId, lease) => local.jobs().releaseAgain(nodeId, lease),
     clock,
-    others() {
+    others(affected) {
       presence.holdOff();
       replica.republish();
       local.registry().redeclare();
       local.sessions().reassert();
-      local.rooms().reassert();
+      local.rooms().reassert(affected.room);
     },
     log,
     meter,

@@ -3,7 +3,7 @@
  *
  * The law: a record has one version after the other; a save succeeds only over the version before its own (`version - 1`; 0: there is no
  * record), so of concurrent changes one wins and the others read again. A save with the `changeId` of the stored record is a repeat and
- * succeeds. A code of a tenant names one room; a tenant has at most `maxRooms` codes. Records and codes expire after `ttlMs` without a
+ * succeeds. A restore succeeds over every lower version and over none, and a repeat of it changes nothing. A code of a tenant names one room; a tenant has at most `maxRooms` codes. Records and codes expire after `ttlMs` without a
  * save or a renewal. A thrown error means *unknown*; every call may be repeated with the same effect.
  */
 import type { TenantId } from '../domain/ids.ts';
@@ -30,5 +30,7 @@ export interface RoomRecords {
   list(tenantId: TenantId): Promise<readonly RoomName[]>;
   load(roomId: RoomId): Promise<RoomRecord | undefined>;
   save(record: RoomRecord, ttlMs: number): Promise<SaveRoomResult>;
+  /** Writes a record again that the store may have lost. `stale`: it has this version, or a higher one. */
+  restore(record: RoomRecord, ttlMs: number): Promise<SaveRoomResult>;
   remove(roomId: RoomId): Promise<void>;
 }

@@ -86,6 +86,24 @@ export function roomRecordsContract(name: string, open: () => Promise<RoomRecord
       expect(await records.save(twin, LONG_MS)).toMatchObject({ kind: 'stale' });
     });
 
+    it('restores a record over a lower version and over none, and never over its own or a higher one', async () => {
+      const { records, followers } = await start();
+      const room = roomOf({ version: 7 });
+      await followers.add(room.roomId, 'a/1');
+      expect(await records.restore(room, LONG_MS)).toEqual({ kind: 'saved', followers: ['a/1'] });
+      expect(plain(await records.load(room.roomId))).toEqual(plain(room));
+      for (const version of [7, 6]) {
+        const other = { ...room, version, changeId: 'c9', title: 'other' };
+        expect(plain(await records.restore(other, LONG_MS))).toEqual(plain({ kind: 'stale', record: room }));
+      }
+      const higher = { ...room, version: 1_010, changeId: 'c2', isLocked: true };
+      expect(await records.restore(higher, LONG_MS)).toMatchObject({ kind: 'saved' });
+      expect(plain(await records.restore(higher, LONG_MS))).toEqual(plain({ kind: 'stale', record: higher }));
+      const next = { ...higher, version: 1_011, changeId: 'c3' };
+      expect(await records.save(next, LONG_MS)).toMatchObject({ kind: 'saved' });
+      expect(plain(await records.load(room.roomId))).toEqual(plain(next));
+    });
+
     it('lets one of several concurrent changes win', async () => {
       const { records } = await start();
       const room = roomOf();
@@ -118,9 +136,11 @@ export function roomRecordsContract(name: string, open: () => Promise<RoomRecord
     it('forgets a record that is not saved any more', async () => {
       const { records, advance } = await start();
       const room = roomOf();
+      const restored = roomOf({ version: 3 });
       await records.save(room, SHORT_MS);
+      await records.restore(restored, SHORT_MS);
       await advance(2 * SHORT_MS);
-      expect(await records.load(room.roomId)).toBeUndefined();
+      for (const { roomId } of [room, restored]) expect(await records.load(roomId)).toBeUndefined();
     });
 
     it('R6 binds a code to one room of its tenant', async () => {

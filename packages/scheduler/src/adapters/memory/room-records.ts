@@ -2,7 +2,7 @@
 import type { TenantId } from '../../domain/ids.ts';
 import type { RoomId, RoomRecord } from '../../domain/room.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { RoomName, RoomRecords } from '../../ports/room-records.ts';
+import type { RoomName, RoomRecords, SaveRoomResult } from '../../ports/room-records.ts';
 
 interface Expiring {
   readonly expiresAt: number;
@@ -31,6 +31,12 @@ export function createRoomRecords(deps: {
     return undefined;
   }
 
+  function put(record: RoomRecord, ttlMs: number): SaveRoomResult {
+    const { roomId } = record;
+    records.set(roomId, { record: structuredClone(record), expiresAt: clock.now() + ttlMs });
+    return { kind: 'saved', followers: [...followersOf(roomId)] };
+  }
+
   return {
     async bind({ tenantId, code, roomId }: RoomName, ttlMs, maxRooms) {
       const all = codesOf(tenantId);
@@ -55,9 +61,11 @@ export function createRoomRecords(deps: {
       const stored = find(roomId);
       const isRepeat = stored?.version === version && stored.changeId === changeId;
       if (!isRepeat && (stored?.version ?? 0) !== version - 1) return { kind: 'stale', record: stored };
-      const kept = isRepeat ? stored : structuredClone(record);
-      records.set(roomId, { record: kept, expiresAt: clock.now() + ttlMs });
-      return { kind: 'saved', followers: [...followersOf(roomId)] };
+      return put(isRepeat ? stored : record, ttlMs);
+    },
+    async restore(record, ttlMs) {
+      const stored = find(record.roomId);
+      return (stored?.version ?? 0) < record.version ? put(record, ttlMs) : { kind: 'stale', record: stored };
     },
     async remove(roomId) {
       records.delete(roomId);

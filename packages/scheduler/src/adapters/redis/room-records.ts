@@ -27,7 +27,8 @@ export function createRoomRecords(deps: {
         const body = await connection.hget(keys.roomRecord(roomId), 'body');
         return body === null ? undefined : JSON.parse(payload.open(body));
       }),
-    save: createSaveRoom(connection, keys, payload),
+    save: createSaveRoom(connection, keys, payload, 'version before'),
+    restore: createSaveRoom(connection, keys, payload, 'lower version'),
     remove: (roomId) =>
       asDependency('removing a room', async () => {
         await connection.del(keys.roomRecord(roomId));

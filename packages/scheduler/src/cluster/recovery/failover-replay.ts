@@ -62,8 +62,8 @@ export function createFailoverReplay(deps: {
   restore: (job: JobRecord) => Promise<unknown>;
   /** Counts what settled jobs have used; the store counts each job once. */
   countUsage: CountUsage;
-  /** Nodes, claims and sessions of this instance: each writes itself again. */
-  others: () => void;
+  /** Nodes, claims, sessions and rooms of this instance: each writes itself again. */
+  others: (affected: Affected) => void;
   clock: Clock;
   log: Log;
   meter: Meter;
@@ -154,7 +154,7 @@ export function createFailoverReplay(deps: {
   return {
     async run(affected) {
       losses = [...currentLosses(), { affected, until: clock.now() + OTHERS_REPLAY_WITHIN_MS }];
-      deps.others();
+      deps.others(affected);
       const done = replay(affected).catch((fault: unknown) =>
         log.error({ err: fault }, 'cannot write state again after a failover'),
       );

@@ -45,7 +45,7 @@ export interface Rooms {
   /** From another instance. */
   receive(message: RoomMessage): Promise<void>;
   takeOver(instanceId: string): Promise<void>;
-  reassert(): void;
+  reassert(isAffected: (roomId: RoomId) => boolean): void;
   abandonAll(): void;
   counts(): { readonly rooms: number; readonly members: number };
   stop(): void;
@@ -60,6 +60,7 @@ export function createRooms(deps: RoomDeps): Rooms {
   const writer: RoomWriter = createRoomWriter({
     ...deps,
     advanced: (message) => void table.followed(message.roomId)?.advanced(message),
+    restored: (roomId) => table.followed(roomId)?.restored(),
   });
   const table = createRoomTable({
     ...deps,
@@ -136,7 +137,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     const changed = await writer.change(roomId, step);
     if (changed.kind === 'refused') return changed;
     const { room } = changed;
-    const isListed = room.members.some((one) => one.memberId === sessionId);
+    const listed = room.members.find((one) => one.memberId === sessionId);
     const history = isLegacy ? undefined : await followed.history(hears.language, order.afterSeq);
     followed.saved(room);
     const member: LocalMember = {
@@ -144,7 +145,7 @@ export function createRooms(deps: RoomDeps): Rooms {
       joinId,
       isLegacy,
       link,
-      isListed,
+      listed,
       hears,
       isVoicePaused: false,
     };
@@ -281,7 +282,7 @@ export function createRooms(deps: RoomDeps): Rooms {
         const hears = change.hears && { ...change.hears, language: foldLanguage(change.hears.language) };
         const refused = refuseLanguage(current.followed, hears, true);
         if (refused !== undefined) return refused;
-        if (!current.member.isListed) {
+        if (current.member.listed === undefined) {
           if (hears !== undefined) current.member.hears = hears;
           return undefined;
         }

@@ -10,19 +10,21 @@ import type { Cancel } from '../../ports/clock.ts';
 import { heardLanguages } from './demand.ts';
 import { createUtteranceDriver, type UtteranceDriver } from './drive-utterances.ts';
 import { createLocalMembers, type LocalMembers } from './local-members.ts';
+import { createRoomRestorer } from './restore-room.ts';
 import type { RoomDeps } from './room-deps.ts';
 import type { LanguageState } from './room-output.ts';
 import {
   captionsSoFar,
   createRoomRouter,
   feed,
-  type LoggedUtterance,
+  isOpen,
   lateEntries,
   nextLateAt,
   type RoomRouter,
   track,
 } from './room-router.ts';
 import type { Caption, RoomEnd } from './room-service.ts';
+import { isLostMember } from './room-steps.ts';
 import type { RoomWriter } from './room-writer.ts';
 
 export interface FollowedRoom {
@@ -49,8 +51,9 @@ export interface FollowedRoom {
   awaitText(seq: number, listener: PlanListener): void;
   /** Continues what this dead instance drove. */
   takeOverFrom(follower: string): Promise<void>;
-  /** Reads everything again: the store may have lost the end of it. */
-  readAgain(): Promise<void>;
+  /** The store may have lost the end of it: `restored` writes it again. */
+  doubt(): void;
+  restored(): Promise<void> | undefined;
   stop(): void;
 }
 
@@ -61,6 +64,8 @@ export interface History {
 
 const PAGE = 500;
 const RETRY_MS = 250;
+/** Within this time instances notice an emptied store and write it again. What is missing for longer has ended. */
+const MISSING_MS = 3_000;
 const DELTA_MS = 1_000;
 /** Captions of a member that joins. */
 const MAX_HISTORY = 50;
@@ -81,7 +86,7 @@ export async function followRoom(
     await stores.followers.remove(roomId, deps.self());
     return undefined;
   }
-  await stores.log.open(roomId);
+  const opened = await stores.log.open(roomId);
   const local = createLocalMembers();
   /** When the last utterance of each channel ended. */
   const channels = new Map<Language, number>();
@@ -92,6 +97,9 @@ export async function followRoom(
   const router = createRoomRouter();
   let cursor = 0;
   let wanted = { last: 0, version: 0 };
+  /** Number that was given out at least. */
+  let openedSeq = 0;
+  let missingSince: number | undefined;
   let activeAt = loaded.activeAt;
   let reading: Promise<void> | undefined;
   let isStopped = false;
@@ -129,15 +137,20 @@ export async function followRoom(
     });
   }
 
-  /** A host has removed them, or they joined elsewhere. */
-  function removeLocal({ code, members, removed }: RoomRecord): void {
-    const listed = new Map(members.map((member) => [member.memberId, member]));
-    for (const [memberId, { joinId, isListed, isLegacy, link }] of [...local.members]) {
-      if (!isListed || listed.get(memberId)?.joinId === joinId) {
-        const member = local.members.get(memberId);
-        if (member !== undefined && isListed) member.hears = listed.get(memberId)?.hears;
+  /** A host has removed them, or they joined elsewhere. Those that the store has lost stay, and are put back. */
+  function removeLocal(next: RoomRecord): void {
+    const { code, members, removed } = next;
+    const all = new Map(members.map((member) => [member.memberId, member]));
+    for (const member of [...local.members.values()]) {
+      const { memberId, joinId, isLegacy, link, listed } = member;
+      if (listed === undefined) continue;
+      const now = all.get(memberId);
+      if (now?.joinId === joinId) {
+        member.listed = now;
+        member.hears = now.hears;
         continue;
       }
+      if (isLostMember(next, listed)) continue;
       local.members.delete(memberId);
       if (!removed.includes(memberId)) continue;
       link.sendRoom(
@@ -193,15 +206,24 @@ export async function followRoom(
 
   async function reload(): Promise<void> {
     const next = await stores.records.load(roomId);
-    if (next === undefined) return end('expired');
-    // A store that lost the newest version is written again by the next change.
+    if (next === undefined) return missing();
+    missingSince = undefined;
+    // A store that lost the newest version is written again by `restored`.
     wanted = { ...wanted, version: Math.min(wanted.version, Math.max(next.version, room.version)) };
     noteRecord(next);
   }
 
+  function missing(): void {
+    const now = clock.now();
+    missingSince ??= now;
+    if (now - missingSince < MISSING_MS) throw new Error('the store does not have the room');
+    end('expired');
+  }
+
   async function readOn(): Promise<void> {
     const page = await stores.log.read(roomId, cursor, PAGE);
-    if (page.kind === 'gone') return end('expired');
+    if (page.kind === 'gone') return missing();
+    missingSince = undefined;
     if (page.lines.length === 0) {
       cursor = Math.max(cursor, wanted.last);
       return;
@@ -302,14 +324,22 @@ export async function followRoom(
     return folded;
   }
 
-  async function readAll(): Promise<void> {
-    const { last } = await stores.log.open(roomId, { last: cursor, seq: router.lastSeq });
-    wanted = { last: Math.max(wanted.last, last), version: Math.max(wanted.version, room.version) };
-    await read();
-  }
+  const restorer = createRoomRestorer({
+    ...deps,
+    roomId,
+    known: () => ({ room, ends: { last: cursor, seq: Math.max(openedSeq, router.lastSeq) } }),
+    restored(standing, { last, seq }) {
+      noteRecord(standing);
+      openedSeq = seq;
+      wanted = { ...wanted, last };
+      void read();
+    },
+    ended: () => end('ended'),
+  });
 
   track(router, heardLanguages(room).keys(), clock.now());
-  await readAll();
+  wanted = { ...wanted, last: opened.last };
+  await read();
 
   return {
     roomId,
@@ -362,12 +392,8 @@ export async function followRoom(
           driver.takeOver(utterance);
       }
     },
-    readAgain: readAll,
+    doubt: restorer.doubt,
+    restored: restorer.restored,
     stop,
   };
-}
-
-function isOpen({ accept, text, outcomes, isErased }: LoggedUtterance): boolean {
-  if (accept === undefined || isErased) return false;
-  return text === undefined || text.promised.some(({ language }) => !outcomes.has(language));
 }

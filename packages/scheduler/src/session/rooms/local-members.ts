@@ -9,8 +9,8 @@ export interface LocalMember {
   readonly joinId: string;
   readonly isLegacy: boolean;
   readonly link: RoomLink;
-  /** False: a listener of a large room, which the record only counts. */
-  readonly isListed: boolean;
+  /** As the record last listed it. Undefined: a listener of a large room, which the record only counts. */
+  listed: RoomMember | undefined;
   hears: Hears | undefined;
   /** Its connection is too far behind for speech. */
   isVoicePaused: boolean;
@@ -112,8 +112,8 @@ export function createLocalMembers(): LocalMembers {
         const count = counts[language] ?? { captions: 0, voices: 0 };
         counts[language] = { captions: count.captions + 1, voices: count.voices + (hasVoice ? 1 : 0) };
       }
-      for (const { isListed, hears } of members.values())
-        if (!isListed && hears !== undefined) add(hears.language, hears.isVoiceWanted);
+      for (const { listed, hears } of members.values())
+        if (listed === undefined && hears !== undefined) add(hears.language, hears.isVoiceWanted);
       for (const { language } of readers) add(language, false);
       return counts;
     },

@@ -306,3 +306,9 @@ export function transcribed(utterance: LoggedUtterance, language: Language): Cap
   const caption = now.kind === 'closed' || now.kind === 'late' ? now.caption : undefined;
   return caption ?? captionOf(accept, text, language, {});
 }
+
+/** Its driver, or the one that takes it over, has something to append. */
+export function isOpen({ accept, text, outcomes, isErased }: LoggedUtterance): boolean {
+  if (accept === undefined || isErased) return false;
+  return text === undefined || text.promised.some(({ language }) => !outcomes.has(language));
+}

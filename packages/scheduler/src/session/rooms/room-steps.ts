@@ -181,6 +181,26 @@ export const dropFollower =
     );
   };
 
+/** Whether a failover has lost this member of a connection: it is not listed, or only as before its last join. */
+export function isLostMember({ members, removed, endedAt }: RoomRecord, member: RoomMember): boolean {
+  const { memberId, joinId, joinNumber } = member;
+  if (endedAt !== undefined || removed.includes(memberId)) return false;
+  const listed = members.find((one) => one.memberId === memberId);
+  return listed === undefined || (listed.joinId !== joinId && listed.joinNumber < joinNumber);
+}
+
+/** `present`: the members with a connection to this instance, asked when the step is made: they may have left meanwhile. */
+export const putBack =
+  (present: () => readonly RoomMember[]): RoomStep =>
+  (room) => {
+    const lost = present().filter((member) => isLostMember(room, member));
+    if (lost.length === 0) return undefined;
+    const ids = new Set(lost.map(({ memberId }) => memberId));
+    const others = room.members.filter(({ memberId }) => !ids.has(memberId));
+    const again = lost.map((member, at) => ({ ...member, joinNumber: room.joins + 1 + at }));
+    return { ...room, members: [...others, ...again], joins: room.joins + lost.length };
+  };
+
 /** Members that did not come back leave. */
 export const removeAway =
   (at: number, { awayMs }: Pick<RoomLimits, 'awayMs'>): RoomStep =>

@@ -11,6 +11,7 @@ import {
   isIdle,
   markAway,
   noteActive,
+  putBack,
   removeAway,
   setAudience,
 } from './room-steps.ts';
@@ -29,7 +30,7 @@ export interface RoomTable {
   /** Continues the rooms of a dead instance. */
   takeOver(instanceId: string): Promise<void>;
   /** The store may have lost writes. */
-  reassert(): void;
+  reassert(isAffected: (roomId: RoomId) => boolean): void;
   /** This instance may serve nobody any more. */
   abandonAll(): void;
   counts(): { readonly rooms: number; readonly members: number };
@@ -92,6 +93,7 @@ export function createRoomTable(
 
   async function keepUp(followed: FollowedRoom): Promise<void> {
     const { roomId, local } = followed;
+    await followed.restored();
     const room = followed.room();
     const at = clock.now();
     const self = deps.self();
@@ -99,6 +101,7 @@ export function createRoomTable(
       await end(roomId, 'expired');
       return;
     }
+    await keepPresent(followed);
     const ghosts = room.members.filter(
       ({ memberId, follower, awaySince }) =>
         follower === self && awaySince === undefined && !local.members.has(memberId),
@@ -118,6 +121,25 @@ export function createRoomTable(
     rooms.delete(roomId);
     followed.stop();
     await stores.followers.remove(roomId, self);
+  }
+
+  /** The record lists the members that are connected here, also after the store has lost it. */
+  async function keepPresent({ roomId, local, room }: FollowedRoom): Promise<void> {
+    const step = putBack(() => [...local.members.values()].flatMap(({ listed }) => listed ?? []));
+    if (step(room()) !== undefined) await writer.change(roomId, step);
+  }
+
+  async function reassert(followed: FollowedRoom, isAffected: boolean): Promise<void> {
+    const { roomId } = followed;
+    if (isAffected) {
+      followed.doubt();
+      await followed.restored();
+      await keepPresent(followed);
+      return;
+    }
+    // The code is stored with the tenant, and what this instance follows with the instance.
+    await stores.followers.add(roomId, deps.self());
+    await stores.records.bind(followed.room(), 2 * limits.idleMs, limits.maxPerTenant);
   }
 
   async function takeOverRoom(roomId: RoomId, dead: string): Promise<void> {
@@ -159,14 +181,11 @@ export function createRoomTable(
       for (const { roomId, follower } of all)
         if (follower !== deps.self()) await takeOverRoom(roomId, follower);
     },
-    reassert() {
+    reassert(isAffected) {
       for (const followed of rooms.values())
-        stores.followers
-          .add(followed.roomId, deps.self())
-          .then(() => followed.readAgain())
-          .catch((fault: unknown) =>
-            log.warn({ room_id: followed.roomId, err: fault }, 'a room could not be read again'),
-          );
+        reassert(followed, isAffected(followed.roomId)).catch((fault: unknown) =>
+          log.warn({ room_id: followed.roomId, err: fault }, 'a room is written again later'),
+        );
     },
     abandonAll() {
       for (const followed of rooms.values()) {

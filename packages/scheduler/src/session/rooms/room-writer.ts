@@ -19,6 +19,8 @@ export interface RoomWriter {
   accept(...given: Parameters<RoomDeps['stores']['log']['accept']>): Promise<AcceptResult>;
   /** The entry that stands; undefined: it is pointless by now. `gone`: the room has ended, or the store was away for too long. */
   append(roomId: RoomId, entry: RoomEntry): Promise<LoggedEntry | undefined | 'gone'>;
+  /** After a failover: over each lower version. Returns what the store has then; changes do not wait for it. */
+  restore(room: RoomRecord): Promise<RoomRecord>;
   inform(roomId: RoomId, followers: readonly string[], what: Told): void;
   /** Drops appends that wait for the store. */
   stop(): void;
@@ -43,6 +45,8 @@ export function createRoomWriter(
   deps: RoomDeps & {
     /** This instance follows the room, too. */
     readonly advanced: (message: Extract<RoomMessage, { kind: 'advanced' }>) => void;
+    /** Resolves when the room, which the store may have lost, is written again; rejects if the store does not answer. */
+    readonly restored: (roomId: RoomId) => Promise<void> | undefined;
   },
 ): RoomWriter {
   const { clock, log, settings, stores } = deps;
@@ -96,6 +100,7 @@ export function createRoomWriter(
     endedAt === undefined ? 2 * idleMs : isRecorded ? settings.retentionMs : RETRY_MS * MAX_TRIES;
 
   async function change(roomId: RoomId, step: RoomStep): Promise<Changed> {
+    await deps.restored(roomId);
     let room = await stores.records.load(roomId);
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       if (room === undefined) return NOT_FOUND;
@@ -117,6 +122,7 @@ export function createRoomWriter(
     while (queue.length > 0 && !isStopped) {
       const batch = queue.slice(0, MAX_BATCH);
       try {
+        await deps.restored(roomId);
         const result = await stores.log.append(
           roomId,
           batch.map(({ entry }) => entry),
@@ -145,7 +151,14 @@ export function createRoomWriter(
       await stores.log.open(room.roomId);
       await stores.records.save(first, ttlOf(first));
     },
+    async restore(room) {
+      const saved = await stores.records.restore(room, ttlOf(room));
+      if (saved.kind === 'stale') return saved.record ?? room;
+      inform(room.roomId, saved.followers, { version: room.version });
+      return room;
+    },
     async accept(roomId, utterance) {
+      await deps.restored(roomId);
       const result = await stores.log.accept(roomId, utterance);
       if (result.kind === 'accepted') inform(roomId, result.followers, { last: result.last });
       return result;

@@ -52,6 +52,15 @@ export function createRoomRecords(lines: Lines): RoomRecords {
         state.roomRecords.put(roomId, kept, now() + ttlMs);
         return { kind: 'saved', followers: followersOf(shard, roomId) };
       }),
+    restore: (record, ttlMs) =>
+      lines.ask(tags.room(record.roomId), 'restore-room', (shard) => {
+        const { state, now } = shard;
+        const { roomId, version } = record;
+        const stored = state.roomRecords.get(roomId, now());
+        if ((stored?.version ?? 0) >= version) return { kind: 'stale', record: stored };
+        state.roomRecords.put(roomId, structuredClone(record), now() + ttlMs);
+        return { kind: 'saved', followers: followersOf(shard, roomId) };
+      }),
     remove: (roomId) =>
       lines.ask(tags.room(roomId), 'remove-room', ({ state }) => state.roomRecords.delete(roomId)),
   };
