@@ -51,7 +51,8 @@ export async function startInstance(options: {
   const { name, port, recorder, nodeFlags = [], serveFlags = [], ca } = options;
   const configPath = join(options.folder, `${name}.toml`);
   const logPath = join(options.folder, `${name}.log`);
-  writeFileSync(configPath, options.config);
+  // It has tokens.
+  writeFileSync(configPath, options.config, { mode: 0o600 });
   const log = openSync(logPath, 'w');
   const args = [
     ...nodeFlags,

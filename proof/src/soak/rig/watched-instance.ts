@@ -38,7 +38,8 @@ export async function startWatchedInstance(options: {
   const { name, port } = options;
   const configPath = join(options.folder, `${name}.toml`);
   const logPath = join(options.folder, `${name}.log`);
-  writeFileSync(configPath, options.config);
+  // It has tokens.
+  writeFileSync(configPath, options.config, { mode: 0o600 });
   const log = openSync(logPath, 'w');
   const args = ['--expose-gc', '--import', WATCH, LINGUA, 'serve', '--config', configPath];
   const child = spawn(process.execPath, args, {
