@@ -4,11 +4,13 @@ import { expect, it } from 'vitest';
 import { REJECTIONS } from '../../scheduler/src/domain/need.ts';
 import { filesUnder } from '../../scheduler/test/architecture/source-files.ts';
 import { en } from '../src/texts/en.ts';
+import { enRooms } from '../src/texts/en-rooms.ts';
 import { fill } from '../src/texts/tables.ts';
 import { zh } from '../src/texts/zh.ts';
+import { zhRooms } from '../src/texts/zh-rooms.ts';
 
-const english: Readonly<Record<string, string>> = en;
-const chinese: Readonly<Record<string, string>> = zh;
+const english: Readonly<Record<string, string>> = { ...en, ...enRooms };
+const chinese: Readonly<Record<string, string>> = { ...zh, ...zhRooms };
 const valuesIn = (text = ''): string[] =>
   [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).sort();
 const sources = ['.ts', '.tsx'].flatMap((ending) => filesUnder('packages/console/src', ending));

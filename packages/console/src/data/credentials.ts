@@ -7,6 +7,8 @@ export interface Identity {
   readonly is_anonymous: boolean;
   readonly name?: string;
   readonly tenant_id?: string;
+  /** Of a guest: the only room that its token opens. */
+  readonly room?: { readonly room_id: string; readonly role: string; readonly language?: string };
 }
 
 const KEY = 'lingua.token';
@@ -28,7 +30,9 @@ export const needsLogin = signal<false | 'missing' | 'refused'>(false);
 
 export const mayWatch = computed(() => identity.value?.roles.includes('viewer') ?? false);
 export const mayAct = computed(() => identity.value?.roles.includes('operator') ?? false);
-export const mayTalk = computed(() => identity.value?.roles.includes('client') ?? false);
+/** Guests may join their room, and nothing else. */
+export const isGuest = computed(() => identity.value?.room !== undefined);
+export const mayTalk = computed(() => !isGuest.value && (identity.value?.roles.includes('client') ?? false));
 
 export function logIn(given: string): void {
   sessionStorage.setItem(KEY, given);

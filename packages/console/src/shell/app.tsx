@@ -8,7 +8,7 @@ import { Empty, Failure } from '../show/parts.tsx';
 import { t } from '../texts/text.ts';
 import { Header } from './header.tsx';
 import { Login } from './login.tsx';
-import { IS_TALK, linkTo, route } from './router.ts';
+import { IS_TALK, linkTo, route, SPOKEN } from './router.ts';
 
 type Page = ComponentType;
 
@@ -24,6 +24,8 @@ const PAGES: Readonly<Record<string, () => Promise<Page>>> = {
   session: async () => (await import('../pages/session.tsx')).SessionPage,
   cluster: async () => (await import('../pages/cluster.tsx')).Cluster,
   tenants: async () => (await import('../pages/tenants.tsx')).Tenants,
+  rooms: async () => (await import('../rooms/rooms.tsx')).Rooms,
+  room: async () => (await import('../rooms/room.tsx')).RoomPage,
   runbook: async () => (await import('../pages/runbook.tsx')).Runbook,
 };
 const loadTalk = async (): Promise<Page> => (await import('../talk/talk.tsx')).Talk;
@@ -58,8 +60,10 @@ function Content() {
       <Failure error={feedError.value} onRetry={reconnect} />
     );
   if (IS_TALK) return mayTalk.value ? <Later load={loadTalk} /> : <Empty>{t('login.no_talk')}</Empty>;
-  if (!mayWatch.value) return <NoWatch role={identity.value.role} />;
   const { page, id } = route.value;
+  if (SPOKEN.has(page)) {
+    if (!mayTalk.value) return <Empty>{t('login.no_rooms')}</Empty>;
+  } else if (!mayWatch.value) return <NoWatch role={identity.value.role} />;
   const load = PAGES[page];
   return load === undefined ? (
     <Empty>{t('page.unknown')}</Empty>

@@ -5,7 +5,7 @@ import { duration } from '../show/format.ts';
 import type { TextKey } from '../texts/tables.ts';
 import { t } from '../texts/text.ts';
 import { language, type Theme, theme } from './preferences.ts';
-import { IS_TALK, linkTo, route } from './router.ts';
+import { IS_TALK, linkTo, route, SPOKEN } from './router.ts';
 
 const PAGES: readonly { page: string; label: TextKey; also?: string }[] = [
   { page: 'overview', label: 'nav.overview', also: 'runbook' },
@@ -15,12 +15,13 @@ const PAGES: readonly { page: string; label: TextKey; also?: string }[] = [
   { page: 'sessions', label: 'nav.sessions', also: 'session' },
   { page: 'cluster', label: 'nav.cluster' },
   { page: 'tenants', label: 'nav.tenants' },
+  { page: 'rooms', label: 'nav.rooms', also: 'room' },
   { page: 'talk', label: 'nav.talk' },
 ];
 
 export function Header() {
   const current = IS_TALK ? 'talk' : route.value.page;
-  const visible = PAGES.filter(({ page }) => (page === 'talk' ? mayTalk.value : mayWatch.value));
+  const visible = PAGES.filter(({ page }) => (SPOKEN.has(page) ? mayTalk.value : mayWatch.value));
   return (
     <header class="bar-top">
       <a class="brand" href={linkTo('overview')}>

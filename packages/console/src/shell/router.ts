@@ -8,6 +8,9 @@ export interface Route {
   readonly query: URLSearchParams;
 }
 
+/** Pages with what people say: for those who may talk, never for viewers. */
+export const SPOKEN: ReadonlySet<string> = new Set(['talk', 'rooms', 'room']);
+
 export const IS_TALK = location.pathname.endsWith('/talk.html');
 
 export function readRoute(hash: string): Route {

@@ -11,6 +11,7 @@ export interface Order {
   readonly explanation: string;
   readonly path: string;
   readonly method?: RequestOptions['method'];
+  readonly body?: object;
   /** The server records a reason with this order. */
   readonly takesReason?: boolean;
   /** What that field is called, and where it goes in the body; otherwise it is the reason of an operator. */
@@ -33,6 +34,7 @@ export function OrderButton({
   explanation,
   path,
   method = 'POST',
+  body: given = {},
   takesReason,
   note = OPERATORS_REASON,
   isAllowed = mayAct.value,
@@ -51,7 +53,7 @@ export function OrderButton({
     setSending(true);
     setError(undefined);
     try {
-      const body = takesReason ? note.toBody(reason.trim()) : {};
+      const body = takesReason ? { ...given, ...note.toBody(reason.trim()) } : given;
       await request(path, method === 'DELETE' ? { method } : { method, body });
       dialog.current?.close();
       setReason('');

@@ -12,6 +12,7 @@ export const en = {
   'nav.sessions': 'Sessions',
   'nav.cluster': 'Cluster',
   'nav.tenants': 'Tenants',
+  'nav.rooms': 'Rooms',
   'nav.talk': 'Talk',
   'theme.label': 'Theme',
   'theme.system': 'System theme',
@@ -51,6 +52,8 @@ export const en = {
   'login.no_watch':
     'A token of the role {role} may not watch the scheduler. Log in with one of a viewer or an operator.',
   'login.to_talk': 'Open the page Talk',
+  'login.no_rooms':
+    'Your role does not show what people say. Log in with a token of a client or an operator.',
   'login.no_talk': 'This token may not open sessions. Log in with one of a client or an operator.',
   'attention.title': 'Needs attention',
   'attention.none': 'Nothing needs attention.',

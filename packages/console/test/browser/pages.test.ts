@@ -1,9 +1,10 @@
 /** The pages of the console with real data, visited once in the narrowest view; tour.slow.test.ts visits them in the others. */
 import { openSession } from '@lingua/sdk/client';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { eventually } from '../../../scheduler/test/support/eventually.ts';
 import { faultsOf, shows } from '../support/console-world.ts';
+import { findBarriers } from '../support/find-barriers.ts';
 import { startTalkedWorld, type TalkedWorld, visitAllPages } from '../support/tour.ts';
 
 let world: TalkedWorld;
@@ -75,5 +76,46 @@ it('an operator closes a session from its page', async () => {
   await page.getByRole('button', { name: 'Close session' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Close session' }).click();
   await eventually(() => other.state === 'closed' || other.state === 'failed');
+  await page.context().close();
+});
+
+it('a room shows its people, and what they say in each language with its delay', async () => {
+  const page = await world.open('/#/rooms');
+  await page.getByLabel('Title').fill('Rehearsal');
+  await page.getByRole('button', { name: 'Open a room' }).click();
+  await shows(page, 'Nobody is in the room');
+  const code = await page.locator('.facts code').innerText();
+  const enter = async (name: string, language: string) => {
+    const session = openSession({ url: world.url, srcLang: 'en', tgtLang: language, WebSocket });
+    onTestFinished(async () => void (await session.close()));
+    await session.rooms.join(code, { name, hears: { language } });
+    return session;
+  };
+  const ana = await enter('Ana', 'en');
+  await enter('Eva', 'de');
+  await enter('Li', 'zh');
+  await shows(page, /Ana\s+Speaker\s+English\s+English/);
+  await shows(page, /Li\s+Speaker\s+English\s+Chinese/);
+  expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(3);
+  // All three streams are open: what is said from now on has a delay.
+  await page.getByRole('checkbox', { name: 'Chinese' }).uncheck();
+  await page.getByRole('checkbox', { name: 'Chinese' }).check();
+  ana.sendUtterance(new Uint8Array(32_000));
+  await shows(page, /Delay after the end of speech\s+Last\s+Median\s+Measured\s+German\s+\S+ \S+/);
+  const german = page.locator('.rendition', { hasText: 'German' }).locator('[lang=de]');
+  await expect.poll(() => german.innerText()).not.toBe('');
+  expect(await findBarriers(page)).toEqual([]);
+  for (const [order, shown] of [
+    ['Lock', 'locked'],
+    ['End room', 'The room has ended'],
+  ] as const) {
+    await page.getByRole('button', { name: order }).click();
+    await page.getByRole('dialog').getByRole('button', { name: order }).click();
+    await shows(page, shown);
+  }
+  await page.goto(`${world.url}/#/rooms`);
+  await shows(page, 'Team meeting');
+  expect(await page.getByText('Rehearsal').count()).toBe(0);
+  expect(faultsOf.get(page)).toEqual([]);
   await page.context().close();
 });

@@ -87,6 +87,9 @@ it('a viewer gets no words and no orders, also by requests of its own', async ()
   await page.goto(`${world.url}/#/node/node-1`);
   await shows(page, 'What it can do');
   expect(await page.getByRole('button', { name: /Cordon|Drain/ }).count()).toBe(0);
+  await page.goto(`${world.url}/#/rooms`);
+  await shows(page, 'Your role does not show what people say');
+  expect(await page.getByRole('link', { name: 'Rooms' }).count()).toBe(0);
   const feed = await world.api.get<string>('/api/v1/live?once=true', TOKENS.viewer);
   bodies.push(JSON.stringify(feed.body));
   expect(bodies.join('\n')).toContain(jobId);
@@ -100,6 +103,7 @@ it('a viewer gets no words and no orders, also by requests of its own', async ()
     `GET v1/job/${jobId}/audio`,
     `GET v1/job/${jobId}/events`,
     'GET api/v1/config',
+    'GET v1/rooms',
   ];
   for (const request of requests) {
     const [method, path] = request.split(' ');

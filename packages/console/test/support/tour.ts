@@ -10,6 +10,8 @@ import { findBarriers } from './find-barriers.ts';
 export interface TalkedWorld extends World {
   readonly sessionId: string;
   readonly jobId: string;
+  /** A room with one member, in which nothing was said. */
+  readonly roomId: string;
   /** The translation of that job. */
   readonly words: string;
 }
@@ -31,10 +33,12 @@ export async function startTalkedWorld(): Promise<TalkedWorld> {
   });
   session.sendUtterance(new Uint8Array(32_000));
   await eventually(() => jobId !== '');
+  const room = await session.rooms.create({ name: 'Ana', title: 'Team meeting', hears: { language: 'de' } });
   return {
     ...world,
     sessionId: session.sessionId ?? '',
     jobId,
+    roomId: room.id ?? '',
     words,
     async stop() {
       await session.close();
@@ -63,7 +67,12 @@ export async function visitAllPages(world: TalkedWorld, { theme, language, width
   await page.context().close();
 }
 
-const pagesOf = ({ jobId, sessionId, words }: TalkedWorld): [path: string, en: string, zh: string][] => [
+const pagesOf = ({
+  jobId,
+  sessionId,
+  roomId,
+  words,
+}: TalkedWorld): [path: string, en: string, zh: string][] => [
   ['overview', '6 / 6', '就绪节点'],
   ['fleet?group=health', '6 of 6 nodes', '显示 6 / 6 个节点'],
   ['node/node-1', 'What it can do', '能力'],
@@ -72,6 +81,8 @@ const pagesOf = ({ jobId, sessionId, words }: TalkedWorld): [path: string, en: s
   [`job/${jobId}`, words, '时间线'],
   ['sessions', sessionId, '连接'],
   [`session/${sessionId}`, words, '时间轴'],
+  ['rooms', 'Team meeting', '新建房间'],
+  [`room/${roomId}`, 'Nothing was said yet', '还没有人说话'],
   ['cluster', 'No instance took over jobs', '没有实例接管过其他实例的任务'],
   ['tenants', 'default', '优先级'],
   ['runbook/LinguaNoInstance', 'No instance of the scheduler is scraped', '处理手册'],
