@@ -299,6 +299,7 @@ export { JobError, SegmentsMeta } from './shared/result-fields.ts';
 export { NetworkTimings, ServiceTimings } from './shared/timings.ts';
 export { type Validate, type Validated, validator } from './validator.ts';
 export {
+  EndedRoom,
   JobEnded,
   NodeLost,
   OPERATOR_WEBHOOKS,

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { anyOf, count, id, label, optional, quantity, text } from './shared/bounded.ts';
 
 /** For a tenant's own receivers. */
-export const TENANT_WEBHOOKS = ['job_ended'] as const;
+export const TENANT_WEBHOOKS = ['job_ended', 'room_ended'] as const;
 /** For receivers without a tenant. */
 export const OPERATOR_WEBHOOKS = ['node_lost', 'quota_reached'] as const;
 export const WEBHOOK_EVENTS = [...TENANT_WEBHOOKS, ...OPERATOR_WEBHOOKS] as const;
@@ -27,6 +27,23 @@ export const JobEnded = Type.Object(
   { title: 'JobEnded', description: 'A job has its outcome' },
 );
 export type JobEnded = Static<typeof JobEnded>;
+
+export const EndedRoom = Type.Object(
+  {
+    room_id: id('Room'),
+    reason: anyOf(
+      ['ended', 'expired'],
+      'ended: by a host or a server; expired: nobody spoke or joined for `rooms.idle_ms`',
+    ),
+    created_at_ms: quantity('When it was opened (epoch ms)'),
+    recorded: Type.Boolean({ description: 'Its transcript is kept' }),
+    transcript_until_ms: optional(
+      quantity('Of a recorded room: until when its transcript can be read (epoch ms)'),
+    ),
+  },
+  { title: 'EndedRoom', description: 'A room has ended' },
+);
+export type EndedRoom = Static<typeof EndedRoom>;
 
 export const NodeLost = Type.Object(
   {
@@ -61,6 +78,7 @@ const envelope = {
 export const WebhookEvent = Type.Union(
   [
     Type.Object({ ...envelope, type: Type.Literal('job_ended'), tenant_id: id('Tenant'), data: JobEnded }),
+    Type.Object({ ...envelope, type: Type.Literal('room_ended'), tenant_id: id('Tenant'), data: EndedRoom }),
     Type.Object({ ...envelope, type: Type.Literal('node_lost'), data: NodeLost }),
     Type.Object({ ...envelope, type: Type.Literal('quota_reached'), data: QuotaReached }),
   ],

@@ -254,6 +254,7 @@ export function createCore(deps: CoreDeps) {
   });
 
   const rooms = createConfiguredRooms({ ...tools, plans, planOf, store, multiInstance });
+  rooms.service.onEnded((room, reason) => webhooks.roomEnded(room, reason, config.rooms.log_ttl_ms));
 
   // Sessions: speech becomes jobs, and outcomes leave in order.
   const sessions = createSessionService({

@@ -1,10 +1,11 @@
 /**
  * Webhooks: posts events to the receivers of tenants and of operators. An event is offered on the one instance at which it happened: the
- * driver of a job, the holder of a node, the first instance that takes the lock of a quota.
+ * driver of a job, the holder of a node, the one that saved the end of a room, the first instance that takes the lock of a quota.
  */
 import { createBoundedMap } from '../domain/bounded-map.ts';
 import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
+import type { RoomRecord } from '../domain/room.ts';
 import type { TenantQuota } from '../domain/tenancy.ts';
 import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -12,7 +13,15 @@ import type { EndpointCaller } from '../ports/endpoint-caller.ts';
 import type { Locks } from '../ports/locks.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
-import { type EventSubject, isLoss, jobEnded, nodeLost, quotaReached, type WebhookEvent } from './events.ts';
+import {
+  type EventSubject,
+  isLoss,
+  jobEnded,
+  nodeLost,
+  quotaReached,
+  roomEnded,
+  type WebhookEvent,
+} from './events.ts';
 import { createOutbox, type Outbox, type OutboxSettings } from './outbox.ts';
 
 export interface Receiver {
@@ -31,6 +40,8 @@ export interface Webhooks {
   isWantedBy(tenantId: TenantId): boolean;
   /** The outcome of a job was written by this instance. */
   jobEnded(job: JobRecord): void;
+  /** This instance saved the end of the room. `retentionMs`: of the transcript of a recorded one. */
+  roomEnded(room: RoomRecord, reason: 'ended' | 'expired', retentionMs: number): void;
   /** A node of this instance went offline. Only losses become events. */
   nodeOffline(nodeId: NodeId, reason: string): void;
   /** This instance refused something because of the tenant's own limit. */
@@ -148,6 +159,10 @@ export function createWebhooks(deps: {
         const { withTexts } = receiver;
         outbox.offer(jobEnded(job, withTexts), withTexts ? { jobId, sessionId, tenantId } : undefined);
       }
+    },
+    roomEnded(room, reason, retentionMs) {
+      for (const { outbox } of wanting(room.tenantId, 'room_ended'))
+        outbox.offer(roomEnded(room, reason, retentionMs));
     },
     nodeOffline(nodeId, reason) {
       if (isLoss(reason)) tellOperators(nodeLost(nodeId, reason, clock.now()));

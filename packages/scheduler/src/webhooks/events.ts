@@ -2,9 +2,10 @@
 import type { NodeId, SessionId, TenantId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import { jobOutcome } from '../domain/job-query.ts';
+import type { RoomRecord } from '../domain/room.ts';
 import type { TenantQuota } from '../domain/tenancy.ts';
 
-export type WebhookType = 'job_ended' | 'node_lost' | 'quota_reached';
+export type WebhookType = 'job_ended' | 'room_ended' | 'node_lost' | 'quota_reached';
 
 export interface WebhookEvent {
   /** The same in every try, and on every instance that sends it. */
@@ -46,6 +47,25 @@ export function jobEnded(job: JobRecord, withTexts: boolean): WebhookEvent {
     },
   };
 }
+
+/** A repeat is the same event: a room ends once. */
+export const roomEnded = (
+  { roomId, tenantId, createdAt, endedAt = createdAt, isRecorded }: RoomRecord,
+  reason: 'ended' | 'expired',
+  retentionMs: number,
+): WebhookEvent => ({
+  id: `room_ended:${roomId}`,
+  type: 'room_ended',
+  at_ms: endedAt,
+  tenant_id: tenantId,
+  data: {
+    room_id: roomId,
+    reason,
+    created_at_ms: createdAt,
+    recorded: isRecorded,
+    ...(isRecorded && { transcript_until_ms: endedAt + retentionMs }),
+  },
+});
 
 export type LossReason = 'disconnected' | 'heartbeat_timeout';
 

@@ -18,7 +18,10 @@ describe('receivers of webhooks', () => {
     const { webhooks } = configOf(
       NETWORKS + row(URL_LINE, SECRET_LINE) + row(URL_LINE, SECRET_LINE, 'tenant_id = "acme"'),
     );
-    expect(webhooks.receivers.map(eventsOf)).toEqual([['node_lost', 'quota_reached'], ['job_ended']]);
+    expect(webhooks.receivers.map(eventsOf)).toEqual([
+      ['node_lost', 'quota_reached'],
+      ['job_ended', 'room_ended'],
+    ]);
   });
 
   it.each([

@@ -1,4 +1,5 @@
 /** Webhooks, from the configuration to a receiver's HTTP server. */
+import type { RoomView } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { LOCAL, receiverRow, SECRET, startReceiver } from '../webhooks/receiver.ts';
@@ -30,6 +31,37 @@ describe('webhooks', () => {
     expect(JSON.stringify(event)).not.toContain(OUTPUT.text_asr);
     expect(receiver.received).toHaveLength(1);
     expect(receiver.received[0]?.isGenuine).toBe(true);
+  });
+
+  it('a tenant gets one event per room that ends, and until when a recorded one can be read', async () => {
+    const receiver = await startReceiver();
+    const app = await startApp({ 'rooms.log_ttl_ms': 600_000 }, LOCAL + receiverRow(receiver.url, ACME));
+    const open = async (tenant_id: string, recorded = false) =>
+      (await app.post<RoomView>('/v1/rooms', { tenant_id, recorded })).body.room_id;
+    const end = async (tenant: string, roomId: string) =>
+      (await app.remove(`/v1/rooms/${roomId}?tenant_id=${tenant}`)).status;
+    const [recorded, other] = [await open('acme', true), await open('acme')];
+    expect(await end('beta', await open('beta'))).toBe(200);
+    expect([await end('acme', recorded), await end('acme', recorded), await end('acme', other)]).toEqual([
+      200, 404, 200,
+    ]);
+    const events = await receiver.events(2);
+    expect(events.map(({ id }) => id).sort()).toEqual(
+      [`room_ended:${recorded}`, `room_ended:${other}`].sort(),
+    );
+    const about = (roomId: string) => events.find(({ id }) => id.endsWith(roomId));
+    const { at_ms: at = 0 } = about(recorded) ?? {};
+    expect(about(recorded)).toMatchObject({
+      tenant_id: 'acme',
+      data: { reason: 'ended', recorded: true, transcript_until_ms: at + 600_000 },
+    });
+    expect(about(other)?.data).toEqual({
+      room_id: other,
+      reason: 'ended',
+      created_at_ms: expect.any(Number),
+      recorded: false,
+    });
+    expect(receiver.received).toHaveLength(2);
   });
 
   it('the documented check refuses another secret, a changed body and an old time', async () => {

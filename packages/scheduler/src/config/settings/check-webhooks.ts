@@ -5,12 +5,12 @@ import type { Config } from '../settings.ts';
 
 type Row = Config['webhooks']['receivers'][number];
 
-const TENANT_EVENTS: ReadonlySet<string> = new Set(['job_ended']);
+const TENANT_EVENTS: ReadonlySet<string> = new Set(['job_ended', 'room_ended']);
 const SECRET = /^\S{32,256}$/;
 
 /** The events that a receiver gets. */
 export const eventsOf = ({ events, tenant_id }: Row): readonly string[] =>
-  events ?? (tenant_id === undefined ? ['node_lost', 'quota_reached'] : ['job_ended']);
+  events ?? (tenant_id === undefined ? ['node_lost', 'quota_reached'] : [...TENANT_EVENTS]);
 
 export function checkWebhooks({ webhooks, server }: Config): {
   readonly problems: readonly CheckFinding[];

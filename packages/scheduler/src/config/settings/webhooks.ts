@@ -3,7 +3,7 @@ import { list, optional, required, tables } from '../compound-setting.ts';
 import { boolean, choice, group, integer, text, url } from '../setting.ts';
 
 export const webhooks = group(
-  'Events that are posted to other servers: jobs that ended, nodes that were lost, limits that tenants reached. See [webhooks](webhooks.md).',
+  'Events that are posted to other servers: jobs and rooms that ended, nodes that were lost, limits that tenants reached. See [webhooks](webhooks.md).',
   {
     timeout_ms: integer({
       default: 5_000,
@@ -51,12 +51,12 @@ export const webhooks = group(
         events: optional(
           list({
             of: choice({
-              choices: ['job_ended', 'node_lost', 'quota_reached'],
+              choices: ['job_ended', 'room_ended', 'node_lost', 'quota_reached'],
               default: 'job_ended',
               doc: '',
             }),
             default: [],
-            doc: 'The events that it gets: `job_ended` for a tenant; `node_lost`, `quota_reached` for operators. Unset: all of these.',
+            doc: 'The events that it gets: `job_ended`, `room_ended` for a tenant; `node_lost`, `quota_reached` for operators. Unset: all of these.',
           }),
         ),
         secret: optional(

@@ -8,7 +8,7 @@ export const WEBHOOKS_METRICS = {
   },
   scheduler_webhooks_delivered_total: {
     kind: 'counter',
-    help: 'Events that a receiver accepted, by type: job_ended, node_lost, quota_reached.',
+    help: 'Events that a receiver accepted, by type: job_ended, room_ended, node_lost, quota_reached.',
     labels: ['type'],
   },
   scheduler_webhooks_retried_total: {

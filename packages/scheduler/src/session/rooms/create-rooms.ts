@@ -17,7 +17,7 @@ import { createRoomCaptions } from './room-captions.ts';
 import { createRoomCodes } from './room-codes.ts';
 import type { RoomDeps, RoomMessage } from './room-deps.ts';
 import type { RoomLink } from './room-output.ts';
-import type { Attendee, JoinRoom, RoomEnd, RoomMembers, RoomService } from './room-service.ts';
+import type { Attendee, JoinRoom, RoomMembers, RoomService, SavedEnd } from './room-service.ts';
 import {
   changeSettings,
   joinRoom,
@@ -56,7 +56,7 @@ const TICK_MS = 1_000;
 export function createRooms(deps: RoomDeps): Rooms {
   const { clock, ids, log, meter, settings, stores } = deps;
   const { limits } = settings;
-  const listeners: ((room: RoomRecord, reason: RoomEnd) => void)[] = [];
+  const listeners: ((room: RoomRecord, reason: SavedEnd) => void)[] = [];
   const writer: RoomWriter = createRoomWriter({
     ...deps,
     advanced: (message) => void table.followed(message.roomId)?.advanced(message),

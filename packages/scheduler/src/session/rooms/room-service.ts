@@ -52,6 +52,9 @@ export type CaptionEvent =
 /** `expired`: nothing was said for too long. `fenced`: this instance may serve nobody any more; the reader asks another one. */
 export type RoomEnd = 'ended' | 'expired' | 'fenced';
 
+/** How the end of a room is saved. */
+export type SavedEnd = Exclude<RoomEnd, 'fenced'>;
+
 export interface TranscriptPage {
   /** In the order of `seq`. An utterance whose language was not promised is in its source language, `isTranslated` false. */
   readonly captions: readonly Caption[];
@@ -102,7 +105,7 @@ export interface RoomService {
     memberId: MemberId,
   ): Promise<RoomResult<{ readonly utterances: number }>>;
   /** Calls `listen` on the instance that ended the room, once per room. */
-  onEnded(listen: (room: RoomRecord, reason: RoomEnd) => void): void;
+  onEnded(listen: (room: RoomRecord, reason: SavedEnd) => void): void;
 }
 
 export interface JoinRoom {

@@ -4,7 +4,7 @@ import type { FollowedRoom } from './followed-room.ts';
 import { followRoom } from './followed-room.ts';
 import type { LocalMember } from './local-members.ts';
 import type { RoomDeps } from './room-deps.ts';
-import type { RoomEnd } from './room-service.ts';
+import type { SavedEnd } from './room-service.ts';
 import {
   dropFollower,
   endRoom,
@@ -24,7 +24,7 @@ export interface RoomTable {
   /** The room of a session of this instance. */
   of(memberId: MemberId): { readonly followed: FollowedRoom; readonly member: LocalMember } | undefined;
   /** Saves the end; every follower informs its members. */
-  end(roomId: RoomId, reason: RoomEnd): Promise<RoomRecord | undefined>;
+  end(roomId: RoomId, reason: SavedEnd): Promise<RoomRecord | undefined>;
   /** What is due in all rooms. Called once a second. */
   tick(): void;
   /** Continues the rooms of a dead instance. */
@@ -39,7 +39,7 @@ export interface RoomTable {
 export function createRoomTable(
   deps: RoomDeps & {
     readonly writer: RoomWriter;
-    readonly ended: (room: RoomRecord, reason: RoomEnd) => void;
+    readonly ended: (room: RoomRecord, reason: SavedEnd) => void;
   },
 ): RoomTable {
   const { clock, log, stores, settings, writer } = deps;
@@ -74,7 +74,7 @@ export function createRoomTable(
     });
   }
 
-  async function end(roomId: RoomId, reason: RoomEnd): Promise<RoomRecord | undefined> {
+  async function end(roomId: RoomId, reason: SavedEnd): Promise<RoomRecord | undefined> {
     let isMine = false;
     const changed = await writer.change(roomId, (before) => {
       const after = endRoom(clock.now())(before);
@@ -84,10 +84,11 @@ export function createRoomTable(
     // Another instance may have ended it first, and informs who waits for that.
     if (changed.kind !== 'done' || !isMine) return undefined;
     const { room } = changed;
+    // The end is saved: it is reported even if the store does not answer from here on.
+    deps.ended(room, reason);
+    rooms.get(roomId)?.saved(room);
     await stores.records.unbind(room);
     await stores.log.expire(roomId, room.isRecorded ? settings.retentionMs : 0);
-    rooms.get(roomId)?.saved(room);
-    deps.ended(room, reason);
     return room;
   }
 

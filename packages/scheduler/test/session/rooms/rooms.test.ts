@@ -106,14 +106,27 @@ describe('limits', () => {
 
 describe('the end of a room', () => {
   it('comes after the idle time, for the members of every instance', async () => {
-    const { a, clock, host, es } = await startTalk();
-    const ended: string[] = [];
-    a.rooms.service.onEnded((_room, reason) => ended.push(reason));
+    const { a, b, clock, host, es } = await startTalk();
+    const ended: unknown[] = [];
+    for (const { rooms } of [a, b])
+      rooms.service.onEnded(({ endedAt }, reason) => ended.push([reason, endedAt]));
     await clock.advance(59_000);
     expect(host.got.some(({ kind }) => kind === 'expired')).toBe(false);
     await clock.advance(3_000);
     for (const member of [host, es])
       expect(member.got.filter(({ kind }) => kind === 'expired')).toHaveLength(1);
+    expect(ended).toEqual([['expired', expect.any(Number)]]);
+  });
+});
+
+describe('two instances that end a room at once', () => {
+  it('report its end once', async () => {
+    const { a, b, record } = await startTalk();
+    const ended: string[] = [];
+    for (const { rooms } of [a, b]) rooms.service.onEnded(({ roomId }) => ended.push(roomId));
+    const { roomId = '' } = (await record()) ?? {};
+    await Promise.all([a, b].map(({ rooms }) => rooms.service.end('t', roomId)));
+    expect(ended).toEqual([roomId]);
   });
 });
 
