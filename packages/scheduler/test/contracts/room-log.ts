@@ -181,7 +181,11 @@ export function roomLogContract(name: string, open: (limits?: LogLimits) => Prom
 
     it('trims entries that are too old', async () => {
       const { log, roomId, advance } = await opened({ ...LOG_LIMITS, maxAgeMs: 50 });
-      await log.expire(roomId, LOG_LIMITS.maxAgeMs);
+      // On a busy machine a log that lives for 50 ms has expired before it is told to live longer.
+      do {
+        await log.open(roomId);
+        await log.expire(roomId, LOG_LIMITS.maxAgeMs);
+      } while ((await log.read(roomId, 0, 1)).kind === 'gone');
       await log.accept(roomId, utteranceOf('s-1.0'));
       await advance(100);
       await log.accept(roomId, utteranceOf('s-1.1'));
