@@ -47,9 +47,10 @@ export function openSession(options: SessionOptions): Session {
       outcomes.opened(isResumed, expectedOutcomes(frame));
       if (state !== 'closing') state = 'open';
       receipts.opened(isResumed);
+      // First: audio is held until the room is entered again.
+      rooms.opened();
       // Before the listeners are called: audio that they send must follow the kept audio.
       sender.opened(isResumed, hasMoved);
-      rooms.opened();
       emit({ type: 'open', sessionId, resumed: isResumed });
     },
     onFrame: receive,
@@ -74,6 +75,7 @@ export function openSession(options: SessionOptions): Session {
   const rooms = createRooms({
     clock,
     send: link.send,
+    onReturned: () => sender.pump(),
     onListenerError: (error) => settings.onListenerError(error, undefined),
   });
   const receipts = createReceipts({
@@ -88,6 +90,7 @@ export function openSession(options: SessionOptions): Session {
     outbox,
     audio: settings,
     maxSocketBytes: limits.maxSocketBytes,
+    isHeld: rooms.isReturning,
     onTooLong: rejectTooLong,
     onIdle: sendClose,
   });

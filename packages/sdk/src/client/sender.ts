@@ -32,6 +32,8 @@ export function createSender(deps: {
   readonly outbox: Outbox;
   readonly audio: AudioSettings;
   readonly maxSocketBytes: number;
+  /** What is sent now would not reach the room in which it was said. */
+  readonly isHeld: () => boolean;
   /** The scheduler would close the connection on this message, so it was not sent. */
   readonly onTooLong: (frame: Frame, messageBytes: number, maxBytes: number) => void;
   /** The outbox has nothing to send. */
@@ -49,6 +51,7 @@ export function createSender(deps: {
   function pump(): void {
     cancel?.();
     cancel = undefined;
+    if (deps.isHeld() && outbox.hasFrames()) return;
     while (link.isOpen() && outbox.hasFrames()) {
       const now = clock.now();
       const delay = delayMs(now);

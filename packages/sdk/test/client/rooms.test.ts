@@ -286,6 +286,34 @@ describe('a room over reconnects', () => {
     expect(scheduler.ofType('room_join')).toEqual([]);
   });
 
+  it('speech waits until the room is entered again', async () => {
+    let isAnswered = true;
+    const { session, scheduler, reconnect, say } = await startRoom((message, reply) => {
+      if (isAnswered) letIn(message, reply);
+    });
+    isAnswered = false;
+    await reconnect();
+    session.sendUtterance(bytes('hello'));
+    await scheduler.caughtUp();
+    expect(scheduler.ofType('utterance')).toEqual([]);
+    await say(stateOf());
+    await until(() => scheduler.ofType('utterance').length === 1);
+  });
+
+  it('speech does not wait for a room that is gone', async () => {
+    const answers: SchedulerToSession[] = [
+      stateOf(),
+      { type: 'room_error', code: 'ROOM_NOT_FOUND', message: 'gone' },
+    ];
+    const { session, scheduler, reconnect } = await startRoom(({ type }, reply) => {
+      const next = type === 'room_join' ? answers.shift() : undefined;
+      if (next !== undefined) reply(next);
+    });
+    session.sendUtterance(bytes('hello'));
+    await reconnect();
+    await until(() => scheduler.ofType('utterance').length === 1);
+  });
+
   it('leaves the speech of the session alone', async () => {
     const { session, scheduler, reconnect } = await startRoom();
     session.sendUtterance(bytes('hello'));

@@ -99,6 +99,19 @@ describe('a room that a server has opened', () => {
     ]);
   });
 
+  it('what a person says while its connection is broken reaches the room', async () => {
+    const { app, room } = await startRoom();
+    const ana = await enter(app, room.room_code, 'Ana', 'en');
+    const eva = await enter(app, room.room_code, 'Eva', 'es');
+    const lost = new Promise((resolve) => ana.session.on('disconnected', resolve));
+    ana.cut();
+    await lost;
+    ana.session.sendUtterance(Buffer.from('hello'));
+    await ana.session.settled();
+    await eventually(() => eva.shown.length > 0);
+    expect(eva.shown).toEqual(['1 Ana: hello>es']);
+  });
+
   it('a member that is erased has said nothing', async () => {
     const { app, room } = await startRoom();
     const ana = await enter(app, room.room_code, 'Ana', 'en');

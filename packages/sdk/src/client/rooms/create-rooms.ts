@@ -22,6 +22,8 @@ export interface SessionRooms {
   readonly rooms: Rooms;
   /** False: the frame does not concern rooms. */
   receive(frame: ServerFrame): boolean;
+  /** A room was asked for again after a reconnect, and has not answered. */
+  isReturning(): boolean;
   /** The session is open, perhaps again. */
   opened(): void;
   lost(): void;
@@ -32,12 +34,13 @@ export function createRooms(deps: {
   /** False: there is no connection, and nothing was sent. */
   readonly send: (message: Outgoing) => boolean;
   readonly clock: SessionClock;
+  /** The session is in its room again, or the room is over. */
+  readonly onReturned: () => void;
   readonly onListenerError: (error: unknown) => void;
 }): SessionRooms {
   const { send, clock } = deps;
   let entry: Entry | undefined;
   let room: JoinedRoom | undefined;
-  /** The room was asked for again after a reconnect, and has not answered. */
   let isReturning = false;
 
   function enter(wishes: JoinOptions, message: () => Outgoing, isRepeatable: boolean): Promise<Room> {
@@ -68,15 +71,21 @@ export function createRooms(deps: {
         wishes,
         onEnded: () => {
           room = undefined;
-          isReturning = false;
+          returned();
         },
       });
       room.receive(frame);
       resolve(room.room);
     } else if (room !== undefined) {
-      isReturning = false;
       room.receive(frame);
+      returned();
     }
+  }
+
+  function returned(): void {
+    if (!isReturning) return;
+    isReturning = false;
+    deps.onReturned();
   }
 
   function refused(code: string, message: string): void {
@@ -126,6 +135,7 @@ export function createRooms(deps: {
       else room?.receive(frame);
       return true;
     },
+    isReturning: () => isReturning,
     opened() {
       if (entry !== undefined) send(entry.message());
       else comeBack();
