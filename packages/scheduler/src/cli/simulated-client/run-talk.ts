@@ -2,10 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CommandIo, interruption } from '../command-io.ts';
 import { seedOf } from '../simulated-node/seeded-chance.ts';
-import { readTalk, TALK_USAGE, type TalkOptions } from './read-talk.ts';
-import { createSimulatedPair, type SimulatedPair } from './simulated-pair.ts';
+import { planTurn } from './plan-turn.ts';
+import { type PairTalkOptions, readTalk, TALK_USAGE } from './read-talk.ts';
+import { runRoomTalk } from './run-room-talk.ts';
+import { createSimulatedSession, type SimulatedSession } from './simulated-session.ts';
 import { createLatencies, isFaultless, type Summary, sumUp } from './summary.ts';
-import { eventJson, eventLine, summaryJson, summaryLine, type TalkEvent } from './talk-event.ts';
+import { eventJson, eventLine, summaryJson, summaryLine, type TalkEvent, whyUnserved } from './talk-event.ts';
 
 /** With more pairs than this only a periodic summary line is printed, not every utterance. */
 const MOST_PRINTED = 20;
@@ -23,10 +25,20 @@ export async function runTalk(argv: readonly string[], io: CommandIo): Promise<n
     for (const problem of read.problems) io.err(`lingua talk: ${problem}`);
     return 2;
   }
-  const { talk } = read;
+  return read.kind === 'room' ? runRoomTalk(read.talk, io) : runPairs(read.talk, io);
+}
+
+async function runPairs(talk: PairTalkOptions, io: CommandIo): Promise<number> {
   const latencies = createLatencies();
   const pairs = Array.from({ length: talk.sessions }, (_, index) =>
-    createSimulatedPair({ ...talk, seed: seedOf(talk.seed, index), onEvent: printEvents(index + 1) }),
+    createSimulatedSession({
+      ...talk,
+      url: talk.urls[index % talk.urls.length] ?? talk.urls[0],
+      languages: faceToFace(talk.languages),
+      next: planTurn,
+      seed: seedOf(talk.seed, index),
+      onEvent: printEvents(index + 1),
+    }),
   );
   const sum = (): Summary =>
     sumUp(
@@ -39,8 +51,8 @@ export async function runTalk(argv: readonly string[], io: CommandIo): Promise<n
     return (event) => {
       if (event.kind === 'outcome' && event.report.latencyMs !== undefined)
         latencies.add(event.report.latencyMs);
-      if (talk.isJson) io.out(eventJson(pair, event));
-      else if (isPrinted) io.out(eventLine(pair, event, talk.languages));
+      if (talk.isJson) io.out(eventJson({ pair }, event));
+      else if (isPrinted) io.out(eventLine(`pair ${pair}`, event, talk.languages));
     };
   }
 
@@ -49,7 +61,7 @@ export async function runTalk(argv: readonly string[], io: CommandIo): Promise<n
     if (!talk.isJson && talk.sessions > MOST_PRINTED) io.out(`… ${summaryLine({ ...sum(), lost: 0 })}`);
   }, PROGRESS_MS);
   const isServed = await letTalk(pairs, talk, io);
-  await Promise.all(pairs.map((pair) => pair.stop()));
+  await Promise.all(pairs.map((pair) => pair.finish().then(pair.close)));
   clearInterval(progress);
   const summary = sum();
   // Without a session there is no summary to print.
@@ -61,15 +73,15 @@ export async function runTalk(argv: readonly string[], io: CommandIo): Promise<n
 
 /** False: not a single session was opened. */
 async function letTalk(
-  pairs: readonly SimulatedPair[],
-  { seconds }: TalkOptions,
+  pairs: readonly SimulatedSession[],
+  { seconds }: PairTalkOptions,
   io: CommandIo,
 ): Promise<boolean> {
   const over = new AbortController();
   const interrupted = interruption(io).then(() => 'interrupted' as const);
   const after = (ms: number) =>
     sleep(ms, 'over' as const, { signal: over.signal }).catch(() => 'over' as const);
-  const first = Promise.any(pairs.map((pair) => pair.start())).then(
+  const first = Promise.any(pairs.map((pair) => pair.opened().then(() => pair.talk()))).then(
     () => 'open' as const,
     () => 'refused' as const,
   );
@@ -83,10 +95,9 @@ async function letTalk(
   }
 }
 
-const whyUnserved = ({ url, token }: TalkOptions): string =>
-  `no session could be opened at ${url}; is a scheduler running there, and ` +
-  (token === undefined ? 'does it require a --token?' : 'does it know this --token?');
+const faceToFace = ([langA, langB]: readonly [string, string]) =>
+  ({ srcLang: 'auto', tgtLang: langB, mode: 'two_way_auto', langA, langB }) as const;
 
-const greeting = ({ sessions, languages, url, seconds }: TalkOptions): string =>
-  `${sessions} ${sessions === 1 ? 'pair talks' : 'pairs talk'} (${languages.join(', ')}) → ${url} ` +
+const greeting = ({ sessions, languages, urls, seconds }: PairTalkOptions): string =>
+  `${sessions} ${sessions === 1 ? 'pair talks' : 'pairs talk'} (${languages.join(', ')}) → ${urls.join(', ')} ` +
   (seconds === 0 ? '(Ctrl-C ends)' : `for ${seconds} s`);

@@ -18,8 +18,8 @@ export type TalkEvent =
   | { readonly kind: 'pressure'; readonly action: string; readonly resumeAfterMs: number | undefined }
   | { readonly kind: 'error'; readonly code: string; readonly message: string };
 
-export function eventLine(pair: number, event: TalkEvent, languages: readonly [string, string]): string {
-  const who = `pair ${pair}`;
+/** `who`: such as `pair 1`. */
+export function eventLine(who: string, event: TalkEvent, languages: readonly [string, string]): string {
   switch (event.kind) {
     case 'outcome':
       return `${who}  ${speakerOf(event.report.said, languages)}  #${event.index}  ${whatCame(event)}${costs(event.report)}`;
@@ -38,8 +38,10 @@ export function eventLine(pair: number, event: TalkEvent, languages: readonly [s
   }
 }
 
-export const eventJson = (pair: number, { kind, ...rest }: TalkEvent): string =>
-  JSON.stringify({ event: kind, pair, ...rest });
+export const eventJson = (
+  who: { readonly pair: number } | { readonly person: number },
+  { kind, ...rest }: TalkEvent,
+): string => JSON.stringify({ event: kind, ...who, ...rest });
 
 export function summaryLine(summary: Summary): string {
   const { missing, latencyMs: latency } = summary;
@@ -74,3 +76,14 @@ function costs({ verdict, latencyMs }: OutcomeReport): string {
   const time = latencyMs === undefined ? '' : `  ${Math.round(latencyMs)} ms`;
   return verdict === 'good' ? time : `${time}  (${verdict.replaceAll('_', ' ')})`;
 }
+
+/** What to look at if no session was opened. */
+export const whyUnserved = ({
+  urls,
+  token,
+}: {
+  readonly urls: readonly string[];
+  readonly token: string | undefined;
+}): string =>
+  `no session could be opened at ${urls.join(' or ')}; is a scheduler running there, and ` +
+  (token === undefined ? 'does it require a --token?' : 'does it know this --token?');

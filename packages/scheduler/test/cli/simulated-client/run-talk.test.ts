@@ -121,11 +121,11 @@ it('reports every wrong option at once and returns 2', async () => {
   ];
   expect(await runTalk(argv, io)).toBe(2);
   expect(io.errors).toEqual([
-    'lingua talk: --sessions must be a whole number from 1 to 10000',
-    'lingua talk: --seconds must be a number from 0 to 10000000',
-    'lingua talk: --languages must be two languages, such as zh,en',
-    'lingua talk: --chunk-ms must be a whole number from 10 to 2000',
     'lingua talk: --url must start with http://, https://, ws:// or wss://',
+    'lingua talk: --seconds must be a number from 0 to 10000000',
+    'lingua talk: --chunk-ms must be a whole number from 10 to 2000',
+    'lingua talk: --sessions must be a whole number from 1 to 10000',
+    'lingua talk: --languages must be two languages, such as zh,en',
   ]);
   expect(await runTalk(['--speed', '3'], createTerminal())).toBe(2);
 });

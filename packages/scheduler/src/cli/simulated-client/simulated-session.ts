@@ -1,36 +1,48 @@
-/** Two simulated people who talk through one session: the client SDK, and generated speech. */
+/** One session of simulated people, a pair or a member of a room: the client SDK, and generated speech. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type MissingUtterance, openSession, type SessionEvents } from '@lingua/sdk/client';
+import {
+  type MissingUtterance,
+  openSession,
+  type Session,
+  type SessionEvents,
+  type SessionOptions,
+} from '@lingua/sdk/client';
 import { createSeededChance, seedOf } from '../simulated-node/seeded-chance.ts';
 import { BYTES_PER_MS, soundOf } from '../simulated-speech.ts';
 import { createCuttableWebSocket } from './cuttable-web-socket.ts';
 import type { TalkBehaviour } from './plan-turn.ts';
-import { planCut, planTurn, type Turn } from './plan-turn.ts';
+import { planCut, type Turn } from './plan-turn.ts';
 import type { TalkEvent } from './talk-event.ts';
 import { type Counts, createTally } from './tally.ts';
 
-export interface PairOptions {
+export interface SimulatedSessionOptions {
   readonly url: string;
   readonly token?: string | undefined;
-  readonly languages: readonly [string, string];
+  readonly languages: Pick<SessionOptions, 'srcLang' | 'tgtLang' | 'mode' | 'langA' | 'langB'>;
   readonly behaviour: TalkBehaviour;
+  /** `number` counts the turns from 1. */
+  readonly next: (behaviour: TalkBehaviour, number: number, chance: () => number) => Turn;
   readonly seed: number;
   readonly onEvent: (event: TalkEvent) => void;
 }
 
-export interface SimulatedPair {
-  /** Resolves when they are connected and have begun to talk. Rejects if they are refused permanently. */
-  start(): Promise<void>;
+export interface SimulatedSession {
+  readonly session: Session;
+  /** Resolves when it is connected. Rejects if it is refused permanently. */
+  opened(): Promise<void>;
+  /** Begins to talk after this time, and to lose connections. */
+  talk(afterMs?: number): void;
   counts(): Counts;
-  /** They stop talking, wait for the last outcomes, and close the session. */
-  stop(): Promise<void>;
+  /** Stops talking and waits for the last outcomes. */
+  finish(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** How long they wait for the last outcomes. */
 const SETTLE_MS = 30_000;
 
-export function createSimulatedPair(options: PairOptions): SimulatedPair {
-  const { behaviour, languages, onEvent } = options;
+export function createSimulatedSession(options: SimulatedSessionOptions): SimulatedSession {
+  const { behaviour, onEvent } = options;
   const chance = createSeededChance(options.seed);
   const silent = new AbortController();
   const tally = createTally();
@@ -45,11 +57,7 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
     token: options.token,
     WebSocket: line.WebSocket,
     clientVersion: 'lingua-talk',
-    srcLang: 'auto',
-    tgtLang: languages[1],
-    mode: 'two_way_auto',
-    langA: languages[0],
-    langB: languages[1],
+    ...options.languages,
     chance: createSeededChance(seedOf(options.seed, 1)),
   });
 
@@ -117,7 +125,7 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
 
   async function converse(): Promise<void> {
     for (let number = 1; !silent.signal.aborted; number += 1) {
-      const turn = planTurn(behaviour, number, chance);
+      const turn = options.next(behaviour, number, chance);
       await speak(turn);
       await quietly(turn.pauseMs);
     }
@@ -144,17 +152,20 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
   }
 
   return {
-    start: () =>
+    session,
+    opened: () =>
       new Promise((resolve, reject) => {
         const stopWaiting = session.on('open', () => {
           stopWaiting();
-          talking = Promise.all([converse(), loseConnections()]);
           resolve();
         });
         session.on('closed', ({ reason }) => reject(new Error(reason)));
       }),
+    talk(afterMs = 0) {
+      talking = Promise.all([quietly(afterMs).then(converse), loseConnections()]);
+    },
     counts: tally.counts,
-    async stop() {
+    async finish() {
       silent.abort();
       await talking;
       const late = new AbortController();
@@ -163,7 +174,7 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
         sleep(SETTLE_MS, undefined, { signal: late.signal }).catch(() => {}),
       ]);
       late.abort();
-      await session.close();
     },
+    close: async () => void (await session.close()),
   };
 }
