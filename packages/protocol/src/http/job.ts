@@ -121,6 +121,7 @@ export const EraseReply = Type.Object(
     jobs: count('Jobs whose texts and speech were erased'),
     sessions: count('Sessions that were ended and erased'),
     dead_letters: count('Messages between instances about these jobs that were removed'),
+    room_utterances: count('Utterances that were erased from the logs of rooms'),
     done: flag('False: repeat the request, something is left'),
     unreachable: list(id('Instance'), 1_000, 'Instances that did not answer: they may still hold texts'),
   },

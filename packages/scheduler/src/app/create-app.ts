@@ -156,6 +156,10 @@ export function createApp(deps: AppDeps): App {
         return sessions.erase(order) || (order.isForgotten === true && notes > 0);
       },
       deadLetters: page.deadLetters,
+      async eraseSaid(tenantId, said) {
+        const erased = await core.rooms.service.eraseSaid(tenantId, said);
+        return erased.kind === 'done' ? erased.utterances : undefined;
+      },
       others: multiInstance?.erasing,
     }),
     eraseDelivered: core.eraseDelivered,

@@ -36,6 +36,10 @@ export const requestIdOf = (name: string, product: string): string => `~${name}/
 export const planPrefixOf = (requestId: string | undefined): string | undefined =>
   requestId?.startsWith('~') ? requestId.slice(0, requestId.lastIndexOf('/') + 1) : undefined;
 
+/** The name of the plan of this job. Undefined: it is in none. */
+export const planNameOf = (requestId: string | undefined): string | undefined =>
+  planPrefixOf(requestId)?.slice(1, -1);
+
 /** The request id that the caller sent, also of a job that is one part of a plan. */
 export const callersIdOf = (requestId: string): string =>
   /^~[^/]*\/(.*)\/[^/]*$/.exec(requestId)?.[1] ?? requestId;

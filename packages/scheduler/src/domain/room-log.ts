@@ -32,6 +32,16 @@ export interface AcceptedUtterance {
   readonly promised?: readonly WantedTarget[] | undefined;
 }
 
+/** What a member said in a room. */
+export interface Said {
+  readonly speaker: MemberId;
+  /** Of AcceptedUtterance. Absent: all that it said. */
+  readonly utterance?: string | undefined;
+}
+
+/** The name of an utterance in the log of its room: the session that spoke, and the name of its plan. */
+export const utteranceOf = (sessionId: MemberId, planName: string): string => `${sessionId} ${planName}`;
+
 export type RoomOutcome =
   | { readonly kind: 'final'; readonly text: string }
   /** Listeners get the source text. */

@@ -6,12 +6,12 @@
  * key (domain/room-log.ts) the first one stands; a later one is not appended, and the caller gets the one that stands. Entries of one
  * append lie together, in their order. The oldest entries beyond the limits of count and age are trimmed; trimming waits for no reader.
  * A log that was not opened, has expired or was removed is `gone`: nothing is appended to it. Every append renews its expiry.
- * Each append names the followers of the room (ports/room-followers.ts), whom the caller informs.
+ * Of an erased utterance nothing is appended any more. Each append names the followers of the room (ports/room-followers.ts), whom the caller informs.
  * A thrown error means *unknown*: the entries may have been appended; every call may be repeated with the same effect.
  */
 
-import type { MemberId, RoomId } from '../domain/room.ts';
-import type { AcceptedUtterance, LoggedEntry, LogLine, RoomEntry } from '../domain/room-log.ts';
+import type { RoomId } from '../domain/room.ts';
+import type { AcceptedUtterance, LoggedEntry, LogLine, RoomEntry, Said } from '../domain/room-log.ts';
 
 export interface RoomLogLimits {
   readonly maxEntries: number;
@@ -54,8 +54,11 @@ export interface RoomLog {
   append(roomId: RoomId, entries: readonly RoomEntry[]): Promise<AppendResult>;
   /** Entries after this position, at most `limit`. A position before `first - 1` has missed some. */
   read(roomId: RoomId, after: number, limit: number): Promise<ReadResult>;
-  /** Replaces all entries of the utterances of this speaker by `erased`. Returns how many utterances that were. */
-  erase(roomId: RoomId, speaker: MemberId): Promise<number>;
+  /** Replaces all entries of these utterances by `erased`. The caller informs the followers. */
+  erase(
+    roomId: RoomId,
+    said: Said,
+  ): Promise<{ readonly utterances: number; readonly followers: readonly string[] }>;
   /** From now on it expires after this time without an append; 0: it is removed now. */
   expire(roomId: RoomId, ttlMs: number): Promise<void>;
 }

@@ -222,7 +222,7 @@ export function roomLogContract(name: string, open: (limits?: LogLimits) => Prom
       await log.accept(roomId, utteranceOf('s-1.0'));
       await log.accept(roomId, utteranceOf('s-2.0', { speaker: 's-2' }));
       await log.append(roomId, [textOf(1), finalOf(1), textOf(2)]);
-      expect(await log.erase(roomId, 's-1')).toBe(1);
+      expect(await log.erase(roomId, { speaker: 's-1' })).toMatchObject({ utterances: 1 });
       expect(await entries()).toEqual(
         plain([
           { kind: 'erased', seq: 1 },
@@ -232,10 +232,28 @@ export function roomLogContract(name: string, open: (limits?: LogLimits) => Prom
           textOf(2),
         ]),
       );
-      await log.append(roomId, [finalOf(1)]);
+      // Also an entry that the log did not have yet.
+      const outcome = finalOf(1, 'fr');
+      expect(await log.append(roomId, [finalOf(1), outcome])).toMatchObject({ last: 5 });
       expect(await entries(5)).toEqual([]);
-      expect(await log.erase(roomId, 's-9')).toBe(0);
+      expect(await log.erase(roomId, { speaker: 's-9' })).toMatchObject({ utterances: 0 });
       expect(await log.accept(roomId, utteranceOf('s-1.0'))).toMatchObject({ accept: { seq: 3 }, last: 6 });
+    });
+
+    it('erases one utterance of a speaker, and names the followers', async () => {
+      const { log, followers, roomId, entries } = await opened();
+      await followers.add(roomId, 'a/1');
+      for (const utterance of ['s-1.0', 's-1.1']) await log.accept(roomId, utteranceOf(utterance));
+      await log.append(roomId, [textOf(1), textOf(2)]);
+      const said = { speaker: 's-1', utterance: utteranceOf('s-1.1').utterance };
+      expect(await log.erase(roomId, { ...said, speaker: 's-2' })).toMatchObject({ utterances: 0 });
+      expect(await log.erase(roomId, said)).toEqual({ utterances: 1, followers: ['a/1'] });
+      expect(await entries()).toMatchObject([
+        { kind: 'accept', seq: 1 },
+        { kind: 'erased', seq: 2 },
+        { kind: 'text', seq: 1 },
+        { kind: 'erased', seq: 2 },
+      ]);
     });
 
     it('names the followers of the room with each append', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RoomRecord } from '../../src/domain/room.ts';
 import type { RoomFollowers } from '../../src/ports/room-followers.ts';
-import type { RoomRecords } from '../../src/ports/room-records.ts';
+import type { RoomName, RoomRecords } from '../../src/ports/room-records.ts';
 import { type Closable, fresh, perTest, type Timed, times } from './harness.ts';
 
 export interface RoomRecordsHarness extends Timed, Closable {
@@ -123,16 +123,6 @@ export function roomRecordsContract(name: string, open: () => Promise<RoomRecord
       expect(saved.kind === 'saved' && [...saved.followers].sort()).toEqual(['a/1', 'b/1']);
     });
 
-    it('forgets a removed record', async () => {
-      const { records } = await start();
-      const room = roomOf();
-      await records.save(room, LONG_MS);
-      await records.remove(room.roomId);
-      await records.remove(room.roomId);
-      expect(await records.load(room.roomId)).toBeUndefined();
-      expect(await records.save(room, LONG_MS)).toMatchObject({ kind: 'saved' });
-    });
-
     it('forgets a record that is not saved any more', async () => {
       const { records, advance } = await start();
       const room = roomOf();
@@ -154,10 +144,24 @@ export function roomRecordsContract(name: string, open: () => Promise<RoomRecord
       expect(await records.find(other, code)).toBeUndefined();
       expect(await records.list(tenantId)).toEqual([name]);
       expect(await records.list(other)).toEqual([]);
-      await records.unbind({ ...name, roomId: fresh('r') });
+      await records.unbind({ ...name, roomId: fresh('r') }, 0);
       expect(await records.find(tenantId, code)).toBe(name.roomId);
-      await records.unbind(name);
+      await records.unbind(name, 0);
       expect(await records.find(tenantId, code)).toBeUndefined();
+    });
+
+    it('names rooms that have ended while their logs are kept', async () => {
+      const { records } = await start();
+      const [tenantId, other] = [fresh('t'), fresh('t')];
+      const names = times(3, (at) => ({ tenantId, code: `code-${at}`, roomId: fresh('r') }));
+      const [one, two, three] = names as [RoomName, RoomName, RoomName];
+      for (const name of names) await records.bind(name, LONG_MS, 9);
+      await records.unbind(one, LONG_MS);
+      await records.unbind(one, LONG_MS);
+      await records.unbind(two, 0);
+      await records.unbind({ ...three, code: 'of-another' }, LONG_MS);
+      expect([...(await records.ended(tenantId))].sort()).toEqual([one.roomId, three.roomId].sort());
+      expect(await records.ended(other)).toEqual([]);
     });
 
     it('binds no more codes than a tenant may have', async () => {
@@ -168,7 +172,7 @@ export function roomRecordsContract(name: string, open: () => Promise<RoomRecord
       for (const name of names) bound.push(await records.bind(name, LONG_MS, 2));
       expect(bound).toEqual(['bound', 'bound', 'full']);
       expect(await records.bind(names[0] as (typeof names)[0], LONG_MS, 2)).toBe('bound');
-      await records.unbind(names[1] as (typeof names)[0]);
+      await records.unbind(names[1] as (typeof names)[0], 0);
       expect(await records.bind(names[2] as (typeof names)[0], LONG_MS, 2)).toBe('bound');
     });
 

@@ -45,6 +45,7 @@ describe('DELETE /v1/job/:id', () => {
       jobs: 1,
       sessions: 0,
       dead_letters: 0,
+      room_utterances: 0,
       done: true,
       unreachable: [],
     });

@@ -118,7 +118,7 @@ export const JOB_ENDPOINTS: readonly HttpEndpoint[] = [
     tag: 'jobs',
     roles: ['client'],
     summary:
-      'Erase what was said: texts and speech of a job, on all instances; a running job is cancelled. Its id stays bound to its request for lease_seconds',
+      'Erase what was said: texts and speech of a job, on all instances and in the log of its room; a running job is cancelled. Its id stays bound to its request for lease_seconds',
     extension: true,
     params: JobPath,
     reply: EraseReply,
@@ -130,7 +130,8 @@ export const JOB_ENDPOINTS: readonly HttpEndpoint[] = [
     operationId: 'eraseSession',
     tag: 'jobs',
     roles: ['client'],
-    summary: 'End a session and erase what was said in it, with all its jobs, on all instances',
+    summary:
+      'End a session and erase what was said in it, with all its jobs, on all instances and in the logs of rooms',
     extension: true,
     params: SessionPath,
     reply: EraseReply,

@@ -72,9 +72,10 @@ export function createRoomLog(deps: { readonly clock: Pick<Clock, 'now'> } & Roo
         if (log === undefined) return { kind: 'gone' };
         return { kind: 'read', lines: linesAfter(log.stored, after, limit), ...endsOf(log.stored) };
       },
-      async erase(roomId, speaker) {
+      async erase(roomId, said) {
         const log = find(roomId);
-        return log === undefined ? 0 : eraseIn(log.stored, speaker);
+        const utterances = log === undefined ? 0 : eraseIn(log.stored, said);
+        return { utterances, followers: [...(followers.get(roomId) ?? [])] };
       },
       async expire(roomId, ttlMs) {
         const log = find(roomId);

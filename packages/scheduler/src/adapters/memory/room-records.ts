@@ -2,7 +2,12 @@
 import type { TenantId } from '../../domain/ids.ts';
 import type { RoomId, RoomRecord } from '../../domain/room.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { RoomName, RoomRecords, SaveRoomResult } from '../../ports/room-records.ts';
+import {
+  MOST_ENDED_ROOMS,
+  type RoomName,
+  type RoomRecords,
+  type SaveRoomResult,
+} from '../../ports/room-records.ts';
 
 interface Expiring {
   readonly expiresAt: number;
@@ -16,12 +21,21 @@ export function createRoomRecords(deps: {
   const { clock, followersOf } = deps;
   const records = new Map<RoomId, Expiring & { readonly record: RoomRecord }>();
   const codes = new Map<TenantId, Map<string, Expiring & { readonly roomId: RoomId }>>();
+  const ended = new Map<TenantId, Map<RoomId, Expiring>>();
 
   function codesOf(tenantId: TenantId) {
     const now = clock.now();
     const all = codes.get(tenantId) ?? new Map();
     for (const [code, { expiresAt }] of all) if (expiresAt <= now) all.delete(code);
     return all;
+  }
+
+  function endedOf(tenantId: TenantId) {
+    const now = clock.now();
+    const rooms = ended.get(tenantId) ?? new Map<RoomId, Expiring>();
+    for (const [roomId, { expiresAt }] of rooms) if (expiresAt <= now) rooms.delete(roomId);
+    if (rooms.size === 0) ended.delete(tenantId);
+    return rooms;
   }
 
   function find(roomId: RoomId): RoomRecord | undefined {
@@ -47,7 +61,13 @@ export function createRoomRecords(deps: {
       codes.set(tenantId, all);
       return 'bound';
     },
-    async unbind({ tenantId, code, roomId }) {
+    async unbind({ tenantId, code, roomId }, keptMs) {
+      if (keptMs > 0) {
+        const rooms = endedOf(tenantId).set(roomId, { expiresAt: clock.now() + keptMs });
+        const [oldest] = rooms.keys();
+        if (rooms.size > MOST_ENDED_ROOMS && oldest !== undefined) rooms.delete(oldest);
+        ended.set(tenantId, rooms);
+      }
       const all = codesOf(tenantId);
       if (all.get(code)?.roomId === roomId) all.delete(code);
       if (all.size === 0) codes.delete(tenantId);
@@ -55,6 +75,7 @@ export function createRoomRecords(deps: {
     find: async (tenantId, code) => codesOf(tenantId).get(code)?.roomId,
     list: async (tenantId) =>
       [...codesOf(tenantId)].map(([code, { roomId }]) => ({ tenantId, code, roomId })),
+    ended: async (tenantId) => [...endedOf(tenantId).keys()],
     load: async (roomId) => find(roomId),
     async save(record, ttlMs) {
       const { roomId, version, changeId } = record;
@@ -66,9 +87,6 @@ export function createRoomRecords(deps: {
     async restore(record, ttlMs) {
       const stored = find(record.roomId);
       return (stored?.version ?? 0) < record.version ? put(record, ttlMs) : { kind: 'stale', record: stored };
-    },
-    async remove(roomId) {
-      records.delete(roomId);
     },
   };
 }

@@ -1,6 +1,5 @@
 /** The log of one room, as plain values that can be copied. */
-import type { MemberId } from '../../domain/room.ts';
-import type { AcceptedUtterance, LoggedEntry, LogLine, RoomEntry } from '../../domain/room-log.ts';
+import type { AcceptedUtterance, LoggedEntry, LogLine, RoomEntry, Said } from '../../domain/room-log.ts';
 import { entryKey, obsoleteAfter, utteranceKey } from '../../domain/room-log.ts';
 import type { LogEnds, RoomLogLimits } from '../../ports/room-log.ts';
 
@@ -12,6 +11,8 @@ export interface StoredLog {
   /** Lines and entries are replaced, not changed. */
   readonly lines: Line[];
   readonly standing: Map<string, LoggedEntry>;
+  /** Numbers of utterances of which nothing is appended any more. */
+  readonly erased: Set<number>;
   last: number;
   seq: number;
   ttlMs: number;
@@ -22,6 +23,7 @@ type Accept = Extract<LoggedEntry, { kind: 'accept' }>;
 export const createStoredLog = (ttlMs: number): StoredLog => ({
   lines: [],
   standing: new Map(),
+  erased: new Set(),
   last: 0,
   seq: 0,
   ttlMs,
@@ -31,6 +33,7 @@ export const copyStoredLog = (log: StoredLog): StoredLog => ({
   ...log,
   lines: [...log.lines],
   standing: new Map(log.standing),
+  erased: new Set(log.erased),
 });
 
 export const endsOf = ({ lines, last, seq }: StoredLog): LogEnds => ({
@@ -70,6 +73,7 @@ export const appendTo = (
     const obsolete = obsoleteAfter(entry);
     const other = log.standing.get(key);
     if (other !== undefined) return other;
+    if (log.erased.has(entry.seq)) return undefined;
     if (obsolete !== undefined && log.standing.has(obsolete)) return undefined;
     const added = structuredClone(entry);
     add(log, key, added, by);
@@ -82,11 +86,15 @@ export const linesAfter = ({ lines }: StoredLog, after: number, limit: number): 
     .slice(0, limit)
     .map(({ key: _key, ...line }) => line);
 
-/** Returns how many utterances the speaker had. */
-export function eraseIn(log: StoredLog, speaker: MemberId): number {
+/** Returns how many utterances that were. */
+export function eraseIn(log: StoredLog, { speaker, utterance }: Said): number {
   const seqs = new Set(
     log.lines.flatMap(({ entry }) =>
-      entry.kind === 'accept' && entry.speaker === speaker ? [entry.seq] : [],
+      entry.kind === 'accept' &&
+      entry.speaker === speaker &&
+      (utterance === undefined || entry.utterance === utterance)
+        ? [entry.seq]
+        : [],
     ),
   );
   for (const [at, line] of log.lines.entries()) {
@@ -96,6 +104,7 @@ export function eraseIn(log: StoredLog, speaker: MemberId): number {
     log.lines[at] = { ...line, entry };
     if (log.standing.get(line.key) === line.entry) log.standing.set(line.key, entry);
   }
+  for (const seq of seqs) log.erased.add(seq);
   return seqs.size;
 }
 
@@ -105,7 +114,8 @@ function add(log: StoredLog, key: string, entry: LoggedEntry, { now, maxEntries,
   log.standing.set(key, entry);
   while (log.lines.length > maxEntries || (log.lines[0]?.at ?? now) < now - maxAgeMs) {
     const trimmed = log.lines.shift();
-    if (trimmed !== undefined && log.standing.get(trimmed.key) === trimmed.entry)
-      log.standing.delete(trimmed.key);
+    if (trimmed === undefined) continue;
+    log.erased.delete(trimmed.entry.seq);
+    if (log.standing.get(trimmed.key) === trimmed.entry) log.standing.delete(trimmed.key);
   }
 }

@@ -48,6 +48,7 @@ export interface Keys {
   roomFollowers(roomId: RoomId): string;
   roomRecord(roomId: RoomId): string;
   roomCodes(tenantId: TenantId): string;
+  roomsEnded(tenantId: TenantId): string;
 
   usageHour(tenantId: TenantId, hour: number): string;
   usageDay(tenantId: TenantId, day: string): string;
@@ -104,6 +105,7 @@ export function createKeys(prefix: string): Keys {
     roomFollowers: (roomId) => room(roomId, 'followers'),
     roomRecord: (roomId) => room(roomId, 'record'),
     roomCodes: (tenantId) => `${v}:rooms:{tenant:${tenantId}}:codes`,
+    roomsEnded: (tenantId) => `${v}:rooms:{tenant:${tenantId}}:ended`,
     usageHour: (tenantId, hour) => usage(tenantId, `hour:${hour}`),
     usageDay: (tenantId, day) => usage(tenantId, `day:${day}`),
     usageMonth: (tenantId, month) => usage(tenantId, `month:${month}`),

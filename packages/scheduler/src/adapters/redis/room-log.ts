@@ -4,7 +4,7 @@ import type { RoomLog, RoomLogLimits } from '../../ports/room-log.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
 import type { Keys } from './keys.ts';
 import { createAppendEntries } from './room-log/append-entries.ts';
-import { createEraseSpeaker } from './room-log/erase-speaker.ts';
+import { createEraseSaid } from './room-log/erase-said.ts';
 import { createExpireLog } from './room-log/expire-log.ts';
 import { createOpenLog } from './room-log/open-log.ts';
 import { createReadLog } from './room-log/read-log.ts';
@@ -24,7 +24,7 @@ export function createRoomLog(
       open: createOpenLog(connection, keys, limits.maxAgeMs),
       ...createAppendEntries({ connection, keys, payload }, limits),
       read: createReadLog(connection, keys, payload),
-      erase: createEraseSpeaker(connection, keys),
+      erase: createEraseSaid(connection, keys),
       expire: createExpireLog(connection, keys),
     },
     followers: createFollowers(connection, keys),

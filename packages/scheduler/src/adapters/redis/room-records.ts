@@ -22,6 +22,10 @@ export function createRoomRecords(deps: {
     find: async (tenantId, code) =>
       code === '' ? undefined : (await readCodes(tenantId, code)).at(0)?.roomId,
     list: (tenantId) => readCodes(tenantId, ''),
+    ended: (tenantId) =>
+      asDependency('listing rooms that have ended', () =>
+        connection.zrange(keys.roomsEnded(tenantId), '0', '-1'),
+      ),
     load: (roomId) =>
       asDependency('reading a room', async () => {
         const body = await connection.hget(keys.roomRecord(roomId), 'body');
@@ -29,9 +33,5 @@ export function createRoomRecords(deps: {
       }),
     save: createSaveRoom(connection, keys, payload, 'version before'),
     restore: createSaveRoom(connection, keys, payload, 'lower version'),
-    remove: (roomId) =>
-      asDependency('removing a room', async () => {
-        await connection.del(keys.roomRecord(roomId));
-      }),
   };
 }

@@ -1,5 +1,6 @@
 /**
- * Cold path: erases what people said of a job or a session: from the records, from sessions on all instances, and from dead letters.
+ * Cold path: erases what people said of a job or a session: from the records, from sessions on all
+ * instances, from the logs of rooms, and from dead letters.
  *
  * A job that still runs is cancelled first. The record of a finished job stays without its texts as long as its request is bound to it, so
  * that a repeated request does not run again (I3). Every part may be repeated.
@@ -8,7 +9,8 @@ import type { JobId, SessionId, TenantId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { JobFilter } from '../../domain/job-query.ts';
 import type { CancelOutcome } from '../../domain/node-report.ts';
-import { planPrefixOf } from '../../domain/plan.ts';
+import { planNameOf, planPrefixOf } from '../../domain/plan.ts';
+import { type Said, utteranceOf } from '../../domain/room-log.ts';
 import type { JobStore } from '../../ports/job-store.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { MessageBus } from '../messaging/message-bus.ts';
@@ -29,6 +31,8 @@ export interface Erased {
   readonly jobs: number;
   readonly sessions: number;
   readonly deadLetters: number;
+  /** In the logs of rooms. */
+  readonly roomUtterances: number;
   /** Another call erases the rest: jobs that had not ended, or more jobs than one call erases. */
   readonly isDone: boolean;
   /** Instances that did not answer: they may still hold texts. */
@@ -56,6 +60,8 @@ export function createErasure(deps: {
   /** True: the session was on this instance. */
   readonly eraseHere: (order: EraseOrder) => boolean;
   readonly deadLetters: Pick<DeadLetterService, 'removeAbout'>;
+  /** From the logs of the tenant's rooms. Returns how many utterances that were; undefined: the store did not answer. */
+  readonly eraseSaid: (tenantId: TenantId, said: Said) => Promise<number | undefined>;
   /** Absent: there is only one instance. */
   readonly others?:
     | {
@@ -84,10 +90,12 @@ export function createErasure(deps: {
   }
 
   /** The state of a session that no instance has: its instance died, and its client has not resumed it. */
-  async function eraseSaved({ sessionId, tenantId }: EraseOrder): Promise<boolean> {
+  async function eraseSaved({ sessionId, tenantId }: EraseOrder) {
     const saved = await others?.sessionStore.load(sessionId);
-    if (saved === undefined || (tenantId !== undefined && saved.state.tenantId !== tenantId)) return false;
-    return (await others?.sessionStore.remove(sessionId, saved.owner)) === 'removed';
+    const owner = saved?.state.tenantId;
+    if (saved === undefined || (tenantId !== undefined && owner !== tenantId)) return undefined;
+    const removed = await others?.sessionStore.remove(sessionId, saved.owner);
+    return { tenantId: owner, isRemoved: removed === 'removed' };
   }
 
   async function jobsOf(filter: JobFilter): Promise<{ jobs: JobRecord[]; isAll: boolean }> {
@@ -117,6 +125,10 @@ export function createErasure(deps: {
       const asked = await Promise.all(
         jobs.map(({ jobId }) => eraseInSessions({ sessionId, tenantId, jobId })),
       );
+      const planName = planNameOf(job.requestId);
+      const said = { speaker: sessionId, utterance: planName && utteranceOf(sessionId, planName) };
+      // What a member says in a room is always a plan.
+      const inRooms = planName === undefined ? 0 : await deps.eraseSaid(tenantId, said);
       const letters = await deps.deadLetters.removeAbout(new Set(jobs.map(({ jobId }) => jobId)));
       const missing = [
         ...new Set([...asked.flatMap(({ unreachable }) => unreachable), ...letters.unreachable]),
@@ -125,7 +137,9 @@ export function createErasure(deps: {
         jobs: erased.filter((isErased) => isErased).length,
         sessions: 0,
         deadLetters: letters.removed,
-        isDone: isAll && erased.every((isErased) => isErased) && missing.length === 0,
+        roomUtterances: inRooms ?? 0,
+        isDone:
+          isAll && erased.every((isErased) => isErased) && missing.length === 0 && inRooms !== undefined,
         unreachable: missing,
       };
     },
@@ -137,23 +151,37 @@ export function createErasure(deps: {
       const missing = [...new Set([...unreachable, ...letters.unreachable])];
       if (withNotes + letters.removed === 0 && missing.length === 0) return undefined;
       const isDone = missing.length === 0;
-      return { jobs: 0, sessions: 0, deadLetters: letters.removed, isDone, unreachable: missing };
+      return {
+        jobs: 0,
+        sessions: 0,
+        deadLetters: letters.removed,
+        roomUtterances: 0,
+        isDone,
+        unreachable: missing,
+      };
     },
 
     async session(sessionId, tenantId) {
       const order = { sessionId, tenantId };
       // The sessions first: they would begin further jobs.
       const { sessions, unreachable } = await eraseInSessions(order);
-      const isSaved = await eraseSaved(order);
+      const saved = await eraseSaved(order);
       const { jobs, isAll } = await jobsOf({ sessionId, ...(tenantId !== undefined && { tenantId }) });
       const erased = await Promise.all(jobs.map(eraseJob));
+      // An operator names no tenant: a session of which nothing is left but its words in a room is not found.
+      const tenantIds = new Set([tenantId, saved?.tenantId, ...jobs.map((job) => job.tenantId)]);
+      const said: (number | undefined)[] = [];
+      for (const each of tenantIds)
+        if (each !== undefined) said.push(await deps.eraseSaid(each, { speaker: sessionId }));
       const letters = await deps.deadLetters.removeAbout(new Set(jobs.map(({ jobId }) => jobId)));
       const missing = [...new Set([...unreachable, ...letters.unreachable])];
       return {
         jobs: erased.filter((isErased) => isErased).length,
-        sessions: Math.max(sessions, isSaved ? 1 : 0),
+        sessions: Math.max(sessions, saved?.isRemoved ? 1 : 0),
         deadLetters: letters.removed,
-        isDone: isAll && erased.every((isErased) => isErased) && missing.length === 0,
+        roomUtterances: said.reduce<number>((sum, count) => sum + (count ?? 0), 0),
+        isDone:
+          isAll && erased.every((isErased) => isErased) && missing.length === 0 && !said.includes(undefined),
         unreachable: missing,
       };
     },

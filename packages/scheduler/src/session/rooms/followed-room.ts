@@ -16,11 +16,13 @@ import type { LanguageState } from './room-output.ts';
 import {
   captionsSoFar,
   createRoomRouter,
+  eraseFrom,
   feed,
   isOpen,
   lateEntries,
   nextLateAt,
   type RoomRouter,
+  spokenOutcome,
   track,
 } from './room-router.ts';
 import type { Caption, RoomEnd } from './room-service.ts';
@@ -262,16 +264,10 @@ export async function followRoom(
 
   function settleAwaited(seq: number): void {
     const listener = awaited.get(seq);
-    const { accept, text } = router.utterances.get(seq) ?? {};
-    if (listener === undefined || accept === undefined || text === undefined) return;
+    const { accept, text, isErased } = router.utterances.get(seq) ?? {};
+    if (listener === undefined || accept === undefined || (text === undefined && !isErased)) return;
     awaited.delete(seq);
-    const part = { language: accept.source, kind: 'text' } as const;
-    if (text.failed !== undefined) {
-      listener.settled(part, { kind: 'failed', code: text.failed, message: 'it was not recognised' });
-      return;
-    }
-    const result = { textAsr: text.text, textTranslated: text.text, ttsAudio: '', ttsFormat: '' };
-    listener.settled(part, { kind: 'result', result, job: undefined });
+    listener.settled({ language: accept.source, kind: 'text' }, spokenOutcome(text));
   }
 
   /** Renditions that others wait for are declared late in time. */
@@ -351,8 +347,10 @@ export async function followRoom(
     async advanced({ last, version, isErased }) {
       if (isErased) {
         const folded = await foldedLog();
-        for (const [seq, utterance] of router.utterances)
-          if (folded.utterances.get(seq)?.isErased) utterance.isErased = true;
+        const erased = [...folded.utterances.values()].filter((one) => one.isErased).map(({ seq }) => seq);
+        for (const caption of eraseFrom(router, erased, clock.now())) local.caption(room, caption);
+        for (const seq of erased) settleAwaited(seq);
+        planLate();
       }
       wanted = { last: Math.max(wanted.last, last), version: Math.max(wanted.version, version) };
       await read();

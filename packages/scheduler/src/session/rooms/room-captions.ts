@@ -1,6 +1,7 @@
 /** Cold path: captions for readers without a session, transcripts, and the erasure of what a member said. */
 import type { TenantId } from '../../domain/ids.ts';
 import type { RoomId, RoomRecord, RoomRefusal } from '../../domain/room.ts';
+import type { Said } from '../../domain/room-log.ts';
 import type { Reader } from './local-members.ts';
 import type { RoomDeps } from './room-deps.ts';
 import { createRoomRouter, feed, track, transcribed } from './room-router.ts';
@@ -10,6 +11,7 @@ import type { RoomTable } from './room-table.ts';
 import type { RoomWriter } from './room-writer.ts';
 
 const PAGE = 500;
+const ERASED_AT_ONCE = 50;
 
 export function createRoomCaptions(
   deps: RoomDeps & {
@@ -18,8 +20,14 @@ export function createRoomCaptions(
     readonly load: (tenantId: TenantId, roomId: RoomId) => Promise<RoomRecord | undefined>;
     readonly guarded: <T>(call: () => Promise<T | RoomRefusal>) => Promise<T | RoomRefusal>;
   },
-): Pick<RoomService, 'captions' | 'transcript' | 'eraseMember'> {
+): Pick<RoomService, 'captions' | 'transcript' | 'eraseMember' | 'eraseSaid'> {
   const { stores, table, writer, load, guarded } = deps;
+
+  async function erase(roomId: RoomId, said: Said): Promise<number> {
+    const { utterances, followers } = await stores.log.erase(roomId, said);
+    if (utterances > 0) writer.inform(roomId, followers, { isErased: true });
+    return utterances;
+  }
 
   return {
     captions: ({ tenantId, roomId, language, afterSeq }, listen) =>
@@ -65,12 +73,19 @@ export function createRoomCaptions(
       }),
     eraseMember: (tenantId, roomId, memberId) =>
       guarded(async () => {
-        const room = await load(tenantId, roomId);
-        if (room === undefined) return NOT_FOUND;
-        const utterances = await stores.log.erase(roomId, memberId);
-        const followers = room.members.map(({ follower }) => follower);
-        const readers = Object.keys(room.audiences);
-        writer.inform(roomId, [...new Set([...followers, ...readers, deps.self()])], { isErased: true });
+        if ((await load(tenantId, roomId)) === undefined) return NOT_FOUND;
+        return { kind: 'done', utterances: await erase(roomId, { speaker: memberId }) };
+      }),
+    eraseSaid: (tenantId, said) =>
+      guarded(async () => {
+        const open = (await stores.records.list(tenantId)).map(({ roomId }) => roomId);
+        const rooms = [...new Set([...open, ...(await stores.records.ended(tenantId))])];
+        let utterances = 0;
+        for (let at = 0; at < rooms.length; at += ERASED_AT_ONCE) {
+          const batch = rooms.slice(at, at + ERASED_AT_ONCE);
+          const counts = await Promise.all(batch.map((roomId) => erase(roomId, said)));
+          utterances += counts.reduce((sum, count) => sum + count, 0);
+        }
         return { kind: 'done', utterances };
       }),
   };

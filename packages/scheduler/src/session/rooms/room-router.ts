@@ -3,6 +3,7 @@
  * rendition gets one outcome (R1). Pure, except that it changes its own state.
  */
 import { AUTO, type Language } from '../../domain/language.ts';
+import type { PartOutcome } from '../../domain/plan.ts';
 import type { LoggedEntry, LogLine, RoomEntry, RoomOutcome } from '../../domain/room-log.ts';
 import type { Caption } from './room-service.ts';
 
@@ -160,7 +161,25 @@ function begin(router: RoomRouter, seq: number): LoggedUtterance {
   return utterance;
 }
 
+/** What its speaker said is forgotten. Languages that waited for it go on. Returns the captions that become due. */
+export function eraseFrom(router: RoomRouter, seqs: Iterable<number>, at: number): readonly Caption[] {
+  for (const seq of seqs) {
+    const utterance = router.utterances.get(seq);
+    if (utterance !== undefined) markErased(utterance);
+  }
+  const due: Caption[] = [];
+  for (const [language, order] of router.languages) advance(router, order, language, at, due);
+  return due;
+}
+
+function markErased(utterance: LoggedUtterance): void {
+  utterance.isErased = true;
+  utterance.text = undefined;
+  utterance.outcomes.clear();
+}
+
 function note(utterance: LoggedUtterance, entry: LoggedEntry): void {
+  if (utterance.isErased) return;
   switch (entry.kind) {
     case 'accept':
       utterance.accept = entry;
@@ -179,7 +198,7 @@ function note(utterance: LoggedUtterance, entry: LoggedEntry): void {
       utterance.late.add(entry.language ?? ANY_LANGUAGE);
       break;
     case 'erased':
-      utterance.isErased = true;
+      markErased(utterance);
       break;
     case 'voice':
       break;
@@ -311,4 +330,13 @@ export function transcribed(utterance: LoggedUtterance, language: Language): Cap
 export function isOpen({ accept, text, outcomes, isErased }: LoggedUtterance): boolean {
   if (accept === undefined || isErased) return false;
   return text === undefined || text.promised.some(({ language }) => !outcomes.has(language));
+}
+
+/** What the speaker gets. `text` is undefined if the utterance was erased. */
+export function spokenOutcome(text: Of<'text'> | undefined): PartOutcome {
+  if (text === undefined) return { kind: 'failed', code: 'JOB_CANCELLED', message: 'it was erased' };
+  if (text.failed !== undefined)
+    return { kind: 'failed', code: text.failed, message: 'it was not recognised' };
+  const result = { textAsr: text.text, textTranslated: text.text, ttsAudio: '', ttsFormat: '' };
+  return { kind: 'result', result, job: undefined };
 }

@@ -2,6 +2,7 @@
 import type { SessionId, TenantId } from '../../domain/ids.ts';
 import type { Language } from '../../domain/language.ts';
 import type { Hears, MemberId, RoomId, RoomRecord, RoomRefusal, RoomRole } from '../../domain/room.ts';
+import type { Said } from '../../domain/room-log.ts';
 import type { RoomLink } from './room-output.ts';
 
 export type RoomResult<T> = ({ readonly kind: 'done' } & T) | RoomRefusal;
@@ -104,6 +105,8 @@ export interface RoomService {
     roomId: RoomId,
     memberId: MemberId,
   ): Promise<RoomResult<{ readonly utterances: number }>>;
+  /** What a session said is removed from the logs of all rooms of the tenant, also of recorded ones that have ended. */
+  eraseSaid(tenantId: TenantId, said: Said): Promise<RoomResult<{ readonly utterances: number }>>;
   /** Calls `listen` on the instance that ended the room, once per room. */
   onEnded(listen: (room: RoomRecord, reason: SavedEnd) => void): void;
 }

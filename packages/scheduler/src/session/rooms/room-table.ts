@@ -87,8 +87,9 @@ export function createRoomTable(
     // The end is saved: it is reported even if the store does not answer from here on.
     deps.ended(room, reason);
     rooms.get(roomId)?.saved(room);
-    await stores.records.unbind(room);
-    await stores.log.expire(roomId, room.isRecorded ? settings.retentionMs : 0);
+    const keptMs = room.isRecorded ? settings.retentionMs : 0;
+    await stores.records.unbind(room, keptMs);
+    await stores.log.expire(roomId, keptMs);
     return room;
   }
 

@@ -4,6 +4,7 @@
  */
 import type { Language } from '../../domain/language.ts';
 import type { PlanListener, PlanRequest, PlanRunner, RunningPlan } from '../../domain/plan.ts';
+import { utteranceOf } from '../../domain/room-log.ts';
 import { sleep } from '../../domain/with-timeout.ts';
 import type { AcceptResult } from '../../ports/room-log.ts';
 import { promisedLanguages } from './demand.ts';
@@ -45,7 +46,7 @@ export function createSpeakInRooms(
             maxLanguages,
           );
     const utterance = {
-      utterance: `${sessionId} ${name}`,
+      utterance: utteranceOf(sessionId, name),
       speaker: sessionId,
       speakerName: member?.name,
       source,

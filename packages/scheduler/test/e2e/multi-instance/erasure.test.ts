@@ -63,6 +63,7 @@ it('a session is erased on another instance, in Redis and in the dead letters', 
     jobs: 2,
     sessions: 1,
     dead_letters: 1,
+    room_utterances: 0,
     done: true,
     unreachable: [],
   });

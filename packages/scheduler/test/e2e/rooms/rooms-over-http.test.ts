@@ -1,5 +1,5 @@
 /** A room that a server opens over HTTP, people with the client SDK in it, and readers without a session. */
-import type { RoomView, TranscriptReply } from '@lingua/protocol';
+import type { EraseReply, JobsReply, RoomView, TranscriptReply } from '@lingua/protocol';
 import { openSession, type Room } from '@lingua/sdk/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCuttableWebSocket } from '../../../src/cli/simulated-client/cuttable-web-socket.ts';
@@ -123,5 +123,37 @@ describe('a room that a server has opened', () => {
     const erased = await fetch(app.url + path, { method: 'DELETE' });
     expect(await erased.json()).toEqual({ ok: true, utterances: 1 });
     expect(await transcript()).toEqual([]);
+  });
+
+  it('an erased job has no texts in the room; an erased session has none, also after the room has ended', async () => {
+    const { app, room } = await startRoom();
+    const ana = await enter(app, room.room_code, 'Ana', 'en');
+    const eva = await enter(app, room.room_code, 'Eva', 'es');
+    const texts = async () => {
+      const path = `/v1/rooms/${room.room_id}/transcript?lang=fr`;
+      return (await app.get<TranscriptReply>(path)).body.captions.map(({ text }) => text);
+    };
+    for (const [at, words] of ['one', 'two', 'three'].entries()) {
+      ana.session.sendUtterance(Buffer.from(words));
+      await eventually(async () => (await texts()).length > at);
+    }
+    eva.session.sendUtterance(Buffer.from('four'));
+    await eventually(async () => (await texts()).length > 3);
+    const { body } = await app.get<JobsReply>(`/api/v1/jobs?session_id=${ana.session.sessionId}`);
+    const job = body.jobs.at(-1)?.job_id;
+    expect((await app.remove<EraseReply>(`/v1/job/${job}`)).body).toMatchObject({
+      room_utterances: 1,
+      done: true,
+    });
+    expect((await texts()).sort()).toEqual(['four>fr', 'three>fr', 'two>fr']);
+
+    await ana.session.close();
+    await app.remove(`/v1/rooms/${room.room_id}`);
+    await eventually(() => eva.ended.length > 0);
+    expect(await texts()).toHaveLength(3);
+    const path = `/v1/sessions/${ana.session.sessionId}`;
+    expect((await app.remove<EraseReply>(path)).body).toMatchObject({ room_utterances: 2, done: true });
+    expect(await texts()).toEqual(['four>fr']);
+    expect((await app.remove<EraseReply>(path)).body).toMatchObject({ room_utterances: 0 });
   });
 });

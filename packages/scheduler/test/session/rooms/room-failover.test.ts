@@ -14,6 +14,12 @@ async function startTalk() {
   const { records, log } = rig.stores;
   const { roomId, tenantId, code } = before;
 
+  /** The store has no record any more. */
+  async function lose(): Promise<void> {
+    const room = await records.load(roomId);
+    if (room !== undefined) await records.save({ ...room, version: room.version + 1 }, 0);
+  }
+
   return {
     ...rig,
     a,
@@ -22,12 +28,12 @@ async function startTalk() {
     roomId,
     /** The record is again as when only the host was there. */
     async loseNewest(): Promise<void> {
-      await records.remove(roomId);
+      await lose();
       await records.restore(before, 60_000);
     },
     async loseAll(): Promise<void> {
-      await records.remove(roomId);
-      await records.unbind({ tenantId, code, roomId });
+      await lose();
+      await records.unbind({ tenantId, code, roomId }, 0);
       await log.expire(roomId, 0);
       await log.open('another room');
     },

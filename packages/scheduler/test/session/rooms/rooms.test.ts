@@ -157,3 +157,37 @@ describe('the death of an instance', () => {
     expect(b.plans.plans).toHaveLength(2);
   });
 });
+
+describe('erasing', () => {
+  it('an erased utterance does not hold back later ones, and its late translation is not kept', async () => {
+    const { a, b, clock, host, es, fr, stores, record } = await startTalk();
+    await host.say('one');
+    await a.recognise('one');
+    await es.say('two');
+    await b.recognise('two');
+    await b.translate('two', 'fr');
+    expect(fr.captions()).toEqual([]);
+    expect(await b.rooms.service.eraseSaid('t', { speaker: 'host' })).toEqual({
+      kind: 'done',
+      utterances: 1,
+    });
+    await clock.advance(0);
+    expect(fr.captions()).toEqual(['2 <two fr>']);
+    await a.translate('one', 'es');
+    const read = await stores.log.read((await record())?.roomId ?? '', 0, 100);
+    expect(JSON.stringify(read)).not.toContain('<one');
+  });
+
+  it('reaches an instance that follows the room without members', async () => {
+    const { a, b, clock, host, es, fr } = await startTalk();
+    await host.say('one');
+    await a.recognise('one');
+    await a.translate('one', 'fr');
+    for (const member of [host, es, fr]) await member.leave();
+    await clock.advance(2_000);
+    await b.rooms.service.eraseSaid('t', { speaker: 'host' });
+    await clock.advance(0);
+    expect((await a.enter('late-a', 'fr')).captions()).toEqual([]);
+    expect((await b.enter('late-b', 'fr')).captions()).toEqual([]);
+  });
+});

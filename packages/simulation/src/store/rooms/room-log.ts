@@ -58,10 +58,11 @@ export function createRoomLog(lines: Lines, limits: RoomLogLimits): RoomLog {
         if (log === undefined) return { kind: 'gone' };
         return { kind: 'read', lines: linesAfter(log, after, limit), ...endsOf(log) };
       }),
-    erase: (roomId, speaker) =>
-      on(roomId, 'erase-speaker', ({ state }, now) => {
-        const log = state.roomLogs.get(roomId, now);
-        return log === undefined ? 0 : eraseIn(log, speaker);
+    erase: (roomId, said) =>
+      on(roomId, 'erase-said', (shard, now) => {
+        const log = shard.state.roomLogs.get(roomId, now);
+        const utterances = log === undefined ? 0 : eraseIn(log, said);
+        return { utterances, followers: followersOf(shard, roomId) };
       }),
     expire: (roomId, ttlMs) =>
       on(roomId, 'expire-log', ({ state }, now) => {

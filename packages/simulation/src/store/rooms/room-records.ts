@@ -3,6 +3,7 @@ import type { TenantId } from '../../../../scheduler/dist/domain/ids.js';
 import type { RoomId } from '../../../../scheduler/dist/domain/room.js';
 import type { RoomName, RoomRecords } from '../../../../scheduler/dist/ports/room-records.js';
 import type { Lines } from '../servers/lines.ts';
+import type { Shard } from '../servers/shard.ts';
 import { tags } from '../servers/tags.ts';
 import { followersOf } from './room-log.ts';
 
@@ -10,12 +11,13 @@ export function createRoomRecords(lines: Lines): RoomRecords {
   const onCodes = <T>(
     tenantId: TenantId,
     what: string,
-    run: (codes: Map<string, { roomId: RoomId; until: number }>, now: number) => T,
+    run: (codes: Map<string, { roomId: RoomId; until: number }>, now: number, shard: Shard) => T,
   ): Promise<T> =>
-    lines.ask(tags.tenant(tenantId), what, ({ state, now }) => {
+    lines.ask(tags.tenant(tenantId), what, (shard) => {
+      const { state, now } = shard;
       const codes = state.roomCodes.get(tenantId, now()) ?? new Map();
       for (const [code, { until }] of codes) if (until <= now()) codes.delete(code);
-      const result = run(codes, now());
+      const result = run(codes, now(), shard);
       if (codes.size === 0) state.roomCodes.delete(tenantId);
       else state.roomCodes.put(tenantId, codes);
       return result;
@@ -30,8 +32,12 @@ export function createRoomRecords(lines: Lines): RoomRecords {
         codes.set(code, { roomId, until: now + ttlMs });
         return 'bound';
       }),
-    unbind: ({ tenantId, code, roomId }) =>
-      onCodes(tenantId, 'unbind-code', (codes) => {
+    unbind: ({ tenantId, code, roomId }, keptMs) =>
+      onCodes(tenantId, 'unbind-code', (codes, now, { state }) => {
+        if (keptMs > 0) {
+          const ended = state.names.get(endedKey(tenantId), now) ?? new Map<string, number>();
+          state.names.put(endedKey(tenantId), ended.set(roomId, now + keptMs));
+        }
         if (codes.get(code)?.roomId === roomId) codes.delete(code);
       }),
     find: (tenantId, code) => onCodes(tenantId, 'read-codes', (codes) => codes.get(code)?.roomId),
@@ -39,6 +45,10 @@ export function createRoomRecords(lines: Lines): RoomRecords {
       onCodes(tenantId, 'read-codes', (codes) =>
         [...codes].map(([code, { roomId }]) => ({ tenantId, code, roomId })),
       ),
+    ended: (tenantId) =>
+      lines.ask(tags.tenant(tenantId), 'read-ended', ({ state, now }) => [
+        ...(state.names.get(endedKey(tenantId), now())?.keys() ?? []),
+      ]),
     load: (roomId) =>
       lines.ask(tags.room(roomId), 'read-room', ({ state, now }) => state.roomRecords.get(roomId, now())),
     save: (record, ttlMs) =>
@@ -61,7 +71,7 @@ export function createRoomRecords(lines: Lines): RoomRecords {
         state.roomRecords.put(roomId, structuredClone(record), now() + ttlMs);
         return { kind: 'saved', followers: followersOf(shard, roomId) };
       }),
-    remove: (roomId) =>
-      lines.ask(tags.room(roomId), 'remove-room', ({ state }) => state.roomRecords.delete(roomId)),
   };
 }
+
+const endedKey = (tenantId: TenantId): string => `rooms:ended:${tenantId}`;

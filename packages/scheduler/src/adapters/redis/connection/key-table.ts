@@ -144,7 +144,7 @@ export const KEY_TABLE: Readonly<Record<keyof Keys, KeyEntry>> = {
     slot: '{room}',
     expires: 'without an append for as long as entries are kept; after the end of the room for its retention',
     content:
-      'What was said in a room: first, last, seq, count, ttl; position → when, number, speaker, key; b<position> → body; key → position.',
+      'What was said in a room: first, last, seq, count, ttl; position → when, number, speaker, key; b<position> → body; key → position; e<number> → 1 if it was erased.',
   },
   roomFollowers: {
     type: 'SET',
@@ -163,6 +163,12 @@ export const KEY_TABLE: Readonly<Record<keyof Keys, KeyEntry>> = {
     slot: '{tenant}',
     expires: 'with the last code that is not renewed; bounded by the rooms of a tenant',
     content: 'Code → "until room": until when (ms) it names the room.',
+  },
+  roomsEnded: {
+    type: 'ZSET',
+    slot: '{tenant}',
+    expires: 'with the log that is kept longest; at most 10,000 of a tenant',
+    content: 'Recorded rooms that have ended → until when (ms) their logs are kept.',
   },
   usageHour: {
     type: 'HASH',

@@ -1,5 +1,5 @@
 --[[ append-entries: append entries to the log of a room, each key once, and trim its oldest entries.
-  KEYS[1] log        HASH  first, last, seq, count, ttl; position -> when (ms, server time), number, speaker, key; b<position> -> body; key -> position; expires
+  KEYS[1] log        HASH  first, last, seq, count, ttl; position -> when (ms, server time), number, speaker, key; b<position> -> body; key -> position; e<number> -> 1 if it was erased; expires
   KEYS[2] followers  SET   "instance/incarnation" of each instance that follows the room; expires
   ARGV[1] max        entries that are kept
   ARGV[2] age        ms for which entries are kept
@@ -24,6 +24,8 @@ for at = 4, #ARGV, 5 do
   if known and (standing ~= '' or number ~= '') then
     word, other = 'other', standing
     number = string.match(redis.call('HGET', log, known), '^%d+\n(%d+)\n')
+  elseif number ~= '' and redis.call('HEXISTS', log, 'e' .. number) == 1 then
+    word = 'none'
   elseif pointless ~= '' and redis.call('HEXISTS', log, pointless) == 1 then
     word = 'none'
   else
@@ -44,11 +46,11 @@ for at = 4, #ARGV, 5 do
 end
 local line = count > 0 and redis.call('HGET', log, first)
 while count > max or (count > 1 and tonumber(string.match(line, '^%d+')) < now - age) do
-  local key = string.match(line, '^%d+\n%d+\n[^\n]*\n(.*)$')
+  local number, key = string.match(line, '^%d+\n(%d+)\n[^\n]*\n(.*)$')
   if redis.call('HGET', log, key) == tostring(first) then
     redis.call('HDEL', log, key)
   end
-  redis.call('HDEL', log, first, 'b' .. first)
+  redis.call('HDEL', log, first, 'b' .. first, 'e' .. number)
   count = count - 1
   -- Positions have gaps after a failover.
   repeat

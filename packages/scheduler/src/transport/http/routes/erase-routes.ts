@@ -39,7 +39,7 @@ export function addEraseRoutes(
       if (sessionRefusal(principal.scope, params.id, '/id') !== undefined)
         return replyError(reply, NO_SUCH_SESSION);
       const erased = await erasure.session(params.id, tenantFor(services, principal));
-      const isKnown = erased.jobs + erased.sessions > 0 || !erased.isDone;
+      const isKnown = erased.jobs + erased.sessions + erased.roomUtterances > 0 || !erased.isDone;
       return isKnown ? viewErased(erased) : replyError(reply, NO_SUCH_SESSION);
     },
   );
@@ -52,17 +52,25 @@ function tenantFor({ gate }: Pick<HttpServices, 'gate'>, principal: Principal): 
   return own.kind === 'tenant' ? own.tenantId : principal.tenantId;
 }
 
-const viewErased = ({ jobs, sessions, deadLetters, isDone, unreachable }: Erased): EraseReply => ({
+const viewErased = ({
+  jobs,
+  sessions,
+  deadLetters,
+  roomUtterances,
+  isDone,
+  unreachable,
+}: Erased): EraseReply => ({
   ok: true,
   jobs,
   sessions,
   dead_letters: deadLetters,
+  room_utterances: roomUtterances,
   done: isDone,
   unreachable: [...unreachable],
 });
 
 const NO_SUCH_SESSION: Refusal = {
   code: 'NOT_FOUND',
-  detail: 'there is no such session, and no job of it',
+  detail: 'there is no such session, no job of it, and nothing that it said in a room',
   field: '/id',
 };

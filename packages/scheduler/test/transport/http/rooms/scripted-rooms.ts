@@ -86,6 +86,10 @@ export function createScriptedRooms() {
       calls.push(['eraseMember', ...given]);
       return { kind: 'done', utterances: 2 };
     },
+    async eraseSaid(...given) {
+      calls.push(['eraseSaid', ...given]);
+      return { kind: 'done', utterances: 2 };
+    },
     onEnded: () => undefined,
   };
   return {
