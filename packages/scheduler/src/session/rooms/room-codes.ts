@@ -60,18 +60,21 @@ export function createRoomCodes(deps: RoomDeps & { readonly writer: RoomWriter }
     if (wrong.count >= settings.maxWrongCodes)
       return refusal('RATE_LIMITED', 'too many wrong codes from your address; try again in a minute');
     const roomId = await stores.records.find(by.tenantId, code);
-    if (roomId === undefined) {
+    // A guest of another room gets the same answer for a code that exists, or it could find codes.
+    if (roomId === undefined || (grant !== undefined && grant.roomId !== roomId)) {
       wrongCodes.set(by.address, { ...wrong, count: wrong.count + 1 });
-      return { ...NOT_FOUND, field: '/room_code' };
+      return { ...(grant === undefined ? NOT_FOUND : NOT_GRANTED), field: '/room_code' };
     }
-    if (grant !== undefined && grant.roomId !== roomId)
-      return refusal('FORBIDDEN', 'your token is for another room', '/room_code');
     return roomId;
   }
 
   return { createRoom, resolve };
 }
 
+const NOT_GRANTED = refusal(
+  'ROOM_NOT_FOUND',
+  'your token opens no room with this code: it is for another room, or the room has ended',
+);
 const UNNAMED = { roomId: '', code: '' };
 
 /** From 100000 to 999999, as the deployed page wants them. */

@@ -50,7 +50,7 @@ describe('demand', () => {
       speaks: 'es',
       grant: { roomId: 'x', role: 'interpreter' },
     });
-    expect(interpreter.refused).toMatchObject({ code: 'FORBIDDEN' });
+    expect(interpreter.refused).toMatchObject({ code: 'ROOM_NOT_FOUND' });
     const members = a.rooms.members;
     await members.moderate('host', { action: 'role', memberId: 'es', role: 'interpreter' });
     await members.moderate('host', { action: 'role', memberId: 'fr', role: 'speaker' });
@@ -87,6 +87,21 @@ describe('limits', () => {
       code: 'FORBIDDEN',
       message: expect.stringContaining('rooms.legacy_codes'),
     });
+  });
+
+  it('a guest of another room cannot tell its code from a wrong one, and both count as guesses', async () => {
+    const { rooms } = createRoomsRig().start('a');
+    const made = await rooms.service.create({ tenantId: 't', settings: {} });
+    const right = made.kind === 'done' ? made.room.code : '';
+    const join = (code: string, roomId?: string) => {
+      const by = { sessionId: 's', tenantId: 't', address: 'x', isLegacy: false, source: 'en', target: 'en' };
+      const grant = roomId === undefined ? undefined : ({ roomId, role: 'listener' } as const);
+      return rooms.members.join(by, { code, grant }, { sendRoom() {} });
+    };
+    const wrong = await join('wrong', 'other');
+    expect(wrong).toMatchObject({ code: 'ROOM_NOT_FOUND' });
+    for (let tries = 0; tries < 4; tries += 1) expect(await join(right, 'other')).toEqual(wrong);
+    expect(await join(right)).toMatchObject({ code: 'RATE_LIMITED' });
   });
 
   it('a tenant has no more rooms than it may, and R6: another tenant does not see them', async () => {
