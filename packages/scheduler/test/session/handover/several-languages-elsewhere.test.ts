@@ -69,6 +69,22 @@ describe('several languages, and the instance dies', () => {
     expect(client.complaints).toEqual([]);
   });
 
+  it('a text that arrived before does not take the place of its failed voice', async () => {
+    const rig = createInstancesRig();
+    const client = await speakingClient(rig, ['one']);
+    const here = rig.instance('a').plans.plan('one');
+    here.finish('fr');
+    here.finish('es');
+    await rig.quiet();
+    rig.kill('a');
+    await moveTo(rig, client, 'b');
+    const there = rig.instance('b').plans.plan();
+    there.finish('es');
+    there.fail('es', 'voice');
+    await rig.quiet();
+    expect(client.received).toEqual(['0 fr/text:one', '0 es/text:one', '0 es/voice!job_failed']);
+  });
+
   it('audio that the client sends again replaces the plan that waits for it', async () => {
     const rig = createInstancesRig();
     const client = await speakingClient(rig, ['one']);
