@@ -1,4 +1,4 @@
-/** How the console is built: two pages that share their scripts, with addresses relative to where they are served. */
+/** How the console is built: three pages that share their scripts, with addresses relative to where they are served. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
@@ -17,6 +17,6 @@ export default defineConfig({
     // The content policy allows no data: fonts or scripts, and a file is cached on its own.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: { index: at('index.html'), talk: at('talk.html') } },
+    rolldownOptions: { input: { index: at('index.html'), talk: at('talk.html'), join: at('join.html') } },
   },
 });

@@ -3,9 +3,10 @@ import type { RoomView } from '@lingua/protocol';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { clockTime, count, duration, languageName } from '../show/format.ts';
 import { Empty, Failure, Numeric, Table } from '../show/parts.tsx';
-import { t, tOr } from '../texts/text.ts';
+import { t } from '../texts/text.ts';
 import { delayOf, languagesOf, type Rendition, type Said } from './caption-log.ts';
 import { type Captions, followCaptions, MOST_LANGUAGES } from './follow-captions.ts';
+import { RenditionNote } from './rendition-note.tsx';
 import { roomPath } from './room-path.ts';
 import { tRoom } from './room-text.ts';
 
@@ -157,12 +158,4 @@ function RenditionLine({ language, rendition }: { language: string; rendition: R
       <span class="quiet">{delayMs !== undefined && isFinal && duration(delayMs)}</span>
     </p>
   );
-}
-
-/** Why the text is not a translation. */
-export function RenditionNote({ isFinal, errorCode }: Pick<Rendition, 'isFinal' | 'errorCode'>) {
-  if (!isFinal) return <span class="quiet"> · {tRoom('room.pending')}</span>;
-  if (errorCode === undefined) return null;
-  const reason = tOr(`error.${errorCode}`, errorCode);
-  return <span class="quiet"> · {tRoom('room.not_translated', { reason })}</span>;
 }

@@ -7,6 +7,7 @@ import { languageName } from '../show/format.ts';
 import { OrderButton } from '../show/order-button.tsx';
 import { Ago, Empty, Facts, Loaded, Table } from '../show/parts.tsx';
 import { t } from '../texts/text.ts';
+import { Invite } from './invite.tsx';
 import { RoomLog } from './room-log.tsx';
 import { roomPath, tenantIn } from './room-path.ts';
 import { tRoom, tRoomOr } from './room-text.ts';
@@ -31,7 +32,10 @@ export function RoomPage() {
           {(room) => (
             <>
               <Title room={room} onOrder={resource.reload} onEnded={() => setEnded(true)} />
-              <About room={room} />
+              <div class="columns">
+                <About room={room} />
+                <Invite room={room} />
+              </div>
               <section>
                 <h2>{tRoom('rooms.members')}</h2>
                 {room.members.length === 0 ? (

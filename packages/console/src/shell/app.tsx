@@ -1,14 +1,14 @@
 /** The frame of every page: navigation, connection, preferences, and the page that the address names. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { identity, mayTalk, mayWatch, needsLogin } from '../data/credentials.ts';
+import { identity, isGuest, mayTalk, mayWatch, needsLogin } from '../data/credentials.ts';
 import { feedError, reconnect } from '../data/live-feed.ts';
 import { RequestError } from '../data/request.ts';
 import { Empty, Failure } from '../show/parts.tsx';
 import { t } from '../texts/text.ts';
 import { Header } from './header.tsx';
 import { Login } from './login.tsx';
-import { IS_TALK, linkTo, route, SPOKEN } from './router.ts';
+import { IS_JOIN, IS_TALK, linkTo, route, SPOKEN } from './router.ts';
 
 type Page = ComponentType;
 
@@ -28,6 +28,8 @@ const PAGES: Readonly<Record<string, () => Promise<Page>>> = {
   room: async () => (await import('../rooms/room.tsx')).RoomPage,
   runbook: async () => (await import('../pages/runbook.tsx')).Runbook,
 };
+const loadJoin = async (): Promise<Page> => (await import('../rooms/join.tsx')).Join;
+const loadNoInvitation = async (): Promise<Page> => (await import('../rooms/join.tsx')).NoInvitation;
 const loadTalk = async (): Promise<Page> => (await import('../talk/talk.tsx')).Talk;
 
 export function App() {
@@ -52,12 +54,19 @@ function skipToMain(event: Event): void {
 }
 
 function Content() {
+  if (IS_JOIN && needsLogin.value !== false) return <Later key="uninvited" load={loadNoInvitation} />;
   if (needsLogin.value !== false) return <Login why={needsLogin.value} />;
   if (identity.value === undefined)
     return feedError.value === undefined ? (
       <Empty>{t('page.loading')}</Empty>
     ) : (
       <Failure error={feedError.value} onRetry={reconnect} />
+    );
+  if (IS_JOIN)
+    return isGuest.value || mayTalk.value ? (
+      <Later key="join" load={loadJoin} />
+    ) : (
+      <Empty>{t('login.no_talk')}</Empty>
     );
   if (IS_TALK) return mayTalk.value ? <Later load={loadTalk} /> : <Empty>{t('login.no_talk')}</Empty>;
   const { page, id } = route.value;

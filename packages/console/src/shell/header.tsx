@@ -1,11 +1,11 @@
 /** Navigation, how current the data is, language, theme and login. */
-import { identity, logOut, mayTalk, mayWatch } from '../data/credentials.ts';
+import { identity, isGuest, logOut, mayTalk, mayWatch } from '../data/credentials.ts';
 import { attention, isConnected, receivedAt, tick } from '../data/live-feed.ts';
 import { duration } from '../show/format.ts';
 import type { TextKey } from '../texts/tables.ts';
 import { t } from '../texts/text.ts';
 import { language, type Theme, theme } from './preferences.ts';
-import { IS_TALK, linkTo, route, SPOKEN } from './router.ts';
+import { IS_JOIN, IS_TALK, linkTo, route, SPOKEN } from './router.ts';
 
 const PAGES: readonly { page: string; label: TextKey; also?: string }[] = [
   { page: 'overview', label: 'nav.overview', also: 'runbook' },
@@ -21,26 +21,30 @@ const PAGES: readonly { page: string; label: TextKey; also?: string }[] = [
 
 export function Header() {
   const current = IS_TALK ? 'talk' : route.value.page;
-  const visible = PAGES.filter(({ page }) => (SPOKEN.has(page) ? mayTalk.value : mayWatch.value));
+  const visible = IS_JOIN
+    ? []
+    : PAGES.filter(({ page }) => (SPOKEN.has(page) ? mayTalk.value : mayWatch.value));
   return (
     <header class="bar-top">
-      <a class="brand" href={linkTo('overview')}>
+      <a class="brand" href={IS_JOIN ? location.hash : linkTo('overview')}>
         <img src="./icon.svg" alt="" width={24} height={24} /> Lingua
       </a>
-      <nav aria-label={t('nav.label')}>
-        {visible.map(({ page, label, also }) => (
-          <a
-            key={page}
-            href={linkTo(page)}
-            aria-current={current === page || current === also ? 'page' : undefined}
-          >
-            {t(label)}
-            {page === 'overview' && <AttentionCount />}
-          </a>
-        ))}
-      </nav>
+      {visible.length > 0 && (
+        <nav aria-label={t('nav.label')}>
+          {visible.map(({ page, label, also }) => (
+            <a
+              key={page}
+              href={linkTo(page)}
+              aria-current={current === page || current === also ? 'page' : undefined}
+            >
+              {t(label)}
+              {page === 'overview' && <AttentionCount />}
+            </a>
+          ))}
+        </nav>
+      )}
       <div class="tools">
-        {mayWatch.value && <Freshness />}
+        {mayWatch.value && !IS_JOIN && <Freshness />}
         <button
           type="button"
           class="plain"
@@ -92,7 +96,7 @@ function Freshness() {
 
 function Who() {
   const { value } = identity;
-  if (value === undefined || value.is_anonymous) return null;
+  if (value === undefined || value.is_anonymous || isGuest.value) return null;
   return (
     <span class="who">
       <span class="quiet">{value.name ?? value.role}</span>

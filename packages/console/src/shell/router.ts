@@ -12,6 +12,8 @@ export interface Route {
 export const SPOKEN: ReadonlySet<string> = new Set(['talk', 'rooms', 'room']);
 
 export const IS_TALK = location.pathname.endsWith('/talk.html');
+/** The page of guests. */
+export const IS_JOIN = location.pathname.endsWith('/join.html');
 
 export function readRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
@@ -39,9 +41,10 @@ addEventListener('hashchange', () => {
   scrollTo(0, 0);
 });
 
-/** The index page and the talk page are two documents, so every link names the document, too. */
+/** The index page, the talk page and that of guests are documents of their own, so every link names the document, too. */
 export function linkTo(page: string, id = '', query: Readonly<Record<string, string>> = {}): string {
   if (page === 'talk') return './talk.html';
+  if (page === 'join') return `./join.html#/room/${encodeURIComponent(id)}`;
   const filters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString();
   return `./#/${page}${id === '' ? '' : `/${encodeURIComponent(id)}`}${filters === '' ? '' : `?${filters}`}`;
 }

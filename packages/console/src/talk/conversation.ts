@@ -4,12 +4,9 @@ import { openSession, type Session, type SessionEvent, type SessionEvents } from
 import { signal } from '@preact/signals';
 import { token } from '../data/credentials.ts';
 import { addressOf, request } from '../data/request.ts';
+import { createCapture } from './capture.ts';
 import { createLoudspeaker, type Loudspeaker } from './loudspeaker.ts';
-import { type Frame, type Microphone, type NoMicrophone, obstacleOf, openMicrophone } from './microphone.ts';
 import { applyEvent, isSimulated, newTurn, type Turn } from './turns.ts';
-import { loadDetector } from './voice/load-detector.ts';
-import { SAMPLE_RATE, type VoiceDetector } from './voice/silero.ts';
-import { CLOSED_GATE, hear } from './voice/voice-gate.ts';
 
 export type Side = 'a' | 'b';
 
@@ -19,9 +16,6 @@ export interface Direction {
 }
 
 const MOST_TURNS = 50;
-/** Sent before the frame at which the gate opened, so that the first sound of a word is not lost. */
-const FRAMES_BEFORE = 10;
-
 export type Conversation = ReturnType<typeof createConversation>;
 
 /** `further`: languages into which side a is translated, too, as text. */
@@ -31,19 +25,30 @@ export function createConversation(
 ) {
   const turns = signal<readonly Turn[]>([]);
   const speaking = signal<Side | undefined>(undefined);
-  const loudness = signal(0);
-  const obstacle = signal<NoMicrophone | undefined>(undefined);
   const problem = signal('');
   const isOpen = signal(false);
   const sessions = new Map<Side, Session>();
-  let microphone: (Microphone & { readonly loudspeaker: Loudspeaker }) | undefined;
-  let detector: VoiceDetector | undefined;
-  let isHandsFree = false;
+  let loudspeaker: Loudspeaker | undefined;
   let hasHeadphones = false;
-  let gate = CLOSED_GATE;
-  let before: Frame[] = [];
+  /** Who speaks next. */
+  let next: Side = 'a';
   let nextKey = 0;
-  let isHeld = false;
+  const capture = createCapture({
+    begin: () => begin(next),
+    send(bytes) {
+      const side = speaking.peek();
+      if (side !== undefined) sessionOf(side).sendAudio(bytes);
+    },
+    end,
+    isDeaf: () => loudspeaker?.isPlaying === true && !hasHeadphones,
+    opened({ context, source }) {
+      loudspeaker = createLoudspeaker(context, source);
+      loudspeaker.setOwnVoice(hasHeadphones);
+    },
+    failed(message) {
+      problem.value = message;
+    },
+  });
 
   function change(find: (turn: Turn) => boolean, next: (turn: Turn) => Turn): void {
     turns.value = turns.peek().map((turn) => (find(turn) ? next(turn) : turn));
@@ -106,8 +111,8 @@ export function createConversation(
     event: SessionEvents['result'] | SessionEvents['voice'],
   ): Promise<void> {
     const { ttsAudio, ttsFormat, groupId, traceId, requestId } = event;
-    if (microphone === undefined || ttsAudio.length === 0 || ttsFormat === 'opus') return;
-    await microphone.loudspeaker.play(ttsAudio, () => {
+    if (loudspeaker === undefined || ttsAudio.length === 0 || ttsFormat === 'opus') return;
+    await loudspeaker.play(ttsAudio, () => {
       if (groupId !== undefined) session.playbackStarted(groupId, traceId);
       const now = performance.now();
       change(
@@ -116,38 +121,6 @@ export function createConversation(
       );
     });
     if (groupId !== undefined) session.playbackEnded(groupId, traceId);
-  }
-
-  async function open(): Promise<void> {
-    if (microphone !== undefined) return;
-    const opened = await openMicrophone(onFrame);
-    const loudspeaker = createLoudspeaker(opened.context, opened.source);
-    loudspeaker.setOwnVoice(hasHeadphones);
-    microphone = { ...opened, loudspeaker };
-  }
-
-  function send(side: Side, { samples }: Frame): void {
-    sessionOf(side).sendAudio(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength));
-  }
-
-  function onFrame(frame: Frame): void {
-    loudness.value = frame.loudness;
-    if (isHandsFree && detector !== undefined) {
-      // Without headphones the microphone would take the sound of the translation for speech.
-      const isDeaf = microphone?.loudspeaker.isPlaying === true && !hasHeadphones;
-      if (isDeaf) detector.reset();
-      gate = isDeaf
-        ? CLOSED_GATE
-        : hear(gate, detector.probabilityOf(toFloats(frame)), (1_000 * frame.samples.length) / SAMPLE_RATE);
-      if (gate.isOpen && speaking.peek() === undefined) begin('a');
-      if (!gate.isOpen && speaking.peek() !== undefined) end();
-    }
-    const side = speaking.peek();
-    if (side !== undefined) {
-      for (const kept of before) send(side, kept);
-      before = [];
-      send(side, frame);
-    } else before = isHandsFree ? [...before.slice(1 - FRAMES_BEFORE), frame] : [];
   }
 
   function begin(side: Side): void {
@@ -177,27 +150,17 @@ export function createConversation(
   return {
     turns,
     speaking,
-    loudness,
-    obstacle,
+    loudness: capture.loudness,
+    obstacle: capture.obstacle,
     problem,
     isOpen,
     /** The first call asks the person for the microphone. */
     async press(side: Side): Promise<void> {
       if (speaking.peek() !== undefined) return;
-      isHeld = true;
-      try {
-        await open();
-        obstacle.value = undefined;
-        // The button may have been released while the browser asked the person.
-        if (isHeld) begin(side);
-      } catch (error) {
-        obstacle.value = obstacleOf(error);
-      }
+      next = side;
+      await capture.press();
     },
-    release(): void {
-      isHeld = false;
-      end();
-    },
+    release: capture.release,
     /** A typed sentence is a job without sound. */
     async type(text: string): Promise<void> {
       const { source, target } = directions.a;
@@ -227,35 +190,19 @@ export function createConversation(
       }
     },
     async listen(isOn: boolean): Promise<void> {
-      isHandsFree = isOn;
-      gate = CLOSED_GATE;
-      if (!isOn) return end();
-      try {
-        // Before the microphone, so that the first words are not lost.
-        detector ??= await loadDetector();
-        detector.reset();
-        await open();
-        obstacle.value = undefined;
-        sessionOf('a');
-      } catch (error) {
-        isHandsFree = false;
-        if (detector !== undefined) obstacle.value = obstacleOf(error);
-        else problem.value = error instanceof Error ? error.message : String(error);
-      }
+      next = 'a';
+      if (await capture.listen(isOn)) sessionOf('a');
     },
     /** Headphones: the own voice is heard, too, and what plays does not reach the microphone. */
     setHeadphones(has: boolean): void {
       hasHeadphones = has;
-      microphone?.loudspeaker.setOwnVoice(has);
+      loudspeaker?.setOwnVoice(has);
     },
     stop(): void {
-      microphone?.stop();
-      microphone = undefined;
+      capture.stop();
+      loudspeaker = undefined;
       for (const session of sessions.values()) void session.close('left the page');
       sessions.clear();
     },
   };
 }
-
-const toFloats = ({ samples }: Frame): Float32Array =>
-  Float32Array.from(samples, (sample) => sample / 32_768);

@@ -13,10 +13,11 @@ export interface Loudspeaker {
   play(sound: Uint8Array, onStart: () => void): Promise<void>;
 }
 
-export function createLoudspeaker(context: AudioContext, voice: AudioNode): Loudspeaker {
+/** `voice`: the own one; absent: it is never heard. */
+export function createLoudspeaker(context: AudioContext, voice?: AudioNode): Loudspeaker {
   const own = context.createGain();
   own.gain.value = 0;
-  voice.connect(own).connect(context.destination);
+  voice?.connect(own).connect(context.destination);
   let isWanted = false;
   let isPlaying = false;
   let playing = Promise.resolve();

@@ -11,6 +11,7 @@ import { t, tOr } from '../texts/text.ts';
 import { Choice, Further, offered } from './choose-languages.tsx';
 import { type Conversation, createConversation, type Side } from './conversation.ts';
 import { findObstacle } from './microphone.ts';
+import { HandsFreeButton, HoldButton } from './speak-buttons.tsx';
 import type { Turn } from './turns.ts';
 import '../styles/talk.css';
 
@@ -124,55 +125,23 @@ interface PressProps {
   readonly label?: string;
 }
 
-function Press({ conversation, side, isPossible, label }: PressProps) {
-  const isActive = conversation.speaking.value === side;
-  const isKey = (event: KeyboardEvent): boolean => event.key === ' ' || event.key === 'Enter';
-  return (
-    <button
-      type="button"
-      class={`press ${isActive ? 'active' : ''}`}
-      disabled={!isPossible}
-      onPointerDown={() => void conversation.press(side)}
-      onPointerUp={conversation.release}
-      onPointerLeave={() => isActive && conversation.release()}
-      onPointerCancel={conversation.release}
-      onKeyDown={(event) => {
-        if (isKey(event) && !event.repeat) void conversation.press(side);
-      }}
-      onKeyUp={(event) => {
-        if (isKey(event)) conversation.release();
-      }}
-      onContextMenu={(event) => event.preventDefault()}
-    >
-      {isActive ? t('talk.speaking') : (label ?? t('talk.hold'))}
-    </button>
-  );
-}
+const Press = ({ conversation, side, ...shown }: PressProps) => (
+  <HoldButton
+    {...shown}
+    isActive={conversation.speaking.value === side}
+    onPress={() => void conversation.press(side)}
+    onRelease={conversation.release}
+  />
+);
 
-function HandsFree({ conversation, isPossible }: { conversation: Conversation; isPossible: boolean }) {
-  const [isOn, setOn] = useState(false);
-  useEffect(() => () => void conversation.listen(false), [conversation]);
-  const isActive = conversation.speaking.value !== undefined;
-  return (
-    <>
-      <button
-        type="button"
-        class={`press ${isActive ? 'active' : ''}`}
-        aria-pressed={isOn}
-        disabled={!isPossible}
-        onClick={() => {
-          setOn(!isOn);
-          void conversation.listen(!isOn);
-        }}
-      >
-        {t(isActive ? 'talk.heard' : isOn ? 'talk.listening' : 'talk.start')}
-      </button>
-      <div class="level" aria-hidden="true">
-        <i style={{ width: `${Math.min(100, conversation.loudness.value * 400)}%` }} />
-      </div>
-    </>
-  );
-}
+const HandsFree = ({ conversation, isPossible }: Pick<PressProps, 'conversation' | 'isPossible'>) => (
+  <HandsFreeButton
+    isActive={conversation.speaking.value !== undefined}
+    isPossible={isPossible}
+    loudness={conversation.loudness}
+    onListen={conversation.listen}
+  />
+);
 
 function Typed({ conversation }: { conversation: Conversation }) {
   const [text, setText] = useState('');

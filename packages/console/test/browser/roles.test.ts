@@ -9,10 +9,12 @@ const TOKENS = {
   client: 'client-token-0123456789',
   node: 'node-token-0123456789ab',
 };
+const KEY = { kid: 'one', alg: 'HS256', kty: 'oct', k: Buffer.alloc(32, 'k').toString('base64url') };
+const KEYS = `[server]\ntoken_keys = '${JSON.stringify({ keys: [KEY] })}'\n`;
 const TOML = Object.entries(TOKENS)
   .map(
     ([role, token]) =>
-      `[[server.tokens]]\ntoken = "${token}"\nrole = "${role}"\n${role === 'client' ? 'tenant_id = "acme"\n' : ''}`,
+      `[[server.tokens]]\ntoken = "${token}"\nrole = "${role}"\n${role === 'client' ? 'tenant_id = "acme"\nmay_mint = true\n' : ''}`,
   )
   .join('\n');
 
@@ -21,7 +23,7 @@ let jobId: string;
 let words: string;
 
 beforeAll(async () => {
-  world = await startWorld({ toml: TOML, token: TOKENS.node });
+  world = await startWorld({ toml: KEYS + TOML, token: TOKENS.node });
   const speech = { session_id: 'room-1', src_lang: 'en', tgt_lang: 'de', audio: 'AAAAAAAAAAA=' };
   const { body } = await world.api.post<{ job_id: string }>('/v1/dispatch/f2f', speech, TOKENS.operator);
   jobId = body.job_id;
@@ -117,4 +119,32 @@ it('a viewer gets no words and no orders, also by requests of its own', async ()
     (await world.api.get<{ cordoned: boolean }>('/api/v1/nodes/node-1', TOKENS.viewer)).body.cordoned,
   ).toBe(false);
   await page.context().close();
+});
+
+it('a link for a guest opens one room and nothing else', async () => {
+  const page = await world.open(`/#token=${TOKENS.client}`);
+  await page.getByRole('link', { name: 'Rooms' }).click();
+  await page.getByLabel('Title').fill('Team meeting');
+  await page.getByRole('button', { name: 'Open a room' }).click();
+  await page.getByLabel('Role').selectOption('Listener');
+  await page.getByRole('button', { name: 'Make a link' }).click();
+  const link = await page.getByLabel('Link for guests').inputValue();
+  const guest = await world.open(link);
+  await shows(guest, 'Team meeting');
+  expect(guest.url()).not.toContain('token=');
+  await shows(guest, 'This link is for listeners');
+  await guest.getByLabel('Your name').fill('Ana');
+  await guest.getByRole('button', { name: 'Join' }).click();
+  await shows(guest, 'Ana (you)');
+  await shows(page, /Ana\s+Listener/);
+  expect(await guest.locator('nav a').count()).toBe(0);
+  for (const path of ['/#/rooms', '/talk.html']) {
+    await guest.goto(world.url + path);
+    await shows(guest, /may not open sessions|does not show what people say/);
+  }
+  await guest.context().close();
+  await page.context().close();
+  const late = await world.open(link.replace(/.$/, ''));
+  await shows(late, 'Ask for a new one');
+  await late.context().close();
 });

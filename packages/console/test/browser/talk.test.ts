@@ -1,8 +1,9 @@
-/** The talk page with a microphone that plays a file: a spoken sentence, then silence, again and again. */
+/** The talk page and that of a room's guests, with a microphone that plays a file: a spoken sentence, then silence, again and again. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RoomView } from '@lingua/protocol';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { resample } from '../../../speech-node/src/audio/resample.ts';
@@ -47,13 +48,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const has =
+  (type: string) =>
+  ({ payload }: { payload: string | Buffer }): boolean =>
+    String(payload).includes(`"${type}"`);
+
 /** Holds the button until the microphone is open and the server has had some of its sound. */
-async function speak(page: Page, button: string): Promise<void> {
+async function speak(page: Page, button: string, socket = page.waitForEvent('websocket')): Promise<void> {
   const box = await page.getByRole('button', { name: button }).boundingBox();
   if (box === null) throw new Error(`there is no button ${button}`);
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-  const isAudio = ({ payload }: { payload: string | Buffer }) => String(payload).includes('"audio_chunk"');
-  const sent = page.waitForEvent('websocket').then((socket) => socket.waitForEvent('framesent', isAudio));
+  const sent = socket.then((opened) => opened.waitForEvent('framesent', has('audio_chunk')));
   await page.mouse.down();
   await sent;
   await page.mouse.up();
@@ -125,5 +130,56 @@ it('without https the page says why there is no microphone', async () => {
   const page = await world.open(`http://scheduler.test:${world.port}/talk.html`);
   await shows(page, 'Browsers give the microphone only to pages from https');
   expect(await page.getByRole('button', { name: 'Hold to speak' }).isDisabled()).toBe(true);
+  await page.context().close();
+});
+
+async function openRoom(): Promise<string> {
+  const { body } = await world.api.post<RoomView>('/v1/rooms', { title: 'Team meeting' });
+  return `/join.html#/room/${body.room_code}`;
+}
+
+it('of two guests in a room one speaks, and the other one gets it in its language', async () => {
+  const link = await openRoom();
+  const enter = async (name: string, language: string, part: string) => {
+    const page = await world.open(link, { viewport: { width: 360, height: 640 } });
+    await page.getByLabel('Your name').fill(name);
+    await page.getByLabel('Your language').selectOption(language);
+    await page.getByLabel(part).check();
+    expect(await findBarriers(page)).toEqual([]);
+    const socket = page.waitForEvent('websocket');
+    await page.getByRole('button', { name: 'Join' }).click();
+    return { page, socket };
+  };
+  const ana = await enter('Ana', 'en', 'With microphone');
+  const eva = await enter('Eva', 'de', 'Listen only');
+  await shows(ana.page, /Ana \(you\) · English\s+Eva · German/);
+  const voice = eva.socket.then((opened) => opened.waitForEvent('framereceived', has('room_voice')));
+  await speak(ana.page, 'Hold to speak', ana.socket);
+  const caption = eva.page.locator('.conversation .translated[lang=de]');
+  await expect.poll(() => caption.innerText()).not.toBe('');
+  expect(await eva.page.locator('.conversation li').innerText()).toMatch(/^Ana/);
+  await shows(ana.page, /Ana[\s\S]+\nyou\s+\S+/);
+  await voice;
+  expect(await eva.page.getByRole('button', { name: 'Hold to speak' }).count()).toBe(0);
+  for (const { page } of [ana, eva]) {
+    expect(await findBarriers(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+    expect(faultsOf.get(page)).toEqual([]);
+  }
+  await eva.page.getByRole('button', { name: 'Leave' }).click();
+  await shows(eva.page, 'You have left the room');
+  await expect.poll(() => ana.page.locator('.people').innerText()).not.toContain('Eva');
+  await ana.page.context().close();
+  await eva.page.context().close();
+});
+
+it('without https a guest is told why it can only listen', async () => {
+  const page = await world.open(`http://scheduler.test:${world.port}${await openRoom()}`);
+  await shows(page, 'Browsers give the microphone only to pages from https');
+  expect(await page.getByLabel('With microphone').isDisabled()).toBe(true);
+  await page.getByLabel('Your name').fill('Ana');
+  await page.getByRole('button', { name: 'Join' }).click();
+  await shows(page, 'Ana (you)');
+  expect(await page.getByRole('button', { name: 'Hold to speak' }).count()).toBe(0);
   await page.context().close();
 });

@@ -36,6 +36,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   '@lingua/sdk': [
     `${SCHEDULER}/cli/`,
     'packages/simulation/src/',
+    'packages/console/src/rooms/',
     'packages/console/src/talk/',
     'packages/speech-node/src/',
   ],
