@@ -140,8 +140,8 @@ async function openRoom(): Promise<string> {
 
 it('of two guests in a room one speaks, and the other one gets it in its language', async () => {
   const link = await openRoom();
-  const enter = async (name: string, language: string, part: string) => {
-    const page = await world.open(link, { viewport: { width: 360, height: 640 } });
+  const enter = async (name: string, language: string, part: string, theme: 'light' | 'dark') => {
+    const page = await world.open(link, { theme, viewport: { width: 360, height: 640 } });
     await page.getByLabel('Your name').fill(name);
     await page.getByLabel('Your language').selectOption(language);
     await page.getByLabel(part).check();
@@ -150,8 +150,8 @@ it('of two guests in a room one speaks, and the other one gets it in its languag
     await page.getByRole('button', { name: 'Join' }).click();
     return { page, socket };
   };
-  const ana = await enter('Ana', 'en', 'With microphone');
-  const eva = await enter('Eva', 'de', 'Listen only');
+  const ana = await enter('Ana', 'en', 'With microphone', 'light');
+  const eva = await enter('Eva', 'de', 'Listen only', 'dark');
   await shows(ana.page, /Ana \(you\) · English\s+Eva · German/);
   const voice = eva.socket.then((opened) => opened.waitForEvent('framereceived', has('room_voice')));
   await speak(ana.page, 'Hold to speak', ana.socket);
