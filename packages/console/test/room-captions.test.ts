@@ -27,8 +27,8 @@ const logOf = (...captions: readonly (readonly [CaptionView, delayMs: number])[]
 it('keeps one entry per utterance, in order, with its languages', () => {
   const log = logOf(
     [captionOf(3), 0],
-    [captionOf(2), 0],
     [captionOf(3, { lang: 'zh', text: '你好', text_lang: 'zh' }), 0],
+    [captionOf(2), 0],
   );
   expect(log.map(({ seq, renditions }) => [seq, [...renditions.keys()]])).toEqual([
     [2, ['de']],
