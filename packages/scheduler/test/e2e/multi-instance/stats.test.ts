@@ -33,11 +33,15 @@ it(
     const seen = await eventually(async () => {
       const both = await Promise.all([stats(a), stats(b)]);
       const isAll = both.every(
-        ({ body }) => body.nodes?.connected_nodes === 3 && body.web_clients.active_users === 3,
+        ({ body }) =>
+          body.nodes?.connected_nodes === 3 &&
+          body.web_clients.active_users === 3 &&
+          // On a busy machine the next sum may be late.
+          !body.snapshot.stale,
       );
       return isAll ? both.map(({ body }) => body) : undefined;
     });
-    for (const { web_clients: clients, nodes, snapshot } of seen) {
+    for (const { web_clients: clients, nodes } of seen) {
       expect(clients.language_usage).toEqual({
         zh: { as_source: 2, as_target: 0, total: 2 },
         ja: { as_source: 1, as_target: 0, total: 1 },
@@ -49,7 +53,6 @@ it(
         'node-b1',
         'node-b2',
       ]);
-      expect(snapshot.stale).toBe(false);
     }
     expect(seen[0]?.nodes).toEqual(seen[1]?.nodes);
 
