@@ -103,6 +103,19 @@ export function startService(at: {
     ended,
     pid: () => eventually(() => Number(/"child-pid": (\d+)/.exec(status())?.[1])),
     url: async () => `http://${await Promise.race([url(), early])}`,
-    kill: () => void child.kill('SIGKILL'),
+    kill: () => {
+      if (child.exitCode === null) killTree(child.pid as number);
+    },
   };
+}
+
+/** The last ones first: what strace follows outlives it. */
+function killTree(pid: number): void {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    for (const child of children === '' ? [] : children.split(' ')) killTree(Number(child));
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
 }
