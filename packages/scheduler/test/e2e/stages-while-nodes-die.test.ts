@@ -15,9 +15,10 @@ async function startDyingFleet({ settings = {}, isDeadly = (_chain: string): boo
   const app = await startApp(settings);
   const deaths: string[] = [];
   const done: string[] = [];
-
   async function join(kind: StageNodeKind): Promise<void> {
     const self: StageNode = await joinStageNode(app.nodeUrl, kind, {
+      // No other job is lost with the node: one that has lost two nodes is not tried again.
+      maxConcurrentJobs: 1,
       onJob(job, context) {
         const chain = chainOf(job);
         if (isDeadly(chain) && !deaths.includes(chain)) {

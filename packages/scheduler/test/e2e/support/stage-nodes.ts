@@ -67,6 +67,7 @@ export async function joinStageNode(
   options: {
     readonly nodeId?: string;
     readonly pairs?: readonly string[];
+    readonly maxConcurrentJobs?: number;
     readonly onJob?: NodeOptions['onJob'];
   } = {},
 ): Promise<StageNode> {
@@ -76,6 +77,7 @@ export async function joinStageNode(
     nodeId: options.nodeId ?? `node-${kind}`,
     capabilities: capabilitiesOf(kind, options.pairs),
     supports: [...NODE_EXTENSIONS, 'text_input'],
+    ...(options.maxConcurrentJobs !== undefined && { maxConcurrentJobs: options.maxConcurrentJobs }),
     onJob(job, context) {
       jobs.push(job);
       return (options.onJob ?? perform)(job, context);
