@@ -83,7 +83,7 @@ export async function startScriptedScheduler(
   let refusal: UpgradeRefusal | undefined;
   let refused = 0;
   let connections = 0;
-  let current: { socket: WebSocket; stream: Socket; code: number | undefined } | undefined;
+  let current: { socket: WebSocket; stream: Socket; code: number | undefined; isFrozen: boolean } | undefined;
   let http: Server;
   let sockets: WebSocketServer;
   let port = 0;
@@ -91,7 +91,7 @@ export async function startScriptedScheduler(
   function greet(socket: WebSocket, request: IncomingMessage): void {
     connections += 1;
     const number = connections;
-    const own = { socket, stream: request.socket, code: undefined as number | undefined };
+    const own = { socket, stream: request.socket, code: undefined as number | undefined, isFrozen: false };
     current = own;
     authorizations.push(request.headers.authorization);
     socket.on('error', () => {});
@@ -100,6 +100,8 @@ export async function startScriptedScheduler(
       changed();
     });
     socket.on('message', (data, isBinary) => {
+      // ws reads what a paused stream has buffered when it is cut.
+      if (own.isFrozen) return;
       if (isBinary) invalid.push('a binary frame');
       else take(data.toString(), number);
       changed();
@@ -163,7 +165,11 @@ export async function startScriptedScheduler(
     },
     close: (code, reason) => current?.socket.close(code, reason),
     cut: () => current?.socket.terminate(),
-    freeze: () => current?.stream.pause(),
+    freeze() {
+      if (current === undefined) return;
+      current.isFrozen = true;
+      current.stream.pause();
+    },
     listen,
     async stopListening() {
       for (const socket of sockets.clients) socket.terminate();
