@@ -100,7 +100,10 @@ export function createMultiInstanceJobs(deps: {
   const certainTakeover = createCertainTakeover({
     takeoverStore: jobStore,
     instances: store.instances,
-    resume,
+    resume(job, former) {
+      resume(job);
+      takeover.tookLate(former);
+    },
     clock,
     log,
   });

@@ -35,6 +35,8 @@ export interface Takeover {
   died(instanceIds: readonly string[]): void;
   /** Takes over the jobs of the previous incarnation of this instance, after a crash and a restart under the same name. */
   takeOverPrevious(): Promise<void>;
+  /** A job was taken over by a call that had failed, perhaps after the end of its takeover. */
+  tookLate(instanceId: string): void;
   /** What this instance took over since it started, newest first. */
   recent(): readonly EndedTakeover[];
 }
@@ -65,7 +67,7 @@ interface Dead {
   isUnderWay: boolean;
   /** One of its messages could not be handled here. */
   hasFailedMessages: boolean;
-  /** Taken over from it so far, perhaps in several passes. */
+  /** Taken over from it so far, perhaps in several passes, and not yet remembered. */
   jobs: number;
 }
 
@@ -210,6 +212,7 @@ export function createTakeover(deps: {
     await deps.orphan(instanceId);
     const end = await deps.instances.remove(instanceId);
     const { jobs } = state;
+    state.jobs = 0;
     const fields = { of_instance: instanceId, jobs };
     if (end === 'left') log.info(fields, 'took over from an instance that left');
     if (end === 'died' || (end === 'left' && jobs > 0)) remember(instanceId, end, jobs);
@@ -231,12 +234,22 @@ export function createTakeover(deps: {
       );
     } finally {
       state.isUnderWay = false;
+      if (known.get(instanceId) !== state) rememberPart(instanceId, state);
     }
+  }
+
+  /** Another survivor ended the takeover and alone knows whether the instance left; it does not know the jobs taken over here. */
+  function rememberPart(instanceId: string, { jobs }: Dead): void {
+    if (jobs > 0) remember(instanceId, 'died', jobs);
   }
 
   return {
     died(instanceIds) {
-      for (const instanceId of known.keys()) if (!instanceIds.includes(instanceId)) known.delete(instanceId);
+      for (const [instanceId, state] of known) {
+        if (instanceIds.includes(instanceId)) continue;
+        known.delete(instanceId);
+        if (!state.isUnderWay) rememberPart(instanceId, state);
+      }
       for (const instanceId of instanceIds) {
         if (!known.has(instanceId))
           known.set(instanceId, { since: clock.now(), isUnderWay: false, hasFailedMessages: false, jobs: 0 });
@@ -255,6 +268,12 @@ export function createTakeover(deps: {
         log.warn({ err: fault }, 'jobs of the previous incarnation could not be taken over yet');
         clock.after(RETRY_MS, () => void this.takeOverPrevious());
       }
+    },
+
+    tookLate(instanceId) {
+      const state = known.get(instanceId);
+      if (state === undefined) remember(instanceId, 'died', 1);
+      else state.jobs += 1;
     },
 
     recent: () => recent,
@@ -276,8 +295,8 @@ const MAX_UNCERTAIN = 10_000;
 export function createCertainTakeover(deps: {
   takeoverStore: Pick<TakeoverStore, 'takeOver'>;
   instances: Pick<Instances, 'living'>;
-  /** The engine drives the job from now on. Can be repeated. */
-  resume: (job: JobRecord) => void;
+  /** The engine drives the job from now on, which `former` drove. Can be repeated. */
+  resume: (job: JobRecord, former: string) => void;
   clock: Clock;
   log: Log;
 }): { readonly takeOver: TakeoverStore['takeOver']; uncertain(): number } {
@@ -293,7 +312,7 @@ export function createCertainTakeover(deps: {
       const from = livingIncarnation === undefined ? { instanceId } : { instanceId, livingIncarnation };
       const taken = await takeoverStore.takeOver(job, from);
       uncertain.delete(jobId);
-      if (taken.kind === 'taken') deps.resume(taken.job);
+      if (taken.kind === 'taken') deps.resume(taken.job, instanceId);
     } catch (fault) {
       log.info({ job_id: jobId, err: fault }, 'it is unknown yet whether a job was taken over');
     }

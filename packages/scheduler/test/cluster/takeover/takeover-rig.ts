@@ -87,7 +87,10 @@ export function startTakeover({ maxDeliveries = 3 } = {}) {
     const { takeOver } = createCertainTakeover({
       takeoverStore: stores.port,
       instances,
-      resume,
+      resume(job, former) {
+        resume(job);
+        takeover.tookLate(former);
+      },
       clock,
       log: QUIET,
     });

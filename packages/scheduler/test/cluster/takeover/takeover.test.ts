@@ -54,6 +54,41 @@ describe('a survivor that takes over', () => {
     expect(me.takeover.recent()).toMatchObject([{ instanceId: 'dead', jobs: 2, endedAt: clock.now() }]);
   });
 
+  it('remembers its jobs although another survivor ends the takeover', async () => {
+    const { survivor, deadWith, instances } = startTakeover();
+    const me = await survivor('me');
+    await deadWith('dead', { jobCount: 2, fresh: ['x'] });
+    me.state.receive = () => Promise.reject(new Error('not now'));
+    await me.sees('dead');
+    await instances.remove('dead');
+    await me.sees();
+    expect(me.takeover.recent()).toMatchObject([{ instanceId: 'dead', cause: 'died', jobs: 2 }]);
+  });
+
+  it('remembers its jobs if the other survivor ends the takeover during its own', async () => {
+    const { clock, survivor, deadWith, instances } = startTakeover();
+    const me = await survivor('me');
+    await deadWith('dead', { jobCount: 2 });
+    me.stores.plan({ method: 'close', at: [1], fault: { delayMs: 10 } });
+    await me.sees('dead');
+    await instances.remove('dead');
+    await me.sees();
+    await clock.advance(10);
+    expect(me.takeover.recent()).toMatchObject([{ instanceId: 'dead', jobs: 2 }]);
+  });
+
+  it('remembers a job whose call failed after its effect', async () => {
+    const { clock, survivor, deadWith, instances } = startTakeover();
+    const me = await survivor('me');
+    await deadWith('dead', { jobCount: 1 });
+    me.stores.plan({ method: 'takeOver', at: [1], fault: 'throw_after_effect' });
+    await me.sees('dead');
+    await instances.remove('dead');
+    await me.sees();
+    await clock.advance(TURN_MS);
+    expect(me.takeover.recent()).toMatchObject([{ instanceId: 'dead', cause: 'died', jobs: 1 }]);
+  });
+
   it('I11: remembers the last 50 takeovers', async () => {
     const { survivor, deadWith } = startTakeover();
     const me = await survivor('me');
