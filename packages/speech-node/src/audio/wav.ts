@@ -10,6 +10,9 @@ export interface Sound {
 const PCM = 1;
 const EXTENSIBLE = 0xfffe;
 const HEADER_BYTES = 44;
+/** As in the protocol. */
+const LOWEST_RATE = 1_000;
+const HIGHEST_RATE = 384_000;
 
 /** Throws a RangeError that names the fault. */
 export function readWav(bytes: Uint8Array): Sound {
@@ -42,6 +45,11 @@ function readFormat(body: Buffer): { channels: number; sampleRate: number } {
   if ((code !== PCM && code !== EXTENSIBLE) || bits !== 16)
     throw new RangeError(`the WAV file has ${bits}-bit samples of format ${code}; send 16-bit PCM`);
   if (channels < 1) throw new RangeError('the WAV file has no channel');
+  // A few bytes at 1 Hz would become hours of samples.
+  if (sampleRate < LOWEST_RATE || sampleRate > HIGHEST_RATE)
+    throw new RangeError(
+      `the WAV file has ${sampleRate} samples per second; send ${LOWEST_RATE} to ${HIGHEST_RATE}`,
+    );
   return { channels, sampleRate };
 }
 

@@ -35,6 +35,7 @@ describe('WAV', () => {
     [Buffer.from('no'), /RIFF/],
     [writeWav(Int16Array.of(1)).subarray(0, 36), /no data/],
     [writeWav(Int16Array.of(1)).fill(8, 34, 35), /8-bit samples/],
+    [writeWav(Int16Array.of(1), 1), /1 samples per second; send 1000 to 384000/],
   ])('with the fault %# is refused', (wav, message) => {
     expect(() => readWav(wav)).toThrow(message);
   });
@@ -45,6 +46,13 @@ describe('resampling', () => {
     const samples = resample(tone(440, rate), rate, 16_000);
     expect(Math.abs(samples.length - 16_000)).toBeLessThan(2);
     expect(loudness(samples)).toBeCloseTo(0.5, 1);
+  });
+
+  it('keeps each sample in its place', () => {
+    const samples = resample(tone(440, 22_050), 22_050, 16_000);
+    const wanted = tone(440, 16_000);
+    const errors = samples.map((sample, index) => Math.abs(sample - (wanted[index] ?? 0)));
+    expect(errors.slice(500, -500).reduce((most, error) => Math.max(most, error), 0)).toBeLessThan(0.005);
   });
 
   it('removes tones that would fold into the speech', () => {
