@@ -11,19 +11,34 @@ export interface ConsoleOptions {
   readonly watchMs: number;
   readonly idleNodes: number;
   readonly jobs: number;
-  /** Jobs per second, before and while the page is watched. */
+  /** Jobs per second, before the page is watched and meanwhile. */
+  readonly fillRate: number;
   readonly rate: number;
 }
 
 /** Slower than 20 frames a second. */
 const SLOW_MS = 50;
 const WAIT_MS = 120_000;
+const FILL_PARTS = 10;
 
 function findChromium(): string {
   const path = spawnSync('sh', ['-c', 'command -v chromium']).stdout.toString().trim();
   if (path === '')
     throw new Error('there is no chromium on this machine; install it (apt-get install chromium)');
   return path;
+}
+
+/** In parts, so that a person sees how far it is. */
+async function fill(port: number, jobs: number, rate: number): Promise<void> {
+  const part = Math.ceil(jobs / FILL_PARTS);
+  for (let done = 0; done < jobs; ) {
+    const next = Math.min(part, jobs - done);
+    const { requests, errors } = await paceDispatch(port, rate, (1_000 * next) / rate);
+    if (errors > 0)
+      throw new Error(`${errors} of ${requests} jobs were refused: the page would show fewer than ${jobs}`);
+    done += next;
+    logLine(`console: ${done} of ${jobs} jobs`);
+  }
 }
 
 /** From the request of the page until a search in the list of all nodes shows its result. */
@@ -58,7 +73,8 @@ const slowShare = (gaps: readonly number[]): number =>
   (100 * gaps.filter((gap) => gap > SLOW_MS).length) / Math.max(1, gaps.length);
 
 export async function consolePage(options: ConsoleOptions): Promise<Figure[]> {
-  const { rounds, watchMs, idleNodes, jobs, rate } = options;
+  const { rounds, watchMs, idleNodes, jobs, fillRate, rate } = options;
+  logLine(`console: starting ${idleNodes} nodes`);
   const server = await startBesideServer(idleNodes);
   const stopNodes = await startNodes(server.port);
   const url = `http://127.0.0.1:${server.port}`;
@@ -69,8 +85,7 @@ export async function consolePage(options: ConsoleOptions): Promise<Figure[]> {
   const ready: number[] = [];
   const slow = { fleet: [] as number[], overview: [] as number[] };
   try {
-    logLine(`console: ${jobs} jobs`);
-    await paceDispatch(server.port, rate, (1_000 * jobs) / rate);
+    await fill(server.port, jobs, fillRate);
     for (let round = 1; round <= rounds; round += 1) {
       logLine(`console: round ${round} of ${rounds}`);
       const page = await (await browser.newContext({ locale: 'en-GB' })).newPage();

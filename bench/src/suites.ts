@@ -86,8 +86,15 @@ export const SUITES: Readonly<Record<SuiteName, RunSuite>> = {
   console: (rounds, isQuick) =>
     consolePage(
       isQuick
-        ? { rounds: 1, watchMs: 500, idleNodes: 200, jobs: 200, rate: 200 }
-        : { rounds, watchMs: 10_000, idleNodes: 10_000, jobs: 100_000, rate: 500 },
+        ? { rounds: 1, watchMs: 500, idleNodes: 200, jobs: 200, fillRate: 1_000, rate: 200 }
+        : {
+            rounds,
+            watchMs: 10_000,
+            idleNodes: 10_000,
+            jobs: 100_000,
+            fillRate: 2_000,
+            rate: 500,
+          },
     ),
   stages: (_, isQuick) => stages({ utterances: isQuick ? 40 : 2_000 }),
   hub: (rounds, isQuick) => hub({ rounds, roundMs: isQuick ? 500 : 5_000 }),
