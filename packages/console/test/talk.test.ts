@@ -1,6 +1,7 @@
 /** The turns of a conversation, without a browser. */
 import type { SessionEvent } from '@lingua/sdk/client';
 import { describe, expect, it } from 'vitest';
+import { offered, serviceOf } from '../src/talk/offered.ts';
 import { applyEvent, newTurn } from '../src/talk/turns.ts';
 
 describe('a turn', () => {
@@ -74,5 +75,50 @@ describe('a turn', () => {
   it('names the reason when there is no translation', () => {
     const missing = { type: 'missing', reason: 'job_failed' } as unknown as SessionEvent<'missing'>;
     expect(applyEvent(ended, missing, 1_100).problem).toBe('job_failed');
+  });
+});
+
+describe('the languages of a conversation', () => {
+  const cell = { nodes: 1, ready: 1, slots: 1, free: 1, in_flight: 0, waiting: 0, refused: 0 };
+  const fleet = {
+    cells: [
+      { ...cell, src: 'en', tgt: 'gl' },
+      { ...cell, src: 'auto', tgt: 'es' },
+      { ...cell, src: 'fr', tgt: 'es', nodes: 0 },
+    ],
+  };
+  const offer = {
+    languages: [
+      { lang: 'en', voice: true },
+      { lang: 'es', voice: true },
+      { lang: 'gl', voice: false },
+    ],
+  };
+
+  it('are those that nodes recognise, and those into which they translate', () => {
+    expect(offered(fleet, offer, 'en', undefined)).toEqual({
+      sources: ['en'],
+      targets: ['es', 'gl'],
+      target: 'es',
+    });
+  });
+
+  it('differ from each other', () => {
+    expect(offered(fleet, offer, 'en', 'gl').target).toBe('gl');
+    expect(offered(fleet, offer, 'en', 'en').target).toBe('es');
+  });
+
+  it('are usual ones until the fleet is known', () => {
+    const { sources, targets, target } = offered(undefined, undefined, 'en', undefined);
+    expect(sources).toContain('en');
+    expect(targets).not.toContain('en');
+    expect(target).toBe('zh');
+  });
+
+  it('have a voice, only a text, or no translation', () => {
+    expect(serviceOf(offer, 'es')).toBe('spoken');
+    expect(serviceOf(offer, 'gl')).toBe('text_only');
+    expect(serviceOf(offer, 'pt')).toBe('none');
+    expect(serviceOf(undefined, 'es')).toBe('unknown');
   });
 });

@@ -5,12 +5,14 @@ import { REJECTIONS } from '../../scheduler/src/domain/need.ts';
 import { filesUnder } from '../../scheduler/test/architecture/source-files.ts';
 import { en } from '../src/texts/en.ts';
 import { enRooms } from '../src/texts/en-rooms.ts';
+import { enTalk } from '../src/texts/en-talk.ts';
 import { fill } from '../src/texts/tables.ts';
 import { zh } from '../src/texts/zh.ts';
 import { zhRooms } from '../src/texts/zh-rooms.ts';
+import { zhTalk } from '../src/texts/zh-talk.ts';
 
-const english: Readonly<Record<string, string>> = { ...en, ...enRooms };
-const chinese: Readonly<Record<string, string>> = { ...zh, ...zhRooms };
+const english: Readonly<Record<string, string>> = { ...en, ...enRooms, ...enTalk };
+const chinese: Readonly<Record<string, string>> = { ...zh, ...zhRooms, ...zhTalk };
 const valuesIn = (text = ''): string[] =>
   [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).sort();
 const sources = ['.ts', '.tsx'].flatMap((ending) => filesUnder('packages/console/src', ending));

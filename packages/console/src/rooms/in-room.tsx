@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks';
 import { languageName } from '../show/format.ts';
 import { Empty } from '../show/parts.tsx';
 import { HandsFreeButton, HoldButton } from '../talk/speak-buttons.tsx';
-import { t } from '../texts/text.ts';
+import { tTalk } from '../talk/talk-text.ts';
+import { tOr } from '../texts/text.ts';
 import type { Attendance, Line } from './attendance.ts';
 import { RenditionNote } from './rendition-note.tsx';
 import { tRoom } from './room-text.ts';
@@ -61,10 +62,10 @@ function Speak({ attendance }: { attendance: Attendance }) {
       )}
       {capture.obstacle.value !== undefined && (
         <p class="notice warning" role="alert">
-          {t(`talk.${capture.obstacle.value}`)}
+          {tTalk(`talk.${capture.obstacle.value}`)}
         </p>
       )}
-      <fieldset class="choice" aria-label={t('talk.mode')}>
+      <fieldset class="choice" aria-label={tTalk('talk.mode')}>
         {[false, true].map((mode) => (
           <button
             key={String(mode)}
@@ -72,7 +73,7 @@ function Speak({ attendance }: { attendance: Attendance }) {
             aria-pressed={isHandsFree === mode}
             onClick={() => setHandsFree(mode)}
           >
-            {t(mode ? 'talk.hands_free' : 'talk.press')}
+            {tTalk(mode ? 'talk.hands_free' : 'talk.press')}
           </button>
         ))}
       </fieldset>
@@ -107,7 +108,7 @@ function LineItem({ line }: { line: Line }) {
           {text}
         </span>
         {isOwn && problem !== undefined ? (
-          <span class="quiet">{tRoom('join.lost', { reason: problem })}</span>
+          <span class="quiet">{tRoom('join.lost', { reason: tOr(`missing.${problem}`, problem) })}</span>
         ) : (
           <RenditionNote isFinal={isFinal} errorCode={problem} />
         )}

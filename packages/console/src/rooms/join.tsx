@@ -8,7 +8,7 @@ import { languageName } from '../show/format.ts';
 import { Empty, Failure, Loaded } from '../show/parts.tsx';
 import { Choice } from '../talk/choose-languages.tsx';
 import { findObstacle } from '../talk/microphone.ts';
-import { t } from '../texts/text.ts';
+import { tTalk } from '../talk/talk-text.ts';
 import { type Attendance, attend, type Wishes } from './attendance.ts';
 import { languagesOf } from './caption-log.ts';
 import { InRoom } from './in-room.tsx';
@@ -136,7 +136,7 @@ function Form({ room, onJoin }: { room: RoomView; onJoin: (wishes: Wishes) => vo
         {grant?.role === 'listener' ? (
           <p class="quiet">{tRoom('join.listener_link')}</p>
         ) : (
-          obstacle !== undefined && <p class="notice warning">{t(`talk.${obstacle}`)}</p>
+          obstacle !== undefined && <p class="notice warning">{tTalk(`talk.${obstacle}`)}</p>
         )}
       </fieldset>
       <label class="check">

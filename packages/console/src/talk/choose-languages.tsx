@@ -1,36 +1,37 @@
-/** The languages of a conversation: what the fleet offers, and the choice among it. */
-import type { LanguagesReply } from '@lingua/protocol';
+/** The choice of the languages of a conversation. */
 import { languageName } from '../show/format.ts';
 import { t } from '../texts/text.ts';
+import { serviceOf, type Targets } from './offered.ts';
+import { tTalk } from './talk-text.ts';
 
-/** Offered before the fleet's languages are known, or if this role may not read them. */
-const USUAL = ['en', 'zh', 'ja', 'de', 'fr', 'es'];
-
-/** Targets at the start, if they are offered. */
-const FIRST = ['zh', 'es', 'en'];
-
-/** All languages of the fleet, and the target: the chosen one, or the first that nodes translate into. Pure. */
-export function offered(
-  reply: Pick<LanguagesReply, 'cells'> | undefined,
-  source: string,
-  chosen: string | undefined,
-): { readonly languages: readonly string[]; readonly target: string } {
-  const cells = reply?.cells.filter(({ nodes }) => nodes > 0) ?? [];
-  const spoken = new Set(cells.flatMap(({ src, tgt }) => [src, tgt]));
-  const known = [...spoken].filter((language) => language !== 'auto' && language !== 'any').sort();
-  const targets = known.filter((language) =>
-    cells.some(({ src, tgt }) => src === source && tgt === language),
+/** Before anybody speaks: that there will be no sound, or no translation. */
+export function ServiceNote(props: {
+  readonly offer: Targets;
+  readonly source: string;
+  readonly target: string;
+}) {
+  const { offer, source, target } = props;
+  const service = serviceOf(offer, target);
+  if (service === 'text_only')
+    return (
+      <p class="notice" role="status">
+        {tTalk('talk.text_only', { language: languageName(target) })}
+      </p>
+    );
+  if (service !== 'none') return null;
+  return (
+    <p class="notice warning" role="status">
+      {tTalk('talk.unserved', { source: languageName(source), target: languageName(target) })}
+    </p>
   );
-  const languages = known.length > 1 ? known : USUAL;
-  const usual = (targets.length > 0 ? targets : languages).filter((language) => language !== source);
-  const preferred = FIRST.find((language) => usual.includes(language)) ?? usual[0] ?? 'en';
-  return { languages, target: chosen ?? preferred };
 }
 
 export function Choice(props: {
   readonly label: string;
   readonly value: string;
   readonly options: readonly string[];
+  /** Of these the option says so. */
+  readonly textOnly?: readonly string[];
   readonly onChange: (value: string) => void;
 }) {
   const options = props.options.includes(props.value) ? props.options : [props.value, ...props.options];
@@ -41,6 +42,7 @@ export function Choice(props: {
         {options.map((option) => (
           <option key={option} value={option}>
             {languageName(option)}
+            {props.textOnly?.includes(option) === true && ` (${t('languages.text_only')})`}
           </option>
         ))}
       </select>
@@ -57,7 +59,7 @@ export function Further(props: {
   const { chosen, onChange } = props;
   return (
     <fieldset class="talk-option">
-      <legend>{t('talk.further')}</legend>
+      <legend>{tTalk('talk.further')}</legend>
       {props.languages.map((language) => (
         <label key={language}>
           <input

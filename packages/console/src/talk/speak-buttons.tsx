@@ -1,7 +1,7 @@
 /** The two ways to speak: a button that is held, and one that starts listening. */
 import { useEffect, useState } from 'preact/hooks';
-import { t } from '../texts/text.ts';
 import type { Capture } from './capture.ts';
+import { tTalk } from './talk-text.ts';
 
 interface ButtonProps {
   /** What is said now is sent. */
@@ -35,7 +35,7 @@ export function HoldButton(
       }}
       onContextMenu={(event) => event.preventDefault()}
     >
-      {isActive ? t('talk.speaking') : (label ?? t('talk.hold'))}
+      {isActive ? tTalk('talk.speaking') : (label ?? tTalk('talk.hold'))}
     </button>
   );
 }
@@ -58,7 +58,7 @@ export function HandsFreeButton(
           void onListen(!isOn);
         }}
       >
-        {t(isActive ? 'talk.heard' : isOn ? 'talk.listening' : 'talk.start')}
+        {tTalk(isActive ? 'talk.heard' : isOn ? 'talk.listening' : 'talk.start')}
       </button>
       <div class="level" aria-hidden="true">
         <i style={{ width: `${Math.min(100, loudness.value * 400)}%` }} />

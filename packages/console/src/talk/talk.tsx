@@ -1,5 +1,5 @@
 /** Talk through the platform with the own microphone, as an application of the client SDK. */
-import type { LanguagesReply } from '@lingua/protocol';
+import type { LanguagesReply, OfferedLanguages } from '@lingua/protocol';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { mayWatch } from '../data/credentials.ts';
 import { useResource } from '../data/use-resource.ts';
@@ -8,41 +8,53 @@ import { duration, languageName } from '../show/format.ts';
 import { Empty } from '../show/parts.tsx';
 import { ReportButton } from '../show/report-button.tsx';
 import { t, tOr } from '../texts/text.ts';
-import { Choice, Further, offered } from './choose-languages.tsx';
+import { Choice, Further, ServiceNote } from './choose-languages.tsx';
 import { type Conversation, createConversation, type Side } from './conversation.ts';
 import { findObstacle } from './microphone.ts';
+import { offered } from './offered.ts';
 import { HandsFreeButton, HoldButton } from './speak-buttons.tsx';
+import { tTalk } from './talk-text.ts';
 import type { Turn } from './turns.ts';
 import '../styles/talk.css';
 
 type Mode = 'press' | 'hands_free' | 'facing';
 const MODES: readonly Mode[] = ['press', 'hands_free', 'facing'];
+/** Nodes come and go. */
+const REFRESH_MS = 10_000;
+
+const offerOf = (source: string): string => `v1/languages?src=${encodeURIComponent(source)}`;
 
 export function Talk() {
-  const { data } = useResource<LanguagesReply>(mayWatch.value ? 'api/v1/languages' : '');
+  const { data } = useResource<LanguagesReply>(mayWatch.value ? 'api/v1/languages' : '', REFRESH_MS);
   const [source, setSource] = useState('en');
   const [chosen, setChosen] = useState<string>();
   const [further, setFurther] = useState<readonly string[]>([]);
   const [hasHeadphones, setHeadphones] = useState(false);
   const [mode, setMode] = useState<Mode>('press');
-  const { languages, target } = offered(data, source, chosen);
+  const { data: offer } = useResource<OfferedLanguages>(offerOf(source), REFRESH_MS);
+  const { sources, targets, target } = offered(data, offer, source, chosen);
+  const isFacing = mode === 'facing';
+  const { data: back } = useResource<OfferedLanguages>(isFacing ? offerOf(target) : '', REFRESH_MS);
   const conversation = useMemo(
     () => createConversation({ a: { source, target }, b: { source: target, target: source } }, further),
     [source, target, further],
   );
   useEffect(() => () => conversation.stop(), [conversation]);
+  // Nodes that come later must not change the language of a conversation.
+  const isKnown = (offer?.languages.length ?? 0) > 0;
+  useEffect(() => (isKnown ? setChosen((before) => before ?? target) : undefined), [isKnown, target]);
   useEffect(() => conversation.setHeadphones(hasHeadphones), [conversation, hasHeadphones]);
   const obstacle = findObstacle();
 
   return (
     <>
       <h1>{t('nav.talk')}</h1>
-      {obstacle !== undefined && <p class="notice warning">{t(`talk.${obstacle}`)}</p>}
+      {obstacle !== undefined && <p class="notice warning">{tTalk(`talk.${obstacle}`)}</p>}
       <div class="talk-controls">
-        <Choice label={t('talk.from')} value={source} options={languages} onChange={setSource} />
+        <Choice label={tTalk('talk.from')} value={source} options={sources} onChange={setSource} />
         <button
           type="button"
-          aria-label={t('talk.swap')}
+          aria-label={tTalk('talk.swap')}
           onClick={() => {
             setSource(target);
             setChosen(source);
@@ -50,16 +62,24 @@ export function Talk() {
         >
           ⇄
         </button>
-        <Choice label={t('talk.to')} value={target} options={languages} onChange={setChosen} />
-        <fieldset class="choice" aria-label={t('talk.mode')}>
+        <Choice
+          label={tTalk('talk.to')}
+          value={target}
+          options={targets}
+          textOnly={offer?.languages.flatMap(({ lang, voice }) => (voice ? [] : lang)) ?? []}
+          onChange={setChosen}
+        />
+        <fieldset class="choice" aria-label={tTalk('talk.mode')}>
           {MODES.map((name) => (
             <button key={name} type="button" aria-pressed={mode === name} onClick={() => setMode(name)}>
-              {t(`talk.${name}`)}
+              {tTalk(`talk.${name}`)}
             </button>
           ))}
         </fieldset>
       </div>
-      {mode === 'facing' ? (
+      <ServiceNote offer={offer} source={source} target={target} />
+      {isFacing && <ServiceNote offer={back} source={target} target={source} />}
+      {isFacing ? (
         <Facing
           conversation={conversation}
           languages={{ a: source, b: target }}
@@ -69,7 +89,7 @@ export function Talk() {
       ) : (
         <>
           <Further
-            languages={languages.filter((language) => language !== source && language !== target)}
+            languages={targets.filter((language) => language !== target)}
             chosen={further}
             onChange={setFurther}
           />
@@ -79,7 +99,7 @@ export function Talk() {
               checked={hasHeadphones}
               onChange={(event) => setHeadphones(event.currentTarget.checked)}
             />
-            {t('talk.headphones')}
+            {tTalk('talk.headphones')}
           </label>
           <Troubles conversation={conversation} />
           {mode === 'press' ? (
@@ -101,17 +121,17 @@ function Troubles({ conversation: { obstacle, problem, turns } }: { conversation
     <>
       {obstacle.value !== undefined && (
         <p class="notice warning" role="alert">
-          {t(`talk.${obstacle.value}`)}
+          {tTalk(`talk.${obstacle.value}`)}
         </p>
       )}
       {problem.value !== '' && (
         <p class="notice warning" role="status">
-          {t('talk.disconnected', { reason: problem.value })}
+          {tTalk('talk.disconnected', { reason: problem.value })}
         </p>
       )}
       {isSimulated && (
         <p class="notice" role="status">
-          <strong>{t('talk.simulated')}</strong> {t('talk.simulated_doc')}
+          <strong>{tTalk('talk.simulated')}</strong> {tTalk('talk.simulated_doc')}
         </p>
       )}
     </>
@@ -155,19 +175,19 @@ function Typed({ conversation }: { conversation: Conversation }) {
       }}
     >
       <input
-        aria-label={t('talk.type')}
-        placeholder={t('talk.type')}
+        aria-label={tTalk('talk.type')}
+        placeholder={tTalk('talk.type')}
         value={text}
         maxLength={2_000}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-      <button type="submit">{t('talk.send')}</button>
+      <button type="submit">{tTalk('talk.send')}</button>
     </form>
   );
 }
 
 function Turns({ conversation: { turns } }: { conversation: Conversation }) {
-  if (turns.value.length === 0) return <Empty>{t('talk.empty')}</Empty>;
+  if (turns.value.length === 0) return <Empty>{tTalk('talk.empty')}</Empty>;
   return (
     <ul class="conversation" aria-live="polite">
       {[...turns.value].reverse().map((turn) => (
@@ -183,11 +203,11 @@ function TurnItem({ turn }: { turn: Turn }) {
     <li>
       <p class="quiet">
         {turn.source} → {turn.target}
-        {turn.isSimulated && ` · ${t('talk.simulated')}`}
+        {turn.isSimulated && ` · ${tTalk('talk.simulated')}`}
         {turn.jobId !== undefined && mayWatch.value && (
           <>
             {' · '}
-            <a href={linkTo('job', turn.jobId)}>{t('talk.where')}</a>
+            <a href={linkTo('job', turn.jobId)}>{tTalk('talk.where')}</a>
           </>
         )}
       </p>
@@ -197,7 +217,7 @@ function TurnItem({ turn }: { turn: Turn }) {
           : turn.partial !== ''
             ? `${turn.partial} …`
             : isOpen
-              ? t('talk.waiting')
+              ? tTalk('talk.waiting')
               : ''}
       </p>
       {turn.translated !== '' && (
@@ -210,9 +230,9 @@ function TurnItem({ turn }: { turn: Turn }) {
           <span class="quiet">{languageName(language)}</span> {text}
         </p>
       ))}
-      {turn.isSilent === true && turn.translated !== '' && <p class="quiet">{t('talk.silent')}</p>}
+      {turn.isSilent === true && turn.translated !== '' && <p class="quiet">{tTalk('talk.silent')}</p>}
       {turn.problem !== undefined && (
-        <p>{t('talk.missing', { reason: tOr(`missing.${turn.problem}`, turn.problem) })}</p>
+        <p>{tTalk('talk.missing', { reason: tOr(`missing.${turn.problem}`, turn.problem) })}</p>
       )}
       {turn.totalMs !== undefined && <Latency turn={turn} totalMs={turn.totalMs} />}
       {!isOpen && turn.jobId !== undefined && <ReportButton jobId={turn.jobId} isPlain />}
@@ -223,10 +243,10 @@ function TurnItem({ turn }: { turn: Turn }) {
 function Latency({ turn, totalMs }: { turn: Turn; totalMs: number }) {
   return (
     <p class="quiet latency">
-      {t(turn.isTyped ? 'talk.latency_typed' : 'talk.latency', { total: duration(totalMs) })}
+      {tTalk(turn.isTyped ? 'talk.latency_typed' : 'talk.latency', { total: duration(totalMs) })}
       {turn.parts.length > 0 && ': '}
-      {turn.parts.map(({ name, ms }) => `${t(`latency.${name}`)} ${duration(ms)}`).join(' · ')}
-      {turn.soundMs !== undefined && ` · ${t('talk.sound_after', { ms: duration(turn.soundMs) })}`}
+      {turn.parts.map(({ name, ms }) => `${tTalk(`latency.${name}`)} ${duration(ms)}`).join(' · ')}
+      {turn.soundMs !== undefined && ` · ${tTalk('talk.sound_after', { ms: duration(turn.soundMs) })}`}
     </p>
   );
 }
@@ -244,7 +264,7 @@ function Facing({ conversation, languages, isPossible, onLeave }: FacingProps) {
       <div class="between">
         <Troubles conversation={conversation} />
         <button type="button" onClick={onLeave}>
-          {t('talk.leave')}
+          {tTalk('talk.leave')}
         </button>
       </div>
       <Face conversation={conversation} side="a" language={languages.a} isPossible={isPossible} />
@@ -264,7 +284,7 @@ function Face({ conversation, side, language, isPossible }: PressProps & { langu
         conversation={conversation}
         side={side}
         isPossible={isPossible}
-        label={t('talk.hold_in', { language: languageName(language) })}
+        label={tTalk('talk.hold_in', { language: languageName(language) })}
       />
     </section>
   );

@@ -20,7 +20,7 @@ export const enRooms = {
   'room.end_doc':
     'The room ends for everyone. What was said is removed, except a transcript that was asked for.',
   'room.has_ended': 'The room has ended.',
-  'room.nobody': 'Nobody is in the room..',
+  'room.nobody': 'Nobody is in the room.',
   'room.name': 'Name',
   'room.role': 'Role',
   'room.speaks': 'Speaks',
@@ -39,8 +39,9 @@ export const enRooms = {
     '{count} more {count|listener|listeners}, not listed. A page such as this one counts once per language.',
   'room.invite': 'Invite',
   'room.invite_doc':
-    'Whoever has the link can join this room until it expires. It opens nothing else of the tenant.',
-  'room.invite_open': 'This scheduler requires no token: whoever reaches it and knows the code can join.',
+    'A person with the link can join this room until it expires. It opens nothing else of the tenant.',
+  'room.invite_open':
+    'This scheduler requires no token: a person who reaches it and knows the code can join.',
   'room.expires': 'Valid for',
   'room.make_link': 'Make a link',
   'room.link': 'Link for guests',
