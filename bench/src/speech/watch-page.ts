@@ -12,6 +12,7 @@ export interface PageLog {
   /** Of the part that was spoken. */
   readonly timings?: Readonly<Record<string, number>>;
   readonly sentEpochMs?: number;
+  readonly jobId?: string;
   readonly soundAt?: number;
   readonly soundEndedAt?: number;
   readonly soundSeconds?: number;
@@ -49,6 +50,7 @@ export const WATCH_PAGE = `(() => {
         if (message.tts_audio) {
           log.timings ??= { ...message.extra?.service_timings, ...message.service_timings };
           log.sentEpochMs ??= message.scheduler_sent_at_ms;
+          log.jobId ??= message.job_id;
         }
       });
     }
