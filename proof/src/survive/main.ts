@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { whyNoRedis } from '../../../bench/dist/preconditions.js';
 import { HELP, readCommand, type SurviveCommand } from './command.ts';
+import { runRoom } from './run-room.ts';
 import { runSurvive } from './run-survive.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -34,7 +35,12 @@ async function run(given: SurviveCommand): Promise<void> {
       for (const signal of SIGNALS) process.off(signal, end).once(signal, () => resolve());
     });
   try {
-    const isFaultless = await runSurvive({ ...given, folder, print, interruption });
+    const isFaultless = await (given.isRoom ? runRoom : runSurvive)({
+      ...given,
+      folder,
+      print,
+      interruption,
+    });
     if (!isFaultless) process.exitCode = FAULTY;
   } catch (fault) {
     complain(fault instanceof Error ? fault.message : String(fault));

@@ -3,12 +3,13 @@
 /** A line of `lingua talk --json`, as far as it is read here. */
 export interface TalkLine {
   readonly event: string;
+  /** Or the person, in a room. */
   readonly pair: number;
   /** Since the session was lost. */
   readonly afterMs?: number;
   /** Absent: the utterance has a translation. */
   readonly missing?: string;
-  readonly report?: { readonly verdict: string; readonly latencyMs?: number };
+  readonly report?: { readonly verdict: string; readonly latencyMs?: number | undefined };
 }
 
 export interface Noticed {
@@ -51,13 +52,13 @@ export function noticed(lines: readonly TalkLine[]): Noticed {
   };
 }
 
-/** One line. */
-export function noticedLine(seen: Noticed, pairs: number): string {
+/** One line. `all`: such as `4 pairs`. */
+export function noticedLine(seen: Noticed, all: string): string {
   const untranslated = Object.entries(seen.missing).map(([reason, count]) => `${reason} ${count}`);
   const lost =
     seen.disconnected === 0
       ? 'no connection lost'
-      : `${seen.disconnected} of ${pairs} pairs lost their connection` +
+      : `${seen.disconnected} of ${all} lost their connection` +
         (seen.awayMs === undefined
           ? ' and are not back yet'
           : `, back after at most ${inSeconds(seen.awayMs)}`) +

@@ -13,6 +13,25 @@ const LIMIT_MS = 300_000;
 
 beforeAll(ensureBuilt, 150_000);
 
+it('R1, R5: six people get every caption once, in order, while processes are killed', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const child = spawn(process.execPath, [MAIN, '--rooms', '--seconds', '75']);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let out = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+  await once(child, 'close');
+  for (const kind of ['a node', 'the instance', 'the Redis master']) expect(out).toContain(`killed ${kind}`);
+  expect(out).toMatch(
+    /[1-9]\d* promised captions, lost 0, doubled 0, out of order 0, wrong 0; recognised and not in the log 0/,
+  );
+  expect(out).not.toContain('without exactly one outcome');
+  expect(child.exitCode).toBe(0);
+});
+
 it('no utterance is lost while three processes are killed, and the console shows it', {
   timeout: LIMIT_MS,
 }, async () => {

@@ -43,9 +43,13 @@ export function configText(port: number, redisPorts: readonly number[]): string 
   return `${own}${SETTINGS}${redisPorts.length === 0 ? '' : sharedStore(redisPorts)}${tenantSettings()}`;
 }
 
-export const sharedStore = (ports: readonly number[]): string => `
+export const sharedStore = (
+  ports: readonly number[],
+  durability: 'primary' | 'replica' = 'primary',
+): string => `
 [scheduler.cluster]
 enabled = true
+durability = "${durability}"
 [scheduler.cluster.redis]
 mode = "cluster"
 cluster_urls = ${JSON.stringify(ports.map((each) => `redis://127.0.0.1:${each}`))}

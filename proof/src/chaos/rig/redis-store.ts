@@ -11,6 +11,8 @@ export interface RedisStore {
   readonly ports: readonly number[];
   /** Ports of the current masters, as far as they answer. */
   masters(): Promise<number[]>;
+  /** Port of the master that has the hash slot of this key. */
+  masterOf(key: string): Promise<number>;
   /** Kills one. */
   kill(port: number): void;
   /** Restarts a killed server, once another one has taken its place, and waits until it has caught up. */
@@ -81,6 +83,12 @@ export async function startRedisStore(): Promise<RedisStore> {
   return {
     ports,
     masters,
+    async masterOf(key) {
+      const [port = 0] = await masters();
+      const answer = await ask(port, (client) => client.exists(key)).catch(String);
+      // "MOVED 3999 127.0.0.1:6381", if another one has it.
+      return Number(/MOVED \d+ \S+:(\d+)/.exec(`${answer}`)?.[1] ?? port);
+    },
     kill: (port) => serverAt(port).signal('SIGKILL'),
     async revive(port) {
       // Without its data it must come back as a replica: an empty master would be believed.
