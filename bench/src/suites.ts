@@ -12,6 +12,7 @@ import { memory } from './memory.ts';
 import { redis } from './redis.ts';
 import { redisCost } from './redis-cost.ts';
 import { reserve } from './reserve.ts';
+import { rooms } from './rooms/rooms.ts';
 import { sessions } from './sessions.ts';
 import { stages } from './stages.ts';
 import { stats } from './stats.ts';
@@ -97,6 +98,12 @@ export const SUITES: Readonly<Record<SuiteName, RunSuite>> = {
           },
     ),
   stages: (_, isQuick) => stages({ utterances: isQuick ? 40 : 2_000 }),
+  rooms: (_, isQuick) =>
+    rooms(
+      isQuick
+        ? { listeners: [60], utterances: 4, everyMs: 200, rooms: 10, membersPerRoom: 5 }
+        : { listeners: [3_000, 10_000], utterances: 60, everyMs: 1_000, rooms: 1_000, membersPerRoom: 5 },
+    ),
   hub: (rounds, isQuick) => hub({ rounds, roundMs: isQuick ? 500 : 5_000 }),
   fairness: (rounds, isQuick) => fairness({ rounds, forMs: isQuick ? 400 : 8_000 }),
 };

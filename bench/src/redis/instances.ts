@@ -73,6 +73,7 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
       missing() {},
       partial() {},
       followed() {},
+      room() {},
       figures() {},
       pace() {},
     },
