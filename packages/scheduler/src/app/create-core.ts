@@ -268,6 +268,7 @@ export function createCore(deps: CoreDeps) {
     },
     plans: rooms.plans,
     voiceInRoom: rooms.voiceOf,
+    speaking: rooms.noteSpeaking,
     isSplittable,
     reachedQuota: quotas?.reached,
     pools: pools.sessionPools,

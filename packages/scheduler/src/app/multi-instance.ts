@@ -30,7 +30,7 @@ import type { JobEvents } from '../ports/job-events.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { RecentAttempts } from '../runtime/attempts/recent-attempts.ts';
-import type { RoomMessage, RoomStores } from '../session/rooms/room-deps.ts';
+import type { ActivityHint, RoomMessage, RoomStores } from '../session/rooms/room-deps.ts';
 import type { RemoteNodes } from '../transport/http/views/remote-nodes.ts';
 import { createHolderForwarding } from '../transport/link/forward-to-holder.ts';
 import { createMultiInstanceJobs, type LocalParts } from './multi-instance-jobs.ts';
@@ -150,6 +150,7 @@ export function createMultiInstance(deps: {
       missing: local.reportMissing,
       partial: (partial) => clusterJobs.partialText.atDriver(partial),
       followed: local.partialTexts.publish,
+      room: (hint) => local.rooms().receiveHint(hint as ActivityHint),
       figures: (from, figures) => receiveFigures(from, figures),
       pace: (kindOfWork, nodeId, pace) => local.jobs().notePace(kindOfWork, nodeId, pace),
     },
@@ -258,6 +259,8 @@ export function createMultiInstance(deps: {
       },
     },
     paceLearnt: hints.pace,
+    roomHint: (follower: string, hint: ActivityHint): void =>
+      hints.room(follower.slice(0, follower.lastIndexOf('/')), hint),
     self: presence.self,
     living,
     /** The number of living instances, as last read. */

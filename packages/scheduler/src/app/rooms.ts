@@ -56,6 +56,7 @@ export function createConfiguredRooms(
     },
     self: multiInstance?.driver ?? (() => ONLY),
     tell: async (follower, message) => multiInstance?.rooms.tell(follower, message),
+    hint: (follower, hint) => multiInstance?.roomHint(follower, hint),
   });
 }
 

@@ -73,9 +73,11 @@ export type RoomEntry =
   /** The speech is in the result of this job. */
   | { readonly kind: 'voice'; readonly seq: number; readonly language: Language; readonly jobId: JobId };
 
+export type NumberedAccept = { readonly kind: 'accept'; readonly seq: number } & AcceptedUtterance;
+
 export type LoggedEntry =
   | RoomEntry
-  | ({ readonly kind: 'accept'; readonly seq: number } & AcceptedUtterance)
+  | NumberedAccept
   /** The texts of its speaker were erased. */
   | { readonly kind: 'erased'; readonly seq: number };
 
@@ -87,8 +89,10 @@ export interface LogLine {
 }
 
 /** Of entries with the same key only the first is kept. */
-export function entryKey(entry: RoomEntry): string {
+export function entryKey(entry: RoomEntry | NumberedAccept): string {
   switch (entry.kind) {
+    case 'accept':
+      return utteranceKey(entry.utterance);
     case 'drive':
       return `drive/${entry.seq}/${entry.from}`;
     case 'text':
@@ -101,7 +105,7 @@ export function entryKey(entry: RoomEntry): string {
 }
 
 /** The key of the entry after which this one is pointless and is not appended. */
-export const obsoleteAfter = (entry: RoomEntry): string | undefined =>
+export const obsoleteAfter = (entry: RoomEntry | NumberedAccept): string | undefined =>
   entry.kind !== 'late'
     ? undefined
     : entry.language === undefined

@@ -11,7 +11,14 @@
  */
 
 import type { RoomId } from '../domain/room.ts';
-import type { AcceptedUtterance, LoggedEntry, LogLine, RoomEntry, Said } from '../domain/room-log.ts';
+import type {
+  AcceptedUtterance,
+  LoggedEntry,
+  LogLine,
+  NumberedAccept,
+  RoomEntry,
+  Said,
+} from '../domain/room-log.ts';
 
 export interface RoomLogLimits {
   readonly maxEntries: number;
@@ -51,7 +58,8 @@ export interface RoomLog {
   /** Opens the log, or keeps it. `atLeast`: numbers that were given out, if the store may have lost them; later ones are greater. */
   open(roomId: RoomId, atLeast?: Pick<LogEnds, 'last' | 'seq'>): Promise<LogEnds>;
   accept(roomId: RoomId, utterance: AcceptedUtterance): Promise<AcceptResult>;
-  append(roomId: RoomId, entries: readonly RoomEntry[]): Promise<AppendResult>;
+  /** An acceptance with its number: only what the store has lost is written again so, after `open` has named that number. */
+  append(roomId: RoomId, entries: readonly (RoomEntry | NumberedAccept)[]): Promise<AppendResult>;
   /** Entries after this position, at most `limit`. A position before `first - 1` has missed some. */
   read(roomId: RoomId, after: number, limit: number): Promise<ReadResult>;
   /** Replaces all entries of these utterances by `erased`. The caller informs the followers. */

@@ -1,6 +1,6 @@
 /** Hot path: all sessions of this instance, each with its own event queue. The effects of a step run after it. */
 import type { DispatchRequest } from '../domain/dispatch.ts';
-import type { JobId, TenantId } from '../domain/ids.ts';
+import type { JobId, SessionId, TenantId } from '../domain/ids.ts';
 import type { PlanRunner } from '../domain/plan.ts';
 import type { QuotaState } from '../domain/quota.ts';
 import { createRequirements } from '../domain/requirements.ts';
@@ -61,6 +61,7 @@ export interface SessionServiceDeps {
   readonly reachedQuota?: ((tenantId: TenantId) => QuotaState | undefined) | undefined;
   /** Absent: there are no rooms. */
   readonly voiceInRoom?: StepTools['voiceInRoom'] | undefined;
+  readonly speaking?: ((sessionId: SessionId, isSpeaking: boolean) => void) | undefined;
   /** Absent: no tenant has a cap. */
   readonly tenancy?: Tenancy | undefined;
   /** Absent: sessions end with this process. */
@@ -184,6 +185,8 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
         return planWatch.run(session, effect.utterance, effect.request);
       case 'interim':
         return interimWatch.run(session, effect);
+      case 'speaking':
+        return deps.speaking?.(session.sessionId, effect.isSpeaking);
       case 'interim_over':
         return interimWatch.cancel(session);
       case 'forget':
@@ -246,7 +249,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       at,
       cancel: clock.after(Math.max(0, at - clock.now()), () => {
         session.wake = undefined;
-        post(session, TIME_PASSED);
+        post(session, { kind: 'time_passed' });
       }),
     };
   }
@@ -394,5 +397,3 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     },
   };
 }
-
-const TIME_PASSED = { kind: 'time_passed' } as const;

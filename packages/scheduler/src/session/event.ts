@@ -125,6 +125,8 @@ export type SessionEffect =
   | { readonly kind: 'plan'; readonly utterance: Utterance; readonly request: PlanRequest }
   /** Recognises the audio so far of the utterance that begins with this chunk. */
   | { readonly kind: 'interim'; readonly firstSeq: number; readonly request: DispatchRequest }
+  /** An utterance has begun, or ended. */
+  | { readonly kind: 'speaking'; readonly isSpeaking: boolean }
   /** The utterance has ended: a text so far is not needed any more. */
   | { readonly kind: 'interim_over' }
   /** The utterance is settled; its job is no longer watched. */

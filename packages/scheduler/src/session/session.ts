@@ -156,6 +156,8 @@ export interface Session {
   segmentation: Segmentation;
   /** Ids of the utterance whose audio is arriving. */
   draft: { readonly jobId: JobId; readonly traceId: string } | undefined;
+  /** As it was last reported: an utterance has begun and not ended. */
+  isSpeaking: boolean;
   nextIndex: number;
   /** Least index of an utterance cut from audio chunks. An utterance that the client numbers keeps its number. */
   readonly leastCutIndex: number;
@@ -227,6 +229,7 @@ export function createSession(
     expiresAt: undefined,
     segmentation: SILENT,
     draft: undefined,
+    isSpeaking: false,
     nextIndex: given.firstIndex,
     leastCutIndex: given.leastCutIndex ?? 0,
     lastSeq: -1,

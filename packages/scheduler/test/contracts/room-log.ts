@@ -217,6 +217,18 @@ export function roomLogContract(name: string, open: (limits?: LogLimits) => Prom
       expect(read.kind === 'read' && read.lines.map(({ position }) => position)).toEqual([1, 91]);
     });
 
+    it('takes acceptances that it has lost with their numbers, each once', async () => {
+      const { log, roomId, entries } = await opened();
+      const lost = { kind: 'accept', seq: 7, ...utteranceOf('s-1.6') } as const;
+      await log.open(roomId, { last: 100, seq: 100 });
+      expect(await log.append(roomId, [lost, textOf(7)])).toMatchObject({ last: 102, seq: 100 });
+      expect(await log.append(roomId, [lost, finalOf(7)])).toMatchObject({ last: 103 });
+      expect(await entries()).toEqual(plain([lost, textOf(7), finalOf(7)]));
+      expect(await log.accept(roomId, utteranceOf('s-1.6'))).toMatchObject({ accept: { seq: 7 } });
+      expect(await log.erase(roomId, { speaker: 's-1' })).toMatchObject({ utterances: 1 });
+      expect(await log.accept(roomId, utteranceOf('s-1.7'))).toMatchObject({ accept: { seq: 101 } });
+    });
+
     it('erases what one speaker said, and leaves the numbers', async () => {
       const { log, roomId, entries } = await opened();
       await log.accept(roomId, utteranceOf('s-1.0'));

@@ -1,5 +1,12 @@
 /** The log of one room, as plain values that can be copied. */
-import type { AcceptedUtterance, LoggedEntry, LogLine, RoomEntry, Said } from '../../domain/room-log.ts';
+import type {
+  AcceptedUtterance,
+  LoggedEntry,
+  LogLine,
+  NumberedAccept,
+  RoomEntry,
+  Said,
+} from '../../domain/room-log.ts';
 import { entryKey, obsoleteAfter, utteranceKey } from '../../domain/room-log.ts';
 import type { LogEnds, RoomLogLimits } from '../../ports/room-log.ts';
 
@@ -17,8 +24,6 @@ export interface StoredLog {
   seq: number;
   ttlMs: number;
 }
-
-type Accept = Extract<LoggedEntry, { kind: 'accept' }>;
 
 export const createStoredLog = (ttlMs: number): StoredLog => ({
   lines: [],
@@ -52,12 +57,12 @@ interface Now extends RoomLogLimits {
   readonly now: number;
 }
 
-export function acceptIn(log: StoredLog, utterance: AcceptedUtterance, by: Now): Accept {
+export function acceptIn(log: StoredLog, utterance: AcceptedUtterance, by: Now): NumberedAccept {
   const key = utteranceKey(utterance.utterance);
   const known = log.standing.get(key);
   if (known?.kind === 'accept') return known;
   log.seq += 1;
-  const accept: Accept = { kind: 'accept', seq: log.seq, ...structuredClone(utterance) };
+  const accept: NumberedAccept = { kind: 'accept', seq: log.seq, ...structuredClone(utterance) };
   add(log, key, accept, by);
   return accept;
 }
@@ -65,7 +70,7 @@ export function acceptIn(log: StoredLog, utterance: AcceptedUtterance, by: Now):
 /** For each entry, the one that stands. */
 export const appendTo = (
   log: StoredLog,
-  entries: readonly RoomEntry[],
+  entries: readonly (RoomEntry | NumberedAccept)[],
   by: Now,
 ): (LoggedEntry | undefined)[] =>
   entries.map((entry) => {

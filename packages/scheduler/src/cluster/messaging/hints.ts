@@ -1,6 +1,6 @@
 /**
  * Background actor: hints between instances, which may be lost: loads of nodes, outcomes of attempts on another instance's node,
- * models that it lacks, partial text, paces of nodes, and figures for operators. Hints that follow closely share a message.
+ * models that it lacks, partial text, who speaks in a room, paces of nodes, and figures for operators. Hints that follow closely share a message.
  */
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
@@ -31,6 +31,8 @@ export interface HintEvents {
   partial(partial: PartialText): void;
   /** For subscribers of the job on any instance. */
   followed(partial: PartialText): void;
+  /** About a room that this instance may follow. */
+  room(hint: unknown): void;
   /** Figures of another instance, as it sent them; the receiver checks them. */
   figures(instanceId: string, figures: unknown): void;
   /** Another instance has learnt how fast a node works; see runtime/select/node-speeds.ts. */
@@ -46,6 +48,8 @@ export interface Hints {
   partial(to: string, partial: PartialText): void;
   /** To all instances: subscribers of the job may be anywhere. */
   followed(partial: PartialText): void;
+  /** About a room that the instance follows. */
+  room(to: string, hint: object): void;
   /** To all instances, at once. */
   figures(figures: object): void;
   /** To all instances, the newest pace of each node once a second. */
@@ -67,6 +71,7 @@ type Hint =
   | { readonly from: string; readonly followed: readonly PartialText[] }
   | { readonly from: string; readonly outcomes: readonly OutcomeHint[] }
   | { readonly from: string; readonly missing: readonly Missing[] }
+  | { readonly from: string; readonly rooms: readonly unknown[] }
   | { readonly from: string; readonly figures: unknown };
 
 interface UnsentLoad {
@@ -105,6 +110,7 @@ export function createHints(deps: {
   const followed = new Map<JobId, PartialText>();
   const outcomes = new Map<string, OutcomeHint[]>();
   const missing = new Map<string, Missing[]>();
+  const rooms = new Map<string, object[]>();
   const paces = new Map<string, Pace>();
   let cancelPaces: Cancel | undefined;
   let cancelSend: Cancel | undefined;
@@ -145,6 +151,9 @@ export function createHints(deps: {
     for (const [to, list] of missing)
       for (const some of portions(list)) hintBus.send(to, JSON.stringify({ from, missing: some }));
     missing.clear();
+    for (const [to, list] of rooms)
+      for (const some of portions(list)) hintBus.send(to, JSON.stringify({ from, rooms: some }));
+    rooms.clear();
   }
 
   function sendOutcomes(): void {
@@ -165,6 +174,7 @@ export function createHints(deps: {
     followed.clear();
     outcomes.clear();
     missing.clear();
+    rooms.clear();
     paces.clear();
   }
 
@@ -187,6 +197,7 @@ export function createHints(deps: {
       for (const one of hint.missing) if (Array.isArray(one)) receiveMissing(one as unknown as Missing);
     if ('partials' in hint) for (const partial of hint.partials) events.partial(partial);
     if ('paces' in hint) for (const one of hint.paces) if (isPace(one)) events.pace(...one);
+    if ('rooms' in hint) for (const one of hint.rooms) events.room(one);
     if ('figures' in hint) events.figures(hint.from, hint.figures);
     if ('followed' in hint) for (const partial of hint.followed) events.followed(partial);
   }
@@ -251,6 +262,12 @@ export function createHints(deps: {
     },
     followed(partial) {
       followed.set(partial.jobId, partial);
+      soon();
+    },
+    room(to, hint) {
+      const list = rooms.get(to) ?? [];
+      rooms.set(to, list);
+      list.push(hint);
       soon();
     },
     figures(figures) {

@@ -38,7 +38,7 @@ export const rooms = group(
       default: 4,
       min: 1,
       max: 1_000,
-      doc: 'Utterances of one speaker that have no outcome in some language. Further ones are refused with RATE_LIMITED.',
+      doc: 'Utterances of one speaker that have no outcome in some language. Then it is asked to pause; at twice as many further ones are refused with RATE_LIMITED.',
     }),
     reorder_ms: integer({
       default: 1_500,

@@ -21,10 +21,18 @@ export function finishStep(step: Step, session: Session): void {
   deliver(step, session);
   if (understands(session, 'result_ack')) sendKept(step, session);
   if (session.phase !== 'draining') applyBackpressure(step, session);
+  noteSpeaking(step, session);
   if (session.phase === 'closing' && isAllSent(session)) {
     send(step, session, { kind: 'closed', isOrdered: session.isCloseOrdered });
     step.effects.push({ kind: 'end', reason: 'closed' });
   }
+}
+
+function noteSpeaking(step: Step, session: Session): void {
+  const isSpeaking = session.draft !== undefined;
+  if (isSpeaking === session.isSpeaking) return;
+  session.isSpeaking = isSpeaking;
+  step.effects.push({ kind: 'speaking', isSpeaking });
 }
 
 /** Delivered outcomes may still wait until the client has acknowledged earlier ones. */
@@ -139,8 +147,10 @@ function applyBackpressure(step: Step, session: Session): void {
 
 function sharesOf(step: Step, session: Session): Shares {
   const { maxUtterances, maxAudioBytes } = step.settings;
+  const voice = step.voiceInRoom(session.sessionId);
   return {
     session: Math.max(
+      voice?.kind === 'speaks' && voice.isFull ? 1 : 0,
       session.running / maxUtterances,
       countWithoutSlot(step, session) / Math.max(1, maxUtterances * UNPLACED_PART),
       session.audioBytes / maxAudioBytes,

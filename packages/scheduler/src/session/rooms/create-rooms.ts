@@ -6,16 +6,16 @@ import {
   type Hears,
   type MemberId,
   maySpeak,
-  pairOf,
   type RoomId,
   type RoomRecord,
   type RoomRefusal,
 } from '../../domain/room.ts';
 import type { FollowedRoom } from './followed-room.ts';
 import type { LocalMember } from './local-members.ts';
+import { createSignals } from './relay-signals.ts';
 import { createRoomCaptions } from './room-captions.ts';
 import { createRoomCodes } from './room-codes.ts';
-import type { RoomDeps, RoomMessage } from './room-deps.ts';
+import type { ActivityHint, RoomDeps, RoomMessage } from './room-deps.ts';
 import type { RoomLink } from './room-output.ts';
 import type { Attendee, JoinRoom, RoomMembers, RoomService, SavedEnd } from './room-service.ts';
 import {
@@ -42,6 +42,9 @@ export interface Rooms {
   readonly plans: PlanRunner;
   /** Undefined: the session is in no room. */
   voiceOf(sessionId: SessionId): Voice | undefined;
+  /** A session has begun an utterance, or ended it. */
+  noteSpeaking(sessionId: SessionId, isSpeaking: boolean): void;
+  receiveHint(hint: ActivityHint): void;
   /** From another instance. */
   receive(message: RoomMessage): Promise<void>;
   takeOver(instanceId: string): Promise<void>;
@@ -69,6 +72,7 @@ export function createRooms(deps: RoomDeps): Rooms {
       for (const listen of listeners) listen(room, reason);
     },
   });
+  const signals = createSignals({ ...deps, table });
   const { createRoom, resolve } = createRoomCodes({ ...deps, writer });
   let isStopped = false;
   tickLater();
@@ -149,7 +153,7 @@ export function createRooms(deps: RoomDeps): Rooms {
       hears,
       isVoicePaused: false,
     };
-    followed.local.members.set(sessionId, member);
+    followed.local.enter(member);
     link.sendRoom({ kind: 'entered', room });
     if (isLegacy) link.sendRoom({ kind: 'members', room, receiver: sessionId });
     else
@@ -207,9 +211,8 @@ export function createRooms(deps: RoomDeps): Rooms {
     return undefined;
   }
 
-  /** Forgets the connection at once, then the record. */
-  function removeHere(followed: FollowedRoom, memberId: MemberId, step: RoomStep): Promise<unknown> {
-    followed.local.members.delete(memberId);
+  /** The connection was forgotten at once; then the record is changed. */
+  function noteGone(followed: FollowedRoom, step: RoomStep): Promise<unknown> {
     return writer.change(followed.roomId, step).then((changed) => {
       if (changed.kind === 'done') followed.saved(changed.room);
     });
@@ -223,7 +226,12 @@ export function createRooms(deps: RoomDeps): Rooms {
 
   const service: RoomService = {
     create: ({ tenantId, settings: given, hasDigitCode = false }) =>
-      guarded(() => createRoom(tenantId, given, hasDigitCode)),
+      guarded(async () => {
+        const created = await createRoom(tenantId, given, hasDigitCode);
+        // It ends the room in time if no member comes, and writes it again after a failover.
+        if (created.kind === 'done') await table.follow(created.room.roomId);
+        return created;
+      }),
     find: (tenantId, name) =>
       guarded(async () => {
         const room = await load(tenantId, (await stores.records.find(tenantId, name)) ?? name);
@@ -272,7 +280,8 @@ export function createRooms(deps: RoomDeps): Rooms {
         const current = table.of(sessionId);
         // A legacy client also leaves a room that has ended.
         if (current === undefined || current.followed.room().code !== code) return undefined;
-        await removeHere(current.followed, sessionId, leaveRoom(sessionId));
+        current.followed.local.leave(sessionId);
+        await noteGone(current.followed, leaveRoom(sessionId));
         return undefined;
       }),
     update: (sessionId, change) =>
@@ -305,63 +314,46 @@ export function createRooms(deps: RoomDeps): Rooms {
       }),
     setRawVoice: (sessionId, code, other, isWanted) =>
       counted(() => changeMember(sessionId, code, (memberId) => setPair(memberId, other, isWanted))),
-    relay: (sessionId, code, { kind, to, body }) =>
-      counted(async () => {
-        const current = table.of(sessionId);
-        if (current === undefined || current.followed.room().code !== code) return NOT_A_MEMBER;
-        const { followed } = current;
-        const room = followed.room();
-        const from = room.members.find(({ memberId }) => memberId === sessionId);
-        const receiver = room.members.find(({ memberId }) => memberId === to);
-        if (from === undefined || receiver === undefined) return undefined;
-        if (room.silentPairs.includes(pairOf(sessionId, to))) return undefined;
-        // If both offered, both connections would fail.
-        if (kind === 'offer' && from.joinNumber < receiver.joinNumber) return undefined;
-        const message = {
-          kind: 'signal',
-          roomId: room.roomId,
-          to,
-          from: sessionId,
-          signal: kind,
-          body,
-        } as const;
-        if (receiver.follower === deps.self()) signalHere(message);
-        else await deps.tell(receiver.follower, message);
-        return undefined;
-      }),
+    relay: (sessionId, code, signal) => counted(() => signals.relay(sessionId, code, signal)),
     detached(sessionId, link) {
       const current = table.of(sessionId);
       if (current === undefined || current.member.link !== link) return;
       const { followed, member } = current;
-      const step = markAway(sessionId, member.joinId, clock.now());
-      removeHere(followed, sessionId, step).catch((fault: unknown) =>
+      // A listener that is only counted has nothing to come back to.
+      if (member.isLegacy || member.listed === undefined) followed.local.leave(sessionId);
+      else followed.local.detach(sessionId);
+      noteGone(followed, markAway(sessionId, member.joinId, clock.now())).catch((fault: unknown) =>
         log.warn({ session_id: sessionId, err: fault }, 'a member is marked away later'),
       );
     },
   };
-
-  function signalHere({ roomId, to, from, signal, body }: Extract<RoomMessage, { kind: 'signal' }>): void {
-    const followed = table.followed(roomId);
-    const member = followed?.local.members.get(to);
-    if (followed === undefined || member === undefined) return;
-    member.link.sendRoom({ kind: 'signal', code: followed.room().code, signal, from, body });
-  }
 
   return {
     service,
     members,
     plans: createSpeakInRooms({ ...deps, writer, table }),
     voiceOf(sessionId) {
-      const current = table.of(sessionId);
-      if (current === undefined) return undefined;
-      const member = current.followed.room().members.find(({ memberId }) => memberId === sessionId);
+      const followed = table.roomOf(sessionId);
+      if (followed === undefined) return undefined;
+      const member = followed.room().members.find(({ memberId }) => memberId === sessionId);
       if (member?.speaks !== undefined && maySpeak(member))
-        return { kind: 'speaks', language: member.channel ?? member.speaks };
+        return {
+          kind: 'speaks',
+          language: member.channel ?? member.speaks,
+          isFull: followed.driver.openOf(sessionId) >= limits.maxOpenUtterances,
+        };
       const why = member?.isMuted ? 'you are muted in this room' : 'a listener does not speak in a room';
       return { kind: 'silent', message: `${why}; a host can change that` };
     },
+    noteSpeaking(sessionId, isSpeaking) {
+      const followed = table.roomOf(sessionId);
+      const member = followed?.room().members.find(({ memberId }) => memberId === sessionId);
+      if (member !== undefined && (!isSpeaking || maySpeak(member)))
+        followed?.activity.note(sessionId, isSpeaking);
+    },
+    receiveHint: (hint) => table.followed(hint.roomId)?.activity.receive(hint),
     async receive(message) {
-      if (message.kind === 'signal') return signalHere(message);
+      if (message.kind === 'signal') return signals.receive(message);
       await table.followed(message.roomId)?.advanced(message);
     },
     takeOver: table.takeOver,

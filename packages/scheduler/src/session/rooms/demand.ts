@@ -1,7 +1,8 @@
 /** Hot path: which languages of a room are heard, and which of them one utterance is promised in. Pure. */
-import type { Language } from '../../domain/language.ts';
+import { AUTO, type Language } from '../../domain/language.ts';
 import type { WantedTarget } from '../../domain/plan.ts';
 import type { MemberId, RoomRecord } from '../../domain/room.ts';
+import type { LanguageState } from './room-output.ts';
 
 export interface Demand {
   hearers: number;
@@ -27,6 +28,23 @@ export function heardLanguages(room: RoomRecord, except?: MemberId): ReadonlyMap
       add(language, captions, voices > 0);
   for (const language of room.fixedLanguages) add(language, 0, false);
   return heard;
+}
+
+/** Whether what the members speak can be translated into what they hear. */
+export function languageStates(
+  room: RoomRecord,
+  canTranslate: (source: Language, target: Language) => boolean,
+): Readonly<Record<Language, LanguageState>> {
+  const spoken = room.members.flatMap(({ speaks }) =>
+    speaks === undefined || speaks === AUTO ? [] : [speaks],
+  );
+  const states = [...heardLanguages(room).keys()].map((language) => {
+    const others = [...new Set(spoken)].filter((source) => source !== language);
+    const able = others.filter((source) => canTranslate(source, language)).length;
+    const state = able === others.length ? 'ok' : able === 0 ? 'unavailable' : 'degraded';
+    return [language, state] as const;
+  });
+  return Object.fromEntries(states);
 }
 
 /**

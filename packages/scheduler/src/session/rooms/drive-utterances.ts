@@ -258,7 +258,11 @@ export function createUtteranceDriver(
       if (text === undefined) return recognise(mine, audio);
       translate(mine, text, text.promised.filter(isWanted));
     },
-    openOf: (speaker) => [...driven.values()].filter(({ accept }) => accept.speaker === speaker).length,
+    openOf(speaker) {
+      let count = 0;
+      for (const { accept } of driven.values()) if (accept.speaker === speaker) count += 1;
+      return count;
+    },
     endUnheard(at) {
       const room = deps.room();
       if (room === undefined) return;

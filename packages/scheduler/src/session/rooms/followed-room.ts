@@ -7,10 +7,11 @@ import type { PlanListener } from '../../domain/plan.ts';
 import type { RoomId, RoomRecord } from '../../domain/room.ts';
 import type { LogLine } from '../../domain/room-log.ts';
 import type { Cancel } from '../../ports/clock.ts';
-import { heardLanguages } from './demand.ts';
+import { heardLanguages, languageStates } from './demand.ts';
 import { createUtteranceDriver, type UtteranceDriver } from './drive-utterances.ts';
-import { createLocalMembers, type LocalMembers } from './local-members.ts';
+import { createLocalMembers, type LocalMembers, type RoomIndex } from './local-members.ts';
 import { createRoomRestorer } from './restore-room.ts';
+import { createRoomActivity, type RoomActivity } from './room-activity.ts';
 import type { RoomDeps } from './room-deps.ts';
 import type { LanguageState } from './room-output.ts';
 import {
@@ -27,12 +28,14 @@ import {
 } from './room-router.ts';
 import type { Caption, RoomEnd } from './room-service.ts';
 import { isLostMember } from './room-steps.ts';
+import { createRoomVoices } from './room-voices.ts';
 import type { RoomWriter } from './room-writer.ts';
 
 export interface FollowedRoom {
   readonly roomId: RoomId;
   readonly local: LocalMembers;
   readonly driver: UtteranceDriver;
+  readonly activity: RoomActivity;
   room(): RoomRecord;
   /** Of the last utterance. */
   seq(): number;
@@ -76,6 +79,7 @@ const MAX_HISTORY = 50;
 export async function followRoom(
   deps: RoomDeps & {
     readonly writer: RoomWriter;
+    readonly index: RoomIndex;
     readonly ended: (room: RoomRecord, reason: RoomEnd) => void;
   },
   roomId: RoomId,
@@ -89,7 +93,7 @@ export async function followRoom(
     return undefined;
   }
   const opened = await stores.log.open(roomId);
-  const local = createLocalMembers();
+  const local = createLocalMembers(roomId, deps.index);
   /** When the last utterance of each channel ended. */
   const channels = new Map<Language, number>();
   const awaited = new Map<number, PlanListener>();
@@ -98,6 +102,7 @@ export async function followRoom(
   let sent = loaded;
   const router = createRoomRouter();
   let cursor = 0;
+  let newest: LogLine | undefined;
   let wanted = { last: 0, version: 0 };
   /** Number that was given out at least. */
   let openedSeq = 0;
@@ -108,9 +113,13 @@ export async function followRoom(
   let isAppendingLate = false;
   let lateTimer: Cancel | undefined;
   let deltaTimer: Cancel | undefined;
-  let voices: Promise<void> = Promise.resolve();
-  const spokenUpTo = new Map<Language, number>();
 
+  const activity = createRoomActivity({
+    ...deps,
+    room: () => room,
+    show: (speaking) => local.activity({ kind: 'activity', code: room.code, speaking }),
+  });
+  const voices = createRoomVoices({ ...deps, local, room: () => (isStopped ? undefined : room) });
   const driver = createUtteranceDriver({
     ...deps,
     roomId,
@@ -153,7 +162,7 @@ export async function followRoom(
         continue;
       }
       if (isLostMember(next, listed)) continue;
-      local.members.delete(memberId);
+      local.leave(memberId);
       if (!removed.includes(memberId)) continue;
       link.sendRoom(
         isLegacy
@@ -161,6 +170,10 @@ export async function followRoom(
           : { kind: 'notice', code, notice: { code: 'removed' } },
       );
     }
+    const self = deps.self();
+    local.keepAway(
+      new Set(members.flatMap(({ memberId, follower }) => (follower === self ? [memberId] : []))),
+    );
   }
 
   function end(reason: RoomEnd): void {
@@ -178,9 +191,10 @@ export async function followRoom(
     isStopped = true;
     lateTimer?.();
     deltaTimer?.();
+    activity.stop();
     driver.leave();
-    local.members.clear();
-    local.readers.clear();
+    local.clear();
+    writer.noteRead(roomId, Number.POSITIVE_INFINITY);
   }
 
   const isBehind = (): boolean => !isStopped && (cursor < wanted.last || room.version < wanted.version);
@@ -223,14 +237,14 @@ export async function followRoom(
   }
 
   async function readOn(): Promise<void> {
+    const { last } = wanted;
     const page = await stores.log.read(roomId, cursor, PAGE);
     if (page.kind === 'gone') return missing();
     missingSince = undefined;
-    if (page.lines.length === 0) {
-      cursor = Math.max(cursor, wanted.last);
-      return;
-    }
     for (const line of page.lines) take(line);
+    // What was announced and is not there was lost: other entries may come to lie there.
+    if (page.lines.length === 0 && wanted.last === last) wanted = { ...wanted, last: cursor };
+    writer.noteRead(roomId, cursor);
     planLate();
   }
 
@@ -238,28 +252,12 @@ export async function followRoom(
     const { entry, at, position } = line;
     if (position <= cursor) return;
     cursor = position;
+    newest = line;
     activeAt = Math.max(activeAt, at);
     for (const caption of feed(router, line, clock.now())) local.caption(room, caption);
     if (entry.kind === 'accept' && entry.channel !== undefined) channels.set(entry.channel, at);
-    if (entry.kind === 'voice') noteVoice(entry);
+    if (entry.kind === 'voice') voices.note(entry, router.utterances.get(entry.seq));
     if (entry.kind === 'text') settleAwaited(entry.seq);
-  }
-
-  function noteVoice({ seq, language, jobId }: Extract<LogLine['entry'], { kind: 'voice' }>): void {
-    const utterance = router.utterances.get(seq);
-    const speaker = utterance?.accept?.speaker;
-    // A corrected caption is not spoken, and an earlier utterance not after a later one.
-    if (speaker === undefined || utterance?.late.has(language) || seq <= (spokenUpTo.get(language) ?? 0))
-      return;
-    if (!local.hasVoiceHearer(language, speaker)) return;
-    spokenUpTo.set(language, seq);
-    voices = voices
-      .then(() => deps.voiceOf(jobId))
-      .then((voice) => {
-        if (voice !== undefined && !isStopped)
-          local.voice({ kind: 'voice', code: room.code, seq, speaker, language, ...voice });
-      })
-      .catch((fault: unknown) => log.warn({ job_id: jobId, err: fault }, 'could not read speech of a room'));
   }
 
   function settleAwaited(seq: number): void {
@@ -293,18 +291,8 @@ export async function followRoom(
     });
   }
 
-  function languages(): Readonly<Record<Language, LanguageState>> {
-    const sources = [
-      ...new Set(room.members.flatMap(({ speaks }) => (speaks === undefined ? [] : [speaks]))),
-    ].filter((source) => source !== 'auto');
-    const states = [...heardLanguages(room).keys()].map((language) => {
-      const others = sources.filter((source) => source !== language);
-      const able = others.filter((source) => deps.canTranslate(room.tenantId, source, language)).length;
-      const state = able === others.length ? 'ok' : able === 0 ? 'unavailable' : 'degraded';
-      return [language, state] as const;
-    });
-    return Object.fromEntries(states);
-  }
+  const languages = () =>
+    languageStates(room, (source, target) => deps.canTranslate(room.tenantId, source, target));
 
   /** All that the log has, with room for the oldest. */
   async function foldedLog(): Promise<RoomRouter> {
@@ -323,11 +311,18 @@ export async function followRoom(
   const restorer = createRoomRestorer({
     ...deps,
     roomId,
-    known: () => ({ room, ends: { last: cursor, seq: Math.max(openedSeq, router.lastSeq) } }),
-    restored(standing, { last, seq }) {
+    known: () => ({
+      room,
+      ends: { last: newest?.position ?? 0, seq: Math.max(openedSeq, router.lastSeq) },
+      newest,
+      router,
+    }),
+    restored(standing, { last, seq }, isLost) {
       noteRecord(standing);
       openedSeq = seq;
-      wanted = { ...wanted, last };
+      // What was read before changes nothing when it is read again.
+      if (isLost) cursor = 0;
+      wanted = { ...wanted, last: Math.max(wanted.last, last) };
       void read();
     },
     ended: () => end('ended'),
@@ -341,6 +336,7 @@ export async function followRoom(
     roomId,
     local,
     driver,
+    activity,
     room: () => room,
     seq: () => router.lastSeq,
     activeAt: () => activeAt,

@@ -1,6 +1,6 @@
 /** Hot path: the members of one room that are connected to this instance, and the readers of its captions: who gets which message. */
 import type { Language } from '../../domain/language.ts';
-import type { Audience, Hears, MemberId, RoomMember, RoomRecord } from '../../domain/room.ts';
+import type { Audience, Hears, MemberId, RoomId, RoomMember, RoomRecord } from '../../domain/room.ts';
 import type { LanguageState, RoomLink, RoomOutput } from './room-output.ts';
 import type { Caption, CaptionEvent } from './room-service.ts';
 
@@ -21,11 +21,23 @@ export interface Reader {
   readonly listen: (event: CaptionEvent) => void;
 }
 
+/** The room of each session of this instance, also of one that has lost its connection: what it said before is said in the room. */
+export type RoomIndex = Map<MemberId, RoomId>;
+
 export interface LocalMembers {
-  readonly members: Map<MemberId, LocalMember>;
+  /** With a connection. */
+  readonly members: ReadonlyMap<MemberId, LocalMember>;
   readonly readers: Set<Reader>;
+  enter(member: LocalMember): void;
+  /** Its connection has ended; it may come back. */
+  detach(memberId: MemberId): void;
+  leave(memberId: MemberId): void;
+  /** Those without a connection that are not in this list have left, or are elsewhere. */
+  keepAway(listed: ReadonlySet<MemberId>): void;
+  clear(): void;
   caption(room: RoomRecord, caption: Caption): void;
   voice(output: Extract<RoomOutput, { kind: 'voice' }>): void;
+  activity(output: Extract<RoomOutput, { kind: 'activity' }>): void;
   hasVoiceHearer(language: Language, except: MemberId): boolean;
   /** The record has changed: lists for legacy members now, notices, and later `delta`. */
   changed(before: RoomRecord, room: RoomRecord): void;
@@ -38,9 +50,16 @@ export interface LocalMembers {
 /** Speech of six seconds, uncompressed, in the bytes of its base64. */
 const VOICE_BEHIND_BYTES = 256_000;
 
-export function createLocalMembers(): LocalMembers {
+export function createLocalMembers(roomId: RoomId, index: RoomIndex): LocalMembers {
   const members = new Map<MemberId, LocalMember>();
   const readers = new Set<Reader>();
+  const away = new Set<MemberId>();
+
+  function leave(memberId: MemberId): void {
+    members.delete(memberId);
+    away.delete(memberId);
+    if (index.get(memberId) === roomId) index.delete(memberId);
+  }
 
   function sendVoice(member: LocalMember, output: Extract<RoomOutput, { kind: 'voice' }>): void {
     const behind = member.link.unsentBytes?.() ?? 0;
@@ -64,6 +83,22 @@ export function createLocalMembers(): LocalMembers {
   return {
     members,
     readers,
+    enter(member) {
+      members.set(member.memberId, member);
+      away.delete(member.memberId);
+      index.set(member.memberId, roomId);
+    },
+    detach(memberId) {
+      if (members.delete(memberId)) away.add(memberId);
+    },
+    leave,
+    keepAway(listed) {
+      for (const memberId of away) if (!listed.has(memberId)) leave(memberId);
+    },
+    clear() {
+      for (const memberId of [...members.keys(), ...away]) leave(memberId);
+      readers.clear();
+    },
     caption({ code }, caption) {
       // One object for all, so that the transport encodes it once.
       const output: RoomOutput = { kind: 'caption', code, caption };
@@ -78,6 +113,9 @@ export function createLocalMembers(): LocalMembers {
     voice(output) {
       for (const member of members.values())
         if (wantsVoice(member, output.language, output.speaker)) sendVoice(member, output);
+    },
+    activity(output) {
+      for (const { isLegacy, link } of members.values()) if (!isLegacy) link.sendRoom(output);
     },
     hasVoiceHearer: (language, except) =>
       [...members.values()].some((member) => wantsVoice(member, language, except)),

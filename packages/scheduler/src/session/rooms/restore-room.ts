@@ -3,8 +3,10 @@
  * writes anything else there.
  */
 import type { RoomId, RoomRecord } from '../../domain/room.ts';
+import type { LogLine } from '../../domain/room-log.ts';
 import type { LogEnds } from '../../ports/room-log.ts';
 import type { RoomDeps } from './room-deps.ts';
+import { entriesOf, erasedIn, type RoomRouter } from './room-router.ts';
 import type { RoomWriter } from './room-writer.ts';
 
 export interface RoomRestorer {
@@ -24,10 +26,15 @@ export function createRoomRestorer(
   deps: Pick<RoomDeps, 'stores' | 'settings' | 'self'> & {
     readonly writer: RoomWriter;
     readonly roomId: RoomId;
-    /** What this instance has read. */
-    readonly known: () => { readonly room: RoomRecord; readonly ends: Pick<LogEnds, 'last' | 'seq'> };
-    /** What the store has now. */
-    readonly restored: (room: RoomRecord, ends: LogEnds) => void;
+    /** What this instance has read. `newest`: the last line that it took. */
+    readonly known: () => {
+      readonly room: RoomRecord;
+      readonly ends: Pick<LogEnds, 'last' | 'seq'>;
+      readonly newest: LogLine | undefined;
+      readonly router: RoomRouter;
+    };
+    /** What the store has now. `isLost`: other lines may lie where this instance has read. */
+    readonly restored: (room: RoomRecord, ends: LogEnds, isLost: boolean) => void;
     readonly ended: () => void;
   },
 ): RoomRestorer {
@@ -42,9 +49,25 @@ export function createRoomRestorer(
     if (stored?.endedAt !== undefined) return deps.ended();
     const standing = isCurrent(stored) ? stored : await restoreRecord();
     await stores.records.bind(standing, 2 * idleMs, maxPerTenant);
-    const { ends } = known();
+    const { ends, newest } = known();
+    const isLost = newest !== undefined && !(await hasLine(newest));
     const opened = await stores.log.open(roomId, { last: ends.last + LEFT_OUT, seq: ends.seq + LEFT_OUT });
-    deps.restored(standing, opened);
+    await rewriteLog(isLost);
+    deps.restored(standing, opened, isLost);
+  }
+
+  /** A store loses the end of a log: if it has the newest line that was read here, it has all of them. */
+  async function hasLine({ position, at, entry }: LogLine): Promise<boolean> {
+    const read = await stores.log.read(roomId, position - 1, 1);
+    const line = read.kind === 'gone' ? undefined : read.lines[0];
+    return line?.position === position && line.at === at && line.entry.seq === entry.seq;
+  }
+
+  /** Of entries with the same key the first one stands, so several instances may write what they know. */
+  async function rewriteLog(isLost: boolean): Promise<void> {
+    const { router } = known();
+    await writer.rewrite(roomId, [...(isLost ? entriesOf(router) : []), ...writer.unread(roomId)]);
+    if (isLost) for (const said of erasedIn(router)) await stores.log.erase(roomId, said);
   }
 
   /** Of the same version but another change, the store has lost this one and another instance has made its own. */

@@ -38,6 +38,13 @@ export type RoomMessage =
       readonly body: unknown;
     };
 
+/** Those of this follower's members that speak now. May be lost. */
+export interface ActivityHint {
+  readonly roomId: RoomId;
+  readonly follower: string;
+  readonly speaking: readonly MemberId[];
+}
+
 export interface RoomSettings {
   readonly limits: RoomLimits;
   /** How long the log of a recorded room is kept after its end. */
@@ -68,4 +75,6 @@ export interface RoomDeps {
   readonly self: () => string;
   /** To the instance of a follower. A message to a dead one is dropped. */
   readonly tell: (follower: string, message: RoomMessage) => Promise<unknown>;
+  /** To the instance of a follower; may be lost. */
+  readonly hint: (follower: string, hint: ActivityHint) => void;
 }

@@ -4,7 +4,14 @@
  */
 import { AUTO, type Language } from '../../domain/language.ts';
 import type { PartOutcome } from '../../domain/plan.ts';
-import type { LoggedEntry, LogLine, RoomEntry, RoomOutcome } from '../../domain/room-log.ts';
+import type {
+  LoggedEntry,
+  LogLine,
+  NumberedAccept,
+  RoomEntry,
+  RoomOutcome,
+  Said,
+} from '../../domain/room-log.ts';
 import type { Caption } from './room-service.ts';
 
 type Of<Kind extends LoggedEntry['kind']> = Extract<LoggedEntry, { kind: Kind }>;
@@ -35,6 +42,8 @@ export interface RoomRouter {
   /** Numbers of the utterances that it knows; `firstSeq` > `lastSeq`: none. */
   firstSeq: number;
   lastSeq: number;
+  /** Up to this number nothing is read again. */
+  forgotten: number;
   /** Utterances that every language has passed are kept up to this number, for members that join. */
   readonly keep: number;
 }
@@ -44,6 +53,7 @@ export const createRoomRouter = (keep = 64): RoomRouter => ({
   languages: new Map(),
   firstSeq: 1,
   lastSeq: 0,
+  forgotten: 0,
   keep,
 });
 
@@ -125,7 +135,7 @@ function captionOf(
 /** Lines must come in the order of their positions. `at`: now. Returns the captions that become due. */
 export function feed(router: RoomRouter, { entry }: LogLine, at: number): readonly Caption[] {
   const { seq } = entry;
-  if (seq < router.firstSeq) return NOTHING;
+  if (seq <= router.forgotten) return NOTHING;
   const utterance = router.utterances.get(seq) ?? begin(router, seq);
   note(utterance, entry);
   if (entry.kind === 'text')
@@ -146,6 +156,7 @@ export function feed(router: RoomRouter, { entry }: LogLine, at: number): readon
 const NOTHING: readonly Caption[] = [];
 
 function begin(router: RoomRouter, seq: number): LoggedUtterance {
+  if (seq < router.lastSeq) goBackTo(router, seq);
   const utterance: LoggedUtterance = {
     seq,
     accept: undefined,
@@ -155,10 +166,19 @@ function begin(router: RoomRouter, seq: number): LoggedUtterance {
     driver: undefined,
     isErased: false,
   };
-  if (router.lastSeq < router.firstSeq) router.firstSeq = seq;
+  router.firstSeq = router.lastSeq === 0 ? seq : Math.min(router.firstSeq, seq);
   router.utterances.set(seq, utterance);
   router.lastSeq = Math.max(router.lastSeq, seq);
   return utterance;
+}
+
+/** After a failover an utterance may be written again behind later ones. Languages that have only passed its missing number wait for it. */
+function goBackTo(router: RoomRouter, seq: number): void {
+  for (const order of router.languages.values()) {
+    let next = seq + 1;
+    while (next < order.next && !router.utterances.has(next)) next += 1;
+    if (next === order.next) order.next = seq;
+  }
 }
 
 /** What its speaker said is forgotten. Languages that waited for it go on. Returns the captions that become due. */
@@ -259,17 +279,18 @@ export function track(router: RoomRouter, languages: Iterable<Language>, at: num
 
 /** I11: what every language has passed is kept only for members that join. */
 function forget(router: RoomRouter): void {
-  while (router.lastSeq - router.firstSeq >= router.keep) {
+  while (router.utterances.size > router.keep) {
     const seq = router.firstSeq;
     const isNeeded = [...router.languages.values()].some(
       ({ next, passed }) => next <= seq || passed.has(seq),
     );
-    if (isNeeded && router.lastSeq - seq < MAX_OPEN) return;
+    if (isNeeded && router.utterances.size < MAX_OPEN) return;
     for (const order of router.languages.values()) {
       order.passed.delete(seq);
       if (order.next <= seq) order.next = seq + 1;
     }
     router.utterances.delete(seq);
+    router.forgotten = seq;
     router.firstSeq = seq + 1;
   }
 }
@@ -315,6 +336,41 @@ export function captionsSoFar(router: RoomRouter, language: Language, afterSeq: 
   }
   return captions;
 }
+
+/** What this router knows of the log, for a store that has lost it: an acceptance comes before the rest of its utterance. */
+export function entriesOf(router: RoomRouter): readonly (RoomEntry | NumberedAccept)[] {
+  return inOrder([...router.utterances.values()]).flatMap(({ seq, accept, text, outcomes, late, driver }) => {
+    if (accept === undefined) return [];
+    const drive =
+      driver === undefined || driver === accept.driver
+        ? []
+        : [{ kind: 'drive', seq, driver, from: accept.driver } as const];
+    const lates = [...late].map(
+      (language) => ({ kind: 'late', seq, ...(language !== ANY_LANGUAGE && { language }) }) as const,
+    );
+    const ends = [...outcomes].map(
+      ([language, outcome]) => ({ kind: 'outcome', seq, language, outcome }) as const,
+    );
+    // A `late` of the whole utterance is pointless behind its text.
+    return [
+      accept,
+      ...drive,
+      ...lates.filter(({ language }) => language === undefined),
+      ...(text === undefined ? [] : [text]),
+      ...lates.filter(({ language }) => language !== undefined),
+      ...ends,
+    ];
+  });
+}
+
+/** What was erased, as far as this router knows it. */
+export const erasedIn = (router: RoomRouter): readonly Said[] =>
+  [...router.utterances.values()].flatMap(({ isErased, accept }) =>
+    isErased && accept !== undefined ? [{ speaker: accept.speaker, utterance: accept.utterance }] : [],
+  );
+
+const inOrder = (utterances: readonly LoggedUtterance[]): readonly LoggedUtterance[] =>
+  utterances.toSorted((one, other) => one.seq - other.seq);
 
 /** Of a transcript: without a translation, in the language that was spoken. Undefined: nothing was said, or it is not finished. */
 export function transcribed(utterance: LoggedUtterance, language: Language): Caption | undefined {

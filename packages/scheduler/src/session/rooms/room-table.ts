@@ -2,7 +2,7 @@
 import type { MemberId, RoomId, RoomRecord } from '../../domain/room.ts';
 import type { FollowedRoom } from './followed-room.ts';
 import { followRoom } from './followed-room.ts';
-import type { LocalMember } from './local-members.ts';
+import type { LocalMember, RoomIndex } from './local-members.ts';
 import type { RoomDeps } from './room-deps.ts';
 import type { SavedEnd } from './room-service.ts';
 import {
@@ -21,8 +21,10 @@ export interface RoomTable {
   /** Undefined: there is no such room, or it has ended. */
   follow(roomId: RoomId): Promise<FollowedRoom | undefined>;
   followed(roomId: RoomId): FollowedRoom | undefined;
-  /** The room of a session of this instance. */
+  /** The room of a session with a connection to this instance. */
   of(memberId: MemberId): { readonly followed: FollowedRoom; readonly member: LocalMember } | undefined;
+  /** The same, also for a member whose connection has ended. */
+  roomOf(memberId: MemberId): FollowedRoom | undefined;
   /** Saves the end; every follower informs its members. */
   end(roomId: RoomId, reason: SavedEnd): Promise<RoomRecord | undefined>;
   /** What is due in all rooms. Called once a second. */
@@ -45,6 +47,7 @@ export function createRoomTable(
   const { clock, log, stores, settings, writer } = deps;
   const { limits } = settings;
   const rooms = new Map<RoomId, FollowedRoom>();
+  const index: RoomIndex = new Map();
   const following = new Map<RoomId, Promise<FollowedRoom | undefined>>();
   /** Rooms whose housekeeping writes just now. */
   const busy = new Set<RoomId>();
@@ -57,9 +60,14 @@ export function createRoomTable(
     return pending;
   }
 
+  function roomOf(memberId: MemberId): FollowedRoom | undefined {
+    const roomId = index.get(memberId);
+    return roomId === undefined ? undefined : rooms.get(roomId);
+  }
+
   async function begin(roomId: RoomId): Promise<FollowedRoom | undefined> {
     try {
-      const room = await followRoom({ ...deps, ended: forget }, roomId);
+      const room = await followRoom({ ...deps, index, ended: forget }, roomId);
       if (room !== undefined) rooms.set(roomId, room);
       return room;
     } finally {
@@ -158,12 +166,11 @@ export function createRoomTable(
     follow,
     followed: (roomId) => rooms.get(roomId),
     of(memberId) {
-      for (const followed of rooms.values()) {
-        const member = followed.local.members.get(memberId);
-        if (member !== undefined) return { followed, member };
-      }
-      return undefined;
+      const followed = roomOf(memberId);
+      const member = followed?.local.members.get(memberId);
+      return followed && member && { followed, member };
     },
+    roomOf,
     end,
     tick() {
       for (const followed of [...rooms.values()]) {

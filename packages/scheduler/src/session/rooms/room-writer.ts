@@ -4,7 +4,7 @@
  */
 
 import type { RoomId, RoomRecord, RoomRefusal } from '../../domain/room.ts';
-import type { LoggedEntry, RoomEntry } from '../../domain/room-log.ts';
+import type { LoggedEntry, NumberedAccept, RoomEntry } from '../../domain/room-log.ts';
 import { sleep } from '../../domain/with-timeout.ts';
 import type { AcceptResult } from '../../ports/room-log.ts';
 import type { RoomDeps, RoomMessage } from './room-deps.ts';
@@ -22,9 +22,17 @@ export interface RoomWriter {
   /** After a failover: over each lower version. Returns what the store has then; changes do not wait for it. */
   restore(room: RoomRecord): Promise<RoomRecord>;
   inform(roomId: RoomId, followers: readonly string[], what: Told): void;
+  /** Entries of this instance that stand in the log, and that it has not read there yet. */
+  unread(roomId: RoomId): readonly Unread[];
+  /** This instance has read the log up to there; Infinity: it does not follow the room any more. */
+  noteRead(roomId: RoomId, position: number): void;
+  /** After a failover: entries that the store may have lost. */
+  rewrite(roomId: RoomId, entries: readonly (RoomEntry | NumberedAccept)[]): Promise<void>;
   /** Drops appends that wait for the store. */
   stop(): void;
 }
+
+type Unread = RoomEntry | NumberedAccept;
 
 type Told = Partial<Omit<Extract<RoomMessage, { kind: 'advanced' }>, 'kind' | 'roomId'>>;
 
@@ -39,6 +47,7 @@ const RETRY_MS = 250;
 /** An append is given up after this long: by then the deadline of its utterance has passed. */
 const PATIENCE_MS = 60_000;
 const MAX_BATCH = 64;
+const MOST_UNREAD = 1_024;
 const TELL_TRIES = 5;
 
 export function createRoomWriter(
@@ -56,6 +65,8 @@ export function createRoomWriter(
     { followers: Set<string>; message: Extract<RoomMessage, { kind: 'advanced' }> }
   >();
   const queues = new Map<RoomId, Waiting[]>();
+  /** In the order of appending. `upTo`: they lie at this position, or before it. */
+  const unread = new Map<RoomId, { readonly entry: Unread; readonly upTo: number }[]>();
   let isStopped = false;
 
   function inform(roomId: RoomId, followers: readonly string[], told: Told): void {
@@ -128,7 +139,14 @@ export function createRoomWriter(
           batch.map(({ entry }) => entry),
         );
         queue.splice(0, batch.length);
-        if (result.kind === 'appended') inform(roomId, result.followers, { last: result.last });
+        if (result.kind === 'appended') {
+          noteUnread(
+            roomId,
+            batch.map(({ entry }) => entry),
+            result.last,
+          );
+          inform(roomId, result.followers, { last: result.last });
+        }
         for (const [at, { settle }] of batch.entries())
           settle(result.kind === 'gone' ? 'gone' : result.standing[at]);
       } catch (fault) {
@@ -143,9 +161,29 @@ export function createRoomWriter(
     for (const { settle } of queue.splice(0)) settle('gone');
   }
 
+  function noteUnread(roomId: RoomId, entries: readonly Unread[], upTo: number): void {
+    const all = unread.get(roomId) ?? [];
+    unread.set(roomId, all);
+    for (const entry of entries) all.push({ entry, upTo });
+    // I11: an instance that cannot read for so long has lost nothing that its followers have.
+    all.splice(0, Math.max(0, all.length - MOST_UNREAD));
+  }
+
   return {
     change,
     inform,
+    unread: (roomId) => (unread.get(roomId) ?? []).map(({ entry }) => entry),
+    noteRead(roomId, position) {
+      const left = unread.get(roomId)?.filter(({ upTo }) => upTo > position) ?? [];
+      if (left.length === 0) unread.delete(roomId);
+      else unread.set(roomId, left);
+    },
+    async rewrite(roomId, entries) {
+      for (let at = 0; at < entries.length; at += MAX_BATCH) {
+        const result = await stores.log.append(roomId, entries.slice(at, at + MAX_BATCH));
+        if (result.kind === 'appended') inform(roomId, result.followers, { last: result.last });
+      }
+    },
     async create(room) {
       const first = { ...room, version: 1, changeId: deps.ids.traceId() };
       await stores.log.open(room.roomId);
@@ -160,7 +198,10 @@ export function createRoomWriter(
     async accept(roomId, utterance) {
       await deps.restored(roomId);
       const result = await stores.log.accept(roomId, utterance);
-      if (result.kind === 'accepted') inform(roomId, result.followers, { last: result.last });
+      if (result.kind === 'accepted') {
+        noteUnread(roomId, [result.accept], result.last);
+        inform(roomId, result.followers, { last: result.last });
+      }
       return result;
     },
     append(roomId, entry) {

@@ -14,11 +14,18 @@ import type { RoomTable } from './room-table.ts';
 import type { RoomWriter } from './room-writer.ts';
 
 export type Voice =
-  | { readonly kind: 'speaks'; readonly language: Language }
+  | {
+      readonly kind: 'speaks';
+      readonly language: Language;
+      /** Too many of its utterances have no outcome in some language: it must pause. */
+      readonly isFull: boolean;
+    }
   /** Its speech is not accepted. */
   | { readonly kind: 'silent'; readonly message: string };
 
 const RETRY_MS = 250;
+/** Clients pause at the limit; those that do not are refused at so many times the limit. */
+const REFUSED_AT = 2;
 
 export function createSpeakInRooms(
   deps: RoomDeps & { readonly writer: RoomWriter; readonly table: RoomTable },
@@ -78,7 +85,7 @@ export function createSpeakInRooms(
       meter.count('scheduler_room_utterances_total', { outcome });
       listener.settled({ language: source, kind: 'text' }, { kind: 'failed', code, message });
     }
-    if (followed.driver.openOf(sessionId) >= maxOpenUtterances)
+    if (followed.driver.openOf(sessionId) >= REFUSED_AT * maxOpenUtterances)
       return refuse(
         'too_many',
         'RATE_LIMITED',
@@ -97,7 +104,7 @@ export function createSpeakInRooms(
 
   return {
     run(request, given): RunningPlan {
-      const followed = isOwnText(request) ? table.of(request.sessionId)?.followed : undefined;
+      const followed = isOwnText(request) ? table.roomOf(request.sessionId) : undefined;
       if (followed === undefined) return plans.run(request, given);
       let isLeft = false;
       const listener: PlanListener = {

@@ -48,6 +48,7 @@ export function startTalk() {
           void received.push(`${nodeId} lacks ${serviceId}@${version}: ${reason}`),
         partial: ({ jobId, nodeId, text, isFinal }) =>
           void received.push(`${jobId} on ${nodeId}: ${text}${isFinal ? '.' : '…'}`),
+        room: (hint) => void received.push(`room ${JSON.stringify(hint)}`),
         followed: ({ jobId, text }) => void received.push(`${jobId} for subscribers: ${text}`),
         pace: (kindOfWork, nodeId, pace) => void received.push(`${nodeId} ${kindOfWork}: ${pace} ms`),
         figures: (from, figures) => void received.push(`figures of ${from}: ${JSON.stringify(figures)}`),

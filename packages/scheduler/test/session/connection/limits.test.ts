@@ -249,6 +249,20 @@ describe('backpressure', () => {
     expect(dispatcher.jobs).toHaveLength(1);
   });
 
+  it('a speaker with too many open utterances in its room is asked to PAUSE', () => {
+    let isFull = false;
+    const { open } = createSessionRig({
+      settings: { pressure: PRESSURE },
+      voiceInRoom: () => ({ kind: 'speaks', language: 'en', isFull }),
+    });
+    const client = open();
+    client.say('one');
+    expect(client.link.of('pressure')).toEqual([]);
+    isFull = true;
+    client.say('two');
+    expect(client.link.of('pressure')).toMatchObject([{ action: 'PAUSE' }]);
+  });
+
   it('a growing queue of the fleet gives BUSY', () => {
     const { open, dispatcher } = createSessionRig({ settings: { pressure: PRESSURE } });
     const client = open();

@@ -1,7 +1,9 @@
 /** A store that loses the newest writes of a room, or all of it, on stepped time: what instances know of the room is written again. */
 import { describe, expect, it } from 'vitest';
 import type { RoomRecord } from '../../../src/domain/room.ts';
+import type { RoomEntry } from '../../../src/domain/room-log.ts';
 import { createRoomsRig } from './support/rooms-rig.ts';
+import { acceptedBy } from './support/utterances.ts';
 
 const EVERY_ROOM = () => true;
 
@@ -50,6 +52,127 @@ async function startTalk() {
     },
   };
 }
+
+describe('a store that loses entries of the log', () => {
+  /** The log has only its first entries; then other entries may come to lie at the same positions. */
+  async function loseEntries(
+    { roomId, stores: { log } }: Awaited<ReturnType<typeof startTalk>>,
+    kept: number,
+  ): Promise<void> {
+    const read = await log.read(roomId, 0, kept);
+    await log.expire(roomId, 0);
+    await log.open(roomId);
+    if (read.kind === 'read' && kept > 0)
+      await log.append(roomId, read.lines.map(({ entry }) => entry) as RoomEntry[]);
+  }
+
+  it.each([0, 1, 2])(
+    'R5: has them again, if %i are left: members that join later get the captions',
+    async (kept) => {
+      const talk = await startTalk();
+      const { a, b, clock, host } = talk;
+      const es = await b.enter('es', 'es');
+      await host.say('one');
+      await a.recognise('one');
+      await a.translate('one', 'es');
+      await loseEntries(talk, kept);
+      await talk.reassert(a, b);
+      const late = await talk.start('c').enter('late', 'es');
+      expect(late.captions()).toEqual(['1 <one es>']);
+      await host.say('two');
+      await a.recognise('two');
+      await a.translate('two', 'es');
+      await clock.advance(0);
+      for (const { captions } of [es, late]) expect(captions()).toEqual(['1 <one es>', '1002 <two es>']);
+    },
+  );
+
+  it('R1: an utterance that is open goes on, and is shown once', async () => {
+    const talk = await startTalk();
+    const { a, b, host } = talk;
+    const es = await b.enter('es', 'es');
+    await host.say('one');
+    await loseEntries(talk, 0);
+    await talk.reassert(b, a);
+    await a.recognise('one');
+    await a.translate('one', 'es');
+    expect(es.captions()).toEqual(['1 <one es>']);
+    expect((await talk.start('c').enter('late', 'es')).captions()).toEqual(['1 <one es>']);
+  });
+
+  it('R1: an acceptance that no instance had read is written again, and comes before later utterances', async () => {
+    const talk = await startTalk();
+    const { a, b, clock, host, stores } = talk;
+    const es = await b.enter('es', 'es');
+    const { read } = stores.log;
+    stores.log.read = async () => {
+      throw new Error('no answer');
+    };
+    await host.say('one');
+    stores.log.read = read;
+    await loseEntries(talk, 0);
+    // An instance that has read nothing, and writes before the others.
+    await talk.reassert(b);
+    await es.say('dos');
+    await talk.reassert(a);
+    await clock.advance(1_000);
+    await a.recognise('one');
+    await a.translate('one', 'es');
+    expect(es.captions()).toEqual(['1 <one es>']);
+    expect(await talk.seqs()).toEqual([1_001, 1]);
+  });
+
+  it('other entries in their places are read, too', async () => {
+    const talk = await startTalk();
+    const { a, b, clock, host, roomId, stores } = talk;
+    const es = await b.enter('es', 'es');
+    await host.say('one');
+    await loseEntries(talk, 0);
+    await stores.log.open(roomId, { last: 0, seq: 500 });
+    await stores.log.accept(roomId, acceptedBy('other', 'other.1', 'es', 'c/1'));
+    await stores.log.append(roomId, [{ kind: 'text', seq: 501, text: 'dos', language: 'es', promised: [] }]);
+    await talk.reassert(a, b);
+    await clock.advance(1_500);
+    await a.recognise('one');
+    await a.translate('one', 'es');
+    expect(es.captions()).toContain('501 dos');
+  });
+
+  it('texts that were erased do not come back with them', async () => {
+    const talk = await startTalk();
+    const { a, b, clock, host, roomId, stores } = talk;
+    await b.enter('es', 'es');
+    await host.say('one');
+    await a.recognise('one');
+    const [before] = [await stores.log.read(roomId, 0, 10)];
+    await a.rooms.service.eraseSaid('t', { speaker: 'host' });
+    await clock.advance(0);
+    await stores.log.expire(roomId, 0);
+    await stores.log.open(roomId);
+    if (before.kind === 'read')
+      await stores.log.append(roomId, before.lines.map(({ entry }) => entry) as RoomEntry[]);
+    await host.say('two');
+    await stores.log.expire(roomId, 0);
+    await talk.reassert(a, b);
+    expect(JSON.stringify(await stores.log.read(roomId, 0, 10))).not.toContain('one');
+  });
+});
+
+describe('a store that loses a room without members', () => {
+  it('has it again from the instance that opened it', async () => {
+    const { clock, start, stores } = createRoomsRig();
+    const { rooms } = start('a');
+    const made = await rooms.service.create({ tenantId: 't', settings: {} });
+    if (made.kind !== 'done') throw new Error('no room');
+    const { room } = made;
+    await stores.records.save({ ...room, version: 2, changeId: 'x' }, 0);
+    await stores.records.unbind(room, 0);
+    await stores.log.expire(room.roomId, 0);
+    rooms.reassert(EVERY_ROOM);
+    await clock.advance(0);
+    expect(await rooms.service.find('t', room.code)).toMatchObject({ kind: 'done' });
+  });
+});
 
 const isOut = ({ kind }: { kind: string }) => kind === 'expired';
 
@@ -133,14 +256,14 @@ describe('a store that loses a whole room', () => {
     expect(fr.refused).toBeUndefined();
     await host.say('two');
     await es.say('tres');
-    expect(await talk.seqs()).toEqual([1_002, 1_003]);
+    expect(await talk.seqs()).toEqual([1, 1_002, 1_003]);
     await clock.advance(2_000);
     expect(await talk.members()).toEqual(['es', 'fr', 'host']);
     // Again, before this instance has read what was given out since.
     await talk.loseAll();
     await talk.reassert(a, b);
     await es.say('cuatro');
-    expect(await talk.seqs()).toEqual([2_004]);
+    expect(await talk.seqs()).toEqual([1, 1_002, 1_003, 2_004]);
   });
 
   it('does not end it while instances may still write it again, and ends it when none does', async () => {

@@ -1,5 +1,6 @@
 /** Rooms on stepped time: demand, absence, the end, and the death of an instance. */
 import { describe, expect, it } from 'vitest';
+import type { RoomOutput } from '../../../src/session/rooms/room-output.ts';
 import { createRoomsRig } from './support/rooms-rig.ts';
 
 async function startTalk() {
@@ -55,7 +56,7 @@ describe('demand', () => {
     await members.moderate('host', { action: 'role', memberId: 'es', role: 'interpreter' });
     await members.moderate('host', { action: 'role', memberId: 'fr', role: 'speaker' });
     await clock.advance(0);
-    expect(b.rooms.voiceOf('es')).toEqual({ kind: 'speaks', language: 'es' });
+    expect(b.rooms.voiceOf('es')).toMatchObject({ kind: 'speaks', language: 'es' });
     await es.say('hola');
     expect(fr.captions()).toEqual([]);
     await host.say('one');
@@ -69,14 +70,18 @@ describe('demand', () => {
 });
 
 describe('limits', () => {
-  it('a speaker has two open utterances here; the third is refused, and open again with an outcome', async () => {
+  it('a speaker with two open utterances here must pause; the fifth is refused, until one has its outcomes', async () => {
     const { a, host } = await startTalk();
-    for (const text of ['one', 'two', 'three']) await host.say(text);
+    await host.say('one');
+    expect(a.rooms.voiceOf('host')).toMatchObject({ isFull: false });
+    await host.say('two');
+    expect(a.rooms.voiceOf('host')).toMatchObject({ isFull: true });
+    for (const text of ['three', 'four', 'five']) await host.say(text);
     expect(host.settled).toEqual(['RATE_LIMITED']);
     await a.recognise('one');
     await a.translate('one', 'es');
     await a.translate('one', 'fr');
-    await host.say('four');
+    await host.say('six');
     expect(host.settled).toEqual(['RATE_LIMITED']);
   });
 
@@ -116,6 +121,82 @@ describe('limits', () => {
     for (const name of [room?.code ?? '', room?.roomId ?? ''])
       expect(await rooms.service.find('other', name)).toMatchObject({ code: 'ROOM_NOT_FOUND' });
     expect(await rooms.service.end('other', room?.roomId ?? '')).toMatchObject({ code: 'ROOM_NOT_FOUND' });
+  });
+});
+
+describe('who speaks', () => {
+  const shown = ({ got }: { got: readonly RoomOutput[] }) =>
+    got.flatMap((output) => (output.kind === 'activity' ? [output.speaking.join(' ')] : []));
+
+  it('is shown to the members of every instance, at most twice a second', async () => {
+    const { a, b, clock, host, es } = await startTalk();
+    a.rooms.noteSpeaking('host', true);
+    await clock.advance(0);
+    b.rooms.noteSpeaking('es', true);
+    a.rooms.noteSpeaking('host', false);
+    a.rooms.noteSpeaking('host', true);
+    await clock.advance(499);
+    for (const member of [host, es]) expect(shown(member)).toEqual(['host']);
+    await clock.advance(1);
+    for (const member of [host, es]) expect(shown(member)).toEqual(['host', 'es host']);
+    b.rooms.noteSpeaking('es', false);
+    a.rooms.noteSpeaking('host', false);
+    await clock.advance(1_500);
+    for (const member of [host, es]) expect(shown(member).at(-1)).toBe('');
+  });
+
+  it('is repeated while it lasts, and forgotten if its instance says no more of it', async () => {
+    const { a, clock, es } = await startTalk();
+    a.rooms.noteSpeaking('host', true);
+    await clock.advance(20_000);
+    expect(shown(es)).toEqual(['host']);
+    a.kill();
+    a.rooms.abandonAll();
+    await clock.advance(6_000);
+    expect(shown(es)).toEqual(['host', '']);
+  });
+
+  it('a muted member is not shown', async () => {
+    const { a, b, clock, es, host } = await startTalk();
+    await a.rooms.members.moderate('host', { action: 'mute', memberId: 'es' });
+    await clock.advance(0);
+    b.rooms.noteSpeaking('es', true);
+    await clock.advance(1_000);
+    for (const member of [host, es]) expect(shown(member)).toEqual([]);
+  });
+});
+
+describe('a speaker whose connection has ended', () => {
+  it('is still in the room with what is cut afterwards, until it has left or is elsewhere', async () => {
+    const { a, b, clock, host, es } = await startTalk();
+    await host.disconnect();
+    await host.say('one');
+    await a.recognise('one');
+    await a.translate('one', 'es');
+    expect(es.captions()).toEqual(['1 <one es>']);
+    await b.enter('host', 'en');
+    await clock.advance(0);
+    expect(a.rooms.voiceOf('host')).toBeUndefined();
+    expect(b.rooms.voiceOf('host')).toMatchObject({ kind: 'speaks' });
+    await es.disconnect();
+    expect(b.rooms.voiceOf('es')).toMatchObject({ kind: 'speaks' });
+    await clock.advance(12_000);
+    expect(b.rooms.voiceOf('es')).toBeUndefined();
+  });
+});
+
+describe('a room that was opened over HTTP', () => {
+  it('is followed by its instance without members: it ends in time, and is reported', async () => {
+    const { clock, start, stores } = createRoomsRig();
+    const { rooms } = start('a');
+    const ended: string[] = [];
+    rooms.service.onEnded(({ roomId }, reason) => ended.push(`${roomId} ${reason}`));
+    const made = await rooms.service.create({ tenantId: 't', settings: {} });
+    const roomId = made.kind === 'done' ? made.room.roomId : '';
+    expect(stores.followers.of(roomId)).toEqual(['a/1']);
+    await clock.advance(62_000);
+    expect(ended).toEqual([`${roomId} expired`]);
+    expect(rooms.counts()).toMatchObject({ rooms: 0 });
   });
 });
 

@@ -117,6 +117,7 @@ export interface SessionRig {
 
 export interface RigOptions {
   readonly isSplittable?: SessionServiceDeps['isSplittable'];
+  readonly voiceInRoom?: SessionServiceDeps['voiceInRoom'];
   readonly settings?: Partial<SessionServiceDeps['settings']>;
   readonly audioBytes?: number;
   readonly pools?: Pools;
@@ -150,6 +151,7 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
     jobs: dispatcher,
     plans,
     isSplittable: options.isSplittable,
+    voiceInRoom: options.voiceInRoom,
     delivered: (jobId) => void delivered.push(jobId),
     pools: options.pools ?? NO_POOLS,
     tenancy: options.tenancy,

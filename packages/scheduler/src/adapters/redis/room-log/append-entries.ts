@@ -1,6 +1,6 @@
 /** Typed wrapper of append-entries.lua: an accepted utterance gets its number, other entries name theirs. Hot path. */
 import type { RoomId } from '../../../domain/room.ts';
-import type { AcceptedUtterance, LoggedEntry, RoomEntry } from '../../../domain/room-log.ts';
+import type { AcceptedUtterance, LoggedEntry, NumberedAccept, RoomEntry } from '../../../domain/room-log.ts';
 import { entryKey, obsoleteAfter, utteranceKey } from '../../../domain/room-log.ts';
 import type { AcceptResult, AppendResult, RoomLog, RoomLogLimits } from '../../../ports/room-log.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
@@ -71,12 +71,12 @@ export function createAppendEntries(
       if (accept.kind !== 'accept') throw new Error(`${key} names an entry of kind ${accept.kind}`);
       return { kind: 'accepted', ...rest, accept };
     },
-    async append(roomId: RoomId, entries: readonly RoomEntry[]): Promise<AppendResult> {
+    async append(roomId: RoomId, entries: readonly (RoomEntry | NumberedAccept)[]): Promise<AppendResult> {
       const drafts = entries.map((entry) => ({
         seq: entry.seq,
         key: entryKey(entry),
         obsolete: obsoleteAfter(entry),
-        speaker: '',
+        speaker: entry.kind === 'accept' ? lineBreakFree(entry.speaker) : '',
         entry,
       }));
       const appended = await append(roomId, drafts);

@@ -30,7 +30,7 @@ const SETTINGS: RoomSettings = {
   maxWrongCodes: 5,
 };
 
-export function createRoomsRig() {
+export function createRoomsRig(limits: Partial<RoomSettings['limits']> = {}) {
   const clock = createManualClock();
   const { log, followers } = createRoomLog({ clock, maxEntries: 1_000, maxAgeMs: 1e9 });
   const stores = { log, followers, records: createRoomRecords({ clock, followersOf: followers.of }) };
@@ -52,13 +52,15 @@ export function createRoomsRig() {
       meter: { count() {}, gauge() {}, observe() {} },
       stores,
       plans,
-      settings: SETTINGS,
+      settings: { ...SETTINGS, limits: { ...SETTINGS.limits, ...limits } },
       canRecognise: () => true,
       canTranslate: () => true,
       voiceOf: async (jobId) => ({ audio: jobId, format: 'pcm16' }),
       self: () => `${instanceId}/1`,
       tell: async (follower, message) =>
         instances.get(follower.slice(0, follower.indexOf('/')))?.receive(message),
+      hint: (follower, hint) =>
+        instances.get(follower.slice(0, follower.indexOf('/')))?.receiveHint(structuredClone(hint)),
     });
     instances.set(instanceId, rooms);
 
