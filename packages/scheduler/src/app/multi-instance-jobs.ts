@@ -28,6 +28,7 @@ import type { UsageSink } from '../domain/usage.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
+import type { TenantOfMessage } from '../ports/inbox.ts';
 import type { Living } from '../ports/instances.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
@@ -67,6 +68,7 @@ export function createMultiInstanceJobs(deps: {
   readonly config: Config;
   readonly store: SharedStore;
   readonly jobStore: SharedJobStore;
+  readonly tenantOf: TenantOfMessage;
   readonly ledger: Pick<SharedStore['ledger'], 'reassert' | 'abandon'>;
   readonly mailbox: SharedStore['mailbox'];
   readonly presence: Presence;
@@ -136,6 +138,7 @@ export function createMultiInstanceJobs(deps: {
     inbox: store.inbox,
     takeoverStore: { ...jobStore, takeOver },
     resume,
+    tenantOf: deps.tenantOf,
     orphan: store.deadLetters.orphan,
     laneOf,
     receive: bus.receive,

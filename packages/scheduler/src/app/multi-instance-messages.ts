@@ -6,6 +6,7 @@ import { createMessageBus, laneOf } from '../cluster/messaging/message-bus.ts';
 import type { Config } from '../config/settings.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
+import type { TenantOfMessage } from '../ports/inbox.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { SharedStore } from './redis-store.ts';
@@ -15,6 +16,7 @@ export function createMessaging(deps: {
   readonly config: Config;
   readonly instanceId: string;
   readonly store: Pick<SharedStore, 'inbox' | 'replaceReader'>;
+  readonly tenantOf: TenantOfMessage;
   readonly presence: Pick<Presence, 'self' | 'isFenced' | 'living'>;
   readonly clock: Clock;
   readonly ids: Pick<IdSource, 'traceId'>;
@@ -42,6 +44,7 @@ export function createMessaging(deps: {
     settings: inboxReaderSettings(config),
     laneOf,
     handle: bus.receive,
+    tenantOf: deps.tenantOf,
     isFenced,
     stuck: store.replaceReader,
   });

@@ -10,6 +10,7 @@ import { createPresence } from '../cluster/membership/presence.ts';
 import type { ProcessName } from '../cluster/membership/process-name.ts';
 import { createHints } from '../cluster/messaging/hints.ts';
 import { createRoomMessages } from '../cluster/messaging/room-messages.ts';
+import { createTenantOfMessage } from '../cluster/messaging/tenant-of-message.ts';
 import { createNodeEvents, recordAttemptOutcome } from '../cluster/nodes/node-events.ts';
 import { createNodeReplica } from '../cluster/nodes/node-replica.ts';
 import { createAskInstances } from '../cluster/operators/ask-instances.ts';
@@ -164,7 +165,8 @@ export function createMultiInstance(deps: {
   });
 
   const roomStores = guardRooms(store.rooms(roomLogLimits(config)), isFenced);
-  const messages = { config, instanceId, store, presence, clock, ids, meter, log };
+  const tenantOf = createTenantOfMessage(async (jobId) => jobStore.get(jobId));
+  const messages = { config, instanceId, store, tenantOf, presence, clock, ids, meter, log };
   const { bus, reader } = createMessaging(messages);
   const rooms = createRoomMessages<RoomMessage>({
     bus,
@@ -220,6 +222,7 @@ export function createMultiInstance(deps: {
     config,
     store,
     jobStore,
+    tenantOf,
     ledger: guarded.ledger,
     mailbox: guarded.mailbox,
     presence,

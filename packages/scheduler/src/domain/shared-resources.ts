@@ -85,6 +85,14 @@ export const SHARED_RESOURCES = {
     atLimit: 'A job with more audio is refused with RATE_LIMITED; a session is asked to pause.',
     metric: 'scheduler_audio_store_bytes',
   },
+  dead_letters: {
+    what: 'Dead letters: messages between instances that could not be handled',
+    limit: 'scheduler.cluster.dlq_maxlen',
+    perTenant: 'part',
+    atLimit:
+      'The oldest dead letter of the tenant is dropped. Those about no known job count together, as if they were of one more tenant.',
+    metric: 'scheduler_phase2_dlq_moved_total',
+  },
   http_waits: {
     what: 'HTTP requests that wait for a result',
     limit: '10,000',

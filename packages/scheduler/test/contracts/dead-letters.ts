@@ -8,6 +8,7 @@ export interface DeadLettersLimits {
   readonly maxMessages: number;
   readonly maxDeliveries: number;
   readonly maxDead: number;
+  readonly maxDeadOfTenant: number;
   readonly orphanedForMs: number;
 }
 
@@ -20,6 +21,7 @@ const ROOMY: DeadLettersLimits = {
   maxMessages: 1_000,
   maxDeliveries: 1,
   maxDead: 1_000,
+  maxDeadOfTenant: 1_000,
   orphanedForMs: 60_000,
 };
 const SHORT_MS = 300;
@@ -40,13 +42,20 @@ export function deadLettersContract(
 
       /** Messages become dead letters as in production: delivered too often. */
       async function die(...bodies: readonly string[]): Promise<void> {
-        for (const body of bodies) {
-          await inbox.send(me, body);
-          await inbox.take(me, AT_ONCE);
-          await harness.advance(2);
-          const { died } = await inbox.takeAgain(me, { max: 100, idleMs: 1 });
-          expect(died).toBe(1);
-        }
+        for (const body of bodies) await dieFor(undefined, body);
+      }
+      /** `tenantId`: whose the message is; undefined: not known. */
+      async function dieFor(tenantId: string | undefined, body: string): Promise<void> {
+        await inbox.send(me, body);
+        await inbox.take(me, AT_ONCE);
+        await harness.advance(2);
+        const asked: string[] = [];
+        const tenantOf = async (text: string) => {
+          asked.push(text);
+          return tenantId;
+        };
+        const { died } = await inbox.takeAgain(me, { max: 100, idleMs: 1, tenantOf });
+        expect({ died, asked }).toEqual({ died: 1, asked: [body] });
       }
       const heads = async (instanceId = me) =>
         (await deadLetters.list(instanceId, { max: 100 })).letters.map(({ head }) => head);
@@ -56,7 +65,7 @@ export function deadLettersContract(
       };
       const arrived = async (instanceId: string) =>
         (await inbox.take(instanceId, AT_ONCE)).map(({ body }) => body);
-      return { ...harness, me, die, heads, idOf, arrived };
+      return { ...harness, me, die, dieFor, heads, idOf, arrived };
     }
 
     it('lists dead letters, newest first, with the data for operators', async () => {
@@ -194,6 +203,46 @@ export function deadLettersContract(
       expect(await deadLetters.purge(me, { max: 2 })).toEqual({ purged: 2, isDone: false });
       expect(await heads()).toHaveLength(1);
       expect(await deadLetters.purge(me, { max: 2 })).toEqual({ purged: 1, isDone: true });
+    });
+
+    it('I10 I11: keeps the part of a tenant and drops its oldest first', async () => {
+      const { dieFor, heads } = await start({ maxDead: 6, maxDeadOfTenant: 3 });
+      await dieFor('modest', 'm1');
+      for (const body of ['g1', 'g2', 'g3', 'g4']) await dieFor('greedy', body);
+      await dieFor('modest', 'm2');
+      await dieFor('greedy', 'g5');
+      expect(await heads()).toEqual(['g5', 'm2', 'g4', 'g3', 'm1']);
+    });
+
+    it('I11 bounded: counts messages of no known tenant together', async () => {
+      const { die, dieFor, heads } = await start({ maxDead: 6, maxDeadOfTenant: 2 });
+      await dieFor('a', 'a1');
+      await die('n1', 'n2', 'n3');
+      expect(await heads()).toEqual(['n3', 'n2', 'a1']);
+    });
+
+    it('I11 bounded: drops the oldest of all tenants at the limit of all', async () => {
+      const { dieFor, heads } = await start({ maxDead: 3, maxDeadOfTenant: 2 });
+      for (const [tenantId, body] of ['a1', 'b1', 'c1', 'a2', 'a3'].map((name) => [name.at(0), name]))
+        await dieFor(tenantId, body ?? '');
+      expect(await heads()).toEqual(['a3', 'a2', 'c1']);
+    });
+
+    it('counts no replayed, removed or purged message of a tenant', async () => {
+      const { deadLetters, inbox, me, dieFor, heads, idOf } = await start({ maxDeadOfTenant: 2 });
+      const other = fresh('instance');
+      await inbox.open(other);
+      await dieFor('a', 'a1');
+      await dieFor('a', 'a2');
+      await deadLetters.replay(me, await idOf('a2'), other);
+      await dieFor('a', 'a2');
+      expect(await heads()).toEqual(['a2', 'a1']);
+      await deadLetters.remove(me, [await idOf('a2')]);
+      await dieFor('a', 'a3');
+      expect(await heads()).toEqual(['a3', 'a1']);
+      await deadLetters.purge(me, { max: 1 });
+      await dieFor('a', 'a4');
+      expect(await heads()).toEqual(['a4', 'a1']);
     });
 
     it('keeps the messages of a removed instance for a time', async () => {

@@ -7,6 +7,7 @@ export interface InboxLimits {
   readonly maxMessages: number;
   readonly maxDeliveries: number;
   readonly maxDead: number;
+  readonly maxDeadOfTenant: number;
   readonly minIdleToDieMs?: number;
   readonly idleMs?: number;
 }
@@ -15,7 +16,7 @@ export interface InboxHarness extends Timed, Closable {
   readonly inbox: Inbox;
 }
 
-const ROOMY: InboxLimits = { maxMessages: 10_000, maxDeliveries: 3, maxDead: 100 };
+const ROOMY: InboxLimits = { maxMessages: 10_000, maxDeliveries: 3, maxDead: 100, maxDeadOfTenant: 100 };
 const IDLE_MS = 100;
 const AT_ONCE = { max: 1_000, waitMs: 0 };
 const bodies = (messages: readonly InboxMessage[]): string[] => messages.map(({ body }) => body);

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/ports/clock.ts';
 import type { Instance } from '../../src/ports/instances.ts';
 import { createTestCluster } from './test-cluster.ts';
 
-const LIMITS = { maxMessages: 1_000, maxDeliveries: 1, maxDead: 1_000 };
+const LIMITS = { maxMessages: 1_000, maxDeliveries: 1, maxDead: 1_000, maxDeadOfTenant: 1_000 };
 
 export function createInstancesInMemory({ clock, maxMessages }: { clock: Clock; maxMessages?: number }) {
   const limits = { ...LIMITS, ...(maxMessages !== undefined && { maxMessages }) };

@@ -21,6 +21,7 @@ import { callerOf, createWaits, type WaitKind } from '../../src/transport/http/s
 import { fresh } from '../contracts/harness.ts';
 import { draftJob, draftRequest, finish } from '../contracts/job-draft.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { createTestCluster } from '../support/test-cluster.ts';
 
 export interface Rig {
   /** Tries to use one more; false: refused. Room may be made among what the tenant already uses. */
@@ -273,6 +274,26 @@ export const RIGS: Readonly<Record<SharedResourceName, readonly CreateRig[]>> = 
     (limit, tenantShare) => {
       const store = createAudioStore({ maxBytes: 10 * limit, maxBytesPerJob: 10, tenantShare });
       return counting((tenantId) => store.claim(tenantId, 10) === 'claimed');
+    },
+  ],
+  dead_letters: [
+    (limit, share) => {
+      const inboxLimits = { maxMessages: ROOMY, maxDeliveries: 1, maxDead: limit };
+      const { store } = createTestCluster({
+        settings: { inbox: { ...inboxLimits, maxDeadOfTenant: partOf(limit, share) } },
+      });
+      return {
+        async use(tenantId) {
+          await store.inbox.open('me');
+          await store.inbox.send('me', tenantId);
+          await store.inbox.take('me', { max: 1, waitMs: 0 });
+          await store.inbox.takeAgain('me', { max: 1, idleMs: 0, tenantOf: async (body) => body });
+          return true;
+        },
+        used: async (tenantId) =>
+          (await store.deadLetters.list('me', { max: ROOMY })).letters.filter(({ head }) => head === tenantId)
+            .length,
+      };
     },
   ],
   http_waits: [waits('caller')],

@@ -1,4 +1,5 @@
 /** Simulation: messages between instances, as one stream per instance. Reading waits on a connection of its own. */
+import type { TenantId } from '../../../scheduler/dist/domain/ids.js';
 import { INBOX_IDLE_MS, type Inbox, type InboxMessage } from '../../../scheduler/dist/ports/inbox.js';
 import type { Lines } from './servers/lines.ts';
 import type { Shard } from './servers/shard.ts';
@@ -10,6 +11,7 @@ export interface InboxSettings {
   readonly maxDeliveries: number;
   /** Dead letters that are kept; 0: they are dropped. */
   readonly maxDead: number;
+  readonly maxDeadOfTenant: number;
   /** How long a message lies after its last delivery before it is dead. */
   readonly minIdleToDieMs?: number;
   /** How long an inbox stays after it was opened last. */
@@ -59,14 +61,22 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
           )
         : on(instanceId, 'read-inbox', (shard) => handOut(shard, instanceId, max)),
 
-    async takeAgain(instanceId, { max, idleMs, except }) {
+    async takeAgain(instanceId, { max, idleMs, except, tenantOf }) {
       const found = await on(instanceId, 'find-stuck', (shard) =>
         findStuck(shard, instanceId, max, idleMs, except),
       );
       let died = 0;
       for (const message of found) {
         if (message.deliveries < maxDeliveries || message.idleMs < minIdleToDieMs) continue;
-        if (await on(instanceId, 'bury-message', (shard) => bury(shard, instanceId, message, deps.maxDead)))
+        const body =
+          tenantOf &&
+          (await on(
+            instanceId,
+            'read-message',
+            ({ state, now }) => state.inboxes.get(instanceId, now())?.entries.get(message.messageId)?.body,
+          ));
+        const tenantId = body === undefined ? undefined : await tenantOf?.(body);
+        if (await on(instanceId, 'bury-message', (shard) => bury(shard, instanceId, message, tenantId, deps)))
           died += 1;
       }
       const again = found.filter(({ deliveries }) => deliveries < maxDeliveries);
@@ -218,7 +228,8 @@ function bury(
   shard: Shard,
   instanceId: string,
   { messageId, deliveries }: StuckMessage,
-  maxDead: number,
+  tenantId: TenantId | undefined,
+  { maxDead, maxDeadOfTenant }: InboxSettings,
 ): boolean {
   const now = shard.now();
   const message = removeMessage(shard.state.inboxes.get(instanceId, now), messageId);
@@ -226,7 +237,10 @@ function bury(
   if (maxDead === 0) return true;
   const { deadLetters } = shard.state;
   const dead = deadLetters.get(instanceId, now) ?? { entries: new Map(), lastMs: 0, lastNumber: 0 };
-  dead.entries.set(nextId(dead, now), { body: message.body, deliveries });
+  const ofTenant = [...dead.entries].filter(([, letter]) => letter.tenantId === tenantId);
+  for (const [oldest] of ofTenant.slice(0, Math.max(0, ofTenant.length - maxDeadOfTenant + 1)))
+    dead.entries.delete(oldest);
+  dead.entries.set(nextId(dead, now), { body: message.body, deliveries, tenantId });
   for (const oldest of dead.entries.keys()) {
     if (dead.entries.size <= maxDead) break;
     dead.entries.delete(oldest);

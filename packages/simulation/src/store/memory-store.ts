@@ -16,7 +16,7 @@ const SETTINGS: StoreSettings = {
   nodeIdleMs: HOUR_MS,
   maxNodes: 10_000,
   mailboxJobs: 1_000,
-  inbox: { maxMessages: 10_000, maxDeliveries: 3, maxDead: 1_000 },
+  inbox: { maxMessages: 10_000, maxDeliveries: 3, maxDead: 1_000, maxDeadOfTenant: 1_000 },
   jobs: {
     bindingLeaseMs: 90_000,
     retentionMs: 300_000,

@@ -19,7 +19,7 @@ const SETTINGS: StoreSettings = {
   nodeIdleMs: 3_600_000,
   maxNodes: 100,
   mailboxJobs: 10,
-  inbox: { maxMessages: 100, maxDeliveries: 3, maxDead: 10 },
+  inbox: { maxMessages: 100, maxDeliveries: 3, maxDead: 10, maxDeadOfTenant: 10 },
   jobs: {
     bindingLeaseMs: 60_000,
     retentionMs: 300_000,

@@ -81,6 +81,7 @@ export function createDeadLetters(deps: {
         if ((await connection.xlen(dead)) === 0) return;
         await noteOrphan(instanceId, orphanedForMs);
         await connection.pexpire(dead, orphanedForMs);
+        await connection.pexpire(keys.deadLetterTenants(instanceId), orphanedForMs);
       }),
     orphaned: () =>
       asDependency('listing instances that left dead letters', () =>

@@ -1,5 +1,6 @@
 /** Messages between instances: one stream per instance. Reads block, so they have a connection of their own. */
-import { INBOX_IDLE_MS, type Inbox, type InboxMessage } from '../../ports/inbox.ts';
+import type { TenantId } from '../../domain/ids.ts';
+import { INBOX_IDLE_MS, type Inbox, type InboxMessage, type TenantOfMessage } from '../../ports/inbox.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
 import { createAckMessages } from './inbox/ack-messages.ts';
@@ -18,6 +19,8 @@ export interface InboxSettings {
   readonly maxDeliveries: number;
   /** Dead letters that are kept; 0: they are dropped. */
   readonly maxDead: number;
+  /** Of them, those of one tenant. */
+  readonly maxDeadOfTenant: number;
   /** How long after its last delivery a message becomes a dead letter. */
   readonly minIdleToDieMs?: number;
   /** After this time an inbox expires unless it is opened again. */
@@ -79,16 +82,27 @@ export function createInbox(
     return messagesOf(claimed as Entry[], (id) => deliveries.get(id) ?? 1);
   }
 
+  async function ownerOf(
+    inbox: string,
+    { messageId }: StuckMessage,
+    tenantOf: TenantOfMessage | undefined,
+  ): Promise<TenantId | undefined> {
+    const [entry] = tenantOf === undefined ? [] : await connection.xrange(inbox, messageId, messageId);
+    return entry && tenantOf?.(openOrKeep(payload, entry[1][1] ?? ''));
+  }
+
   async function takeAgain(
     instanceId: string,
-    limits: { max: number; idleMs: number; except?: ReadonlySet<string> },
+    { tenantOf, ...limits }: Parameters<Inbox['takeAgain']>[1],
   ): Promise<{ messages: readonly InboxMessage[]; died: number }> {
     const inbox = keys.inbox(instanceId);
     const found = await findStuckMessages(connection, inbox, { group, except: new Set(), ...limits });
     const isHopeless = ({ deliveries }: StuckMessage): boolean => deliveries >= deps.maxDeliveries;
     let died = 0;
     for (const message of found.filter(isHopeless)) {
-      if (message.idleMs >= minIdleToDieMs && (await bury(instanceId, message))) died += 1;
+      if (message.idleMs < minIdleToDieMs) continue;
+      const tenantId = await ownerOf(inbox, message, tenantOf);
+      if (await bury(instanceId, message, tenantId)) died += 1;
     }
     const again = found.filter((message) => !isHopeless(message));
     return { messages: await claim(inbox, again, limits.idleMs), died };

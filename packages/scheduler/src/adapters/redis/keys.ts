@@ -62,6 +62,7 @@ export interface Keys {
   death(instanceId: string): string;
   inbox(instanceId: string): string;
   deadLetters(instanceId: string): string;
+  deadLetterTenants(instanceId: string): string;
   readonly orphanedDeadLetters: string;
   instanceFigures(instanceId: string): string;
   instanceJobs(instanceId: string): string;
@@ -116,6 +117,7 @@ export function createKeys(prefix: string): Keys {
     death: (instanceId) => `{${prefix}:schedulers:presence:${instanceId}}:dead`,
     inbox: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:inbox`,
     deadLetters: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:dlq`,
+    deadLetterTenants: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:dlq_tenants`,
     orphanedDeadLetters: `${v}:schedulers:dlq_orphaned`,
     instanceFigures: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:figures`,
     instanceJobs: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:jobs`,

@@ -9,8 +9,10 @@ import type { ReplicaSettings } from '../../cluster/nodes/node-replica.ts';
 import { longestPresenceMs } from '../../cluster/nodes/publish-own-nodes.ts';
 import { presenceTtlMs } from '../../config/nesting.ts';
 import type { Config } from '../../config/settings.ts';
+import { partOf } from '../../domain/tenancy.ts';
 import { longestIntervalMs } from '../../management/registered-node.ts';
 import { jobStoreLimits, managementSettings } from './settings-from-config.ts';
+import { tenantShare } from './tenancy.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
@@ -75,12 +77,14 @@ export function replicaSettings(config: Config): ReplicaSettings {
   };
 }
 
-export function inboxSettings({ scheduler: { cluster } }: Config): InboxSettings {
+export function inboxSettings(config: Config): InboxSettings {
+  const { cluster } = config.scheduler;
   return {
     group: cluster.stream_group,
     maxMessages: cluster.stream_maxlen,
     maxDeliveries: cluster.dlq_max_deliveries,
     maxDead: cluster.dlq_enabled ? cluster.dlq_maxlen : 0,
+    maxDeadOfTenant: partOf(cluster.dlq_maxlen, tenantShare(config)),
     minIdleToDieMs: cluster.dlq_min_idle_ms,
   };
 }

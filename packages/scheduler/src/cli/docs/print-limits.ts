@@ -15,7 +15,6 @@ const NOT_CAPPED = `## Without a cap per tenant
 | what | why |
 |---|---|
 | slots of nodes, and jobs in the mailboxes of nodes that poll | Every job in a mailbox holds a slot. Slots that become free are given to the waiting tenants in turns (\`scheduler.tenants.weight\`), and \`scheduler.tenant_limits.max_inflight_jobs\` limits how many jobs of one tenant have a node. |
-| dead letters | Messages between instances that could not be handled: only a fault of the scheduler or of Redis causes one, not what a tenant sends. \`scheduler.cluster.dlq_maxlen\` for each instance, the oldest are dropped first. |
 | events for webhooks | Each receiver has its own queue (\`webhooks.max_waiting\`), and belongs to one tenant. |`;
 
 export const printLimits = (): string =>

@@ -11,7 +11,7 @@
 import { createBoundedMap } from '../../domain/bounded-map.ts';
 import { sleep } from '../../domain/with-timeout.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
-import { INBOX_IDLE_MS, type Inbox, type InboxMessage } from '../../ports/inbox.ts';
+import { INBOX_IDLE_MS, type Inbox, type InboxMessage, type TenantOfMessage } from '../../ports/inbox.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { createAckBatcher } from './ack-batcher.ts';
@@ -66,6 +66,7 @@ export function createInboxReader(deps: {
   laneOf: (body: string) => string;
   /** Rejects if the message could not be handled: it is read again, and is dead after too many deliveries. `wasOpened`: it was read before. */
   handle: (body: string, wasOpened: boolean) => Promise<void>;
+  tenantOf?: TenantOfMessage;
   /** This instance may have been declared dead: it reads and handles nothing, and messages already read are read again. */
   isFenced?: () => boolean;
   /** The reader is stuck: a new connection may help. */
@@ -228,7 +229,7 @@ export function createInboxReader(deps: {
     const max = Math.min(settings.scanCount, room());
     if (max > 0 && !isFenced()) {
       try {
-        const limits = { max, idleMs: settings.idleMs, except: underWay };
+        const limits = { max, idleMs: settings.idleMs, except: underWay, tenantOf: deps.tenantOf };
         const { messages, died } = await inbox.takeAgain(instanceId, limits);
         if (died > 0) meter.count('scheduler_phase2_dlq_moved_total', undefined, died);
         if (messages.length > 0) meter.count('scheduler_phase2_reclaimed_total', undefined, messages.length);

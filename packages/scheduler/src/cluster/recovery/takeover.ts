@@ -8,7 +8,7 @@
 import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Inbox, InboxMessage } from '../../ports/inbox.ts';
+import type { Inbox, InboxMessage, TenantOfMessage } from '../../ports/inbox.ts';
 import type { Instance, Instances } from '../../ports/instances.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
@@ -79,6 +79,7 @@ export function createTakeover(deps: {
   inbox: Pick<Inbox, 'take' | 'takeAgain' | 'ack' | 'close'>;
   takeoverStore: TakeoverStore;
   resume: (job: JobRecord) => void;
+  tenantOf?: TenantOfMessage;
   /** Its dead letters stay for operators. */
   orphan: (instanceId: string) => Promise<void>;
   /** Messages that must stay in order share a lane. */
@@ -169,7 +170,8 @@ export function createTakeover(deps: {
     for (;;) {
       if ((await livingOf(instanceId)) !== undefined) return false;
       // Messages that the dead instance had read come first: they are older. And one that is read now must not come again at once.
-      const again = await inbox.takeAgain(instanceId, { max: MAX_MESSAGES, idleMs, except: failed });
+      const limits = { max: MAX_MESSAGES, idleMs, except: failed, tenantOf: deps.tenantOf };
+      const again = await inbox.takeAgain(instanceId, limits);
       if (again.died > 0) meter.count('scheduler_phase2_dlq_moved_total', undefined, again.died);
       if (again.messages.length > 0)
         meter.count('scheduler_phase2_reclaimed_total', undefined, again.messages.length);

@@ -135,7 +135,12 @@ export const cluster = group('Several instances on one Redis.', {
     default: true,
     doc: 'Entries that cannot be handled go to the dead letters; otherwise they are dropped and counted.',
   }),
-  dlq_maxlen: integer({ default: 10_000, min: 1, max: 10_000_000, doc: 'Dead letters that are kept.' }),
+  dlq_maxlen: integer({
+    default: 10_000,
+    min: 1,
+    max: 10_000_000,
+    doc: 'Dead letters that are kept, for each instance; of them, one tenant has at most scheduler.tenant_limits.max_share_percent.',
+  }),
   dlq_retention_seconds: number({
     default: 604_800,
     min: 0,

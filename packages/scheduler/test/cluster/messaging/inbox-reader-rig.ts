@@ -27,7 +27,9 @@ export async function startReader(
   const {
     clock,
     store: { inbox },
-  } = createTestCluster({ settings: { inbox: { maxMessages: 10_000, maxDeliveries: 3, maxDead: 10 } } });
+  } = createTestCluster({
+    settings: { inbox: { maxMessages: 10_000, maxDeliveries: 3, maxDead: 10, maxDeadOfTenant: 10 } },
+  });
   await inbox.open('me');
   const counts = new Map<string, number>();
   const warnings: string[] = [];

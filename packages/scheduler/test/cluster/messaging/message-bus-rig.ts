@@ -40,7 +40,7 @@ export function startMessaging({ maxMessages = 1_000 } = {}) {
     clock,
     store: { inbox, instances },
   } = createTestCluster({
-    settings: { inbox: { maxMessages, maxDeliveries: MAX_DELIVERIES, maxDead: 100 } },
+    settings: { inbox: { maxMessages, maxDeliveries: MAX_DELIVERIES, maxDead: 100, maxDeadOfTenant: 100 } },
   });
   const sent: { readonly to: string; readonly text: string }[] = [];
   const noting: Inbox = {

@@ -28,7 +28,9 @@ export function startTakeover({ maxDeliveries = 3 } = {}) {
     clock,
     store: { inbox, instances },
     announce: announceInstance,
-  } = createTestCluster({ settings: { inbox: { maxMessages: 10_000, maxDeliveries, maxDead: 100 } } });
+  } = createTestCluster({
+    settings: { inbox: { maxMessages: 10_000, maxDeliveries, maxDead: 100, maxDeadOfTenant: 100 } },
+  });
   const jobs = createSharedJobs(clock);
   const { done } = jobs;
   /** Other dead instances leave only to be dead at once. */
@@ -52,6 +54,8 @@ export function startTakeover({ maxDeliveries = 3 } = {}) {
       opened: [] as string[],
       receive: async (_: string): Promise<void> => {},
       orphan: async (): Promise<void> => {},
+      /** Messages whose tenant was asked for. */
+      asked: [] as string[],
     };
     const stores = faulty<Stores>(
       {
@@ -107,6 +111,10 @@ export function startTakeover({ maxDeliveries = 3 } = {}) {
         forgetIndexes: stores.port.forgetIndexes,
       },
       resume,
+      async tenantOf(text) {
+        state.asked.push(text);
+        return undefined;
+      },
       orphan: (of) => stores.port.orphan(of),
       // Messages share one lane, unless they name another.
       laneOf: (text) => text.split(':')[1] ?? '',

@@ -253,6 +253,7 @@ describe('a message of a dead instance that cannot be handled', () => {
     await me.sees('dead');
     expect(tries).toBe(3);
     expect((await inbox.size('dead')).dead).toBe(1);
+    expect(me.asked).toEqual(['poison']);
     expect(me.counted('scheduler_phase2_dlq_moved_total')).toBe(1);
     expect(await isForgotten('dead')).toBe(true);
   });

@@ -4,7 +4,7 @@ import {
   copyTenantUsage,
   type TenantUsage,
 } from '../../../../scheduler/dist/adapters/memory/tenant-usage.js';
-import type { JobId, NodeId, SessionId } from '../../../../scheduler/dist/domain/ids.js';
+import type { JobId, NodeId, SessionId, TenantId } from '../../../../scheduler/dist/domain/ids.js';
 import type { JobRecord } from '../../../../scheduler/dist/domain/job.js';
 import type { LeaseId } from '../../../../scheduler/dist/domain/lease.js';
 import type { NodeOrders } from '../../../../scheduler/dist/domain/node.js';
@@ -67,6 +67,7 @@ export interface StoredInbox extends Stream<StoredMessage> {
 export interface BuriedMessage {
   readonly body: string;
   readonly deliveries: number;
+  readonly tenantId: TenantId | undefined;
 }
 
 export interface StoredNodeRecord {

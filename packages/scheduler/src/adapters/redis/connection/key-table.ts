@@ -230,6 +230,12 @@ export const KEY_TABLE: Readonly<Record<keyof Keys, KeyEntry>> = {
     expires: 'bounded; a week after its instance was removed',
     content: 'Messages that could not be handled.',
   },
+  deadLetterTenants: {
+    type: 'ZSET',
+    slot: '{instance}',
+    expires: 'with its dead letters',
+    content: 'Whose each of its dead letters is.',
+  },
   orphanedDeadLetters: {
     type: 'ZSET',
     slot: 'own',

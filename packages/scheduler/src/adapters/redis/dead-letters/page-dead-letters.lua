@@ -1,5 +1,5 @@
 --[[ page-dead-letters: some dead letters of one instance, newest first, and the beginning of each.
-  KEYS[1] dead    STREAM  fields "body", "message", "deliveries"
+  KEYS[1] dead    STREAM  fields "body", "message", "deliveries", "tenant"
   ARGV[1] from    where to begin: "+" is the newest, "(id" the one after it, a number the last that died by then (ms)
   ARGV[2] max     dead letters of the page
   ARGV[3] head    bytes to show of each body; a sealed one is shown whole, because a part of it cannot be opened

@@ -25,15 +25,16 @@ import {
 import { instanceNamed } from '../../../support/test-cluster.ts';
 
 const START_MS = 60_000;
-const LIMITS = { group: 'scheduler', maxMessages: 100, maxDeliveries: 1, maxDead: 100 };
+const LIMITS = { group: 'scheduler', maxMessages: 100, maxDeliveries: 1, maxDead: 100, maxDeadOfTenant: 100 };
 
-function createWorld(connection: RedisConnection) {
+function createWorld(connection: RedisConnection, limits: Partial<typeof LIMITS> = {}) {
   const keys = createKeys(`test-${randomUUID()}`);
   const inbox = createInbox({
     connection,
     blocking: () => connection,
     keys,
     ...LIMITS,
+    ...limits,
   });
   return {
     keys,
@@ -72,7 +73,36 @@ describe('on one Redis', () => {
     const { letters } = await deadLetters.list('a', { max: 1 });
     await deadLetters.replay('a', letters[0]?.messageId ?? '', 'a');
     await deadLetters.purge('b', { max: 100 });
-    expect(await connection.exists(keys.deadLetters('a'), keys.deadLetters('b'))).toBe(0);
+    for (const name of ['a', 'b'])
+      expect(await connection.exists(keys.deadLetters(name), keys.deadLetterTenants(name))).toBe(0);
+  });
+
+  it('I11 bounded: keeps the tenants of no more dead letters than there are', async () => {
+    const { keys, inbox } = createWorld(connection, { maxDead: 3, maxDeadOfTenant: 2 });
+    await inbox.open('a');
+    for (const tenantId of ['x', 'y', 'z', 'x', 'x', 'z']) {
+      await inbox.send('a', 'letter');
+      await inbox.take('a', { max: 1, waitMs: 0 });
+      await sleep(2);
+      await inbox.takeAgain('a', { max: 1, idleMs: 1, tenantOf: async () => tenantId });
+    }
+    const letters = await connection.xrange(keys.deadLetters('a'), '-', '+');
+    const names = letters.map(([messageId, fields]) => `${fields[7]}\n${messageId}`);
+    expect(names.map((name) => name[0])).toEqual(['x', 'x', 'z']);
+    expect(await connection.zrange(keys.deadLetterTenants('a'), 0, '-1')).toEqual(names);
+  });
+
+  it('dead letters of an earlier version, without a tenant, are dropped and removed', async () => {
+    const { keys, deadLetters, die } = createWorld(connection, { maxDead: 2, maxDeadOfTenant: 2 });
+    for (const body of ['old', 'older', 'oldest'])
+      await connection.xadd(keys.deadLetters('a'), '*', 'body', body, 'message', '1-1', 'deliveries', '10');
+    await die('a', 'new');
+    expect((await deadLetters.list('a', { max: 10 })).letters.map(({ head }) => head)).toEqual([
+      'new',
+      'oldest',
+    ]);
+    await deadLetters.purge('a', { max: 10 });
+    expect(await connection.exists(keys.deadLetters('a'), keys.deadLetterTenants('a'))).toBe(0);
   });
 
   it('a replay that fails after its send can be repeated', async () => {
@@ -112,12 +142,14 @@ describe('on one Redis', () => {
 
   it('dead letters of a removed instance expire unless it returns', async () => {
     const { keys, deadLetters, die } = createWorld(connection);
+    const lives = () =>
+      Promise.all([keys.deadLetters('a'), keys.deadLetterTenants('a')].map((key) => connection.pttl(key)));
     await die('a', 'left');
-    expect(await connection.pttl(keys.deadLetters('a'))).toBe(-1);
+    expect(await lives()).toEqual([-1, -1]);
     await deadLetters.orphan('a');
-    expect(await connection.pttl(keys.deadLetters('a'))).toBeGreaterThan(6 * 24 * 3_600_000);
+    for (const ttlMs of await lives()) expect(ttlMs).toBeGreaterThan(6 * 24 * 3_600_000);
     await die('a', 'another');
-    expect(await connection.pttl(keys.deadLetters('a'))).toBe(-1);
+    expect(await lives()).toEqual([-1, -1]);
   });
 
   it('forgets removed instances whose dead letters have expired', async () => {

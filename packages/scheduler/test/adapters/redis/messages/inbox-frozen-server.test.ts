@@ -57,6 +57,7 @@ async function startReader(
     maxMessages: 1_000,
     maxDeliveries: 10,
     maxDead: 10,
+    maxDeadOfTenant: 10,
   });
   await inbox.open(me);
   const seen: string[] = [];
