@@ -83,13 +83,17 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: 'guessed-room-codes',
     point: 6,
-    does: `Enters and reads a room with the token of another tenant, with the token of a guest of another room, and with ${GUESSES} guessed codes`,
+    does: `Enters and reads a room with the token of another tenant, with the token of a guest of another room, and with ${GUESSES} guessed codes, over sockets and HTTP`,
     modes: ['single', 'redis'],
     async run(target) {
       const [room, other] = [await open(target), await open(target)];
       const guest = await target.call<{ token: string }>('POST', `/v1/rooms/${other.room_id}/tokens`, {
         token: MAIN_TOKENS.minter,
         body: {},
+      });
+      const user = await target.call<{ token: string }>('POST', '/v1/tokens', {
+        token: MAIN_TOKENS.minter,
+        body: { user_id: 'eve' },
       });
       for (const port of target.ports) {
         const honest = await join(port, TOKENS.acme, [room.room_code]);
@@ -114,6 +118,12 @@ export const ATTACKS: readonly Attack[] = [
         // Another session, and another token, from the same address.
         const later = await join(port, TOKENS.globex, ['guess-again']);
         if (String(later) !== 'RATE_LIMITED') return broke(`a further session got ${later}`);
+        // A user of the tenant, over HTTP.
+        for (const rest of ['', '/captions?lang=en']) {
+          const path = `/v1/rooms/guess-of-a-user${rest}`;
+          const { status } = await target.call('GET', path, { token: user.body.token, port });
+          if (status !== 429) return broke(`a user who guesses over HTTP got ${status} for ${path}`);
+        }
       }
       return held('404 or 403 for every request, and 429 after a few codes');
     },

@@ -17,7 +17,7 @@ import { createRoomCaptions } from './room-captions.ts';
 import { createRoomCodes } from './room-codes.ts';
 import type { ActivityHint, RoomDeps, RoomMessage } from './room-deps.ts';
 import type { RoomLink } from './room-output.ts';
-import type { Attendee, JoinRoom, RoomMembers, RoomService, SavedEnd } from './room-service.ts';
+import type { Attendee, JoinRoom, RoomMembers, RoomResult, RoomService, SavedEnd } from './room-service.ts';
 import {
   changeSettings,
   joinRoom,
@@ -73,7 +73,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     },
   });
   const signals = createSignals({ ...deps, table });
-  const { createRoom, resolve } = createRoomCodes({ ...deps, writer });
+  const { createRoom, resolve, tryName } = createRoomCodes({ ...deps, writer });
   let isStopped = false;
   tickLater();
 
@@ -232,10 +232,13 @@ export function createRooms(deps: RoomDeps): Rooms {
         if (created.kind === 'done') await table.follow(created.room.roomId);
         return created;
       }),
-    find: (tenantId, name) =>
+    find: (tenantId, name, guesser) =>
       guarded(async () => {
-        const room = await load(tenantId, (await stores.records.find(tenantId, name)) ?? name);
-        return room === undefined || room.endedAt !== undefined ? NOT_FOUND : { kind: 'done', room };
+        const look = async (): Promise<RoomResult<{ readonly room: RoomRecord }>> => {
+          const room = await load(tenantId, (await stores.records.find(tenantId, name)) ?? name);
+          return room === undefined || room.endedAt !== undefined ? NOT_FOUND : { kind: 'done', room };
+        };
+        return guesser === undefined ? look() : tryName(guesser, look);
       }),
     list: (tenantId) => guarded(async () => ({ kind: 'done', rooms: await listAll(tenantId) })),
     change: (tenantId, roomId, given) =>

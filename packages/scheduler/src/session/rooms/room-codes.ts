@@ -14,7 +14,9 @@ const MINUTE_MS = 60_000;
 export function createRoomCodes(deps: RoomDeps & { readonly writer: RoomWriter }) {
   const { clock, ids, settings, stores, writer } = deps;
   const { limits } = settings;
-  const wrongCodes = createBoundedMap<string, { count: number; until: number }>({ max: MAX_ADDRESSES });
+  const wrongNames = createBoundedMap<string, { count: number; until: number }>({ max: MAX_ADDRESSES });
+  /** Of the addresses that are trying now: each entry is a request or a message under way. */
+  const lastTries = new Map<string, Promise<void>>();
 
   async function createRoom(
     tenantId: TenantId,
@@ -50,27 +52,48 @@ export function createRoomCodes(deps: RoomDeps & { readonly writer: RoomWriter }
   }
 
   /** R6: a code opens a room of its own tenant alone. */
-  async function resolve(
+  function resolve(
     by: Attendee,
     { code, grant }: Pick<JoinRoom, 'code' | 'grant'>,
   ): Promise<RoomId | RoomRefusal> {
-    const now = clock.now();
-    const tried = wrongCodes.get(by.address);
-    const wrong = tried !== undefined && tried.until > now ? tried : { count: 0, until: now + MINUTE_MS };
-    if (wrong.count >= settings.maxWrongCodes)
-      return refusal('RATE_LIMITED', 'too many wrong codes from your address; try again in a minute');
-    const roomId = await stores.records.find(by.tenantId, code);
-    // A guest of another room gets the same answer for a code that exists, or it could find codes.
-    if (roomId === undefined || (grant !== undefined && grant.roomId !== roomId)) {
-      wrongCodes.set(by.address, { ...wrong, count: wrong.count + 1 });
+    return tryName(by.address, async () => {
+      const roomId = await stores.records.find(by.tenantId, code);
+      // A guest of another room gets the same answer for a code that exists, or it could find codes.
+      if (roomId !== undefined && (grant === undefined || grant.roomId === roomId)) return roomId;
       return { ...(grant === undefined ? NOT_FOUND : NOT_GRANTED), field: '/room_code' };
-    }
-    return roomId;
+    });
   }
 
-  return { createRoom, resolve };
+  /** One after the other for each address: otherwise many tries at once would all see the count before them. */
+  async function tryName<T>(address: string, look: () => Promise<T | RoomRefusal>): Promise<T | RoomRefusal> {
+    const before = lastTries.get(address);
+    const tried = (before ?? Promise.resolve()).then(async () => {
+      const now = clock.now();
+      const known = wrongNames.get(address);
+      const wrong = known !== undefined && known.until > now ? known : { count: 0, until: now + MINUTE_MS };
+      if (wrong.count >= settings.maxWrongCodes) return TOO_MANY;
+      const found = await look();
+      if (isNotFound(found)) wrongNames.set(address, { ...wrong, count: wrong.count + 1 });
+      return found;
+    });
+    const ended = tried.then(
+      () => undefined,
+      () => undefined,
+    );
+    lastTries.set(address, ended);
+    try {
+      return await tried;
+    } finally {
+      if (lastTries.get(address) === ended) lastTries.delete(address);
+    }
+  }
+
+  return { createRoom, resolve, tryName };
 }
 
+const TOO_MANY = refusal('RATE_LIMITED', 'too many wrong codes from your address; try again in a minute');
+const isNotFound = (found: unknown): boolean =>
+  typeof found === 'object' && (found as RoomRefusal).code === 'ROOM_NOT_FOUND';
 const NOT_GRANTED = refusal(
   'ROOM_NOT_FOUND',
   'your token opens no room with this code: it is for another room, or the room has ended',

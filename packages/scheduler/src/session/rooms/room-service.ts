@@ -68,8 +68,12 @@ export interface TranscriptPage {
 /** Every call names the tenant; a room of another tenant is ROOM_NOT_FOUND (R6). */
 export interface RoomService {
   create(order: CreateRoom): Promise<RoomResult<{ readonly room: RoomRecord }>>;
-  /** By its id or its code. */
-  find(tenantId: TenantId, name: string): Promise<RoomResult<{ readonly room: RoomRecord }>>;
+  /** By its id or its code. `guesser`: the address of somebody who may not list the rooms: wrong names count as wrong codes. */
+  find(
+    tenantId: TenantId,
+    name: string,
+    guesser?: string,
+  ): Promise<RoomResult<{ readonly room: RoomRecord }>>;
   list(tenantId: TenantId): Promise<RoomResult<{ readonly rooms: readonly RoomRecord[] }>>;
   change(
     tenantId: TenantId,

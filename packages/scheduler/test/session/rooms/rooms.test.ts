@@ -109,6 +109,25 @@ describe('limits', () => {
     expect(await join(right)).toMatchObject({ code: 'RATE_LIMITED' });
   });
 
+  it('R6 codes that are tried at once are counted one after the other, and also by those who read rooms', async () => {
+    const { rooms } = createRoomsRig().start('a');
+    const made = await rooms.service.create({ tenantId: 't', settings: {} });
+    const { code = '', roomId = '' } = made.kind === 'done' ? made.room : {};
+    const find = (name: string, address?: string) => rooms.service.find('t', name, address);
+    const got = await Promise.all(Array.from({ length: 8 }, (_, at) => find(`guess-${at}`, 'x')));
+    expect(got.map((answer) => 'code' in answer && answer.code)).toEqual([
+      ...Array.from({ length: 5 }, () => 'ROOM_NOT_FOUND'),
+      ...Array.from({ length: 3 }, () => 'RATE_LIMITED'),
+    ]);
+    expect(await find(code, 'x')).toMatchObject({ code: 'RATE_LIMITED' });
+    // Right names do not count, nor do those of a server.
+    for (let count = 0; count < 8; count += 1)
+      expect(await find(roomId, 'y')).toMatchObject({ kind: 'done' });
+    for (let count = 0; count < 8; count += 1)
+      expect(await find('wrong')).toMatchObject({ code: 'ROOM_NOT_FOUND' });
+    expect(await find(code)).toMatchObject({ kind: 'done' });
+  });
+
   it('a tenant has no more rooms than it may, and R6: another tenant does not see them', async () => {
     const { rooms } = createRoomsRig().start('a');
     const order = { tenantId: 't', settings: {} };

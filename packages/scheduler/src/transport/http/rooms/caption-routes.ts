@@ -16,7 +16,7 @@ import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { callerOf, type Waits } from '../server/waits.ts';
 import { LAST_EVENT_ID, openCaptionEvents } from './caption-events.ts';
-import { idOfRoom, refusalOfRoom, whoseRoom } from './room-request.ts';
+import { guesserAt, idOfRoom, refusalOfRoom, whoseRoom } from './room-request.ts';
 import { printTranscript } from './transcript-view.ts';
 
 export function addCaptionRoutes(
@@ -31,7 +31,8 @@ export function addCaptionRoutes(
     'GET',
     '/v1/rooms/:id/captions',
     { isForGuests: true, hasQueryToken: true },
-    async ({ params, query, headers, principal }, reply) => {
+    async (request, reply) => {
+      const { params, query, headers, principal } = request;
       const whose = whoseRoom(gate, principal, query.tenant_id, false);
       if (whose.kind === 'refused') return replyError(reply, whose.refusal);
       const beyond = languageRefusal(principal.scope, { tgt_lang: query.lang });
@@ -41,7 +42,7 @@ export function addCaptionRoutes(
       // A browser's EventSource reconnects when a stream ends; only 204 stops it.
       if (lastId === LAST_EVENT_ID) return reply.code(204).send();
       const { tenantId } = whose;
-      const found = await rooms.find(tenantId, params.id);
+      const found = await rooms.find(tenantId, params.id, guesserAt(gate, request));
       if (found.kind === 'refused') return replyError(reply, refusalOfRoom(found));
       const begun = waits.begin('stream', callerOf(principal, tenantId), reply);
       if (begun.kind === 'refused') return replyError(reply, begun.refusal);

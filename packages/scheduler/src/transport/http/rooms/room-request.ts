@@ -1,11 +1,13 @@
 /** What requests about rooms mean: whose room it is, what the caller may do with it, and how a refusal is answered. */
 import type { RoomChange } from '@lingua/protocol';
+import type { FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../../domain/errors.ts';
 import type { TenantId } from '../../../domain/ids.ts';
 import { foldLanguages } from '../../../domain/language.ts';
 import type { RoomId, RoomRefusal, RoomRefusalCode } from '../../../domain/room.ts';
 import type { RoomService, RoomSettings } from '../../../session/rooms/room-service.ts';
 import type { Gate, Principal } from '../../access/gate.ts';
+import { networkOf } from '../../access/networks.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 
@@ -27,6 +29,15 @@ export function whoseRoom(
     ? tenant
     : { kind: 'refused', refusal: { code: 'FORBIDDEN', detail: tenant.message, field: '/tenant_id' } };
 }
+
+/** The address of a user with a minted token, which could otherwise try all codes. A guest names its own room. */
+export const guesserAt = (
+  gate: Pick<Gate, 'addressOf'>,
+  { principal, raw }: FastifyRequest,
+): string | undefined =>
+  principal.scope === undefined || principal.scope.room !== undefined || principal.roles.has('operator')
+    ? undefined
+    : networkOf(gate.addressOf(raw));
 
 /** A room that has ended has no code any more, and only its id names it. */
 export async function idOfRoom(

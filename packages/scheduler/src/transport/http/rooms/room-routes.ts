@@ -22,7 +22,7 @@ import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { targetInPath } from '../server/log-action.ts';
-import { idOfRoom, refusalOfRoom, settingsIn, whoseRoom } from './room-request.ts';
+import { guesserAt, idOfRoom, refusalOfRoom, settingsIn, whoseRoom } from './room-request.ts';
 
 export function addRoomRoutes(routes: Routes, services: HttpServices, rooms: RoomService): void {
   const { gate, clock } = services;
@@ -55,10 +55,11 @@ export function addRoomRoutes(routes: Routes, services: HttpServices, rooms: Roo
     'GET',
     '/v1/rooms/:id',
     { isForGuests: true },
-    async ({ params, query, principal }, reply) => {
+    async (request, reply) => {
+      const { params, query, principal } = request;
       const whose = whoseRoom(gate, principal, query.tenant_id, false);
       if (whose.kind === 'refused') return replyError(reply, whose.refusal);
-      const found = await rooms.find(whose.tenantId, params.id);
+      const found = await rooms.find(whose.tenantId, params.id, guesserAt(gate, request));
       return found.kind === 'refused' ? replyError(reply, refusalOfRoom(found)) : viewRoom(found.room);
     },
   );

@@ -98,10 +98,14 @@ describe('guests', () => {
   });
 
   it('a minted token of a user reads a room that it can name, and manages none', async () => {
-    const { get, post, call } = await startRooms();
+    const { get, post, call, guessers } = await startRooms();
     const minted = await post('/v1/tokens', { user_id: 'u-1' }, SERVER);
     const user = bearer(minted.body.token);
     expect((await get('/v1/rooms/abc-def', user)).body).toMatchObject({ room_id: 'room-1' });
+    expect((await get('/v1/rooms/wrong/captions?lang=es', user)).status).toBe(404);
+    expect(guessers).toEqual(['127.0.0.1', '127.0.0.1']);
+    expect((await get('/v1/rooms/wrong', SERVER)).status).toBe(404);
+    expect(guessers).toHaveLength(2);
     const forbidden = { status: 403, body: { detail: expect.stringContaining('not manage') } };
     expect(await get('/v1/rooms', user)).toMatchObject(forbidden);
     expect(await get('/v1/rooms/room-1/transcript?lang=es', user)).toMatchObject(forbidden);

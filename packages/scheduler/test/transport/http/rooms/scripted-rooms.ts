@@ -40,6 +40,8 @@ const changed = (room: RoomRecord, settings: RoomSettings): RoomRecord => ({
 /** Rooms of the tenant acme. */
 export function createScriptedRooms() {
   const calls: unknown[][] = [];
+  /** Addresses whose wrong names count. */
+  const guessers: string[] = [];
   const listeners = new Set<(event: CaptionEvent) => void>();
   const captions: Caption[] = [];
   const room: RoomRecord = roomOf({ roomId: 'room-1', tenantId: 'acme', code: 'abc-def' });
@@ -57,7 +59,10 @@ export function createScriptedRooms() {
         };
       return { kind: 'done', room: changed(room, order.settings) };
     },
-    find: async (tenantId, name) => (isKnown(tenantId, name) ? { kind: 'done', room } : NOT_FOUND),
+    async find(tenantId, name, guesser) {
+      if (guesser !== undefined) guessers.push(guesser);
+      return isKnown(tenantId, name) ? { kind: 'done', room } : NOT_FOUND;
+    },
     list: async (tenantId) => ({ kind: 'done', rooms: tenantId === 'acme' ? [room] : [] }),
     async change(...given) {
       calls.push(['change', ...given]);
@@ -95,6 +100,7 @@ export function createScriptedRooms() {
   return {
     service,
     calls,
+    guessers,
     listeners,
     captions,
     say: (event: CaptionEvent) => {
