@@ -6,13 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { ROOT } from '../architecture/source-files.ts';
 import { loaded } from '../config/loaded.ts';
+import { type Kubectl, unpackKubectl } from './support/kubectl.ts';
 import { installSchemas, type KubernetesObject, type Schemas } from './support/kubernetes-schemas.ts';
 import { run } from './support/packed.ts';
 
 const SLOW_MS = 300_000;
 const OVERLAYS = ['trial', 'production'];
-/** Older ones, such as that of Debian 12, do not know all fields of a kustomization. */
-const OLDEST_KUSTOMIZE = 5;
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly version: string;
 };
@@ -46,24 +45,18 @@ interface Probe {
   readonly httpGet: { readonly path: string };
 }
 
+let kubectl: Kubectl;
 let schemas: Schemas;
 
 beforeAll(async () => {
-  const { stdout } = await run('kubectl', ['version', '--client', '--output=json']);
-  const { kustomizeVersion = 'v0' } = JSON.parse(stdout) as { readonly kustomizeVersion?: string };
-  if (Number.parseInt(kustomizeVersion.slice(1), 10) < OLDEST_KUSTOMIZE)
-    throw new Error(
-      `this test needs a kubectl of 1.27 or later on the path; this one has kustomize ${kustomizeVersion}`,
-    );
+  kubectl = await unpackKubectl();
   schemas = await installSchemas();
 }, SLOW_MS);
-afterAll(() => schemas?.remove());
+afterAll(() => Promise.all([kubectl?.remove(), schemas?.remove()]));
 
 const render = async (overlay: string): Promise<Rendered[]> => {
-  const { stdout, stderr } = await run('kubectl', [
-    'kustomize',
-    join(ROOT, 'ops/kubernetes/overlays', overlay),
-  ]);
+  const folder = join(ROOT, 'ops/kubernetes/overlays', overlay);
+  const { stdout, stderr } = await run(kubectl.path, ['kustomize', folder]);
   expect(stderr).toBe('');
   return parseAllDocuments(stdout).map((document) => document.toJS() as Rendered);
 };
