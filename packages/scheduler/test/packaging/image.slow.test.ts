@@ -59,6 +59,16 @@ it('it contains Node.js, what that loads and licences: no shell, no package mana
 });
 
 it(
+  'a container with a wrong configuration ends with 2 and says what is wrong',
+  async () => {
+    const { code, printed } = await image.ending({ LINGUA_SERVER__PORT: 'front' });
+    expect(printed).toContain('server.port');
+    expect(code).toBe(2);
+  },
+  SLOW_MS,
+);
+
+it(
   'three containers share one Redis, and sessions lose nothing while one is stopped',
   async () => {
     const redis = await startRedis();

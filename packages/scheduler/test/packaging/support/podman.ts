@@ -18,6 +18,8 @@ export interface Image {
   inspect(): Promise<unknown>;
   /** Every file of it, as tar lists them. */
   files(): Promise<string[]>;
+  /** Runs it until it ends by itself. */
+  ending(env: Readonly<Record<string, string>>): Promise<{ readonly code: number; readonly printed: string }>;
   start(
     name: string,
     env: Readonly<Record<string, string>>,
@@ -47,12 +49,9 @@ export async function makeImage(): Promise<Image> {
   const policy = join(folder, 'policy.json');
   await writeFile(policy, '{"default":[{"type":"insecureAcceptAnything"}]}');
   const store = [`--root=${join(folder, 'store')}`, `--runroot=${join(folder, 'run')}`];
-  const podman = async (...args: readonly string[]): Promise<string> => {
-    const { stdout } = await run('podman', [...store, '--storage-driver=vfs', ...WAYS, ...args], {
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    return stdout;
-  };
+  const ask = (...args: readonly string[]): Promise<{ stdout: string; stderr: string }> =>
+    run('podman', [...store, '--storage-driver=vfs', ...WAYS, ...args], { maxBuffer: 64 * 1024 * 1024 });
+  const podman = async (...args: readonly string[]): Promise<string> => (await ask(...args)).stdout;
   const started = new Set<string>();
   // podman of Debian 12 reads no compressed archive.
   await run('gunzip', ['--keep', file]);
@@ -68,8 +67,13 @@ export async function makeImage(): Promise<Image> {
       const { stdout } = await run('tar', ['-tvf', archive], { maxBuffer: 64 * 1024 * 1024 });
       return stdout.trim().split('\n');
     },
+    ending: (env) =>
+      ask('run', '--rm', ...CONFINED, ...variablesOf(env), NAME).then(
+        ({ stdout, stderr }) => ({ code: 0, printed: stdout + stderr }),
+        ({ code, stdout, stderr }) => ({ code, printed: `${stdout}${stderr}` }),
+      ),
     async start(name, env, ...command) {
-      const variables = Object.entries(env).map(([key, value]) => `--env=${key}=${value}`);
+      const variables = variablesOf(env);
       await podman('run', '--detach', `--name=${name}`, ...CONFINED, ...variables, NAME, ...command);
       started.add(name);
       const state = async (what: string): Promise<number> =>
@@ -96,3 +100,6 @@ export async function makeImage(): Promise<Image> {
     },
   };
 }
+
+const variablesOf = (env: Readonly<Record<string, string>>): string[] =>
+  Object.entries(env).map(([key, value]) => `--env=${key}=${value}`);
