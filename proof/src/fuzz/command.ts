@@ -13,13 +13,14 @@ export interface FuzzCommand {
 export const HELP = `Usage: npm run fuzz -- [options]
 
 Sends frames and HTTP requests that are made from the schemas of the protocol, half of them distorted. The scheduler must
-neither end nor log an error nor answer with a 5xx, except that no node can serve a job; its memory must return to its level.
+neither end nor log an error nor answer with a 5xx, except that no node can serve a job; its memory must not keep growing.
+The run has three equal parts, and memory is measured at rest after each: the last part may add little to it.
 
   --frames N      frames to /ws/session and /ws/node (1000000)
   --requests N    HTTP requests to all endpoints (100000)
   --seed S        decides what is sent (random)
   --target WHERE  process: a scheduler of its own (default); inside: in this process
-  --no-memory     do not wait for the memory to be measured, a minute and a half
+  --no-memory     do not wait for the memory to be measured, two minutes
   --json          print the result as JSON
 
 Exits with 1 if something is wrong.`;

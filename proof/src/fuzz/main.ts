@@ -1,7 +1,7 @@
 /** npm run fuzz: frames and requests that no program should send, and whether the scheduler stands them. */
 import { HELP, readCommand } from './command.ts';
+import type { Measured } from './judge-memory.ts';
 import { type FuzzReport, runFuzz } from './run-fuzz.ts';
-import type { Memory } from './start-target.ts';
 
 const [WRONG, UNUSABLE, INTERRUPTED] = [1, 2, 130];
 
@@ -18,24 +18,23 @@ async function main(argv: readonly string[]): Promise<number> {
     console.error(`fuzz: ${command}`);
     return UNUSABLE;
   }
-  const report = await runFuzz(command);
+  // Not on stdout, where a program may read the report.
+  const report = await runFuzz(command, (measured) => console.error(printMemory(measured)));
   console.log(command.isJson ? JSON.stringify(report) : print(report));
   return report.problems.length === 0 ? 0 : WRONG;
 }
 
-function print({ seed, place, frames, requests, statuses, memory, faults, problems }: FuzzReport): string {
+function print({ seed, place, frames, requests, statuses, faults, problems }: FuzzReport): string {
   const counts = Object.entries(statuses).map(([status, count]) => `${status}: ${count}`);
   return [
     `seed ${seed}, ${place}: ${frames} frames, ${requests} requests (${counts.join(', ')}; 0: given up or cut)`,
-    ...(memory === undefined
-      ? []
-      : [`memory at rest: ${printMemory(memory.before)} before, ${printMemory(memory.after)} after`]),
     ...faults.map(({ request, status, body }) => `${status} for ${request}: ${body}`),
     problems.length === 0 ? 'nothing is wrong' : problems.join('\n'),
   ].join('\n');
 }
 
 const inMb = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MB`;
-const printMemory = ({ rss, heap }: Memory): string => `${inMb(rss)} (heap ${inMb(heap)})`;
+const printMemory = ({ frames, isAtRest, rss, heap, external, arrayBuffers }: Measured): string =>
+  `${frames} frames${isAtRest ? ', at rest' : ''}: RSS ${inMb(rss)}, heap ${inMb(heap)}, external ${inMb(external)}, of it array buffers ${inMb(arrayBuffers)}`;
 
 process.exitCode = await main(process.argv.slice(2));

@@ -6,7 +6,8 @@ import { STEADY_AFTER_S } from '../soak/rig/settings.ts';
 import type { FuzzCommand } from './command.ts';
 import { fuzzFrames } from './fuzz-frames.ts';
 import { fuzzRequests, type RequestFault } from './fuzz-requests.ts';
-import { type FuzzTarget, type Memory, startTarget } from './start-target.ts';
+import { growthOf, type Measured } from './judge-memory.ts';
+import { startTarget } from './start-target.ts';
 
 export interface FuzzReport {
   readonly place: FuzzCommand['place'];
@@ -17,19 +18,21 @@ export interface FuzzReport {
   readonly statuses: Readonly<Record<string, number>>;
   readonly faults: readonly RequestFault[];
   readonly errors: Readonly<Record<string, number>>;
-  /** Absent: it was not measured. */
-  readonly memory?: { readonly before: Memory; readonly after: Memory } | undefined;
+  /** During the run and at rest, in this order; absent: it was not measured. */
+  readonly memory?: readonly Measured[] | undefined;
   /** What is wrong, in words; none: nothing. */
   readonly problems: readonly string[];
 }
 
-/** The share that warms up caches and compiled code before the first measurement. */
-const WARM_UP = 0.1;
-/** Fragmented pages and compiled code stay: more than this is a leak. */
-const MB = 1024 * 1024;
-const [HEAP_ROOM, RSS_ROOM] = [24 * MB, 192 * MB];
+/** Three equal parts: what fills up to a limit has done so in the first two, a leak grows in each. */
+const PARTS = 3;
+const STEPS_PER_PART = 3;
 
-export async function runFuzz(command: FuzzCommand): Promise<FuzzReport> {
+/** `watched`: sees each measurement when it is taken. */
+export async function runFuzz(
+  command: FuzzCommand,
+  watched?: (measured: Measured) => void,
+): Promise<FuzzReport> {
   const { place, seed, measuresMemory } = command;
   const target = await startTarget(place);
   const chance = createSeededChance(seed);
@@ -45,20 +48,32 @@ export async function runFuzz(command: FuzzCommand): Promise<FuzzReport> {
     faults.push(...requests.faults);
   }
 
+  const memory: Measured[] = [];
+  let done = 0;
+  async function measure(isAtRest: boolean): Promise<void> {
+    if (!measuresMemory) return;
+    // After everything that is kept for a time has gone.
+    if (isAtRest) await sleep((STEADY_AFTER_S + 5) * 1_000);
+    const measured = { frames: Math.round(command.frames * done), isAtRest, ...(await target.memory()) };
+    memory.push(measured);
+    watched?.(measured);
+  }
+
   try {
-    await fuzz(WARM_UP);
-    const before = measuresMemory ? await atRest(target) : undefined;
-    await fuzz(1 - WARM_UP);
+    for (let step = 1; step <= PARTS * STEPS_PER_PART; step += 1) {
+      await fuzz(1 / (PARTS * STEPS_PER_PART));
+      done = step / (PARTS * STEPS_PER_PART);
+      await measure(false);
+      if (step % STEPS_PER_PART === 0) await measure(true);
+    }
     const live = await ask(target.port, 'GET', '/health/live', { timeoutMs: 30_000 });
-    const after = measuresMemory ? await atRest(target) : undefined;
     const errors = Object.fromEntries(target.errors());
     const problems = [
       ...(live === 200 ? [] : [`/health/live is answered with ${live}`]),
       ...(faults.length === 0 ? [] : [`${faults.length} requests got an answer that none may get`]),
       ...Object.entries(errors).map(([message, count]) => `logged ${count} times: ${message.slice(0, 500)}`),
-      ...(before === undefined || after === undefined ? [] : growthOf(before, after)),
+      ...growthOf(memory.filter(({ isAtRest }) => isAtRest)),
     ];
-    const memory = before && after && { before, after };
     return {
       place,
       seed,
@@ -67,24 +82,10 @@ export async function runFuzz(command: FuzzCommand): Promise<FuzzReport> {
       statuses,
       faults,
       errors,
-      memory,
+      memory: measuresMemory ? memory : undefined,
       problems,
     };
   } finally {
     await target.stop();
   }
-}
-
-/** After everything that is kept for a time has gone. */
-async function atRest(target: FuzzTarget): Promise<Memory> {
-  await sleep((STEADY_AFTER_S + 5) * 1_000);
-  return target.memory();
-}
-
-function growthOf(before: Memory, after: Memory): string[] {
-  const grown = { heap: after.heap - before.heap, rss: after.rss - before.rss };
-  return [
-    ...(grown.heap > HEAP_ROOM ? [`the heap grew by ${Math.round(grown.heap / MB)} MB`] : []),
-    ...(grown.rss > RSS_ROOM ? [`the memory of the process grew by ${Math.round(grown.rss / MB)} MB`] : []),
-  ];
 }

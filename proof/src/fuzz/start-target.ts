@@ -12,10 +12,13 @@ import { startWatchedInstance } from '../soak/rig/watched-instance.ts';
 
 export type Place = 'inside' | 'process';
 
+/** After a full garbage collection. */
 export interface Memory {
   readonly rss: number;
-  /** After a full garbage collection. */
   readonly heap: number;
+  /** Of objects outside the heap, array buffers included. */
+  readonly external: number;
+  readonly arrayBuffers: number;
 }
 
 export interface FuzzTarget {
@@ -64,8 +67,10 @@ async function startProcess(): Promise<FuzzTarget> {
     port,
     token: TOKEN,
     async memory() {
-      const { rss, heapUsed, heapLive = heapUsed } = await instance.look({ collects: true });
-      return { rss, heap: heapLive };
+      const { heapUsed, heapLive = heapUsed } = await instance.look({ collects: true });
+      // The first look measures the rest before it collects.
+      const { rss, external, arrayBuffers } = await instance.look({ collects: false });
+      return { rss, heap: heapLive, external, arrayBuffers };
     },
     errors: instance.errors,
     async stop() {
@@ -89,8 +94,8 @@ async function startInside(): Promise<FuzzTarget> {
     token: TOKEN,
     async memory() {
       globalThis.gc?.();
-      const { rss, heapUsed } = process.memoryUsage();
-      return { rss, heap: heapUsed };
+      const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage();
+      return { rss, heap: heapUsed, external, arrayBuffers };
     },
     errors: () => errors,
     stop: app.stop,

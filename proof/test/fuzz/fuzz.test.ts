@@ -5,6 +5,7 @@ import { createSeededChance } from '../../../packages/scheduler/src/cli/simulate
 import { readCommand } from '../../src/fuzz/command.ts';
 import { isFault } from '../../src/fuzz/fuzz-requests.ts';
 import { distort, generate, type Schema } from '../../src/fuzz/generate.ts';
+import { growthOf } from '../../src/fuzz/judge-memory.ts';
 import { runFuzz } from '../../src/fuzz/run-fuzz.ts';
 
 const SCHEMAS = [
@@ -60,6 +61,34 @@ describe('an answer that no request may get', () => {
     ['listNodes', 400, 'INVALID_MESSAGE', false],
   ])('%s with %s %s: %s', (id, status, error, expected) => {
     expect(isFault(named(id), status, JSON.stringify({ error }))).toBe(expected);
+  });
+});
+
+describe('the memory of a fuzzed process', () => {
+  const MB = 1024 * 1024;
+  const at = (heap: number, rss: number, external = 5) => ({
+    rss: rss * MB,
+    heap: heap * MB,
+    external: external * MB,
+    arrayBuffers: 0,
+  });
+  it.each([
+    ['fills up to a limit', [at(32, 135), at(35, 190), at(35, 201)], []],
+    ['falls', [at(40, 210), at(35, 190), at(33, 180)], []],
+    ['is measured once', [at(32, 135)], []],
+    ['heap', [at(32, 135), at(40, 150), at(48, 160)], ['the heap grew by 8 MB in the last part of the run']],
+    [
+      'outside the heap',
+      [at(32, 135), at(32, 150, 9), at(32, 160, 15)],
+      ['the memory outside the heap grew by 6 MB in the last part of the run'],
+    ],
+    [
+      'of the process',
+      [at(32, 135), at(32, 165), at(32, 195)],
+      ['the memory of the process grew by 30 MB in the last part of the run'],
+    ],
+  ])('%s', (_, atRest, problems) => {
+    expect(growthOf(atRest)).toEqual(problems);
   });
 });
 
