@@ -3,8 +3,8 @@ import { type Attack, broke, held, PULL_NODE, type Target, UTTERANCE } from '../
 import { MAIN_TOKENS, TOKENS } from '../deployments.ts';
 
 const [GLOSSARY, SESSION] = ['confidential-terms', 'confidential-session'];
-const TERMS = { terms: [{ src_lang: 'en', tgt_lang: 'da', source: 'project', target: 'hemmelighed' }] };
-const IN_DANISH = { ...UTTERANCE, tgt_lang: 'da', session_id: SESSION };
+const TERMS = { terms: [{ src_lang: 'en', tgt_lang: 'cs', source: 'project', target: 'tajemství' }] };
+const IN_CZECH = { ...UTTERANCE, tgt_lang: 'cs', session_id: SESSION };
 
 type Tried = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object];
 
@@ -15,7 +15,7 @@ const AS_THE_OTHER: readonly Tried[] = [
   ['POST', `/v1/glossaries/${GLOSSARY}?tenant_id=acme`, TERMS],
   ['DELETE', `/v1/glossaries/${GLOSSARY}`],
   ['DELETE', `/v1/glossaries/${GLOSSARY}?tenant_id=acme`],
-  ['POST', '/v1/dispatch/f2f', { ...IN_DANISH, session_id: 'other', glossary_id: GLOSSARY }],
+  ['POST', '/v1/dispatch/f2f', { ...IN_CZECH, session_id: 'other', glossary_id: GLOSSARY }],
   ['GET', '/api/v1/usage?tenant_id=acme'],
   ['DELETE', `/v1/sessions/${SESSION}`],
   ['POST', '/v1/rooms', { tenant_id: 'acme' }],
@@ -54,13 +54,13 @@ export const ATTACKS: readonly Attack[] = [
     modes: ['single', 'redis'],
     async run(target) {
       const token = MAIN_TOKENS.minter;
-      const languages = { semantic_langs: ['en', 'da'], nmt_pairs: [['en', 'da']], tts_langs: ['da'] };
+      const languages = { semantic_langs: ['en', 'cs'], nmt_pairs: [['en', 'cs']], tts_langs: ['cs'] };
       const node = { ...PULL_NODE, ...languages, node_id: 'node-of-belongings' };
       await target.call('POST', '/v1/node/register', { token: TOKENS.node, body: node });
       const stored = await target.call('POST', `/v1/glossaries/${GLOSSARY}`, { token, body: TERMS });
       const said = await target.call<{ job_id: string }>('POST', '/v1/dispatch/f2f', {
         token,
-        body: { ...IN_DANISH, glossary_id: GLOSSARY },
+        body: { ...IN_CZECH, glossary_id: GLOSSARY },
       });
       const user = await target.call<{ token: string }>('POST', '/v1/tokens', {
         token,
@@ -76,7 +76,7 @@ export const ATTACKS: readonly Attack[] = [
         const listed = await target.call('GET', '/v1/glossaries', { token: TOKENS.globex, port });
         if (JSON.stringify(listed.body).includes(GLOSSARY)) return broke('the glossary was listed');
         const own = await target.call('GET', `/v1/glossaries/${GLOSSARY}`, { token, port });
-        if (!JSON.stringify(own.body).includes('hemmelighed')) return broke('the tenant lost its glossary');
+        if (!JSON.stringify(own.body).includes('tajemství')) return broke('the tenant lost its glossary');
         const job = await target.call('GET', `/v1/job/${said.body.job_id}`, { token, port });
         if (job.status !== 200 || JSON.stringify(job.body).includes('erased'))
           return broke('the tenant lost its job');
