@@ -16,7 +16,8 @@ export interface RunningTarget extends Target {
   stop(): Promise<void>;
 }
 
-const HEALTH_MS = 5_000;
+/** Only a hang takes longer: the machine may be busy with something else. */
+const HEALTH_MS = 30_000;
 /** A port may be taken between finding it free and listening on it. */
 const START_TRIES = 3;
 
