@@ -16,3 +16,7 @@ it('of a one-way session names the recognised language only instead of auto', ()
   expect(directionOf({ src_lang: 'auto', tgt_lang: 'de' })).toBe('auto → de');
   expect(directionOf({})).toBe('? → ?');
 });
+
+it('of a job that only recognises is its language', () => {
+  expect(directionOf({ src_lang: 'en', tgt_lang: 'en' })).toBe('en');
+});

@@ -239,6 +239,7 @@ function Graphs() {
           title={t('overview.waits')}
           times={times}
           format={duration}
+          isWhole
           lines={[
             { label: t('overview.oldest'), colour: '--series-3', values: each((p) => p.oldest_wait_ms) },
             {

@@ -28,6 +28,7 @@ export function Join() {
   const resource = useResource<RoomView>(isAway && name !== '' ? `v1/rooms/${encodeURIComponent(name)}` : '');
   if (name === '') return <AskForCode />;
   if (!isAway) return <InRoom attendance={attendance} />;
+  if (resource.error?.status === 404) return <Empty>{tRoom('join_over.ROOM_NOT_FOUND')}</Empty>;
   return (
     <>
       {phase?.kind === 'over' && <WhyOver reason={phase.reason} message={phase.message} />}

@@ -27,6 +27,8 @@ export function RoomPage() {
       </p>
       {hasEnded ? (
         <Empty>{tRoom('room.has_ended')}</Empty>
+      ) : resource.error?.status === 404 ? (
+        <Empty>{tRoom('join_over.ROOM_NOT_FOUND')}</Empty>
       ) : (
         <Loaded of={resource}>
           {(room) => (

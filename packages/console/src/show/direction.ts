@@ -21,5 +21,7 @@ export function sidesOf({ src_lang, tgt_lang, lang_a, lang_b, detected_language 
 
 export function directionOf(spoken: Spoken): string {
   const sides = sidesOf(spoken);
-  return sides === undefined ? `${spoken.lang_a} ↔ ${spoken.lang_b}` : `${sides.from} → ${sides.to}`;
+  if (sides === undefined) return `${spoken.lang_a} ↔ ${spoken.lang_b}`;
+  // A job that only recognises.
+  return sides.from === sides.to && sides.from !== '?' ? sides.from : `${sides.from} → ${sides.to}`;
 }

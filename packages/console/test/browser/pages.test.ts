@@ -17,13 +17,18 @@ afterAll(() => world?.stop());
 it('every page shows its data in Chinese, dark, on a phone, without barriers', () =>
   visitAllPages(world, { theme: 'dark', language: 'zh', width: 360 }));
 
-it('an unknown node, job and page say what is wrong', async () => {
+it('an unknown node, job, room and page say what is wrong', async () => {
   const page = await world.open('/#/node/absent');
   await shows(page, 'Not found');
   await page.goto(`${world.url}/#/job/absent`);
   await shows(page, 'Not found');
   await page.goto(`${world.url}/#/absent`);
   await shows(page, 'There is no such page');
+  for (const address of ['#/room/absent', 'join.html#/room/absent']) {
+    await page.goto(`${world.url}/${address}`);
+    await shows(page, 'The room has ended, or never existed.');
+    expect(await page.getByRole('alert').count()).toBe(0);
+  }
   await page.context().close();
 });
 
