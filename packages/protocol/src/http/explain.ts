@@ -23,6 +23,7 @@ import { MOST_TARGETS, TranslateRequest } from './translate.ts';
 export const ExplainRequest = Type.Object(
   {
     ...DispatchRequest.properties,
+    tgt_lang: TranslateRequest.properties.tgt_lang,
     tgt_langs: TranslateRequest.properties.tgt_langs,
     text: extension(TranslateRequest.properties.text),
     node_id: extension(id('List every reason against this node; for operators')),

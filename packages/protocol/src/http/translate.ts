@@ -26,6 +26,7 @@ export const MOST_TARGETS = 16;
 const fields = {
   ...DispatchRequest.properties,
   session_id: optional(id('Session of the utterance; absent: a new one')),
+  tgt_lang: optional(language('Target language; absent: the first of tgt_langs')),
   wait_ms: optional(
     count(`How long to wait for the result; ${DEFAULT_WAIT_MS} if absent`, { maximum: LONGEST_WAIT_MS }),
   ),
@@ -38,7 +39,7 @@ export const TranslateRequest = Type.Object(
       list(
         language('Target language'),
         MOST_TARGETS,
-        'All target languages, `tgt_lang` among them: recognised once, translated into each, on any nodes that can. Each has an answer of its own in `targets`; `pipeline` and languages per speaker do not go with it',
+        'All target languages; if `tgt_lang` is sent, it is one of them: recognised once, translated into each, on any nodes that can. Each has an answer of its own in `targets`; `pipeline` and languages per speaker do not go with it',
       ),
     ),
     text: optional(text('Text to translate, instead of audio; `src_lang` must name its language')),
@@ -55,7 +56,7 @@ export type TranslateRequest = Static<typeof TranslateRequest>;
 export const TranslateQuery = Type.Object(
   {
     src_lang: optional(fields.src_lang),
-    tgt_lang: optional(fields.tgt_lang),
+    tgt_lang: fields.tgt_lang,
     session_id: fields.session_id,
     request_id: optional(fields.request_id),
     tenant_id: optional(fields.tenant_id),

@@ -45,6 +45,18 @@ describe('explain for several languages', () => {
     });
   });
 
+  it('takes the first language if tgt_lang is absent', async () => {
+    const { app } = await startThree();
+    const { tgt_lang: _, ...request } = SPOKEN;
+    const [named, unnamed] = [SPOKEN, request].map((body) => app.post<ExplainReply>('/v1/explain', body));
+    expect((await unnamed)?.status).toBe(200);
+    expect((await unnamed)?.body.plan).toEqual((await named)?.body.plan);
+    expect(await app.post('/v1/explain', { ...request, tgt_langs: undefined })).toMatchObject({
+      status: 400,
+      body: { field: '/tgt_lang' },
+    });
+  });
+
   it('shows the graph, a node for each job and why each language is served so', async () => {
     const { app, nodes } = await startThree();
     const { status, body } = await app.post<ExplainReply>('/v1/explain', SPOKEN);

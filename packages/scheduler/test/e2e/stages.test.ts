@@ -79,6 +79,21 @@ describe('a request for several languages', () => {
     );
   });
 
+  it('needs no tgt_lang: the first language stands where the reply names one', async () => {
+    const fleet = await startFleet();
+    await three(fleet);
+    const request = { src_lang: 'en', tgt_langs: ['fr', 'es'], text: 'good morning', request_id: 'r-1' };
+    const { status, body } = await translate(fleet.app, request);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ tgt_lang: 'fr', text_translated: 'good morning in fr' });
+    expect(body.targets).toMatchObject([{ tgt_lang: 'es' }, { tgt_lang: 'fr' }]);
+    const repeat = await translate(fleet.app, { ...request, tgt_lang: 'fr' });
+    expect(repeat).toMatchObject({ status: 200, body: { job_id: body.job_id } });
+    expect(fleet.done).toHaveLength(2);
+    const { tgt_langs: _, ...none } = request;
+    expect(await translate(fleet.app, none)).toMatchObject({ status: 400, body: { field: '/tgt_lang' } });
+  });
+
   it('of speech is recognised once, translated per language, and spoken apart', async () => {
     const fleet = await startFleet();
     await three(fleet);

@@ -46,7 +46,7 @@ export interface SimulatedInstance {
   acceptSession(end: WireEnd): void;
   dispatch(body: Body): Promise<DispatchOutcome>;
   /** POST /v1/translate for several languages. */
-  translate(body: TranslateRequest): Promise<Translated>;
+  translate(body: TranslateRequest & { readonly tgt_lang: string }): Promise<Translated>;
   settled(jobId: JobId, waitMs: number): Promise<JobRecord | undefined>;
   /** The job as a client with a token of this tenant sees it over HTTP. */
   read(
@@ -171,7 +171,7 @@ export function createSimulatedInstance(deps: {
   }
 
   function build(
-    body: TranslateRequest,
+    body: TranslateRequest & { readonly tgt_lang: string },
   ): Extract<BuiltDispatch, { kind: 'built' }> | Extract<DispatchOutcome, { kind: 'refused' }> {
     const built = buildDispatch(body, {
       tenantId: body.tenant_id ?? DEFAULT_TENANT,

@@ -48,8 +48,8 @@ export function languageRefusal(scope: TokenScope | undefined, named: Named): Sc
   const isAllowed = (tag: string | undefined): boolean =>
     tag === undefined || languages.has(foldLanguage(tag));
   const field =
-    FIELDS.find((name) => !isAllowed(named[name])) ??
-    LISTS.find((name) => !(named[name] ?? []).every(isAllowed));
+    LISTS.find((name) => !(named[name] ?? []).every(isAllowed)) ??
+    FIELDS.find((name) => !isAllowed(named[name]));
   if (field === undefined) return undefined;
   const message = `this token allows only the languages ${[...languages].join(', ')}`;
   return { field: `/${field}`, message };

@@ -1,5 +1,5 @@
 /** Hot path: turns the body of a dispatch into the engine's request: the need for a node, and the job's spec. Pure. */
-import type { TranslateRequest as Body } from '@lingua/protocol';
+import type { TranslateRequest } from '@lingua/protocol';
 import type { DispatchRequest } from '../../../domain/dispatch.ts';
 import { isOutsideId, type TenantId } from '../../../domain/ids.ts';
 import type { JobSpec, Pipeline } from '../../../domain/job-spec.ts';
@@ -8,6 +8,9 @@ import { type Languages, readLanguages } from '../../../domain/needed-directions
 import type { Require } from '../../../domain/requirements.ts';
 import { NO_AUDIO, type ReadAudio, readAudio } from '../../wire/read-audio.ts';
 import { canonicalRequest } from './fingerprint.ts';
+
+/** Its target language is named, or was taken from the list of languages. */
+export type Body = TranslateRequest & { readonly tgt_lang: string };
 
 export interface DispatchContext {
   readonly tenantId: TenantId;

@@ -3,18 +3,29 @@ import type { TranslateRequest as Body } from '@lingua/protocol';
 import type { DispatchRequest } from '../../../domain/dispatch.ts';
 import { AUTO, foldLanguages, type Language } from '../../../domain/language.ts';
 import { type PlanRequest, planOfJob } from '../../../domain/plan.ts';
+import type { Body as TargetedBody } from './dispatch-request.ts';
 
-export type ReadPlan =
-  | { readonly kind: 'plan'; readonly plan: PlanRequest }
-  | { readonly kind: 'invalid'; readonly field: string; readonly message: string };
+type Invalid = { readonly kind: 'invalid'; readonly field: string; readonly message: string };
+
+export type ReadPlan = { readonly kind: 'plan'; readonly plan: PlanRequest } | Invalid;
+
+/** The first of several languages stands for all where a job or a reply names one. */
+export function readTarget<B extends Pick<Body, 'tgt_lang' | 'tgt_langs'>>(
+  body: B,
+): { readonly kind: 'body'; readonly body: B & Pick<TargetedBody, 'tgt_lang'> } | Invalid {
+  const { tgt_langs: languages, tgt_lang: target = languages?.[0] } = body;
+  if (languages?.length === 0) return invalid('/tgt_langs', '"tgt_langs" must name at least one language');
+  if (languages?.some((tag) => tag.toLowerCase() === AUTO))
+    return invalid('/tgt_langs', '"tgt_langs" must name languages; only the source may be auto');
+  if (target === undefined)
+    return invalid('/tgt_lang', '"tgt_lang" is missing: name one target language, or several in "tgt_langs"');
+  return { kind: 'body', body: { ...body, tgt_lang: target } };
+}
 
 /** `request`: what the body means as one job; it has a request id and a fingerprint. */
 export function readPlan(body: Body, request: DispatchRequest, deadlineAt: number): ReadPlan {
   const { sourceLanguage, targetLanguage } = request.spec;
   const languages = foldLanguages(body.tgt_langs ?? [targetLanguage]);
-  if (languages.length === 0) return invalid('/tgt_langs', '"tgt_langs" must name at least one language');
-  if (body.tgt_langs?.some((tag) => tag.toLowerCase() === AUTO))
-    return invalid('/tgt_langs', '"tgt_langs" must name languages; only the source may be auto');
   if (!languages.includes(targetLanguage))
     return invalid('/tgt_lang', '"tgt_lang" must be one of "tgt_langs"');
   if (body.text !== undefined && languages.includes(sourceLanguage))
@@ -25,9 +36,7 @@ export function readPlan(body: Body, request: DispatchRequest, deadlineAt: numbe
 }
 
 /** The stages of such a request are chosen by the planner, and run on several nodes. */
-export function whatDoesNotGoWithPlans(
-  body: Body,
-): Extract<ReadPlan, { readonly kind: 'invalid' }> | undefined {
+export function whatDoesNotGoWithPlans(body: Body): Invalid | undefined {
   if (body.pipeline !== undefined)
     return invalid(
       '/pipeline',

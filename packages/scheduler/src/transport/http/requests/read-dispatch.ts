@@ -1,5 +1,4 @@
 /** Hot path: what every submitted utterance passes: its tenant is checked and charged, then the engine's request is built. */
-import type { TranslateRequest as Body } from '@lingua/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { DispatchRequest } from '../../../domain/dispatch.ts';
 import { createRequirements } from '../../../domain/requirements.ts';
@@ -8,7 +7,7 @@ import type { Refusal } from '../../wire/error-reply.ts';
 import { createLanguageReader } from '../../wire/language-reader.ts';
 import { refusalOfSpending } from '../server/authorize.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { buildDispatch } from './dispatch-request.ts';
+import { type Body, buildDispatch } from './dispatch-request.ts';
 
 export type ReadDispatch = (
   request: Pick<FastifyRequest, 'principal' | 'raw'>,

@@ -9,7 +9,7 @@ import { AUTO, foldLanguage } from '../../../domain/language.ts';
 import { createRequirements } from '../../../domain/requirements.ts';
 import { inSteps } from '../../../management/stats/count-part.ts';
 import { buildDispatch } from '../requests/dispatch-request.ts';
-import { readPlan } from '../requests/plan-request.ts';
+import { readPlan, readTarget } from '../requests/plan-request.ts';
 import { refusalOfScope } from '../requests/read-dispatch.ts';
 import { refusalOfSpending } from '../server/authorize.ts';
 import type { Routes } from '../server/declare-route.ts';
@@ -27,7 +27,12 @@ export function addExplainRoutes(
   const require = createRequirements(settings.coreServices);
 
   routes.add<{ Body: ExplainRequest }>('POST', '/v1/explain', { namesTenant: true }, (request, reply) => {
-    const { body, headers, principal } = request;
+    const { headers, principal } = request;
+    const targeted = readTarget(request.body);
+    if (targeted.kind === 'invalid') {
+      return replyError(reply, { code: 'INVALID_MESSAGE', detail: targeted.message, field: targeted.field });
+    }
+    const { body } = targeted;
     const { node_id: nodeId, exclude_node_id: excludeNodeId, ...dispatch } = body;
     const isOperator = principal.roles.has('operator');
     const tenant = gate.tenantOf(principal, body.tenant_id);

@@ -11,7 +11,7 @@ import { isServed } from '../../../runtime/stages/plan-stages.ts';
 import type { Refusal } from '../../wire/error-reply.ts';
 import { omitUndefined } from '../../wire/omit-undefined.ts';
 import { viewQuota } from '../../wire/quota-view.ts';
-import { readPlan, whatDoesNotGoWithPlans } from '../requests/plan-request.ts';
+import { readPlan, readTarget, whatDoesNotGoWithPlans } from '../requests/plan-request.ts';
 import type { ReadDispatch } from '../requests/read-dispatch.ts';
 import {
   createRunRequest,
@@ -44,8 +44,11 @@ export function addTranslateRoute(
   const options = { isIntake: true, namesTenant: true, readBody: readTranslateBody };
 
   routes.add<{ Body: TranslateRequest }>('POST', '/v1/translate', options, async (request, reply) => {
-    const { body, principal } = request;
-    const warnings = findUnknownFields(body);
+    const { principal } = request;
+    const warnings = findUnknownFields(request.body);
+    const targeted = readTarget(request.body);
+    if (targeted.kind === 'invalid') return replyError(reply, { ...refusalOfBody(targeted), warnings });
+    const { body } = targeted;
     const waitMs = body.wait_ms ?? DEFAULT_WAIT_MS;
     const isPlan = body.tgt_langs !== undefined;
     const isNamed = body.request_id !== undefined || request.headers['idempotency-key'] !== undefined;
@@ -79,12 +82,7 @@ export function addTranslateRoute(
       if (isPlan) {
         const made = readPlan(named, read.request, deadlineAt);
         if (made.kind === 'plan') return await answerPlan(made.plan);
-        return replyError(reply, {
-          code: 'INVALID_MESSAGE',
-          detail: made.message,
-          field: made.field,
-          warnings,
-        });
+        return replyError(reply, { ...refusalOfBody(made), warnings });
       }
       const outcome = await jobs.dispatch(read.request);
       if (outcome.kind === 'refused') {
@@ -159,6 +157,12 @@ const refusalOf = (jobId: string, { code, message }: { code: string; message: st
   isErrorCode(code)
     ? { code, detail: message, jobId }
     : { code: 'PROCESSING_ERROR', detail: `${code}: ${message}`, jobId };
+
+const refusalOfBody = ({ field, message }: { field: string; message: string }): Refusal => ({
+  code: 'INVALID_MESSAGE',
+  detail: message,
+  field,
+});
 
 const NO_PLANS: Refusal = {
   code: 'UNSUPPORTED_FEATURE',
