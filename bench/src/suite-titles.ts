@@ -13,7 +13,8 @@ export const SUITE_TITLES = {
   stats: 'dispatch beside a dashboard that polls all the time',
   live: 'people who watch the live feed, and the memory of its history',
   console: 'the web console with 10,000 nodes and 100,000 jobs, in Chromium',
-  stages: 'ten target languages next to one whole job per language, on virtual time: a model',
+  stages:
+    'ten target languages next to one whole job per language, on virtual time: a model; one language on Redis, planned and as one job',
   rooms: 'captions for thousands of listeners next to a bare broadcast, commands to Redis, memory of members',
   hub: 'dispatch without the ModelHub, and the cost of refreshing',
   fairness: 'how long one tenant waits while another floods',
@@ -22,5 +23,5 @@ export const SUITE_TITLES = {
 export type SuiteName = keyof typeof SUITE_TITLES;
 export const SUITE_NAMES = Object.keys(SUITE_TITLES) as SuiteName[];
 /** They start their own redis-server. */
-export const SUITES_ON_REDIS: readonly SuiteName[] = ['redis', 'redis-cost', 'reserve', 'rooms'];
+export const SUITES_ON_REDIS: readonly SuiteName[] = ['redis', 'redis-cost', 'reserve', 'stages', 'rooms'];
 export const isSuite = (name: string): name is SuiteName => name in SUITE_TITLES;

@@ -9,6 +9,7 @@ import { hub } from './hub.ts';
 import { live } from './live.ts';
 import type { Figure } from './measure.ts';
 import { memory } from './memory.ts';
+import { oneLanguage } from './one-language.ts';
 import { redis } from './redis.ts';
 import { redisCost } from './redis-cost.ts';
 import { reserve } from './reserve.ts';
@@ -97,7 +98,12 @@ export const SUITES: Readonly<Record<SuiteName, RunSuite>> = {
             rate: 500,
           },
     ),
-  stages: (_, isQuick) => stages({ utterances: isQuick ? 40 : 2_000 }),
+  stages: async (rounds, isQuick) => [
+    ...(await stages({ utterances: isQuick ? 40 : 2_000 })),
+    ...(await oneLanguage(
+      isQuick ? { rounds: 1, requests: 40, workMs: 20 } : { rounds, requests: 640, workMs: 300 },
+    )),
+  ],
   rooms: (_, isQuick) =>
     rooms(
       isQuick

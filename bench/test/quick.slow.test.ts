@@ -92,6 +92,7 @@ const PROMISED = [
   ['stages', 'ten languages, captions only: slot-seconds whole ÷ staged'],
   ['stages', 'ten languages, spoken: text of the last language at 70 % load, staged, p50'],
   ['stages', 'one language, whole node: jobs per utterance'],
+  ['stages', 'one language on Redis: commands, planned ÷ one job'],
   ['fairness', 'CPU per waiting job that comes back, 10,000 waiting'],
   ['fairness', 'p99 of B, flood ÷ share, weights 1:1'],
   ['fairness', 'p99 of B, flood ÷ share, one line for all, weights 1:1'],
