@@ -30,11 +30,13 @@ export function createSpeechNode({
   return createNode({
     ...options,
     resources,
-    // A text so far is recognised like any other: its job consists of the stage asr alone.
     supports: [
       ...NODE_EXTENSIONS,
       'text_input',
-      ...(engines.recognizers.length > 0 ? (['interim'] as const) : []),
+      'stage_results',
+      'glossary',
+      // Unfinished speech is recognised and translated like any other, in jobs of one stage.
+      'interim',
     ],
     capabilities: capabilitiesOf(engines, stages, version),
     onJob: createRunChain(engines),

@@ -5,6 +5,7 @@ import { readWav, samplesOf } from '../audio/wav.ts';
 import { type Engines, type Pair, SAMPLE_RATE } from '../engines/engines.ts';
 import { repair } from '../repair/repair.ts';
 import { chainOfJob, type JobChain, type Stage } from './chain-of-job.ts';
+import { protectTerms } from './protect-terms.ts';
 
 type Timings = Partial<Record<`${Stage}_ms`, number>>;
 
@@ -15,6 +16,8 @@ interface Work {
   repairedBy?: readonly string[];
   source?: string;
   translated?: string;
+  /** Of the glossary. */
+  used?: readonly string[];
   speech?: Int16Array;
   readonly models: Partial<Record<Stage, string>>;
   readonly timings: Timings;
@@ -40,19 +43,24 @@ export function createRunChain(engines: Engines): RunChain {
       work.text = text;
       work.repairedBy = rules;
     },
-    async nmt(work, { source, target }, _, { signal }) {
+    async nmt(work, { source, target }, { glossary }, { signal }) {
       const isMeant = (pair: Pair): boolean => pair.source === source && pair.target === target;
       const translator = engines.translators.find(({ pairs }) => pairs.some(isMeant));
       const pair = translator?.pairs.find(isMeant);
       if (translator === undefined || pair === undefined) throw missing('nmt', `${source}>${target}`);
       work.models.nmt = translator.model;
       work.source = pair.via === undefined ? translator.model : 'pivot';
-      work.translated = await translator.translate(work.text, pair, signal);
+      const terms = protectTerms(work.text, glossary?.terms ?? []);
+      const translated = terms.restore(await translator.translate(terms.text, pair, signal));
+      work.translated = translated ?? (await translator.translate(work.text, pair, signal));
+      if (glossary !== undefined) work.used = translated === undefined ? [] : terms.used;
     },
-    async tts(work, { target }, _, { signal }) {
+    async tts(work, chain, _, { signal, texts }) {
+      const { target, stages } = chain;
       const synthesizer = engines.synthesizers.find(({ languages }) => languages.includes(target));
       if (synthesizer === undefined) throw missing('tts', target);
       work.models.tts = synthesizer.model;
+      if (stages.length > 1) texts(textsOf(work, chain));
       work.speech = await synthesizer.speak(work.translated ?? work.text, target, signal);
     },
   };
@@ -82,12 +90,19 @@ function prepareTranslation({ translators }: Engines, { source, target }: JobCha
   translator?.prepare?.({ source, target });
 }
 
-function outputOf(work: Work, { stages }: JobChain, total: number): JobOutput {
+function textsOf(work: Work, { stages }: JobChain): Pick<JobOutput, 'text_asr' | 'text_translated'> {
   const isHeard = work.recognised !== undefined || stages.includes('semantic');
-  const { speech } = work;
   return {
     ...(isHeard ? { text_asr: work.text } : {}),
     ...(stages.includes('nmt') ? { text_translated: work.translated ?? '' } : {}),
+  };
+}
+
+function outputOf(work: Work, chain: JobChain, total: number): JobOutput {
+  const { speech } = work;
+  return {
+    ...textsOf(work, chain),
+    ...(work.used === undefined ? {} : { glossary_used: [...work.used] }),
     ...(speech === undefined
       ? {}
       : {

@@ -26,9 +26,17 @@ const job = (fields: Partial<JobAssign> = {}): JobAssign => ({
 function context(
   audio: Buffer = Buffer.alloc(3_200),
   signal = NEVER,
-): JobContext & { readonly partials: string[] } {
+): JobContext & { readonly partials: string[]; readonly told: object[] } {
   const partials: string[] = [];
-  return { partials, signal, audio: async () => audio, partial: (text) => partials.push(text) };
+  const told: object[] = [];
+  return {
+    partials,
+    told,
+    signal,
+    audio: async () => audio,
+    partial: (text) => partials.push(text),
+    texts: (texts) => told.push(texts),
+  };
 }
 
 describe('a chain of stages', () => {
@@ -59,6 +67,44 @@ describe('a chain of stages', () => {
     });
     expect(output.tts_audio).toHaveLength(2 * '<es:I see 25 dogs.>'.length);
     expect(given.partials).toEqual(['i see twenty five dogs']);
+    expect(given.told).toEqual([{ text_asr: 'I see 25 dogs.', text_translated: '<es:I see 25 dogs.>' }]);
+  });
+
+  it('tells no texts of a job that only speaks', async () => {
+    const given = context();
+    const pipeline = { use_asr: false, use_semantic: false, use_nmt: false, use_tts: true };
+    await createRunChain(testEngines().engines)(job({ pipeline, input_text: 'hola', src_lang: 'es' }), given);
+    expect(given.told).toEqual([]);
+  });
+
+  it('uses the terms of a glossary, and says which', async () => {
+    const { engines, calls } = testEngines();
+    const terms = [
+      { source: 'dogs', target: 'sabuesos' },
+      { source: 'cat', target: 'felino' },
+    ];
+    const output = await createRunChain(engines)(job({ glossary: { glossary_id: 'g', terms } }), context());
+    expect(output).toMatchObject({
+      text_translated: '<es:I see 25 sabuesos.>',
+      glossary_used: ['dogs'],
+    });
+    expect(calls[1]?.[1]).not.toContain('dogs');
+    expect(calls[2]?.[1]).toBe('<es:I see 25 sabuesos.>');
+  });
+
+  it('translates without terms if the translator loses one', async () => {
+    const { engines } = testEngines();
+    const [translator] = engines.translators;
+    const forgetful = {
+      ...translator,
+      translate: async (text: string) => (/xqvz/i.test(text) ? 'veo 25' : text.toUpperCase()),
+    };
+    const terms = [{ source: 'dogs', target: 'sabuesos' }];
+    const run = createRunChain({ ...engines, translators: [forgetful as never] });
+    expect(await run(job({ glossary: { glossary_id: 'g', terms } }), context())).toMatchObject({
+      text_translated: 'I SEE 25 DOGS.',
+      glossary_used: [],
+    });
   });
 
   it('lets the translator start while the speech is recognised', async () => {
