@@ -57,6 +57,16 @@ describe('a turn', () => {
     expect([first.totalMs, second.totalMs]).toEqual([undefined, 200]);
   });
 
+  it('shows the translation of an unfinished sentence until there is an outcome', () => {
+    const partial = (text: string, language?: string) =>
+      ({ type: 'partial', text, language }) as unknown as SessionEvent<'partial'>;
+    const open = applyEvent(ended, partial('one two'), 1_100);
+    const other = applyEvent(applyEvent(open, partial('一', 'zh'), 1_200), partial('uno', 'es'), 1_300);
+    expect([other.partial, other.draft, other.translated]).toEqual(['one two', '一', '']);
+    const missing = { type: 'missing', reason: 'job_failed' } as unknown as SessionEvent<'missing'>;
+    expect(applyEvent(other, missing, 1_400).draft).toBe('');
+  });
+
   it('a missing voice leaves the text', () => {
     const text = applyEvent(ended, result({ asr: 'one', translated: 'un', language: 'zh' }), 1_100);
     const event = { type: 'missing', reason: 'job_failed', part: 'voice', language: 'zh' };

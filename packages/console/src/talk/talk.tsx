@@ -220,9 +220,9 @@ function TurnItem({ turn }: { turn: Turn }) {
               ? tTalk('talk.waiting')
               : ''}
       </p>
-      {turn.translated !== '' && (
+      {(turn.translated || turn.draft) !== '' && (
         <p class="translated" lang={turn.target}>
-          {turn.translated}
+          {turn.translated || `${turn.draft} …`}
         </p>
       )}
       {[...turn.others].map(([language, text]) => (

@@ -17,6 +17,8 @@ export interface Turn {
   readonly acceptedAt?: number;
   readonly jobId?: string;
   readonly partial: string;
+  /** Translation of an unfinished sentence. */
+  readonly draft: string;
   /** The scheduler may cut one turn into several utterances: the text of each, by its position. */
   readonly said: ReadonlyMap<number, string>;
   readonly heard: string;
@@ -42,6 +44,7 @@ export const newTurn = (key: number, side: 'a' | 'b', source: string, target: st
   source,
   target,
   partial: '',
+  draft: '',
   said: new Map(),
   heard: '',
   translated: '',
@@ -62,7 +65,8 @@ export function applyEvent(turn: Turn, event: Known, now: number): Turn {
     case 'accepted':
       return { ...turn, jobId: event.jobId, acceptedAt: now };
     case 'partial':
-      return { ...turn, partial: event.text };
+      if (event.language === undefined) return { ...turn, partial: event.text };
+      return event.language === turn.target ? { ...turn, draft: event.text } : turn;
     case 'missing':
       return withoutResult(turn, event);
     case 'result':
@@ -75,7 +79,7 @@ function withoutResult(turn: Turn, event: SessionEvent<'missing'>): Turn {
   // Without its sound, a text stays readable.
   if (event.part === 'voice') return { ...turn, isSilent: true };
   if (event.language === undefined || event.language === turn.target)
-    return { ...turn, partial: '', problem };
+    return { ...turn, partial: '', draft: '', problem };
   return { ...turn, others: new Map(turn.others).set(event.language, '–') };
 }
 

@@ -11,7 +11,14 @@ import {
   SessionInit,
   SessionInitAck,
 } from './opening.ts';
-import { MissingResult, SessionAsrPartial, TranslationResult, UiEvent, VoiceResult } from './outcomes.ts';
+import {
+  MissingResult,
+  SessionAsrPartial,
+  TranslationPartial,
+  TranslationResult,
+  UiEvent,
+  VoiceResult,
+} from './outcomes.ts';
 import { ResultAck, TtsPlayEnded, TtsStarted } from './playback.ts';
 import { RoomCaption, RoomNotice, RoomVoice } from './room-captions.ts';
 import { RoomActivity, RoomDelta, RoomModerate, RoomState, RoomUpdate } from './room-members.ts';
@@ -53,6 +60,7 @@ export type SessionToScheduler = Static<(typeof SESSION_TO_SCHEDULER)[number]>;
 export const SCHEDULER_TO_SESSION = [
   SessionInitAck,
   SessionAsrPartial,
+  TranslationPartial,
   TranslationResult,
   VoiceResult,
   MissingResult,

@@ -45,6 +45,20 @@ export const SessionAsrPartial = message('asr_partial', 'Text recognised so far'
 });
 export type SessionAsrPartial = Static<typeof SessionAsrPartial>;
 
+export const TranslationPartial = extensionMessage(
+  'translation_partial',
+  'Translation of a text while somebody speaks; nothing follows from it, and the outcome replaces it',
+  {
+    ...utterance,
+    job_id: id('Job'),
+    tgt_lang: label('Language of the text'),
+    text: text('Translated text'),
+    revision: count('Of the recognised text; a higher one replaces the text of a lower one'),
+    trace_id: traceId(),
+  },
+);
+export type TranslationPartial = Static<typeof TranslationPartial>;
+
 export const TranslationResult = message('translation_result', 'The outcome of an utterance', {
   ...utterance,
   job_id: id('Job'),

@@ -95,9 +95,20 @@ export type SessionEvent =
       readonly text: string;
       readonly isFinal: boolean;
     }
-  /** The text so far of the utterance that begins with this chunk; empty: there is none. */
-  | { readonly kind: 'interim_text'; readonly firstSeq: number; readonly text: string }
+  /** The text so far of the utterance that begins with this chunk; empty: there is none. `translation`: what it is a translation of. */
+  | {
+      readonly kind: 'interim_text';
+      readonly firstSeq: number;
+      readonly text: string;
+      readonly translation?: InterimTranslation | undefined;
+    }
   | PlanEvent;
+
+/** The language of a translation of a text so far, and the revision of that text. */
+export interface InterimTranslation {
+  readonly language: Language;
+  readonly revision: number;
+}
 
 /** What concerns the plan of an utterance. */
 export type PlanEvent =
@@ -123,8 +134,13 @@ export type SessionEffect =
   | { readonly kind: 'dispatch'; readonly utterance: Utterance; readonly request: DispatchRequest }
   /** `utterance`: the first outcome of one in several languages. */
   | { readonly kind: 'plan'; readonly utterance: Utterance; readonly request: PlanRequest }
-  /** Recognises the audio so far of the utterance that begins with this chunk. */
-  | { readonly kind: 'interim'; readonly firstSeq: number; readonly request: DispatchRequest }
+  /** Recognises the audio so far of the utterance that begins with this chunk, or translates what was recognised of it. */
+  | {
+      readonly kind: 'interim';
+      readonly firstSeq: number;
+      readonly request: DispatchRequest;
+      readonly translation?: InterimTranslation | undefined;
+    }
   /** An utterance has begun, or ended. */
   | { readonly kind: 'speaking'; readonly isSpeaking: boolean }
   /** The utterance has ended: a text so far is not needed any more. */

@@ -1,6 +1,7 @@
 /** Vocabulary of sessions: the messages to a client. The transport encodes them. */
 import type { ErrorCode } from '../domain/errors.ts';
 import type { SessionId } from '../domain/ids.ts';
+import type { Language } from '../domain/language.ts';
 import type { WantedTarget } from '../domain/plan.ts';
 import type { QuotaState } from '../domain/quota.ts';
 import type { PressureAction } from './outcomes/backpressure.ts';
@@ -51,6 +52,8 @@ export type SessionOutput =
       readonly isFinal: boolean;
       /** Of a text while somebody speaks. */
       readonly revision?: number | undefined;
+      /** Of a translation; absent: it is the recognised text. */
+      readonly language?: Language | undefined;
     }
   | {
       readonly kind: 'outcome';

@@ -67,3 +67,54 @@ it('text so far, then the outcome; what is said twice is charged once', async ()
   );
   expect(body.rows.filter(({ stage }) => stage === 'asr').map(({ results }) => results)).toEqual([1]);
 });
+
+it('text so far in the language of the listener; only the outcome is charged', async () => {
+  const app = await startApp();
+  await joinSdkNode({
+    url: app.nodeUrl,
+    capabilities: simulatedCapabilities(['en', 'de'], false),
+    supports: [...NODE_EXTENSIONS, 'interim', 'text_input'],
+    async onJob(job, { audio }) {
+      const text = job.input_text ?? (await audio()).toString();
+      return {
+        ...(job.pipeline.use_asr && { text_asr: text }),
+        ...(job.pipeline.use_nmt && { text_translated: `<${text}>` }),
+      };
+    },
+  });
+  await app.readyNodes(1);
+  const session = openSession({
+    url: app.url,
+    srcLang: 'en',
+    tgtLang: 'de',
+    enableStreamingAsr: true,
+    partialUpdateIntervalMs: 500,
+    WebSocket,
+  });
+  onTestFinished(async () => void (await session.close()));
+  const recognised = new Map<number | undefined, string>();
+  const translated: [number | undefined, string][] = [];
+  const outcomes: string[] = [];
+  session.on('partial', ({ text, revision, language }) => {
+    if (language === undefined) recognised.set(revision, text);
+    else if (language === 'de') translated.push([revision, text]);
+  });
+  session.on('result', ({ textTranslated }) => outcomes.push(textTranslated));
+  let spoken = '';
+  await eventually(() => {
+    if (translated.length === 0) {
+      spoken += 'x';
+      session.sendAudio(Buffer.from('x'));
+    }
+    return translated.length > 0;
+  });
+  session.endUtterance();
+  await session.settled();
+  const [[revision, text] = []] = translated;
+  expect(text).toBe(`<${recognised.get(revision)}>`);
+  expect(outcomes).toEqual([`<${spoken}>`]);
+  const { body } = await app.get<{ rows: { results: number; stage: string }[] }>(
+    '/api/v1/usage?group_by=stage',
+  );
+  expect(body.rows.filter(({ stage }) => stage === 'nmt').map(({ results }) => results)).toEqual([1]);
+});

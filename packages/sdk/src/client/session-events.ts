@@ -2,6 +2,7 @@
 import type {
   MissingResult,
   SessionAsrPartial,
+  TranslationPartial,
   TranslationResult,
   UiEvent,
   VoiceResult,
@@ -51,13 +52,15 @@ export interface SessionEvents {
   open: { readonly sessionId: string; readonly resumed: boolean };
   /** The scheduler has the audio of an utterance and is responsible for it from now on. */
   accepted: OfUtterance & { readonly jobId: string };
-  /** Text recognised so far. */
+  /** Text recognised so far, or its translation. */
   partial: OfUtterance & {
     readonly text: string;
     readonly isFinal: boolean;
     /** While somebody speaks: a text with a higher revision replaces those before. Undefined: of the finished utterance. */
     readonly revision: number | undefined;
-    readonly message: SessionAsrPartial;
+    /** Of a translation; undefined: it is what was recognised. */
+    readonly language: string | undefined;
+    readonly message: SessionAsrPartial | TranslationPartial;
   };
   /**
    * An outcome: the translation. Each utterance has exactly one outcome, delivered once and in order; with `tgtLangs` one for each language,

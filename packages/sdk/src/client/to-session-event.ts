@@ -2,6 +2,7 @@
 import type {
   MissingResult,
   SessionAsrPartial,
+  TranslationPartial,
   TranslationResult,
   UiEvent,
   VoiceResult,
@@ -37,13 +38,15 @@ function eventOfUtterance(frame: ServerFrame, of: OfUtterance): SessionEvent | u
   const message = frame as unknown;
   switch (frame.type) {
     case 'asr_partial':
+    case 'translation_partial':
       return {
         type: 'partial',
         ...of,
         text: asText(frame.text) ?? '',
         isFinal: frame.is_final === true,
         revision: (message as SessionAsrPartial).revision,
-        message: message as SessionAsrPartial,
+        language: frame.type === 'asr_partial' ? undefined : asText(frame.tgt_lang),
+        message: message as SessionAsrPartial | TranslationPartial,
       };
     case 'translation_result':
       return {

@@ -34,7 +34,7 @@ export const CAUSES: Readonly<Record<Rejection, Cause>> = {
     hint: 'Send audio instead of text, or connect a node that supports text_input.',
   },
   interim_unsupported: {
-    is: () => 'not able to recognise speech before its end (interim)',
+    is: () => 'not able to work on speech before its end (interim)',
   },
   whole_jobs_only: {
     is: () => 'legacy nodes, which take only whole jobs with audio',

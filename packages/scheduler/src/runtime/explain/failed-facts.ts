@@ -124,7 +124,7 @@ function checkServices(need: Need, view: NodeView, fail: Fail): void {
     fail('text_input_unsupported', 'takes no text as input (supports no text_input)');
   }
   if (need.isInterim && !profile.supports.includes('interim')) {
-    fail('interim_unsupported', 'recognises no speech before its end (supports no interim)');
+    fail('interim_unsupported', 'takes no jobs on speech before its end (supports no interim)');
   }
   if (need.isPartial && profile.isLegacy) {
     fail('whole_jobs_only', 'a legacy node takes only whole jobs with audio');

@@ -1,4 +1,4 @@
-/** Runs the jobs for texts while somebody speaks: at most one per session, without a retry, and cancelled when the utterance ends. */
+/** Runs the jobs for texts while somebody speaks: a recognition and a translation per session, without a retry, cancelled when the utterance ends. */
 import type { JobId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -9,7 +9,7 @@ import type { JobDispatcher } from '../session-service.ts';
 
 export interface InterimWatch {
   run(session: Session, effect: Extract<SessionEffect, { kind: 'interim' }>): void;
-  /** The job of the session is not needed any more. */
+  /** The jobs of the session are not needed any more. */
   cancel(session: Session): void;
   moved(job: JobRecord): void;
   size(): number;
@@ -17,6 +17,7 @@ export interface InterimWatch {
 
 interface Watched {
   readonly session: Session;
+  readonly isTranslation: boolean;
   readonly end: (text: string) => void;
 }
 
@@ -33,12 +34,14 @@ export function createInterimWatch(deps: {
 }): InterimWatch {
   const { jobs, clock, log, post, delivered } = deps;
   const watched = new Map<JobId, Watched>();
-  const jobOf = new Map<Session, JobId>();
+  const jobsOf = new Map<Session, Set<JobId>>();
 
   function forget(jobId: JobId): void {
     const session = watched.get(jobId)?.session;
     watched.delete(jobId);
-    if (session !== undefined && jobOf.get(session) === jobId) jobOf.delete(session);
+    const own = session && jobsOf.get(session);
+    own?.delete(jobId);
+    if (session !== undefined && own?.size === 0) jobsOf.delete(session);
   }
 
   function moved(job: JobRecord): void {
@@ -47,17 +50,17 @@ export function createInterimWatch(deps: {
     if (waiting === undefined || !isSettled(state)) return;
     forget(jobId);
     delivered?.(jobId);
-    waiting.end(result?.textAsr ?? '');
+    waiting.end((waiting.isTranslation ? result?.textTranslated : result?.textAsr) ?? '');
   }
 
   return {
-    run(session, { firstSeq, request }) {
+    run(session, { firstSeq, request, translation }) {
       let isOver = false;
       const end = (text: string): void => {
         if (isOver) return;
         isOver = true;
         cancelTimer();
-        post(session, { kind: 'interim_text', firstSeq, text });
+        post(session, { kind: 'interim_text', firstSeq, text, translation });
       };
       let known: JobId | undefined;
       const cancelTimer = clock.after(GIVE_UP_MS, () => {
@@ -66,8 +69,8 @@ export function createInterimWatch(deps: {
       });
       const admitted = (job: JobRecord): void => {
         known = job.jobId;
-        watched.set(job.jobId, { session, end });
-        jobOf.set(session, job.jobId);
+        watched.set(job.jobId, { session, isTranslation: translation !== undefined, end });
+        jobsOf.set(session, (jobsOf.get(session) ?? new Set()).add(job.jobId));
       };
       Promise.resolve()
         .then(() => jobs.dispatch({ ...request, admitted }))
@@ -81,12 +84,12 @@ export function createInterimWatch(deps: {
         });
     },
     cancel(session) {
-      const jobId = jobOf.get(session);
-      if (jobId === undefined) return;
-      forget(jobId);
-      jobs
-        .cancel(jobId, 'the utterance has ended', 'JOB_CANCELLED')
-        .catch((fault: unknown) => log.warn({ job_id: jobId, err: fault }, 'could not cancel a job'));
+      for (const jobId of [...(jobsOf.get(session) ?? [])]) {
+        forget(jobId);
+        jobs
+          .cancel(jobId, 'the utterance has ended', 'JOB_CANCELLED')
+          .catch((fault: unknown) => log.warn({ job_id: jobId, err: fault }, 'could not cancel a job'));
+      }
     },
     moved,
     size: () => watched.size,

@@ -35,6 +35,14 @@ export function toSessionMessage(
       };
     }
     case 'partial':
+      if (output.language !== undefined)
+        return {
+          type: 'translation_partial',
+          ...named(sessionId, output.about),
+          tgt_lang: output.language,
+          text: output.text,
+          revision: output.revision ?? 0,
+        };
       return {
         type: 'asr_partial',
         ...named(sessionId, output.about),
