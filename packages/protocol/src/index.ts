@@ -199,6 +199,7 @@ export {
   JobAck,
   JobResult,
   JobStarted,
+  JobText,
   ModelNotAvailableDetails,
   NodeAsrPartial,
   NodeOverloadedDetails,
@@ -246,6 +247,7 @@ export {
 export {
   MissingResult,
   SessionAsrPartial,
+  TranslationPartial,
   TranslationResult,
   UI_EVENTS,
   UiEvent,

@@ -61,6 +61,8 @@ async def follow(step: Dict[str, Any], job: JobAssign, ctx: JobContext, output: 
                 pass  # Like a model that cannot be interrupted.
     elif "partial" in step:
         ctx.partial(step["partial"], step.get("is_final", False))
+    elif "texts" in step:
+        ctx.texts(**step["texts"])
     elif "audio" in step:
         audio = await ctx.audio()
         return {**output, "text_asr": f"{len(audio)} {hashlib.sha256(audio).hexdigest()}"}

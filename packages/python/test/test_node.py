@@ -35,6 +35,23 @@ class Handlers(NodeTest):
         self.assertEqual(len(threads), 2)
         self.assertEqual(len(self.scheduler.of_type("asr_partial")), 2)
 
+    async def test_a_thread_tells_texts_if_the_node_supports_stage_results(self) -> None:
+        self.assertEqual(await self.texts_told(["stage_results"]), [("hello", "hola")])
+
+    async def test_a_thread_tells_no_texts_otherwise(self) -> None:
+        self.assertEqual(await self.texts_told([]), [])
+
+    async def texts_told(self, supports: List[str]) -> List[Any]:
+        def on_job(_job: Any, ctx: Any) -> Any:
+            ctx.texts(text_asr="hello", text_translated="hola")
+            return {}
+
+        await self.started(on_job, supports=supports)
+        await self.scheduler.assign()
+        await self.results(1)
+        told = self.scheduler.of_type("job_text")
+        return [(message["text_asr"], message["text_translated"]) for message in told]
+
     async def test_a_cancelled_thread_keeps_its_slot_until_it_has_ended(self) -> None:
         begun, may_end = threading.Event(), threading.Event()
         seen: List[bool] = []

@@ -107,8 +107,18 @@ async function step(
   context: JobContext,
   output: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
-  const { partial, is_final: isFinal, audio, text_input: text, bytes, fail, throw: thrown } = instruction;
+  const {
+    partial,
+    is_final: isFinal,
+    texts,
+    audio,
+    text_input: text,
+    bytes,
+    fail,
+    throw: thrown,
+  } = instruction;
   if (typeof partial === 'string') context.partial(partial, isFinal === true);
+  if (texts !== undefined) context.texts(texts as Parameters<JobContext['texts']>[0]);
   if (audio === true) {
     const heard = await context.audio();
     return { ...output, text_asr: `${heard.length} ${createHash('sha256').update(heard).digest('hex')}` };

@@ -120,6 +120,12 @@ export const BREAKAGES: readonly Breakage[] = [
     /text must be "你"/,
   ),
   entry(
+    'tells texts before the voice',
+    'forgets the attempt',
+    edits('job_text', () => ({ attempt_id: 1 })),
+    /attempt_id must be 3/,
+  ),
+  entry(
     'encodes speech',
     'encodes differently',
     edits('job_result', () => ({ tts_audio: '0001ffe0' })),

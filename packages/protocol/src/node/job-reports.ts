@@ -1,7 +1,7 @@
-/** Messages of a node about a job: job_ack, job_started, asr_partial, job_result. */
+/** Messages of a node about a job: job_ack, job_started, asr_partial, job_text, job_result. */
 import { type Static, Type } from 'typebox';
 import { count, flag, id, label, optional, text, traceId } from '../shared/bounded.ts';
-import { message } from '../shared/message.ts';
+import { extensionMessage, message } from '../shared/message.ts';
 import { JobError, resultFields } from '../shared/result-fields.ts';
 
 const attempt = {
@@ -32,6 +32,17 @@ export const NodeAsrPartial = message('asr_partial', 'Text recognised so far', {
   trace_id: traceId(),
 });
 export type NodeAsrPartial = Static<typeof NodeAsrPartial>;
+
+export const JobText = extensionMessage(
+  'job_text',
+  'Texts of the job that are final, sent before its voice is made; its result repeats them. For nodes that support stage_results',
+  {
+    ...attempt,
+    text_asr: resultFields.text_asr,
+    text_translated: resultFields.text_translated,
+  },
+);
+export type JobText = Static<typeof JobText>;
 
 export const JobResult = message('job_result', 'The outcome of an attempt', {
   ...attempt,

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { ErrorMessage } from '../shared/error-message.ts';
 import { JobCancel, NodeControl, NodeRegisterAck, NodeStatus } from './control.ts';
 import { JobAssign } from './job-assign.ts';
-import { JobAck, JobResult, JobStarted, NodeAsrPartial } from './job-reports.ts';
+import { JobAck, JobResult, JobStarted, JobText, NodeAsrPartial } from './job-reports.ts';
 import { NodeError, NodeHeartbeat, NodeRegister } from './registration.ts';
 
 export const NODE_TO_SCHEDULER = [
@@ -12,6 +12,7 @@ export const NODE_TO_SCHEDULER = [
   JobAck,
   JobStarted,
   NodeAsrPartial,
+  JobText,
   JobResult,
   NodeError,
 ] as const;

@@ -32,7 +32,7 @@ export const nodeExtensions = {
     list(
       id('Ability'),
       64,
-      'Extensions that the node supports: job_ack, audio_ref, drain, cancel_ack, text_input, glossary, interim',
+      'Extensions that the node supports: job_ack, audio_ref, drain, cancel_ack, text_input, stage_results, glossary, interim',
     ),
   ),
   region: extension(id('Region of the node')),

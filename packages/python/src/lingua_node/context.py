@@ -18,10 +18,12 @@ class JobContext:
         job: JobAssign,
         *,
         send_partial: Callable[[str, bool], None],
+        send_texts: Callable[[Optional[str], Optional[str]], None],
         fetch_audio: Callable[[], Awaitable[bytes]],
     ) -> None:
         self._job = job
         self._send_partial = send_partial
+        self._send_texts = send_texts
         self._fetch_audio = fetch_audio
         self._fetching: "Optional[asyncio.Future[bytes]]" = None
         #: Why the job is cancelled, as the scheduler will see it.
@@ -39,6 +41,13 @@ class JobContext:
     def partial(self, text: str, is_final: bool = False) -> None:
         """Sends the text recognised so far."""
         self._send_partial(text, is_final)
+
+    def texts(self, text_asr: Optional[str] = None, text_translated: Optional[str] = None) -> None:
+        """Tells the final texts before the voice is made, if the node supports `stage_results`.
+
+        Clients need not wait for the sound. The result has the same texts.
+        """
+        self._send_texts(text_asr, text_translated)
 
     async def audio(self) -> bytes:
         """The audio of the utterance, inline or fetched; fetched at most once.
@@ -85,6 +94,13 @@ class BlockingJobContext:
         """Sends the text recognised so far."""
         try:
             self._loop.call_soon_threadsafe(self._inner.partial, text, is_final)
+        except RuntimeError:
+            pass  # The loop has ended, and the node with it.
+
+    def texts(self, text_asr: Optional[str] = None, text_translated: Optional[str] = None) -> None:
+        """Tells the final texts before the voice is made, if the node supports `stage_results`."""
+        try:
+            self._loop.call_soon_threadsafe(self._inner.texts, text_asr, text_translated)
         except RuntimeError:
             pass  # The loop has ended, and the node with it.
 

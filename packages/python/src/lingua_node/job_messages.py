@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any, Dict, Mapping, NamedTuple, cast
+from typing import Any, Dict, Mapping, NamedTuple, Optional, cast
 
 from .errors import JobError
 from .messages import JobAssign
@@ -41,6 +41,13 @@ def asr_partial(job: JobAssign, node_id: str, text: str, is_final: bool) -> Dict
         "is_final": is_final,
         "trace_id": job["trace_id"],
     }
+
+
+def job_text(
+    job: JobAssign, node_id: str, text_asr: Optional[str], text_translated: Optional[str]
+) -> Dict[str, Any]:
+    texts = {"text_asr": text_asr, "text_translated": text_translated}
+    return {"type": "job_text", **_attempt(job, node_id), **_without_nulls(texts)}
 
 
 def succeeded(job: JobAssign, worked: Worked, output: Any) -> Dict[str, Any]:

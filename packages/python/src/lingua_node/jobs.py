@@ -55,6 +55,7 @@ class JobRunner:
         self._max = max_concurrent_jobs
         self._is_acknowledging = "job_ack" in supports
         self._confirms_cancelling = "cancel_ack" in supports
+        self._tells_texts = "stage_results" in supports
         self._on_job = on_job
         self._audio = audio
         self._node_id = node_id
@@ -125,7 +126,17 @@ class JobRunner:
             if run is not None and run.context is context and not context.cancelled:
                 self._report(job_messages.asr_partial(job, self._node_id(), text, is_final))
 
-        context = JobContext(job, send_partial=send_partial, fetch_audio=lambda: self._audio.audio(job))
+        def send_texts(text_asr: Optional[str], text_translated: Optional[str]) -> None:
+            run = self._runs.get(job["job_id"])
+            if self._tells_texts and run is not None and run.context is context and not context.cancelled:
+                self._report(job_messages.job_text(run.job, self._node_id(), text_asr, text_translated))
+
+        context = JobContext(
+            job,
+            send_partial=send_partial,
+            send_texts=send_texts,
+            fetch_audio=lambda: self._audio.audio(job),
+        )
         return context
 
     def _acknowledge(self, job: JobAssign) -> None:

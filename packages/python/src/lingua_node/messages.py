@@ -195,7 +195,7 @@ class NodeRegister(_NodeRegisterRequired, total=False):
     advanced_features: List[str]
     #: Slots: jobs that the node runs at once
     max_concurrent_jobs: int
-    #: Extensions that the node supports: job_ack, audio_ref, drain, cancel_ack, text_input, glossary, interim
+    #: Extensions that the node supports: job_ack, audio_ref, drain, cancel_ack, text_input, stage_results, glossary, interim
     supports: List[str]
     #: Region of the node
     region: str
@@ -341,6 +341,29 @@ class AsrPartial(TypedDict):
     is_final: bool
     #: Correlates everything that belongs to one utterance
     trace_id: str
+
+
+class _JobTextRequired(TypedDict):
+    type: Literal["job_text"]
+    #: Job
+    job_id: str
+    #: Attempt of the job, from 1
+    attempt_id: int
+    #: Id of the node
+    node_id: str
+    #: Session of the job
+    session_id: str
+    #: Correlates everything that belongs to one utterance
+    trace_id: str
+
+
+class JobText(_JobTextRequired, total=False):
+    """Texts of the job that are final, sent before its voice is made; its result repeats them. For nodes that support stage_results."""
+
+    #: Recognised text
+    text_asr: str
+    #: Translated text
+    text_translated: str
 
 
 class SegmentsMeta(TypedDict, total=False):

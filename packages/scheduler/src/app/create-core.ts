@@ -8,7 +8,7 @@ import type { ProcessName } from '../cluster/membership/process-name.ts';
 import type { LoadResult } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
-import type { PartialText } from '../domain/node-report.ts';
+import type { EarlyText, PartialText } from '../domain/node-report.ts';
 import type { UsageSink } from '../domain/usage.ts';
 import { createDeclarationBudget } from '../management/registration/declaration-budget.ts';
 import type { AudioFetcher } from '../ports/audio-fetcher.ts';
@@ -24,10 +24,10 @@ import { createRecentAttempts } from '../runtime/attempts/recent-attempts.ts';
 import { createJobService } from '../runtime/create-job-service.ts';
 import { createFleetView } from '../runtime/fleet/fleet-view.ts';
 import { createJobReader } from '../runtime/job-reader.ts';
-import { createPartialTexts } from '../runtime/partial-texts.ts';
 import { publishMoves } from '../runtime/publish-moves.ts';
 import { dispatchWithGlossary } from '../runtime/stages/dispatch-with-glossary.ts';
 import { createGlossaries } from '../runtime/stages/glossaries.ts';
+import { createTextsOfJobs } from '../runtime/texts-of-jobs.ts';
 import { dispatchWithinQuotas } from '../runtime/usage/dispatch-within-quotas.ts';
 import { createQuotas } from '../runtime/usage/quotas.ts';
 import { createUsageRecorder } from '../runtime/usage/record-usage.ts';
@@ -92,9 +92,10 @@ export function createCore(deps: CoreDeps) {
     onFault: (fault) => log.error({ err: fault }, 'a subscriber of job events failed'),
   });
 
-  const partialTexts = createPartialTexts();
+  const partialTexts = createTextsOfJobs<PartialText>();
+  const earlyTexts = createTextsOfJobs<EarlyText>();
   const receivePartial = (partial: PartialText): boolean => {
-    partialTexts.publish(partial);
+    partialTexts.publish(partial.jobId, partial);
     return sessions.partial(partial.jobId, partial.text, partial.isFinal, partial.nodeId);
   };
 
@@ -190,6 +191,7 @@ export function createCore(deps: CoreDeps) {
     events: publishMoves({ events, sessions: () => sessions, tracer: traces, recentAttempts, webhooks }),
     audio,
     link,
+    told: earlyTexts.publish,
     fleet,
     tenancy,
     settings: jobServiceSettings(config),
@@ -249,6 +251,7 @@ export function createCore(deps: CoreDeps) {
     fleet,
     store,
     reader,
+    earlyTexts,
     dispatch,
     cancel,
   });

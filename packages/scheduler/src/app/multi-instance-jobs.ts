@@ -35,7 +35,7 @@ import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { FleetView } from '../runtime/fleet/fleet-view.ts';
-import type { PartialTexts } from '../runtime/partial-texts.ts';
+import type { TextsOfJobs } from '../runtime/texts-of-jobs.ts';
 import type { Rooms } from '../session/rooms/create-rooms.ts';
 import type { SessionService } from '../session/session-service.ts';
 import type { SharedJobStore, SharedStore } from './shared-store.ts';
@@ -49,7 +49,7 @@ export interface LocalParts {
   readonly reportMissing: HintEvents['missing'];
   /** Partial text of a job that this instance drives. False: no session waits for the job here. */
   readonly receivePartial: (partial: PartialText) => boolean;
-  readonly partialTexts: Pick<PartialTexts, 'publish'>;
+  readonly partialTexts: Pick<TextsOfJobs<PartialText>, 'publish'>;
   readonly fleet: FleetView;
   readonly usage: UsageSink;
   readonly flushUsage: () => Promise<void>;

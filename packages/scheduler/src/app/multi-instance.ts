@@ -150,7 +150,7 @@ export function createMultiInstance(deps: {
       attemptOutcome: recordAttemptOutcome(local.registry),
       missing: local.reportMissing,
       partial: (partial) => clusterJobs.partialText.atDriver(partial),
-      followed: local.partialTexts.publish,
+      followed: (partial) => local.partialTexts.publish(partial.jobId, partial),
       room: (hint) => local.rooms().receiveHint(hint as ActivityHint),
       figures: (from, figures) => receiveFigures(from, figures),
       pace: (kindOfWork, nodeId, pace) => local.jobs().notePace(kindOfWork, nodeId, pace),

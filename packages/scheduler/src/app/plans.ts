@@ -20,7 +20,7 @@ export function createPlans(
     readonly chance: Chance;
     readonly log: Log;
     readonly fleet: FleetView;
-  } & Pick<Parameters<typeof createChainJobs>[0], 'store' | 'reader' | 'dispatch' | 'cancel'>,
+  } & Pick<Parameters<typeof createChainJobs>[0], 'store' | 'reader' | 'earlyTexts' | 'dispatch' | 'cancel'>,
 ) {
   const { config, fleet } = deps;
   const require = createRequirements(sessionSettings(config).coreServices);

@@ -36,6 +36,12 @@ export interface PartialText {
   readonly isFinal: boolean;
 }
 
+/** Texts of a job that are final before its voice is there. */
+export interface EarlyText {
+  readonly textAsr: string;
+  readonly textTranslated: string;
+}
+
 export interface Accepted {
   readonly kind: 'accepted';
 }

@@ -25,6 +25,7 @@ export const NODE_EXTENSIONS = [
   'drain',
   'cancel_ack',
   'text_input',
+  'stage_results',
   'glossary',
   'interim',
 ] as const;

@@ -11,6 +11,7 @@ import {
 import { changeJob } from '../domain/job-change.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
+import type { EarlyText } from '../domain/node-report.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
 import type { JobUsage } from '../domain/usage.ts';
@@ -96,6 +97,8 @@ export interface EnginePorts {
   readonly drivers?: JobDrivers | undefined;
   /** False: Redis is or was just unavailable, so reports of nodes may be delayed. Absent: the store is always available. */
   readonly isStoreSteady?: (() => boolean) | undefined;
+  /** Gets texts of the current attempt of a job that are final before the job is done. Absent: nothing waits for them. */
+  readonly told?: ((jobId: JobId, text: EarlyText) => void) | undefined;
   /** Absent: slow paths are not recorded. */
   readonly slow?: SlowWatch | undefined;
 }

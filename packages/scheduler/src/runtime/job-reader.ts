@@ -5,7 +5,7 @@ import type { PartialText } from '../domain/node-report.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobEvents } from '../ports/job-events.ts';
 import type { JobPage, JobQuery, JobStore } from '../ports/job-store.ts';
-import type { PartialTexts } from './partial-texts.ts';
+import type { TextsOfJobs } from './texts-of-jobs.ts';
 
 export interface JobReader {
   get(jobId: JobId): Promise<JobRecord | undefined>;
@@ -25,7 +25,7 @@ export function createJobReader(deps: {
   store: JobStore;
   events: JobEvents;
   /** Absent: there are no partial texts. */
-  partialTexts?: Pick<PartialTexts, 'subscribe'>;
+  partialTexts?: Pick<TextsOfJobs<PartialText>, 'subscribe'>;
   /** Called for a job that was not settled within the wait: its driver may be dead. Absent: there are no other instances. */
   claimIfOrphaned?: ((job: JobRecord) => void) | undefined;
 }): JobReader {

@@ -8,6 +8,7 @@ import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { LeaseId } from '../domain/lease.ts';
 import type {
   CancelOutcome,
+  EarlyText,
   HandOver,
   ReportedAttempt,
   ReportedFailure,
@@ -25,6 +26,8 @@ export interface JobService {
   /** The holder of the node could not hand the job over: the node does not have it and never will. */
   undeliverable(report: ReportedAttempt, reason: string): Promise<ReportResult>;
   acknowledge(report: ReportedAttempt): Promise<ReportResult>;
+  /** Texts that are final before the job is done. They change nothing in the record. */
+  tell(report: ReportedAttempt, text: EarlyText): Promise<ReportResult>;
   finish(report: ReportedAttempt, result: JobResult): Promise<ReportResult>;
   fail(report: ReportedAttempt, failure: ReportedFailure): Promise<ReportResult>;
   /** `code`: the failure of the job; JOB_CANCELLED by default. */

@@ -14,6 +14,7 @@ export {
   type JobContext,
   type JobHandler,
   type JobOutput,
+  type JobTexts,
   NODE_EXTENSIONS,
   NODE_LIMITS,
   NODE_TIMINGS,

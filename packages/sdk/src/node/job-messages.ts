@@ -4,11 +4,12 @@ import {
   type JobAssign,
   JobResult,
   type JobStarted,
+  type JobText,
   type NodeAsrPartial,
   validator,
 } from '@lingua/protocol';
 import { JobError } from './job-error.ts';
-import type { JobOutput } from './node-options.ts';
+import type { JobOutput, JobTexts } from './node-options.ts';
 
 export const jobAck = (job: JobAssign, nodeId: string): JobAck => ({
   type: 'job_ack',
@@ -34,6 +35,17 @@ export const asrPartial = (
   text: text.slice(0, LONGEST_TEXT),
   is_final: isFinal,
   trace_id: job.trace_id,
+});
+
+export const jobText = (
+  job: JobAssign,
+  nodeId: string,
+  { text_asr: recognised, text_translated: translated }: JobTexts,
+): JobText => ({
+  type: 'job_text',
+  ...attempt(job, nodeId),
+  ...(recognised !== undefined && { text_asr: recognised }),
+  ...(translated !== undefined && { text_translated: translated }),
 });
 
 export interface Worked {

@@ -2,7 +2,7 @@
 import type { JobAssign, JobResult, NodeToScheduler } from '@lingua/protocol';
 import { type AudioRules, jobAudio } from './audio.ts';
 import { JobError } from './job-error.ts';
-import { asrPartial, failed, failureOf, jobAck, jobStarted, succeeded } from './job-messages.ts';
+import { asrPartial, failed, failureOf, jobAck, jobStarted, jobText, succeeded } from './job-messages.ts';
 import type { JobHandler, NodeExtension, NodeLog } from './node-options.ts';
 import type { RecentResults } from './recent-results.ts';
 
@@ -59,6 +59,7 @@ export function createJobRunner(deps: {
 }): JobRunner {
   const { maxConcurrentJobs: max, recentResults, log } = deps;
   const isAcknowledging = deps.supports.includes('job_ack');
+  const tellsTexts = deps.supports.includes('stage_results');
   const runs = new Map<string, Run>();
   const counts = { jobs: 0, succeeded: 0, failed: 0, cancelled: 0, refused: 0, duplicates: 0 };
   let isOpen = true;
@@ -111,6 +112,10 @@ export function createJobRunner(deps: {
         partial: (text, isFinal = false) => {
           if (runs.get(job.job_id) === run && !signal.aborted)
             deps.report(asrPartial(job, deps.nodeId(), text, isFinal));
+        },
+        texts: (texts) => {
+          if (tellsTexts && runs.get(job.job_id) === run && !signal.aborted)
+            deps.report(jobText(run.job, deps.nodeId(), texts));
         },
         audio: () => {
           audio ??= jobAudio(job, deps.audio, signal);

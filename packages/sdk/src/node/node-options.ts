@@ -14,10 +14,17 @@ import { BACKOFF_LIMITS, type BackoffLimits } from './connection/backoff.ts';
 /** Protocol extensions that this SDK supports by itself. */
 export const NODE_EXTENSIONS = ['job_ack', 'audio_ref', 'drain', 'cancel_ack'] as const;
 /**
- * These depend on the job handler. `text_input`: it works on `job.input_text` where a job has one. `interim`: it recognises speech whose
- * end is not known yet, in jobs that consist of the stage asr. `glossary`: it uses the terms of `job.glossary`, and says which in `glossary_used`.
+ * These depend on the job handler. `text_input`: it works on `job.input_text` where a job has one. `stage_results`: it tells
+ * the final texts of a job by `texts` before it makes the voice. `interim`: it recognises speech whose
+ * end is not known yet, and translates what was
+ * recognised of it, in jobs that consist of one stage. `glossary`: it uses the terms of `job.glossary`, and says which in `glossary_used`.
  */
-export type NodeExtension = (typeof NODE_EXTENSIONS)[number] | 'text_input' | 'interim' | 'glossary';
+export type NodeExtension =
+  | (typeof NODE_EXTENSIONS)[number]
+  | 'text_input'
+  | 'stage_results'
+  | 'interim'
+  | 'glossary';
 
 /** The capabilities of the node, with the field names of node_register; absent fields get a default or are omitted. */
 export type NodeCapabilities = Partial<
@@ -62,9 +69,19 @@ export type JobOutput = Omit<
   readonly tts_audio?: Uint8Array | string;
 };
 
+export interface JobTexts {
+  readonly text_asr?: string | undefined;
+  readonly text_translated?: string | undefined;
+}
+
 export interface JobContext {
   /** Sends the text recognised so far. */
   readonly partial: (text: string, isFinal?: boolean) => void;
+  /**
+   * Tells the final texts before the voice is made, if the node supports `stage_results`; clients need not wait for the sound. The result has
+   * the same texts.
+   */
+  readonly texts: (texts: JobTexts) => void;
   /** Aborted when the job is cancelled, its deadline passes, or the node stops; the reason is a JobError. */
   readonly signal: AbortSignal;
   /** The audio of the utterance, inline or fetched; fetched at most once. */
@@ -118,7 +135,7 @@ export interface NodeOptions {
   readonly maxConcurrentJobs: number;
   /** A function is called at each heartbeat, and changes are sent to the scheduler. */
   readonly capabilities: NodeCapabilities | (() => NodeCapabilities);
-  /** Default: all but `text_input`. */
+  /** Default: those that need nothing of the job handler. */
   readonly supports?: readonly NodeExtension[];
   /** Absent: CPU and memory of this machine. */
   readonly resources?: () => Omit<ResourceUsage, 'running_jobs'> & { running_jobs?: number };

@@ -71,6 +71,24 @@ it('partial texts are sent during the job, and none after', async () => {
   ]);
 });
 
+it('texts are told before the result by a node that supports stage_results, and by no other', async () => {
+  for (const supports of [['stage_results'], []] as const) {
+    const { scheduler } = await startNode({
+      supports,
+      onJob: (_, { texts }) => {
+        texts({ text_asr: 'hello', text_translated: 'hola' });
+        return {};
+      },
+    });
+    scheduler.assign({ attempt_id: 2 });
+    await until(() => scheduler.results().length === 1);
+    const told = scheduler.ofType('job_text');
+    expect(told).toMatchObject(
+      supports.length === 0 ? [] : [{ attempt_id: 2, text_asr: 'hello', text_translated: 'hola' }],
+    );
+  }
+});
+
 it('bytes are sent as base64', async () => {
   const { scheduler } = await startNode({
     onJob: () => ({ tts_audio: Uint8Array.of(1, 2, 3), tts_format: 'pcm16' }),

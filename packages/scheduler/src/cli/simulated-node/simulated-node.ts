@@ -74,7 +74,7 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
       log: options.log ?? SILENT_LOG,
       maxConcurrentJobs: slots,
       capabilities: simulatedCapabilities(options.languages, false),
-      supports: [...NODE_EXTENSIONS, 'text_input', 'glossary'],
+      supports: [...NODE_EXTENSIONS, 'text_input', 'stage_results', 'glossary'],
       resources: () => simulatedResources(made.metrics().running, slots),
       // All nodes of a fleet share the memory of this process.
       limits: { maxRememberedResults: 10 },
@@ -94,7 +94,7 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
     return plan;
   }
 
-  const work: JobHandler = async (job, { audio, partial, signal }) => {
+  const work: JobHandler = async (job, { audio, partial, texts, signal }) => {
     const plan = planOf(job.job_id);
     const spoken = speak(job, chance, await recognise(job, audio));
     if (plan.kind === 'crash') crash();
@@ -102,10 +102,13 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
     const until = plan.isLate ? ended.signal : signal;
     await sleep(plan.kind === 'silent' ? SILENCE_MS : plan.delayMs * 0.4, undefined, { signal: until });
     if (job.enable_streaming_asr === true) partial(spoken.source, true);
-    await sleep(plan.delayMs * 0.6, undefined, { signal: until });
+    await sleep(plan.delayMs * 0.2, undefined, { signal: until });
+    const output = outputOf(job, spoken, plan.delayMs, sound);
+    if (job.pipeline.use_tts) texts({ text_asr: output.text_asr, text_translated: output.text_translated });
+    await sleep(plan.delayMs * 0.4, undefined, { signal: until });
     if (plan.kind === 'fail') throw new JobError(behaviour.failureCode, 'a simulated failure');
     if (plan.kind === 'model_not_available') throw missingModel(behaviour);
-    return { ...outputOf(job, spoken, plan.delayMs, sound), detected_language: spoken.language };
+    return { ...output, detected_language: spoken.language };
   };
 
   /** Audio behind a reference without a token is not fetched. */

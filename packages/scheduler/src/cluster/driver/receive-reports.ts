@@ -8,6 +8,7 @@ import type { JobId } from '../../domain/ids.ts';
 import type { JobResult } from '../../domain/job-spec.ts';
 import type {
   CancelOutcome,
+  EarlyText,
   HandOver,
   ReportedAttempt,
   ReportedFailure,
@@ -23,6 +24,7 @@ import { readMessage } from '../messaging/read-message.ts';
 /** The part of the engine that takes the reports of nodes. */
 export interface NodeReportService {
   acknowledge(attempt: ReportedAttempt): Promise<ReportOutcome>;
+  tell(attempt: ReportedAttempt, text: EarlyText): Promise<ReportOutcome>;
   finish(attempt: ReportedAttempt, result: JobResult): Promise<ReportOutcome>;
   fail(attempt: ReportedAttempt, failure: ReportedFailure): Promise<ReportOutcome>;
 }
@@ -86,6 +88,8 @@ export function createReceiveReports(deps: {
         return local.undeliverable(report.attempt, report.reason);
       case 'acknowledged':
         return local.acknowledge(report.attempt);
+      case 'text':
+        return local.tell(report.attempt, report.text);
       case 'finished':
         return local.finish(report.attempt, report.result);
       case 'failed':

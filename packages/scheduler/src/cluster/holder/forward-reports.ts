@@ -147,6 +147,7 @@ const asService = (
   acknowledged: (attempt: ReportedAttempt) => ReportedAttempt,
 ): NodeReportService => ({
   acknowledge: (attempt) => take({ kind: 'acknowledged', attempt: acknowledged(attempt) }),
+  tell: (attempt, text) => take({ kind: 'text', attempt, text }),
   finish: (attempt, result) => take({ kind: 'finished', attempt, result }),
   fail: (attempt, failure) => take({ kind: 'failed', attempt, failure }),
 });

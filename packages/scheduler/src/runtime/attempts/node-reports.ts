@@ -40,7 +40,7 @@ import type { SettleJob } from './settle-job.ts';
 import { cancelUnconfirmed } from './superseded-leases.ts';
 import type { Timeouts } from './timeouts.ts';
 
-type Kind = 'ack' | 'result' | 'failure';
+type Kind = 'ack' | 'text' | 'result' | 'failure';
 type Ignored = Extract<ReportResult, { kind: 'ignored' }>;
 /** Why a report may not move the job that it names. */
 interface Unfit {
@@ -52,7 +52,7 @@ interface Unfit {
 export function createNodeReports(
   engine: Engine,
   parts: { placement: Placement; timeouts: Timeouts; retryOrFail: RetryOrFail; settleJob: SettleJob },
-): Pick<JobService, 'dispatched' | 'undeliverable' | 'acknowledge' | 'finish' | 'fail'> {
+): Pick<JobService, 'dispatched' | 'undeliverable' | 'acknowledge' | 'tell' | 'finish' | 'fail'> {
   const { placement, timeouts, retryOrFail, settleJob } = parts;
   const lateCommits = createLateCommits(engine, retryOrFail);
 
@@ -211,6 +211,15 @@ export function createNodeReports(
       return { kind: 'accepted', job: flight.job };
     },
 
+    async tell(report, text) {
+      const found = find('text', report);
+      const flight = found instanceof Promise ? await found : found;
+      if ('unfit' in flight || isEnding(flight))
+        return ignore('text', report, 'unfit' in flight ? flight : unfit(flight.job, 'fenced'));
+      engine.told?.(flight.job.jobId, text);
+      return { kind: 'accepted', job: flight.job };
+    },
+
     async finish(report, result) {
       const receivedAt = engine.clock.precise();
       const found = find('result', report);
@@ -289,6 +298,7 @@ export function createNodeReports(
 
 const LATE = {
   ack: 'late ack: it changes nothing',
+  text: 'late text: it changes nothing',
   result: 'late result: it changes nothing',
   failure: 'late failure: it changes nothing',
 } as const satisfies Record<Kind, string>;

@@ -5,6 +5,7 @@ import type { JobId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { JobResult } from '../../domain/job-spec.ts';
 import { foldLanguage, type Language } from '../../domain/language.ts';
+import type { EarlyText } from '../../domain/node-report.ts';
 import type { PartOutcome, PlanRequest } from '../../domain/plan.ts';
 import type { Require } from '../../domain/requirements.ts';
 import type { Chain } from '../../domain/stage.ts';
@@ -14,6 +15,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { JobStore } from '../../ports/job-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { JobReader } from '../job-reader.ts';
+import type { TextsOfJobs } from '../texts-of-jobs.ts';
 import { chainRequest } from './chain-request.ts';
 
 /** A text on its way through the chains of a plan. */
@@ -28,6 +30,8 @@ export interface ChainText {
 }
 
 type Timings = Readonly<Record<string, number>>;
+
+export type FinishedChain = Extract<ChainOutcome, { kind: 'finished' }>;
 
 export type ChainOutcome =
   | {
@@ -47,6 +51,8 @@ export interface ChainWatch {
   readonly isWanted: () => boolean;
   /** The job is recorded, or was found, or has moved. */
   readonly moved: (job: JobRecord) => void;
+  /** Its texts are final, and its voice is being made. The text of the chain may be empty still: then only the source text is known. */
+  readonly told: (texts: FinishedChain) => void;
 }
 
 export interface ChainJobs {
@@ -77,6 +83,8 @@ export function createChainJobs(deps: {
   readonly cancel: (jobId: JobId, reason: string, code: ErrorCode) => Promise<unknown>;
   readonly store: Pick<JobStore, 'bound'>;
   readonly reader: Pick<JobReader, 'watch' | 'settled'>;
+  /** Absent: texts are known when their job is done. */
+  readonly earlyTexts?: Pick<TextsOfJobs<EarlyText>, 'subscribe'> | undefined;
 }): ChainJobs {
   const { clock, log, reader } = deps;
 
@@ -105,24 +113,36 @@ export function createChainJobs(deps: {
     }
   }
 
-  /** Resolves with the settled record. `gone`: there is no record any more. Undefined: the caller left, or the job is overdue. */
-  function settled(job: JobRecord, watch: ChainWatch): Promise<JobRecord | 'gone' | undefined> {
+  /**
+   * Resolves with the settled record. `gone`: there is no record any more. `lost`: its attempt ended after it had told the text. Undefined: the
+   * caller left, or the job is overdue.
+   */
+  function settled(
+    job: JobRecord,
+    watch: ChainWatch,
+    told: (text: EarlyText) => boolean,
+  ): Promise<JobRecord | 'gone' | 'lost' | undefined> {
     if (isSettled(job.state)) return Promise.resolve(job);
     const { jobId, deadlineAt } = job;
     return new Promise((resolve) => {
       const subscription = reader.watch(jobId, note);
+      const stopTexts = deps.earlyTexts?.subscribe(jobId, (text) => {
+        hasText = told(text) || hasText;
+      });
       const leave = () => end(undefined);
       watch.signal.addEventListener('abort', leave, { once: true });
       let cancel = clock.after(READ_INTERVAL_MS, () => void readAgain());
       let isOver = false;
+      let hasText = false;
       let misses = 0;
 
-      function end(last: JobRecord | 'gone' | undefined): void {
+      function end(last: JobRecord | 'gone' | 'lost' | undefined): void {
         if (isOver) return;
         isOver = true;
         cancel();
         watch.signal.removeEventListener('abort', leave);
         if (subscription.kind === 'subscribed') subscription.stop();
+        stopTexts?.();
         resolve(last);
       }
 
@@ -130,6 +150,7 @@ export function createChainJobs(deps: {
         if (isOver) return;
         watch.moved(moved);
         if (isSettled(moved.state)) end(moved);
+        else if (hasText && moved.state === 'RETRYING') end('lost');
       }
 
       async function readAgain(): Promise<void> {
@@ -143,6 +164,12 @@ export function createChainJobs(deps: {
       }
       if (watch.signal.aborted) leave();
     });
+  }
+
+  function cancel(jobId: JobId, reason: string, code: ErrorCode): void {
+    deps
+      .cancel(jobId, reason, code)
+      .catch((fault: unknown) => log.warn({ job_id: jobId, err: fault }, 'could not cancel a job'));
   }
 
   async function run(
@@ -159,10 +186,22 @@ export function createChainJobs(deps: {
     const outcome = isAudioElsewhere ? await findJob(limited, watch) : await dispatch(limited, watch);
     if (outcome.kind === 'refused') return refusedChain(outcome);
     watch.moved(outcome.job);
-    const job = await settled(outcome.job, watch);
+    let known: ChainText | undefined;
+    const job = await settled(outcome.job, watch, (early) => {
+      const texts = earlyOf(chain, outcome.job, early, text);
+      if (texts === undefined) return false;
+      watch.told(texts);
+      if (texts.text.text !== '') known = texts.text;
+      return known !== undefined;
+    });
+    if (job === 'lost' && known !== undefined) {
+      // Another attempt could say something else than the client has read: the voice is made of the known text.
+      cancel(outcome.job.jobId, 'its text is known', 'JOB_CANCELLED');
+      return watch.isWanted() ? run(speechOf(chain), given, known, watch) : OVERDUE;
+    }
     // The instance that accepted it died before a node had it: nothing was done, so it is requested again.
     if (job === 'gone') return watch.isWanted() ? run(chain, given, text, watch) : OVERDUE;
-    if (job === undefined) return OVERDUE;
+    if (job === undefined || job === 'lost') return OVERDUE;
     if (job.failure !== undefined) return { kind: 'failed', ...job.failure, job };
     return finished(chain, job, text);
   }
@@ -176,11 +215,7 @@ export function createChainJobs(deps: {
         );
         return { kind: 'failed', code: 'INTERNAL_ERROR', message: 'the job of this part could not be run' };
       }),
-    cancel(jobId, reason, code) {
-      deps
-        .cancel(jobId, reason, code)
-        .catch((fault: unknown) => log.warn({ job_id: jobId, err: fault }, 'could not cancel a job'));
-    },
+    cancel,
   };
 }
 
@@ -210,7 +245,26 @@ const refusedChain = ({
   retryAfterMs,
 });
 
-function finished({ stages, target }: Chain, job: JobRecord, before: ChainText | undefined): ChainOutcome {
+const speechOf = ({ target }: Chain): Chain => ({
+  stages: ['tts'],
+  input: 'text',
+  source: target,
+  target,
+});
+
+/** Undefined: the chain has no voice to wait for, or no text yet. */
+function earlyOf(
+  chain: Chain,
+  job: JobRecord,
+  early: EarlyText,
+  before: ChainText | undefined,
+): FinishedChain | undefined {
+  const isSpoken = chain.stages.length > 1 && chain.stages.includes('tts');
+  if (!isSpoken || (early.textAsr === '' && early.textTranslated === '')) return undefined;
+  return { ...finished(chain, { ...job, result: { ...NO_RESULT, ...early } }, before), isSilent: false };
+}
+
+function finished({ stages, target }: Chain, job: JobRecord, before: ChainText | undefined): FinishedChain {
   const result = job.result ?? NO_RESULT;
   const { textAsr, textTranslated, details } = result;
   const isTranslated = stages.includes('nmt');

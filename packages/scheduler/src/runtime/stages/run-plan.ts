@@ -8,7 +8,7 @@ import type { JobRecord } from '../../domain/job.ts';
 import { AUTO } from '../../domain/language.ts';
 import type { PartOutcome, PlanListener, PlanPart, PlanRequest, PlanRunner } from '../../domain/plan.ts';
 import type { Chain } from '../../domain/stage.ts';
-import type { ChainJobs, ChainOutcome, ChainText, ChainWatch } from './chain-jobs.ts';
+import type { ChainJobs, ChainOutcome, ChainText, ChainWatch, FinishedChain } from './chain-jobs.ts';
 import type { ChainSplitter } from './fleet-plan.ts';
 import type { MissingStep, PlannedChain, StagePlan, TargetPlan } from './plan-stages.ts';
 
@@ -27,6 +27,8 @@ interface Part {
 interface Task {
   readonly chain: PlannedChain;
   readonly outcome: Promise<ChainOutcome>;
+  /** As the outcome, but there before a voice in the same chain. */
+  readonly text: Promise<ChainOutcome>;
   /** The plan was left. */
   readonly stopped: AbortController;
   jobId: JobId | undefined;
@@ -92,8 +94,9 @@ function runPlan(
     chain: PlannedChain,
     first: ChainText | undefined,
     stopped: AbortController,
+    told: (texts: FinishedChain) => void,
   ): Promise<ChainOutcome> {
-    const before = chain.after === undefined ? undefined : await tasks.get(chain.after)?.outcome;
+    const before = chain.after === undefined ? undefined : await tasks.get(chain.after)?.text;
     if (before?.kind === 'failed' || before?.isSilent) return before;
     if (!isWanted(chain.id)) return CANCELLED;
     const watch: ChainWatch = {
@@ -103,6 +106,10 @@ function runPlan(
         const task = tasks.get(chain.id);
         if (task !== undefined) task.jobId = job.jobId;
         noteMoved(chain.id, job);
+      },
+      told(texts) {
+        if (texts.text.sourceText !== '') noteRecognised(chain, texts);
+        if (texts.text.text !== '') told(texts);
       },
     };
     const outcome = await perform(chain, before?.text ?? first, watch);
@@ -134,8 +141,13 @@ function runPlan(
     // Later, so that the caller has the plan, and this table the task, before the first callback.
     // One for each: Node.js takes more than ten listeners of one signal for a leak.
     const stopped = new AbortController();
-    const outcome = Promise.resolve().then(() => run(chain, first, stopped));
-    const task: Task = { chain, outcome, stopped, jobId: undefined, isOver: false };
+    let told: (texts: FinishedChain) => void = () => {};
+    const early = new Promise<FinishedChain>((resolve) => {
+      told = resolve;
+    });
+    const outcome = Promise.resolve().then(() => run(chain, first, stopped, told));
+    const text = Promise.race([early, outcome]);
+    const task: Task = { chain, outcome, text, stopped, jobId: undefined, isOver: false };
     tasks.set(chain.id, task);
     void outcome.then(() => {
       task.isOver = true;
@@ -174,7 +186,7 @@ function runPlan(
     const isMissing = missing !== undefined && missing !== 'voice';
     // Without a job, the wanted text is the input.
     const given = isMissing ? refused('text') : echo(first);
-    const textOutcome = await (text === undefined ? Promise.resolve(given) : text.outcome);
+    const textOutcome = await (text === undefined ? Promise.resolve(given) : text.text);
     settle(
       parts.get(keyOf({ language, kind: 'text' })),
       partOutcome({ language, kind: 'text' }, textOutcome),

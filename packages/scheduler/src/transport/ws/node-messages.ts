@@ -1,6 +1,6 @@
 /** Hot path: passes a registered node's messages about its jobs to the engine. One per connection. */
 
-import type { JobAck, JobResult, JobStarted, NodeAsrPartial, NodeError } from '@lingua/protocol';
+import type { JobAck, JobResult, JobStarted, JobText, NodeAsrPartial, NodeError } from '@lingua/protocol';
 import type { NodeReportService } from '../../cluster/driver/receive-reports.ts';
 import { createBoundedMap } from '../../domain/bounded-map.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
@@ -10,7 +10,7 @@ import type { Meter } from '../../ports/meter.ts';
 import { mayNameAnotherAttempt, toFailure, toResult } from '../wire/job-report.ts';
 import type { UnansweredAttempts } from './unanswered-attempts.ts';
 
-export type JobMessage = JobAck | JobStarted | NodeAsrPartial | JobResult | NodeError;
+export type JobMessage = JobAck | JobStarted | NodeAsrPartial | JobText | JobResult | NodeError;
 
 export interface NodeMessagesDeps {
   readonly meter: Meter;
@@ -49,6 +49,12 @@ export function createNodeMessages(
     return isRunning;
   }
 
+  async function tell(message: JobText): Promise<void> {
+    const { node_id: by, job_id: jobId, attempt_id: attempt, text_asr, text_translated } = message;
+    const text = { textAsr: text_asr ?? '', textTranslated: text_translated ?? '' };
+    note(message, await jobs.tell({ nodeId: by, jobId, attempt }, text));
+  }
+
   async function reportResult(message: JobResult, isLegacy: boolean): Promise<void> {
     running.delete(message.job_id);
     unanswered.answered(message.job_id);
@@ -75,6 +81,8 @@ export function createNodeMessages(
           deps.onPartial?.(message.job_id, message.text, message.is_final, nodeId);
         }
         return;
+      case 'job_text':
+        return tell(message);
       case 'job_result':
         return reportResult(message, isLegacy);
       case 'node_error':

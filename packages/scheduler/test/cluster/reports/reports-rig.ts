@@ -65,6 +65,7 @@ export function withEngine(
     dispatched: ({ jobId }, { generation }) => apply(`dispatched by connection ${generation}`, jobId),
     undeliverable: ({ jobId }, reason) => apply(`undeliverable ${reason}`, jobId),
     acknowledge: ({ jobId }) => apply('acknowledged', jobId),
+    tell: ({ jobId }, { textTranslated }) => apply(`told ${textTranslated}`, jobId),
     finish({ jobId }, { ttsAudio, extra }) {
       state.audio.push(extra?.tts_audio_dropped === true ? 'dropped' : ttsAudio);
       return apply('finished', jobId);

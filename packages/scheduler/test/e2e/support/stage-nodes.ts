@@ -68,6 +68,7 @@ export async function joinStageNode(
     readonly nodeId?: string;
     readonly pairs?: readonly string[];
     readonly maxConcurrentJobs?: number;
+    readonly supports?: NodeOptions['supports'];
     readonly onJob?: NodeOptions['onJob'];
   } = {},
 ): Promise<StageNode> {
@@ -76,7 +77,7 @@ export async function joinStageNode(
     url,
     nodeId: options.nodeId ?? `node-${kind}`,
     capabilities: capabilitiesOf(kind, options.pairs),
-    supports: [...NODE_EXTENSIONS, 'text_input'],
+    supports: [...NODE_EXTENSIONS, 'text_input', ...(options.supports ?? [])],
     ...(options.maxConcurrentJobs !== undefined && { maxConcurrentJobs: options.maxConcurrentJobs }),
     onJob(job, context) {
       jobs.push(job);

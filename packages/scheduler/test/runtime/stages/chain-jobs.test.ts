@@ -4,13 +4,21 @@ import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
 import type { DispatchOutcome, DispatchRequest } from '../../../src/domain/dispatch.ts';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';
 import type { JobResult } from '../../../src/domain/job-spec.ts';
+import type { EarlyText } from '../../../src/domain/node-report.ts';
 import type { PlanRequest } from '../../../src/domain/plan.ts';
 import { createRequirements } from '../../../src/domain/requirements.ts';
 import type { Chain } from '../../../src/domain/stage.ts';
 import { type ChainText, createChainJobs } from '../../../src/runtime/stages/chain-jobs.ts';
+import { createTextsOfJobs } from '../../../src/runtime/texts-of-jobs.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 const TRUNK: Chain = { stages: ['asr', 'semantic'], input: 'audio', source: 'en', target: 'en' };
+const WHOLE: Chain = {
+  stages: ['asr', 'semantic', 'nmt', 'tts'],
+  input: 'audio',
+  source: 'en',
+  target: 'es',
+};
 const TO_ES: Chain = { stages: ['nmt'], input: 'text', source: 'en', target: 'es' };
 const HELLO = { text: 'hello', language: 'en', sourceText: 'hello', sourceLanguage: 'en' };
 const NO_RESULT: JobResult = { textAsr: '', textTranslated: '', ttsAudio: '', ttsFormat: '' };
@@ -23,6 +31,9 @@ function createRig(answers: (DispatchOutcome | 'throw' | undefined)[] = []) {
   const events = createJobEvents({ maxListeners: 100 });
   const requests: DispatchRequest[] = [];
   const moves: string[] = [];
+  const told: string[] = [];
+  const cancelled: string[] = [];
+  const earlyTexts = createTextsOfJobs<EarlyText>();
   const stopped = new AbortController();
   let stored: JobRecord | undefined;
   let isWanted = true;
@@ -52,7 +63,8 @@ function createRig(answers: (DispatchOutcome | 'throw' | undefined)[] = []) {
       if (answer === 'throw') throw new Error('broken');
       return answer ?? { kind: 'dispatched', job: record('DISPATCHED'), isRepeat: false };
     },
-    cancel: async () => undefined,
+    earlyTexts,
+    cancel: async (jobId, _reason, code) => void cancelled.push(`${jobId} ${code}`),
     store: { bound: async () => stored },
     reader: {
       watch: (jobId, listen) => events.subscribe(jobId, listen),
@@ -64,6 +76,10 @@ function createRig(answers: (DispatchOutcome | 'throw' | undefined)[] = []) {
     events,
     requests,
     moves,
+    told,
+    cancelled,
+    tell: (textAsr: string, textTranslated: string) =>
+      earlyTexts.publish('job-1', { textAsr, textTranslated }),
     stopped,
     request,
     record,
@@ -78,6 +94,8 @@ function createRig(answers: (DispatchOutcome | 'throw' | undefined)[] = []) {
         signal: stopped.signal,
         isWanted: () => isWanted,
         moved: ({ state }) => void moves.push(state),
+        told: ({ text: { sourceText, text: own, language } }) =>
+          void told.push(`${sourceText}|${own} ${language}`),
       }),
   };
 }
@@ -109,6 +127,59 @@ describe('a chain as a job', () => {
         need: { isTextInput: true, skipsSemantic: true, isPartial: true, usesNmt: true, usesAsr: false },
       },
     ]);
+  });
+
+  it('passes on the texts that its node tells before the voice, and none after the end', async () => {
+    const { run, tell, told, events, record } = createRig();
+    const outcome = run(WHOLE);
+    await settled();
+    tell('', '');
+    tell('hello', '');
+    tell('hello', 'hola');
+    expect(told).toEqual(['hello| es', 'hello|hola es']);
+    events.publish(
+      record('FINISHED', { result: { ...NO_RESULT, textAsr: 'hello', textTranslated: 'hola' } }),
+    );
+    await outcome;
+    tell('late', 'tarde');
+    expect(told).toHaveLength(2);
+  });
+
+  it('makes the voice of the told text if its node is lost, instead of all of it again', async () => {
+    const { run, tell, events, record, requests, cancelled } = createRig();
+    const outcome = run(WHOLE);
+    await settled();
+    tell('hello', 'hola');
+    events.publish(record('RETRYING'));
+    await settled();
+    expect(cancelled).toEqual(['job-1 JOB_CANCELLED']);
+    expect(requests[1]).toMatchObject({
+      requestId: '~n/voice:es',
+      spec: { stages: ['tts'], inputText: 'hola', sourceText: 'hello' },
+    });
+    events.publish(record('FINISHED', { result: { ...NO_RESULT, ttsAudio: 'AAAA' } }));
+    expect(await outcome).toMatchObject({
+      text: { text: 'hola', sourceText: 'hello' },
+      result: { ttsAudio: 'AAAA' },
+    });
+  });
+
+  it('leaves the job alone if only the source text was told', async () => {
+    const { run, tell, events, record, cancelled } = createRig();
+    void run(WHOLE);
+    await settled();
+    tell('hello', '');
+    events.publish(record('RETRYING'));
+    await settled();
+    expect(cancelled).toEqual([]);
+  });
+
+  it('passes on no early text of a chain without a voice: its outcome is as early', async () => {
+    const { run, tell, told } = createRig();
+    void run(TO_ES, HELLO);
+    await settled();
+    tell('', 'hola');
+    expect(told).toEqual([]);
   });
 
   it('the text of a pivot names what was recognised', async () => {

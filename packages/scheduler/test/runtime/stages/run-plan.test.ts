@@ -1,131 +1,9 @@
 /** Plans run their chains in order, share them, and end each part on its own. */
 import { describe, expect, it } from 'vitest';
-import type { JobRecord } from '../../../src/domain/job.ts';
-import type { PlanListener, PlanPart, PlanRequest, WantedTarget } from '../../../src/domain/plan.ts';
+import type { WantedTarget } from '../../../src/domain/plan.ts';
 import { type Chain, chainId } from '../../../src/domain/stage.ts';
 import { productOf } from '../../../src/runtime/stages/chain-job.ts';
-import type {
-  ChainJobs,
-  ChainOutcome,
-  ChainText,
-  ChainWatch,
-} from '../../../src/runtime/stages/chain-jobs.ts';
-import type { ChainSplitter } from '../../../src/runtime/stages/fleet-plan.ts';
-import { planStages } from '../../../src/runtime/stages/plan-stages.ts';
-import { createPlanRunner } from '../../../src/runtime/stages/run-plan.ts';
-
-interface Started {
-  readonly product: string;
-  readonly text: ChainText | undefined;
-  readonly watch: ChainWatch;
-  finish(text: string, more?: { language?: string; isSilent?: boolean }): Promise<void>;
-  fail(code: string, attempt?: number): Promise<void>;
-}
-
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const PAIRS = ['en>es', 'en>fr', 'es>pt'];
-
-/** Nodes have single stages: recognition of English, the pairs above, and all voices. */
-function canRun({ stages, source, target }: Chain): boolean {
-  if (stages.includes('nmt')) return stages.length === 1 && PAIRS.includes(`${source}>${target}`);
-  if (stages.includes('tts')) return stages.length === 1;
-  return source === 'en' || source === 'auto';
-}
-
-const job = (product: string, attempt = 1): JobRecord =>
-  ({ jobId: `job-${product}`, state: 'RUNNING', fence: { nodeId: 'node', attempt } }) as JobRecord;
-
-function start(
-  wanted: readonly WantedTarget[],
-  more: Partial<PlanRequest> = {},
-  can = canRun,
-  split?: ChainSplitter,
-) {
-  const started: Started[] = [];
-  const events: string[] = [];
-  const cancelled: string[] = [];
-  const jobs: ChainJobs = {
-    run: (chain, request, text, watch) =>
-      new Promise((resolve) => {
-        const product = productOf(chain);
-        const end = async (outcome: ChainOutcome) => {
-          resolve(outcome);
-          await settled();
-        };
-        watch.moved(job(product));
-        started.push({
-          product,
-          text,
-          watch,
-          finish(own, { language, isSilent = false } = {}) {
-            const sourceText = text?.sourceText ?? own;
-            const sourceLanguage = language ?? text?.sourceLanguage ?? request.source;
-            return end({
-              kind: 'finished',
-              text: { text: own, language: language ?? chain.target, sourceText, sourceLanguage },
-              result: {
-                textAsr: '',
-                textTranslated: own,
-                ttsAudio: product.startsWith('voice') ? 'AAAA' : '',
-                ttsFormat: '',
-              },
-              job: job(product),
-              isSilent,
-            });
-          },
-          fail: (code, attempt = 1) =>
-            end({ kind: 'failed', code, message: `failed: ${code}`, job: job(product, attempt) }),
-        });
-      }),
-    cancel: (jobId, _reason, code) => void cancelled.push(`${jobId} ${code}`),
-  };
-  const name = ({ language, kind }: PlanPart) => `${language}/${kind}`;
-  const listener: PlanListener = {
-    admitted: () => events.push('admitted'),
-    recognised: (text, language) => events.push(`recognised ${language} ${text}`),
-    moved: (parts, { jobId }) => events.push(`moved ${jobId} for ${parts.map(name).join(' ')}`),
-    settled(part, outcome) {
-      const end =
-        outcome.kind === 'failed'
-          ? `failed ${outcome.code}: ${outcome.message}`
-          : `${outcome.result.textAsr}|${outcome.result.textTranslated}|${outcome.result.ttsAudio}`;
-      events.push(`${name(part)} ${end}`);
-    },
-  };
-  const request = {
-    tenantId: 't',
-    sessionId: 's',
-    name: 'n',
-    fingerprint: 'f',
-    input: { kind: 'audio', source: { kind: 'held', bytes: 1 }, audio: Buffer.from('x') },
-    source: 'en',
-    wanted,
-    spec: {},
-    need: { needsPublicNode: true },
-    deadlineAt: 1,
-    waitMs: 1,
-    ...more,
-  } as PlanRequest;
-  const plan = createPlanRunner({
-    jobs,
-    plan: (given, text) =>
-      planStages({
-        input: text === undefined ? given.input.kind : 'text',
-        source: text?.language ?? given.source,
-        wanted: given.wanted,
-        canRun: can,
-        pivots: ['es'],
-      }),
-    split,
-  }).run(request, listener);
-  const chain = (product: string): Started => {
-    const found = started.find((one) => one.product === product);
-    if (found === undefined)
-      throw new Error(`${product} was not started: ${started.map((one) => one.product)}`);
-    return found;
-  };
-  return { plan, started, events, cancelled, chain, products: () => started.map(({ product }) => product) };
-}
+import { canRun, settled, startPlan } from './plan-rig.ts';
 
 const WANTED = [
   { language: 'es', isVoiceWanted: true },
@@ -135,7 +13,7 @@ const WANTED = [
 
 describe('a plan', () => {
   it('starts a chain when its input is there, and not before', async () => {
-    const { chain, products, events } = start(WANTED);
+    const { chain, products, events } = startPlan(WANTED);
     expect(events).toEqual([]);
     await settled();
     expect(products()).toEqual(['source']);
@@ -147,7 +25,7 @@ describe('a plan', () => {
   });
 
   it('gives each chain a signal of its own: Node.js takes many listeners of one for a leak', async () => {
-    const { plan, chain, started } = start(WANTED);
+    const { plan, chain, started } = startPlan(WANTED);
     await settled();
     await chain('source').finish('hello');
     const signals = new Set(started.map(({ watch }) => watch.signal));
@@ -157,7 +35,7 @@ describe('a plan', () => {
   });
 
   it('reports the recognised text, and each part when it is there', async () => {
-    const { chain, events } = start(WANTED);
+    const { chain, events } = startPlan(WANTED);
     await settled();
     await chain('source').finish('hello');
     await chain('text:fr').finish('bonjour');
@@ -177,7 +55,7 @@ describe('a plan', () => {
   });
 
   it('a failed chain fails what needs it, with its reason, and nothing else', async () => {
-    const { chain, products, events } = start(WANTED);
+    const { chain, products, events } = startPlan(WANTED);
     await settled();
     await chain('source').finish('hello');
     await chain('text:es').fail('MODEL_LOAD_FAILED');
@@ -193,7 +71,7 @@ describe('a plan', () => {
   });
 
   it('silence ends all parts without further jobs', async () => {
-    const { chain, products, events } = start(WANTED);
+    const { chain, products, events } = startPlan(WANTED);
     await settled();
     await chain('source').finish('', { isSilent: true });
     expect(products()).toEqual(['source']);
@@ -201,7 +79,7 @@ describe('a plan', () => {
   });
 
   it('cancelling a language keeps the chains that others need', async () => {
-    const { plan, chain, cancelled, products, events } = start(WANTED);
+    const { plan, chain, cancelled, products, events } = startPlan(WANTED);
     await settled();
     await chain('source').finish('hello');
     plan.cancel('not heard', 'RESULT_TIMEOUT', { language: 'es', kind: 'text' });
@@ -215,7 +93,7 @@ describe('a plan', () => {
   });
 
   it('cancelled as a whole, it cancels its jobs and starts none', async () => {
-    const { plan, chain, cancelled, products, events } = start(WANTED);
+    const { plan, chain, cancelled, products, events } = startPlan(WANTED);
     await settled();
     plan.cancel('the session ended', 'SESSION_CLOSED');
     expect(cancelled).toEqual(['job-source SESSION_CLOSED']);
@@ -225,7 +103,7 @@ describe('a plan', () => {
   });
 
   it('left, it calls its listener no more, starts nothing and cancels nothing', async () => {
-    const { plan, chain, cancelled, products, events } = start(WANTED);
+    const { plan, chain, cancelled, products, events } = startPlan(WANTED);
     await settled();
     const before = events.length;
     plan.leave();
@@ -237,7 +115,7 @@ describe('a plan', () => {
   });
 
   it('with `auto`, plans the rest for the recognised language', async () => {
-    const { chain, events } = start(
+    const { chain, events } = startPlan(
       [
         { language: 'es', isVoiceWanted: false },
         { language: 'en', isVoiceWanted: false },
@@ -256,7 +134,7 @@ describe('a plan', () => {
   });
 
   it('a language that no node reaches fails with the missing step', async () => {
-    const { chain, events } = start([...WANTED, { language: 'ko', isVoiceWanted: true }]);
+    const { chain, events } = startPlan([...WANTED, { language: 'ko', isVoiceWanted: true }]);
     await settled();
     await chain('source').finish('hello');
     expect(events.filter((event) => event.startsWith('ko/'))).toEqual([
@@ -267,7 +145,7 @@ describe('a plan', () => {
 
   it('a voice that no node has fails alone', async () => {
     const mute = (chain: Chain) => !chain.stages.includes('tts') && canRun(chain);
-    const { chain, events } = start([WANTED[0] as WantedTarget, WANTED[1] as WantedTarget], {}, mute);
+    const { chain, events } = startPlan([WANTED[0] as WantedTarget, WANTED[1] as WantedTarget], {}, mute);
     await settled();
     await chain('source').finish('hello');
     await chain('text:es').finish('hola');
@@ -278,7 +156,7 @@ describe('a plan', () => {
   });
 
   it('typed text needs no recognition', async () => {
-    const { chain, products, events } = start([WANTED[1] as WantedTarget, WANTED[2] as WantedTarget], {
+    const { chain, products, events } = startPlan([WANTED[1] as WantedTarget, WANTED[2] as WantedTarget], {
       input: { kind: 'text', text: 'hello' },
     });
     await settled();
@@ -290,7 +168,7 @@ describe('a plan', () => {
 
   it('only legacy nodes: one whole job per language, text and voice together', async () => {
     const whole = ({ stages }: Chain) => stages.includes('asr') && stages.includes('nmt');
-    const { chain, products, events } = start(
+    const { chain, products, events } = startPlan(
       [WANTED[0] as WantedTarget, WANTED[1] as WantedTarget],
       {},
       whole,
@@ -316,7 +194,7 @@ describe('a plan', () => {
         { stages: ['tts'], input: 'text', source: 'es', target: 'es' },
       ],
     };
-    const { chain, products, events } = start(
+    const { chain, products, events } = startPlan(
       [WANTED[0] as WantedTarget],
       {},
       isWhole,
@@ -339,7 +217,7 @@ describe('a plan', () => {
     ['PROCESSING_ERROR', 1],
     ['NODE_UNAVAILABLE', 2],
   ])('a job that failed with %s at attempt %i is not cut', async (code, attempt) => {
-    const { chain, products, events } = start(
+    const { chain, products, events } = startPlan(
       [WANTED[0] as WantedTarget],
       {},
       ({ stages }) => stages.length === 4,

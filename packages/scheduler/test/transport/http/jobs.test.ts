@@ -131,10 +131,15 @@ describe('GET /v1/job/:id/events', () => {
   it('partial texts of the current node are streamed', async () => {
     const { url, engine, jobId, partialTexts } = await withJob();
     const response = await fetch(`${url}/v1/job/${jobId}/events`);
-    partialTexts.publish({ jobId, nodeId: 'node-1', text: 'hel', isFinal: false });
-    partialTexts.publish({ jobId, nodeId: 'node-before', text: 'other', isFinal: false });
-    partialTexts.publish({ jobId: 'job-other', nodeId: 'node-1', text: 'other', isFinal: false });
-    partialTexts.publish({ jobId, nodeId: 'node-1', text: 'hello', isFinal: true });
+    partialTexts.publish(jobId, { jobId, nodeId: 'node-1', text: 'hel', isFinal: false });
+    partialTexts.publish(jobId, { jobId, nodeId: 'node-before', text: 'other', isFinal: false });
+    partialTexts.publish('job-other', {
+      jobId: 'job-other',
+      nodeId: 'node-1',
+      text: 'other',
+      isFinal: false,
+    });
+    partialTexts.publish(jobId, { jobId, nodeId: 'node-1', text: 'hello', isFinal: true });
     engine.move(jobId, 'FINISHED', { result: RESULT });
     const events = (await response.text())
       .split('\n\n')

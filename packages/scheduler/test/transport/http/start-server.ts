@@ -10,11 +10,12 @@ import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { createLog } from '../../../src/adapters/system/log.ts';
 import { createClusterReader } from '../../../src/cluster/operators/cluster-reader.ts';
 import { NO_DEAD_LETTERS } from '../../../src/cluster/recovery/dead-letter-service.ts';
+import type { PartialText } from '../../../src/domain/node-report.ts';
 import type { AuditEvent } from '../../../src/ports/audit-log.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Meter } from '../../../src/ports/meter.ts';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
-import { createPartialTexts } from '../../../src/runtime/partial-texts.ts';
+import { createTextsOfJobs } from '../../../src/runtime/texts-of-jobs.ts';
 import { createAudioTokens } from '../../../src/transport/access/audio-tokens.ts';
 import { type AccessSettings, createGate } from '../../../src/transport/access/create-gate.ts';
 import { createHttpServer } from '../../../src/transport/http/server/create-http-server.ts';
@@ -82,7 +83,7 @@ export async function startServer(options: StartOptions = {}) {
   const log = createLog('debug', { destination: { write: (line) => lines.push(line) } });
   const ids = createIdSource({ clock, digestsRequests: true });
   const events = createJobEvents({ maxListeners: 100 });
-  const partialTexts = createPartialTexts();
+  const partialTexts = createTextsOfJobs<PartialText>();
   const engine = createFakeEngine({ clock, ids, events });
   const registry = createFakeRegistry({ clock });
   // Every lease can be committed: these tests are about the routes.

@@ -2,7 +2,12 @@
 
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { JobResult } from '../../../src/domain/job-spec.ts';
-import type { ReportedAttempt, ReportedFailure, ReportResult } from '../../../src/domain/node-report.ts';
+import type {
+  EarlyText,
+  ReportedAttempt,
+  ReportedFailure,
+  ReportResult,
+} from '../../../src/domain/node-report.ts';
 import type {
   Heartbeat,
   HeartbeatOutcome,
@@ -78,10 +83,11 @@ export function createFakeRegistry(): FakeRegistry {
 
 export type JobCall =
   | { kind: 'acknowledge'; answer: ReportedAttempt }
+  | { kind: 'tell'; answer: ReportedAttempt; text: EarlyText }
   | { kind: 'finish'; answer: ReportedAttempt; result: JobResult }
   | { kind: 'fail'; answer: ReportedAttempt; failure: ReportedFailure };
 
-export interface FakeJobs extends Pick<JobService, 'acknowledge' | 'finish' | 'fail'> {
+export interface FakeJobs extends Pick<JobService, 'acknowledge' | 'tell' | 'finish' | 'fail'> {
   readonly calls: JobCall[];
   /** Runs before each call is recorded. */
   before: (kind: JobCall['kind']) => Promise<void> | void;
@@ -94,6 +100,7 @@ export function createFakeJobs(): FakeJobs {
     before: () => {},
     outcome: { kind: 'accepted', job: {} as JobRecord },
     acknowledge: (answer) => note({ kind: 'acknowledge', answer }),
+    tell: (answer, text) => note({ kind: 'tell', answer, text }),
     finish: (answer, result) => note({ kind: 'finish', answer, result }),
     fail: (answer, failure) => note({ kind: 'fail', answer, failure }),
   };

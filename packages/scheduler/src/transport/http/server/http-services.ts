@@ -134,7 +134,7 @@ export interface HttpServices {
   readonly registry: Pick<NodeRegistry, 'register' | 'heartbeat' | 'control' | 'get' | 'list'>;
   /** Absent: there is only one instance. */
   readonly remoteNodes?: RemoteNodes;
-  readonly jobs: Pick<JobService, 'dispatch'> & NodeReportService & CancelService;
+  readonly jobs: Pick<JobService, 'dispatch'> & Omit<NodeReportService, 'tell'> & CancelService;
   readonly reader: JobReader;
   /** Requests for several languages, or whose stages no single node has. Absent: they are refused. */
   readonly plans?: PlanServices;
