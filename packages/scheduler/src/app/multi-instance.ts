@@ -110,7 +110,10 @@ export function createMultiInstance(deps: {
           );
         void clusterJobs.failoverReplay.run(EVERYTHING);
       },
-      reincarnated: () => void clusterJobs.takeover.takeOverPrevious(),
+      reincarnated() {
+        void clusterJobs.takeover.takeOverPrevious();
+        void roomTakeover.takeOverPrevious();
+      },
       seen(alive) {
         instanceCount = Math.max(1, alive.size);
         clusterJobs.seen(alive);
@@ -325,6 +328,7 @@ export function createMultiInstance(deps: {
       });
       steadiness.watch(watch.isWell);
       hasJoined = true;
+      void roomTakeover.takeOverPrevious();
     },
     withdraw: nodeEvents.withdraw,
     /** Leaves the cluster: other instances take over at once. */

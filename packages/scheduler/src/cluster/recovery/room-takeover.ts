@@ -36,7 +36,18 @@ export function createRoomTakeover(deps: {
     }
   }
 
+  async function takeOverPrevious(): Promise<void> {
+    try {
+      await deps.takeOver(deps.self().instanceId);
+    } catch (fault) {
+      log.warn({ err: fault }, 'rooms of the previous incarnation are continued later');
+      clock.after(RETRY_MS, () => void takeOverPrevious());
+    }
+  }
+
   return {
+    /** Others leave them to this instance, which lives under the same name. */
+    takeOverPrevious,
     /** These are dead. Called again and again until they are removed. */
     died(instanceIds: readonly string[]): void {
       for (const each of known.keys()) if (!instanceIds.includes(each)) known.delete(each);

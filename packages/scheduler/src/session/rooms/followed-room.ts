@@ -378,6 +378,10 @@ export async function followRoom(
       settleAwaited(seq);
     },
     async takeOverFrom(follower) {
+      // The dead instance may have written something that it could not announce any more.
+      const page = await stores.log.read(roomId, cursor, 1);
+      if (page.kind === 'read') wanted = { ...wanted, last: Math.max(wanted.last, page.last) };
+      await read();
       for (const utterance of [...router.utterances.values()]) {
         if (utterance.driver !== follower || !isOpen(utterance)) continue;
         const entry = { kind: 'drive', seq: utterance.seq, driver: deps.self(), from: follower } as const;
