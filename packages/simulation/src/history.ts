@@ -74,6 +74,10 @@ export type ClientHistoryEvent =
       /** How long the client waits for an answer; absent: it does not wait. */
       readonly waitMs?: number;
       readonly part?: Part;
+      /** It was said in this room. */
+      readonly room?: string;
+      /** Which was spoken, if it was said in a room. */
+      readonly language?: string;
     }
   /** `askedAt`: when this try was sent. Unknown in sessions. */
   | {
@@ -141,6 +145,56 @@ export type ClientHistoryEvent =
       /** Which endpoint it used, where there are several. */
       readonly how?: string;
       readonly didSee: boolean;
+    }
+  /** It asked to enter a room, or to hear another language there. From here on the language is heard, until `room_left`. */
+  | {
+      readonly kind: 'room_wanted';
+      readonly client: string;
+      readonly room: string;
+      readonly language: string;
+    }
+  /** It is in the room, for the first time or after its connection broke. Until `room_lost` captions are sent to it. */
+  | {
+      readonly kind: 'room_entered';
+      readonly client: string;
+      readonly room: string;
+      /** Its name in the room: the session. */
+      readonly member: string;
+      /** The instance that sent it, where that is known. */
+      readonly instance?: string;
+    }
+  /** Its connection broke. */
+  | { readonly kind: 'room_lost'; readonly client: string; readonly room: string }
+  /** It is out of the room until it asks again. */
+  | {
+      readonly kind: 'room_left';
+      readonly client: string;
+      readonly room: string;
+      /** `left`, or why the scheduler put it out. */
+      readonly why: string;
+    }
+  /** A caption as a member received it, repeats included. */
+  | {
+      readonly kind: 'captioned';
+      readonly client: string;
+      readonly room: string;
+      /** Number of the utterance in the room. */
+      readonly seq: number;
+      /** That the member hears. */
+      readonly language: string;
+      readonly isFinal: boolean;
+      readonly result: DeliveredResult;
+      /** Why there is no translation. */
+      readonly missing?: string;
+      readonly instance?: string;
+    }
+  /** It tried the code of a room of another tenant. */
+  | {
+      readonly kind: 'room_tried';
+      readonly client: string;
+      readonly tenant: string;
+      readonly room: string;
+      readonly didEnter: boolean;
     };
 
 export interface DeliveredResult {

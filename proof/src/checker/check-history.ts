@@ -14,6 +14,7 @@ import { checkOutcomes } from './outcomes.ts';
 import { checkPaths } from './paths.ts';
 import { checkProbe } from './probe.ts';
 import { checkResults } from './results.ts';
+import { checkRooms } from './rooms/check-rooms.ts';
 import { checkStages } from './stages.ts';
 import { checkStoreDown } from './store-down.ts';
 import { ALLOWANCES, type Allowances, type Finding, INVARIANTS, type Invariant } from './violation.ts';
@@ -39,6 +40,7 @@ export function checkHistory(
     checkGaps(facts, allowances),
     checkStages(facts, allowances),
     checkPaths(facts),
+    ...checkRooms(facts, allowances),
     checkHotPath(facts, allowances),
     checkStoreDown(facts, allowances),
     checkInstances(facts, inside, allowances),

@@ -15,6 +15,12 @@ export const INVARIANTS = [
   'I11 bounded',
   'S1 done once',
   'S2 wanted only',
+  'R1 one rendition',
+  'R2 independence',
+  'R3 demand',
+  'R4 own language',
+  'R5 log survives',
+  'R6 rooms apart',
   'nothing lost',
 ] as const;
 
@@ -75,6 +81,12 @@ export interface Allowances {
   readonly abandonedMs: number;
   /** How long a slot is kept for an acknowledged job: job timeout and its grace. */
   readonly leaseMs: number;
+  /** How long a caption waits for an earlier one (rooms.reorder_ms). */
+  readonly reorderMs: number;
+  /** How long jobs for a language go on that no member hears any more (rooms.unheard_ms). */
+  readonly unheardMs: number;
+  /** How long a member without a connection counts as hearing (session_resume_ttl_ms). */
+  readonly awayMs: number;
   /** How soon a try without waiting is answered while there is no fault. */
   readonly dispatchMs: number;
   /**
@@ -101,6 +113,9 @@ export const ALLOWANCES: Allowances = {
   reservationMs: 5_000,
   abandonedMs: 7_000,
   leaseMs: 20_000,
+  reorderMs: 1_500,
+  unheardMs: 3_000,
+  awayMs: 60_000,
   dispatchMs: 5_000,
   isExact: false,
 };

@@ -10,7 +10,7 @@ const HEARTBEAT_ARRIVAL_MS = 2_000;
 export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowances {
   const whole = { ...SCENARIO, ...scenario };
   const config = configOf('any', false, whole);
-  const { scheduler } = config;
+  const { scheduler, rooms } = config;
   const { commandTimeoutMs } = storeSettings(config);
   return {
     ...ALLOWANCES,
@@ -23,6 +23,9 @@ export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowanc
     leaseMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
     messageMs: scheduler.ack_timeout_ms,
     gapMs: scheduler.result_gap_max_ms,
+    reorderMs: rooms.reorder_ms,
+    unheardMs: rooms.unheard_ms,
+    awayMs: scheduler.session_resume_ttl_ms,
     // What a replica has is not lost when it takes over.
     lossMs: whole.durability === 'replica' ? 0 : ALLOWANCES.lossMs,
     crossingMs: 500,

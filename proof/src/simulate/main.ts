@@ -1,7 +1,11 @@
 /** npm run simulate: thousands of jobs under faults on virtual time, judged by the independent checker. */
 import { setFlagsFromString } from 'node:v8';
 import { whyUnwritable } from '../../../bench/dist/preconditions.js';
-import { type Scenario, severalLanguages } from '../../../packages/simulation/dist/world/scenario.js';
+import {
+  inRooms,
+  type Scenario,
+  severalLanguages,
+} from '../../../packages/simulation/dist/world/scenario.js';
 import { printViolations } from '../checker/print.ts';
 import { INVARIANTS } from '../checker/violation.ts';
 import { type Options, readOptions, USAGE } from './read-options.ts';
@@ -70,10 +74,11 @@ async function main(options: Options): Promise<number> {
   return 0;
 }
 
-const scenarioOf = ({ instances, durability, targets }: Options): Partial<Scenario> => ({
+const scenarioOf = ({ instances, durability, targets, rooms }: Options): Partial<Scenario> => ({
   instances,
   durability,
   ...(targets !== undefined && severalLanguages(targets)),
+  ...(rooms !== undefined && inRooms(rooms)),
 });
 
 /** Time that shrinking may take. A try that is under way then is completed. */
@@ -86,7 +91,7 @@ function reportTry(faults: readonly FaultKind[], jobs: number): void {
 
 /** What happened in it, or in the smallest run that breaks the same invariant, and how to repeat that. */
 async function print({ seed, jobs }: World, options: Options): Promise<string> {
-  const { faults, instances, durability, targets, isWhole } = options;
+  const { faults, instances, durability, targets, rooms, isWhole } = options;
   const run = (kinds: readonly FaultKind[], count: number) =>
     runSeed({ seed, jobs: count, faults: kinds, scenario: scenarioOf(options) });
   const failing = { faults, jobs, result: await run(faults, jobs) };
@@ -96,7 +101,7 @@ async function print({ seed, jobs }: World, options: Options): Promise<string> {
     : await shrink(failing, run, { isLate: () => performance.now() > until, tries: reportTry });
   clearProgress();
   const { simulation, finding } = smallest.result;
-  const command = `npm run simulate -- --seed ${seed} --jobs ${smallest.jobs} --instances ${instances}${durability === 'primary' ? '' : ` --durability ${durability}`}${targets === undefined ? '' : ` --targets ${targets}`} --faults ${smallest.faults.join(',') || 'none'} --whole`;
+  const command = `npm run simulate -- --seed ${seed} --jobs ${smallest.jobs} --instances ${instances}${durability === 'primary' ? '' : ` --durability ${durability}`}${targets === undefined ? '' : ` --targets ${targets}`}${rooms === undefined ? '' : ` --rooms ${rooms}`} --faults ${smallest.faults.join(',') || 'none'} --whole`;
   const isTheSame = !isWhole && smallest === failing;
   return [
     ...(isTheSame ? ['No smaller run breaks the same invariant: this is the whole.'] : []),

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { parseFlags } from '../../../packages/scheduler/dist/cli/parse-flags.js';
 import { FAULTS, SINGLE_INSTANCE_FAULTS } from '../../../packages/simulation/dist/faults/fault-plan.js';
-import { MOST_TARGETS } from '../../../packages/simulation/dist/world/scenario.js';
+import { MOST_ROOMS, MOST_TARGETS } from '../../../packages/simulation/dist/world/scenario.js';
 import type { FaultKind } from './run-seed.ts';
 import { JOBS_PER_WORLD } from './worlds.ts';
 
@@ -21,6 +21,7 @@ export const USAGE = `Usage: npm run simulate -- [options]
                   lose anything (primary)
   --targets N     every utterance is wanted in N languages, on nodes of which most have some stages only, 2 to
                   ${MOST_TARGETS}; default: some utterances, in 3
+  --rooms N       most clients are in rooms, N of each tenant, 1 to ${MOST_ROOMS}; then not with --targets. Default: none
   --threads N     worlds at a time (${availableParallelism()}, as many as there are processors); changes nothing else
   --history FILE  writes every event as a line of JSON; of several worlds FILE.1, FILE.2, …
   --whole         print the story of a failing seed without looking for a smaller run first
@@ -36,6 +37,8 @@ export interface Options {
   readonly durability: 'primary' | 'replica';
   /** Languages of every utterance. Absent: some clients want several. */
   readonly targets: number | undefined;
+  /** Of each tenant. Absent: none. */
+  readonly rooms: number | undefined;
   readonly threads: number;
   readonly history: string | undefined;
   readonly isWhole: boolean;
@@ -52,6 +55,7 @@ export function readOptions(argv: readonly string[]): Options | string {
     instances: { type: 'string', default: '3' },
     durability: { type: 'string', default: 'primary' },
     targets: { type: 'string' },
+    rooms: { type: 'string' },
     threads: { type: 'string', default: String(availableParallelism()) },
     history: { type: 'string' },
     whole: { type: 'boolean', default: false },
@@ -86,6 +90,11 @@ export function readOptions(argv: readonly string[]): Options | string {
   const targets = values.targets === undefined ? undefined : Number(values.targets);
   if (targets !== undefined && (!Number.isInteger(targets) || targets < 2 || targets > MOST_TARGETS))
     return `--targets must be a whole number from 2 to ${MOST_TARGETS}`;
+  const rooms = values.rooms === undefined ? undefined : Number(values.rooms);
+  if (rooms !== undefined && (!Number.isInteger(rooms) || rooms < 1 || rooms > MOST_ROOMS))
+    return `--rooms must be a whole number from 1 to ${MOST_ROOMS}`;
+  if (rooms !== undefined && targets !== undefined)
+    return '--rooms and --targets are different worlds: give one';
   const possible = instances === 1 ? SINGLE_INSTANCE_FAULTS : KINDS;
   const named = values.faults?.split(',').filter((name) => name !== '' && name !== 'none') ?? possible;
   const unknown = named.find((name) => !(possible as readonly string[]).includes(name));
@@ -97,6 +106,7 @@ export function readOptions(argv: readonly string[]): Options | string {
     instances,
     durability,
     targets,
+    rooms,
     threads,
     history: values.history,
     isWhole: values.whole,

@@ -22,11 +22,24 @@ const STAGED = {
   lecturers: 2,
   perSecond: 8,
 };
+/** People in rooms, on the same nodes. */
+const ROOMS = {
+  nodes: 4,
+  stageNodes: 14,
+  speakers: 0,
+  dispatchers: 2,
+  callers: 2,
+  lecturers: 0,
+  rooms: 2,
+  perSecond: 10,
+};
 /** All kinds at once, and then groups of about equally frequent kinds, so that the rare ones occur as well. */
 const WORLDS = [
   { seed: 'slice-8', jobs: 300, faults: KINDS, scenario: SMALL },
   { seed: 'slice-11', jobs: 350, faults: KINDS, scenario: SMALL },
   { seed: 'staged-1', jobs: 100, faults: KINDS, scenario: STAGED },
+  { seed: 'rooms-1', jobs: 100, faults: KINDS, scenario: ROOMS },
+  { seed: 'rooms-2', jobs: 60, faults: ['node_killed', 'client_cut'] as FaultKind[], scenario: ROOMS },
   ...inFours(KINDS.toSorted((one, other) => weightOf(one) - weightOf(other))).map((faults, at) => ({
     seed: `set13-${at + 1}`,
     jobs: 200,
@@ -63,7 +76,7 @@ describe('a simulated run', () => {
             promise,
           ).toBeGreaterThan(0);
       // Nor was a rule without events to judge.
-      for (const read of ['jobs read by other tenants', 'records at the end'])
+      for (const read of ['jobs read by other tenants', 'rooms tried by other tenants', 'records at the end'])
         expect(
           sum(({ counts }) => counts[read]),
           read,

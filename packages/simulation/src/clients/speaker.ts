@@ -1,10 +1,11 @@
-/** Simulation: a speaker that uses the real client SDK over the simulated network. */
+/** Simulation: a speaker that uses the real client SDK over the simulated network, alone or in a room. */
 import { openSession, type SessionEvents, type WebSocketConstructor } from '@lingua/sdk/client';
 import type { Part } from '../history.ts';
 import { speak } from '../speech.ts';
 import { readStamped, readVoice } from '../stamped-text.ts';
 import { type ClientDeps, nextArrivalMs, type SimulatedClient } from './client-world.ts';
 import { laneOf, partsOf, recordAsked, requestOfPart } from './parts.ts';
+import { type PersonDeps, startPerson } from './person.ts';
 import { simulatedWebSocket } from './simulated-web-socket.ts';
 
 interface Frame {
@@ -27,17 +28,20 @@ export function startSpeaker(
   deps: Omit<ClientDeps, 'languages'> & {
     readonly languages: readonly [string, ...string[]];
     readonly how: 'whole' | 'pieces';
+    /** Absent: it speaks for itself alone. */
+    readonly inRoom?: Pick<PersonDeps, 'invitation' | 'isHost' | 'languages' | 'isRoaming'> | undefined;
   },
 ): SimulatedClient {
-  const { machine, world, chance, tenant, pool } = deps;
+  const { machine, world, chance, tenant, pool, inRoom } = deps;
   const { clock, name: client } = machine;
-  const { record } = world.recorder;
+  const { recorder } = world;
+  const { record } = recorder;
   /** Found by its words: the SDK does not know the job of an outcome whose acceptance it never received. */
   const requestOf = new Map<string, string>();
   const [srcLang, ...targets] = deps.languages;
   const isMany = targets.length > 1;
   const voices = isMany ? targets.slice(0, 1) : [];
-  let isSpeaking = true;
+  let isSpeaking = inRoom?.isRoaming !== true;
   let number = 0;
   let named = 0;
   /** The instance that sent the last message. */
@@ -61,8 +65,11 @@ export function startSpeaker(
     },
   });
 
+  const person = inRoom && startPerson({ ...inRoom, client, session, clock, chance, recorder });
+
   function overhear(text: string, from: string): void {
     instance = from;
+    person?.overhear(text, from);
     if (!text.includes('"delivery_seq"')) return;
     const frame = JSON.parse(text) as Frame;
     const { session_id: heard, utterance_index: index, delivery_seq: seq } = frame;
@@ -78,7 +85,9 @@ export function startSpeaker(
   session.on('accepted', ({ requestId, jobId: job, utteranceIndex: index }) => {
     if (requestId === undefined) return;
     const about = { kind: 'accepted', client, session: session.sessionId ?? '', index, instance } as const;
-    if (!isMany) record({ ...about, request: requestId, job });
+    // In a room a plan chooses its jobs.
+    if (person !== undefined) record({ ...about, request: requestId });
+    else if (!isMany) record({ ...about, request: requestId, job });
     else
       for (const part of partsIn(requestId))
         record({
@@ -110,7 +119,14 @@ export function startSpeaker(
     const utterance =
       requestId ?? requestOf.get(result.words) ?? `unknown ${message.session_id}/${message.utterance_index}`;
     for (const request of meant(utterance, language, kind))
-      record({ kind: 'outcome', client, request, job: message.job_id, result });
+      record({
+        kind: 'outcome',
+        client,
+        request,
+        // In a room an outcome that comes from the log does not name its job.
+        ...(person === undefined && { job: message.job_id }),
+        result,
+      });
   }
 
   session.on('result', (event) => take(event.textTranslated, 'text', event));
@@ -127,14 +143,25 @@ export function startSpeaker(
   });
 
   function say(): void {
+    const room = person?.room();
+    if (person !== undefined && room === undefined) return;
     number += 1;
     const words = `${client}-${number}`;
     const audio = speak(words);
     const request = deps.how === 'pieces' ? sayInPieces(audio) : session.sendUtterance(audio);
     if (request === undefined) return;
     requestOf.set(words, request);
-    if (isMany) recordAsked(world.recorder, partsIn(request), { client, words, tenant, pool });
-    else record({ kind: 'asked', client, request, words, tenant, ...(pool !== undefined && { pool }) });
+    if (isMany) recordAsked(recorder, partsIn(request), { client, words, tenant, pool });
+    else
+      record({
+        kind: 'asked',
+        client,
+        request,
+        words,
+        tenant,
+        ...(pool !== undefined && { pool }),
+        ...(room !== undefined && { room, language: srcLang }),
+      });
   }
 
   function sayInPieces(audio: Buffer): string | undefined {
@@ -156,6 +183,7 @@ export function startSpeaker(
     machine,
     stop() {
       isSpeaking = false;
+      person?.settle();
     },
     isDone: () => session.unsettledBytes === 0,
     asked: () => number,

@@ -232,7 +232,7 @@ export function createSimulatedInstance(deps: {
             },
             socket,
             principalOf('client', end.peer),
-            'simulated',
+            end.peer.name,
           ),
         );
     },

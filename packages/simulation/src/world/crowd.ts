@@ -9,11 +9,13 @@ import type { VirtualTime } from '../../../scheduler/dist/plan/kernel/virtual-ti
 import { startCaller, type Wanted } from '../clients/caller.ts';
 import type { ClientWorld, SimulatedClient } from '../clients/client-world.ts';
 import { startDispatcher } from '../clients/dispatcher.ts';
+import { startIntruder } from '../clients/intruder.ts';
 import { startPeeker } from '../clients/peeker.ts';
+import type { Invitation } from '../clients/person.ts';
 import { startSpeaker } from '../clients/speaker.ts';
 import type { HistoryEvent } from '../history.ts';
 import type { Network } from '../net/network.ts';
-import { languagesOf, pairOf, type Scenario, TENANTS } from './scenario.ts';
+import { languagesOf, pairOf, roomLanguages, type Scenario, TENANTS } from './scenario.ts';
 
 export interface Crowd {
   readonly size: number;
@@ -41,9 +43,11 @@ export function createCrowd(deps: {
   readonly scenario: Scenario;
 }): Crowd {
   const { time, network, world, scenario } = deps;
-  const places = (['speaker', 'dispatcher', 'caller', 'lecturer'] as const).flatMap((kind) =>
+  const alone = (['speaker', 'dispatcher', 'caller', 'lecturer'] as const).flatMap((kind) =>
     Array.from({ length: scenario[`${kind}s`] }, () => kind),
   );
+  const inRooms = scenario.rooms * scenario.people * TENANTS.length;
+  const places = [...alone, ...Array.from({ length: inRooms }, () => 'person' as const)];
   const size = places.length;
   const clients: SimulatedClient[] = [];
   const dispatchers: { dispatch(): void }[] = [];
@@ -51,9 +55,22 @@ export function createCrowd(deps: {
   /** How many clients there have been at each place. */
   const lives: number[] = [];
   const tenantOf = new Map<string, string>();
+  /** By tenant and room. */
+  const invitations = new Map<string, Invitation>();
   let starts = 0;
   let askedBefore = 0;
   let isStopped = false;
+
+  /** Members of a room are those of one tenant, in turn. */
+  function seatAt(at: number, tenant: string) {
+    const number = Math.floor((at - alone.length) / TENANTS.length);
+    const [room, seat] = [Math.floor(number / scenario.people), number % scenario.people];
+    const name = `${tenant} ${room}`;
+    const invitation = invitations.get(name) ?? { code: undefined };
+    invitations.set(name, invitation);
+    const isRoaming = seat === scenario.people - 1;
+    return { invitation, isHost: seat === 0, isRoaming, languages: roomLanguages(room + seat, scenario) };
+  }
 
   function start(at: number): void {
     starts += 1;
@@ -78,7 +95,11 @@ export function createCrowd(deps: {
     const many = languagesOf(pair, scenario.targets);
     if (kind === 'speaker') clients[at] = startSpeaker({ ...parts, languages: pairOf(pair), how });
     else if (kind === 'lecturer') clients[at] = startSpeaker({ ...parts, languages: many, how });
-    else if (kind === 'caller') {
+    else if (kind === 'person') {
+      const inRoom = seatAt(at, tenant);
+      const [own] = inRoom.languages;
+      clients[at] = startSpeaker({ ...parts, languages: [own, own], how, inRoom });
+    } else if (kind === 'caller') {
       const caller = startCaller({
         ...parts,
         languages: (number) => languagesOf(pair + number, scenario.targets),
@@ -104,6 +125,18 @@ export function createCrowd(deps: {
   }
 
   for (let at = 0; at < size; at++) start(at);
+  const intruders = (inRooms === 0 ? [] : TENANTS).map((tenant) =>
+    startIntruder({
+      machine: createMachine({ time, name: `intruder-of-${tenant}` }),
+      world,
+      chance: seededChance(`${deps.seed}/intruder-of-${tenant}`),
+      tenant,
+      codes: () =>
+        [...invitations].flatMap(([name, { code }]) =>
+          code === undefined || name.startsWith(`${tenant} `) ? [] : code,
+        ),
+    }),
+  );
   const peekers = TENANTS.map((tenant) =>
     startPeeker({
       machine: createMachine({ time, name: `peeker-of-${tenant}` }),
@@ -135,7 +168,7 @@ export function createCrowd(deps: {
     },
     stop() {
       isStopped = true;
-      for (const client of [...clients, ...peekers]) client.stop();
+      for (const client of [...clients, ...peekers, ...intruders]) client.stop();
     },
     isDone: () => clients.every((client) => client.isDone()),
     askAtOnce(whole, partial) {

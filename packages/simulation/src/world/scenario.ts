@@ -22,6 +22,10 @@ export interface Scenario {
   readonly lecturers: number;
   /** How many languages each of their utterances has. */
   readonly targets: number;
+  /** Rooms of each tenant. */
+  readonly rooms: number;
+  /** Members of each room; the last one only listens, comes late, leaves and comes again. */
+  readonly people: number;
   /** Requests of all clients together. */
   readonly perSecond: number;
   /** Chance of each kind of misbehaviour of nodes, per job. */
@@ -51,6 +55,8 @@ export const SCENARIO: Scenario = {
   callers: 6,
   lecturers: 4,
   targets: 3,
+  rooms: 0,
+  people: 5,
   perSecond: 180,
   badness: 0.004,
   workMs: 250,
@@ -74,6 +80,19 @@ export const severalLanguages = (targets: number): Partial<Scenario> => ({
   perSecond: 40,
 });
 export const MOST_TARGETS = 5;
+
+/** Most clients are in rooms, and most nodes have some stages only. */
+export const inRooms = (rooms: number): Partial<Scenario> => ({
+  rooms,
+  nodes: 8,
+  stageNodes: 14,
+  speakers: 0,
+  dispatchers: 2,
+  callers: 2,
+  lecturers: 0,
+  perSecond: 12,
+});
+export const MOST_ROOMS = 20;
 
 /** Every job is whole, and has one language. */
 export const WITHOUT_STAGES: Partial<Scenario> = { stageNodes: 0, callers: 0, lecturers: 0 };
@@ -99,6 +118,13 @@ export const languagesOf = (number: number, targets: number): readonly [string, 
     (_, at) => MANY_LANGUAGES[(number + at) % MANY_LANGUAGES.length] as string,
   );
   return [turned[0] as string, ...turned.slice(1, targets + 1)];
+};
+
+/** Neighbours speak different languages; only nodes with some stages know all of them. */
+export const roomLanguages = (number: number, { stageNodes }: Scenario): readonly [string, ...string[]] => {
+  const all = stageNodes === 0 ? LANGUAGES : MANY_LANGUAGES;
+  const first = number % all.length;
+  return [...all.slice(first), ...all.slice(0, first)] as [string, ...string[]];
 };
 
 /**
