@@ -1,6 +1,7 @@
 /** All mutants. */
 import type { Mutant } from '../mutant.ts';
 import { MULTI_INSTANCE_MUTANTS } from './multi-instance.ts';
+import { ROOM_MUTANTS } from './rooms.ts';
 import { SINGLE_INSTANCE_MUTANTS } from './single-instance.ts';
 import { STAGE_MUTANTS } from './stages.ts';
 
@@ -8,4 +9,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...SINGLE_INSTANCE_MUTANTS,
   ...MULTI_INSTANCE_MUTANTS,
   ...STAGE_MUTANTS,
+  ...ROOM_MUTANTS,
 ];
