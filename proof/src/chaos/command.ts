@@ -7,6 +7,9 @@ export interface ChaosCommand {
   readonly seconds: number;
   /** How much work there is: 1 is about twenty requests per second. */
   readonly load: number;
+  /** Rooms of each tenant. */
+  readonly rooms: number;
+  readonly durability: 'primary' | 'replica';
   readonly without: readonly PlannedKind[];
   /** One instance without Redis. */
   readonly isSingleInstance: boolean;
@@ -24,6 +27,9 @@ npm run chaos -- [options]
   --seconds T          how long work flows and faults occur (60); a minute more until all is settled
   --seed S             decides the faults and the behaviour of nodes and clients (random)
   --load F             how much work there is (1, about twenty requests per second)
+  --rooms N            rooms of each tenant, five people in each (0)
+  --durability D       primary, or replica: a write counts only when a replica has it, and then no master's death may
+                       lose anything (primary)
   --only KINDS         faults to inject, with commas
   --without KINDS      faults to leave out
   --alone              one instance without Redis: faults of nodes and connections only
@@ -39,6 +45,8 @@ const OPTIONS = {
   seconds: { type: 'string', default: '60' },
   seed: { type: 'string' },
   load: { type: 'string', default: '1' },
+  rooms: { type: 'string', default: '0' },
+  durability: { type: 'string', default: 'primary' },
   only: { type: 'string' },
   without: { type: 'string', default: '' },
   alone: { type: 'boolean', default: false },
@@ -51,6 +59,7 @@ const OPTIONS = {
 /** Long enough for a fault to begin and end; more than a day is a mistake. */
 const [SHORTEST_S, LONGEST_S] = [5, 86_400];
 const MOST_LOAD = 100;
+const MOST_ROOMS = 20;
 
 /** A text is for the person who typed it. */
 export function readCommand(argv: readonly string[], anySeed: () => number): ChaosCommand | 'help' | string {
@@ -66,6 +75,13 @@ export function readCommand(argv: readonly string[], anySeed: () => number): Cha
   const load = Number(values.load);
   if (!(load > 0 && load <= MOST_LOAD))
     return `--load takes a number up to ${MOST_LOAD}, not "${values.load}"`;
+  const rooms = Number(values.rooms);
+  if (!Number.isInteger(rooms) || rooms < 0 || rooms > MOST_ROOMS)
+    return `--rooms takes a whole number from 0 to ${MOST_ROOMS}, not "${values.rooms}"`;
+  const { durability } = values;
+  if (durability !== 'primary' && durability !== 'replica')
+    return `--durability takes primary or replica, not "${durability}"`;
+  if (durability === 'replica' && values.alone) return '--durability needs Redis: leave out --alone';
   const only = kindsOf(values.only ?? PLANNED.join(','), '--only');
   if (typeof only === 'string') return only;
   const without = kindsOf(values.without, '--without');
@@ -75,6 +91,8 @@ export function readCommand(argv: readonly string[], anySeed: () => number): Cha
     seed,
     seconds,
     load,
+    rooms,
+    durability,
     without: PLANNED.filter(
       (kind) => !only.includes(kind) || without.includes(kind) || impossible.includes(kind),
     ),
@@ -97,11 +115,14 @@ function kindsOf(text: string, flag: string): readonly PlannedKind[] | string {
 }
 
 /** The same plan again. What processes do at the same time depends on the machine. */
-export function replayOf({ seed, seconds, load, without, isSingleInstance }: ChaosCommand): string {
+export function replayOf(command: ChaosCommand): string {
+  const { seed, seconds, load, rooms, durability, without, isSingleInstance } = command;
   const left = without.filter((kind) => !isSingleInstance || !NEEDS_OTHERS.includes(kind));
   return [
     `npm run chaos -- --seed ${seed} --seconds ${seconds}`,
     ...(load === 1 ? [] : [`--load ${load}`]),
+    ...(rooms === 0 ? [] : [`--rooms ${rooms}`]),
+    ...(durability === 'primary' ? [] : [`--durability ${durability}`]),
     ...(isSingleInstance ? ['--alone'] : []),
     ...(left.length > 0 ? [`--without ${left.join(',')}`] : []),
   ].join(' ');

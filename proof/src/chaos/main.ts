@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { codeOf, whyNoRedis, whyUnwritable } from '../../../bench/dist/preconditions.js';
 import { createRecorder } from '../../../packages/simulation/dist/history.js';
 import { checkHistory, type Evidence } from '../checker/check-history.ts';
+import { ALLOWANCES } from '../checker/violation.ts';
 import { type ChaosCommand, HELP, readCommand, replayOf } from './command.ts';
 import { whyNoPython } from './fleet/python-fleet-node.ts';
 import { keepHistory, readHistory, whyUnjudgeable } from './history-file.ts';
@@ -108,7 +109,9 @@ async function run(given: ChaosCommand): Promise<boolean> {
 /** True: no invariant was broken. */
 function report(given: ChaosCommand, evidence: Evidence, latestMs: number): boolean {
   const { history } = evidence;
-  const finding = checkHistory(evidence);
+  // What a replica has is not lost when it takes over.
+  const lossMs = given.durability === 'replica' ? 0 : ALLOWANCES.lossMs;
+  const finding = checkHistory(evidence, { ...ALLOWANCES, lossMs });
   const summary = summarise(history, finding, { replay: replayOf(given), latestMs });
   const text = given.isJson ? JSON.stringify(summary, undefined, 2) : printChaos(summary, history, finding);
   process.stdout.write(`${text}\n`);

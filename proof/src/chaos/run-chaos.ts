@@ -34,6 +34,10 @@ export interface ChaosOptions {
   readonly instances: number;
   /** How much work there is: 1 is about twenty requests per second. */
   readonly load: number;
+  /** Rooms of each tenant. */
+  readonly rooms: number;
+  /** When a write to the store counts. */
+  readonly durability: 'primary' | 'replica';
   /** None: one instance without it. */
   readonly store: RedisStore | undefined;
   /** For configuration files and logs. */
@@ -58,7 +62,7 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
     count: options.instances,
     folder,
     recorder,
-    configOf: (port) => configText(port, store?.ports ?? []),
+    configOf: (port) => configText(port, store?.ports ?? [], options.durability),
     redisPorts: store?.ports ?? [],
   });
   const gate = await createBalancer({ backends: takeTurns(schedulers.backends) });

@@ -16,6 +16,8 @@ describe('the command line of chaos', () => {
       seed: 77,
       seconds: 60,
       load: 1,
+      rooms: 0,
+      durability: 'primary',
       without: [],
       isSingleInstance: false,
       isJson: false,
@@ -41,6 +43,9 @@ describe('the command line of chaos', () => {
     [['--seconds', '1'], /--seconds takes a number/],
     [['--seed', '1.5'], /--seed takes a whole number/],
     [['--load', '0'], /--load takes a number/],
+    [['--rooms', '1.5'], /--rooms takes a whole number/],
+    [['--durability', 'both'], /--durability takes primary or replica/],
+    [['--alone', '--durability', 'replica'], /--durability needs Redis/],
     [['--only', 'meteor'], /--only: there is no fault "meteor"/],
     [['--without', 'node_cut,meteor'], /--without: there is no fault "meteor"/],
     [['--sekonds', '9'], /--help lists the options/],
@@ -50,6 +55,7 @@ describe('the command line of chaos', () => {
 
   it.each([
     [['--load', '0.5']],
+    [['--rooms', '2', '--durability', 'replica']],
     [['--only', 'master_killed,node_cut']],
     [['--alone', '--without', 'client_cut']],
   ])('prints the command that repeats %j', (argv: readonly string[]) => {

@@ -16,6 +16,8 @@ export interface CrowdOptions {
   readonly recorder: Recorder;
   /** How much work there is: 1 is about twenty requests per second. */
   readonly load: number;
+  /** Rooms of each tenant. */
+  readonly rooms: number;
   readonly backends: () => readonly Backend[];
 }
 
@@ -25,7 +27,11 @@ const SPEAK_FOR: readonly Tenant[] = [ACME, GLOBEX, GLOBEX, ACME, GLOBEX, ACME];
 const DISPATCHERS_EACH = 2;
 const PEEKS_PER_SECOND = 2;
 
-export function openClients({ seed, recorder, load, backends }: CrowdOptions): Promise<ChaosClient[]> {
+/** Of a room: all but the last speak; that one comes, leaves, and comes again. Two speak the same language. */
+const PEOPLE = 5;
+
+export function openClients(options: CrowdOptions): Promise<ChaosClient[]> {
+  const { seed, recorder, load, rooms, backends } = options;
   const person = (name: string, number: number, perSecond: number) => ({
     name: `${name}-${number}`,
     recorder,
@@ -51,10 +57,40 @@ export function openClients({ seed, recorder, load, backends }: CrowdOptions): P
       isImpatient: at > 3,
     }),
   );
-  return Promise.all([...dispatchers, ...speakers]);
+  const people = TENANTS.flatMap((tenant, of) =>
+    Array.from({ length: rooms }, (_, number) => {
+      const invitation = { code: undefined };
+      return Array.from({ length: PEOPLE }, (_, seat) =>
+        startSpeaker({
+          ...person('person', (of * rooms + number) * PEOPLE + seat + 1, 0.4),
+          tenant,
+          backends: seat % 2 === 1 ? takeTurns(backends) : liveNear(seat, backends),
+          how: seat === 1 ? 'pieces' : 'whole',
+          isImpatient: seat > 2,
+          inRoom: {
+            invitation,
+            isHost: seat === 0,
+            isRoaming: seat === PEOPLE - 1,
+            languages: turned(['en', 'zh', tenant.language], seat),
+          },
+        }),
+      );
+    }).flat(),
+  );
+  return Promise.all([...dispatchers, ...speakers, ...people]);
 }
 
-export const openPeekers = ({ seed, recorder, backends }: Omit<CrowdOptions, 'load'>): Promise<Peeker[]> =>
+/** The same languages, beginning with another one. */
+const turned = (all: readonly string[], by: number): readonly [string, ...string[]] => {
+  const first = by % all.length;
+  return [...all.slice(first), ...all.slice(0, first)] as [string, ...string[]];
+};
+
+export const openPeekers = ({
+  seed,
+  recorder,
+  backends,
+}: Omit<CrowdOptions, 'load' | 'rooms'>): Promise<Peeker[]> =>
   Promise.all(
     TENANTS.map((tenant, at) =>
       startPeeker({

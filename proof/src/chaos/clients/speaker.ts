@@ -1,7 +1,8 @@
-/** A speaker with the client SDK: reconnects after every loss, resumes, and receives every outcome once. */
+/** A speaker with the client SDK, alone or in a room: reconnects after every loss, resumes, and receives every outcome once. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openSession, type WebSocketConstructor } from '@lingua/sdk/client';
+import { openSession, type SessionClock, type WebSocketConstructor } from '@lingua/sdk/client';
 import WebSocket from 'ws';
+import { type PersonDeps, startPerson } from '../../../../packages/simulation/dist/clients/person.js';
 import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import { readStamped } from '../../../../packages/simulation/dist/stamped-text.js';
 import { speak } from '../fleet/speech.ts';
@@ -20,6 +21,8 @@ export interface SpeakerOptions {
   readonly how: 'whole' | 'pieces';
   /** Leaves an instance that is silent for three seconds, instead of for a minute. */
   readonly isImpatient: boolean;
+  /** Absent: it speaks English for itself alone. */
+  readonly inRoom?: Pick<PersonDeps, 'invitation' | 'isHost' | 'languages' | 'isRoaming'> | undefined;
 }
 
 /** Every utterance must have its outcome this long after all faults have ended. */
@@ -27,6 +30,16 @@ const SETTLE_MS = 45_000;
 const QUICK = { quickMs: 50, firstMs: 100, longestMs: 1_000, openTimeoutMs: 4_000 };
 const IMPATIENT = { heartbeatMs: 1_000, silenceMs: 3_000 };
 const [BYTES, PIECES] = [1_200, 3];
+/** Longer than a promised caption may take. */
+const LISTEN_ON_MS = 32_000;
+
+const CLOCK: SessionClock = {
+  now: () => Math.round(performance.timeOrigin + performance.now()),
+  after(delayMs, run) {
+    const timer = setTimeout(run, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
 
 interface Frame {
   readonly type: string;
@@ -38,37 +51,55 @@ interface Frame {
 }
 
 export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient> {
-  const { name, recorder, chance } = options;
+  const { name, recorder, chance, inRoom } = options;
   const { name: tenant, clientToken: token } = options.tenant;
   const { record } = recorder;
   const wire = await createBalancer({ backends: options.backends });
   /** Found by its words: the SDK does not know the job of an outcome whose acceptance it never received. */
   const requestOf = new Map<string, string>();
-  let isSpeaking = true;
+  let isSpeaking = inRoom?.isRoaming !== true;
   let number = 0;
   let resolveOutcome: () => void = () => {};
 
   const session = openSession({
     url: `http://127.0.0.1:${wire.port}`,
     token,
-    srcLang: 'en',
-    tgtLang: 'zh',
-    WebSocket: received(({ type, session_id: said, utterance_index: index, delivery_seq: seq, ...rest }) => {
+    srcLang: inRoom?.languages[0] ?? 'en',
+    tgtLang: inRoom?.languages[0] ?? 'zh',
+    WebSocket: received((text) => {
+      person?.overhear(text, undefined);
+      const {
+        type,
+        session_id: said,
+        utterance_index: index,
+        delivery_seq: seq,
+        ...rest
+      } = JSON.parse(text) as Frame;
       if (seq === undefined || (type !== 'translation_result' && type !== 'missing_result')) return;
       const what = `${type} ${rest.job_id ?? rest.reason ?? ''}`;
       record({ kind: 'delivered', client: name, session: said, seq, index, what });
     }),
     timings: { ...QUICK, ...(options.isImpatient ? IMPATIENT : {}) },
   });
+  const person = inRoom && startPerson({ ...inRoom, client: name, session, clock: CLOCK, chance, recorder });
   session.on('open', () => resolveOutcome());
   session.on('accepted', ({ requestId: request, jobId: job }) => {
-    if (request !== undefined) record({ kind: 'accepted', client: name, request, job });
+    if (request === undefined) return;
+    // In a room a plan chooses its jobs.
+    record({ kind: 'accepted', client: name, request, ...(person === undefined && { job }) });
   });
   session.on('result', ({ requestId, textTranslated, message }) => {
     const result = readStamped(textTranslated);
     const request =
       requestId ?? requestOf.get(result.words) ?? `unknown ${message.session_id}/${message.utterance_index}`;
-    record({ kind: 'outcome', client: name, request, job: message.job_id, result });
+    record({
+      kind: 'outcome',
+      client: name,
+      request,
+      // In a room an outcome that comes from the log does not name its job.
+      ...(person === undefined && { job: message.job_id }),
+      result,
+    });
   });
   session.on('missing', ({ requestId, reason, message }) => {
     const request = requestId ?? `unknown ${message?.session_id}/${message?.utterance_index}`;
@@ -79,6 +110,8 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
   });
 
   function say(): void {
+    const room = person?.room();
+    if (inRoom !== undefined && room === undefined) return;
     number += 1;
     const words = `${name}-${number}`;
     const audio = speak(words, BYTES);
@@ -89,7 +122,15 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
     const request = options.how === 'pieces' ? session.endUtterance() : session.sendUtterance(audio);
     if (request === undefined) return;
     requestOf.set(words, request);
-    record({ kind: 'asked', client: name, tenant, pool: tenant, request, words });
+    record({
+      kind: 'asked',
+      client: name,
+      tenant,
+      pool: tenant,
+      request,
+      words,
+      ...(room !== undefined && { room, language: inRoom?.languages[0] ?? '' }),
+    });
   }
 
   async function speakUp(): Promise<void> {
@@ -112,8 +153,10 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
     delay: wire.delay,
     async finish() {
       isSpeaking = false;
+      person?.settle();
       await speaking;
       await Promise.race([session.settled(), sleep(SETTLE_MS, undefined, { ref: false })]);
+      if (person !== undefined) await sleep(LISTEN_ON_MS);
     },
     async close() {
       await session.close();
@@ -123,13 +166,13 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
 }
 
 /** WebSockets that report what they receive while a listener is set. */
-function received(onFrame: (frame: Frame) => void): WebSocketConstructor {
+function received(onText: (text: string) => void): WebSocketConstructor {
   class Received extends WebSocket {
     constructor(url: string) {
       super(url, { perMessageDeflate: false });
       let isReceived = true;
       this.on('message', (data) => {
-        if (isReceived) onFrame(JSON.parse(data.toString()) as Frame);
+        if (isReceived) onText(data.toString());
       });
       const close = this.close.bind(this);
       this.close = (...how) => {

@@ -38,9 +38,13 @@ hangover_auto_ms = 10
 `;
 
 /** `redisPorts`: of Redis; none: one process without it. */
-export function configText(port: number, redisPorts: readonly number[]): string {
+export function configText(
+  port: number,
+  redisPorts: readonly number[],
+  durability: 'primary' | 'replica' = 'primary',
+): string {
   const own = `[server]\nport = ${port}\nadvertise_url = "http://127.0.0.1:${port}"`;
-  return `${own}${SETTINGS}${redisPorts.length === 0 ? '' : sharedStore(redisPorts)}${tenantSettings()}`;
+  return `${own}${SETTINGS}${redisPorts.length === 0 ? '' : sharedStore(redisPorts, durability)}${tenantSettings()}`;
 }
 
 export const sharedStore = (
