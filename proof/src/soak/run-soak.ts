@@ -12,6 +12,7 @@ import type { SoakCommand } from './command.ts';
 import { createBaseline, type Left } from './judge/quiet.ts';
 import { callAgainAndAgain } from './load/callers.ts';
 import { joinFleet } from './load/fleet.ts';
+import { meetAgainAndAgain } from './load/meetings.ts';
 import { noWork, type Work } from './load/tally.ts';
 import { visitAgainAndAgain } from './load/visitors.ts';
 import { watchRedis } from './measure/redis-figures.ts';
@@ -41,6 +42,7 @@ export type Progress = (reported: {
 }) => void;
 
 const VISITORS = 5;
+const MEETINGS = 2;
 const CALLERS = 2;
 const CALLS_PER_SECOND = 3;
 const MOST_SAMPLES = 600;
@@ -157,6 +159,15 @@ async function beginLoad(seed: number, { work, backends, isOver }: LoadParts): P
       visitAgainAndAgain({
         name: `visitor-${index}`,
         chance: createSeededChance(seedOf(seed, 100 + index)),
+        work,
+        backends: turns,
+        isOver,
+      }),
+    ),
+    ...several(MEETINGS).map((index) =>
+      meetAgainAndAgain({
+        name: `meeting-${index}`,
+        chance: createSeededChance(seedOf(seed, 300 + index)),
         work,
         backends: turns,
         isOver,

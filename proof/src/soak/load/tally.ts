@@ -3,6 +3,8 @@ import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 
 export interface Work {
   sessions: number;
+  rooms: number;
+  captions: number;
   resumed: number;
   vanished: number;
   utterances: number;
@@ -21,6 +23,8 @@ export interface Work {
 
 export const noWork = (): Work => ({
   sessions: 0,
+  rooms: 0,
+  captions: 0,
   resumed: 0,
   vanished: 0,
   utterances: 0,

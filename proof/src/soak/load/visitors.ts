@@ -18,14 +18,21 @@ export interface VisitorOptions {
   readonly isOver: () => boolean;
 }
 
+/** Pieces of equal length. */
+export const [BYTES, PIECES] = [2_400, 3];
+export const TIMINGS = {
+  quickMs: 50,
+  firstMs: 100,
+  longestMs: 1_000,
+  openTimeoutMs: 4_000,
+  closeTimeoutMs: 2_000,
+};
+export const SETTLE_MS = 20_000;
 const [UTTERANCES_LEAST, UTTERANCES_MORE] = [4, 12];
 const PAUSE_MS = 650;
-const [BYTES, PIECES] = [2_400, 3];
 const [CUT, VANISHES, HURRIES] = [0.05, 0.2, 0.2];
-const SETTLE_MS = 20_000;
-const TIMINGS = { quickMs: 50, firstMs: 100, longestMs: 1_000, openTimeoutMs: 4_000, closeTimeoutMs: 2_000 };
 
-class Plain extends WebSocket {
+export class Plain extends WebSocket {
   constructor(url: string) {
     super(url, { perMessageDeflate: false });
   }

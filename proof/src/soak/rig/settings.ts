@@ -6,12 +6,12 @@
 /** Legacy nodes do not declare their slots. */
 export const LEGACY_SLOTS = 3;
 
-const [DEADLINE_S, RETENTION_S, RESUME_S] = [24, 10, 6];
+const [DEADLINE_S, RETENTION_S, RESUME_S, IDLE_ROOM_S] = [24, 10, 6, 8];
 
 /** From here on as much ends as begins: everything kept at the start is gone. */
 export const STEADY_AFTER_S = DEADLINE_S + RETENTION_S;
 
-export const SHORTENED = `jobs are kept ${RETENTION_S} s after their end and sessions ${RESUME_S} s after their loss, a job ends within ${DEADLINE_S} s`;
+export const SHORTENED = `jobs are kept ${RETENTION_S} s after their end and sessions ${RESUME_S} s after their loss, a silent room ends after ${IDLE_ROOM_S} s, a job ends within ${DEADLINE_S} s`;
 
 export const PREFIX = 'lingua';
 
@@ -22,6 +22,8 @@ port = ${port}
 endpoint_networks = ["127.0.0.0/8"]
 drain_timeout_ms = 2000
 keep_alive_timeout_ms = 5000
+[rooms]
+idle_ms = ${IDLE_ROOM_S * 1_000}
 [scheduler]
 heartbeat_interval_seconds = 3
 reserve_timeout_ms = 3500
