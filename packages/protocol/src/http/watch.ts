@@ -328,6 +328,7 @@ export const ScalingPool = Type.Object(
     used: count('Slots in use'),
     waiting: count('Jobs that try this pool first and wait'),
     oldest_wait_ms: quantity('How long the oldest of them has waited'),
+    refused: count('Refused in the last ten minutes for lack of a slot or a node in this pool'),
     load: optional(
       quantity('Used slots and waiting jobs, as a share of the slots; absent: there is no slot'),
     ),

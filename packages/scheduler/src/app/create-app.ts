@@ -30,6 +30,7 @@ import { type Core, createCore } from './create-core.ts';
 import { createPrintGauges } from './observing/gauges.ts';
 import { createObservation } from './observing/observability.ts';
 import { createClusterPage } from './observing/operator-page.ts';
+import { createPoolGauges } from './observing/pool-gauges.ts';
 import { createWatching } from './observing/watching.ts';
 import type { Reload } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
@@ -182,6 +183,7 @@ export function createApp(deps: AppDeps): App {
   meter.onPrint(registry.measure);
   meter.onPrint(pools.measure);
   meter.onPrint(backgroundServices.printGauges);
+  meter.onPrint(createPoolGauges({ clock, meter, log, scaling: watching.demand.scaling }));
   meter.onPrint(
     createPrintGauges({
       meter,

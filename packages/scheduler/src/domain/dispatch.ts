@@ -4,6 +4,7 @@ import type { JobId, SessionId, TenantId } from './ids.ts';
 import type { JobRecord } from './job.ts';
 import type { JobSpec } from './job-spec.ts';
 import type { Need, RefusalReason, RejectionCount } from './need.ts';
+import type { PoolId } from './pool.ts';
 import type { Priority } from './tenancy.ts';
 
 export interface DispatchRequest {
@@ -47,4 +48,6 @@ export type DispatchOutcome =
       readonly hint?: string | undefined;
       /** `null`: a retry alone does not help. Absent: not known. */
       readonly retryAfterMs?: number | null | undefined;
+      /** The pool whose lack of slots or nodes refused it; absent: there are no pools, or more nodes would not have helped. */
+      readonly fullPool?: PoolId | undefined;
     };

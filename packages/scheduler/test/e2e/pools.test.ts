@@ -37,6 +37,29 @@ describe('capability pools', () => {
     expect(metrics).toMatch(/scheduler_phase3_pools 2/);
   });
 
+  it('metrics show the load, the wanted nodes and the refusals of each pool', async () => {
+    const app = await startApp({}, poolsToml(POOLS, { acme: 1, globex: 2 }, STRICT));
+    const gold = await joinPooledNode(app.nodeUrl, 'gold', { isHeld: true });
+    await joinPooledNode(app.nodeUrl, 'silver', { slots: 4 });
+    await app.readyNodes(2);
+    await app.dispatch({ tenant_id: 'acme' });
+    await app.tryDispatch({ tenant_id: 'acme' });
+    // The first print asks for the figures, a later one shows them.
+    let metrics = '';
+    await eventually(async () => {
+      metrics = String((await app.get('/metrics')).body);
+      return metrics.includes('scheduler_pool_load{pool="all"}');
+    });
+    expect(metrics).toMatch(/scheduler_pool_load\{pool="1"\} 1\n/);
+    expect(metrics).toMatch(/scheduler_pool_load\{pool="2"\} 0\n/);
+    expect(metrics).toMatch(/scheduler_pool_load\{pool="all"\} 0\.2\n/);
+    expect(metrics).toMatch(/scheduler_pool_wanted_nodes\{pool="1"\} 2\n/);
+    expect(metrics).toMatch(/scheduler_pool_oldest_wait_seconds\{pool="1"\} 0\n/);
+    expect(metrics).toMatch(/scheduler_pool_refused_total\{pool="1"\} 1\n/);
+    expect(metrics).not.toMatch(/scheduler_pool_refused_total\{pool="2"\}/);
+    gold.finish();
+  });
+
   it('a job may use another pool where pools are not strict', async () => {
     const app = await startApp({}, poolsToml(POOLS, { acme: 1 }));
     const gold = await joinPooledNode(app.nodeUrl, 'gold', { isHeld: true });

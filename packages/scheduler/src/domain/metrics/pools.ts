@@ -25,6 +25,26 @@ export const POOLS_METRICS = {
     kind: 'gauge',
     help: 'Nodes that belong to no pool: they get jobs only if no pool is eligible and strict_pool_eligibility is false.',
   },
+  scheduler_pool_wanted_nodes: {
+    kind: 'gauge',
+    help: 'Nodes that the pool should have for its load, as in GET /api/v1/scaling; pool="all" is the fleet. Computed over all instances, at most every 5 s, after a print: a print shows the values of the one before.',
+    labels: ['pool'],
+  },
+  scheduler_pool_load: {
+    kind: 'gauge',
+    help: 'Used slots and waiting jobs of the pool as a share of its slots; 0 also if it has no slot. pool="all" is the fleet.',
+    labels: ['pool'],
+  },
+  scheduler_pool_oldest_wait_seconds: {
+    kind: 'gauge',
+    help: 'How long the oldest job has waited that tries this pool first; pool="all" is the fleet.',
+    labels: ['pool'],
+  },
+  scheduler_pool_refused_total: {
+    kind: 'counter',
+    help: 'Requests that this instance refused for lack of a slot or a node, by the pool that they would have tried first.',
+    labels: ['pool'],
+  },
   scheduler_phase3_reloads_total: {
     kind: 'counter',
     help: 'Reloads of the pools from the configuration, by result.',

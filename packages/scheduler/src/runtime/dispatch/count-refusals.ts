@@ -3,6 +3,7 @@ import type { DispatchOutcome } from '../../domain/dispatch.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import type { Need, RejectionCount } from '../../domain/need.ts';
+import type { PoolId } from '../../domain/pool.ts';
 import type { Engine } from '../engine.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { isClosedTo } from '../select/clauses.ts';
@@ -53,9 +54,12 @@ export function createRefusals(
     engine.excluded.note(reasons);
     if (code === 'ALL_CANDIDATES_FULL_OR_FAILED') engine.refreshFullNodes?.needed();
     engine.meter.count('scheduler_jobs_refused_total', { code });
+    const fullPool = fullPoolOf(why, input);
+    if (fullPool !== undefined) engine.meter.count('scheduler_pool_refused_total', { pool: `${fullPool}` });
     return {
       kind: 'refused',
       code,
+      fullPool,
       message,
       hint,
       reasons: reasons.map((each) => withoutClosed(engine.fleet, input.compiled.need, each)),
@@ -91,6 +95,15 @@ export function createRefusals(
       );
     },
   };
+}
+
+/** The pool that the job would have tried first, if more nodes in it would have helped. */
+function fullPoolOf(
+  { code, mainReason }: Refusal,
+  { compiled: { route } }: SelectionInput,
+): PoolId | undefined {
+  const isLackOfNodes = code === 'ALL_CANDIDATES_FULL_OR_FAILED' || mainReason === 'no_nodes';
+  return isLackOfNodes ? route?.poolIds[route.start] : undefined;
 }
 
 /** A tenant must not learn the ids of nodes that are private to another tenant; it gets their number only. */

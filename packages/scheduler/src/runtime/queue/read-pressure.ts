@@ -25,13 +25,15 @@ export interface PoolPressure {
   readonly poolId: number;
   waiting: number;
   oldestWaitMs: number;
+  /** For lack of a slot or a node, in the last ten minutes. */
+  refused: number;
 }
 
 /** A JSON value: other instances receive it. */
 export interface Pressure {
   readonly pairs: readonly PairPressure[];
   readonly tenants: readonly TenantPressure[];
-  /** Waiting jobs by the first pool that they try; absent: there are no pools. */
+  /** Waiting and refused jobs by the first pool that they try; absent: there are none, or no pools. */
   readonly pools?: readonly PoolPressure[] | undefined;
   /** How long the oldest has waited. */
   readonly oldestWaitMs: number;
@@ -62,6 +64,11 @@ export function* readPressure(
     return tenant;
   };
   const pools = new Map<number, PoolPressure>();
+  const poolOf = (poolId: number): PoolPressure => {
+    const pool = pools.get(poolId) ?? { poolId, waiting: 0, oldestWaitMs: 0, refused: 0 };
+    pools.set(poolId, pool);
+    return pool;
+  };
   const now = clock.now();
   let oldestWaitMs = 0;
   let seen = 0;
@@ -78,14 +85,14 @@ export function* readPressure(
     for (const { poolId, since } of line) {
       oldestWaitMs = Math.max(oldestWaitMs, now - since);
       if (poolId === undefined) continue;
-      const pool = pools.get(poolId) ?? { poolId, waiting: 0, oldestWaitMs: 0 };
+      const pool = poolOf(poolId);
       pool.waiting += 1;
       pool.oldestWaitMs = Math.max(pool.oldestWaitMs, now - since);
-      pools.set(poolId, pool);
     }
   }
   for (const { source, target, count } of refusals.pairs()) pairOf(source, target).refused = count;
   for (const { tenantId, codes } of refusals.tenants()) tenantOf(tenantId).refused = codes;
+  for (const [poolId, count] of refusals.pools()) poolOf(poolId).refused = count;
   yield;
   return {
     pairs: busiest([...pairs.values()], ({ refused }) => refused),

@@ -1,8 +1,9 @@
-/** Failure path: refused requests of the last ten minutes, by language pair and by tenant. For operators; bounded (I11). */
+/** Failure path: refused requests of the last ten minutes, by language pair, by tenant, and by full pool. For operators; bounded (I11). */
 import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts';
 import type { TenantId } from '../../domain/ids.ts';
 import type { NeededDirection } from '../../domain/need.ts';
 import { spokenDirections } from '../../domain/needed-directions.ts';
+import type { PoolId } from '../../domain/pool.ts';
 import type { MaybePromise } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
 
@@ -19,9 +20,16 @@ export interface RefusedTenant {
 }
 
 export interface RecentRefusals {
-  note(refused: { tenantId: TenantId; directions: readonly NeededDirection[]; code: string }): void;
+  note(refused: {
+    tenantId: TenantId;
+    directions: readonly NeededDirection[];
+    code: string;
+    fullPool?: PoolId | undefined;
+  }): void;
   pairs(): readonly RefusedPair[];
   tenants(): readonly RefusedTenant[];
+  /** How many each pool lacked a slot or a node for. */
+  pools(): readonly (readonly [poolId: PoolId, count: number])[];
 }
 
 const MINUTE_MS = 60_000;
@@ -34,6 +42,7 @@ interface Minute {
   /** By names that contain no space: languages and tenants are ids. */
   readonly pairs: Map<string, number>;
   readonly tenants: Map<string, number>;
+  readonly pools: Map<string, number>;
 }
 
 export function createRecentRefusals({ clock }: { clock: Clock }): RecentRefusals {
@@ -44,7 +53,7 @@ export function createRecentRefusals({ clock }: { clock: Clock }): RecentRefusal
     minutes = minutes.filter(({ begunAt }) => now - begunAt < MINUTES * MINUTE_MS);
     const last = minutes.at(-1);
     if (last !== undefined && now - last.begunAt < MINUTE_MS) return last;
-    const minute: Minute = { begunAt: now, pairs: new Map(), tenants: new Map() };
+    const minute: Minute = { begunAt: now, pairs: new Map(), tenants: new Map(), pools: new Map() };
     minutes.push(minute);
     return minute;
   }
@@ -54,7 +63,7 @@ export function createRecentRefusals({ clock }: { clock: Clock }): RecentRefusal
     if (known !== undefined || counts.size < MAX_KINDS) counts.set(kind, (known ?? 0) + 1);
   }
 
-  function* sums(of: 'pairs' | 'tenants'): Generator<readonly [string, string, number]> {
+  function* sums(of: 'pairs' | 'tenants' | 'pools'): Generator<readonly [string, string, number]> {
     present();
     const all = new Map<string, number>();
     for (const minute of minutes)
@@ -66,12 +75,14 @@ export function createRecentRefusals({ clock }: { clock: Clock }): RecentRefusal
   }
 
   return {
-    note({ tenantId, directions, code }) {
+    note({ tenantId, directions, code, fullPool }) {
       const minute = present();
       for (const { source, target } of directions) count(minute.pairs, `${source} ${target}`);
       count(minute.tenants, `${tenantId} ${code}`);
+      if (fullPool !== undefined) count(minute.pools, `${fullPool}`);
     },
     pairs: () => [...sums('pairs')].map(([source, target, number]) => ({ source, target, count: number })),
+    pools: () => [...sums('pools')].map(([poolId, , number]) => [Number(poolId), number] as const),
     tenants() {
       const byTenant = new Map<TenantId, Record<string, number>>();
       for (const [tenantId, code, number] of sums('tenants'))
@@ -91,7 +102,8 @@ export const noteRefusals =
     const note = (settled: DispatchOutcome): void => {
       if (settled.kind !== 'refused') return;
       const { tenantId, spec } = request;
-      refusals.note({ tenantId, directions: spokenDirections(spec), code: settled.code });
+      const { code, fullPool } = settled;
+      refusals.note({ tenantId, directions: spokenDirections(spec), code, fullPool });
     };
     // The caller handles a rejection.
     if (outcome instanceof Promise) outcome.then(note, () => {});

@@ -5,6 +5,7 @@ import { createRecentRefusals, noteRefusals } from '../../../src/runtime/queue/r
 import { createManualClock } from '../../support/manual-clock.ts';
 
 const MINUTE_MS = 60_000;
+const REQUEST = { tenantId: 'acme', spec: { sourceLanguage: 'en', targetLanguage: 'zh', mode: 'one_way' } };
 
 describe('recent refusals', () => {
   it('are counted by pair and by tenant and code, for ten minutes', async () => {
@@ -37,6 +38,19 @@ describe('recent refusals', () => {
     refusals.note({ tenantId: 't0', directions: [{ source: 's0', target: 'zh' }], code: 'NO_CAPABLE_NODE' });
     expect([refusals.pairs().length, refusals.tenants().length]).toEqual([1_000, 1_000]);
     expect(refusals.pairs()[0]?.count).toBe(2);
+  });
+
+  it('counts by pool what lacked a slot or a node there', async () => {
+    const refusals = createRecentRefusals({ clock: createManualClock() });
+    const refusedBy = (fullPool: number | undefined) => {
+      const outcome = { kind: 'refused', code: 'ALL_CANDIDATES_FULL_OR_FAILED', fullPool };
+      return noteRefusals(() => outcome as DispatchOutcome, refusals)(REQUEST as DispatchRequest);
+    };
+    for (const pool of [7, undefined, 7, 9]) await refusedBy(pool);
+    expect(refusals.pools()).toEqual([
+      [7, 2],
+      [9, 1],
+    ]);
   });
 
   it('counts a two-way request in both directions', async () => {

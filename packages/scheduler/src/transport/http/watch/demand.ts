@@ -127,9 +127,8 @@ export function createDemand(deps: {
           fleetNodes,
           gathered,
           (index) => fleet.table.pools?.of(index) ?? [],
-        ).map(({ poolId, name, nodes, inQueue, oldestWaitMs }) => {
-          // Which pool a refused job would have used is not known.
-          const pool = size(`${poolId}`, nodes, inQueue, 0);
+        ).map(({ poolId, name, nodes, inQueue, oldestWaitMs, refused: notTaken }) => {
+          const pool = size(`${poolId}`, nodes, inQueue, notTaken);
           return omitUndefined({
             pool_id: poolId,
             pool_name: name,
@@ -138,6 +137,7 @@ export function createDemand(deps: {
             used: pool.load.used,
             waiting: inQueue,
             oldest_wait_ms: oldestWaitMs,
+            refused: notTaken,
             load: loadOf(pool.load),
             wanted_nodes: pool.held,
             drain: [...pool.drain],
@@ -245,15 +245,20 @@ function viewPools(
   gathered: Gathered<DemandPart>,
   poolsOf: (index: number) => readonly number[],
 ) {
-  const pools = new Map<number, { nodes: TakingNode[]; inQueue: number; oldestWaitMs: number }>();
-  for (const poolId of names?.keys() ?? []) pools.set(poolId, { nodes: [], inQueue: 0, oldestWaitMs: 0 });
+  const pools = new Map<
+    number,
+    { nodes: TakingNode[]; inQueue: number; oldestWaitMs: number; refused: number }
+  >();
+  for (const poolId of names?.keys() ?? [])
+    pools.set(poolId, { nodes: [], inQueue: 0, oldestWaitMs: 0, refused: 0 });
   for (const node of nodes) for (const poolId of poolsOf(node.index)) pools.get(poolId)?.nodes.push(node);
   for (const { pools: waits = [] } of gathered.parts.values())
-    for (const { poolId, waiting, oldestWaitMs } of waits) {
+    for (const { poolId, waiting, oldestWaitMs, refused } of waits) {
       const pool = pools.get(poolId);
       if (pool === undefined) continue;
       pool.inQueue += waiting;
       pool.oldestWaitMs = Math.max(pool.oldestWaitMs, oldestWaitMs);
+      pool.refused += refused;
     }
   return [...pools].map(([poolId, pool]) => ({ poolId, name: names?.get(poolId) || undefined, ...pool }));
 }
