@@ -19,6 +19,7 @@ NAMES = {
     "ping_interval_ms": "ping_interval_s",
     "register_timeout_ms": "register_timeout_s",
     "audio_timeout_ms": "audio_timeout_s",
+    "notice_interval_ms": "notice_interval_s",
 }
 
 
@@ -82,6 +83,7 @@ async def follow(step: Dict[str, Any], job: JobAssign, ctx: JobContext, output: 
 async def main() -> None:
     config = json.loads(os.environ["LINGUA_CONFORMANCE"])
     ended = asyncio.Event()
+    notice: Dict[str, float] = {}
 
     def on_command(command: str, _reason: Any) -> None:
         show("command", command=command)
@@ -99,6 +101,7 @@ async def main() -> None:
         on_job=on_job,
         on_drain=lambda reason: show("drain", reason=reason),
         on_command=on_command,
+        leaving_in_s=lambda: notice.get("in_s"),
     )
 
     async def start() -> None:
@@ -126,6 +129,8 @@ async def main() -> None:
                 gates[order["open"]].set()
             elif order["do"] == "beat":
                 node.beat()
+            elif order["do"] == "notice":
+                notice["in_s"] = order["in_ms"] / 1000
             elif order["do"] == "stop":
                 tasks.append(asyncio.ensure_future(stop(order.get("grace_ms", 5_000) / 1000)))
 

@@ -51,6 +51,7 @@ export function startConformanceNode(
     return output as Output;
   }
 
+  let noticeMs: number | undefined;
   const { first_retry_ms, longest_retry_ms, ping_interval_ms, register_timeout_ms, audio_timeout_ms } =
     config.timings;
   const given = {
@@ -59,6 +60,7 @@ export function startConformanceNode(
     pingIntervalMs: ping_interval_ms,
     registerTimeoutMs: register_timeout_ms,
     audioTimeoutMs: audio_timeout_ms,
+    noticeIntervalMs: config.timings.notice_interval_ms,
   };
   const node: GpuNode = createNode({
     url: config.url,
@@ -76,6 +78,7 @@ export function startConformanceNode(
         print({ event: 'ended', job_id: job.job_id });
       }
     },
+    leavingInMs: () => noticeMs,
     onDrain: (reason) => print({ event: 'drain', reason }),
     onCommand(command) {
       print({ event: 'command', command });
@@ -91,9 +94,10 @@ export function startConformanceNode(
   );
 
   return {
-    obey({ open, do: action, grace_ms: graceMs }) {
+    obey({ open, do: action, grace_ms: graceMs, in_ms: inMs }) {
       if (typeof open === 'string') gate(open).open();
       else if (action === 'beat') node.beat();
+      else if (action === 'notice') noticeMs = Number(inMs);
       else if (action === 'stop')
         void node.stop(graceMs === undefined ? {} : { graceMs: Number(graceMs) }).then(onEnd);
     },

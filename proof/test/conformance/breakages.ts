@@ -261,6 +261,12 @@ export const BREAKAGES: readonly Breakage[] = [
     ignores('node_control', ({ command }) => command === 'resume'),
     NO_BEAT,
   ),
+  entry(
+    'announces that its machine is taken away',
+    'does not say when',
+    edits('node_heartbeat', () => ({ leaving_in_ms: undefined })),
+    NO_BEAT,
+  ),
   entry('shuts down on command', 'does not', ignores('node_control'), NO_BEAT),
   entry('passes on other commands', 'keeps them', misprints('command', { command: 'none' }), NOT_PRINTED),
   entry(

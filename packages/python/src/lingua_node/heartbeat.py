@@ -24,6 +24,8 @@ CHANGING = (
 )
 #: Each heartbeat is earlier or later by up to this share of the interval: nodes that started together drift apart.
 JITTER = 0.2
+#: The limit of the protocol.
+LONGEST_NOTICE_MS = 86_400_000
 SHORTEST_S = 0.02
 LONGEST_S = 600.0
 
@@ -49,10 +51,18 @@ class HeartbeatMessage:
         return self._capabilities
 
     def next(
-        self, *, node_id: str, is_draining: bool, running: List[str], unsent: List[str]
+        self,
+        *,
+        node_id: str,
+        is_draining: bool,
+        running: List[str],
+        unsent: List[str],
+        leaving_in_s: Optional[float] = None,
     ) -> Dict[str, Any]:
         """`unsent`: finished jobs with unsent results, which the scheduler must not give to another node."""
         changes = self._changes()
+        if leaving_in_s is not None:
+            changes["leaving_in_ms"] = min(LONGEST_NOTICE_MS, max(0, round(leaving_in_s * 1000)))
         return {
             "type": "node_heartbeat",
             "node_id": node_id,

@@ -17,6 +17,7 @@ from .jobs import JobHandler, JobRunner
 from .connection.link import Link, LinkEvents
 from .messages import ResourceUsage
 from .metrics import Metrics
+from .notices import LeavingHook, Notices
 from .options import EXTENSIONS, Limits, Timings, check_options, check_service_types
 from .outbox import Outbox
 from .protocol import to_json
@@ -37,6 +38,10 @@ class Node:
     `capabilities` has the field names of node_register. As a function it is asked at each heartbeat. `supports` adds
     `text_input` if `on_job` works on `job["input_text"]` where a job has one. `resources` replaces the CPU and memory
     use of this machine, for example with that of the GPU. `on_metrics` gets the metrics at each heartbeat.
+
+    `leaving_in_s` is asked every second: in how many seconds the machine is taken away, for example from the metadata
+    of the cloud; None: not known to be. Then the node accepts no more jobs, and what it cannot finish in time moves to
+    other nodes at once.
     """
 
     def __init__(
@@ -54,6 +59,7 @@ class Node:
         on_status: Optional[Callable[[str, Optional[str]], Callback]] = None,
         on_command: Optional[Callable[[str, Optional[str]], Callback]] = None,
         on_metrics: Optional[Callable[[Metrics], Callback]] = None,
+        leaving_in_s: Optional[LeavingHook] = None,
         ssl: Optional[tls.SSLContext] = None,
         timings: Timings = Timings(),
         limits: Limits = Limits(),
@@ -69,6 +75,8 @@ class Node:
         self._is_draining = False
         self._is_ended = False
         self._unsent_reports = 0
+        #: By the clock of the event loop.
+        self._leaving_at: Optional[float] = None
         self._first: "Optional[asyncio.Future[None]]" = None
         self._draining: "Optional[asyncio.Task[None]]" = None
         self._stopping: "Optional[asyncio.Task[None]]" = None
@@ -76,6 +84,9 @@ class Node:
         self._callbacks: "set[asyncio.Future[None]]" = set()
         self._heartbeat_message = HeartbeatMessage(capabilities, resources, log)
         self._heartbeat = Heartbeat(self._send_heartbeat, chance)
+        self._notices = Notices(
+            ask=leaving_in_s, interval_s=timings.notice_interval_s, leave=self._announce, log=log
+        )
         self._link = Link(
             url=url,
             token=token,
@@ -156,6 +167,7 @@ class Node:
             # A caller that does not await start() must not get a warning when the node stops early.
             self._first.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._link.open()
+            self._notices.start()
         await asyncio.shield(self._first)
 
     async def run(self, *, drain_s: float = 30.0) -> None:
@@ -195,6 +207,13 @@ class Node:
     async def drain(self) -> None:
         """Accepts no more jobs; returns when the running ones are done and their results are delivered."""
         await asyncio.shield(self._drain(None))
+
+    async def leave(self, in_s: float) -> None:
+        """The machine will be taken away in so many seconds: drains, and tells the scheduler when the node stops.
+
+        Jobs that it cannot finish by then move to other nodes at once.
+        """
+        await asyncio.shield(self._announce(in_s))
 
     async def stop(self, grace_s: float = 5.0) -> None:
         """Waits for running jobs, cancels the rest, and closes the connection."""
@@ -254,11 +273,15 @@ class Node:
                 is_draining=self._is_draining,
                 running=self._jobs.running_job_ids(),
                 unsent=self._outbox.unsent_job_ids(),
+                leaving_in_s=self._leaving_in_s(),
             )
             self._report(message)
         except (TypeError, ValueError):
             self._log.exception("the heartbeat cannot be sent: JSON cannot represent it")
         self._call("on_metrics", self._on_metrics, self.metrics())
+
+    def _leaving_in_s(self) -> Optional[float]:
+        return None if self._leaving_at is None else self._leaving_at - asyncio.get_running_loop().time()
 
     def _handle(self, message: Dict[str, Any]) -> None:
         kind = message["type"]
@@ -308,6 +331,15 @@ class Node:
             self._call("on_drain", self._on_drain, reason)
         return self._draining
 
+    def _announce(self, in_s: float) -> "asyncio.Task[None]":
+        at = asyncio.get_running_loop().time() + max(0.0, in_s)
+        is_news = self._leaving_at is None or at < self._leaving_at
+        if is_news:
+            self._leaving_at = at
+        if self._is_draining and is_news:
+            self._heartbeat.beat()
+        return self._drain("the machine is taken away")
+
     async def _finish_jobs(self) -> None:
         await self._jobs.idle()
         await self._outbox.settled()
@@ -315,6 +347,9 @@ class Node:
 
     def _resume(self) -> None:
         if not self._is_draining or self._stopping is not None or self._is_ended:
+            return
+        # The cloud does not take its notice back.
+        if self._leaving_at is not None:
             return
         self._is_draining = False
         self._draining = None
@@ -336,6 +371,7 @@ class Node:
     def _end(self) -> None:
         self._is_ended = True
         self._heartbeat.stop()
+        self._notices.stop()
         if self._slowed is not None:
             self._slowed.cancel()
         self._outbox.close()

@@ -33,6 +33,8 @@ class Timings:
     #: Used when the scheduler does not name an interval.
     heartbeat_interval_s: float = 15.0
     audio_timeout_s: float = 10.0
+    #: How often `leaving_in_s` is asked.
+    notice_interval_s: float = 1.0
 
 
 @dataclass(frozen=True)
