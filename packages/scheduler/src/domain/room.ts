@@ -126,6 +126,8 @@ export interface RoomLimits {
   readonly awayMs: number;
   /** After an interpreter's last utterance, for its channel. */
   readonly interpreterMs: number;
+  /** No recording, no transcript, and nothing of what was said before a member joined. Absent: all of it. */
+  readonly keepsNoTexts?: boolean;
 }
 
 export const pairOf = (one: MemberId, other: MemberId): string => [one, other].sort().join(' ');

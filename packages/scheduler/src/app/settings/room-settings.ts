@@ -8,7 +8,7 @@ export const roomLogLimits = ({ rooms }: Config): RoomLogLimits => ({
   maxAgeMs: rooms.log_ttl_ms,
 });
 
-export function roomSettings({ rooms, scheduler }: Config): RoomSettings {
+export function roomSettings({ rooms, scheduler, privacy }: Config): RoomSettings {
   return {
     limits: {
       maxPerTenant: rooms.max_per_tenant,
@@ -22,6 +22,7 @@ export function roomSettings({ rooms, scheduler }: Config): RoomSettings {
       idleMs: rooms.idle_ms,
       awayMs: scheduler.session_resume_ttl_ms,
       interpreterMs: rooms.interpreter_ms,
+      keepsNoTexts: !privacy.store_texts,
     },
     retentionMs: rooms.log_ttl_ms,
     hasDigitCodes: rooms.legacy_codes,

@@ -10,7 +10,7 @@ import {
   type RoomRecord,
   type RoomRefusal,
 } from '../../domain/room.ts';
-import type { FollowedRoom } from './followed-room.ts';
+import { AFTER_ALL, type FollowedRoom } from './followed-room.ts';
 import type { LocalMember } from './local-members.ts';
 import { createSignals } from './relay-signals.ts';
 import { createRoomCaptions } from './room-captions.ts';
@@ -138,11 +138,16 @@ export function createRooms(deps: RoomDeps): Rooms {
       },
       limits,
     );
+    const wasMember = followed.room().members.some(({ memberId }) => memberId === sessionId);
     const changed = await writer.change(roomId, step);
     if (changed.kind === 'refused') return changed;
     const { room } = changed;
     const listed = room.members.find((one) => one.memberId === sessionId);
-    const history = isLegacy ? undefined : await followed.history(hears.language, order.afterSeq);
+    // Where no texts are stored, only a member that resumes gets what it missed.
+    const afterSeq = !limits.keepsNoTexts
+      ? order.afterSeq
+      : ((wasMember ? order.afterSeq : undefined) ?? AFTER_ALL);
+    const history = isLegacy ? undefined : await followed.history(hears.language, afterSeq);
     followed.saved(room);
     const member: LocalMember = {
       memberId: sessionId,

@@ -74,6 +74,8 @@ const MISSING_MS = 3_000;
 const DELTA_MS = 1_000;
 /** Captions of a member that joins. */
 const MAX_HISTORY = 50;
+/** For a history without what was said by now. */
+export const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
 /** Undefined: the room has ended. */
 export async function followRoom(

@@ -2,11 +2,12 @@
 import type { TenantId } from '../../domain/ids.ts';
 import type { RoomId, RoomRecord, RoomRefusal } from '../../domain/room.ts';
 import type { Said } from '../../domain/room-log.ts';
+import { AFTER_ALL } from './followed-room.ts';
 import type { Reader } from './local-members.ts';
 import type { RoomDeps } from './room-deps.ts';
 import { createRoomRouter, feed, track, transcribed } from './room-router.ts';
 import type { RoomService } from './room-service.ts';
-import { NOT_FOUND, setAudience } from './room-steps.ts';
+import { KEEPS_NO_TEXTS, NOT_FOUND, refusal, setAudience } from './room-steps.ts';
 import type { RoomTable } from './room-table.ts';
 import type { RoomWriter } from './room-writer.ts';
 
@@ -22,6 +23,7 @@ export function createRoomCaptions(
   },
 ): Pick<RoomService, 'captions' | 'transcript' | 'eraseMember' | 'eraseSaid'> {
   const { stores, table, writer, load, guarded } = deps;
+  const { keepsNoTexts = false } = deps.settings.limits;
 
   async function erase(roomId: RoomId, said: Said): Promise<number> {
     const { utterances, followers } = await stores.log.erase(roomId, said);
@@ -35,7 +37,7 @@ export function createRoomCaptions(
         if ((await load(tenantId, roomId)) === undefined) return NOT_FOUND;
         const followed = await table.follow(roomId);
         if (followed === undefined) return NOT_FOUND;
-        const { captions, missed } = await followed.history(language, afterSeq);
+        const { captions, missed } = await followed.history(language, keepsNoTexts ? AFTER_ALL : afterSeq);
         const reader: Reader = { language, listen };
         followed.local.readers.add(reader);
         // After this resolved.
@@ -49,6 +51,7 @@ export function createRoomCaptions(
       }),
     transcript: ({ tenantId, roomId, language, afterSeq, limit }) =>
       guarded(async () => {
+        if (keepsNoTexts) return refusal('FORBIDDEN', `there are no transcripts: ${KEEPS_NO_TEXTS}`);
         const room = await load(tenantId, roomId);
         if (room === undefined || (room.endedAt !== undefined && !room.isRecorded)) return NOT_FOUND;
         const router = createRoomRouter(Number.POSITIVE_INFINITY);

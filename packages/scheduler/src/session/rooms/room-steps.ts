@@ -240,10 +240,14 @@ export const updateMember =
 
 export const NOT_A_MEMBER = refusal('NOT_IN_ROOM', 'you are not in this room; join it first');
 
+export const KEEPS_NO_TEXTS = 'the operator stores no texts (privacy.store_texts = false)';
+
 export const changeSettings =
   ({ title, isRecorded, isLocked, fixedLanguages }: RoomSettings, limits: RoomLimits): RoomStep =>
   (room) => {
     const languages = fixedLanguages && foldLanguages(fixedLanguages);
+    if (isRecorded === true && limits.keepsNoTexts === true)
+      return refusal('FORBIDDEN', `a room cannot be recorded: ${KEEPS_NO_TEXTS}`, '/recorded');
     if (languages !== undefined && languages.length > limits.maxLanguages)
       return refusal('FORBIDDEN', `a room has at most ${limits.maxLanguages} languages`, '/languages');
     return {

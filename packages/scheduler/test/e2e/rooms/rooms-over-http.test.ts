@@ -75,6 +75,16 @@ describe('a room that a server has opened', () => {
     expect((await transcript('es', 'json')).body.captions).toHaveLength(1);
   });
 
+  it('is not recorded and has no transcript where no texts are stored', async () => {
+    const app = await startApp({ 'privacy.store_texts': false });
+    expect(await app.post('/v1/rooms', { recorded: true })).toMatchObject({
+      status: 403,
+      body: { field: '/recorded', detail: expect.stringContaining('privacy.store_texts') },
+    });
+    const { body } = await app.post<RoomView>('/v1/rooms', {});
+    expect(await app.get(`/v1/rooms/${body.room_id}/transcript?lang=en`)).toMatchObject({ status: 403 });
+  });
+
   it('a person whose connection breaks gets what was said meanwhile, once', async () => {
     const { app, room } = await startRoom();
     const ana = await enter(app, room.room_code, 'Ana', 'en');

@@ -219,6 +219,50 @@ describe('a room that was opened over HTTP', () => {
   });
 });
 
+describe('where no texts are stored', () => {
+  it('a room is not recorded and has no transcript', async () => {
+    const { rooms } = createRoomsRig({ keepsNoTexts: true }).start('a');
+    const refused = { code: 'FORBIDDEN', message: expect.stringContaining('privacy.store_texts') };
+    const recorded = { isRecorded: true };
+    expect(await rooms.service.create({ tenantId: 't', settings: recorded })).toMatchObject(refused);
+    const made = await rooms.service.create({ tenantId: 't', settings: { isRecorded: false } });
+    const roomId = made.kind === 'done' ? made.room.roomId : '';
+    expect(await rooms.service.change('t', roomId, recorded)).toMatchObject({
+      ...refused,
+      field: '/recorded',
+    });
+    const order = { tenantId: 't', roomId, language: 'es', afterSeq: 0, limit: 10 };
+    expect(await rooms.service.transcript(order)).toMatchObject(refused);
+  });
+
+  it('a late listener gets nothing of before, a member that resumes what it missed', async () => {
+    const { start, record, clock } = createRoomsRig({ keepsNoTexts: true });
+    const a = start('a');
+    const host = await a.enter('host', 'en');
+    const es = await a.enter('es', 'es');
+    const say = async (text: string) => {
+      await host.say(text);
+      await a.recognise(text);
+      await a.translate(text, 'es');
+    };
+    await say('one');
+    await es.disconnect();
+    await say('two');
+    const late = await a.enter('late', 'es', { afterSeq: 0 });
+    const back = await a.enter('es', 'es', { afterSeq: 1 });
+    const read: string[] = [];
+    const order = { tenantId: 't', roomId: (await record())?.roomId ?? '', language: 'es', afterSeq: 0 };
+    await a.rooms.service.captions(order, (event) => {
+      if (event.kind === 'caption') read.push(event.caption.text);
+    });
+    await say('three');
+    await clock.advance(0);
+    expect(late.captions()).toEqual(['3 <three es>']);
+    expect(back.captions()).toEqual(['2 <two es>', '3 <three es>']);
+    expect(read).toEqual(['<three es>']);
+  });
+});
+
 describe('the end of a room', () => {
   it('comes after the idle time, for the members of every instance', async () => {
     const { a, b, clock, host, es } = await startTalk();
