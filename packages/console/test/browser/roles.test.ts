@@ -53,10 +53,12 @@ it('a link with a token logs in, and the token leaves the address', async () => 
   await page.context().close();
 });
 
-it('a client may only talk, and a link leads there', async () => {
+it('a client may only talk, in the languages of the fleet, and a link leads there', async () => {
   const page = await world.open(`/#token=${TOKENS.client}`);
   await page.getByRole('link', { name: 'Open the page Talk' }).click();
   await shows(page, 'Hold to speak');
+  const targets = page.getByRole('combobox', { name: 'To', exact: true }).getByRole('option');
+  await expect.poll(() => targets.allInnerTexts()).toEqual(['German', 'Chinese']);
   await page.context().close();
   const invited = await world.open(`/talk.html#token=${TOKENS.client}`);
   await shows(invited, 'Hold to speak');

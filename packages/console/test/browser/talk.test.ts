@@ -126,6 +126,22 @@ it('a typed sentence is translated into all languages, reported as bad, and show
   await page.context().close();
 });
 
+it('a language without a voice, and one that is not translated, are known before the first sentence', async () => {
+  const page = await world.open();
+  const languages = [
+    { lang: 'es', voice: true },
+    { lang: 'gl', voice: false },
+  ];
+  await page.route(/\/v1\/languages\?/, (route) => route.fulfill({ json: { src_lang: 'en', languages } }));
+  await page.goto(`${world.url}/talk.html`);
+  await page.getByRole('combobox', { name: 'To', exact: true }).selectOption('Galician (text only)');
+  await shows(page, 'No node speaks Galician: its translation is text only.');
+  await page.getByRole('button', { name: 'Swap the languages' }).click();
+  await shows(page, 'At the moment no node translates speech from Galician into English.');
+  expect(await findBarriers(page)).toEqual([]);
+  await page.context().close();
+});
+
 it('without https the page says why there is no microphone', async () => {
   const page = await world.open(`http://scheduler.test:${world.port}/talk.html`);
   await shows(page, 'Browsers give the microphone only to pages from https');
