@@ -20,7 +20,7 @@ export interface ChaosCommand {
 }
 
 export const HELP = `Real processes, real faults: three instances on a Redis Cluster of three masters and three replicas, nodes of every
-kind, sessions and dispatchers of two tenants, which also try to read each other's jobs. An independent checker judges what nodes and clients
+kind, some with single stages, sessions and dispatchers of two tenants, some for several languages; they also try to read each other's jobs. An independent checker judges what nodes and clients
 saw, the metrics of the instances, and the commands that Redis ran for them. Exit code 1: an invariant was broken.
 
 npm run chaos -- [options]

@@ -39,6 +39,7 @@ describe('under real faults', () => {
     const judged = summary.promises.filter(({ judged }) => judged > 0).map(({ promise }) => promise);
     expect(judged).toEqual(expect.arrayContaining(['I1 no oversell', 'I3 one outcome', 'nothing lost']));
     expect(judged).toEqual(expect.arrayContaining(['I10 isolation', 'I11 bounded']));
+    expect(judged).toEqual(expect.arrayContaining(['S1 done once', 'S2 wanted only']));
     expect(Object.entries(summary.looks).filter(([, times]) => times === 0)).toEqual([]);
     // Whether a node acknowledged a job decides how long its slot is kept.
     const history = readHistory(kept);

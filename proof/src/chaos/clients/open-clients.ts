@@ -6,6 +6,7 @@ import {
 import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import { TENANTS, type Tenant } from '../tenants.ts';
 import { type Backend, liveNear, takeTurns } from '../wire/balancer.ts';
+import { startCaller, wantedBy } from './caller.ts';
 import type { ChaosClient } from './client.ts';
 import { startDispatcher } from './dispatcher.ts';
 import { type Peeker, startPeeker } from './peeker.ts';
@@ -77,7 +78,26 @@ export function openClients(options: CrowdOptions): Promise<ChaosClient[]> {
       );
     }).flat(),
   );
-  return Promise.all([...dispatchers, ...speakers, ...people]);
+  // With several languages, each tenant has a program and a speaker.
+  const callers = TENANTS.map((tenant, at) =>
+    startCaller({
+      ...person('caller', at + 1, 0.6),
+      tenant,
+      requests: `many-${at + 1}`,
+      backends: takeTurns(backends),
+    }),
+  );
+  const lecturers = TENANTS.map((tenant, at) =>
+    startSpeaker({
+      ...person('lecturer', at + 1, 0.4),
+      tenant,
+      backends: liveNear(at, backends),
+      how: at === 0 ? 'whole' : 'pieces',
+      isImpatient: false,
+      languages: wantedBy(tenant),
+    }),
+  );
+  return Promise.all([...dispatchers, ...speakers, ...people, ...callers, ...lecturers]);
 }
 
 /** The same languages, beginning with another one. */

@@ -1,10 +1,21 @@
 /** A speaker with the client SDK, alone or in a room: reconnects after every loss, resumes, and receives every outcome once. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openSession, type SessionClock, type WebSocketConstructor } from '@lingua/sdk/client';
+import {
+  openSession,
+  type SessionClock,
+  type SessionEvents,
+  type WebSocketConstructor,
+} from '@lingua/sdk/client';
 import WebSocket from 'ws';
+import {
+  laneOf,
+  partsOf,
+  recordAsked,
+  requestOfPart,
+} from '../../../../packages/simulation/dist/clients/parts.js';
 import { type PersonDeps, startPerson } from '../../../../packages/simulation/dist/clients/person.js';
-import type { Recorder } from '../../../../packages/simulation/dist/history.js';
-import { readStamped } from '../../../../packages/simulation/dist/stamped-text.js';
+import type { Part, Recorder } from '../../../../packages/simulation/dist/history.js';
+import { readStamped, readVoice } from '../../../../packages/simulation/dist/stamped-text.js';
 import { speak } from '../fleet/speech.ts';
 import type { Tenant } from '../tenants.ts';
 import { type Backend, createBalancer } from '../wire/balancer.ts';
@@ -23,6 +34,8 @@ export interface SpeakerOptions {
   readonly isImpatient: boolean;
   /** Absent: it speaks English for itself alone. */
   readonly inRoom?: Pick<PersonDeps, 'invitation' | 'isHost' | 'languages' | 'isRoaming'> | undefined;
+  /** The target languages, of which the first is spoken, too; absent: one, as text. */
+  readonly languages?: readonly string[];
 }
 
 /** Every utterance must have its outcome this long after all faults have ended. */
@@ -48,7 +61,11 @@ interface Frame {
   readonly delivery_seq?: number;
   readonly job_id?: string;
   readonly reason?: string;
+  readonly tgt_lang?: string;
+  readonly part?: 'voice';
 }
+
+const OUTCOMES: readonly string[] = ['translation_result', 'missing_result', 'voice_result'];
 
 export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient> {
   const { name, recorder, chance, inRoom } = options;
@@ -57,6 +74,8 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
   const wire = await createBalancer({ backends: options.backends });
   /** Found by its words: the SDK does not know the job of an outcome whose acceptance it never received. */
   const requestOf = new Map<string, string>();
+  const { languages } = options;
+  const voices = languages?.slice(0, 1) ?? [];
   let isSpeaking = inRoom?.isRoaming !== true;
   let number = 0;
   let resolveOutcome: () => void = () => {};
@@ -65,7 +84,9 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
     url: `http://127.0.0.1:${wire.port}`,
     token,
     srcLang: inRoom?.languages[0] ?? 'en',
-    tgtLang: inRoom?.languages[0] ?? 'zh',
+    ...(languages === undefined
+      ? { tgtLang: inRoom?.languages[0] ?? 'zh' }
+      : { tgtLangs: languages, voiceLangs: voices }),
     WebSocket: received((text) => {
       person?.overhear(text, undefined);
       const {
@@ -75,9 +96,11 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
         delivery_seq: seq,
         ...rest
       } = JSON.parse(text) as Frame;
-      if (seq === undefined || (type !== 'translation_result' && type !== 'missing_result')) return;
+      if (seq === undefined || !OUTCOMES.includes(type)) return;
       const what = `${type} ${rest.job_id ?? rest.reason ?? ''}`;
-      record({ kind: 'delivered', client: name, session: said, seq, index, what });
+      const kind = type === 'voice_result' || rest.part === 'voice' ? 'voice' : 'text';
+      const lane = languages && { lane: laneOf(rest.tgt_lang ?? '', kind) };
+      record({ kind: 'delivered', client: name, session: said, seq, index, what, ...lane });
     }),
     timings: { ...QUICK, ...(options.isImpatient ? IMPATIENT : {}) },
   });
@@ -86,24 +109,47 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
   session.on('accepted', ({ requestId: request, jobId: job }) => {
     if (request === undefined) return;
     // In a room a plan chooses its jobs.
-    record({ kind: 'accepted', client: name, request, ...(person === undefined && { job }) });
+    const own = { ...(person === undefined && { job }) };
+    if (languages === undefined) record({ kind: 'accepted', client: name, request, ...own });
+    else for (const part of requestsOf(request)) record({ kind: 'accepted', client: name, request: part });
   });
-  session.on('result', ({ requestId, textTranslated, message }) => {
-    const result = readStamped(textTranslated);
-    const request =
+
+  const partsIn = (utterance: string): readonly Part[] =>
+    partsOf(utterance, 'audio', languages ?? [], voices);
+  const requestsOf = (utterance: string): readonly string[] =>
+    partsIn(utterance).map((part) => requestOfPart(utterance, part));
+
+  /** The requests that an outcome is of. Without a language it is of all. */
+  function meant(utterance: string, language: string | undefined, kind: Part['kind']): readonly string[] {
+    if (languages === undefined) return [utterance];
+    return language === undefined ? requestsOf(utterance) : [requestOfPart(utterance, { language, kind })];
+  }
+
+  function take(
+    text: string,
+    kind: Part['kind'],
+    {
+      requestId,
+      language,
+      message,
+    }: Pick<SessionEvents['result' | 'voice'], 'requestId' | 'language' | 'message'>,
+  ): void {
+    const result = readStamped(text);
+    const utterance =
       requestId ?? requestOf.get(result.words) ?? `unknown ${message.session_id}/${message.utterance_index}`;
-    record({
-      kind: 'outcome',
-      client: name,
-      request,
-      // In a room an outcome that comes from the log does not name its job.
-      ...(person === undefined && { job: message.job_id }),
-      result,
-    });
-  });
-  session.on('missing', ({ requestId, reason, message }) => {
-    const request = requestId ?? `unknown ${message?.session_id}/${message?.utterance_index}`;
-    record({ kind: 'outcome', client: name, request, missing: reason });
+    // In a room an outcome that comes from the log does not name its job.
+    const job = { ...(person === undefined && { job: message.job_id }) };
+    for (const request of meant(utterance, language, kind))
+      record({ kind: 'outcome', client: name, request, ...job, result });
+  }
+  session.on('result', (event) => take(event.textTranslated, 'text', event));
+  session.on('voice', (event) =>
+    take(readVoice(Buffer.from(event.ttsAudio).toString('base64')), 'voice', event),
+  );
+  session.on('missing', ({ requestId, language, part, reason, message }) => {
+    const utterance = requestId ?? `unknown ${message?.session_id}/${message?.utterance_index}`;
+    for (const request of meant(utterance, language, part))
+      record({ kind: 'outcome', client: name, request, missing: reason });
   });
   session.on('error', ({ code, isFatal }) => {
     record({ kind: 'refused', client: name, request: isFatal ? 'the whole session' : 'unnamed', code });
@@ -122,6 +168,8 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
     const request = options.how === 'pieces' ? session.endUtterance() : session.sendUtterance(audio);
     if (request === undefined) return;
     requestOf.set(words, request);
+    if (languages !== undefined)
+      return recordAsked(recorder, partsIn(request), { client: name, words, tenant, pool: tenant });
     record({
       kind: 'asked',
       client: name,

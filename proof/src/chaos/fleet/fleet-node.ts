@@ -1,4 +1,5 @@
 /** What the harness can do to any node of the fleet, however it is connected to the scheduler. */
+import type { Stage } from '../../../../packages/scheduler/dist/domain/stage.js';
 import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import type { Tenant } from '../tenants.ts';
 import type { Backend } from '../wire/balancer.ts';
@@ -22,6 +23,8 @@ export interface FleetNode {
 export interface FleetNodeOptions {
   readonly name: string;
   readonly slots: number;
+  /** It takes jobs of these stages, and text as input; absent: it takes whole jobs only. */
+  readonly stages?: readonly Stage[];
   /** The owner of its pool; absent: there are no pools and no credentials. */
   readonly owner?: Tenant;
   readonly recorder: Recorder;
@@ -32,10 +35,17 @@ export interface FleetNodeOptions {
   readonly backends: () => readonly Backend[];
 }
 
-/** The service that all jobs require, and the one that makes the node a member of its owner's pool. */
-export const languagesOf = ({ owner }: Pick<FleetNodeOptions, 'owner'>): readonly string[] => [
+/** Only nodes that take single stages know it. */
+export const LANGUAGE_OF_STAGES = 'es';
+
+/** Those that all jobs require, and the one that makes the node a member of its owner's pool. */
+export const languagesOf = ({
+  owner,
+  stages,
+}: Pick<FleetNodeOptions, 'owner' | 'stages'>): readonly string[] => [
   'en',
   'zh',
+  ...(stages === undefined ? [] : [LANGUAGE_OF_STAGES]),
   ...(owner === undefined ? [] : [owner.language]),
 ];
 

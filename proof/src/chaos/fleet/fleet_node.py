@@ -38,7 +38,9 @@ async def on_job(job: JobAssign, ctx: JobContext) -> Any:
     job_id = job["job_id"]
     answer = asyncio.get_running_loop().create_future()
     answers[job_id] = answer
-    show("job", job_id=job_id, attempt_id=job["attempt_id"])
+    # The audio follows by itself.
+    assign = {name: value for name, value in job.items() if name != "audio"}
+    show("job", job_id=job_id, attempt_id=job["attempt_id"], assign=assign)
     try:
         await hand_over_audio(job_id, ctx)
         outcome = await asyncio.shield(answer)

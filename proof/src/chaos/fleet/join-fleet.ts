@@ -3,6 +3,7 @@ import {
   createSeededChance,
   seedOf,
 } from '../../../../packages/scheduler/dist/cli/simulated-node/seeded-chance.js';
+import { STAGES, type Stage } from '../../../../packages/scheduler/dist/domain/stage.js';
 import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import { LEGACY_SLOTS } from '../rig/configured.ts';
 import { TENANTS, type Tenant } from '../tenants.ts';
@@ -14,6 +15,12 @@ import { joinLegacyFleetNode } from './legacy-fleet-node.ts';
 import { createTemper } from './node-process.ts';
 import { joinPythonFleetNode, whyNoPython } from './python-fleet-node.ts';
 import { joinSdkFleetNode } from './sdk-fleet-node.ts';
+
+/** The nodes of one tenant join stages; those of the other have one stage each. */
+const STAGES_OF: readonly (readonly Stage[])[][] = [
+  [['asr', 'semantic'], ['nmt'], ['tts']],
+  [['asr'], ['semantic'], ['nmt'], ['tts']],
+];
 
 /**
  * Of every kind, some near each instance. Those without a socket are near none. So few slots that all are taken at times: only then
@@ -42,9 +49,21 @@ export function joinFleet(options: {
       const join = isPython ? joinPythonFleetNode : joinSdkFleetNode;
       return join({
         ...member(number, isPython ? 'python' : 'sdk', 2),
+        // One whole node takes single stages, too.
+        ...(number === 1 && { stages: STAGES }),
         backends: liveNear(number - 1, backends),
       });
     }),
+    ...STAGES_OF.flatMap((kinds, tenant) =>
+      kinds.map((stages, at) => {
+        const number = at * TENANTS.length + tenant + 1;
+        return joinSdkFleetNode({
+          ...member(number, 'stage', 2),
+          stages,
+          backends: liveNear(number, backends),
+        });
+      }),
+    ),
     ...[1, 2].map((number) =>
       joinLegacyFleetNode({ ...member(number, 'legacy', LEGACY_SLOTS), backends: takeTurns(backends) }),
     ),

@@ -2,12 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobAssign } from '@lingua/protocol';
 import type { Recorder, Run } from '../../../../packages/simulation/dist/history.js';
-import {
-  type Chain,
-  chainOf,
-  perform,
-  readStamped,
-} from '../../../../packages/simulation/dist/stamped-text.js';
+import { chainOf, perform, readStamped } from '../../../../packages/simulation/dist/stamped-text.js';
 import type { Tenant } from '../tenants.ts';
 import type { Brake } from './brake.ts';
 import { hear } from './speech.ts';
@@ -40,16 +35,13 @@ const SLEEPY_MS = 3_800;
 export interface Work {
   readonly job: string;
   readonly attempt: number;
-  /** What to do; absent: all that a client of one language asks for. */
-  readonly assign?: JobAssign;
+  readonly assign: JobAssign;
   readonly audio: () => Promise<Buffer>;
   readonly signal?: AbortSignal;
   readonly isSleepy?: boolean;
 }
 
 export type Output = ReturnType<typeof perform>;
-
-const WHOLE: Chain = { stages: ['asr', 'semantic', 'nmt'], from: 'en', to: 'zh' };
 
 export interface NodeProcess {
   readonly name: string;
@@ -105,8 +97,8 @@ export function startNodeProcess(options: {
   }
 
   async function labour({ assign, audio, signal, isSleepy }: Work, run: Run): Promise<Output> {
-    const text = assign?.input_text ?? hear(await living(audio()));
-    const chain = assign === undefined ? WHOLE : chainOf(assign);
+    const text = assign.input_text ?? hear(await living(audio()));
+    const chain = chainOf(assign);
     const { stages, from, to } = chain;
     record({
       kind: 'understood',

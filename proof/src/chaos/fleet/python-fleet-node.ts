@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { JobAssign } from '@lingua/protocol';
 import { simulatedCapabilities } from '../../../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 import { createBalancer } from '../wire/balancer.ts';
 import { type FleetNode, type FleetNodeOptions, languagesOf, onReceived } from './fleet-node.ts';
@@ -29,6 +30,8 @@ interface Heard {
   readonly event: 'registered' | 'job' | 'audio' | 'cancelled' | 'refused';
   readonly job_id: string;
   readonly attempt_id: number;
+  /** Of a job. */
+  readonly assign?: JobAssign;
   readonly running: number;
   readonly audio?: string;
   readonly error?: string;
@@ -105,7 +108,7 @@ async function work(
   own: NodeProcess,
   { stdin }: ChildProcess,
   jobs: Map<string, PendingJob>,
-  { job_id: job, attempt_id: attempt }: Heard,
+  { job_id: job, attempt_id: attempt, assign }: Heard,
 ): Promise<void> {
   const controller = new AbortController();
   const audio = new Promise<Buffer>((resolve, reject) => {
@@ -114,7 +117,13 @@ async function work(
     jobs.set(job, { controller, onAudio });
     controller.signal.addEventListener('abort', () => reject(new Error('cancelled')));
   });
-  const done = own.work({ job, attempt, audio: () => audio, signal: controller.signal });
+  const done = own.work({
+    job,
+    attempt,
+    assign: assign as JobAssign,
+    audio: () => audio,
+    signal: controller.signal,
+  });
   own.acknowledged(job, attempt);
   const outcome = await done.then(
     (output) => ({ output }),

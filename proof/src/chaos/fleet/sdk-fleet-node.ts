@@ -1,5 +1,12 @@
 /** A node of the fleet that uses the SDK: acknowledges, always reconnects, keeps its results. */
-import { createNode, type GpuNode, JobError, SILENT_LOG } from '@lingua/sdk/node';
+import {
+  createNode,
+  type GpuNode,
+  JobError,
+  NODE_EXTENSIONS,
+  type NodeCapabilities,
+  SILENT_LOG,
+} from '@lingua/sdk/node';
 import { simulatedCapabilities } from '../../../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 import { createBalancer } from '../wire/balancer.ts';
 import { type FleetNode, type FleetNodeOptions, languagesOf, onReceived } from './fleet-node.ts';
@@ -11,7 +18,7 @@ const CALM = { cpu_percent: 10, gpu_percent: 10, mem_percent: 10 };
 const TIMINGS = { firstMs: 100, longestMs: 1_000, pingIntervalMs: 2_000 };
 
 export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<FleetNode> {
-  const { name, slots } = options;
+  const { name, slots, stages } = options;
   let nodeProcess: NodeProcess;
   let node: GpuNode;
   const balancer = await createBalancer({
@@ -29,7 +36,8 @@ export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<Fleet
       token: options.owner?.nodeToken,
       nodeId: name,
       maxConcurrentJobs: slots,
-      capabilities: simulatedCapabilities(languagesOf(options), false),
+      capabilities: capabilitiesOf(options),
+      ...(stages !== undefined && { supports: [...NODE_EXTENSIONS, 'text_input'] }),
       resources: () => CALM,
       timings: TIMINGS,
       async onJob(job, { audio, signal }) {
@@ -74,5 +82,16 @@ export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<Fleet
       await node.stop({ graceMs: 100 });
       balancer.close();
     },
+  };
+}
+
+/** A pool is known by a language for semantic repair: every node declares that of its owner, whatever it can do. */
+function capabilitiesOf(options: FleetNodeOptions): NodeCapabilities {
+  const { owner, stages } = options;
+  const able = simulatedCapabilities(languagesOf(options), false, stages);
+  if (stages === undefined || stages.includes('semantic') || owner === undefined) return able;
+  return {
+    ...able,
+    language_capabilities: { ...able.language_capabilities, semantic_languages: [owner.language] },
   };
 }
