@@ -168,8 +168,10 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
     const request = options.how === 'pieces' ? session.endUtterance() : session.sendUtterance(audio);
     if (request === undefined) return;
     requestOf.set(words, request);
-    if (languages !== undefined)
-      return recordAsked(recorder, partsIn(request), { client: name, words, tenant, pool: tenant });
+    if (languages !== undefined) {
+      recordAsked(recorder, partsIn(request), { client: name, words, tenant, pool: tenant });
+      return;
+    }
     record({
       kind: 'asked',
       client: name,

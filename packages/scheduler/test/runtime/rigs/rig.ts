@@ -145,6 +145,7 @@ export function createRig(options: RigOptions = {}) {
   const audio = createAudioStore({ maxBytes: 1_000_000, maxBytesPerJob: 100_000 });
   const events = createJobEvents({ maxListeners: 1_000 });
   const published: JobRecord[] = [];
+  const told: string[] = [];
   const lines: LogLine[] = [];
   const write = (level: string) => (fields: LogFields, message: string) =>
     void lines.push({ level, message, ...fields });
@@ -174,6 +175,7 @@ export function createRig(options: RigOptions = {}) {
     drivers: options.drivers,
     isStoreSteady: options.isStoreSteady,
     audio,
+    told: (jobId, { textTranslated }) => void told.push(`${jobId} ${textTranslated}`),
     fleet,
     link: {
       // Like the real link it commits the lease before the node gets the job.
@@ -225,6 +227,7 @@ export function createRig(options: RigOptions = {}) {
     timed,
     lines,
     published,
+    told,
 
     /** Milliseconds of each observation of a histogram, of that label value if one is given. */
     observed: (name: MetricName, label?: string): number[] =>
