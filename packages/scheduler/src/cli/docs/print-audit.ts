@@ -28,7 +28,7 @@ export function printAudit(): string {
     INTRODUCTION,
     block('json', EXAMPLE),
     FIELDS,
-    '## Requests of operators\n\nThe action is the operationId. What an operator does at endpoints of clients, such as a cancellation, is recorded as well. Erasures are recorded for every caller, without what was erased; minted tokens with `minted_role` and `minted_tenant_id`, and the user as `target`.',
+    '## Requests of operators\n\nThe action is the operationId. What an operator does at endpoints of clients, such as a cancellation, is recorded as well. Erasures are recorded for every caller, without what was erased; minted tokens with `minted_role` and `minted_tenant_id`, and the user as `target`; tokens of guests with the room as `target`, `minted_user_id` and the role in the room.',
     table(
       ['action', 'request', 'does'],
       requests.map(({ operationId, method, path, summary }) => [

@@ -21,7 +21,7 @@ import { NO_KEYS, NOT_MINTING } from '../routes/token-routes.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { targetInPath } from '../server/log-action.ts';
+import { type AuditedFields, targetInPath } from '../server/log-action.ts';
 import { guesserAt, idOfRoom, refusalOfRoom, settingsIn, whoseRoom } from './room-request.ts';
 
 export function addRoomRoutes(routes: Routes, services: HttpServices, rooms: RoomService): void {
@@ -98,7 +98,7 @@ export function addRoomRoutes(routes: Routes, services: HttpServices, rooms: Roo
   routes.add<{ Params: RoomPath; Querystring: RoomQuery; Body: RoomTokenMint }>(
     'POST',
     '/v1/rooms/:id/tokens',
-    { audit: targetInPath },
+    { audit: guestIn },
     async ({ params, query, body, principal }, reply) => {
       const whose = whoseRoom(gate, principal, query.tenant_id, true);
       if (whose.kind === 'refused') return replyError(reply, whose.refusal);
@@ -107,7 +107,10 @@ export function addRoomRoutes(routes: Routes, services: HttpServices, rooms: Roo
       const found = await rooms.find(tenantId, params.id);
       if (found.kind === 'refused') return replyError(reply, refusalOfRoom(found));
       const { roomId: room_id, code: room_code } = found.room;
-      const { role = 'listener', user_id: sub = `guest-${randomUUID()}` } = body;
+      const { role = 'listener' } = body;
+      // In the body, so that the audit log has it, too.
+      body.user_id ??= `guest-${randomUUID()}`;
+      const sub = body.user_id;
       const iat = Math.floor(clock.now() / 1_000);
       const exp = iat + (body.expires_in_seconds ?? DEFAULT_TOKEN_SECONDS);
       const language = body.language && foldLanguage(body.language);
@@ -150,3 +153,16 @@ export function addRoomRoutes(routes: Routes, services: HttpServices, rooms: Roo
     },
   );
 }
+
+/** The room, and whose token opens it. */
+const guestIn: AuditedFields = ({ params, body }) => {
+  const { user_id, role = 'listener', expires_in_seconds } = (body ?? {}) as Partial<RoomTokenMint>;
+  return {
+    target: (params as RoomPath).id,
+    details: {
+      minted_user_id: typeof user_id === 'string' ? user_id : undefined,
+      minted_role: String(role),
+      expires_in_seconds: typeof expires_in_seconds === 'number' ? expires_in_seconds : DEFAULT_TOKEN_SECONDS,
+    },
+  };
+};

@@ -115,7 +115,12 @@ describe('guests', () => {
   it('only a token that may mint makes tokens of guests, and each is in the audit log', async () => {
     const { minted, audited, post } = await startWithGuest({ user_id: 'visitor-1' });
     expect(minted.body).toMatchObject({ user_id: 'visitor-1', role: 'listener' });
-    expect(audited).toMatchObject([{ action: 'mintRoomToken', target: 'room-1', result: 'done' }]);
+    const details = { minted_user_id: 'visitor-1', minted_role: 'listener', expires_in_seconds: 3_600 };
+    expect(audited).toMatchObject([{ action: 'mintRoomToken', target: 'room-1', result: 'done', details }]);
+    const unnamed = await post('/v1/rooms/room-1/tokens', { role: 'speaker' }, SERVER);
+    expect(audited.at(-1)).toMatchObject({
+      details: { minted_user_id: unnamed.body.user_id, minted_role: 'speaker' },
+    });
     expect(await post('/v1/rooms/room-1/tokens', {}, OTHER)).toMatchObject({
       status: 403,
       body: { detail: expect.stringContaining('may_mint') },
