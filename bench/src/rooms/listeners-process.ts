@@ -22,6 +22,9 @@ export interface Reported {
 }
 
 const AT_ONCE = 50;
+/** While many join at once, and before the nodes are ready. */
+const PASSING = /"code":"(RATE_LIMITED|SCHEDULER_DEPENDENCY_DOWN|LANGUAGE_UNAVAILABLE)"/;
+const AGAIN_MS = 300;
 const TEXT = Buffer.from('"text":"u');
 
 const { urls, count, languages, codes = [] } = JSON.parse(process.argv[2] ?? '{}') as ListenersOptions;
@@ -80,6 +83,7 @@ function connect(at: number): Promise<void> {
         isIn = true;
         resolve();
       } else if (text.startsWith('{"type":"session_init_ack"')) ws.send(joinOf(language, code));
+      else if (PASSING.test(text)) setTimeout(() => ws.send(joinOf(language, code)), AGAIN_MS);
       else if (text.includes('error')) reject(new Error(text));
     });
   });

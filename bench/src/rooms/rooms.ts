@@ -257,7 +257,9 @@ const ROOM_KEY = '{room:';
 async function memory({ rooms: count, membersPerRoom }: RoomsOptions): Promise<Row[]> {
   logLine(`rooms: memory of ${count} rooms with ${membersPerRoom} members each`);
   const server = await startServer('scheduler');
-  const url = `ws://127.0.0.1:${server.started.port}/ws/session`;
+  const address = `ws://127.0.0.1:${server.started.port}`;
+  const nodes = await startRoomNodes(`${address}/ws/node`, [SOURCE, ...LANGUAGES]);
+  const url = `${address}/ws/session`;
   const open = async (number: number): Promise<{ stop(): Promise<void> }> => {
     const hosts: Speaker[] = [];
     const others: Listeners[] = [];
@@ -277,6 +279,7 @@ async function memory({ rooms: count, membersPerRoom }: RoomsOptions): Promise<R
   const full = await open(count);
   const after = await server.ask<{ rssBytes: number }>();
   await full.stop();
+  nodes.stop();
   await server.stop();
   return [
     {

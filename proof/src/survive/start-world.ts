@@ -49,6 +49,9 @@ export async function startWorld(options: {
     configOf: (port) =>
       `[server]\nport = ${port}\nadvertise_url = "http://127.0.0.1:${port}"\n${sharedStore(store.ports, durability)}`,
     redisPorts: store.ports,
+  }).catch(async (fault: unknown) => {
+    await store.stop();
+    throw fault;
   });
   const gate = await createBalancer({ backends: takeTurns(schedulers.backends) });
   const url = `http://127.0.0.1:${gate.port}`;

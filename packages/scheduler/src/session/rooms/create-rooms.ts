@@ -112,12 +112,27 @@ export function createRooms(deps: RoomDeps): Rooms {
     roomId: RoomId,
     link: RoomLink,
   ): Promise<RoomRefusal | undefined> {
-    const { sessionId, isLegacy } = by;
-    const current = table.of(sessionId);
+    const current = table.of(by.sessionId);
     if (current !== undefined && current.followed.roomId !== roomId)
       return refusal('ALREADY_IN_ROOM', `you are in room ${current.followed.room().code}; leave it first`);
     const followed = await table.follow(roomId);
     if (followed === undefined) return NOT_FOUND;
+    const release = followed.local.hold();
+    try {
+      return await enterFollowed(by, order, followed, link);
+    } finally {
+      release();
+    }
+  }
+
+  async function enterFollowed(
+    by: Attendee,
+    order: JoinRoom & { readonly isHost?: boolean },
+    followed: FollowedRoom,
+    link: RoomLink,
+  ): Promise<RoomRefusal | undefined> {
+    const { sessionId, isLegacy } = by;
+    const { roomId } = followed;
     const joinId = ids.traceId();
     const hears = hearsOf(by, order);
     const refused = refuseLanguage(followed, hears, order.hears !== undefined);
@@ -147,8 +162,10 @@ export function createRooms(deps: RoomDeps): Rooms {
     const afterSeq = !limits.keepsNoTexts
       ? order.afterSeq
       : ((wasMember ? order.afterSeq : undefined) ?? AFTER_ALL);
-    const history = isLegacy ? undefined : await followed.history(hears.language, afterSeq);
+    const read = isLegacy ? undefined : await followed.history(hears.language, afterSeq);
     followed.saved(room);
+    // From here to the end nothing is awaited: a caption that comes meanwhile would be lost, or come twice.
+    const history = read?.();
     const member: LocalMember = {
       memberId: sessionId,
       joinId,

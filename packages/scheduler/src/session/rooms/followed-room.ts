@@ -49,8 +49,8 @@ export interface FollowedRoom {
   }): Promise<void>;
   /** This instance has just saved it. */
   saved(room: RoomRecord): void;
-  /** Captions after this one, as members have them now; the live ones follow. */
-  history(language: Language, afterSeq: number | undefined): Promise<History>;
+  /** Captions after this one, as members have them at the moment of the call of the function; the live ones follow. */
+  history(language: Language, afterSeq: number | undefined): Promise<() => History>;
   languages(): Readonly<Record<Language, LanguageState>>;
   /** The text of an utterance that another instance drives. */
   awaitText(seq: number, listener: PlanListener): void;
@@ -363,15 +363,15 @@ export async function followRoom(
         firstSeq = folded.firstSeq;
         older = captionsSoFar(folded, language, afterSeq);
       }
+      const missed =
+        afterSeq !== undefined && afterSeq + 1 < firstSeq
+          ? { from: afterSeq + 1, to: firstSeq - 1 }
+          : undefined;
       track(router, [language], clock.now());
-      const newer = captionsSoFar(router, language, afterSeq ?? 0);
-      const captions = [...older.filter(({ seq }) => seq < router.firstSeq), ...newer];
-      return {
-        captions: afterSeq === undefined ? captions.slice(-MAX_HISTORY) : captions,
-        missed:
-          afterSeq !== undefined && afterSeq + 1 < firstSeq
-            ? { from: afterSeq + 1, to: firstSeq - 1 }
-            : undefined,
+      return () => {
+        const newer = captionsSoFar(router, language, afterSeq ?? 0);
+        const captions = [...older.filter(({ seq }) => seq < router.firstSeq), ...newer];
+        return { captions: afterSeq === undefined ? captions.slice(-MAX_HISTORY) : captions, missed };
       };
     },
     languages,

@@ -28,6 +28,10 @@ export interface LocalMembers {
   /** With a connection. */
   readonly members: ReadonlyMap<MemberId, LocalMember>;
   readonly readers: Set<Reader>;
+  /** Somebody enters, or its utterances are taken over: until the returned function is called the room must be followed. */
+  hold(): () => void;
+  /** It has members or readers, or is held. */
+  isUsed(): boolean;
   enter(member: LocalMember): void;
   /** Its connection has ended; it may come back. */
   detach(memberId: MemberId): void;
@@ -54,6 +58,7 @@ export function createLocalMembers(roomId: RoomId, index: RoomIndex): LocalMembe
   const members = new Map<MemberId, LocalMember>();
   const readers = new Set<Reader>();
   const away = new Set<MemberId>();
+  let holds = 0;
 
   function leave(memberId: MemberId): void {
     members.delete(memberId);
@@ -83,6 +88,13 @@ export function createLocalMembers(roomId: RoomId, index: RoomIndex): LocalMembe
   return {
     members,
     readers,
+    hold() {
+      holds += 1;
+      return () => {
+        holds -= 1;
+      };
+    },
+    isUsed: () => members.size + readers.size + holds > 0,
     enter(member) {
       members.set(member.memberId, member);
       away.delete(member.memberId);

@@ -37,7 +37,11 @@ export function createRoomCaptions(
         if ((await load(tenantId, roomId)) === undefined) return NOT_FOUND;
         const followed = await table.follow(roomId);
         if (followed === undefined) return NOT_FOUND;
-        const { captions, missed } = await followed.history(language, keepsNoTexts ? AFTER_ALL : afterSeq);
+        const release = followed.local.hold();
+        const history = await followed
+          .history(language, keepsNoTexts ? AFTER_ALL : afterSeq)
+          .finally(release);
+        const { captions, missed } = history();
         const reader: Reader = { language, listen };
         followed.local.readers.add(reader);
         // After this resolved.

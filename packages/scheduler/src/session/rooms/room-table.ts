@@ -49,6 +49,8 @@ export function createRoomTable(
   const rooms = new Map<RoomId, FollowedRoom>();
   const index: RoomIndex = new Map();
   const following = new Map<RoomId, Promise<FollowedRoom | undefined>>();
+  /** Rooms that this instance stops following just now. */
+  const leaving = new Map<RoomId, Promise<void>>();
   /** Rooms whose housekeeping writes just now. */
   const busy = new Set<RoomId>();
 
@@ -67,6 +69,8 @@ export function createRoomTable(
 
   async function begin(roomId: RoomId): Promise<FollowedRoom | undefined> {
     try {
+      // Otherwise that would remove the new follower, too.
+      await leaving.get(roomId)?.catch(() => undefined);
       const room = await followRoom({ ...deps, index, ended: forget }, roomId);
       if (room !== undefined) rooms.set(roomId, room);
       return room;
@@ -124,13 +128,19 @@ export function createRoomTable(
       await writer.change(roomId, noteActive(followed.activeAt()));
       await stores.records.bind(room, 2 * limits.idleMs, limits.maxPerTenant);
     }
-    const isUnused = local.members.size + local.readers.size + followed.driver.size() === 0;
     // Of an empty room one instance remains, to end it in time.
-    if (!isUnused || room.members.length === 0 || room.members.some(({ follower }) => follower === self))
+    if (
+      local.isUsed() ||
+      followed.driver.size() > 0 ||
+      room.members.length === 0 ||
+      room.members.some(({ follower }) => follower === self)
+    )
       return;
     rooms.delete(roomId);
     followed.stop();
-    await stores.followers.remove(roomId, self);
+    const left = stores.followers.remove(roomId, self).finally(() => leaving.delete(roomId));
+    leaving.set(roomId, left);
+    await left;
   }
 
   /** The record lists the members that are connected here, also after the store has lost it. */
@@ -155,8 +165,13 @@ export function createRoomTable(
   async function takeOverRoom(roomId: RoomId, dead: string): Promise<void> {
     const followed = await follow(roomId);
     if (followed !== undefined) {
-      await writer.change(roomId, dropFollower(dead, clock.now()));
-      await followed.takeOverFrom(dead);
+      const release = followed.local.hold();
+      try {
+        await writer.change(roomId, dropFollower(dead, clock.now()));
+        await followed.takeOverFrom(dead);
+      } finally {
+        release();
+      }
     }
     // Last, so that another survivor finds it if this one dies meanwhile.
     await stores.followers.remove(roomId, dead);

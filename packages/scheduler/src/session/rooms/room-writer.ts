@@ -48,7 +48,8 @@ const RETRY_MS = 250;
 const PATIENCE_MS = 60_000;
 const MAX_BATCH = 64;
 const MOST_UNREAD = 1_024;
-const TELL_TRIES = 5;
+/** For most of a minute: a follower that is not informed shows nothing until the next entry. */
+const TELL_TRIES = 20;
 
 export function createRoomWriter(
   deps: RoomDeps & {

@@ -204,6 +204,29 @@ describe('a speaker whose connection has ended', () => {
   });
 });
 
+describe('a join that takes long', () => {
+  it('R1: is to a room that its instance still follows afterwards', async () => {
+    const rig = createRoomsRig();
+    const { clock, stores } = rig;
+    const [a, b] = [rig.start('a'), rig.start('b')];
+    const host = await a.enter('host', 'en');
+    const { save } = stores.records;
+    const saved = new Promise<void>((resolve) => void clock.after(3_000, resolve));
+    stores.records.save = async (...given) => {
+      await saved;
+      return save(...given);
+    };
+    const joining = b.enter('es', 'es');
+    await clock.advance(4_000);
+    const es = await joining;
+    await host.say('one');
+    await a.recognise('one');
+    await a.translate('one', 'es');
+    expect(es.captions()).toEqual(['1 <one es>']);
+    expect(stores.followers.of((await rig.record())?.roomId ?? '')).toContain('b/1');
+  });
+});
+
 describe('a room that was opened over HTTP', () => {
   it('is followed by its instance without members: it ends in time, and is reported', async () => {
     const { clock, start, stores } = createRoomsRig();
