@@ -39,6 +39,8 @@ export interface LanguageVerdict {
 
 export interface RoomVerdict {
   readonly languages: readonly LanguageVerdict[];
+  /** Who has lost captions, and which: "name: numbers". */
+  readonly lostBy: readonly string[];
   /** Recognised for their speakers, and not in the log. */
   readonly unlogged: number;
   readonly isFaultless: boolean;
@@ -76,8 +78,17 @@ export function judgeCaptions(
   const isFaultless = languages.every(
     ({ lost, doubled, outOfOrder, wrong }) => lost + doubled + outOfOrder + wrong === 0,
   );
-  return { languages, unlogged, isFaultless: isFaultless && unlogged === 0 };
+  return { languages, lostBy: lostBy(listeners, log), unlogged, isFaultless: isFaultless && unlogged === 0 };
 }
+
+const lostBy = (listeners: readonly Listener[], log: ReadonlyMap<string, readonly CaptionView[]>): string[] =>
+  listeners.flatMap(({ name, language, heard }) => {
+    const finals = new Set(heard.filter(({ isFinal }) => isFinal).map(({ seq }) => seq));
+    const lost = (log.get(language) ?? [])
+      .filter(({ speaker_name, room_seq }) => speaker_name !== name && !finals.has(room_seq))
+      .map(({ room_seq }) => room_seq);
+    return lost.length === 0 ? [] : `${name}: ${lost.join(' ')}`;
+  });
 
 type ListenerVerdict = Omit<LanguageVerdict, 'language' | 'listeners'>;
 

@@ -85,7 +85,10 @@ async function settled(judge: () => Promise<RoomVerdict>): Promise<RoomVerdict> 
   }
 }
 
-function verdictLines({ languages, unlogged }: RoomVerdict, listeners: readonly Listener[]): string[] {
+function verdictLines(
+  { languages, lostBy, unlogged }: RoomVerdict,
+  listeners: readonly Listener[],
+): string[] {
   const delays = (language: string): number[] =>
     listeners
       .filter((listener) => listener.language === language)
@@ -116,6 +119,7 @@ function verdictLines({ languages, unlogged }: RoomVerdict, listeners: readonly 
     languages.reduce((total, language) => total + read(language), 0);
   return [
     ...table.split('\n'),
+    ...lostBy.map((line) => `lost by ${line}`),
     `${sum(({ promised }) => promised)} promised captions, lost ${sum(({ lost }) => lost)}, ` +
       `doubled ${sum(({ doubled }) => doubled)}, out of order ${sum(({ outOfOrder }) => outOfOrder)}, ` +
       `wrong ${sum(({ wrong }) => wrong)}; recognised and not in the log ${unlogged}`,

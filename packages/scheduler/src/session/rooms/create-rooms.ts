@@ -10,6 +10,7 @@ import {
   type RoomRecord,
   type RoomRefusal,
 } from '../../domain/room.ts';
+import { hearsOf } from './demand.ts';
 import { AFTER_ALL, type FollowedRoom } from './followed-room.ts';
 import type { LocalMember } from './local-members.ts';
 import { createSignals } from './relay-signals.ts';
@@ -391,14 +392,3 @@ export function createRooms(deps: RoomDeps): Rooms {
     },
   };
 }
-
-/** A legacy client takes all speech in a room for pcm16, which nodes do not send: it gets texts. */
-const hearsOf = (by: Attendee, { hears, grant }: Pick<JoinRoom, 'hears' | 'grant'>): Hears => {
-  const wanted = hears ?? {
-    language: grant?.language ?? by.target,
-    isCaptionWanted: true,
-    isVoiceWanted: false,
-    original: 'duck',
-  };
-  return { ...wanted, language: foldLanguage(wanted.language) };
-};

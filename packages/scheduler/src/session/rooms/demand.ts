@@ -1,8 +1,9 @@
 /** Hot path: which languages of a room are heard, and which of them one utterance is promised in. Pure. */
-import { AUTO, type Language } from '../../domain/language.ts';
+import { AUTO, foldLanguage, type Language } from '../../domain/language.ts';
 import type { WantedTarget } from '../../domain/plan.ts';
-import type { MemberId, RoomRecord } from '../../domain/room.ts';
+import type { Hears, MemberId, RoomRecord } from '../../domain/room.ts';
 import type { LanguageState } from './room-output.ts';
+import type { Attendee, JoinRoom } from './room-service.ts';
 
 export interface Demand {
   hearers: number;
@@ -68,3 +69,14 @@ export function promisedLanguages(
     .slice(0, maxLanguages)
     .map(([language, { isVoiceWanted }]) => ({ language, isVoiceWanted }));
 }
+
+/** A legacy client takes all speech in a room for pcm16, which nodes do not send: it gets texts. */
+export const hearsOf = (by: Attendee, { hears, grant }: Pick<JoinRoom, 'hears' | 'grant'>): Hears => {
+  const wanted = hears ?? {
+    language: grant?.language ?? by.target,
+    isCaptionWanted: true,
+    isVoiceWanted: false,
+    original: 'duck',
+  };
+  return { ...wanted, language: foldLanguage(wanted.language) };
+};

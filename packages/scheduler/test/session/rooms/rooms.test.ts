@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RoomOutput } from '../../../src/session/rooms/room-output.ts';
 import { createRoomsRig } from './support/rooms-rig.ts';
+import { acceptedBy } from './support/utterances.ts';
 
 async function startTalk() {
   const rig = createRoomsRig();
@@ -337,6 +338,26 @@ describe('the death of an instance', () => {
     // Doing it again changes nothing.
     await b.rooms.takeOver('a');
     expect(b.plans.plans).toHaveLength(2);
+  });
+});
+
+describe('the death of an instance that has not informed the others', () => {
+  it('R5: a survivor continues what only the log has, and later utterances do not wait for it', async () => {
+    const { a, b, clock, host, fr, stores, record } = await startTalk();
+    const { roomId = '' } = (await record()) ?? {};
+    await stores.log.accept(roomId, acceptedBy('host', 'host 1', 'en', 'a/1'));
+    a.kill();
+    await b.rooms.takeOver('a');
+    await clock.advance(0);
+    expect(b.plans.plan().request.wanted).toMatchObject([{ language: 'en' }]);
+    b.plans.plan().fail('en');
+    await clock.advance(0);
+    await fr.say('two');
+    await b.recognise('two');
+    await b.translate('two', 'es');
+    expect(host.refused).toBeUndefined();
+    const es = await b.enter('late', 'es');
+    expect(es.captions()).toEqual(['2 <two es>']);
   });
 });
 
