@@ -15,7 +15,7 @@ export function checkDemand(
   { history }: Pick<Facts, 'history'>,
   { rooms }: RoomStories,
   excuses: Excuses,
-  { flightMs, recoverMs, unheardMs, awayMs, isExact }: Allowances,
+  { deadlineMs, flightMs, recoverMs, unheardMs, awayMs, isExact }: Allowances,
 ): Finding {
   const violations: Violation[] = [];
   const judged = { 'R3 demand': 0, 'R4 own language': 0, 'R6 rooms apart': 0 };
@@ -37,11 +37,13 @@ export function checkDemand(
         assignedAt <= heardUntil(each),
     );
 
-  /** Another text is made from it, or would be. */
+  /** Another text is made from it, or would be if faults had not ended that. */
   const isPivot = (room: RoomStory, utterance: Utterance, work: RoomWork): boolean =>
+    excuses.isDisturbed(work.assignedAt, work.assignedAt + deadlineMs) ||
     utterance.works.some(
       (other) => other.from === work.to && other.to !== work.to && isHeard(room, utterance, other),
-    ) || work.doneAt === undefined;
+    ) ||
+    work.doneAt === undefined;
 
   for (const room of rooms)
     for (const utterance of room.utterances.values())

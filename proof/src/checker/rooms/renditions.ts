@@ -28,7 +28,9 @@ export function checkRenditions(
         stages.includes('asr') &&
         doneAt !== undefined &&
         doneAt < askedAt + deadlineMs - recoverMs &&
-        !excuses.isHit(node, assignedAt - flightMs, doneAt + flightMs),
+        !excuses.isHit(node, assignedAt - flightMs, doneAt + flightMs) &&
+        // An instance that dies before it could write a result has lost it.
+        !excuses.isDisturbed(doneAt - flightMs, doneAt + flightMs),
     );
     return recognised?.doneAt;
   }
