@@ -33,6 +33,8 @@ const ROOMS = {
   rooms: 2,
   perSecond: 10,
 };
+/** The same on nodes that take whole jobs only. */
+const WHOLE_ROOMS = { ...WITHOUT_STAGES, nodes: 12, speakers: 0, dispatchers: 2, rooms: 1, perSecond: 6 };
 /** All kinds at once, and then groups of about equally frequent kinds, so that the rare ones occur as well. */
 const WORLDS = [
   { seed: 'slice-8', jobs: 300, faults: KINDS, scenario: SMALL },
@@ -81,6 +83,23 @@ describe('a simulated run', () => {
           sum(({ counts }) => counts[read]),
           read,
         ).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'translates in rooms also if all nodes take whole jobs only',
+    async () => {
+      const { finding } = await runSeed({
+        seed: 'whole-1',
+        jobs: 40,
+        faults: ['client_cut'],
+        scenario: WHOLE_ROOMS,
+      });
+      expect(finding.violations).toEqual([]);
+      expect(finding.judged['R3 demand']).toBeGreaterThan(0);
+      const { captions = 0, 'captions without a translation': failed = 0 } = finding.counts;
+      expect(failed).toBeLessThan(captions / 4);
     },
     LIMIT_MS,
   );

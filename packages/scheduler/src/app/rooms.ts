@@ -2,6 +2,7 @@
 import { createRoomLog } from '../adapters/memory/room-log.ts';
 import { createRoomRecords } from '../adapters/memory/room-records.ts';
 import type { Config } from '../config/settings.ts';
+import { AUTO } from '../domain/language.ts';
 import type { PlanRunner } from '../domain/plan.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -16,6 +17,9 @@ import { roomLogLimits, roomSettings } from './settings/room-settings.ts';
 
 const NEEDS_PUBLIC = { needsPublicNode: true };
 const SOME_AUDIO = { kind: 'audio', source: { kind: 'held', bytes: 0 }, audio: undefined } as const;
+const SOME_TEXT = { kind: 'text', text: '' } as const;
+const isPlanned = ({ targets }: ReturnType<FleetPlanner>): boolean =>
+  targets.every(({ missing }) => missing === undefined);
 /** A single instance has no other name. */
 const ONLY = 'self/0';
 
@@ -38,16 +42,30 @@ export function createConfiguredRooms(
     stores: multiInstance?.roomStores ?? inMemory(config, deps.clock),
     settings: roomSettings(config),
     // An unknown language is recognised before the rest is planned.
-    canRecognise: (request) => planOf(request).targets.every(({ missing }) => missing === undefined),
+    canRecogniseFirst(request, wanted) {
+      if (!isPlanned(planOf(request))) return false;
+      // Nodes that take whole jobs only translate what they have recognised, and no text of others.
+      const fromText = { ...request, input: SOME_TEXT };
+      return (
+        request.source === AUTO ||
+        wanted.every(
+          (target) =>
+            isPlanned(planOf({ ...fromText, wanted: [target] })) ||
+            !isPlanned(planOf({ ...request, wanted: [target] })),
+        )
+      );
+    },
     canTranslate: (tenantId, source, target) =>
-      planOf({
-        tenantId,
-        sessionId: '',
-        need: NEEDS_PUBLIC,
-        input: SOME_AUDIO,
-        source,
-        wanted: [{ language: target, isVoiceWanted: false }],
-      }).targets.every(({ missing }) => missing === undefined),
+      isPlanned(
+        planOf({
+          tenantId,
+          sessionId: '',
+          need: NEEDS_PUBLIC,
+          input: SOME_AUDIO,
+          source,
+          wanted: [{ language: target, isVoiceWanted: false }],
+        }),
+      ),
     async voiceOf(jobId) {
       const { result } = (await store.get(jobId)) ?? {};
       return result === undefined || result.ttsAudio === ''

@@ -1,7 +1,7 @@
 /** Vocabulary: what rooms need from the rest of the program. */
 import type { JobId, TenantId } from '../../domain/ids.ts';
 import type { Language } from '../../domain/language.ts';
-import type { PlanRequest, PlanRunner } from '../../domain/plan.ts';
+import type { PlanRequest, PlanRunner, WantedTarget } from '../../domain/plan.ts';
 import type { MemberId, RoomId, RoomLimits } from '../../domain/room.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdSource } from '../../ports/id-source.ts';
@@ -63,8 +63,8 @@ export interface RoomDeps {
   readonly stores: RoomStores;
   readonly plans: PlanRunner;
   readonly settings: RoomSettings;
-  /** A node that the tenant may use recognises the utterance without translating it. */
-  readonly canRecognise: (request: PlanRequest) => boolean;
+  /** Nodes that the tenant may use recognise it without translating it, and others translate the text into these languages. */
+  readonly canRecogniseFirst: (request: PlanRequest, wanted: readonly WantedTarget[]) => boolean;
   /** Whether nodes that the tenant may use translate one language into the other. */
   readonly canTranslate: (tenantId: TenantId, source: Language, target: Language) => boolean;
   /** The speech in the result of a job. Undefined: it is not kept any more. */

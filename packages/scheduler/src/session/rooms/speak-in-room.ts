@@ -43,15 +43,13 @@ export function createSpeakInRooms(
     const now = clock.now();
     const member = followed.room().members.find(({ memberId }) => memberId === sessionId);
     const channel = member?.channel;
-    const promised =
-      deps.canRecognise(request) || channel !== undefined
-        ? undefined
-        : promisedLanguages(
-            followed.room(),
-            { speaker: sessionId, language: source },
-            new Set(),
-            maxLanguages,
-          );
+    const wanted = promisedLanguages(
+      followed.room(),
+      { speaker: sessionId, language: source },
+      new Set(),
+      maxLanguages,
+    );
+    const promised = channel !== undefined || deps.canRecogniseFirst(request, wanted) ? undefined : wanted;
     const utterance = {
       utterance: utteranceOf(sessionId, name),
       speaker: sessionId,

@@ -53,7 +53,7 @@ export function createRoomsRig(limits: Partial<RoomSettings['limits']> = {}) {
       stores,
       plans,
       settings: { ...SETTINGS, limits: { ...SETTINGS.limits, ...limits } },
-      canRecognise: () => true,
+      canRecogniseFirst: () => true,
       canTranslate: () => true,
       voiceOf: async (jobId) => ({ audio: jobId, format: 'pcm16' }),
       self: () => `${instanceId}/1`,
