@@ -101,14 +101,19 @@ function figuresOf(heard: readonly Talk[]): Row[] {
       unit: 'ms',
       target: { atMost: 1_000 },
     },
+    {
+      name: 'last frame → translated text, p50',
+      value: median(sorted(({ textAt = Number.NaN, sealedAt = Number.NaN }) => textAt - sealedAt)),
+      unit: 'ms',
+    },
     ...['asr', 'semantic', 'nmt', 'tts'].map(stage),
     { name: 'of it scheduler, p50', value: median(scheduler), unit: 'ms' },
     { name: 'of it scheduler, p99', value: percentile(scheduler, 0.99), unit: 'ms', target: { atMost: 10 } },
     { name: 'of it sockets of browser and node, p50', value: median(network), unit: 'ms' },
     { name: 'of it sockets of browser and node, p99', value: percentile(network, 0.99), unit: 'ms' },
     {
-      name: 'of it from the result in the page to its sound (p50)',
-      value: median(sorted(({ soundAt = Number.NaN, resultAt = Number.NaN }) => soundAt - resultAt)),
+      name: 'of it from the voice in the page to its sound (p50)',
+      value: median(sorted(({ soundAt = Number.NaN, voiceAt = Number.NaN }) => soundAt - voiceAt)),
       unit: 'ms',
     },
     ...(interim.length === 0

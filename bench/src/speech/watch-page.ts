@@ -8,7 +8,9 @@ export interface PageLog {
   /** The same moment by the clock of the machine, which the scheduler and its nodes use, too. */
   readonly sealedEpochMs?: number;
   readonly firstPartialAt?: number;
-  readonly resultAt?: number;
+  /** The translated text, which does not wait for its voice. */
+  readonly textAt?: number;
+  readonly voiceAt?: number;
   /** Of the part that was spoken. */
   readonly timings?: Readonly<Record<string, number>>;
   readonly sentEpochMs?: number;
@@ -46,8 +48,9 @@ export const WATCH_PAGE = `(() => {
         const message = JSON.parse(data);
         if (message.type === 'asr_partial' && log.sealedAt === undefined) log.firstPartialAt ??= now();
         if (message.type === 'missing_result' && message.part === undefined) log.missing ??= message.reason;
-        if (message.type === 'translation_result') log.resultAt ??= now();
+        if (message.text_translated) log.textAt ??= now();
         if (message.tts_audio) {
+          log.voiceAt ??= now();
           log.timings ??= { ...message.extra?.service_timings, ...message.service_timings };
           log.sentEpochMs ??= message.scheduler_sent_at_ms;
           log.jobId ??= message.job_id;

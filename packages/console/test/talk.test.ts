@@ -41,6 +41,25 @@ describe('a turn', () => {
     ]);
   });
 
+  it('learns from the voice how a text that came before it was made', () => {
+    const text = applyEvent(ended, result({ asr: 'hello', translated: '你好', language: 'zh' }), 1_400);
+    const timings = { asr_ms: 100, nmt_ms: 50, tts_ms: 80 };
+    const voice = {
+      type: 'voice',
+      language: 'zh',
+      message: { service_timings: timings, extra: { simulated: true } },
+    };
+    const turn = applyEvent(text, voice as unknown as SessionEvent<'voice'>, 1_500);
+    expect(turn.totalMs).toBe(400);
+    expect(turn.parts).toEqual([
+      { name: 'asr', ms: 100 },
+      { name: 'nmt', ms: 50 },
+      { name: 'rest', ms: 250 },
+    ]);
+    expect(turn.speechMs).toBe(80);
+    expect([text.isSimulated, turn.isSimulated]).toEqual([false, true]);
+  });
+
   it('joins the texts of utterances that the scheduler cut', () => {
     const first = applyEvent(ended, result({ asr: 'one', translated: '一' }), 1_100);
     const second = applyEvent(first, result({ asr: 'two', translated: '二', index: 1 }), 1_200);

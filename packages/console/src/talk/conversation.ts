@@ -1,12 +1,12 @@
 /** A conversation through the platform: one microphone, a session per direction, the turns so far, and their sound. */
 import type { TranslateReply } from '@lingua/protocol';
-import { openSession, type Session, type SessionEvent, type SessionEvents } from '@lingua/sdk/client';
+import { openSession, type Session, type SessionEvents } from '@lingua/sdk/client';
 import { signal } from '@preact/signals';
 import { token } from '../data/credentials.ts';
 import { addressOf, request } from '../data/request.ts';
 import { createCapture } from './capture.ts';
 import { createLoudspeaker, type Loudspeaker } from './loudspeaker.ts';
-import { applyEvent, isSimulated, newTurn, type Turn } from './turns.ts';
+import { applyEvent, isSimulated, newTurn, type Turn, type TurnEvent } from './turns.ts';
 
 export type Side = 'a' | 'b';
 
@@ -55,7 +55,7 @@ export function createConversation(
   }
 
   /** Events before the end of an utterance have no request id yet: they are about the turn that is being spoken. */
-  function take(side: Side, event: SessionEvent<'accepted' | 'partial' | 'result' | 'missing'>): void {
+  function take(side: Side, event: TurnEvent): void {
     const own = turns.peek().filter((turn) => turn.side === side);
     const turn =
       own.find(({ requestId }) => requestId !== undefined && requestId === event.requestId) ?? own.at(-1);
@@ -97,10 +97,8 @@ export function createConversation(
     session.on('error', ({ code, message, isFatal }) => {
       if (isFatal) problem.value = `${code}: ${message}`;
     });
-    for (const name of ['accepted', 'partial', 'missing', 'result'] as const)
-      session.on(name, (event) =>
-        take(side, event as SessionEvent<'accepted' | 'partial' | 'missing' | 'result'>),
-      );
+    for (const name of ['accepted', 'partial', 'missing', 'result', 'voice'] as const)
+      session.on(name, (event) => take(side, event as TurnEvent));
     for (const name of ['result', 'voice'] as const) session.on(name, (event) => void sound(session, event));
     sessions.set(side, session);
     return session;

@@ -246,6 +246,7 @@ function Latency({ turn, totalMs }: { turn: Turn; totalMs: number }) {
       {tTalk(turn.isTyped ? 'talk.latency_typed' : 'talk.latency', { total: duration(totalMs) })}
       {turn.parts.length > 0 && ': '}
       {turn.parts.map(({ name, ms }) => `${tTalk(`latency.${name}`)} ${duration(ms)}`).join(' · ')}
+      {turn.speechMs !== undefined && ` · ${tTalk('latency.tts')} ${duration(turn.speechMs)}`}
       {turn.soundMs !== undefined && ` · ${tTalk('talk.sound_after', { ms: duration(turn.soundMs) })}`}
     </p>
   );

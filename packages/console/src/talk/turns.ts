@@ -35,7 +35,10 @@ export interface Turn {
   readonly totalMs?: number;
   /** From the end of speech to the first sound of its translation. */
   readonly soundMs?: number;
+  /** Of the time to the result. */
   readonly parts: readonly LatencyPart[];
+  /** Making the speech, if the result did not wait for it. */
+  readonly speechMs?: number;
 }
 
 export const newTurn = (key: number, side: 'a' | 'b', source: string, target: string): Turn => ({
@@ -57,10 +60,10 @@ export const newTurn = (key: number, side: 'a' | 'b', source: string, target: st
 export const isSimulated = (extra: unknown): boolean =>
   (extra as { simulated?: unknown } | undefined)?.simulated === true;
 
-type Known = SessionEvent<'accepted' | 'partial' | 'result' | 'missing'>;
+export type TurnEvent = SessionEvent<'accepted' | 'partial' | 'result' | 'voice' | 'missing'>;
 
 /** The turn after an event about it. */
-export function applyEvent(turn: Turn, event: Known, now: number): Turn {
+export function applyEvent(turn: Turn, event: TurnEvent, now: number): Turn {
   switch (event.type) {
     case 'accepted':
       return { ...turn, jobId: event.jobId, acceptedAt: now };
@@ -71,6 +74,8 @@ export function applyEvent(turn: Turn, event: Known, now: number): Turn {
       return withoutResult(turn, event);
     case 'result':
       return withResult(turn, event, now);
+    case 'voice':
+      return event.language === turn.target ? withVoice(turn, event.message) : turn;
   }
 }
 
@@ -111,7 +116,24 @@ function withResult(turn: Turn, event: SessionEvent<'result'>, now: number): Tur
   };
 }
 
-function partsOf(turn: Turn, totalMs: number, timings: Readonly<Record<string, number>>): LatencyPart[] {
+/** A text that did not wait for its voice says neither how it was made nor in which times; the voice says both. */
+function withVoice(turn: Turn, { extra, service_timings: timings = {} }: Voice): Turn {
+  const { totalMs, parts } = turn;
+  const known: Turn = { ...turn, isSimulated: turn.isSimulated || isSimulated(extra) };
+  const has = (name: LatencyPart['name']): boolean => parts.some((part) => part.name === name);
+  if (totalMs === undefined || has('tts') || timings.tts_ms === undefined) return known;
+  return {
+    ...known,
+    parts: has('nmt') ? parts : partsOf(turn, totalMs, { ...timings, tts_ms: 0 }),
+    speechMs: timings.tts_ms,
+  };
+}
+
+type Voice = SessionEvent<'voice'>['message'];
+
+type Timings = Readonly<Record<string, number | undefined>>;
+
+function partsOf(turn: Turn, totalMs: number, timings: Timings): LatencyPart[] {
   const upload = Math.max(0, (turn.acceptedAt ?? turn.endedAt ?? 0) - (turn.endedAt ?? 0));
   const named = (['asr', 'nmt', 'tts'] as const).map((name) => ({ name, ms: timings[`${name}_ms`] ?? 0 }));
   const known = upload + named.reduce((sum, { ms }) => sum + ms, 0);

@@ -87,6 +87,8 @@ it('hands-free, a pause ends the sentence', async () => {
   await page.getByRole('button', { name: 'Hands-free' }).click();
   await page.getByRole('button', { name: 'Start listening' }).click();
   await shows(page, /Result .* after the end of speech/);
+  await shows(page, /Simulated/);
+  await shows(page, /recognition [\s\S]+speech/);
   await page.context().close();
 });
 

@@ -93,6 +93,7 @@ export const VoiceResult = extensionMessage(
     tgt_lang: language('Language'),
     tts_audio: base64('Spoken translation'),
     tts_format: label('As in translation_result'),
+    extra: optional(Extra),
     trace_id: traceId(),
     group_id: optional(id('Group of the utterance; send it when reporting playback')),
     part_index: optional(count('Position in the group')),

@@ -173,7 +173,7 @@ const voice = (
   group_id: delivered.utterance.groupId,
   part_index: delivered.utterance.partIndex,
   scheduler_sent_at_ms: sentAt,
-  ...omitUndefined({ service_timings: serviceTimings(result) }),
+  ...omitUndefined({ extra: result.extra, service_timings: serviceTimings(result) }),
   delivery_seq: delivered.deliverySeq,
 });
 
