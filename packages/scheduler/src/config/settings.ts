@@ -46,6 +46,7 @@ export const settings = group('', {
     retry_budget: dispatch.retryBudget,
     ejection: dispatch.ejection,
     queue: dispatch.queue,
+    hedge: dispatch.hedge,
     regions,
     tenant_limits: tenantLimits,
     tenants,

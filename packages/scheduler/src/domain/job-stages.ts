@@ -35,12 +35,17 @@ export interface AttemptStages {
 
 export function attemptsOf(timeline: readonly TimelineEntry[]): readonly AttemptStages[] {
   const numbers = new Set(timeline.map(({ attempt }) => attempt).filter((attempt) => attempt > 0));
-  return [...numbers].map((attempt) =>
-    readAttempt(
+  const settled = timeline.findLast(({ state }) => state === 'FINISHED' || state === 'FAILED');
+  return [...numbers].map((attempt) => {
+    const read = readAttempt(
       attempt,
       timeline.filter((entry) => entry.attempt === attempt),
-    ),
-  );
+    );
+    // It was cancelled when another attempt, its hedge or the one that was hedged, ended the job.
+    return read.end === undefined && settled !== undefined
+      ? { ...read, end: { state: 'RELEASED', at: settled.at, attempt, reason: 'superseded' } }
+      : read;
+  });
 }
 
 /** The node of an abandoned attempt may still report; the attempt then continues. */

@@ -21,6 +21,7 @@ export const JOB_EVENTS = [
   'unplaced',
   'dispatched',
   'acknowledged',
+  'hedged',
   'gave_up',
   'finished',
   'failed',
@@ -31,6 +32,7 @@ export type JobEvent = (typeof JOB_EVENTS)[number];
 /**
  * The next state for each event; an absent entry means that the event is not allowed. RESERVED → RESERVED: the next candidate of the same
  * attempt. RETRYING or RESERVED → RUNNING: the previous attempt still reports, which is accepted until the next attempt is dispatched.
+ * RUNNING → RUNNING: a hedge begins, ends without a result, or becomes the fence.
  */
 export const JOB_NEXT: Readonly<Record<JobState, Partial<Record<JobEvent, JobState>>>> = {
   CREATED: { reserved: 'RESERVED', failed: 'FAILED' },
@@ -43,7 +45,7 @@ export const JOB_NEXT: Readonly<Record<JobState, Partial<Record<JobEvent, JobSta
     failed: 'FAILED',
   },
   DISPATCHED: { acknowledged: 'RUNNING', gave_up: 'RETRYING', failed: 'FAILED' },
-  RUNNING: { finished: 'FINISHED', gave_up: 'RETRYING', failed: 'FAILED' },
+  RUNNING: { hedged: 'RUNNING', finished: 'FINISHED', gave_up: 'RETRYING', failed: 'FAILED' },
   RETRYING: { reserved: 'RESERVED', acknowledged: 'RUNNING', failed: 'FAILED' },
   FINISHED: { released: 'RELEASED' },
   FAILED: { released: 'RELEASED' },
@@ -111,6 +113,10 @@ export interface JobRecord {
 
 export const holdsFence = (job: Pick<JobRecord, 'fence'>, nodeId: NodeId, attempt: number): boolean =>
   job.fence !== undefined && job.fence.nodeId === nodeId && job.fence.attempt === attempt;
+
+/** A second attempt beside the one that holds the fence: the result that is accepted first counts. */
+export const hedgeOf = (job: Pick<JobRecord, 'state' | 'intent'>): Attempt | undefined =>
+  isOut(job) ? job.intent : undefined;
 
 export const isMeantFor = ({ intent }: Pick<JobRecord, 'intent'>, nodeId: NodeId, attempt: number): boolean =>
   intent !== undefined && intent.nodeId === nodeId && intent.attempt === attempt;

@@ -19,6 +19,7 @@ import type { JobStore } from '../ports/job-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
+import type { HedgeSettings } from '../runtime/attempts/hedging.ts';
 import { createJobService, type RunningJobService } from '../runtime/create-job-service.ts';
 import { createFleetView, type FleetView } from '../runtime/fleet/fleet-view.ts';
 import type { NodeSpeeds } from '../runtime/select/node-speeds.ts';
@@ -55,6 +56,8 @@ export interface PlanEngineDeps {
   readonly meter?: Meter;
   /** Absent: as in the default settings. */
   readonly refusesLate?: boolean | undefined;
+  /** Absent: no job gets a hedge. */
+  readonly hedge?: HedgeSettings | undefined;
   readonly paceLearnt?: (kindOfWork: string, nodeId: string, pace: number) => void;
 }
 
@@ -95,6 +98,7 @@ export async function createPlanEngine(deps: PlanEngineDeps): Promise<RunningJob
       ...settings,
       policy: deps.policy ?? settings.policy,
       refusesLate: deps.refusesLate ?? settings.refusesLate,
+      hedge: deps.hedge,
       jobTimeoutMs,
       jobDeadlineMs: 2 * jobTimeoutMs + workload.maxWaitMs,
     },

@@ -2,6 +2,7 @@
 import type { NodeId } from '../domain/ids.ts';
 import { isSettled, type JobRecord } from '../domain/job.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
+import { createHedging } from './attempts/hedging.ts';
 import { createNodeLeaving } from './attempts/leaving-nodes.ts';
 import { createNodeLoss } from './attempts/node-loss.ts';
 import { createNodeReports } from './attempts/node-reports.ts';
@@ -80,7 +81,7 @@ export function createJobService(
     nodes: NodeKnowledge;
     tenancy: Tenancy;
     settings: JobServiceSettings;
-    /** Absent: learnt from the jobs, if the policy asks for them. */
+    /** Absent: learnt from the jobs, if the policy or hedges need them. */
     speeds?: NodeSpeeds | undefined;
     /** Gets what a job here says about the pace of its node, for other instances. */
     paceLearnt?: ((kindOfWork: string, nodeId: NodeId, pace: number) => void) | undefined;
@@ -105,7 +106,7 @@ export function createJobService(
       isHeld: (tenantId) => caps?.hasRoom(tenantId) === false,
     },
   });
-  const learns = settings.policy === 'fastest';
+  const learns = settings.policy === 'fastest' || settings.hedge !== undefined;
   const { speeds = learns ? createNodeSpeeds(deps.fleet.numbers, deps.paceLearnt) : undefined } = deps;
   const { hasPeers = deps.drivers !== undefined } = deps;
   const mayLoseWrites = deps.store.restore !== undefined;
@@ -155,7 +156,8 @@ export function createJobService(
   let retryOrFail: RetryOrFail;
   const timeouts = createTimeouts(engine, () => retryOrFail);
   const placement = createPlacement(engine, timeouts);
-  retryOrFail = createRetryOrFail(engine, placement, settleJob);
+  const hedging = createHedging(engine, { placement, timeouts });
+  retryOrFail = createRetryOrFail(engine, placement, settleJob, hedging);
   const unconfirmedSends = createUnconfirmedSends(engine, retryOrFail);
   const resumeJobs = createResumeJobs(engine, { timeouts, retryOrFail, settleJob, unconfirmedSends });
   const discardQueue = createDiscardQueue(engine, { maxPending: MAX_DISCARDS });
@@ -166,7 +168,7 @@ export function createJobService(
     discardQueue,
     unconfirmedSends,
   });
-  const nodeReports = createNodeReports(engine, { placement, timeouts, retryOrFail, settleJob });
+  const nodeReports = createNodeReports(engine, { placement, timeouts, retryOrFail, settleJob, hedging });
   deps.fleet.onLeaving(createNodeLeaving(engine, retryOrFail));
   const nodeLoss = createNodeLoss(engine, retryOrFail, nodeReports.acknowledge);
 

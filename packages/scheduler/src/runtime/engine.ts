@@ -27,6 +27,7 @@ import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
 import type { SlowWatch } from '../ports/slow-watch.ts';
+import type { HedgeSettings } from './attempts/hedging.ts';
 import { applyMove, applyMoveLater } from './attempts/record-move.ts';
 import type { TimerWheel } from './attempts/timer-wheel.ts';
 import type { ExclusionLog } from './dispatch/exclusion-log.ts';
@@ -67,6 +68,8 @@ export interface EngineSettings {
   readonly maxRetry: number;
   readonly sampleK: number;
   readonly policy: PolicyName;
+  /** Absent: no job gets a hedge. */
+  readonly hedge?: HedgeSettings | undefined;
   readonly isSpreadEnabled: boolean;
   readonly spreadWindowMs: number;
 }
@@ -122,7 +125,7 @@ export interface Engine extends EnginePorts {
   readonly history: SessionHistory;
   readonly excluded: ExclusionLog;
   readonly slotTimes: SlotTimes;
-  /** Absent: the policy does not ask for speeds. */
+  /** Absent: neither the policy nor hedges need them. */
   readonly speeds: NodeSpeeds | undefined;
   readonly poolWatch: PoolWatch;
   /** Options for a job that excludes no node. */

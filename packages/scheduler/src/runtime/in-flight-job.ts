@@ -1,7 +1,7 @@
 /** Hot path: a job between acceptance and outcome. */
 import type { DispatchOutcome } from '../domain/dispatch.ts';
 import type { NodeId } from '../domain/ids.ts';
-import { type Attempt, holdsFence, isMeantFor, type JobRecord } from '../domain/job.ts';
+import { type Attempt, hedgeOf, holdsFence, isMeantFor, type JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { HandOver } from '../domain/node-report.ts';
 import { UNNUMBERED } from '../domain/numbered/node-numbers.ts';
@@ -26,6 +26,10 @@ export interface InFlightJob {
   cancelsSent: number;
   /** Highest attempt number used so far. */
   attempts: number;
+  /** The last second attempt of the job beside its first one, current or not. A job has at most one. */
+  hedge: Hedge | undefined;
+  /** When the current attempt is overdue. */
+  hedgeTimer: Timer | undefined;
   /** Retries that count against max_retry. */
   retries: number;
   /** Nodes lost by disconnect while they had the job. */
@@ -113,6 +117,12 @@ const UNKNOWN_PATH: DeliveryPath = {
 };
 const HOLDER_INBOX: DeliveryPath = { ...UNKNOWN_PATH, awaitsHolder: true };
 
+export interface Hedge extends Attempt {
+  /** 0: not yet. */
+  sentAt: number;
+  isAcknowledged: boolean;
+}
+
 export interface Settlement {
   /** The attempt whose outcome is written. Undefined: any attempt. */
   readonly of: Attempt | undefined;
@@ -123,10 +133,17 @@ export interface Settlement {
 /** The record as this driver last wrote it. */
 export const writtenRecord = ({ job, written }: InFlightJob): JobRecord => written ?? job;
 
-/** The outcome is being written, and its attempt still holds the fence. The write of a superseded attempt will be refused. */
+/** The outcome is being written, and its attempt may still end the job. The write of a superseded attempt will be refused. */
 export const isEnding = ({ settling, job }: InFlightJob): boolean =>
-  settling !== undefined &&
-  (settling.of === undefined || holdsFence(job, settling.of.nodeId, settling.of.attempt));
+  settling !== undefined && (settling.of === undefined || mayEnd(job, settling.of));
+
+/** The attempt holds the fence, or is its hedge: its result would be accepted. */
+export const mayEnd = (job: JobRecord, { nodeId, attempt }: Attempt): boolean =>
+  holdsFence(job, nodeId, attempt) || hedgeOf(job)?.attempt === attempt;
+
+/** A number that no attempt of the job has had. */
+export const nextAttempt = ({ attempts, hedge }: InFlightJob): number =>
+  Math.max(attempts, hedge?.attempt ?? 0) + 1;
 
 /** This instance drives the job and intends this attempt on this node. */
 export const isDue = ({ job, driving }: InFlightJob, nodeId: NodeId, attempt: number): boolean =>
@@ -262,6 +279,8 @@ export function createInFlightJob(job: JobRecord, compiled: CompiledNeed): InFli
     sentTo: NO_NODE_IDS,
     cancelsSent: 0,
     attempts: 0,
+    hedge: undefined,
+    hedgeTimer: undefined,
     retries: 0,
     nodesLost: 0,
     doesAcknowledge: false,

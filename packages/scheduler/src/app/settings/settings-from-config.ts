@@ -10,6 +10,7 @@ import type { CatalogueSettings } from '../../management/catalogue/catalogue-sta
 import type { ModelReportSettings } from '../../management/marks/model-reports.ts';
 import type { DeclarationLimits } from '../../management/registration/declaration-budget.ts';
 import type { ManagementSettings } from '../../management/settings.ts';
+import type { HedgeSettings } from '../../runtime/attempts/hedging.ts';
 import type { JobServiceSettings } from '../../runtime/create-job-service.ts';
 import type { SessionServiceDeps } from '../../session/create-session-service.ts';
 import type { AccessSettings } from '../../transport/access/create-gate.ts';
@@ -158,7 +159,18 @@ export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
     retryBudget: scheduler.retry_budget,
     maxWaiting: scheduler.queue.max_waiting,
     refusesLate: scheduler.queue.refuse_late,
+    hedge: hedgeSettings(scheduler.hedge),
     maxSessionsRemembered: MAX_SESSIONS_REMEMBERED,
+  };
+}
+
+function hedgeSettings(hedge: Config['scheduler']['hedge']): HedgeSettings | undefined {
+  if (hedge.classes.length === 0) return undefined;
+  return {
+    classes: new Set(hedge.classes),
+    overdueFactor: hedge.overdue_factor,
+    budgetPercent: hedge.budget_percent,
+    allowsWithoutCancel: hedge.without_cancel,
   };
 }
 

@@ -53,6 +53,8 @@ const JOB_EVENT_MEANINGS: Readonly<Record<JobEvent, string>> = {
   unplaced: 'No candidate took it; it waits for a slot.',
   dispatched: 'It was sent to the node. From here on this attempt is the fence.',
   acknowledged: 'The node reported that it has the job, or its result.',
+  hedged:
+    'A second attempt begins beside the one that is overdue, ends without a result, or takes its place.',
   gave_up: 'No acknowledgement or result in time, a lost node, or a failure that another node may not have.',
   finished: 'The result of the current attempt.',
   failed: 'A failure that no retry can help, the deadline, or a cancellation.',

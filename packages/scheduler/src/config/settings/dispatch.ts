@@ -1,4 +1,5 @@
 /** Settings of dispatch: how a node is chosen, the times that nest, retries, limits on work in flight. */
+import { PRIORITIES } from '../../domain/tenancy.ts';
 import { list, optional } from '../compound-setting.ts';
 import { boolean, bytes, choice, group, ignored, integer, number, text } from '../setting.ts';
 
@@ -238,6 +239,34 @@ export const queue = group('Jobs that wait for a free slot.', {
     doc: 'Refuses a job at once, instead of after its wait, if it would probably get its slot too late: see [overload](placement.md#overload).',
   }),
 });
+
+export const hedge = group(
+  'A second attempt on another node for a job whose first takes much longer than its node usually needs: see [hedging](placement.md#hedging).',
+  {
+    classes: list({
+      of: choice({ choices: PRIORITIES, default: 'normal', doc: '' }),
+      default: [],
+      doc: 'Only jobs of tenants with these priorities get a hedge. Empty: none.',
+    }),
+    overdue_factor: number({
+      default: 2,
+      min: 1.5,
+      max: 100,
+      doc: 'An attempt is overdue after this many times the time that its node usually needs for a job of this length.',
+    }),
+    budget_percent: number({
+      default: 1,
+      min: 0,
+      max: 20,
+      unit: 'percent',
+      doc: 'Hedges, as a share of all attempts. Beyond it a job waits for its first attempt.',
+    }),
+    without_cancel: boolean({
+      default: false,
+      doc: 'Also with nodes that do not declare cancel_ack: these probably finish both attempts.',
+    }),
+  },
+);
 
 export const declarations = group(
   'How much nodes may declare: languages, directions, services and models need memory, estimated in bytes. Equal reports of one fleet count once.',

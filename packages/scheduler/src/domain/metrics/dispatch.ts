@@ -85,6 +85,16 @@ export const DISPATCH_METRICS = {
     help: 'Jobs that a node rejected because it was full, by reason.',
     labels: ['reason'],
   },
+  scheduler_hedges_total: {
+    kind: 'counter',
+    help: 'Hedges: second attempts beside overdue ones. sent; won: its result was accepted; took_over: the first attempt ended without a result and the hedge went on; failed: it ended without a result. The others were cancelled because the first attempt finished.',
+    labels: ['outcome'],
+  },
+  scheduler_hedges_refused_total: {
+    kind: 'counter',
+    help: 'Overdue attempts that got no hedge at that moment, by reason; checked again every 250 ms.',
+    labels: ['reason'],
+  },
   scheduler_retries_total: {
     kind: 'counter',
     help: 'Attempts after the first, by the reason why the previous one ended.',

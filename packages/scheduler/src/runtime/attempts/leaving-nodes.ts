@@ -3,7 +3,7 @@ import type { NodeId } from '../../domain/ids.ts';
 import { isOut } from '../../domain/job.ts';
 import type { Engine } from '../engine.ts';
 import type { InFlightJob } from '../in-flight-job.ts';
-import { crowding, knownPace, workOf } from '../select/node-speeds.ts';
+import { expectedRunMs } from './expected-run.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
 import type { Timer } from './timer-wheel.ts';
 
@@ -52,20 +52,7 @@ const LEAVING = {
 
 /** Undefined: no job has ended yet. A job that takes longer than expected is expected to take half as long again. */
 function remainingMs(engine: Engine, flight: InFlightJob, nodeId: NodeId): number | undefined {
-  const totalMs = expectedMs(engine, flight, nodeId) ?? engine.slotTimes.meanMs();
+  const totalMs = expectedRunMs(engine, flight, nodeId) ?? engine.slotTimes.meanMs();
   if (totalMs === undefined) return undefined;
   return Math.max(totalMs - (engine.clock.now() - flight.sentAt), totalMs / 2);
-}
-
-/** By what the policy `fastest` has learnt. */
-function expectedMs(
-  { speeds, fleet }: Engine,
-  { job, compiled }: InFlightJob,
-  nodeId: NodeId,
-): number | undefined {
-  const kind = speeds?.kind(compiled.query.key);
-  const work = workOf(job);
-  if (kind === undefined || work === undefined) return undefined;
-  const { used = 1, max = 1 } = fleet.load(nodeId) ?? {};
-  return knownPace(kind, fleet.table.indexOf(nodeId), nodeId) * work * crowding(used, max);
 }

@@ -8,7 +8,6 @@ import {
   isOut,
   isSettled,
   type JobRecord,
-  type JobState,
   type TimelineEntry,
 } from '../../domain/job.ts';
 import type { JobResult } from '../../domain/job-spec.ts';
@@ -20,6 +19,7 @@ import { advance, type Engine, releaseForGood, writeDispatched } from '../engine
 import {
   attemptFields,
   FORGOTTEN_PATH,
+  type Hedge,
   hasReleased,
   type InFlightJob,
   isDropped,
@@ -32,7 +32,8 @@ import {
   skipNode,
 } from '../in-flight-job.ts';
 import type { JobService } from '../job-service.ts';
-import { UNDELIVERABLE } from '../takeover/attempt-history.ts';
+import { endOfAttempt, UNDELIVERABLE } from '../takeover/attempt-history.ts';
+import type { Hedging } from './hedging.ts';
 import { createLateCommits, isOver } from './late-commits.ts';
 import { createOverloadedNodes } from './overloaded-nodes.ts';
 import type { RetryOrFail } from './retry-or-fail.ts';
@@ -47,13 +48,21 @@ interface Unfit {
   readonly unfit: Ignored['reason'];
   /** Undefined: the job is not known. */
   readonly job: JobRecord | undefined;
+  /** The report is about the hedge of this job. */
+  readonly hedged?: { readonly flight: InFlightJob; readonly hedge: Hedge } | undefined;
 }
 
 export function createNodeReports(
   engine: Engine,
-  parts: { placement: Placement; timeouts: Timeouts; retryOrFail: RetryOrFail; settleJob: SettleJob },
+  parts: {
+    placement: Placement;
+    timeouts: Timeouts;
+    retryOrFail: RetryOrFail;
+    settleJob: SettleJob;
+    hedging: Hedging;
+  },
 ): Pick<JobService, 'dispatched' | 'undeliverable' | 'acknowledge' | 'tell' | 'finish' | 'fail'> {
-  const { placement, timeouts, retryOrFail, settleJob } = parts;
+  const { placement, timeouts, retryOrFail, settleJob, hedging } = parts;
   const lateCommits = createLateCommits(engine, retryOrFail);
 
   const noteOverload = createOverloadedNodes(engine);
@@ -96,6 +105,8 @@ export function createNodeReports(
     report: ReportedAttempt,
   ): Promise<InFlightJob | Unfit> {
     const attempt = namedAttempt(flight, report);
+    const hedge = hedging.find(flight, report.nodeId, attempt);
+    if (hedge !== undefined) return { unfit: 'fenced', job: flight.job, hedged: { flight, hedge } };
     // The report arrived before the reply of the delivery: it proves that the node has the job.
     if (isMeantFor(flight.job, report.nodeId, attempt)) {
       await placement.recordSent(flight, report.nodeId, attempt);
@@ -121,11 +132,35 @@ export function createNodeReports(
     skipNode(flight, nodeId, engine.clock.now() + SKIP_MS);
   }
 
+  const isOfHedge = ({ hedged }: Unfit): ReportResult | undefined =>
+    hedged && { kind: 'accepted', job: hedged.flight.job };
+
+  async function endHedge({ flight, hedge }: NonNullable<Unfit['hedged']>): Promise<ReportResult> {
+    await hedging.drop(flight, hedge, 'over');
+    return { kind: 'accepted', job: flight.job };
+  }
+
+  async function finishHedge(
+    report: ReportedAttempt,
+    result: JobResult,
+    hedged: NonNullable<Unfit['hedged']>,
+  ): Promise<ReportResult> {
+    const { flight, hedge } = hedged;
+    if (isTranslationMissing(flight, result)) return endHedge(hedged);
+    if (isEnding(flight) || !(await settleJob.finishHedge(flight, result, hedge))) {
+      await releaseLate(report);
+      return ignore('result', report, unfit(flight.job));
+    }
+    engine.meter.count('scheduler_hedges_total', WON);
+    engine.nodes.outcome(report.nodeId, 'succeeded', flight.compiled.need);
+    return { kind: 'accepted', job: flight.job };
+  }
+
   return {
     async dispatched(report, handOver) {
       const found = find('ack', report);
       const flight = found instanceof Promise ? await found : found;
-      if ('unfit' in flight) return ignore('ack', report, flight);
+      if ('unfit' in flight) return isOfHedge(flight) ?? ignore('ack', report, flight);
       if (isPathUnknown(flight, namedAttempt(flight, report))) {
         noteDelivered(flight, { kind: 'written', ...handOver });
         if (flight.job.state === 'DISPATCHED') timeouts.attemptSent(flight);
@@ -142,6 +177,7 @@ export function createNodeReports(
       );
       const found = find('failure', report);
       const flight = found instanceof Promise ? await found : found;
+      if ('unfit' in flight && flight.hedged !== undefined) return endHedge(flight.hedged);
       if ('unfit' in flight || isEnding(flight) || flight.job.state !== 'DISPATCHED') {
         // An attempt that was acknowledged keeps its slot: the node reported that it has the job.
         if (!('unfit' in flight) && flight.job.state === 'RUNNING')
@@ -168,7 +204,10 @@ export function createNodeReports(
       const receivedAt = engine.clock.precise();
       const found = find('ack', report);
       const flight = found instanceof Promise ? await found : found;
-      if ('unfit' in flight) return ignore('ack', report, flight);
+      if ('unfit' in flight) {
+        if (flight.hedged !== undefined) flight.hedged.hedge.isAcknowledged = true;
+        return isOfHedge(flight) ?? ignore('ack', report, flight);
+      }
       const { fence, state } = flight.job;
       if (report.generation !== undefined && isPathUnknown(flight, namedAttempt(flight, report)))
         noteDelivered(flight, { kind: 'written', generation: report.generation });
@@ -208,6 +247,7 @@ export function createNodeReports(
       flight.stopWaiting?.();
       if (flight.audioAt === 'awaited') flight.audioAt = 'missing';
       timeouts.acknowledged(flight);
+      hedging.watch(flight);
       return { kind: 'accepted', job: flight.job };
     },
 
@@ -224,6 +264,7 @@ export function createNodeReports(
       const receivedAt = engine.clock.precise();
       const found = find('result', report);
       const flight = found instanceof Promise ? await found : found;
+      if ('unfit' in flight && flight.hedged !== undefined) return finishHedge(report, result, flight.hedged);
       // Another outcome is being written; but the slot is free.
       if ('unfit' in flight || isEnding(flight)) {
         await releaseLate(report);
@@ -256,6 +297,10 @@ export function createNodeReports(
       const receivedAt = engine.clock.precise();
       const found = find('failure', report);
       const flight = found instanceof Promise ? await found : found;
+      if ('unfit' in flight && flight.hedged !== undefined) {
+        if (failure.code === 'NODE_OVERLOADED') noteOverload(report.nodeId);
+        return endHedge(flight.hedged);
+      }
       // A failure of an abandoned attempt changes nothing either.
       if ('unfit' in flight || isEnding(flight) || !isOut(flight.job)) {
         await releaseLate(report);
@@ -309,6 +354,7 @@ const unfit = (
 ): Unfit => ({ unfit: reason, job });
 
 const RAN = { intent: null } as const;
+const WON = { outcome: 'won' };
 
 const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',
@@ -343,16 +389,3 @@ function namedAttempt(flight: InFlightJob, report: ReportedAttempt): number {
 /** The result of a legacy node for an utterance that arrived after a later one of its session. */
 const isTranslationMissing = (flight: InFlightJob, result: JobResult): boolean =>
   flight.job.spec.pipeline.use_nmt && result.textAsr !== '' && result.textTranslated === '';
-
-const OVER: ReadonlySet<JobState> = new Set(['RETRYING', 'FINISHED', 'FAILED']);
-
-/** When the attempt of a report ended. Undefined: by the record it was never dispatched. */
-function endOfAttempt({ timeline }: JobRecord, { nodeId, attempt }: ReportedAttempt): number | undefined {
-  const sentAt = timeline.findLastIndex(
-    (entry) =>
-      entry.state === 'DISPATCHED' &&
-      entry.nodeId === nodeId &&
-      (attempt === ANY_ATTEMPT || entry.attempt === attempt),
-  );
-  return sentAt === -1 ? undefined : timeline.slice(sentAt).find(({ state }) => OVER.has(state))?.at;
-}

@@ -18,6 +18,7 @@ import {
 import { backToWaiting, waitForSlot } from '../queue/waiting.ts';
 import { explain } from '../select/explain.ts';
 import { describeMarkedOut, markedOut } from '../select/marked-out.ts';
+import type { Hedging } from './hedging.ts';
 import { learnGivenUp } from './learn-speed.ts';
 import { watchLeaseEnd } from './lease-expiry.ts';
 import type { NodeSide, SettleJob } from './settle-job.ts';
@@ -75,7 +76,12 @@ export function judgeRetry(
   return takeFromBudget() ? 'retry' : 'over_budget';
 }
 
-export function createRetryOrFail(engine: Engine, placement: Placement, settleJob: SettleJob): RetryOrFail {
+export function createRetryOrFail(
+  engine: Engine,
+  placement: Placement,
+  settleJob: SettleJob,
+  hedging: Pick<Hedging, 'takeOver'>,
+): RetryOrFail {
   async function conclude(
     flight: InFlightJob,
     failure: { code: string; message: string },
@@ -187,6 +193,15 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
       }
       flight.attemptTimer?.cancel();
       flight.lastFailure = { code, message };
+      if (flight.hedge !== undefined && (await hedging.takeOver(flight, timelineReason))) {
+        if (side === 'over') await free(flight, fence);
+        else {
+          engine.link.cancel(fence.nodeId, flight.job.jobId, 'superseded');
+          watchLeaseEnd(engine, fence.nodeId);
+        }
+        return true;
+      }
+      if (!isStillCurrent(flight, fence)) return false;
       const decision = flight.job.spec.isInterim
         ? 'exhausted'
         : judgeRetry(flight, isCounted, engine.settings.maxRetry, engine.budget.take);
@@ -210,6 +225,10 @@ export function createRetryOrFail(engine: Engine, placement: Placement, settleJo
     },
   };
 }
+
+/** A report may have ended the job, or another attempt may have the fence, since this one was abandoned. */
+const isStillCurrent = ({ job, driving }: InFlightJob, { attempt }: Attempt): boolean =>
+  driving === 'ours' && job.fence?.attempt === attempt && !isSettled(job.state);
 
 const NONE_SKIPPED: ReadonlyMap<NodeId, number> = new Map();
 const isTemporary = (reason: Rejection): boolean => ['ready', 'room'].includes(stageOf(reason));

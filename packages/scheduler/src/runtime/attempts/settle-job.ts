@@ -8,10 +8,12 @@ import { noteStage, TOTAL } from '../dispatch/stage-times.ts';
 import { advance, type Engine, releaseForGood, type Step } from '../engine.ts';
 import {
   attemptFields,
+  type Hedge,
   hasReleased,
   type InFlightJob,
   isEnding,
   isFirstSend,
+  mayEnd,
   noteReleased,
   type Settlement,
 } from '../in-flight-job.ts';
@@ -26,6 +28,8 @@ export type NodeSide = 'over' | 'open';
 export interface SettleJob {
   /** With the result of the node that holds the fence; the node has ended the job. */
   finish(flight: InFlightJob, result: JobResult): MaybePromise<boolean>;
+  /** With the result of the hedge, which holds the fence from now on; its node has ended the job. */
+  finishHedge(flight: InFlightJob, result: JobResult, hedge: Hedge): MaybePromise<boolean>;
   /** With an earlier result, while a node may still work on the job. With an attempt: only while it holds the fence. */
   finishOpen(flight: InFlightJob, result: JobResult, of?: Attempt): Promise<boolean>;
   /** With an attempt: only while it holds the fence. */
@@ -41,10 +45,12 @@ export function createSettleJob(engine: Engine): SettleJob {
   function endFlight(flight: InFlightJob): void {
     flight.attemptTimer?.cancel();
     flight.deadlineTimer?.cancel();
+    flight.hedgeTimer?.cancel();
     engine.inFlightJobs.remove(flight);
     flight.stopWaiting?.();
     const { jobId, fence } = flight.job;
     engine.audio.drop(jobId);
+    // A hedge that was not faster, too.
     if (fence === undefined || !isFirstSend(flight)) cancelUnconfirmed(engine, flight, fence);
   }
 
@@ -79,9 +85,7 @@ export function createSettleJob(engine: Engine): SettleJob {
   }
 
   const isOpen = (flight: InFlightJob, of: Attempt | undefined): boolean =>
-    flight.driving === 'ours' &&
-    !isSettled(flight.job.state) &&
-    (of === undefined || isSame(flight.job.fence, of));
+    flight.driving === 'ours' && !isSettled(flight.job.state) && (of === undefined || mayEnd(flight.job, of));
 
   /**
    * Writes the outcome, and again if another move was first, until it is written or this instance may not write it any more. One at
@@ -167,6 +171,27 @@ export function createSettleJob(engine: Engine): SettleJob {
     return isWaiting ? settling.then(goOn) : goOn(settling);
   }
 
+  async function finishHedge(flight: InFlightJob, given: JobResult, hedge: Hedge): Promise<boolean> {
+    const { jobId, fence: overdue, spec } = flight.job;
+    const result = withDegradation(given, spec);
+    const usage = measureJob(flight.job, result, engine.clock.now());
+    const step = () => ({ result, usage, fence: fenceOf(hedge), intent: null, via: RAN });
+    if (!(await settle(flight, 'released', step, hedge))) return false;
+    noteReleased(flight, hedge.attempt);
+    flight.attempts = hedge.attempt;
+    flight.sentAt = hedge.sentAt;
+    noteFinished(flight);
+    endFlight(flight);
+    // Not if the hedge held the fence already, because the first attempt had failed.
+    if (overdue !== undefined && overdue.attempt !== hedge.attempt) {
+      engine.link.cancel(overdue.nodeId, jobId, 'superseded');
+      engine.nodes.outcome(overdue.nodeId, 'unproven', flight.compiled.need);
+      void abandonLeaseOf(engine, flight, overdue).then(() => watchLeaseEnd(engine, overdue.nodeId));
+    }
+    await releaseForGood(engine, hedge.nodeId, leaseId(jobId, hedge.attempt));
+    return true;
+  }
+
   async function finishOpen(flight: InFlightJob, result: JobResult, of?: Attempt): Promise<boolean> {
     const usage = measureJob(flight.job, result, engine.clock.now());
     const step = () => ({
@@ -187,6 +212,7 @@ export function createSettleJob(engine: Engine): SettleJob {
       const result = withDegradation(given, spec);
       return fence === undefined ? finishOpen(flight, result) : finishOver(flight, result, fence);
     },
+    finishHedge,
     finishOpen,
 
     async fail(flight, failure, side, of) {
@@ -207,8 +233,7 @@ const isAllowed = (flight: InFlightJob, event: Ending): boolean =>
   flight.job.state === 'RUNNING' ||
   nextState(flight.job.state, 'acknowledged') === 'RUNNING';
 
-const isSame = (one: Attempt | undefined, other: Attempt): boolean =>
-  one?.nodeId === other.nodeId && one.attempt === other.attempt;
+const fenceOf = ({ nodeId, attempt }: Attempt): Attempt => ({ nodeId, attempt });
 
 const AT_ONCE = { of: undefined, ended: Promise.resolve() };
 type Ending = 'finished' | 'released' | 'failed';

@@ -202,7 +202,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlig
     let delivering: MaybePromise<Delivery>;
     try {
       const expiresAt = Math.floor(now) + settings.ackTimeoutMs;
-      delivering = link.deliver(assign(flight, nodeId, attempt, expiresAt));
+      delivering = link.deliver(assignmentOf(flight, nodeId, attempt, expiresAt));
     } catch (fault) {
       delivering = failed(flight, nodeId, fault);
     }
@@ -295,7 +295,7 @@ const UNKNOWN = { result: 'error' };
 const FULL = { reason: 'full' };
 const FAULT = { kind: 'unknown', reason: 'fault' } as const;
 
-function assign(
+export function assignmentOf(
   { job, audioAt }: InFlightJob,
   nodeId: NodeId,
   attempt: number,

@@ -2,7 +2,7 @@
 import type { Attempt } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import { advance, type Engine, releaseLease } from '../engine.ts';
-import { type InFlightJob, isDropped } from '../in-flight-job.ts';
+import { type InFlightJob, isDropped, nextAttempt } from '../in-flight-job.ts';
 import type { Placement, PlacementResult } from './placement.ts';
 
 /** Tries per search: after that the loads of these nodes are corrected, and waiting is better. */
@@ -52,7 +52,7 @@ export function createTryCandidates(
       const since = engine.clock.precise();
       const nodeId = selection.next();
       if (nodeId === undefined) return 'no_node';
-      const attempt = flight.attempts + 1;
+      const attempt = nextAttempt(flight);
       const reserving = reserveAndRecord(flight, search, { nodeId, attempt }, since);
       reserves.set(flight, reserving);
       const reserved = await reserving.finally(() => reserves.delete(flight));

@@ -7,9 +7,12 @@ export interface RetryBudget {
   take(): boolean;
 }
 
-/** `burst`: how many retries are allowed at once after a quiet time, for instance when the largest node dies. */
-export function createRetryBudget(settings: { percent: number; burst: number }): RetryBudget {
-  let tokens = settings.burst;
+/**
+ * `burst`: how many retries are allowed at once after a quiet time, for instance when the largest node dies. `first`: how many at the start;
+ * absent: as many.
+ */
+export function createRetryBudget(settings: { percent: number; burst: number; first?: number }): RetryBudget {
+  let tokens = settings.first ?? settings.burst;
   return {
     earn() {
       tokens = Math.min(settings.burst, tokens + settings.percent / 100);

@@ -117,7 +117,7 @@ export function workOf({ spec, audioMs }: Pick<JobRecord, 'spec' | 'audioMs'>): 
 
 /** How much longer a job takes beside `used` − 1 others. */
 export const crowding = (used: number, max: number): number =>
-  max > 1 ? 1 + (CROWDING * (used - 1)) / (max - 1) : 1;
+  max > 1 ? 1 + (CROWDING * Math.max(0, used - 1)) / (max - 1) : 1;
 
 /** The pace as it was learnt; that of an unknown node is the mean. */
 export const knownPace = (kind: KindOfWork, index: number, nodeId: NodeId): number =>

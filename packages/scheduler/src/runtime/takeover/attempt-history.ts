@@ -1,7 +1,8 @@
-/** Failure path: the earlier attempts of a job, read from its record by the instance that resumes it. Pure. */
+/** Failure path: the earlier attempts of a job, read from its record. Pure. */
 import { meaningOf } from '../../domain/failure.ts';
 import type { NodeId } from '../../domain/ids.ts';
-import type { JobRecord, TimelineEntry } from '../../domain/job.ts';
+import type { JobRecord, JobState, TimelineEntry } from '../../domain/job.ts';
+import { ANY_ATTEMPT, type ReportedAttempt } from '../../domain/node-report.ts';
 import type { InFlightJob } from '../in-flight-job.ts';
 import { NO_SLOT } from '../queue/waiting.ts';
 
@@ -56,4 +57,20 @@ function sentTo({ timeline, fence, intent }: JobRecord): readonly NodeId[] {
   for (const { state, nodeId, attempt } of timeline)
     if (state === 'DISPATCHED' && !undelivered.has(attempt)) nodes.add(nodeId);
   return [...nodes].filter((nodeId) => nodeId !== undefined);
+}
+
+const OVER: ReadonlySet<JobState> = new Set(['RETRYING', 'FINISHED', 'FAILED']);
+
+/** When the attempt of a report ended. Undefined: by the record it was never dispatched. */
+export function endOfAttempt(
+  { timeline }: JobRecord,
+  { nodeId, attempt }: ReportedAttempt,
+): number | undefined {
+  const sentAt = timeline.findLastIndex(
+    (entry) =>
+      entry.state === 'DISPATCHED' &&
+      entry.nodeId === nodeId &&
+      (attempt === ANY_ATTEMPT || entry.attempt === attempt),
+  );
+  return sentAt === -1 ? undefined : timeline.slice(sentAt).find(({ state }) => OVER.has(state))?.at;
 }

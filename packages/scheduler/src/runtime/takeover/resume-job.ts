@@ -1,6 +1,6 @@
 /** Failure path: resumes a job that another instance drove, from its record alone. */
 import type { NodeId } from '../../domain/ids.ts';
-import { isOut, isSettled, type JobRecord } from '../../domain/job.ts';
+import { hedgeOf, isOut, isSettled, type JobRecord } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import type { Need } from '../../domain/need.ts';
 import { watchLeaseEnd } from '../attempts/lease-expiry.ts';
@@ -9,7 +9,7 @@ import type { SettleJob } from '../attempts/settle-job.ts';
 import type { Timeouts } from '../attempts/timeouts.ts';
 import type { UnconfirmedSends } from '../attempts/unconfirmed-sends.ts';
 import { abandonLease, acknowledgesJobs, advance, type Engine, releaseForGood } from '../engine.ts';
-import { createInFlightJob, type InFlightJob } from '../in-flight-job.ts';
+import { createInFlightJob, type Hedge, type InFlightJob } from '../in-flight-job.ts';
 import type { SharedDriving } from '../job-service.ts';
 import { compileNeed } from '../select/compile-need.ts';
 import { attemptHistoryOf } from './attempt-history.ts';
@@ -38,6 +38,7 @@ export function createResumeJobs(
     const lacksAudio = job.spec.audio.kind === 'held' && engine.audio.get(job.jobId) === undefined;
     return Object.assign(flight, attemptHistoryOf(job), {
       sentAt,
+      hedge: resumedHedge(job, now),
       isResumed: true,
       repeats: undefined,
       doesAcknowledge: acknowledgesJobs(engine, job.fence?.nodeId ?? ''),
@@ -142,6 +143,14 @@ export function createResumeJobs(
       if (isAwaited) void retryOrFail.tryElsewhere(flight, 'open');
     },
   };
+}
+
+/** Its result counts as before. Whether its node has acknowledged it is not in the record. */
+function resumedHedge(job: JobRecord, now: number): Hedge | undefined {
+  const hedge = hedgeOf(job);
+  if (hedge === undefined) return undefined;
+  const begun = job.timeline.findLast(({ attempt }) => attempt === hedge.attempt);
+  return { ...hedge, sentAt: Math.min(now, begun?.at ?? now), isAcknowledged: false };
 }
 
 const NEED_UNKNOWN = {

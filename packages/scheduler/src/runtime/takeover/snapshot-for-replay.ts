@@ -43,7 +43,7 @@ function heldLease(engine: Engine, flight: InFlightJob, of: Attempt, isFence: bo
 }
 
 /** Sent by this instance. For the intent of another instance, the record does not say whether its slot was ever taken. */
-const isSentIntent = ({ path, attempts }: InFlightJob, attempt: number): boolean =>
-  attempts === attempt && path !== FORGOTTEN_PATH;
+const isSentIntent = ({ path, attempts, hedge }: InFlightJob, attempt: number): boolean =>
+  (attempts === attempt && path !== FORGOTTEN_PATH) || (hedge?.attempt === attempt && hedge.sentAt > 0);
 
 const NO_RECENT_WRITES = { settled: [], released: [], abandoned: [] };
